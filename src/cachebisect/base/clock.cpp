@@ -1,0 +1,33 @@
+#include "cachebisect/base/clock.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <ctime>
+
+namespace cachebisect {
+namespace {
+
+double read_seconds(clockid_t id) noexcept {
+  timespec now{};
+  clock_gettime(id, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace
+
+double monotonic_seconds() noexcept { return read_seconds(CLOCK_MONOTONIC); }
+
+double thread_cpu_seconds() noexcept { return read_seconds(CLOCK_THREAD_CPUTIME_ID); }
+
+double process_cpu_seconds() noexcept { return read_seconds(CLOCK_PROCESS_CPUTIME_ID); }
+
+void sleep_until(double deadline) noexcept {
+  const double whole = std::floor(deadline);
+  timespec until{};
+  until.tv_sec = static_cast<time_t>(whole);
+  until.tv_nsec = static_cast<long>((deadline - whole) * 1e9);
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+}
+
+}  // namespace cachebisect

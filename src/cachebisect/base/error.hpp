@@ -1,0 +1,40 @@
+// The one error type of the library. Its kind decides the exit code of the command.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "cachebisect/base/export.hpp"
+
+namespace cachebisect {
+
+/// What went wrong, by who can mend it.
+enum class ErrorKind {
+  internal,     ///< our own fault
+  usage,        ///< options, pipeline file, plugin or module
+  data,         ///< a stage or the training step failed: bad data, missing file
+  device,       ///< the device is missing or failed
+  gate,         ///< a gate that the user asked for did not hold
+  output,       ///< an output could not be written
+  interrupted,  ///< stopped by the user
+};
+
+/// The exit code of the command for an error of this kind (formats.md, "exit").
+CACHEBISECT_API int exit_code(ErrorKind kind) noexcept;
+
+/// Every message says what is wrong, where, and what would be right.
+class CACHEBISECT_API Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message);
+  ~Error() override;
+
+  [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
+  /// The same error with "context: " before its message.
+  [[nodiscard]] Error with_context(std::string_view context) const;
+
+ private:
+  ErrorKind kind_;
+};
+
+}  // namespace cachebisect

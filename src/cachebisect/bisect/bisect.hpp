@@ -1,0 +1,45 @@
+// The bisector: which block next, what the evidence says, when to stop. Knows no pipeline, only a
+// Replayer.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/report.hpp"
+#include "cachebisect/replay/replayer.hpp"
+
+namespace cachebisect {
+
+/// What is known so far, given to the progress callback after each block.
+struct Progress {
+  std::string phase;  ///< "caches", "pilot", "measure"
+  int round = 0;
+  Arm arm;
+  std::string best;            ///< "crop: 41% (38-44%)"; empty when nothing is known
+  double elapsed_seconds = 0;  ///< of the budget
+  double budget_seconds = 0;
+  std::optional<double> expected_seconds;  ///< to certify a 20% drop here; from the pilot
+};
+
+struct BisectOptions {
+  double budget_seconds = 60;  ///< measuring only
+  double confidence = 0.99;
+  double min_drop = 0.05;
+  std::string io = "as-is";
+  std::uint64_t seed = 1;
+  CacheBudget cache;
+  std::vector<int> boundaries;  ///< empty: chosen by the budget
+  std::optional<double> expect_samples_per_second;
+  std::function<void(const Progress&)> progress;
+  std::stop_token stop;  ///< a stop gives the report of what is known, `interrupted` set
+};
+
+/// Measures until a verdict is certified or the budget ends. Throws Error(usage) for options out of
+/// range, and what the replayer throws before the first complete round; later errors end the run.
+CACHEBISECT_API Report bisect(Replayer& replayer, const BisectOptions& options = {});
+
+}  // namespace cachebisect

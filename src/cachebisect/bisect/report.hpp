@@ -1,0 +1,178 @@
+// The answer as one plain struct (formats.md, "The JSON report"). Made by bisect(), written by
+// report/.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/replay/replayer.hpp"
+
+namespace cachebisect {
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+/// A figure with its interval; both absent when it was not measured.
+struct Estimate {
+  std::optional<double> value;
+  std::optional<Interval> interval;
+};
+
+enum class VerdictKind { anomaly, drop, spread, flat, inconclusive };
+CACHEBISECT_API const char* to_string(VerdictKind kind) noexcept;
+
+struct Needed {
+  int rounds = 0;
+  double seconds = 0;
+};
+
+struct Verdict {
+  VerdictKind kind = VerdictKind::inconclusive;
+  std::string stage;  ///< empty when none is named
+  int stage_index = 0;
+  Estimate drop;
+  std::vector<std::string> tied_with;
+  std::vector<std::string> shares;  ///< spread: the fewest stages that hold half of the loss
+  std::string fix_first;
+  std::optional<double> detectable_drop;
+  int rounds = 0;
+  std::optional<double> certified_after_seconds;
+  std::optional<Needed> needed;
+  std::string text;
+};
+
+struct BoundaryReport {
+  int index = 0;
+  std::string after;  ///< stage name; empty at boundary 0
+  std::string held;   ///< none | host | device
+  bool visited = false;
+  Estimate samples_per_second;
+  std::optional<double> seconds_per_sample;
+  std::optional<double> serve_seconds_per_sample;
+  int blocks = 0;
+  std::optional<double> item_bytes;
+};
+
+struct StageReport {
+  int index = 0;
+  std::string name;
+  std::string type;
+  std::string category;
+  bool random = false;
+  bool cacheable = true;
+  Estimate drop;
+  bool certified = false;
+  bool bursty = false;
+  std::optional<double> seconds_per_sample;       ///< waterfall: tau(s-1) - tau(s)
+  std::optional<double> cpu_seconds_per_sample;   ///< inline
+  std::optional<double> wait_seconds_per_sample;  ///< inline: busy minus CPU
+  std::optional<double> busy_share;               ///< of the workers' time, live
+  std::optional<double> output_bytes;
+  std::optional<double> padding_share;
+  Estimate payoff;
+  std::string span;  ///< "stages 4-7 together" when its boundaries were not visited
+};
+
+struct Edit {
+  std::string path;   ///< JSON pointer into the pipeline file
+  std::string value;  ///< JSON
+};
+
+struct Remedy {
+  std::string id;
+  std::string stage;
+  std::string text;
+  std::string reason;
+  std::vector<std::string> flags;
+  std::vector<Edit> edits;
+  std::optional<double> predicted;
+  std::optional<double> measured;
+};
+
+struct Warning {
+  std::string code;
+  std::string text;
+  std::string remedy;
+};
+
+struct BlockRecord {
+  int round = 0;  ///< -1: pilot
+  Arm arm;
+  BlockResult result;
+};
+
+struct Loss {
+  Estimate total;
+  Estimate starvation;
+  Estimate contention;
+};
+
+struct Noise {
+  std::optional<double> block_cv;
+  Estimate null_drop;
+  std::optional<double> steal_share;
+};
+
+struct ToolFloor {
+  std::optional<double> ns_per_sample;
+  std::optional<double> us_per_batch;
+};
+
+struct MachineReport {
+  std::string cpu;
+  int cores = 0;
+  double usable_cpus = 0;
+  double memory_bytes = 0;
+  std::string os;
+  std::optional<bool> virtualized;
+  Noise noise;
+  ToolFloor floor;
+};
+
+struct Timing {
+  double prepare_seconds = 0;
+  double cache_seconds = 0;
+  double measure_seconds = 0;
+  std::optional<double> first_batch_seconds;
+};
+
+struct BisectSettings {
+  double confidence = 0.99;
+  double min_drop = 0.05;
+  double budget_seconds = 60;
+  std::string io = "as-is";
+  std::uint64_t seed = 1;
+};
+
+struct Report {
+  std::string command = "bisect";
+  std::string started;  ///< ISO 8601, UTC
+  bool interrupted = false;
+  Timing timing;
+  MachineReport machine;
+  ChainDescription chain;  ///< device and pipeline parts
+  std::uint64_t skipped = 0;
+  std::vector<std::string> first_skipped;
+  BisectSettings settings;
+  CacheFacts cache;
+  std::optional<double> k2k_change;
+  Estimate overhead;
+  Verdict verdict;
+  Estimate ceiling;
+  Estimate live;
+  Loss loss;
+  std::vector<BoundaryReport> boundaries;
+  std::vector<StageReport> stages;
+  std::string next_stage;
+  std::optional<double> next_samples_per_second;
+  std::vector<Remedy> remedies;
+  std::vector<Warning> warnings;
+  std::vector<BlockRecord> blocks;
+};
+
+}  // namespace cachebisect

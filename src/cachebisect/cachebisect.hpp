@@ -1,0 +1,11 @@
+// Everything a user of the library needs.
+#pragma once
+
+#include "cachebisect/api/bisect_pipeline.hpp"       // IWYU pragma: export
+#include "cachebisect/base/error.hpp"                // IWYU pragma: export
+#include "cachebisect/bisect/bisect.hpp"             // IWYU pragma: export
+#include "cachebisect/pipeline/pipeline.hpp"         // IWYU pragma: export
+#include "cachebisect/pipeline/registry.hpp"         // IWYU pragma: export
+#include "cachebisect/replay/pipeline_replayer.hpp"  // IWYU pragma: export
+#include "cachebisect/report/writers.hpp"            // IWYU pragma: export
+#include "cachebisect/train/train_step.hpp"          // IWYU pragma: export

@@ -1,0 +1,82 @@
+// Batches: on the host in a ring slot, and on the device, ready for the training step.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cachebisect/data/memory.hpp"
+#include "cachebisect/data/sample.hpp"
+#include "cachebisect/data/tensor_view.hpp"
+
+namespace cachebisect {
+
+/// A field of a batch; the shape's first dimension is the batch size. kDynamic where samples
+/// differ.
+using BatchSpec = std::vector<FieldSpec>;
+
+/// One field of a batch: a dense tensor, in memory that the batch's owner keeps.
+struct BatchField {
+  std::string name;
+  TensorView tensor;
+};
+
+/// Fields share nothing with samples any more. `data` points into a ring slot, a cache or device
+/// memory.
+class CACHEBISECT_API Batch {
+ public:
+  std::int64_t size = 0;  ///< samples in the batch
+  std::vector<BatchField> fields;
+  std::vector<SampleIndex> indices;  ///< of its samples, in order
+  double padding_share = 0;          ///< share of the bytes that collate.pad filled with zeros
+
+  [[nodiscard]] const BatchField* find(std::string_view name) const noexcept;
+  /// Throws Error(usage) that lists the fields there are.
+  [[nodiscard]] const TensorView& tensor(std::string_view name) const;
+  [[nodiscard]] std::size_t byte_size() const noexcept;
+};
+
+/// A batch in host memory.
+using HostBatch = Batch;
+
+/// A batch on the device. On the emulated device the tensors have no memory (data is null).
+class CACHEBISECT_API DeviceBatch : public Batch {};
+
+/// A batch together with the memory behind it; field i lives in buffer i, which grows to a
+/// high-water mark.
+template <class BatchType>
+class OwnedBatch {
+ public:
+  explicit OwnedBatch(std::shared_ptr<MemoryResource> memory) : memory_(std::move(memory)) {}
+
+  /// Makes field `i` a dense tensor of this name, dtype and shape. Reallocates only beyond
+  /// capacity.
+  TensorView& resize_field(std::size_t i, std::string_view name, DType dtype, const Shape& shape) {
+    if (i >= batch.fields.size()) {
+      batch.fields.resize(i + 1);
+      buffers_.resize(i + 1);
+    }
+    if (!buffers_[i].data()) buffers_[i] = Buffer(memory_);
+    const auto bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
+    batch.fields[i].name = name;
+    batch.fields[i].tensor = dense_view(buffers_[i].reserve(bytes == 0 ? 1 : bytes), dtype, shape);
+    return batch.fields[i].tensor;
+  }
+  [[nodiscard]] std::size_t capacity() const noexcept {
+    std::size_t bytes = 0;
+    for (const Buffer& buffer : buffers_) bytes += buffer.capacity();
+    return bytes;
+  }
+
+  BatchType batch;
+
+ private:
+  std::shared_ptr<MemoryResource> memory_;
+  std::vector<Buffer> buffers_;
+};
+
+using OwnedHostBatch = OwnedBatch<HostBatch>;
+using OwnedDeviceBatch = OwnedBatch<DeviceBatch>;
+
+}  // namespace cachebisect

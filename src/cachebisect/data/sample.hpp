@@ -1,0 +1,62 @@
+// One training example on its way through the host stages: an index and named fields.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cachebisect/data/field.hpp"
+
+namespace cachebisect {
+
+/// The number of a sample in its source, from 0. Converts to an integer, so that it can index a
+/// list.
+struct SampleIndex {
+  std::uint64_t value = 0;
+  constexpr operator std::uint64_t() const noexcept {
+    return value;
+  }  // NOLINT(google-explicit-constructor)
+};
+
+/// The fields that samples have at one boundary, in order.
+using SampleSpec = std::vector<FieldSpec>;
+
+/// The spec of the field `name`, or null.
+CACHEBISECT_API const FieldSpec* find_field(const SampleSpec& spec, std::string_view name) noexcept;
+
+class CACHEBISECT_API Sample {
+ public:
+  struct NamedField {
+    std::string name;
+    Field field;
+  };
+
+  [[nodiscard]] SampleIndex index() const noexcept { return index_; }
+  void set_index(SampleIndex index) noexcept { index_ = index; }
+  /// Where the sample comes from (a file's path), for messages; the memory belongs to the source.
+  [[nodiscard]] std::string_view origin() const noexcept { return origin_; }
+  void set_origin(std::string_view origin) noexcept { origin_ = origin; }
+
+  /// The field of this name, made when it is not there yet.
+  Field& field(std::string_view name);
+  /// Throws Error(internal) when there is no such field.
+  [[nodiscard]] const Field& field(std::string_view name) const;
+  [[nodiscard]] const Field* find(std::string_view name) const noexcept;
+  [[nodiscard]] std::vector<NamedField>& fields() noexcept { return fields_; }
+  [[nodiscard]] const std::vector<NamedField>& fields() const noexcept { return fields_; }
+
+  /// Takes index and origin of `input` and looks at all its fields: how a stage's output begins.
+  void begin_from(const Sample& input);
+  /// Own dense copy of everything in `other` (its origin is still a look).
+  void copy_from(const Sample& other);
+  /// Bytes of all fields together.
+  [[nodiscard]] std::size_t byte_size() const noexcept;
+
+ private:
+  SampleIndex index_;
+  std::string_view origin_;
+  std::vector<NamedField> fields_;
+};
+
+}  // namespace cachebisect

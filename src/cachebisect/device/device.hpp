@@ -1,0 +1,102 @@
+// Devices behind one interface: cpu, emulated, cuda. Streams, events, copies and where time is
+// read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/data/memory.hpp"
+#include "cachebisect/data/tensor_view.hpp"
+
+namespace cachebisect {
+
+class DeviceOps;
+
+enum class DeviceKind { cpu, cuda, emulated };
+CACHEBISECT_API std::string_view to_string(DeviceKind kind) noexcept;
+
+/// A queue of work that a device carries out in order. Made by a Device, used with it alone.
+class CACHEBISECT_API Stream {
+ public:
+  virtual ~Stream();
+  /// cudaStream_t on CUDA, null elsewhere.
+  [[nodiscard]] virtual void* native() const noexcept { return nullptr; }
+};
+
+/// A mark in a stream. Made by a Device, used with it alone.
+class CACHEBISECT_API Event {
+ public:
+  virtual ~Event();
+};
+
+struct DeviceInfo {
+  DeviceKind kind = DeviceKind::cpu;
+  int ordinal = 0;
+  std::string name;                           ///< "NVIDIA H200", "CPU", "emulated"
+  std::optional<std::uint64_t> memory_bytes;  ///< of the device; none on cpu and emulated
+  std::optional<std::uint64_t> free_bytes;
+  std::optional<double> copy_gb_per_s;  ///< known only where it is set (emulated)
+};
+
+/// All times are seconds on the host's monotonic clock. Methods may be called from several threads,
+/// one stream from one thread at a time.
+class CACHEBISECT_API Device {
+ public:
+  virtual ~Device();
+  [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
+  [[nodiscard]] DeviceKind kind() const noexcept { return info().kind; }
+
+  /// Memory for batch slots: page-locked when `pinned` and the device is CUDA, else plain.
+  [[nodiscard]] virtual std::shared_ptr<MemoryResource> slot_memory(bool pinned) = 0;
+  /// Memory of the device. cpu: plain host memory. emulated: gives addresses that nobody may touch
+  /// and counts the bytes.
+  [[nodiscard]] virtual std::shared_ptr<MemoryResource> device_memory() = 0;
+  /// False on the cpu, where a slot is handed over as it is.
+  [[nodiscard]] virtual bool copies() const noexcept = 0;
+  /// False on the emulated device: batches there have shapes, but no bytes.
+  [[nodiscard]] virtual bool has_data() const noexcept = 0;
+
+  [[nodiscard]] virtual std::unique_ptr<Stream> make_stream() = 0;
+  [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;
+  /// Enqueues a copy from host to device memory; with `blocking` returns when it is done.
+  /// `not_before`: events that it waits for are given by wait().
+  virtual void copy_to_device(std::byte* to, const std::byte* from, std::size_t bytes,
+                              Stream& stream, bool blocking) = 0;
+  /// Puts `event` behind what is in `stream` now.
+  virtual void record(Event& event, Stream& stream) = 0;
+  /// Lets `stream` wait for `event` (on the device; the host goes on).
+  virtual void wait(Stream& stream, const Event& event) = 0;
+  /// Blocks the calling thread, without burning CPU, until the event has happened.
+  virtual void synchronize(const Event& event) = 0;
+  /// When the recorded event happened; call after synchronize().
+  [[nodiscard]] virtual double completion_seconds(const Event& event) = 0;
+  /// Adds `seconds` of work to the stream's timeline. Emulated device only; others throw
+  /// Error(internal).
+  virtual void enqueue_work(Stream& stream, double seconds);
+
+  [[nodiscard]] virtual DeviceOps& ops() = 0;
+};
+
+/// What the emulated accelerator is like (`emulate` of the pipeline file).
+struct EmulatedDeviceOptions {
+  double copy_gb_per_s = 12;
+  double copy_latency_us = 10;
+};
+
+CACHEBISECT_API std::unique_ptr<Device> make_cpu_device();
+/// An accelerator on a timeline of its own, as arithmetic at submission (method.md, "Planted truth,
+/// exactly"): a copy starts at max(submission, end of what its stream holds, awaited events).
+CACHEBISECT_API std::unique_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& options);
+/// Throws Error(device) that says what was found when there is no such CUDA device, no driver, or
+/// this build has no CUDA.
+CACHEBISECT_API std::unique_ptr<Device> make_cuda_device(int ordinal);
+/// Number of usable CUDA devices; 0 without a driver or without CUDA in the build. Never throws.
+CACHEBISECT_API int cuda_device_count() noexcept;
+/// True when the CUDA corner was compiled in.
+CACHEBISECT_API bool built_with_cuda() noexcept;
+
+}  // namespace cachebisect

@@ -1,0 +1,16 @@
+// Compiled in place of device/cuda/ where no CUDA toolkit is there.
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/device/device.hpp"
+
+namespace cachebisect {
+
+std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) {
+  throw Error(ErrorKind::device,
+              "this build has no CUDA; rebuild with a CUDA toolkit, or use --device cpu or --device emulated");
+}
+
+int cuda_device_count() noexcept { return 0; }
+
+bool built_with_cuda() noexcept { return false; }
+
+}  // namespace cachebisect

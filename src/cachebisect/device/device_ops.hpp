@@ -1,0 +1,36 @@
+// The few tensor operations that a device must offer, so that device stages need no CUDA.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/data/tensor_view.hpp"
+
+namespace cachebisect {
+
+class Stream;
+
+/// All operations enqueue on `stream` and return; views are dense memory of the device. On the
+/// emulated device they take no time and touch nothing.
+class CACHEBISECT_API DeviceOps {
+ public:
+  virtual ~DeviceOps();
+  /// Element-wise conversion; float to integer saturates, float16/bfloat16 round to nearest even.
+  virtual void cast(const ConstTensorView& from, const TensorView& to, Stream& stream) = 0;
+  /// to = (from as float32) * scale[c] + bias[c], c along `channel_axis`; any dtype to float32,
+  /// float16 or bfloat16. `scale` and `bias` have one entry a channel, or one for all.
+  virtual void affine(const ConstTensorView& from, const TensorView& to,
+                      std::span<const float> scale, std::span<const float> bias,
+                      std::size_t channel_axis, Stream& stream) = 0;
+  /// labels [N] of an integer dtype -> to [N, classes]: `on` at the label, `off` elsewhere.
+  virtual void one_hot(const ConstTensorView& labels, const TensorView& to, float on, float off,
+                       Stream& stream) = 0;
+  /// Bits, most significant first, of uint8 [N, B] -> uint8 0/1 [N, 8 B].
+  virtual void unpack_bits(const ConstTensorView& from, const TensorView& to, Stream& stream) = 0;
+  /// to's axis i is from's axis `axes[i]`.
+  virtual void transpose(const ConstTensorView& from, const TensorView& to,
+                         std::span<const std::size_t> axes, Stream& stream) = 0;
+};
+
+}  // namespace cachebisect

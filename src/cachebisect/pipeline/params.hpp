@@ -1,0 +1,73 @@
+// Parameters of a stage: the schema that declares them, and the checked values that a stage is made
+// from.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+
+namespace cachebisect {
+
+/// A value of a parameter, whatever its type.
+using ParamValue = std::variant<bool, std::int64_t, double, std::string, std::vector<double>,
+                                std::vector<std::string>>;
+
+enum class ParamType { boolean, integer, number, string, path, number_list, string_list, jitter };
+
+/// One parameter as its stage declares it: the documentation, the check and the JSON Schema come
+/// from here.
+struct ParamSpec {
+  std::string name;
+  ParamType type = ParamType::number;
+  std::string doc;                          ///< one line, with the unit
+  std::optional<ParamValue> default_value;  ///< none: the parameter is required, unless `optional`
+  bool optional = false;                    ///< may be absent without a default
+  std::optional<double> minimum;            ///< of a number, or of each number of a list
+  std::optional<double> maximum;
+  bool exclusive_minimum = false;
+  std::vector<std::string> choices;  ///< of a string
+  std::size_t min_items = 0;         ///< of a list
+  std::size_t max_items = SIZE_MAX;
+};
+
+/// Jitter of a synthetic cost, as one parameter {"kind": "none"|"lognormal"|"pareto", "cv": 0.05}.
+struct Jitter {
+  enum class Kind { none, lognormal, pareto };
+  Kind kind = Kind::none;
+  double cv = 0;  ///< standard deviation over mean
+};
+
+/// Checked values by name. Every declared parameter with a default is there.
+class CACHEBISECT_API Params {
+ public:
+  void set(std::string name, ParamValue value);
+  void set_jitter(Jitter jitter) { jitter_ = jitter; }
+
+  [[nodiscard]] bool has(std::string_view name) const noexcept;
+  /// These throw Error(internal) when the parameter is absent or of another type (a stage that asks
+  /// for what it did not declare).
+  [[nodiscard]] bool boolean(std::string_view name) const;
+  [[nodiscard]] std::int64_t integer(std::string_view name) const;
+  [[nodiscard]] double number(std::string_view name) const;  ///< an integer value is taken too
+  [[nodiscard]] const std::string& string(std::string_view name) const;
+  [[nodiscard]] const std::vector<double>& numbers(std::string_view name) const;
+  [[nodiscard]] const std::vector<std::string>& strings(std::string_view name) const;
+  [[nodiscard]] const Jitter& jitter() const noexcept { return jitter_; }
+  [[nodiscard]] const std::map<std::string, ParamValue, std::less<>>& values() const noexcept {
+    return values_;
+  }
+
+ private:
+  [[nodiscard]] const ParamValue& at(std::string_view name) const;
+
+  std::map<std::string, ParamValue, std::less<>> values_;
+  Jitter jitter_;
+};
+
+}  // namespace cachebisect

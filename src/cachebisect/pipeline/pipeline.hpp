@@ -1,0 +1,110 @@
+// A pipeline that can run: the chain of stages, checked, with the specs at every boundary.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/pipeline/pipeline_spec.hpp"
+#include "cachebisect/pipeline/stage.hpp"
+
+namespace cachebisect {
+
+/// Where a boundary's output is held.
+enum class Held { none, host, device };
+
+/// A stage in its place in the chain.
+struct ChainStage {
+  std::string name;
+  std::string type;  ///< "category.name"
+  std::string category;
+  StageKind kind = StageKind::sample;
+  StageTraits traits;
+  std::uint64_t random_key = 0;  ///< hash_name(name)
+  bool skip_damaged = false;
+  std::shared_ptr<Stage> stage;
+  bool batched_output = false;  ///< collate and later
+  SampleSpec output;            ///< fields of a sample; of a batch when batched_output
+};
+
+/// Order of the chain: source, sample stages, collate, batch stages, copy, device stages. Immutable
+/// after it is made; may be run by several executors at once. Keep the Registry alive as long as a
+/// Pipeline.
+class CACHEBISECT_API Pipeline {
+ public:
+  /// From a file path (or "-" is not taken here) or from JSON text when `path_or_text` begins with
+  /// '{' or '/' + '*'.
+  static Pipeline from_json(const std::string& path_or_text, const Registry& registry);
+  /// Makes and checks every stage; throws Error(usage) for an order that cannot work, Error(data)
+  /// when the source cannot be opened, both naming the stage.
+  static Pipeline from_spec(PipelineSpec spec, const Registry& registry);
+
+  [[nodiscard]] const PipelineSpec& spec() const noexcept { return spec_; }
+  [[nodiscard]] const std::vector<ChainStage>& stages() const noexcept { return stages_; }
+  [[nodiscard]] std::uint64_t samples() const;  ///< of the source
+  [[nodiscard]] std::int64_t batch_size() const noexcept { return spec_.batch_size; }
+  [[nodiscard]] const SourceStage& source() const;
+  [[nodiscard]] std::size_t collate_position() const noexcept {
+    return collate_;
+  }                                                                           ///< index in stages()
+  [[nodiscard]] std::size_t copy_position() const noexcept { return copy_; }  ///< index in stages()
+  [[nodiscard]] const CollateStage& collate() const;
+  [[nodiscard]] CopyOptions copy_options() const;
+  /// What arrives at the training step.
+  [[nodiscard]] const BatchSpec& device_spec() const { return stages_.back().output; }
+  [[nodiscard]] bool static_shapes() const noexcept;  ///< of every field at collate's input
+  /// Where boundary k (0..n) is held.
+  [[nodiscard]] Held held(std::size_t boundary) const noexcept;
+
+ private:
+  friend class PipelineBuilder;
+  void check_and_infer();
+
+  PipelineSpec spec_;
+  std::vector<ChainStage> stages_;
+  std::size_t collate_ = 0;
+  std::size_t copy_ = 0;
+};
+
+/// A stage object with its documentation, for the builder: what stages::random_resized_crop({...})
+/// returns.
+struct BuiltStage {
+  std::string type;  ///< "augment.random_resized_crop"
+  StageTraits traits;
+  std::shared_ptr<Stage> stage;
+};
+
+/// Builds a pipeline from C++, with stages of one's own as callables.
+class CACHEBISECT_API PipelineBuilder {
+ public:
+  using ReadFunction = std::function<void(SampleIndex, Sample&)>;
+  using ProcessFunction = std::function<void(const Sample&, Sample&)>;
+
+  PipelineBuilder& name(std::string name);
+  PipelineBuilder& source(std::string name, std::uint64_t samples, ReadFunction read);
+  PipelineBuilder& source(std::string name, BuiltStage stage);
+  /// A sample stage; what it puts out is learnt from the first sample when build() runs the chain
+  /// once.
+  PipelineBuilder& stage(std::string name, ProcessFunction process);
+  PipelineBuilder& stage(BuiltStage stage);
+  PipelineBuilder& stage(std::string name, BuiltStage stage);
+  PipelineBuilder& collate(std::string layout = "NHWC");
+  PipelineBuilder& copy(CopyOptions options = {});
+  PipelineBuilder& batch_size(std::int64_t size);
+  PipelineBuilder& workers(int workers);  ///< 0: inside the training thread; kAutoWorkers
+  PipelineBuilder& prefetch(int batches);
+  PipelineBuilder& shuffle(bool shuffle);
+  PipelineBuilder& seed(std::uint64_t seed);
+  PipelineBuilder& device(std::string device);
+  PipelineBuilder& emulate(EmulateSpec emulate);
+  /// Checks the chain as Pipeline::from_spec does.
+  [[nodiscard]] Pipeline build();
+
+ private:
+  Pipeline pipeline_;
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,99 @@
+// The pipeline file as a plain struct, after defaults: what the JSON says, and nothing that runs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/pipeline/params.hpp"
+#include "cachebisect/pipeline/registry.hpp"
+
+namespace cachebisect {
+
+inline constexpr int kAutoWorkers = -1;
+
+struct StageSpec {
+  std::string use;   ///< stage type
+  std::string name;  ///< unique in the chain
+  std::vector<std::string> fields{"image"};
+  Params params;              ///< checked against the type, defaults filled in, paths resolved
+  bool skip_damaged = false;  ///< "on_error": "skip"
+};
+
+struct OptimizerSpec {
+  std::string kind = "sgd";  ///< sgd | adam | adamw
+  double lr = 0.001;
+  double momentum = 0;
+  double weight_decay = 0;
+};
+
+struct TrainSpec {
+  enum class Kind { model, callback, emulated, plugin };
+  Kind kind = Kind::callback;
+  std::string model;  ///< mlp | lenet | resnet18 | resnet50
+  std::int64_t classes = 10;
+  std::string loss = "cross_entropy";
+  OptimizerSpec optimizer;
+  std::string precision = "fp32";  ///< fp32 | bf16-mixed
+  int sync_every = 0;              ///< 0: never
+  std::optional<int> threads;      ///< none: usable cores - workers, at least 1
+  std::string use;                 ///< type of a plugin's step
+  Params params;                   ///< of a plugin's step
+};
+
+/// The emulated accelerator of `emulate`.
+struct EmulateSpec {
+  double step_ms = 25;
+  double copy_gb_per_s = 12;
+  double copy_latency_us = 10;
+  Jitter jitter;
+};
+
+struct PipelineSpec {
+  std::string name = "pipeline";
+  std::string file;    ///< as given; empty when built from text or by the builder
+  std::string sha256;  ///< of the file's bytes; empty without a file
+  std::uint64_t seed = 1;
+  std::int64_t batch_size = 32;
+  int workers = kAutoWorkers;
+  int prefetch = 2;
+  bool shuffle = true;
+  bool drop_last = true;
+  std::vector<StageSpec> stages;
+  TrainSpec train;
+  std::string device = "auto";
+  std::optional<EmulateSpec> emulate;
+};
+
+/// One `--set PATH=VALUE`.
+struct SpecOverride {
+  std::string path;
+  std::string value;  ///< JSON, else taken as a string
+};
+
+/// Where relative paths and ${cache} lead.
+struct SpecPaths {
+  std::string base_folder;   ///< of the pipeline file
+  std::string cache_folder;  ///< ${cache}
+};
+
+/// Parses JSON text (comments allowed). Throws Error(usage) with line and column, JSON pointer,
+/// nearest known name or allowed range. `origin` is how messages call the text (its file).
+CACHEBISECT_API PipelineSpec parse_pipeline(std::string_view text, const std::string& origin,
+                                            const Registry& registry, const SpecPaths& paths,
+                                            const std::vector<SpecOverride>& overrides = {});
+/// Reads and parses a file. Throws Error(usage) when it cannot be read.
+CACHEBISECT_API PipelineSpec load_pipeline(const std::string& file, const Registry& registry,
+                                           const std::vector<SpecOverride>& overrides = {});
+/// The whole spec after defaults and overrides as JSON text ("effective" in the report).
+CACHEBISECT_API std::string to_json(const PipelineSpec& spec);
+/// The JSON Schema of pipeline files, with the stages of this registry.
+CACHEBISECT_API std::string pipeline_schema(const Registry& registry);
+/// XDG_CACHE_HOME/cachebisect, or ~/.cache/cachebisect.
+CACHEBISECT_API std::string default_cache_folder();
+
+}  // namespace cachebisect

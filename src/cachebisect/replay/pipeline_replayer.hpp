@@ -1,0 +1,48 @@
+// Replays a real pipeline: live, or from the cache of any boundary, with real training steps.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cachebisect/pipeline/pipeline.hpp"
+#include "cachebisect/replay/replayer.hpp"
+#include "cachebisect/train/train_step.hpp"
+
+namespace cachebisect {
+
+enum class IoMode { as_is, warm, cold };
+
+struct ReplayOptions {
+  IoMode io = IoMode::as_is;
+  std::optional<int> workers;  ///< resolved; none: the pipeline's own, "auto" resolved here
+};
+
+/// Owns executor, caches and streams; keeps references to device and step. One thread at a time.
+class CACHEBISECT_API PipelineReplayer final : public Replayer {
+ public:
+  PipelineReplayer(Pipeline pipeline, std::shared_ptr<Device> device,
+                   std::shared_ptr<TrainStep> step, const ReplayOptions& options = {});
+  ~PipelineReplayer() override;
+
+  [[nodiscard]] ChainDescription describe() const override;
+  [[nodiscard]] bool supports(const Arm& arm) const override;
+  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override;
+  void begin_round() override;
+  BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
+  [[nodiscard]] double clock() const override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The device that a spec asks for: "auto" is CUDA when there is one; "emulated" takes `emulate`.
+/// Throws Error(device) saying what was found.
+CACHEBISECT_API std::shared_ptr<Device> make_device(const PipelineSpec& spec);
+/// The step that a spec asks for on that device. `workers` decides the default of train.threads.
+CACHEBISECT_API std::shared_ptr<TrainStep> make_train_step(const Pipeline& pipeline, Device& device,
+                                                           int workers, const Registry& registry);
+/// "auto": tried on the live pipeline without the step, the smallest count within 3% of the best.
+CACHEBISECT_API int resolve_workers(const Pipeline& pipeline, Device& device);
+
+}  // namespace cachebisect

@@ -1,0 +1,136 @@
+// What the bisector sees of a training job, and all it sees. Every type is plain and serialisable,
+// so that a simulation, a C++ pipeline or another process can answer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+
+namespace cachebisect {
+
+/// A stage as reports and advice need it. Stages count from 1.
+struct StageDescription {
+  std::string name;
+  std::string type;
+  std::string category;  ///< read, decode, augment, collate, copy, device, synthetic
+  std::string kind;      ///< source, sample, collate, batch, copy, device
+  bool random = false;
+  bool stateful = false;
+  bool side_effects = false;
+  bool cacheable = true;  ///< in REAL training: neither it nor anything before it is random
+  std::string output;     ///< "image uint8 [32, 32, 3], label int64 []"
+  std::optional<double> output_bytes;  ///< of one sample at this boundary (mean where it varies)
+  std::string held;                    ///< of its boundary: host | device
+};
+
+struct ChainDescription {
+  std::string name;
+  std::string file;
+  std::string sha256;
+  std::string effective_json;  ///< the whole spec after defaults; empty when there is none
+  std::vector<StageDescription> stages;
+  std::int64_t batch_size = 1;
+  int workers = 0;
+  int ring_slots = 0;
+  int train_threads = 1;
+  std::uint64_t samples = 0;  ///< in the data set
+  bool generated_data = false;
+  bool shuffle = true;
+  std::uint64_t seed = 1;
+  std::string train;  ///< "lenet, sgd, fp32", "callback", "emulated"
+  bool weights_restored = true;
+  int sync_every = 0;
+  bool copy_pinned = true;
+  bool copy_non_blocking = true;
+  int copy_prefetch = 0;
+  int ring_prefetch = 0;
+  std::string device_kind;  ///< cpu | cuda | emulated
+  std::string device_name;
+  std::optional<double> device_memory_bytes;
+  std::optional<double> copy_gb_per_s;
+};
+
+enum class ArmKind { replay, bypass, shadow, live, null };
+CACHEBISECT_API const char* to_string(ArmKind kind) noexcept;
+
+/// What a block measures. `live` is replay at 0 with overrides; `null` is the same as another arm,
+/// run twice.
+struct Arm {
+  ArmKind kind = ArmKind::replay;
+  int boundary = 0;                              ///< replay, null
+  int stage = 0;                                 ///< bypass (1-based)
+  std::map<std::string, std::string> overrides;  ///< live: what-if, path -> JSON value
+  friend bool operator==(const Arm&, const Arm&) = default;
+  friend auto operator<=>(const Arm&, const Arm&) = default;
+};
+
+struct BlockRequest {
+  Arm arm;
+  int steps = 8;
+  int warmup_steps = 2;
+  std::uint64_t seed = 0;
+};
+
+struct InlineCounters {
+  double busy_seconds = 0;
+  double cpu_seconds = 0;
+  double slot_write_seconds = 0;
+  std::uint64_t samples = 0;
+};
+
+/// Times are seconds; start is on the replayer's clock.
+struct BlockResult {
+  double start_seconds = 0;
+  double seconds =
+      0;  ///< device completion of the last timed step minus that of the last warm-up step
+  int steps = 0;
+  int warmup_steps = 0;
+  std::uint64_t samples = 0;   ///< of the timed steps
+  double cpu_seconds = 0;      ///< of the process, over the timed steps
+  double starved_seconds = 0;  ///< the training thread waited for a batch
+  std::uint64_t skipped = 0;
+  std::vector<std::string> first_skipped;
+  std::optional<double> resident_share;  ///< of the files read, when measured
+  bool is_void = false;                  ///< the process was suspended meanwhile
+  double padding_share = 0;
+  double first_batch_seconds = 0;      ///< from the block's start to its first batch
+  std::vector<InlineCounters> stages;  ///< one a stage of the chain; empty when not observed
+};
+
+struct CacheBudget {
+  std::optional<double> host_bytes;    ///< none: 25% of the memory available
+  std::optional<double> device_bytes;  ///< none: 10% of what is free
+};
+
+struct CacheFacts {
+  std::uint64_t samples = 0;  ///< K, the same at every boundary
+  double bytes_host = 0;
+  double bytes_device = 0;
+  std::string limited_by;  ///< empty, "data set", "host budget", "device budget"
+  double seconds = 0;
+  std::optional<double> resident_share;
+  std::vector<double> serve_seconds_per_sample;  ///< rho_k, one a boundary 0..n
+  std::vector<double> item_bytes;                ///< of one sample, one a boundary 0..n
+};
+
+class CACHEBISECT_API Replayer {
+ public:
+  virtual ~Replayer();
+  [[nodiscard]] virtual ChainDescription describe() const = 0;
+  [[nodiscard]] virtual bool supports(const Arm& arm) const = 0;
+  /// Fills the caches. Throws Error(usage) when the budgets hold not even one batch.
+  virtual CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) = 0;
+  /// Weights back to their start; the cache position that the round's blocks share moves on.
+  virtual void begin_round() = 0;
+  /// Runs one block. Throws what the pipeline or the step throws; Error(interrupted) on `stop`.
+  virtual BlockResult run(const BlockRequest& request, const std::stop_token& stop) = 0;
+  /// Seconds now. The bisector reads time from nowhere else.
+  [[nodiscard]] virtual double clock() const = 0;
+};
+
+}  // namespace cachebisect

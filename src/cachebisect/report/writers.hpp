@@ -1,0 +1,24 @@
+// Writers of a report: text for a terminal, JSON for dashboards. They compute nothing.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/report.hpp"
+
+namespace cachebisect {
+
+struct TextOptions {
+  bool color = false;
+  int columns = 80;
+};
+
+/// The terminal report (formats.md, "The terminal report").
+CACHEBISECT_API std::string to_text(const Report& report, const TextOptions& options = {});
+/// The JSON report (formats.md, "The JSON report"), indented, ending in a newline.
+CACHEBISECT_API void write_json(const Report& report, std::ostream& out);
+/// The JSON Schema of the report.
+CACHEBISECT_API std::string report_schema();
+
+}  // namespace cachebisect
