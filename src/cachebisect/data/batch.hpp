@@ -53,10 +53,8 @@ class OwnedBatch {
   /// Makes field `i` a dense tensor of this name, dtype and shape. Reallocates only beyond
   /// capacity.
   TensorView& resize_field(std::size_t i, std::string_view name, DType dtype, const Shape& shape) {
-    if (i >= batch.fields.size()) {
-      batch.fields.resize(i + 1);
-      buffers_.resize(i + 1);
-    }
+    if (i >= batch.fields.size()) batch.fields.resize(i + 1);
+    if (i >= buffers_.size()) buffers_.resize(i + 1);
     if (!buffers_[i].data()) buffers_[i] = Buffer(memory_);
     const auto bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
     batch.fields[i].name = name;

@@ -73,6 +73,12 @@ void Field::copy_from(const Field& other) {
 
 void Field::share(const Field& other) noexcept { view_ = other.view_; }
 
+void Field::keep() {
+  if (view_.data == storage_.data()) return;
+  const ConstTensorView seen = view_;
+  copy_tensor(seen, own(seen.dtype, seen.shape));
+}
+
 void Field::attach(const TensorView& destination) noexcept { attached_ = destination; }
 
 }  // namespace cachebisect

@@ -71,6 +71,8 @@ class CACHEBISECT_API Field {
   void share(const Field& other) noexcept;
   /// Looks at memory of somebody else's, which must outlive this look.
   void share(const TensorView& memory) noexcept { view_ = memory; }
+  /// Copies the bytes into own storage unless they are there already: ends a look.
+  void keep();
   /// Offers a place (a row of a batch slot) that resize() uses when dtype and shape agree with it.
   void attach(const TensorView& destination) noexcept;
   void detach() noexcept { attached_ = TensorView{}; }

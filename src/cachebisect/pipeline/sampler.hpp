@@ -18,7 +18,7 @@ class CACHEBISECT_API Sampler {
   /// `position` < size().
   [[nodiscard]] SampleIndex index(std::uint64_t epoch, std::uint64_t position) const noexcept;
   /// The sample that takes the place of a damaged one at `position`: P(position + attempt *
-  /// stride).
+  /// stride), the stride about 0.618 size() and coprime to it. size() > 0.
   [[nodiscard]] SampleIndex replacement(std::uint64_t epoch, std::uint64_t position,
                                         unsigned attempt) const noexcept;
 
@@ -26,6 +26,7 @@ class CACHEBISECT_API Sampler {
   std::uint64_t size_;
   std::uint64_t seed_;
   bool shuffle_;
+  std::uint64_t stride_;
   unsigned half_bits_ = 1;
 };
 

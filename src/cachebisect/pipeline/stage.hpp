@@ -101,11 +101,12 @@ class CACHEBISECT_API CollateStage : public Stage {
   [[nodiscard]] StageKind kind() const noexcept final { return StageKind::collate; }
   [[nodiscard]] virtual BatchSpec infer(const SampleSpec& input, std::int64_t batch_size) = 0;
   /// Static shapes only: where sample `row` of field `spec` goes in the batch tensor at `base`. The
-  /// view has the sample's shape and, for another layout, permuted strides.
+  /// view has the sample's shape and, for another layout, permuted strides. Rows are equally far
+  /// apart.
   [[nodiscard]] virtual TensorView row(const FieldSpec& batch_field, std::byte* base,
                                        std::int64_t row) const = 0;
-  /// Dynamic shapes only: makes the batch of `samples`. Throws Error(data) naming both samples of a
-  /// mismatch.
+  /// Dynamic shapes only: makes the fields (and padding_share) of the batch of `samples`; the
+  /// caller sets size and indices. Throws Error(data) naming both samples of a mismatch.
   virtual void gather(std::span<const Sample> samples, OwnedHostBatch& out) const = 0;
 };
 
@@ -114,6 +115,8 @@ class CACHEBISECT_API BatchStage : public Stage {
  public:
   [[nodiscard]] StageKind kind() const noexcept final { return StageKind::batch; }
   [[nodiscard]] virtual BatchSpec infer(const BatchSpec& input) = 0;
+  /// `out` begins as a look at every field of `input`; the stage calls out.resize_field() for what
+  /// it changes. The context's index is that of the batch's first sample.
   virtual void process(const HostBatch& input, OwnedHostBatch& out,
                        const SampleContext& context) const = 0;
 };

@@ -1,0 +1,36 @@
+// Stacks samples of equal shapes into a batch: what collate.stack and the builder's collate() are.
+#pragma once
+
+#include <string_view>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/pipeline/stage.hpp"
+
+namespace cachebisect {
+
+/// Layout of images in a batch; samples are HWC.
+enum class BatchLayout { nhwc, nchw };
+
+/// "NHWC" or "NCHW"; throws Error(usage) that names both for anything else.
+CACHEBISECT_API BatchLayout parse_batch_layout(std::string_view layout);
+
+/// Every field [...] becomes [batch, ...]. With nchw, fields of three dimensions are permuted from
+/// HWC to CHW; scalars, vectors and matrices are stacked as they are. Static shapes are written
+/// into rows (strided for nchw); dynamic ones are gathered and must then be equal within the batch.
+class CACHEBISECT_API StackCollate final : public CollateStage {
+ public:
+  explicit StackCollate(BatchLayout layout) noexcept : layout_(layout) {}
+
+  [[nodiscard]] BatchSpec infer(const SampleSpec& input, std::int64_t batch_size) override;
+  [[nodiscard]] TensorView row(const FieldSpec& batch_field, std::byte* base,
+                               std::int64_t row) const override;
+  void gather(std::span<const Sample> samples, OwnedHostBatch& out) const override;
+
+ private:
+  [[nodiscard]] Shape batch_shape(const Shape& sample, std::int64_t batch_size) const;
+
+  BatchLayout layout_;
+  SampleSpec input_;
+};
+
+}  // namespace cachebisect
