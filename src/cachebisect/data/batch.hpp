@@ -61,6 +61,8 @@ class OwnedBatch {
     batch.fields[i].tensor = dense_view(buffers_[i].reserve(bytes == 0 ? 1 : bytes), dtype, shape);
     return batch.fields[i].tensor;
   }
+  /// Looks at every field of `input`, which must outlive this look: how a stage's output begins.
+  void begin_from(const Batch& input) { static_cast<Batch&>(batch) = input; }
   [[nodiscard]] std::size_t capacity() const noexcept {
     std::size_t bytes = 0;
     for (const Buffer& buffer : buffers_) bytes += buffer.capacity();

@@ -1,0 +1,23 @@
+#include "cachebisect/replay/replayer.hpp"
+
+namespace cachebisect {
+
+const char* to_string(ArmKind kind) noexcept {
+  switch (kind) {
+    case ArmKind::replay:
+      return "replay";
+    case ArmKind::bypass:
+      return "bypass";
+    case ArmKind::shadow:
+      return "shadow";
+    case ArmKind::live:
+      return "live";
+    case ArmKind::null:
+      return "null";
+  }
+  return "?";
+}
+
+Replayer::~Replayer() = default;
+
+}  // namespace cachebisect
