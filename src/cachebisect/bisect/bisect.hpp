@@ -35,6 +35,7 @@ struct BisectOptions {
   std::vector<int> boundaries;  ///< empty: chosen by the budget
   std::optional<double> expect_samples_per_second;
   std::function<void(const Progress&)> progress;
+  std::function<void(const Report&)> partial;  ///< given what is known after each complete round
   std::stop_token stop;  ///< a stop gives the report of what is known, `interrupted` set
 };
 
