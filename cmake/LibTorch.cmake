@@ -1,0 +1,32 @@
+# LibTorch as the targets cachebisect_libtorch (headers and libraries), without find_package(Torch),
+# which insists on a CUDA toolkit: the module links libtorch_cpu and libc10 alone and opens
+# libtorch_cuda at run time. Sets CACHEBISECT_HAS_TORCH.
+file(GLOB venv_torch ${PROJECT_SOURCE_DIR}/build/venv/lib/python3*/site-packages/torch)
+set(CACHEBISECT_TORCH_DIR "" CACHE PATH "LibTorch: the folder that has include/ and lib/ (default: build/venv, then CMAKE_PREFIX_PATH)")
+find_path(torch_include torch/csrc/api/include/torch/nn.h NO_CACHE
+  HINTS ${CACHEBISECT_TORCH_DIR} ${venv_torch} PATH_SUFFIXES include)
+set(CACHEBISECT_HAS_TORCH OFF)
+if(NOT torch_include)
+  message(STATUS "LibTorch: not found, so the module with mlp, lenet and resnet is left out; "
+                 "scripts/setup installs it, or set CACHEBISECT_TORCH_DIR")
+  return()
+endif()
+get_filename_component(torch_root ${torch_include} DIRECTORY)
+find_library(torch_cpu_library torch_cpu NO_CACHE REQUIRED HINTS ${torch_root}/lib NO_DEFAULT_PATH)
+find_library(c10_library c10 NO_CACHE REQUIRED HINTS ${torch_root}/lib NO_DEFAULT_PATH)
+message(STATUS "LibTorch: ${torch_root}")
+
+add_library(cachebisect_libtorch INTERFACE)
+target_include_directories(cachebisect_libtorch SYSTEM INTERFACE
+  ${torch_include} ${torch_include}/torch/csrc/api/include)
+# libtorch_cpu registers its operators from initialisers: it must stay linked.
+target_link_libraries(cachebisect_libtorch INTERFACE
+  -Wl,--no-as-needed ${torch_cpu_library} ${c10_library} -Wl,--as-needed)
+# PyPI's wheels keep CUDA's run-time libraries beside torch, and the linker looks there too.
+set(CACHEBISECT_TORCH_RPATH ${torch_root}/lib)
+get_filename_component(site_packages ${torch_root} DIRECTORY)
+if(EXISTS ${site_packages}/nvidia/cu13/lib)
+  list(APPEND CACHEBISECT_TORCH_RPATH ${site_packages}/nvidia/cu13/lib)
+  target_link_options(cachebisect_libtorch INTERFACE -Wl,-rpath-link,${site_packages}/nvidia/cu13/lib)
+endif()
+set(CACHEBISECT_HAS_TORCH ON)

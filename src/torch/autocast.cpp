@@ -1,0 +1,25 @@
+#include "autocast.hpp"
+
+#include <ATen/autocast_mode.h>
+
+namespace cachebisect::torch_module {
+
+AutocastScope::AutocastScope(c10::DeviceType device, bool enabled)
+    : device_(device), enabled_(enabled) {
+  if (!enabled_) return;
+  was_enabled_ = at::autocast::is_autocast_enabled(device_);
+  old_dtype_ = at::autocast::get_autocast_dtype(device_);
+  at::autocast::set_autocast_dtype(device_, at::kBFloat16);
+  at::autocast::set_autocast_enabled(device_, true);
+  at::autocast::increment_nesting();
+}
+
+AutocastScope::~AutocastScope() {
+  if (!enabled_) return;
+  // Casts of weights are cached until the outermost scope ends; the optimizer changes them next.
+  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(device_, was_enabled_);
+  at::autocast::set_autocast_dtype(device_, old_dtype_);
+}
+
+}  // namespace cachebisect::torch_module

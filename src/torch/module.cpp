@@ -1,0 +1,39 @@
+// The entry of the LibTorch module, opened at run time by make_model_step().
+#include <exception>
+
+#include "model_step.hpp"
+#include "network.hpp"
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/train/train_step.hpp"
+
+namespace cachebisect::torch_module {
+namespace {
+
+TrainStep* make_step(const ModelStepRequest& request) {
+  try {
+    return new ModelStep(request);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::device,
+                "LibTorch could not make model " + request.train.model + ": " + error.what());
+  }
+}
+
+void destroy_step(TrainStep* step) { delete step; }
+
+std::int64_t count_parameters(const char* model, std::int64_t classes) {
+  return parameter_count(Network(model, classes, /*seed=*/0));
+}
+
+}  // namespace
+}  // namespace cachebisect::torch_module
+
+extern "C" CACHEBISECT_API const cachebisect::TorchModule* cachebisect_torch_module() {
+  using namespace cachebisect::torch_module;
+  static const cachebisect::TorchModule module{cachebisect::plugin_abi(), make_step, destroy_step,
+                                               count_parameters};
+  return &module;
+}

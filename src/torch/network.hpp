@@ -1,0 +1,51 @@
+// The built-in networks behind an interface of tensors, so that only network.cpp pays for
+// torch::nn.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
+
+namespace cachebisect::torch_module {
+
+/// What a network takes: images [N, channels, height, width]; 0 means any.
+struct ImageInput {
+  std::int64_t channels = 0;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+};
+
+/// Throws Error(usage) with the nearest known name for a model that is not there.
+ImageInput image_input(std::string_view model);
+
+/// A network in training mode. Not thread safe.
+class Network {
+ public:
+  class Impl;
+
+  /// `classes` outputs; the weights are drawn from `seed` on the cpu, so they are the same on every
+  /// device. LibTorch's own random state is left as it was. Throws as image_input().
+  Network(std::string_view model, std::int64_t classes, std::uint64_t seed);
+  ~Network();
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  void to(const c10::Device& device);
+  /// Logits [N, classes] of images [N, C, H, W] (mlp: [N, 784] too).
+  at::Tensor forward(const at::Tensor& images);
+  [[nodiscard]] std::vector<at::Tensor> parameters() const;
+  /// Running means and variances of batch normalisation.
+  [[nodiscard]] std::vector<at::Tensor> buffers() const;
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+/// Numbers in all parameters.
+std::int64_t parameter_count(const Network& network);
+
+}  // namespace cachebisect::torch_module

@@ -1,0 +1,38 @@
+// SGD, Adam and AdamW over LibTorch's fused kernels, with a state that can be kept and restored.
+#pragma once
+
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "cachebisect/pipeline/pipeline_spec.hpp"
+
+namespace cachebisect::torch_module {
+
+/// Updates float32 parameters in place from their gradients, as torch.optim's with fused=True:
+/// SGD with momentum and L2 weight decay; Adam and AdamW with betas (0.9, 0.999), eps 1e-8.
+class Optimizer {
+ public:
+  /// Throws Error(usage) for a kind that is not there or a number out of range.
+  Optimizer(const OptimizerSpec& spec, std::vector<at::Tensor> parameters);
+
+  void step();
+  /// Frees the gradients, as torch.optim's zero_grad(set_to_none=True).
+  void clear_gradients();
+  /// All tensors that step() changes beside the parameters; the same ones for its whole life.
+  [[nodiscard]] std::vector<at::Tensor> state() const;
+
+ private:
+  enum class Kind { sgd, adam, adamw };
+  static Kind parse(const OptimizerSpec& spec);
+
+  OptimizerSpec spec_;
+  Kind kind_;
+  std::vector<at::Tensor> parameters_;
+  std::vector<at::Tensor> gradients_;
+  std::vector<at::Tensor> first_moments_;   // SGD: momentum buffers
+  std::vector<at::Tensor> second_moments_;  // Adam, AdamW
+  std::vector<at::Tensor> steps_;           // Adam, AdamW
+};
+
+}  // namespace cachebisect::torch_module
