@@ -21,7 +21,7 @@ target_include_directories(cachebisect_libtorch SYSTEM INTERFACE
   ${torch_include} ${torch_include}/torch/csrc/api/include)
 # libtorch_cpu registers its operators from initialisers: it must stay linked.
 target_link_libraries(cachebisect_libtorch INTERFACE
-  -Wl,--no-as-needed ${torch_cpu_library} ${c10_library} -Wl,--as-needed)
+  -Wl,--push-state,--no-as-needed ${torch_cpu_library} ${c10_library} -Wl,--pop-state)
 # PyPI's wheels keep CUDA's run-time libraries beside torch, and the linker looks there too.
 set(CACHEBISECT_TORCH_RPATH ${torch_root}/lib)
 get_filename_component(site_packages ${torch_root} DIRECTORY)
