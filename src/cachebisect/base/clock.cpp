@@ -4,6 +4,8 @@
 #include <cmath>
 #include <ctime>
 
+#include <sys/prctl.h>
+
 namespace cachebisect {
 namespace {
 
@@ -12,6 +14,9 @@ double read_seconds(clockid_t id) noexcept {
   clock_gettime(id, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
+
+/// Lets the calling thread's sleeps end within a nanosecond of what was asked, not the usual 50 us.
+bool set_timer_slack() noexcept { return prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL) == 0; }
 
 }  // namespace
 
@@ -22,6 +27,7 @@ double thread_cpu_seconds() noexcept { return read_seconds(CLOCK_THREAD_CPUTIME_
 double process_cpu_seconds() noexcept { return read_seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
 void sleep_until(double deadline) noexcept {
+  [[maybe_unused]] thread_local const bool precise = set_timer_slack();
   const double whole = std::floor(deadline);
   timespec until{};
   until.tv_sec = static_cast<time_t>(whole);

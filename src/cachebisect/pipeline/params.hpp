@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/base/jitter.hpp"
 
 namespace cachebisect {
 
@@ -34,13 +35,6 @@ struct ParamSpec {
   std::vector<std::string> choices;  ///< of a string
   std::size_t min_items = 0;         ///< of a list
   std::size_t max_items = SIZE_MAX;
-};
-
-/// Jitter of a synthetic cost, as one parameter {"kind": "none"|"lognormal"|"pareto", "cv": 0.05}.
-struct Jitter {
-  enum class Kind { none, lognormal, pareto };
-  Kind kind = Kind::none;
-  double cv = 0;  ///< standard deviation over mean
 };
 
 /// Checked values by name. Every declared parameter with a default is there.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/pace.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/data/batch.hpp"
 #include "cachebisect/data/sample.hpp"
@@ -36,7 +37,8 @@ struct StageTraits {
 /// worker.
 class SampleContext {
  public:
-  SampleContext(const RandomKey& key, Arena& arena) noexcept : key_(key), arena_(&arena) {}
+  SampleContext(const RandomKey& key, Arena& arena, WorkerPace* pace = nullptr) noexcept
+      : key_(key), arena_(&arena), pace_(pace) {}
 
   [[nodiscard]] std::uint64_t seed() const noexcept { return key_.seed; }
   [[nodiscard]] std::uint64_t epoch() const noexcept { return key_.epoch; }
@@ -45,10 +47,13 @@ class SampleContext {
   [[nodiscard]] RandomStream random() const noexcept { return RandomStream(key_); }
   /// Scratch until process() returns.
   [[nodiscard]] Arena& arena() const noexcept { return *arena_; }
+  /// The worker's own pace, for stages that plant a cost; null outside an executor.
+  [[nodiscard]] WorkerPace* pace() const noexcept { return pace_; }
 
  private:
   RandomKey key_;
   Arena* arena_;
+  WorkerPace* pace_;
 };
 
 /// Base of all stages. After infer() a stage is immutable and its work is const and thread safe.

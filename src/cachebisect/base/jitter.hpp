@@ -1,0 +1,43 @@
+// Jitter of a planted cost: factors around 1 whose mean is 1 over any 64 consecutive indices.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "cachebisect/base/export.hpp"
+
+namespace cachebisect {
+
+/// Jitter of a synthetic cost, as one parameter {"kind": "none"|"lognormal"|"pareto", "cv": 0.05}.
+struct Jitter {
+  enum class Kind { none, lognormal, pareto };
+  Kind kind = Kind::none;
+  double cv = 0;  ///< standard deviation over mean
+};
+
+/// The distribution (mean 1) is cut into 64 cells of equal probability; a factor is the mean of its
+/// cell. Index i takes cell (m i + b) mod 64, m odd and near 64 times the golden ratio's fraction,
+/// m and b drawn by `stage_hash`: each 64 consecutive indices visit every cell once, so they
+/// average to 1 exactly, and shorter runs are spread evenly. (Plain quantiles at golden-ratio
+/// points miss the mean of 64 by up to 47% at cv 1, because the tail is seldom met.) Thread safe.
+class CACHEBISECT_API JitterSequence {
+ public:
+  static constexpr std::size_t kPeriod = 64;
+
+  /// cv <= 0 is no jitter.
+  JitterSequence(const Jitter& jitter, std::uint64_t stage_hash) noexcept;
+  [[nodiscard]] double factor(std::uint64_t index) const noexcept {
+    return cells_[static_cast<std::size_t>((index * multiplier_ + offset_) % kPeriod)];
+  }
+
+ private:
+  std::array<double, kPeriod> cells_{};
+  std::uint64_t multiplier_ = 1;
+  std::uint64_t offset_ = 0;
+};
+
+/// One factor, for those who need only few: JitterSequence(jitter, stage_hash).factor(index).
+CACHEBISECT_API double jitter_factor(const Jitter& jitter, std::uint64_t index,
+                                     std::uint64_t stage_hash) noexcept;
+
+}  // namespace cachebisect
