@@ -8,14 +8,10 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/base/statistics.hpp"
 #include "cachebisect/replay/replayer.hpp"
 
 namespace cachebisect {
-
-struct Interval {
-  double low = 0;
-  double high = 0;
-};
 
 /// A figure with its interval; both absent when it was not measured.
 struct Estimate {
