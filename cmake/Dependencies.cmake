@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp REQUIRED)
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
 if(CACHEBISECT_BUILD_TESTS)
   find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h PATH_SUFFIXES . REQUIRED)

@@ -39,7 +39,8 @@ struct DeviceInfo {
   std::string name;                           ///< "NVIDIA H200", "CPU", "emulated"
   std::optional<std::uint64_t> memory_bytes;  ///< of the device; none on cpu and emulated
   std::optional<std::uint64_t> free_bytes;
-  std::optional<double> copy_gb_per_s;  ///< known only where it is set (emulated)
+  std::optional<std::uint64_t> l2_bytes;  ///< second-level cache of the device
+  std::optional<double> copy_gb_per_s;    ///< known only where it is set (emulated)
 };
 
 /// All times are seconds on the host's monotonic clock. Methods may be called from several threads,

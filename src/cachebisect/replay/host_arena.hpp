@@ -1,0 +1,40 @@
+// Page-aligned host memory that is filled once and can then be made read-only.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+
+namespace cachebisect {
+
+/// Pieces live until the arena is destroyed. take() is thread safe; the others are not.
+class CACHEBISECT_API HostArena {
+ public:
+  HostArena() = default;
+  ~HostArena();
+  HostArena(const HostArena&) = delete;
+  HostArena& operator=(const HostArena&) = delete;
+
+  /// `bytes` zeroed bytes, aligned to MemoryResource::kAlignment. Throws Error(data) when there is
+  /// no memory left.
+  [[nodiscard]] std::byte* take(std::size_t bytes);
+  /// From now on a write into the arena faults, until protect(false).
+  void protect(bool read_only);
+  /// Bytes handed out.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  struct Chunk {
+    std::byte* data;
+    std::size_t size;
+    std::size_t used;
+  };
+
+  std::mutex mutex_;
+  std::vector<Chunk> chunks_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace cachebisect
