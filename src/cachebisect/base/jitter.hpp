@@ -8,11 +8,16 @@
 
 namespace cachebisect {
 
+/// Largest `cv` that a pipeline file may ask for.
+inline constexpr double kMaxJitterCv = 10;
+
 /// Jitter of a synthetic cost, as one parameter {"kind": "none"|"lognormal"|"pareto", "cv": 0.05}.
 struct Jitter {
   enum class Kind { none, lognormal, pareto };
   Kind kind = Kind::none;
   double cv = 0;  ///< standard deviation over mean
+
+  bool operator==(const Jitter&) const = default;
 };
 
 /// The distribution (mean 1) is cut into 64 cells of equal probability; a factor is the mean of its

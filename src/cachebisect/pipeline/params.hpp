@@ -24,16 +24,17 @@ enum class ParamType { boolean, integer, number, string, path, number_list, stri
 /// One parameter as its stage declares it: the documentation, the check and the JSON Schema come
 /// from here.
 struct ParamSpec {
-  std::string name;
+  std::string name{};
   ParamType type = ParamType::number;
-  std::string doc;                          ///< one line, with the unit
-  std::optional<ParamValue> default_value;  ///< none: the parameter is required, unless `optional`
-  bool optional = false;                    ///< may be absent without a default
-  std::optional<double> minimum;            ///< of a number, or of each number of a list
-  std::optional<double> maximum;
+  std::string doc{};  ///< one line, with the unit
+  std::optional<ParamValue>
+      default_value{};              ///< none: the parameter is required, unless `optional`
+  bool optional = false;            ///< may be absent without a default
+  std::optional<double> minimum{};  ///< of a number, or of each number of a list
+  std::optional<double> maximum{};
   bool exclusive_minimum = false;
-  std::vector<std::string> choices;  ///< of a string
-  std::size_t min_items = 0;         ///< of a list
+  std::vector<std::string> choices{};  ///< of a string
+  std::size_t min_items = 0;           ///< of a list
   std::size_t max_items = SIZE_MAX;
 };
 
@@ -41,7 +42,10 @@ struct ParamSpec {
 class CACHEBISECT_API Params {
  public:
   void set(std::string name, ParamValue value);
-  void set_jitter(Jitter jitter) { jitter_ = jitter; }
+  void set_jitter(Jitter jitter) {
+    jitter_ = jitter;
+    has_jitter_ = true;
+  }
 
   [[nodiscard]] bool has(std::string_view name) const noexcept;
   /// These throw Error(internal) when the parameter is absent or of another type (a stage that asks
@@ -53,15 +57,29 @@ class CACHEBISECT_API Params {
   [[nodiscard]] const std::vector<double>& numbers(std::string_view name) const;
   [[nodiscard]] const std::vector<std::string>& strings(std::string_view name) const;
   [[nodiscard]] const Jitter& jitter() const noexcept { return jitter_; }
+  /// True when the type declares a jitter (then its default is there).
+  [[nodiscard]] bool has_jitter() const noexcept { return has_jitter_; }
   [[nodiscard]] const std::map<std::string, ParamValue, std::less<>>& values() const noexcept {
     return values_;
   }
+  bool operator==(const Params&) const = default;
 
  private:
   [[nodiscard]] const ParamValue& at(std::string_view name) const;
 
   std::map<std::string, ParamValue, std::less<>> values_;
   Jitter jitter_;
+  bool has_jitter_ = false;
 };
+
+/// What a parameter takes, in words: "integer from 1 to 16", "one of a, b".
+CACHEBISECT_API std::string describe_accepted(const ParamSpec& spec);
+/// What is wrong with `value` (type, range, choice, number of items), in words; none when it is
+/// right. An integer is right for a number. A jitter's value is not a ParamValue and always right.
+CACHEBISECT_API std::optional<std::string> violation(const ParamSpec& spec,
+                                                     const ParamValue& value);
+/// Checks `given` against the declarations and fills defaults in. Throws Error(usage) naming the
+/// parameter and what it takes.
+CACHEBISECT_API Params complete_params(const std::vector<ParamSpec>& specs, Params given);
 
 }  // namespace cachebisect

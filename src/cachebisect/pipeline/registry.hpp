@@ -18,40 +18,49 @@ class TrainStep;
 
 /// A stage type: everything that the documentation, the checks and the chain need to know before
 /// one is made.
-struct StageType {
-  std::string type;  ///< "category.name"
-  std::string doc;   ///< one line
+struct CACHEBISECT_API StageType {
+  std::string type{};  ///< "category.name"
+  std::string doc{};   ///< one line
   StageKind kind = StageKind::sample;
-  StageTraits traits;
-  std::vector<ParamSpec> params;  ///< `fields` is added by the registry for kinds sample and device
-  std::string example;  ///< a JSON object that makes one, without "use": R"({"size": 224})"
-  std::function<std::unique_ptr<Stage>(const Params&)> make;
+  StageTraits traits{};
+  std::vector<ParamSpec>
+      params{};           ///< `fields` is added by the registry for kinds sample and device
+  std::string example{};  ///< a JSON object that makes one, without "use": R"({"size": 224})"
+  std::function<std::unique_ptr<Stage>(const Params&)> make{};
 
   [[nodiscard]] std::string_view category() const noexcept;  ///< before the dot
 };
 
 /// A training step that a plugin offers under `train: {"use": "my.step"}`.
 struct TrainStepType {
-  std::string type;
-  std::string doc;
-  std::vector<ParamSpec> params;
-  std::function<std::shared_ptr<TrainStep>(const Params&)> make;
+  std::string type{};
+  std::string doc{};
+  std::vector<ParamSpec> params{};
+  std::function<std::shared_ptr<TrainStep>(const Params&)> make{};
 };
 
 class CACHEBISECT_API Registry {
  public:
-  /// Throws Error(usage) when the type is there already or is not category.name in [a-z0-9_-].
+  Registry() = default;
+  Registry(const Registry& other) = default;
+  Registry(Registry&& other) noexcept = default;
+  Registry& operator=(Registry other) noexcept;
+  ~Registry() = default;
+
+  /// Throws Error(usage) when the type is there already, is not category.name in [a-z0-9_-], or
+  /// declares a parameter badly (a default out of its own range, a reserved name).
   void add(StageType type);
   void add(TrainStepType type);
   /// Throws Error(usage) that names the nearest known type.
   [[nodiscard]] const StageType& stage(std::string_view type) const;
   [[nodiscard]] const TrainStepType& train_step(std::string_view type) const;
+  /// Both lists are sorted by type.
   [[nodiscard]] const std::vector<StageType>& stages() const noexcept { return stages_; }
   [[nodiscard]] const std::vector<TrainStepType>& train_steps() const noexcept {
     return train_steps_;
   }
   /// Opens a plugin and lets it register. Throws Error(usage) when it cannot be opened, has no
-  /// entry point, or was built against another ABI.
+  /// entry point, was built against another ABI or fails; the registry is then as it was before.
   void load_plugin(const std::string& path);
 
  private:
@@ -66,7 +75,7 @@ CACHEBISECT_API const char* plugin_abi() noexcept;
 
 /// What a plugin's `extern "C" const cachebisect::PluginEntry* cachebisect_plugin()` returns.
 struct PluginEntry {
-  const char* abi;  ///< CACHEBISECT_PLUGIN_ABI of its build
+  const char* abi;  ///< CACHEBISECT_PLUGIN_ABI (pipeline/plugin.hpp) of its build
   void (*register_all)(Registry& registry);
 };
 

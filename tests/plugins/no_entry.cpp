@@ -1,0 +1,4 @@
+// A shared library that is no plugin.
+#include "cachebisect/base/export.hpp"
+
+extern "C" CACHEBISECT_API int not_a_plugin() { return 1; }
