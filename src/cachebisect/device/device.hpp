@@ -53,8 +53,7 @@ class CACHEBISECT_API Device {
 
   /// Memory for batch slots: page-locked when `pinned` and the device is CUDA, else plain.
   [[nodiscard]] virtual std::shared_ptr<MemoryResource> slot_memory(bool pinned) = 0;
-  /// Memory of the device. cpu: plain host memory. emulated: gives addresses that nobody may touch
-  /// and counts the bytes.
+  /// Memory of the device. cpu: plain host memory. emulated: addresses that nobody may touch.
   [[nodiscard]] virtual std::shared_ptr<MemoryResource> device_memory() = 0;
   /// False on the cpu, where a slot is handed over as it is.
   [[nodiscard]] virtual bool copies() const noexcept = 0;
@@ -63,8 +62,8 @@ class CACHEBISECT_API Device {
 
   [[nodiscard]] virtual std::unique_ptr<Stream> make_stream() = 0;
   [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;
-  /// Enqueues a copy from host to device memory; with `blocking` returns when it is done.
-  /// `not_before`: events that it waits for are given by wait().
+  /// Enqueues a copy from host to device memory; with `blocking` returns when it is done. `from`
+  /// may be changed once the copy is done.
   virtual void copy_to_device(std::byte* to, const std::byte* from, std::size_t bytes,
                               Stream& stream, bool blocking) = 0;
   /// Puts `event` behind what is in `stream` now.
@@ -73,7 +72,8 @@ class CACHEBISECT_API Device {
   virtual void wait(Stream& stream, const Event& event) = 0;
   /// Blocks the calling thread, without burning CPU, until the event has happened.
   virtual void synchronize(const Event& event) = 0;
-  /// When the recorded event happened; call after synchronize().
+  /// When the recorded event happened; call after synchronize(). On the emulated device it is known
+  /// as soon as the event is recorded.
   [[nodiscard]] virtual double completion_seconds(const Event& event) = 0;
   /// Adds `seconds` of work to the stream's timeline. Emulated device only; others throw
   /// Error(internal).
@@ -89,8 +89,10 @@ struct EmulatedDeviceOptions {
 };
 
 CACHEBISECT_API std::unique_ptr<Device> make_cpu_device();
-/// An accelerator on a timeline of its own, as arithmetic at submission (method.md, "Planted truth,
-/// exactly"): a copy starts at max(submission, end of what its stream holds, awaited events).
+/// An accelerator on a timeline of its own, as arithmetic at submission: a copy starts at
+/// max(submission, end of what its stream holds, awaited events), work at the end of the latter
+/// two; where the host has seen the stream empty, work too starts no earlier than it is submitted.
+/// Throws Error(usage) for a bandwidth that is not above 0 or a negative latency.
 CACHEBISECT_API std::unique_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& options);
 /// Throws Error(device) that says what was found when there is no such CUDA device, no driver, or
 /// this build has no CUDA.

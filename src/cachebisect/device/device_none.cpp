@@ -6,7 +6,8 @@ namespace cachebisect {
 
 std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) {
   throw Error(ErrorKind::device,
-              "this build has no CUDA; rebuild with a CUDA toolkit, or use --device cpu or --device emulated");
+              "this build has no CUDA; rebuild with a CUDA toolkit, or use --device cpu or "
+              "--device emulated");
 }
 
 int cuda_device_count() noexcept { return 0; }

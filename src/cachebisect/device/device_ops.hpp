@@ -12,18 +12,22 @@ namespace cachebisect {
 class Stream;
 
 /// All operations enqueue on `stream` and return; views are dense memory of the device. On the
-/// emulated device they take no time and touch nothing.
+/// emulated device they take no time and touch nothing. Shapes and dtypes that do not fit throw
+/// Error(internal) on every device.
 class CACHEBISECT_API DeviceOps {
  public:
   virtual ~DeviceOps();
-  /// Element-wise conversion; float to integer saturates, float16/bfloat16 round to nearest even.
+  /// Element-wise conversion, as PyTorch's: float to integer truncates (and saturates; NaN gives
+  /// 0), integers are cut to their lower bits, float16/bfloat16 round to nearest even from float32.
   virtual void cast(const ConstTensorView& from, const TensorView& to, Stream& stream) = 0;
   /// to = (from as float32) * scale[c] + bias[c], c along `channel_axis`; any dtype to float32,
   /// float16 or bfloat16. `scale` and `bias` have one entry a channel, or one for all.
   virtual void affine(const ConstTensorView& from, const TensorView& to,
                       std::span<const float> scale, std::span<const float> bias,
                       std::size_t channel_axis, Stream& stream) = 0;
-  /// labels [N] of an integer dtype -> to [N, classes]: `on` at the label, `off` elsewhere.
+  /// labels [N] of an integer dtype -> to [N, classes] of a float dtype up to 32 bits: `on` at the
+  /// label, `off` elsewhere. A label outside [0, classes) throws Error(data) on the cpu; on CUDA
+  /// its row is all `off`.
   virtual void one_hot(const ConstTensorView& labels, const TensorView& to, float on, float off,
                        Stream& stream) = 0;
   /// Bits, most significant first, of uint8 [N, B] -> uint8 0/1 [N, 8 B].

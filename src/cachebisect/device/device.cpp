@@ -1,0 +1,33 @@
+#include "cachebisect/device/device.hpp"
+
+#include <string>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/device/device_ops.hpp"
+
+namespace cachebisect {
+
+std::string_view to_string(DeviceKind kind) noexcept {
+  switch (kind) {
+    case DeviceKind::cpu:
+      return "cpu";
+    case DeviceKind::cuda:
+      return "cuda";
+    case DeviceKind::emulated:
+      return "emulated";
+  }
+  return "?";
+}
+
+Stream::~Stream() = default;
+Event::~Event() = default;
+Device::~Device() = default;
+DeviceOps::~DeviceOps() = default;
+
+void Device::enqueue_work(Stream& /*stream*/, double /*seconds*/) {
+  throw Error(ErrorKind::internal, "planted work was queued on device '" +
+                                       std::string(to_string(kind())) +
+                                       "'; only the emulated device can take it");
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,160 @@
+// An accelerator that is arithmetic: nothing runs, and the host sleeps until a time that was
+// computed when the work was submitted.
+#include <string>
+
+#include <sys/mman.h>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/device/device.hpp"
+#include "cachebisect/device/device_ops.hpp"
+#include "cachebisect/device/emulated_timeline.hpp"
+#include "cachebisect/device/op_checks.hpp"
+
+namespace cachebisect {
+namespace {
+
+class EmulatedStream final : public Stream {
+ public:
+  std::shared_ptr<EmulatedTimeline> timeline = std::make_shared<EmulatedTimeline>();
+};
+
+class EmulatedEvent final : public Event {
+ public:
+  double seconds = 0;
+  std::shared_ptr<EmulatedTimeline> timeline;  ///< of the stream that it was recorded in
+  std::uint64_t pieces = 0;                    ///< that were queued there
+};
+
+EmulatedTimeline& timeline_of(Stream& stream) {
+  return *dynamic_cast<EmulatedStream&>(stream).timeline;
+}
+
+/// Reserves addresses without memory: who touches them is stopped by the kernel.
+class UntouchableMemory final : public MemoryResource {
+ public:
+  [[nodiscard]] MemoryKind kind() const noexcept override { return MemoryKind::device; }
+
+  [[nodiscard]] std::byte* allocate(std::size_t bytes) override {
+    void* data = mmap(nullptr, bytes == 0 ? 1 : bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED) {
+      throw Error(ErrorKind::device, "the emulated device has no addresses left for " +
+                                         std::to_string(bytes) +
+                                         " bytes; lower batch_size or --cache-device");
+    }
+    return static_cast<std::byte*>(data);
+  }
+
+  void deallocate(std::byte* data, std::size_t bytes) noexcept override {
+    munmap(data, bytes == 0 ? 1 : bytes);
+  }
+};
+
+/// Checks what it is given, as a real device's operations do, and does nothing.
+class EmulatedOps final : public DeviceOps {
+ public:
+  void cast(const ConstTensorView& from, const TensorView& to, Stream& /*stream*/) override {
+    op_checks::cast(from, to);
+  }
+  void affine(const ConstTensorView& from, const TensorView& to, std::span<const float> scale,
+              std::span<const float> bias, std::size_t channel_axis, Stream& /*stream*/) override {
+    op_checks::affine(from, to, scale, bias, channel_axis);
+  }
+  void one_hot(const ConstTensorView& labels, const TensorView& to, float /*on*/, float /*off*/,
+               Stream& /*stream*/) override {
+    op_checks::one_hot(labels, to);
+  }
+  void unpack_bits(const ConstTensorView& from, const TensorView& to, Stream& /*stream*/) override {
+    op_checks::unpack_bits(from, to);
+  }
+  void transpose(const ConstTensorView& from, const TensorView& to,
+                 std::span<const std::size_t> axes, Stream& /*stream*/) override {
+    op_checks::transpose(from, to, axes);
+  }
+};
+
+class EmulatedDevice final : public Device {
+ public:
+  explicit EmulatedDevice(const EmulatedDeviceOptions& options)
+      : options_(options), slots_(host_memory()), memory_(std::make_shared<UntouchableMemory>()) {
+    info_.kind = DeviceKind::emulated;
+    info_.name = "emulated";
+    info_.copy_gb_per_s = options.copy_gb_per_s;
+  }
+
+  [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] std::shared_ptr<MemoryResource> slot_memory(bool /*pinned*/) override {
+    return slots_;
+  }
+  [[nodiscard]] std::shared_ptr<MemoryResource> device_memory() override { return memory_; }
+  [[nodiscard]] bool copies() const noexcept override { return true; }
+  [[nodiscard]] bool has_data() const noexcept override { return false; }
+  [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<EmulatedStream>();
+  }
+  [[nodiscard]] std::unique_ptr<Event> make_event() override {
+    return std::make_unique<EmulatedEvent>();
+  }
+
+  void copy_to_device(std::byte* /*to*/, const std::byte* /*from*/, std::size_t bytes,
+                      Stream& stream, bool blocking) override {
+    EmulatedTimeline& timeline = timeline_of(stream);
+    const double now = monotonic_seconds();
+    timeline.add_copy(now, copy_seconds(bytes));
+    if (!blocking) return;
+    sleep_until(timeline.mark(now));
+    timeline.drained_to(timeline.queued());
+  }
+
+  void record(Event& event, Stream& stream) override {
+    auto& marked = dynamic_cast<EmulatedEvent&>(event);
+    marked.timeline = dynamic_cast<EmulatedStream&>(stream).timeline;
+    marked.seconds = marked.timeline->mark(monotonic_seconds());
+    marked.pieces = marked.timeline->queued();
+  }
+
+  void wait(Stream& stream, const Event& event) override {
+    timeline_of(stream).wait_until(dynamic_cast<const EmulatedEvent&>(event).seconds);
+  }
+
+  void synchronize(const Event& event) override {
+    const auto& marked = dynamic_cast<const EmulatedEvent&>(event);
+    sleep_until(marked.seconds);
+    if (marked.timeline) marked.timeline->drained_to(marked.pieces);
+  }
+
+  [[nodiscard]] double completion_seconds(const Event& event) override {
+    return dynamic_cast<const EmulatedEvent&>(event).seconds;
+  }
+
+  void enqueue_work(Stream& stream, double seconds) override {
+    timeline_of(stream).add_work(monotonic_seconds(), seconds);
+  }
+
+  [[nodiscard]] DeviceOps& ops() override { return ops_; }
+
+ private:
+  [[nodiscard]] double copy_seconds(std::size_t bytes) const noexcept {
+    return options_.copy_latency_us * 1e-6 +
+           static_cast<double>(bytes) / (options_.copy_gb_per_s * 1e9);
+  }
+
+  EmulatedDeviceOptions options_;
+  DeviceInfo info_;
+  std::shared_ptr<MemoryResource> slots_;
+  std::shared_ptr<MemoryResource> memory_;
+  EmulatedOps ops_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& options) {
+  if (!(options.copy_gb_per_s > 0) || !(options.copy_latency_us >= 0)) {
+    throw Error(ErrorKind::usage,
+                "emulate: copy_gb_per_s must be above 0 and copy_latency_us at least 0");
+  }
+  return std::make_unique<EmulatedDevice>(options);
+}
+
+}  // namespace cachebisect

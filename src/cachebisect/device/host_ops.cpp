@@ -1,0 +1,256 @@
+#include "cachebisect/device/host_ops.hpp"
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/data/half.hpp"
+#include "cachebisect/device/op_checks.hpp"
+
+namespace cachebisect {
+namespace {
+
+struct Half {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+/// Calls `body` with std::type_identity of the element type.
+template <class Body>
+void with_type(DType dtype, const Body& body) {
+  switch (dtype) {
+    case DType::uint8:
+      return body(std::type_identity<std::uint8_t>{});
+    case DType::int8:
+      return body(std::type_identity<std::int8_t>{});
+    case DType::uint16:
+      return body(std::type_identity<std::uint16_t>{});
+    case DType::int32:
+      return body(std::type_identity<std::int32_t>{});
+    case DType::int64:
+      return body(std::type_identity<std::int64_t>{});
+    case DType::float16:
+      return body(std::type_identity<Half>{});
+    case DType::bfloat16:
+      return body(std::type_identity<BFloat16>{});
+    case DType::float32:
+      return body(std::type_identity<float>{});
+    case DType::float64:
+      return body(std::type_identity<double>{});
+    case DType::boolean:
+      return body(std::type_identity<bool>{});
+  }
+}
+
+template <class T>
+const T* elements(const ConstTensorView& view) {
+  return reinterpret_cast<const T*>(view.data);
+}
+template <class T>
+T* elements(const TensorView& view) {
+  return reinterpret_cast<T*>(view.data);
+}
+
+template <class From>
+auto widen(From value) {
+  if constexpr (std::same_as<From, Half>) {
+    return half_to_float(value.bits);
+  } else if constexpr (std::same_as<From, BFloat16>) {
+    return bfloat16_to_float(value.bits);
+  } else {
+    return value;
+  }
+}
+
+/// Truncates towards zero; NaN gives 0.
+template <std::integral To, std::floating_point From>
+To saturate(From value) {
+  constexpr auto kLow = static_cast<From>(std::numeric_limits<To>::min());
+  // The largest To may round up to the power of two above it, which is out of range already.
+  constexpr auto kHigh = static_cast<From>(std::numeric_limits<To>::max());
+  if (!(value == value)) return 0;
+  if (value <= kLow) return std::numeric_limits<To>::min();
+  if (value >= kHigh) return std::numeric_limits<To>::max();
+  return static_cast<To>(value);
+}
+
+template <class To, class From>
+To convert(From from) {
+  const auto value = widen(from);
+  if constexpr (std::same_as<To, Half>) {
+    return {float_to_half(static_cast<float>(value))};
+  } else if constexpr (std::same_as<To, BFloat16>) {
+    return {float_to_bfloat16(static_cast<float>(value))};
+  } else if constexpr (std::same_as<To, bool>) {
+    return value != decltype(value){};
+  } else if constexpr (std::integral<To> && std::floating_point<decltype(value)>) {
+    return saturate<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <class From, class To>
+void convert_all(const From* from, To* to, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) to[i] = convert<To>(from[i]);
+}
+void convert_all(const float* from, Half* to, std::size_t count) {
+  static_assert(sizeof(Half) == sizeof(std::uint16_t));
+  floats_to_half({from, count}, {&to->bits, count});
+}
+void convert_all(const float* from, BFloat16* to, std::size_t count) {
+  floats_to_bfloat16({from, count}, {&to->bits, count});
+}
+
+/// Scale and bias of channel c, whether there is one for all or one each.
+class ChannelValues {
+ public:
+  explicit ChannelValues(std::span<const float> values) : values_(values) {}
+  float operator[](std::size_t channel) const { return values_[values_.size() == 1 ? 0 : channel]; }
+
+ private:
+  std::span<const float> values_;
+};
+
+/// Runs of one channel each: [outer][channel][inner], inner > 1.
+template <class From, class To>
+void affine_planes(const From* from, To* to, std::size_t outer, std::size_t channels,
+                   std::size_t inner, const ChannelValues& scale, const ChannelValues& bias) {
+  constexpr std::size_t kChunk = 512;
+  std::array<float, kChunk> chunk;
+  for (std::size_t plane = 0; plane < outer * channels; ++plane) {
+    const float a = scale[plane % channels];
+    const float b = bias[plane % channels];
+    for (std::size_t begin = 0; begin < inner; begin += kChunk) {
+      const std::size_t count = std::min(kChunk, inner - begin);
+      const std::size_t at = plane * inner + begin;
+      for (std::size_t i = 0; i < count; ++i) chunk[i] = convert<float>(from[at + i]) * a + b;
+      convert_all(chunk.data(), to + at, count);
+    }
+  }
+}
+
+/// Channels last: [outer][channel].
+template <class From, class To>
+void affine_pixels(const From* from, To* to, std::size_t outer, std::size_t channels,
+                   const ChannelValues& scale, const ChannelValues& bias) {
+  for (std::size_t c = 0; c < channels; ++c) {
+    const float a = scale[c];
+    const float b = bias[c];
+    for (std::size_t i = 0; i < outer; ++i) {
+      const std::size_t at = i * channels + c;
+      to[at] = convert<To>(convert<float>(from[at]) * a + b);
+    }
+  }
+}
+
+template <class Body>
+void with_float_type(DType dtype, const Body& body) {
+  if (dtype == DType::float16) return body(std::type_identity<Half>{});
+  if (dtype == DType::bfloat16) return body(std::type_identity<BFloat16>{});
+  return body(std::type_identity<float>{});
+}
+
+std::size_t product(std::span<const std::int64_t> dims) {
+  std::size_t result = 1;
+  for (const std::int64_t dim : dims) result *= static_cast<std::size_t>(dim);
+  return result;
+}
+
+class HostOps final : public DeviceOps {
+ public:
+  void cast(const ConstTensorView& from, const TensorView& to, Stream& /*stream*/) override {
+    op_checks::cast(from, to);
+    const auto count = static_cast<std::size_t>(from.shape.elements());
+    if (count == 0) return;
+    if (from.dtype == to.dtype) {
+      std::memcpy(to.data, from.data, from.byte_size());
+      return;
+    }
+    with_type(from.dtype, [&]<class From>(std::type_identity<From>) {
+      with_type(to.dtype, [&]<class To>(std::type_identity<To>) {
+        if constexpr (!std::same_as<From, To>) {
+          convert_all(elements<From>(from), elements<To>(to), count);
+        }
+      });
+    });
+  }
+
+  void affine(const ConstTensorView& from, const TensorView& to, std::span<const float> scale,
+              std::span<const float> bias, std::size_t channel_axis, Stream& /*stream*/) override {
+    op_checks::affine(from, to, scale, bias, channel_axis);
+    const auto dims = from.shape.dims();
+    const std::size_t outer = product(dims.first(channel_axis));
+    const std::size_t channels = product(dims.subspan(channel_axis, 1));
+    const std::size_t inner = product(dims.subspan(channel_axis + 1));
+    if (outer * channels * inner == 0) return;
+    const ChannelValues a(scale);
+    const ChannelValues b(bias);
+    with_type(from.dtype, [&]<class From>(std::type_identity<From>) {
+      with_float_type(to.dtype, [&]<class To>(std::type_identity<To>) {
+        const From* source = elements<From>(from);
+        To* target = elements<To>(to);
+        if (inner > 1) {
+          affine_planes(source, target, outer, channels, inner, a, b);
+        } else {
+          affine_pixels(source, target, outer, channels, a, b);
+        }
+      });
+    });
+  }
+
+  void one_hot(const ConstTensorView& labels, const TensorView& to, float on, float off,
+               Stream& /*stream*/) override {
+    op_checks::one_hot(labels, to);
+    const std::int64_t classes = to.shape[1];
+    with_type(labels.dtype, [&]<class Label>(std::type_identity<Label>) {
+      with_float_type(to.dtype, [&]<class To>(std::type_identity<To>) {
+        To* row = elements<To>(to);
+        for (std::int64_t n = 0; n < labels.shape[0]; ++n, row += classes) {
+          const auto label = convert<std::int64_t>(elements<Label>(labels)[n]);
+          if (label < 0 || label >= classes) {
+            throw Error(ErrorKind::data, "label " + std::to_string(label) + " of row " +
+                                             std::to_string(n) + " is outside [0, " +
+                                             std::to_string(classes) + ")");
+          }
+          std::fill(row, row + classes, convert<To>(off));
+          row[label] = convert<To>(on);
+        }
+      });
+    });
+  }
+
+  void unpack_bits(const ConstTensorView& from, const TensorView& to, Stream& /*stream*/) override {
+    op_checks::unpack_bits(from, to);
+    const auto* source = elements<std::uint8_t>(from);
+    auto* target = elements<std::uint8_t>(to);
+    const auto count = static_cast<std::size_t>(from.shape.elements());
+    for (std::size_t i = 0; i < count; ++i) {
+      for (unsigned bit = 0; bit < 8; ++bit) {
+        target[8 * i + bit] = static_cast<std::uint8_t>((source[i] >> (7 - bit)) & 1);
+      }
+    }
+  }
+
+  void transpose(const ConstTensorView& from, const TensorView& to,
+                 std::span<const std::size_t> axes, Stream& /*stream*/) override {
+    op_checks::transpose(from, to, axes);
+    ConstTensorView permuted = from;
+    permuted.shape = to.shape;
+    for (std::size_t i = 0; i < axes.size(); ++i) permuted.strides[i] = from.strides[axes[i]];
+    copy_tensor(permuted, to);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceOps> make_host_ops() { return std::make_unique<HostOps>(); }
+
+}  // namespace cachebisect

@@ -1,0 +1,20 @@
+// What every DeviceOps checks before it works: dtypes and shapes that fit. All throw
+// Error(internal), because a stage that declares its output honestly cannot get here.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "cachebisect/data/tensor_view.hpp"
+
+namespace cachebisect::op_checks {
+
+void cast(const ConstTensorView& from, const TensorView& to);
+void affine(const ConstTensorView& from, const TensorView& to, std::span<const float> scale,
+            std::span<const float> bias, std::size_t channel_axis);
+void one_hot(const ConstTensorView& labels, const TensorView& to);
+void unpack_bits(const ConstTensorView& from, const TensorView& to);
+void transpose(const ConstTensorView& from, const TensorView& to,
+               std::span<const std::size_t> axes);
+
+}  // namespace cachebisect::op_checks

@@ -1,0 +1,179 @@
+#include <array>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/device/device.hpp"
+#include "cachebisect/device/device_ops.hpp"
+#include "cachebisect/device/emulated_timeline.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+/// The training loop's submissions in virtual time: `copy` and `step` seconds, `buffers` device
+/// buffers, batches ready at once. Returns the seconds a step over the last `steps`.
+double virtual_step(double copy, double step, bool own_copy_stream, int buffers, double lateness) {
+  EmulatedTimeline copies;
+  EmulatedTimeline compute;
+  constexpr int kWarmup = 10;
+  constexpr int kSteps = 100;
+  std::vector<double> done;  // of each step
+  double now = 100;
+  for (int i = 0; i < kWarmup + kSteps; ++i) {
+    if (i >= buffers) {  // sleeps until a buffer is free, and wakes up late
+      now = std::max(now, done[static_cast<std::size_t>(i - buffers)] + lateness);
+    }
+    EmulatedTimeline& stream = own_copy_stream ? copies : compute;
+    if (i >= buffers) stream.wait_until(done[static_cast<std::size_t>(i - buffers)]);
+    stream.add_copy(now, copy);
+    compute.wait_until(stream.mark(now));
+    compute.add_work(now, step);
+    done.push_back(compute.mark(now));
+  }
+  return (done.back() - done[kWarmup - 1]) / kSteps;
+}
+
+}  // namespace
+
+TEST_CASE("copies overlap steps on a stream of their own, and add to them on the same one") {
+  CHECK(virtual_step(2e-3, 5e-3, true, 3, 0) == doctest::Approx(5e-3).epsilon(1e-9));
+  CHECK(virtual_step(5e-3, 2e-3, true, 3, 0) == doctest::Approx(5e-3).epsilon(1e-9));
+  CHECK(virtual_step(2e-3, 5e-3, false, 3, 0) == doctest::Approx(7e-3).epsilon(1e-9));
+}
+
+TEST_CASE("waking up late does not move the timeline while a buffer is ready") {
+  CHECK(virtual_step(0.1e-3, 1e-3, true, 3, 0.7e-3) == doctest::Approx(1e-3).epsilon(1e-9));
+}
+
+TEST_CASE("queued work begins at the end of what is queued, however late it is submitted") {
+  EmulatedTimeline timeline;
+  timeline.add_work(10.0, 1.0);
+  CHECK(timeline.mark(10.0) == 11.0);
+  timeline.add_work(15.0, 1.0);  // the host woke up late
+  CHECK(timeline.mark(15.0) == 12.0);
+  timeline.add_copy(15.0, 0.5);  // input that comes late is late
+  CHECK(timeline.mark(15.0) == 15.5);
+}
+
+TEST_CASE("a stream that the host has seen empty begins at submission") {
+  EmulatedTimeline timeline;
+  timeline.add_work(10.0, 1.0);
+  const std::uint64_t first = timeline.queued();
+  timeline.add_work(10.0, 1.0);
+  timeline.drained_to(first);  // not all of it
+  timeline.add_work(20.0, 1.0);
+  CHECK(timeline.mark(20.0) == 13.0);
+  timeline.drained_to(timeline.queued());
+  CHECK(timeline.mark(30.0) == 30.0);
+  timeline.add_work(31.0, 1.0);
+  CHECK(timeline.mark(31.0) == 32.0);
+  timeline.drained_to(first);  // older news changes nothing
+  timeline.add_work(40.0, 1.0);
+  CHECK(timeline.mark(40.0) == 33.0);
+}
+
+TEST_CASE("the emulated device puts copies and work on its timeline") {
+  const auto device = make_emulated_device({.copy_gb_per_s = 1, .copy_latency_us = 1e6});
+  CHECK(device->kind() == DeviceKind::emulated);
+  CHECK(device->copies());
+  CHECK_FALSE(device->has_data());
+  CHECK(device->info().copy_gb_per_s == 1.0);
+  const auto copies = device->make_stream();
+  const auto compute = device->make_stream();
+  const auto copied = device->make_event();
+  const auto first = device->make_event();
+  const auto second = device->make_event();
+
+  // Seconds long and never waited for: the arithmetic alone is looked at.
+  const double before = monotonic_seconds();
+  device->copy_to_device(nullptr, nullptr, 2'000'000'000, *copies, false);
+  device->record(*copied, *copies);
+  device->wait(*compute, *copied);
+  device->enqueue_work(*compute, 5.0);
+  device->record(*first, *compute);
+  device->enqueue_work(*compute, 0.5);
+  device->record(*second, *compute);
+  const double after = monotonic_seconds();
+
+  const double end_of_copy = device->completion_seconds(*copied);
+  CHECK(end_of_copy >= before + 3.0);
+  CHECK(end_of_copy <= after + 3.0);
+  CHECK(device->completion_seconds(*first) - end_of_copy == doctest::Approx(5.0));
+  CHECK(device->completion_seconds(*second) - end_of_copy == doctest::Approx(5.5));
+}
+
+TEST_CASE("synchronize waits for the event and burns no CPU") {
+  const auto device = make_emulated_device({});
+  const auto stream = device->make_stream();
+  const auto event = device->make_event();
+  device->enqueue_work(*stream, 0.05);
+  device->record(*event, *stream);
+  const double cpu = thread_cpu_seconds();
+  device->synchronize(*event);
+  CHECK(monotonic_seconds() >= device->completion_seconds(*event));
+  CHECK(thread_cpu_seconds() - cpu < 0.025);
+  device->synchronize(*device->make_event());  // never recorded: nothing to wait for
+
+  device->copy_to_device(nullptr, nullptr, 1'000'000, *stream, true);
+  device->record(*event, *stream);
+  CHECK(monotonic_seconds() >= device->completion_seconds(*event));
+}
+
+TEST_CASE("emulated device memory has addresses and nothing behind them") {
+  const auto device = make_emulated_device({});
+  const auto memory = device->device_memory();
+  CHECK(memory->kind() == MemoryKind::device);
+  // Far more than there is: no byte of it is backed.
+  std::byte* data = memory->allocate(std::size_t{1} << 40);
+  CHECK(data != nullptr);
+  CHECK(reinterpret_cast<std::uintptr_t>(data) % MemoryResource::kAlignment == 0);
+  memory->deallocate(data, std::size_t{1} << 40);
+  try {
+    (void)memory->allocate(std::size_t{1} << 62);
+    FAIL("should have thrown");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::device);
+    CHECK(std::string(error.what()).find("4611686018427387904 bytes") != std::string::npos);
+  }
+  CHECK(device->slot_memory(true)->kind() == MemoryKind::host);
+}
+
+TEST_CASE("emulated operations check their arguments and touch nothing") {
+  const auto device = make_emulated_device({});
+  const auto stream = device->make_stream();
+  const auto from = dense_view(static_cast<const std::byte*>(nullptr), DType::uint8, Shape{2, 3});
+  const auto to = dense_view(static_cast<std::byte*>(nullptr), DType::float32, Shape{2, 3});
+  device->ops().cast(from, to, *stream);
+  const std::array<float, 2> two{1, 2};
+  CHECK_THROWS_AS(device->ops().affine(from, to, two, two, 1, *stream), Error);
+}
+
+TEST_CASE("hostile options are refused, and planted work belongs on the emulated device") {
+  CHECK_THROWS_AS((void)make_emulated_device({.copy_gb_per_s = 0}), Error);
+  CHECK_THROWS_AS((void)make_emulated_device({.copy_latency_us = -1}), Error);
+  const auto cpu = make_cpu_device();
+  const auto stream = cpu->make_stream();
+  try {
+    cpu->enqueue_work(*stream, 1);
+    FAIL("should have thrown");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::internal);
+  }
+}
+
+TEST_CASE("cpu events carry the time of their recording") {
+  const auto cpu = make_cpu_device();
+  CHECK_FALSE(cpu->copies());
+  CHECK(cpu->has_data());
+  const auto stream = cpu->make_stream();
+  const auto event = cpu->make_event();
+  const double before = monotonic_seconds();
+  cpu->record(*event, *stream);
+  const double after = monotonic_seconds();
+  cpu->synchronize(*event);
+  CHECK(cpu->completion_seconds(*event) >= before);
+  CHECK(cpu->completion_seconds(*event) <= after);
+}
