@@ -62,6 +62,8 @@ class CACHEBISECT_API Pipeline {
  private:
   friend class PipelineBuilder;
   void check_and_infer();
+  /// `learning`: opens and runs stages on the way, to see what callables put out.
+  void infer_specs(bool learning);
 
   PipelineSpec spec_;
   std::vector<ChainStage> stages_;
@@ -97,13 +99,20 @@ class CACHEBISECT_API PipelineBuilder {
   PipelineBuilder& workers(int workers);  ///< 0: inside the training thread; kAutoWorkers
   PipelineBuilder& prefetch(int batches);
   PipelineBuilder& shuffle(bool shuffle);
+  PipelineBuilder& drop_last(bool drop_last);
+  /// A sample that the stage before this call refuses as damaged is replaced by another and
+  /// counted.
+  PipelineBuilder& skip_damaged();
   PipelineBuilder& seed(std::uint64_t seed);
   PipelineBuilder& device(std::string device);
   PipelineBuilder& emulate(EmulateSpec emulate);
-  /// Checks the chain as Pipeline::from_spec does.
+  /// Checks the chain as Pipeline::from_spec does; a few samples are run where there are callables.
+  /// The builder is empty afterwards.
   [[nodiscard]] Pipeline build();
 
  private:
+  PipelineBuilder& add(std::string name, BuiltStage built);
+
   Pipeline pipeline_;
 };
 

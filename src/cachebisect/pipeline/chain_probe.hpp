@@ -1,0 +1,28 @@
+// Runs a few samples through the sample stages of a chain, so that callables' outputs are known.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "cachebisect/data/memory.hpp"
+#include "cachebisect/pipeline/pipeline.hpp"
+
+namespace cachebisect {
+
+/// One level of samples a stage; outputs look at the memory of earlier levels.
+class ChainProbe {
+ public:
+  ChainProbe(std::uint64_t seed, std::span<const ChainStage> chain) : seed_(seed), chain_(chain) {}
+
+  /// Runs stage `position` (a source or sample stage, the next one) over the samples. Errors are
+  /// the stage's own.
+  std::span<const Sample> advance(std::size_t position);
+
+ private:
+  std::uint64_t seed_;
+  std::span<const ChainStage> chain_;
+  std::vector<std::vector<Sample>> levels_;
+  Arena arena_;
+};
+
+}  // namespace cachebisect

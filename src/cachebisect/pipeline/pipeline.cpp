@@ -1,0 +1,182 @@
+#include "cachebisect/pipeline/pipeline.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "cachebisect/pipeline/callable_stages.hpp"
+#include "cachebisect/pipeline/chain.hpp"
+#include "cachebisect/pipeline/chain_probe.hpp"
+
+namespace cachebisect {
+namespace {
+
+// Runs `work` of a stage; whatever it throws carries the stage's name.
+template <class Work>
+auto in_stage(const ChainStage& stage, Work&& work) -> decltype(work()) {
+  try {
+    return std::forward<Work>(work)();
+  } catch (const Error& error) {
+    throw error.with_context(describe(stage));
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::data, describe(stage) + ": " + error.what());
+  }
+}
+
+Params with_fields(const StageSpec& spec, StageKind kind) {
+  Params params = spec.params;
+  const bool takes_fields = kind == StageKind::sample || kind == StageKind::device;
+  if (takes_fields && !params.has("fields")) params.set("fields", spec.fields);
+  return params;
+}
+
+ChainStage make_link(const StageSpec& spec, const StageType& type) {
+  ChainStage link;
+  link.name = spec.name;
+  link.type = type.type;
+  link.category = std::string(type.category());
+  link.kind = type.kind;
+  link.traits = type.traits;
+  link.random_key = hash_name(spec.name);
+  link.skip_damaged = spec.skip_damaged;
+  link.stage = in_stage(link, [&] { return type.make(with_fields(spec, type.kind)); });
+  if (!link.stage || link.stage->kind() != type.kind) {
+    throw Error(ErrorKind::internal, describe(link) + ": what was made is not of kind " +
+                                         std::string(to_string(type.kind)) +
+                                         ", as its type declares");
+  }
+  return link;
+}
+
+SampleSpec infer(const ChainStage& link, const SampleSpec& input, std::int64_t batch_size) {
+  Stage& stage = *link.stage;
+  switch (link.kind) {
+    case StageKind::source:
+      return static_cast<SourceStage&>(stage).infer();
+    case StageKind::sample:
+      return static_cast<SampleStage&>(stage).infer(input);
+    case StageKind::collate:
+      return static_cast<CollateStage&>(stage).infer(input, batch_size);
+    case StageKind::batch:
+      return static_cast<BatchStage&>(stage).infer(input);
+    case StageKind::copy:
+      return input;
+    case StageKind::device:
+      return static_cast<DeviceStage&>(stage).infer(input);
+  }
+  return {};
+}
+
+void require_between(const char* what, std::int64_t value, std::int64_t low, std::int64_t high) {
+  if (value >= low && value <= high) return;
+  throw Error(ErrorKind::usage, std::string(what) + " is " + std::to_string(value) +
+                                    "; it must be " + std::to_string(low) + " to " +
+                                    std::to_string(high));
+}
+
+void check_numbers(const PipelineSpec& spec) {
+  require_between("batch_size", spec.batch_size, 1, std::int64_t{1} << 24);
+  if (spec.workers != kAutoWorkers) require_between("workers", spec.workers, 0, 1024);
+  require_between("prefetch", spec.prefetch, 0, 1024);
+}
+
+void check_samples(const ChainStage& source, std::uint64_t samples, const PipelineSpec& spec) {
+  if (samples == 0) throw Error(ErrorKind::data, describe(source) + ": there are no samples");
+  if (spec.drop_last && samples < static_cast<std::uint64_t>(spec.batch_size)) {
+    throw Error(ErrorKind::usage,
+                "batch_size is " + std::to_string(spec.batch_size) + ", and " + describe(source) +
+                    " has " + std::to_string(samples) +
+                    " samples, so that drop_last would drop them all; set batch_size to at most " +
+                    std::to_string(samples) + " or drop_last to false");
+  }
+}
+
+std::size_t position_of(const std::vector<ChainStage>& stages, StageKind kind) {
+  const auto at = std::find_if(stages.begin(), stages.end(),
+                               [&](const ChainStage& stage) { return stage.kind == kind; });
+  return static_cast<std::size_t>(at - stages.begin());
+}
+
+bool is_callable(const ChainStage& link) {
+  return dynamic_cast<const CallableStage*>(link.stage.get()) != nullptr;
+}
+
+}  // namespace
+
+Pipeline Pipeline::from_spec(PipelineSpec spec, const Registry& registry) {
+  Pipeline pipeline;
+  for (StageSpec& stage : spec.stages) {
+    if (stage.name.empty()) stage.name = default_stage_name(stage.use, pipeline.stages_);
+    pipeline.stages_.push_back(make_link(stage, registry.stage(stage.use)));
+  }
+  pipeline.spec_ = std::move(spec);
+  pipeline.check_and_infer();
+  return pipeline;
+}
+
+void Pipeline::check_and_infer() {
+  check_numbers(spec_);
+  check_order(stages_);
+  collate_ = position_of(stages_, StageKind::collate);
+  copy_ = position_of(stages_, StageKind::copy);
+  const bool learning = std::any_of(stages_.begin(), stages_.end(), is_callable);
+  infer_specs(learning);
+  if (!learning) {
+    for (ChainStage& link : stages_) in_stage(link, [&] { link.stage->open(); });
+  }
+  check_samples(stages_.front(), source().size(), spec_);
+}
+
+void Pipeline::infer_specs(bool learning) {
+  ChainProbe probe(spec_.seed, stages_);
+  SampleSpec current;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    ChainStage& link = stages_[i];
+    link.batched_output = i >= collate_;
+    in_stage(link, [&] {
+      if (!learning || i >= collate_) {
+        link.output = infer(link, current, spec_.batch_size);
+        if (learning) link.stage->open();
+        return;
+      }
+      // A callable's output is known only once it has run, and what runs must be open.
+      auto* callable = dynamic_cast<CallableStage*>(link.stage.get());
+      if (callable == nullptr) link.output = infer(link, current, spec_.batch_size);
+      link.stage->open();
+      const std::span<const Sample> outputs = probe.advance(i);
+      if (outputs.empty()) throw Error(ErrorKind::data, "there are no samples");
+      if (callable != nullptr) {
+        callable->learn(outputs);
+        link.output = callable->infer(current);
+      }
+    });
+    current = link.output;
+  }
+}
+
+std::uint64_t Pipeline::samples() const { return source().size(); }
+
+const SourceStage& Pipeline::source() const {
+  return static_cast<const SourceStage&>(*stages_.front().stage);
+}
+
+const CollateStage& Pipeline::collate() const {
+  return static_cast<const CollateStage&>(*stages_[collate_].stage);
+}
+
+CopyOptions Pipeline::copy_options() const {
+  return static_cast<const CopyStage&>(*stages_[copy_].stage).options();
+}
+
+bool Pipeline::static_shapes() const noexcept {
+  const SampleSpec& input = stages_[collate_ - 1].output;
+  return std::all_of(input.begin(), input.end(),
+                     [](const FieldSpec& field) { return field.shape.is_static(); });
+}
+
+Held Pipeline::held(std::size_t boundary) const noexcept {
+  if (boundary == 0) return Held::none;
+  return boundary <= copy_ ? Held::host : Held::device;
+}
+
+}  // namespace cachebisect
