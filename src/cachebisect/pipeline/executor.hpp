@@ -28,8 +28,12 @@ struct HostCacheView {
 struct LoadPlan {
   std::size_t boundary = 0;  ///< 0: live. k: stage k's output is served from `cache`, k+1.. run
   HostCacheView cache;       ///< for boundary > 0
-  std::uint64_t first_position =
-      0;  ///< live: into the endless sequence of epochs; replay: into the cache, modulo its size
+  /// In samples. Live: into the endless sequence of epochs, position p lying in epoch p /
+  /// epoch_length() (without drop_last it is moved back to the start of its batch). Replay and
+  /// `indices`: into the cache or list, modulo its size.
+  std::uint64_t first_position = 0;
+  /// Epoch in the random keys of samples from a cache or from `indices`.
+  std::uint64_t epoch = 0;
   /// Instead of the sampler's order: these samples, in this order, again and again (warm reading,
   /// filling a cache).
   std::span<const SampleIndex> indices;
@@ -40,6 +44,8 @@ struct LoadPlan {
   /// Called by the worker with each stage's output (1-based stage, position), to fill caches. May
   /// be empty.
   std::function<void(std::size_t stage, std::uint64_t position, const Sample&)> on_sample;
+  /// The same for collate and batch stages, whose batches are called by their sequence number.
+  std::function<void(std::size_t stage, std::uint64_t sequence, const HostBatch&)> on_batch;
   bool observe = true;  ///< false: no inline probes at all
 };
 
@@ -61,7 +67,7 @@ struct StageCounters {
 
 struct LoadCounters {
   std::vector<StageCounters> stages;       ///< one a stage of the chain
-  double starved_seconds = 0;              ///< time that next() waited
+  double starved_seconds = 0;              ///< time that next() waited (or loaded, without workers)
   double blocked_seconds = 0;              ///< time that workers waited for a free slot
   std::uint64_t skipped = 0;               ///< damaged samples replaced
   std::vector<std::string> first_skipped;  ///< at most 8, "path: what"
@@ -77,7 +83,8 @@ struct ExecutorOptions {
 /// One training thread calls start/next/release/halt; workers are the executor's own threads, made
 /// once and parked between runs. Slots = workers + prefetch + 1, allocated once. No allocation,
 /// lock or page fault on the sample path in the steady state. Several executors may run in one
-/// process.
+/// process. With `skip_damaged`, more than 5% replaced of what this executor has loaded (of 200
+/// samples at least), or 8 damaged replacements in a row, is Error(data).
 class CACHEBISECT_API Executor {
  public:
   /// Keeps references to both, which must outlive it.
@@ -91,9 +98,11 @@ class CACHEBISECT_API Executor {
   /// halt().
   void start(const LoadPlan& plan);
   /// The next batch in order; waits without burning CPU. Rethrows the first worker's error with
-  /// stage name, sample index and path. Throws Error(interrupted) when `stop` is requested.
+  /// stage name, sample index and path. Throws Error(interrupted) when `stop` is requested. After a
+  /// throw only halt() may follow.
   ReadyBatch next(const std::stop_token& stop);
-  /// The next batch when it is ready now; a null batch otherwise.
+  /// The next batch when it is ready now; a null batch otherwise (always null without workers,
+  /// where nothing is loaded ahead).
   ReadyBatch try_next();
   /// Gives the slot back; the worker that fills it next waits for `free_after` first (may be null).
   /// The event must live until the slot has been refilled or halt() returned.
@@ -104,7 +113,9 @@ class CACHEBISECT_API Executor {
   [[nodiscard]] LoadCounters counters() const;
   [[nodiscard]] int workers() const noexcept;
   [[nodiscard]] int slots() const noexcept;
-  /// Bytes held by slots, arenas and samples' buffers; constant in the steady state.
+  /// Samples in an epoch: all of them, or whole batches of them with drop_last.
+  [[nodiscard]] std::uint64_t epoch_length() const noexcept;
+  /// Bytes held by slots, arenas and samples' buffers; constant in the steady state. Halted only.
   [[nodiscard]] std::size_t bytes_held() const;
 
  private:

@@ -1,0 +1,73 @@
+// Carries samples through all live stages into a slot: one worker's buffers, scratch and tallies.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cachebisect/pipeline/executor/batch_slot.hpp"
+#include "cachebisect/pipeline/executor/load_probe.hpp"
+#include "cachebisect/pipeline/executor/load_program.hpp"
+#include "cachebisect/pipeline/executor/skip_ledger.hpp"
+
+namespace cachebisect {
+
+/// Used by one thread at a time; tallies may be read by others meanwhile.
+class SampleLoader {
+ public:
+  /// Keeps references to all of them.
+  SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout>& layouts, SkipLedger& ledger);
+
+  /// Clears tallies and gets ready for this program, which must outlive the run.
+  void begin_run(const LoadProgram& program);
+  /// Loads the sample at `position` (`at` is its cursor) into the row. Throws Error with stage,
+  /// sample and path.
+  void load(BatchSlot& slot, std::int64_t row, const LoadCursor& at, std::uint64_t position);
+  /// Counts samples that load() has done.
+  void count(std::int64_t samples) noexcept;
+  /// Collate and batch stages; sets slot.ready.
+  void finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t size);
+
+  void add_blocked(double seconds) noexcept { blocked_.add(seconds); }
+  /// Adds what this worker saw.
+  void add_to(LoadCounters& counters) const;
+  [[nodiscard]] std::size_t capacity() const noexcept;
+
+ private:
+  void run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, SampleIndex index,
+           const Sample* input, std::uint64_t position);
+  void run_step(const LoadStep& step, const Sample* input, Sample& out, std::uint64_t epoch,
+                SampleIndex index);
+  Sample& target(const LoadStep& step, BatchSlot& slot, std::int64_t row);
+  void store(BatchSlot& slot, std::int64_t row, const Sample& sample, bool in_place);
+  void write_row(const RowLayout& layout, std::byte* to, const Sample& sample);
+  const HostBatch* run_batch_step(const LoadStep& step, const HostBatch& input, BatchSlot& slot,
+                                  const RandomKey& key);
+  [[nodiscard]] Error explain(const std::exception_ptr& failure) const;
+  [[nodiscard]] SampleIndex replace(const Error& error, const LoadCursor& at, unsigned attempt);
+
+  const Pipeline* pipeline_;
+  const std::vector<RowLayout>* layouts_;
+  SkipLedger* ledger_;
+  const LoadProgram* program_ = nullptr;
+  bool dynamic_;
+
+  Arena arena_;
+  std::vector<Sample> outputs_;  // one a sample stage of the chain
+  std::size_t final_ = 0;        // step that writes into the row; none: number of steps
+
+  // For messages and for the probe of a sample that fails on its way.
+  const ChainStage* current_ = nullptr;
+  SampleIndex current_index_;
+  std::string_view current_origin_;
+  bool observed_ = false;
+
+  SampleProbe probe_;
+  std::unique_ptr<StageTally[]> tallies_;
+  StageTally slot_write_;
+  StageTally ignored_;
+  Gauge<double> blocked_;
+};
+
+}  // namespace cachebisect
