@@ -3,6 +3,10 @@ add_library(cachebisect_options INTERFACE)
 target_compile_options(cachebisect_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CACHEBISECT_WERROR}>>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # False alarms on std::string's operator+ (GCC bug 105651).
+  target_compile_options(cachebisect_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
 if(CACHEBISECT_SANITIZE)
   target_compile_options(cachebisect_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CACHEBISECT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)

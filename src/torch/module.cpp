@@ -5,7 +5,7 @@
 #include "network.hpp"
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/pipeline/plugin.hpp"
 #include "cachebisect/train/train_step.hpp"
 
 namespace cachebisect::torch_module {
@@ -33,7 +33,7 @@ std::int64_t count_parameters(const char* model, std::int64_t classes) {
 
 extern "C" CACHEBISECT_API const cachebisect::TorchModule* cachebisect_torch_module() {
   using namespace cachebisect::torch_module;
-  static const cachebisect::TorchModule module{cachebisect::plugin_abi(), make_step, destroy_step,
+  static const cachebisect::TorchModule module{CACHEBISECT_PLUGIN_ABI, make_step, destroy_step,
                                                count_parameters};
   return &module;
 }
