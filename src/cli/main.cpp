@@ -1,1 +1,77 @@
-int main() { return 0; }
+// cachebisect: finds the stage of an input pipeline that starves the accelerator.
+#include <exception>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include <CLI/CLI.hpp>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/version.hpp"
+
+namespace {
+
+using cachebisect::cli::Command;
+
+struct Subcommand {
+  CLI::App* app;
+  Command run;
+};
+
+Subcommand add(CLI::App& app, const char* name, const char* doc,
+               Command (*add_options)(CLI::App&)) {
+  CLI::App* subcommand = app.add_subcommand(name, doc);
+  return {subcommand, add_options(*subcommand)};
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App app(
+      "Finds the stage of an input pipeline that starves the accelerator: replays real training "
+      "steps\n"
+      "from a cache at every stage boundary and says where throughput drops, and how sure that "
+      "is.");
+  app.set_version_flag("--version", std::string("cachebisect ") + cachebisect::version());
+  app.footer(
+      "Exit codes: 0 done, 1 our own fault, 2 usage or pipeline file, 3 a stage or the step "
+      "failed,\n"
+      "4 device, 5 a gate (--fail-on) failed, 6 an output could not be written, 130/143 "
+      "interrupted.");
+  const Command bisect = cachebisect::cli::add_bisect(app);
+  const std::vector<Subcommand> subcommands{
+      add(app, "bisect", "find the stage where throughput drops (the default)",
+          cachebisect::cli::add_bisect),
+      add(app, "stages", "what stages there are; one stage's parameters",
+          cachebisect::cli::add_stages),
+      add(app, "check", "validate a pipeline file and print its chain",
+          cachebisect::cli::add_check),
+      add(app, "doctor", "machine, device, noise, and what they mean for results",
+          cachebisect::cli::add_doctor),
+      add(app, "schema", "the JSON Schemas of pipeline files and reports",
+          cachebisect::cli::add_schema)};
+  app.require_subcommand(0, 1);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : cachebisect::exit_code(cachebisect::ErrorKind::usage);
+  }
+  for (const Subcommand& subcommand : subcommands) {
+    if (subcommand.app->parsed()) return subcommand.run();
+  }
+  return bisect();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const cachebisect::Error& error) {
+    std::cerr << "cachebisect: " << error.what() << '\n';
+    return cachebisect::exit_code(error.kind());
+  } catch (const std::exception& error) {
+    std::cerr << "cachebisect: internal error: " << error.what()
+              << "\nPlease report this with the command line.\n";
+    return cachebisect::exit_code(cachebisect::ErrorKind::internal);
+  }
+}

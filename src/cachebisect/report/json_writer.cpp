@@ -1,0 +1,241 @@
+// The JSON report. Key order follows formats.md, so that two reports can be compared by eye.
+#include <cmath>
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/base/version.hpp"
+#include "cachebisect/report/writers.hpp"
+
+namespace cachebisect {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
+
+Json text(const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); }
+
+Json interval(const std::optional<Interval>& value) {
+  return value ? Json::array({number(value->low), number(value->high)}) : Json(nullptr);
+}
+
+Json rate(const Estimate& estimate) {
+  return {{"samples_per_second", number(estimate.value)},
+          {"interval", interval(estimate.interval)}};
+}
+
+Json tool() {
+  return {{"name", "cachebisect"}, {"version", version()}, {"git", text(git_revision())}};
+}
+
+Json timing(const Timing& t) {
+  return {{"prepare_seconds", t.prepare_seconds},
+          {"cache_seconds", t.cache_seconds},
+          {"measure_seconds", t.measure_seconds},
+          {"first_batch_seconds", number(t.first_batch_seconds)}};
+}
+
+Json machine(const MachineReport& m) {
+  return {{"cpu", m.cpu},
+          {"cores", m.cores},
+          {"usable_cpus", m.usable_cpus},
+          {"memory_bytes", number(m.memory_bytes)},
+          {"os", m.os},
+          {"virtualized", m.virtualized ? Json(*m.virtualized) : Json(nullptr)},
+          {"noise",
+           {{"block_cv", number(m.noise.block_cv)},
+            {"null",
+             {{"drop", number(m.noise.null_drop.value)},
+              {"interval", interval(m.noise.null_drop.interval)}}},
+            {"steal_share", number(m.noise.steal_share)}}},
+          {"floor",
+           {{"ns_per_sample", number(m.floor.ns_per_sample)},
+            {"us_per_batch", number(m.floor.us_per_batch)}}}};
+}
+
+Json device(const ChainDescription& chain) {
+  return {{"kind", chain.device_kind},
+          {"name", chain.device_name},
+          {"memory_bytes", number(chain.device_memory_bytes)},
+          {"copy_gb_per_s", number(chain.copy_gb_per_s)}};
+}
+
+Json pipeline(const Report& report) {
+  const ChainDescription& chain = report.chain;
+  return {{"name", chain.name},
+          {"file", text(chain.file)},
+          {"sha256", text(chain.sha256)},
+          {"batch_size", chain.batch_size},
+          {"workers", chain.workers},
+          {"ring_slots", chain.ring_slots},
+          {"train_threads", chain.train_threads},
+          {"effective",
+           chain.effective_json.empty() ? Json(nullptr) : Json::parse(chain.effective_json)},
+          {"generated_data", chain.generated_data},
+          {"skipped", {{"count", report.skipped}, {"first", report.first_skipped}}}};
+}
+
+Json settings(const BisectSettings& s) {
+  return {{"confidence", s.confidence},
+          {"min_drop", s.min_drop},
+          {"budget_seconds", s.budget_seconds},
+          {"io", s.io},
+          {"seed", s.seed}};
+}
+
+Json cache(const Report& report) {
+  const CacheFacts& facts = report.cache;
+  return {{"samples", facts.samples},
+          {"bytes_host", number(facts.bytes_host)},
+          {"bytes_device", number(facts.bytes_device)},
+          {"limited_by", text(facts.limited_by)},
+          {"k2k_change", number(report.k2k_change)},
+          {"resident_share", number(facts.resident_share)}};
+}
+
+Json verdict(const Verdict& v) {
+  Json needed = nullptr;
+  if (v.needed) needed = {{"rounds", v.needed->rounds}, {"seconds", number(v.needed->seconds)}};
+  return {{"kind", to_string(v.kind)},
+          {"stage", text(v.stage)},
+          {"stage_index", v.stage_index > 0 ? Json(v.stage_index) : Json(nullptr)},
+          {"drop", number(v.drop.value)},
+          {"drop_interval", interval(v.drop.interval)},
+          {"tied_with", v.tied_with},
+          {"shares", v.shares},
+          {"fix_first", text(v.fix_first)},
+          {"detectable_drop", number(v.detectable_drop)},
+          {"rounds", v.rounds},
+          {"certified_after_seconds", number(v.certified_after_seconds)},
+          {"needed", needed},
+          {"text", v.text}};
+}
+
+Json loss(const Loss& l) {
+  return {{"total", number(l.total.value)},
+          {"interval", interval(l.total.interval)},
+          {"starvation", number(l.starvation.value)},
+          {"starvation_interval", interval(l.starvation.interval)},
+          {"contention", number(l.contention.value)},
+          {"contention_interval", interval(l.contention.interval)}};
+}
+
+Json boundary(const BoundaryReport& b) {
+  return {{"index", b.index},
+          {"after", text(b.after)},
+          {"held", b.held},
+          {"visited", b.visited},
+          {"samples_per_second", number(b.samples_per_second.value)},
+          {"interval", interval(b.samples_per_second.interval)},
+          {"seconds_per_sample", number(b.seconds_per_sample)},
+          {"serve_seconds_per_sample", number(b.serve_seconds_per_sample)},
+          {"blocks", b.blocks},
+          {"item_bytes", number(b.item_bytes)}};
+}
+
+Json stage(const StageReport& s) {
+  return {{"index", s.index},
+          {"name", s.name},
+          {"type", s.type},
+          {"category", s.category},
+          {"random", s.random},
+          {"cacheable", s.cacheable},
+          {"drop", number(s.drop.value)},
+          {"drop_interval", interval(s.drop.interval)},
+          {"certified", s.certified},
+          {"bursty", s.bursty},
+          {"seconds_per_sample", number(s.seconds_per_sample)},
+          {"cpu_seconds_per_sample", number(s.cpu_seconds_per_sample)},
+          {"wait_seconds_per_sample", number(s.wait_seconds_per_sample)},
+          {"busy_share", number(s.busy_share)},
+          {"output_bytes", number(s.output_bytes)},
+          {"padding_share", number(s.padding_share)},
+          {"payoff", rate(s.payoff)},
+          {"span", text(s.span)}};
+}
+
+Json remedy(const Remedy& r) {
+  Json edits = Json::array();
+  for (const Edit& edit : r.edits)
+    edits.push_back({{"path", edit.path}, {"value", Json::parse(edit.value)}});
+  return {{"id", r.id},
+          {"stage", text(r.stage)},
+          {"text", r.text},
+          {"reason", r.reason},
+          {"flags", r.flags},
+          {"edits", edits},
+          {"predicted", number(r.predicted)},
+          {"measured", number(r.measured)}};
+}
+
+Json block(const BlockRecord& record) {
+  const BlockResult& r = record.result;
+  const bool at_boundary = record.arm.kind == ArmKind::replay || record.arm.kind == ArmKind::null;
+  return {{"round", record.round},
+          {"arm", to_string(record.arm.kind)},
+          {"boundary", at_boundary ? Json(record.arm.boundary) : Json(nullptr)},
+          {"stage", record.arm.stage > 0 ? Json(record.arm.stage) : Json(nullptr)},
+          {"start_seconds", number(r.start_seconds)},
+          {"warmup_steps", r.warmup_steps},
+          {"steps", r.steps},
+          {"samples", r.samples},
+          {"seconds", number(r.seconds)},
+          {"cpu_seconds", number(r.cpu_seconds)},
+          {"starved_seconds", number(r.starved_seconds)},
+          {"skipped", r.skipped},
+          {"void", r.is_void}};
+}
+
+template <class Item>
+Json list(const std::vector<Item>& items, Json (*write)(const Item&)) {
+  Json all = Json::array();
+  for (const Item& item : items) all.push_back(write(item));
+  return all;
+}
+
+Json warning(const Warning& w) {
+  return {{"code", w.code}, {"text", w.text}, {"remedy", text(w.remedy)}};
+}
+
+Json next(const Report& report) {
+  if (!report.next_samples_per_second) return nullptr;
+  return {{"stage", text(report.next_stage)},
+          {"samples_per_second", number(report.next_samples_per_second)}};
+}
+
+}  // namespace
+
+void write_json(const Report& report, std::ostream& out) {
+  const Json json = {
+      {"schema_version", 1},
+      {"tool", tool()},
+      {"command", report.command},
+      {"started", report.started},
+      {"interrupted", report.interrupted},
+      {"timing", timing(report.timing)},
+      {"machine", machine(report.machine)},
+      {"device", device(report.chain)},
+      {"pipeline", pipeline(report)},
+      {"settings", settings(report.settings)},
+      {"cache", cache(report)},
+      {"overhead",
+       {{"share", number(report.overhead.value)},
+        {"interval", interval(report.overhead.interval)}}},
+      {"verdict", verdict(report.verdict)},
+      {"ceiling", rate(report.ceiling)},
+      {"live", rate(report.live)},
+      {"loss", loss(report.loss)},
+      {"boundaries", list(report.boundaries, boundary)},
+      {"stages", list(report.stages, stage)},
+      {"next", next(report)},
+      {"remedies", list(report.remedies, remedy)},
+      {"warnings", list(report.warnings, warning)},
+      {"blocks", list(report.blocks, block)},
+  };
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace cachebisect

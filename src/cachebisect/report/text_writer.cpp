@@ -1,0 +1,156 @@
+// The terminal report: 80 columns, readable without colour.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cachebisect/report/number_format.hpp"
+#include "cachebisect/report/text_layout.hpp"
+#include "cachebisect/report/writers.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr int kBarColumns = 10;
+
+std::string heading(const Report& report, const TextPaint& paint) {
+  const ChainDescription& chain = report.chain;
+  std::string line = paint.bold(chain.name);
+  if (!chain.file.empty() && chain.file != chain.name) line += "  " + chain.file;
+  if (chain.generated_data) line += "  (generated data)";
+  line += '\n';
+  line += "device " + chain.device_name;
+  line += ", batch " + std::to_string(chain.batch_size) + ", ";
+  line += chain.workers == 0
+              ? "loading inside the training thread"
+              : std::to_string(chain.workers) + (chain.workers == 1 ? " worker" : " workers");
+  if (!chain.train.empty()) line += ", step: " + chain.train;
+  line += '\n';
+  line += std::to_string(report.verdict.rounds) + " rounds in " +
+          format_seconds(report.timing.measure_seconds) + ", " +
+          std::to_string(report.cache.samples) + " samples cached at each boundary";
+  if (report.interrupted) line += paint.bold("  (interrupted)");
+  return line + '\n';
+}
+
+std::string row_label(const Report& report, std::size_t boundary) {
+  const std::size_t last = report.boundaries.size() - 1;
+  if (boundary == last) return "step alone (ceiling)";
+  const std::string stage = boundary < report.stages.size() ? report.stages[boundary].name : "";
+  return boundary == 0 ? "+ " + stage + " = live" : "+ " + stage;
+}
+
+// Drop of all stages that joined between this boundary and the next visited one below it in the
+// table.
+const StageReport* joined_stage(const Report& report, std::size_t boundary) {
+  return boundary < report.stages.size() ? &report.stages[boundary] : nullptr;
+}
+
+std::string bar(double share) {
+  const int filled = std::clamp(static_cast<int>(std::lround(share * kBarColumns)), 0, kBarColumns);
+  return std::string(static_cast<std::size_t>(filled), '#');
+}
+
+std::string rate_interval(const Estimate& estimate) {
+  if (!estimate.interval) return "";
+  return format_rate(estimate.interval->low, estimate.interval) + " - " +
+         format_rate(estimate.interval->high, estimate.interval);
+}
+
+void add_boundary_row(TextTable& table, const Report& report, std::size_t boundary,
+                      const TextPaint& paint) {
+  const BoundaryReport& b = report.boundaries[boundary];
+  if (!b.visited || !b.samples_per_second.value) return;
+  const double rate = *b.samples_per_second.value;
+  std::string share;
+  if (report.ceiling.value && *report.ceiling.value > 0)
+    share = format_percent(rate / *report.ceiling.value);
+  std::string lost;
+  std::string drawn;
+  if (const StageReport* stage = joined_stage(report, boundary);
+      stage != nullptr && stage->drop.value) {
+    lost = format_percent(*stage->drop.value);
+    drawn = paint.loss(bar(*stage->drop.value));
+    if (!stage->span.empty()) lost += " *";
+  }
+  table.add({row_label(report, boundary), format_rate(rate, b.samples_per_second.interval),
+             rate_interval(b.samples_per_second), share, lost, drawn});
+}
+
+std::string boundary_table(const Report& report, const TextPaint& paint) {
+  if (report.boundaries.empty()) return "";
+  const std::string confidence = format_percent(report.settings.confidence);
+  TextTable table({{"stages live", Align::left},
+                   {"samples/s", Align::right},
+                   {confidence + " interval", Align::right},
+                   {"of ceiling", Align::right},
+                   {"lost here", Align::right},
+                   {"", Align::left}});
+  for (std::size_t i = report.boundaries.size(); i-- > 0;)
+    add_boundary_row(table, report, i, paint);
+  std::string text = table.to_text(paint);
+  for (const StageReport& stage : report.stages) {
+    if (!stage.span.empty()) return text + "* measured together: " + stage.span + "\n";
+  }
+  return text;
+}
+
+std::string consequences(const Report& report, int columns) {
+  std::string text;
+  for (const StageReport& stage : report.stages) {
+    if (stage.name == report.verdict.fix_first && stage.payoff.value) {
+      text += wrap("Fixing " + stage.name + " alone would give " +
+                       format_rate(*stage.payoff.value, stage.payoff.interval) + " samples/s.",
+                   columns, 0);
+    }
+  }
+  if (report.next_samples_per_second && !report.next_stage.empty()) {
+    text += wrap("Then " + report.next_stage + " limits, at " +
+                     format_rate(*report.next_samples_per_second, std::nullopt) + " samples/s.",
+                 columns, 0);
+  }
+  return text;
+}
+
+std::string remedies(const Report& report, const TextPaint& paint, int columns) {
+  if (report.remedies.empty()) return "";
+  std::string text = paint.bold("Things to try") + "\n";
+  int number = 1;
+  for (const Remedy& remedy : report.remedies) {
+    text += wrap(std::to_string(number++) + ". " + remedy.text, columns, 3);
+    for (const std::string& flag : remedy.flags) text += "     " + flag + "\n";
+    for (const Edit& edit : remedy.edits)
+      text += "     in the file: " + edit.path + " = " + edit.value + "\n";
+    text += wrap("   " + remedy.reason, columns, 3);
+  }
+  return text;
+}
+
+std::string warnings(const Report& report, const TextPaint& paint, int columns) {
+  std::string text;
+  for (const Warning& warning : report.warnings) {
+    text += wrap(paint.warning("warning") + ": " + warning.text +
+                     (warning.remedy.empty() ? "" : " " + warning.remedy),
+                 columns, 2);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const Report& report, const TextOptions& options) {
+  const TextPaint paint(options.color);
+  std::string text = heading(report, paint);
+  const auto add = [&text](const std::string& part) {
+    if (!part.empty()) text += "\n" + part;
+  };
+  add(boundary_table(report, paint));
+  add(wrap(paint.bold(report.verdict.text), options.columns, 0));
+  text += consequences(report, options.columns);
+  add(remedies(report, paint, options.columns));
+  add(warnings(report, paint, options.columns));
+  return text;
+}
+
+}  // namespace cachebisect

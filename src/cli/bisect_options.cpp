@@ -1,0 +1,99 @@
+#include "bisect_options.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "quantities.hpp"
+#include <CLI/CLI.hpp>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine.hpp"
+
+namespace cachebisect::cli {
+namespace {
+
+constexpr double kQuickConfidence = 0.9;
+
+}  // namespace
+
+void add_bisect_options(CLI::App& app, BisectArguments& a) {
+  add_pipeline_options(app, a.pipeline);
+  app.add_option("--budget", a.budget_seconds, "seconds of measuring at most (60)")
+      ->type_name("SECONDS");
+  app.add_option("--confidence", a.confidence, "of every statement (0.99)")->type_name("SHARE");
+  app.add_flag("--quick", a.quick, "the same as --confidence 0.9");
+  app.add_option("--min-drop", a.min_drop, "the smallest drop worth naming (5%)")
+      ->type_name("SHARE");
+  app.add_option("--io", a.io, "how boundary 0 reads: as-is, warm or cold")->type_name("MODE");
+  app.add_option("--cache-host", a.cache_host, "host memory for caches (25%)")
+      ->type_name("BYTES|%");
+  app.add_option("--cache-device", a.cache_device, "device memory for caches (10%)")
+      ->type_name("BYTES|%");
+  app.add_option("--boundaries", a.boundaries, "only these boundaries, e.g. 0,3,7")
+      ->delimiter(',')
+      ->type_name("LIST");
+  app.add_option("--expect", a.expect,
+                 "your own job's samples/s; warns when the live figure is another")
+      ->type_name("SAMPLES_PER_SECOND");
+  app.add_option("--fail-on", a.fail_on,
+                 "exit 5 on these verdicts: drop,spread,flat,anomaly,inconclusive")
+      ->delimiter(',')
+      ->type_name("VERDICTS");
+  app.add_option("--json", a.json, "write the JSON report; - is standard output")
+      ->type_name("FILE");
+  app.add_option("--out", a.out, "write report.json and report.txt into this folder")
+      ->type_name("DIR");
+  app.add_flag("--quiet", a.quiet, "no report on standard output");
+  app.add_flag("--no-progress", a.no_progress, "no progress on standard error");
+  app.add_option("--color", a.color, "auto, always or never")->type_name("WHEN");
+}
+
+IoMode io_mode(const std::string& text) {
+  if (text == "as-is") return IoMode::as_is;
+  if (text == "warm") return IoMode::warm;
+  if (text == "cold") return IoMode::cold;
+  throw Error(ErrorKind::usage, "--io " + text + ": as-is, warm or cold");
+}
+
+BisectOptions library_options(const BisectArguments& a) {
+  constexpr std::array<const char*, 5> kVerdicts{"drop", "spread", "flat", "anomaly",
+                                                 "inconclusive"};
+  for (const std::string& verdict : a.fail_on) {
+    if (std::find(kVerdicts.begin(), kVerdicts.end(), verdict) == kVerdicts.end()) {
+      throw Error(
+          ErrorKind::usage,
+          "--fail-on " + verdict + ": one or more of drop, spread, flat, anomaly, inconclusive");
+    }
+  }
+  if (!(a.budget_seconds > 0)) throw Error(ErrorKind::usage, "--budget: seconds greater than 0");
+  if (!(a.confidence >= 0.5 && a.confidence < 1)) {
+    throw Error(ErrorKind::usage, "--confidence: a share from 0.5 to below 1, such as 0.99");
+  }
+  BisectOptions options;
+  options.budget_seconds = a.budget_seconds;
+  options.confidence = a.quick ? kQuickConfidence : a.confidence;
+  options.min_drop = parse_share("--min-drop", a.min_drop);
+  options.io = a.io;
+  options.boundaries = a.boundaries;
+  options.expect_samples_per_second = a.expect;
+  return options;
+}
+
+CacheBudget cache_budget(const BisectArguments& a, const Device& device) {
+  CacheBudget budget;
+  if (a.cache_host)
+    budget.host_bytes =
+        parse_bytes("--cache-host", *a.cache_host, probe_machine().memory_available_bytes);
+  if (a.cache_device) {
+    const double free = static_cast<double>(device.info().free_bytes.value_or(0));
+    budget.device_bytes = parse_bytes("--cache-device", *a.cache_device, free);
+    if (*budget.device_bytes <= 0) {
+      throw Error(
+          ErrorKind::usage,
+          "--cache-device: this device has no memory of its own; give bytes, not a percentage");
+    }
+  }
+  return budget;
+}
+
+}  // namespace cachebisect::cli

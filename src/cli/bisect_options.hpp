@@ -1,0 +1,43 @@
+// The options of `bisect`, as typed, and what they mean to the library.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline_options.hpp"
+
+#include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/device/device.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
+
+namespace cachebisect::cli {
+
+struct BisectArguments {
+  PipelineOptions pipeline;
+  double budget_seconds = 60;
+  double confidence = 0.99;
+  bool quick = false;
+  std::string min_drop = "5%";
+  std::string io = "as-is";
+  std::optional<std::string> cache_host;
+  std::optional<std::string> cache_device;
+  std::vector<int> boundaries;
+  std::optional<double> expect;
+  std::vector<std::string> fail_on;
+  std::string json;
+  std::string out;
+  bool quiet = false;
+  bool no_progress = false;
+  std::string color = "auto";
+};
+
+void add_bisect_options(CLI::App& app, BisectArguments& arguments);
+
+/// Checks ranges. Throws Error(usage) naming the option.
+BisectOptions library_options(const BisectArguments& arguments);
+/// The cache budgets, percentages of what the machine and the device have free.
+CacheBudget cache_budget(const BisectArguments& arguments, const Device& device);
+IoMode io_mode(const std::string& text);
+
+}  // namespace cachebisect::cli

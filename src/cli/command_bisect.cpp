@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "bisect_options.hpp"
+#include "commands.hpp"
+#include "output_file.hpp"
+#include "session.hpp"
+#include "signals.hpp"
+#include "terminal.hpp"
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/report/writers.hpp"
+
+namespace cachebisect::cli {
+namespace {
+
+std::string json_of(const Report& report) {
+  std::ostringstream text;
+  write_json(report, text);
+  return text.str();
+}
+
+/// The answer's ways out, opened before anything is measured.
+class Outputs {
+ public:
+  explicit Outputs(const BisectArguments& arguments)
+      : quiet_(arguments.quiet),
+        json_to_stdout_(arguments.json == "-"),
+        color_(use_color(arguments.color, STDOUT_FILENO)) {
+    if (!arguments.json.empty() && !json_to_stdout_) json_.emplace_back(arguments.json);
+    if (!arguments.out.empty()) {
+      json_.emplace_back(arguments.out + "/report.json");
+      text_.emplace_back(arguments.out + "/report.txt");
+    }
+  }
+
+  /// Standard output first, so that a full disk loses nothing. Throws Error(output) after all was
+  /// tried.
+  void write(const Report& report) {
+    const std::string json = json_of(report);
+    if (json_to_stdout_) {
+      std::cout << json;
+    } else if (!quiet_) {
+      std::cout << to_text(report, {.color = color_});
+    }
+    std::optional<Error> first_error;
+    const auto commit = [&](OutputFile& file, const std::string& content) {
+      try {
+        file.commit(content);
+        if (!quiet_ && !json_to_stdout_) std::cout << "written: " << file.path() << '\n';
+      } catch (const Error& error) {
+        if (!first_error) first_error = error;
+      }
+    };
+    for (OutputFile& file : json_) commit(file, json);
+    for (OutputFile& file : text_) commit(file, to_text(report));
+    std::cout.flush();
+    if (!std::cout) throw Error(ErrorKind::output, "standard output could not be written");
+    if (first_error) throw Error(*first_error);
+  }
+
+ private:
+  bool quiet_;
+  bool json_to_stdout_;
+  bool color_;
+  std::vector<OutputFile> json_;
+  std::vector<OutputFile> text_;
+};
+
+/// The report as of the last complete round, for when a stage is stuck and the run cannot come
+/// back.
+class LastKnown {
+ public:
+  void set(const Report& report) {
+    const std::scoped_lock lock(mutex_);
+    report_ = report;
+    report_->interrupted = true;
+  }
+  void write(Outputs& outputs) {
+    const std::scoped_lock lock(mutex_);
+    if (!report_) {
+      std::cerr << "cachebisect: interrupted before anything was measured\n";
+      return;
+    }
+    try {
+      outputs.write(*report_);
+    } catch (const Error& error) {
+      std::cerr << "cachebisect: " << error.what() << '\n';
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<Report> report_;
+};
+
+int run(const BisectArguments& arguments) {
+  BisectOptions options = library_options(arguments);
+  const IoMode io = io_mode(arguments.io);
+  Outputs outputs(arguments);
+  LastKnown last_known;
+  const SignalWatch signals([&] { last_known.write(outputs); });
+  const double started = monotonic_seconds();
+  const Session session = open_session(arguments.pipeline);
+  options.cache = cache_budget(arguments, *session.device);
+  options.seed = session.pipeline->spec().seed;
+  options.stop = signals.token();
+  ProgressLine progress(!arguments.no_progress && !arguments.quiet && isatty(STDERR_FILENO) != 0);
+  options.progress = [&](const Progress& now) { progress.show(now); };
+  options.partial = [&](const Report& report) { last_known.set(report); };
+
+  const std::unique_ptr<PipelineReplayer> replayer = session.make_replayer(io);
+  const double prepared = monotonic_seconds();
+  Report report = bisect(*replayer, options);
+  report.timing.prepare_seconds = prepared - started;
+  progress.clear();
+  outputs.write(report);
+  if (const int code = signals.exit_code(); code != 0) return code;
+  const auto& gates = arguments.fail_on;
+  const bool failed =
+      std::find(gates.begin(), gates.end(), to_string(report.verdict.kind)) != gates.end();
+  return failed ? exit_code(ErrorKind::gate) : 0;
+}
+
+}  // namespace
+
+Command add_bisect(CLI::App& app) {
+  auto arguments = std::make_shared<BisectArguments>();
+  add_bisect_options(app, *arguments);
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace cachebisect::cli

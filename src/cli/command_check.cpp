@@ -1,0 +1,83 @@
+#include <iostream>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "commands.hpp"
+#include "session.hpp"
+#include <CLI/CLI.hpp>
+
+#include "cachebisect/report/number_format.hpp"
+#include "cachebisect/report/text_layout.hpp"
+
+namespace cachebisect::cli {
+namespace {
+
+struct CheckArguments {
+  PipelineOptions pipeline;
+  bool sample = false;
+};
+
+std::string spec_text(const SampleSpec& spec) {
+  std::string text;
+  for (const FieldSpec& field : spec) {
+    text += (text.empty() ? "" : ", ") + field.name + " " + std::string(to_string(field.dtype)) +
+            " " + field.shape.to_string();
+  }
+  return text;
+}
+
+// Bytes at a boundary for one sample; "?" where a shape is dynamic.
+std::string bytes_text(const ChainStage& stage, std::int64_t batch_size) {
+  double bytes = 0;
+  for (const FieldSpec& field : stage.output) {
+    if (!field.shape.is_static()) return "?";
+    bytes +=
+        static_cast<double>(field.shape.elements()) * static_cast<double>(size_of(field.dtype));
+  }
+  return format_bytes(stage.batched_output ? bytes / static_cast<double>(batch_size) : bytes);
+}
+
+void print_chain(const Session& session) {
+  const Pipeline& pipeline = *session.pipeline;
+  std::cout << pipeline.spec().name << ": " << pipeline.samples() << " samples"
+            << (pipeline.source().generated() ? " (generated data)" : "") << ", batch "
+            << pipeline.batch_size() << ", " << session.workers << " workers, device "
+            << session.device->info().name << ", step " << session.step->name() << "\n\n";
+  TextTable table({{"", Align::right},
+                   {"stage", Align::left},
+                   {"type", Align::left},
+                   {"a sample", Align::right},
+                   {"output", Align::left}});
+  std::size_t boundary = 0;
+  for (const ChainStage& stage : pipeline.stages()) {
+    table.add({std::to_string(++boundary), stage.name, stage.type,
+               bytes_text(stage, pipeline.batch_size()), spec_text(stage.output)});
+  }
+  std::cout << table.to_text(TextPaint(false));
+}
+
+int run(const CheckArguments& arguments) {
+  const Session session = open_session(arguments.pipeline);
+  print_chain(session);
+  if (arguments.sample) {
+    const auto replayer = session.make_replayer(IoMode::as_is);
+    BlockRequest request;
+    request.steps = 1;
+    request.warmup_steps = 1;
+    const BlockResult result = replayer->run(request, std::stop_token{});
+    std::cout << "\none batch and one step: ok, " << format_seconds(result.seconds) << " a step\n";
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command add_check(CLI::App& app) {
+  auto arguments = std::make_shared<CheckArguments>();
+  add_pipeline_options(app, arguments->pipeline);
+  app.add_flag("--sample", arguments->sample, "run one batch and one step as well");
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace cachebisect::cli

@@ -1,0 +1,43 @@
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "commands.hpp"
+#include "signals.hpp"
+#include <CLI/CLI.hpp>
+
+#include "cachebisect/api/doctor.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
+
+namespace cachebisect::cli {
+namespace {
+
+struct DoctorArguments {
+  std::string device = "auto";
+  double seconds = 10;
+};
+
+int run(const DoctorArguments& arguments) {
+  constexpr double kLeastSeconds = 0.5;
+  if (!(arguments.seconds >= kLeastSeconds))
+    throw Error(ErrorKind::usage, "--seconds: at least 0.5");
+  const SignalWatch signals([] {});
+  PipelineSpec spec;
+  spec.device = arguments.device;
+  const std::shared_ptr<Device> device = make_device(spec);
+  std::cout << to_text(diagnose(*device, arguments.seconds, signals.token()));
+  return 0;
+}
+
+}  // namespace
+
+Command add_doctor(CLI::App& app) {
+  auto arguments = std::make_shared<DoctorArguments>();
+  app.add_option("--device", arguments->device, "auto, cpu, cuda[:N] or emulated")
+      ->type_name("DEVICE");
+  app.add_option("--seconds", arguments->seconds, "how long to measure (10)")->type_name("SECONDS");
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace cachebisect::cli

@@ -1,0 +1,37 @@
+// Options that every subcommand takes which runs a pipeline.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachebisect/pipeline/pipeline_spec.hpp"
+#include "cachebisect/pipeline/registry.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace cachebisect::cli {
+
+struct PipelineOptions {
+  std::string file;
+  std::vector<std::string> sets;  ///< PATH=VALUE
+  std::optional<std::string> device;
+  std::optional<std::string> workers;
+  std::optional<std::int64_t> batch_size;
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> plugins;
+};
+
+void add_pipeline_options(CLI::App& app, PipelineOptions& options);
+
+/// The built-in stages and those of the plugins.
+Registry make_registry(const std::vector<std::string>& plugins);
+
+/// Reads the pipeline file ("-" is standard input; a name without a slash is sought in the current
+/// folder, then among the installed pipelines) with all overrides. Throws Error(usage).
+PipelineSpec load_spec(const PipelineOptions& options, const Registry& registry);
+
+}  // namespace cachebisect::cli

@@ -1,0 +1,55 @@
+#include "quantities.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "cachebisect/base/error.hpp"
+
+namespace cachebisect::cli {
+namespace {
+
+// The number at the start of `text`, and what follows it.
+std::pair<double, std::string> split_number(const std::string& option, const std::string& text,
+                                            const std::string& expected) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || !std::isfinite(value)) {
+    throw Error(ErrorKind::usage, option + " " + text + ": " + expected);
+  }
+  return {value, end};
+}
+
+}  // namespace
+
+double parse_share(const std::string& option, const std::string& text) {
+  const std::string expected = "a share between 0 and 1, or a percentage such as 5%";
+  const auto [value, unit] = split_number(option, text, expected);
+  const double share = unit == "%" ? value / 100 : value;
+  if ((!unit.empty() && unit != "%") || share <= 0 || share >= 1) {
+    throw Error(ErrorKind::usage, option + " " + text + ": " + expected);
+  }
+  return share;
+}
+
+double parse_bytes(const std::string& option, const std::string& text, double whole) {
+  const std::string expected = "bytes such as 512MB, 2GiB or 1000000, or a percentage such as 25%";
+  const auto [value, unit] = split_number(option, text, expected);
+  constexpr std::array<std::pair<const char*, double>, 9> kUnits{{{"", 1},
+                                                                  {"B", 1},
+                                                                  {"kB", 1e3},
+                                                                  {"MB", 1e6},
+                                                                  {"GB", 1e9},
+                                                                  {"TB", 1e12},
+                                                                  {"KiB", 0x1p10},
+                                                                  {"MiB", 0x1p20},
+                                                                  {"GiB", 0x1p30}}};
+  if (value > 0 && unit == "%" && value <= 100) return whole * value / 100;
+  for (const auto& [name, factor] : kUnits) {
+    if (value > 0 && unit == name) return value * factor;
+  }
+  throw Error(ErrorKind::usage, option + " " + text + ": " + expected);
+}
+
+}  // namespace cachebisect::cli

@@ -1,0 +1,33 @@
+// What standard output and standard error are: a terminal or not, coloured or not; and the progress
+// line.
+#pragma once
+
+#include <string>
+
+#include "cachebisect/bisect/bisect.hpp"
+
+namespace cachebisect::cli {
+
+/// "auto": colour on a terminal unless NO_COLOR is set. Throws Error(usage) for another word than
+/// auto, always, never.
+bool use_color(const std::string& choice, int file_descriptor);
+
+/// One line on standard error, rewritten in place; only on a terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool enabled) : enabled_(enabled) {}
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const Progress& progress);
+  void clear();
+
+ private:
+  bool enabled_;
+  bool shown_ = false;
+  bool announced_ = false;
+  double last_seconds_ = -1;
+};
+
+}  // namespace cachebisect::cli

@@ -1,0 +1,100 @@
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "cli/command.hpp"
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+using cachebisect::test::cachebisect;
+using cachebisect::test::contains;
+using cachebisect::test::read_all;
+using cachebisect::test::starved_pipeline;
+using cachebisect::test::TemporaryFolder;
+using nlohmann::json;
+
+TEST_CASE("a planted drop ends in a report: text on stdout, JSON in files, nothing on stderr") {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("p.json", starved_pipeline());
+  std::filesystem::create_directory(folder.file("out"));
+  const auto result = cachebisect({"--pipeline", file, "--budget", "20", "--json",
+                                   folder.file("report.json"), "--out", folder.file("out")});
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.out, "step alone (ceiling)"));
+  CHECK(contains(result.out, "emulated"));
+  CHECK(result.err.empty());
+  const json report = json::parse(read_all(folder.file("report.json")));
+  CHECK(report == json::parse(read_all(folder.file("out/report.json"))));
+  CHECK(contains(read_all(folder.file("out/report.txt")), "slow"));
+  CHECK(report["stages"].size() == 4);
+  CHECK(report["boundaries"].size() == 5);
+  CHECK_FALSE(report["blocks"].empty());
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    CHECK_FALSE(contains(entry.path().string(), ".tmp"));
+  }
+}
+
+TEST_CASE("the waterfall sums to tau(0) - tau(n)") {
+  const auto result =
+      cachebisect({"--pipeline", "-", "--budget", "3", "--json", "-"}, starved_pipeline());
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out);
+  double sum = 0;
+  for (const json& stage : report["stages"]) {
+    if (!stage["seconds_per_sample"].is_null()) sum += stage["seconds_per_sample"].get<double>();
+  }
+  const double whole = report["boundaries"].front()["seconds_per_sample"].get<double>() -
+                       report["boundaries"].back()["seconds_per_sample"].get<double>();
+  CHECK(sum == doctest::Approx(whole).epsilon(1e-9));
+}
+
+TEST_CASE("--json - makes standard output pure JSON, --quiet makes it empty") {
+  const auto pure =
+      cachebisect({"--pipeline", "-", "--budget", "1", "--json", "-"}, starved_pipeline());
+  CHECK(pure.exit_code == 0);
+  CHECK(json::accept(pure.out));
+  const auto quiet =
+      cachebisect({"--pipeline", "-", "--budget", "1", "--quiet"}, starved_pipeline());
+  CHECK(quiet.exit_code == 0);
+  CHECK(quiet.out.empty());
+}
+
+TEST_CASE("--fail-on turns a verdict into exit 5") {
+  const auto result = cachebisect({"--pipeline", "-", "--budget", "20", "--json", "-", "--fail-on",
+                                   "drop,inconclusive,spread,flat,anomaly"},
+                                  starved_pipeline());
+  CHECK(result.exit_code == 5);
+  CHECK(json::accept(result.out));
+}
+
+TEST_CASE("Ctrl-C leaves the partial report and exit 130, a termination 143") {
+  for (const auto& [signal, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
+    const TemporaryFolder folder;
+    const std::string file = folder.write("p.json", starved_pipeline());
+    const int sent = signal;
+    const auto result =
+        cachebisect({"--pipeline", file, "--budget", "600", "--min-drop", "0.1%", "--confidence",
+                     "0.999999999999", "--json", folder.file("report.json")},
+                    "", [sent](pid_t child) {
+                      std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+                      kill(child, sent);
+                    });
+    CHECK(result.exit_code == code);
+    const std::string text = read_all(folder.file("report.json"));
+    REQUIRE(json::accept(text));
+    CHECK(json::parse(text)["interrupted"] == true);
+  }
+}
+
+TEST_CASE("a full disk costs the file, not the answer") {
+  if (access("/dev/full", W_OK) != 0) return;
+  const auto result = ::cachebisect::test::run(
+      {"sh", "-c",
+       CACHEBISECT_BINARY_DIR "/bin/cachebisect --pipeline - --budget 1 --json - > /dev/full"},
+      starved_pipeline());
+  CHECK(result.exit_code == 6);
+  CHECK(contains(result.err, "standard output"));
+}

@@ -1,0 +1,122 @@
+// A report with every part filled in, as a certified drop would leave it.
+#pragma once
+
+#include "cachebisect/bisect/report.hpp"
+
+namespace cachebisect::test {
+
+inline StageDescription describe_stage(const char* name, const char* type, const char* category,
+                                       const char* kind) {
+  StageDescription stage;
+  stage.name = name;
+  stage.type = type;
+  stage.category = category;
+  stage.kind = kind;
+  stage.held = stage.kind == "copy" ? "device" : "host";
+  return stage;
+}
+
+inline Estimate estimate(double value, double low, double high) {
+  return {value, Interval{low, high}};
+}
+
+inline void add_boundary(Report& report, const char* after, const char* held, double rate) {
+  BoundaryReport boundary;
+  boundary.index = static_cast<int>(report.boundaries.size());
+  boundary.after = after;
+  boundary.held = held;
+  boundary.visited = true;
+  boundary.samples_per_second = estimate(rate, rate * 0.99, rate * 1.01);
+  boundary.seconds_per_sample = 1 / rate;
+  boundary.blocks = 12;
+  report.boundaries.push_back(boundary);
+}
+
+inline void add_stage(Report& report, const StageDescription& description, double drop) {
+  StageReport stage;
+  stage.index = static_cast<int>(report.stages.size()) + 1;
+  stage.name = description.name;
+  stage.type = description.type;
+  stage.category = description.category;
+  stage.drop = estimate(drop, drop - 0.01, drop + 0.01);
+  stage.certified = drop > 0.05;
+  const auto& below = report.boundaries[static_cast<std::size_t>(stage.index)];
+  const auto& above = report.boundaries[static_cast<std::size_t>(stage.index) - 1];
+  stage.seconds_per_sample = *above.seconds_per_sample - *below.seconds_per_sample;
+  report.stages.push_back(stage);
+  report.chain.stages.push_back(description);
+}
+
+inline Report sample_report() {
+  Report report;
+  report.started = "2026-01-02T03:04:05Z";
+  report.timing = {.prepare_seconds = 0.2,
+                   .cache_seconds = 0.4,
+                   .measure_seconds = 6.1,
+                   .first_batch_seconds = 0.03};
+  report.machine.cpu = "Example CPU";
+  report.machine.cores = 2;
+  report.machine.usable_cpus = 1.5;
+  report.machine.memory_bytes = 8e9;
+  report.machine.os = "Linux 6.1";
+  report.machine.virtualized = true;
+  report.machine.noise.block_cv = 0.02;
+  report.chain.name = "photos";
+  report.chain.file = "photos.json";
+  report.chain.effective_json = R"({"name": "photos"})";
+  report.chain.batch_size = 64;
+  report.chain.workers = 2;
+  report.chain.ring_slots = 5;
+  report.chain.generated_data = true;
+  report.chain.train = "emulated";
+  report.chain.device_kind = "emulated";
+  report.chain.device_name = "emulated";
+  report.chain.copy_gb_per_s = 25;
+  report.cache.samples = 512;
+  report.cache.bytes_host = 3.2e8;
+  add_boundary(report, "", "none", 1000);
+  add_boundary(report, "read", "host", 1010);
+  add_boundary(report, "decode", "host", 2480);
+  add_boundary(report, "collate", "host", 2490);
+  add_boundary(report, "copy", "device", 2500);
+  add_stage(report, describe_stage("read", "read.image_folder", "read", "source"),
+            1 - 1000 / 1010.0);
+  add_stage(report, describe_stage("decode", "decode.image", "decode", "sample"),
+            1 - 1010 / 2480.0);
+  add_stage(report, describe_stage("collate", "collate.stack", "collate", "collate"),
+            1 - 2480 / 2490.0);
+  add_stage(report, describe_stage("copy", "copy.device", "copy", "copy"), 1 - 2490 / 2500.0);
+  report.ceiling = report.boundaries.back().samples_per_second;
+  report.live = report.boundaries.front().samples_per_second;
+  report.loss.total = estimate(0.6, 0.59, 0.61);
+  report.verdict.kind = VerdictKind::drop;
+  report.verdict.stage = "decode";
+  report.verdict.stage_index = 2;
+  report.verdict.drop = report.stages[1].drop;
+  report.verdict.fix_first = "decode";
+  report.verdict.detectable_drop = 0.03;
+  report.verdict.rounds = 12;
+  report.verdict.certified_after_seconds = 6.1;
+  report.verdict.text =
+      "decode (decode.image) loses 59% of the throughput (99% interval 58-61%): the step could "
+      "take 2,500 samples/s, "
+      "the live pipeline gives 1,000.";
+  report.remedies.push_back({"workers",
+                             "decode",
+                             "Give the input more workers.",
+                             "Decoding burns CPU, and 2 of 8 usable CPUs load.",
+                             {"--workers 6"},
+                             {{"/workers", "6"}},
+                             std::nullopt,
+                             std::nullopt});
+  report.warnings.push_back(
+      {"generated_data", "The data set was generated.", "Set stages.read.path to your own data."});
+  BlockRecord block;
+  block.arm.boundary = 2;
+  block.result = {
+      .start_seconds = 1.5, .seconds = 0.05, .steps = 8, .warmup_steps = 2, .samples = 512};
+  report.blocks.push_back(block);
+  return report;
+}
+
+}  // namespace cachebisect::test
