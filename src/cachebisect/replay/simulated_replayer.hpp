@@ -1,0 +1,73 @@
+// A Replayer in virtual time: planted costs, planted noise, thousands of runs in seconds.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "cachebisect/replay/simulated_noise.hpp"
+#include "cachebisect/replay/simulated_ring.hpp"
+
+namespace cachebisect {
+
+/// What goes wrong on purpose. Blocks count from 0, in the order in which they run.
+struct SimulatedFaults {
+  std::optional<int> fail_at_block;        ///< throws Error(data) naming `fail_stage`
+  int fail_stage = 1;                      ///< 1-based
+  std::optional<int> hang_at_block;        ///< runs until a stop is requested, then throws
+  int void_every = 0;                      ///< each such block was suspended: is_void; 0: never
+  std::optional<int> clock_jump_at_block;  ///< the clock leaps by clock_jump_seconds before it
+  double clock_jump_seconds = 3600;
+};
+
+struct SimulatedOptions {
+  std::uint64_t seed = 1;
+  SimulatedNoise noise;
+  SimulatedFaults faults;
+  double block_overhead_seconds = 1e-3;  ///< to drop what is queued and start again
+};
+
+/// Supports the arms replay, null, and live without overrides. Deterministic by its seed. Not
+/// thread safe.
+class CACHEBISECT_API SimulatedReplayer final : public Replayer {
+ public:
+  /// Throws Error(usage) for a chain that cannot run.
+  explicit SimulatedReplayer(SimulatedChain chain, SimulatedOptions options = {});
+  ~SimulatedReplayer() override;
+  SimulatedReplayer(const SimulatedReplayer&) = delete;
+  SimulatedReplayer& operator=(const SimulatedReplayer&) = delete;
+
+  [[nodiscard]] ChainDescription describe() const override;
+  [[nodiscard]] bool supports(const Arm& arm) const override;
+  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override;
+  void begin_round() override;
+  BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
+  [[nodiscard]] double clock() const override { return clock_; }
+
+  [[nodiscard]] int blocks_run() const noexcept { return blocks_; }
+
+ private:
+  struct QuietBlock {
+    BlockResult result;
+    double total_seconds = 0;  ///< warm-up and all
+  };
+  [[nodiscard]] QuietBlock quiet(int boundary, const BlockRequest& request,
+                                 std::uint64_t first_index) const;
+  const QuietBlock& remembered(int boundary, const BlockRequest& request,
+                               std::uint64_t first_index);
+  void misbehave(const std::stop_token& stop);
+
+  SimulatedRing ring_;
+  SimulatedOptions options_;
+  NoiseModel noise_;
+  double clock_ = 0;
+  int blocks_ = 0;
+  std::uint64_t live_position_ = 0;
+  std::uint64_t cache_position_ = 0;
+  std::uint64_t cache_samples_ = 0;
+  /// Constant costs: a block is known by boundary, warm-up and steps.
+  std::map<std::pair<int, std::pair<int, int>>, QuietBlock> memory_;
+};
+
+}  // namespace cachebisect
