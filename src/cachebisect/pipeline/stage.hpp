@@ -45,6 +45,8 @@ class SampleContext {
   [[nodiscard]] SampleIndex index() const noexcept { return {key_.index}; }
   /// Keyed by (seed, epoch, index, stage name): the same stream live and replayed, on any worker.
   [[nodiscard]] RandomStream random() const noexcept { return RandomStream(key_); }
+  /// hash_name of the stage's name in its chain.
+  [[nodiscard]] std::uint64_t stage_key() const noexcept { return key_.stage; }
   /// Scratch until process() returns.
   [[nodiscard]] Arena& arena() const noexcept { return *arena_; }
   /// The worker's own pace, for stages that plant a cost; null outside an executor.

@@ -1,0 +1,77 @@
+// augment.normalize: (value - mean) / std a channel; uint8 is scaled to 0..1 on the way.
+#include "stages/support/affine_lut.hpp"
+#include "stages/support/field_stage.hpp"
+#include "stages/support/normalization.hpp"
+
+#include "cachebisect/pipeline/registry.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+class Normalize final : public FieldStage {
+ public:
+  explicit Normalize(const Params& params)
+      : FieldStage(params), normalization_(normalization_of(params)) {
+    // Each entry is made by the same two roundings as to_float and then normalize.
+    for (std::size_t c = 0; c < normalization_.entries(); ++c) {
+      ByteTable table{};
+      for (std::size_t value = 0; value < table.size(); ++value)
+        table[value] = apply(unit_value(static_cast<std::uint8_t>(value)), c);
+      tables_.push_back(table);
+    }
+  }
+
+ private:
+  FieldSpec infer_field(const FieldSpec& input) override {
+    require_image(input, {DType::uint8, DType::float32});
+    require_channels(normalization_, input, input.shape[2]);
+    FieldSpec output = input;
+    output.dtype = DType::float32;
+    return output;
+  }
+
+  void process_field(const ConstTensorView& input, Field& out,
+                     const SampleContext&) const override {
+    const auto entries = static_cast<std::int64_t>(normalization_.entries());
+    if (entries != 1 && entries != input.shape[2]) {
+      refuse_sample("mean and std have " + std::to_string(entries) + " entries", input.shape);
+    }
+    const ImageOut<float> to = image_out<float>(out.resize_strided(DType::float32, input.shape));
+    if (input.dtype == DType::uint8)
+      return apply_tables(image_in<std::uint8_t>(input), to, tables_);
+    apply_floats(image_in<float>(input), to);
+  }
+
+  [[nodiscard]] float apply(float value, std::size_t channel) const noexcept {
+    return (value - normalization_.mean[channel]) / normalization_.std[channel];
+  }
+
+  void apply_floats(const ImageIn<float>& in, const ImageOut<float>& out) const {
+    for (std::int64_t y = 0; y < in.height; ++y) {
+      for (std::int64_t c = 0; c < in.channels; ++c) {
+        const std::size_t entry = normalization_.entries() == 1 ? 0 : static_cast<std::size_t>(c);
+        const float* from = in.row(y) + c;
+        float* to = out.row(y) + c * out.channel_stride;
+        for (std::int64_t x = 0; x < in.width; ++x)
+          to[x * out.column_stride] = apply(from[x * in.channels], entry);
+      }
+    }
+  }
+
+  Normalization normalization_;
+  std::vector<ByteTable> tables_;
+};
+
+}  // namespace
+
+void register_augment_normalize(Registry& registry) {
+  registry.add({.type = "augment.normalize",
+                .doc = "(value - mean) / std a channel, to float32; uint8 is scaled to 0..1 first",
+                .kind = StageKind::sample,
+                .traits = {.strided_output = true},
+                .params = normalization_params(),
+                .example = R"({"mean": [0.4914, 0.4822, 0.4465], "std": [0.247, 0.2435, 0.2616]})",
+                .make = [](const Params& params) { return std::make_unique<Normalize>(params); }});
+}
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,106 @@
+// collate.pad: samples of different sizes to a batch as large as the largest, the rest zeros.
+#include <algorithm>
+#include <cstring>
+
+#include "stages/support/layout_param.hpp"
+
+#include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/pipeline/stack_collate.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+class PadCollate final : public CollateStage {
+ public:
+  explicit PadCollate(BatchLayout layout) : stack_(layout) {}
+
+  BatchSpec infer(const SampleSpec& input, std::int64_t batch_size) override {
+    input_ = input;
+    return stack_.infer(input, batch_size);
+  }
+
+  TensorView row(const FieldSpec& batch_field, std::byte* base, std::int64_t row) const override {
+    return stack_.row(batch_field, base, row);
+  }
+
+  void gather(std::span<const Sample> samples, OwnedHostBatch& out) const override {
+    std::size_t bytes = 0;
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < input_.size() && !samples.empty(); ++i) {
+      bytes += gather_field(i, samples, out);
+      for (const Sample& sample : samples) used += sample.field(input_[i].name).byte_size();
+    }
+    out.batch.padding_share =
+        bytes == 0 ? 0 : static_cast<double>(bytes - used) / static_cast<double>(bytes);
+  }
+
+ private:
+  std::size_t gather_field(std::size_t i, std::span<const Sample> samples,
+                           OwnedHostBatch& out) const {
+    const std::string& name = input_[i].name;
+    const FieldSpec largest{name, samples.front().field(name).dtype(),
+                            largest_shape(name, samples)};
+    const FieldSpec field{name, largest.dtype,
+                          batch_shape(largest, static_cast<std::int64_t>(samples.size()))};
+    const TensorView& tensor = out.resize_field(i, name, field.dtype, field.shape);
+    const std::size_t bytes = tensor.byte_size();
+    const bool padded = std::ranges::any_of(samples, [&](const Sample& sample) {
+      return !(sample.field(name).shape() == largest.shape);
+    });
+    if (padded) std::memset(tensor.data, 0, bytes);
+    for (std::size_t r = 0; r < samples.size(); ++r) {
+      TensorView place = stack_.row(field, tensor.data, static_cast<std::int64_t>(r));
+      place.shape = samples[r].field(name).shape();
+      copy_tensor(samples[r].field(name).view(), place);
+    }
+    return bytes;
+  }
+
+  // The maximum of every axis over the batch.
+  static Shape largest_shape(const std::string& name, std::span<const Sample> samples) {
+    const Field& first = samples.front().field(name);
+    Shape largest = first.shape();
+    for (const Sample& sample : samples) {
+      const Field& field = sample.field(name);
+      if (field.dtype() != first.dtype() || field.shape().rank() != largest.rank())
+        refuse(name, samples.front(), sample);
+      for (std::size_t axis = 0; axis < largest.rank(); ++axis)
+        largest[axis] = std::max(largest[axis], field.shape()[axis]);
+    }
+    return largest;
+  }
+
+  [[noreturn]] static void refuse(const std::string& name, const Sample& a, const Sample& b) {
+    const auto describe = [&](const Sample& sample) {
+      const Field& field = sample.field(name);
+      return "sample " + std::to_string(sample.index().value) + " has " +
+             std::string(to_string(field.dtype())) + " " + field.shape().to_string();
+    };
+    throw Error(ErrorKind::data, "field '" + name + "' cannot be padded: " + describe(a) + ", " +
+                                     describe(b) +
+                                     "; dtype and number of dimensions must agree in a batch");
+  }
+
+  // StackCollate's own shape rule, for shapes that are known only now.
+  [[nodiscard]] Shape batch_shape(const FieldSpec& sample, std::int64_t size) const {
+    return StackCollate(stack_).infer({sample}, size).front().shape;
+  }
+
+  StackCollate stack_;
+  SampleSpec input_;
+};
+
+}  // namespace
+
+void register_collate_pad(Registry& registry) {
+  registry.add({.type = "collate.pad",
+                .doc = "Makes a batch of samples of different sizes, padded with zeros",
+                .kind = StageKind::collate,
+                .params = {layout_param("layout of images in the batch", "NCHW")},
+                .example = R"({"layout": "NCHW"})",
+                .make = [](const Params& params) -> std::unique_ptr<Stage> {
+                  return std::make_unique<PadCollate>(parse_batch_layout(params.string("layout")));
+                }});
+}
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,41 @@
+// device.cast: to another floating-point type, after the copy.
+#include "stages/support/batch_field_stage.hpp"
+#include "stages/support/cast_spec.hpp"
+#include "stages/support/field_stage.hpp"
+
+#include "cachebisect/pipeline/registry.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+class Cast final : public BatchFieldStage {
+ public:
+  explicit Cast(const Params& params) : BatchFieldStage(params), dtype_(float_dtype_of(params)) {}
+
+ private:
+  FieldSpec infer_field(const FieldSpec& input) const override {
+    require_dtype(input, {DType::uint8, DType::int32, DType::int64, DType::float16, DType::bfloat16,
+                          DType::float32});
+    return {input.name, dtype_, input.shape};
+  }
+
+  void run(const ConstTensorView& from, const TensorView& to, DeviceOps& ops,
+           Stream& stream) const override {
+    ops.cast(from, to, stream);
+  }
+
+  DType dtype_;
+};
+
+}  // namespace
+
+void register_device_cast(Registry& registry) {
+  registry.add({.type = "device.cast",
+                .doc = "Converts to float16, bfloat16 or float32 on the device; nothing is scaled",
+                .kind = StageKind::device,
+                .params = {float_dtype_param()},
+                .example = R"({"dtype": "bfloat16"})",
+                .make = [](const Params& params) { return std::make_unique<Cast>(params); }});
+}
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,45 @@
+// device.one_hot: integer labels to vectors of zeros with a one, after the copy.
+#include "stages/support/batch_field_stage.hpp"
+#include "stages/support/field_stage.hpp"
+#include "stages/support/one_hot_spec.hpp"
+
+#include "cachebisect/pipeline/registry.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+class OneHot final : public BatchFieldStage {
+ public:
+  explicit OneHot(const Params& params)
+      : BatchFieldStage(params), classes_(params.integer("classes")) {}
+
+ private:
+  FieldSpec infer_field(const FieldSpec& input) const override {
+    require_dtype(input, {DType::uint8, DType::int32, DType::int64}, "labels are integers");
+    if (input.shape.rank() != 1) {
+      throw Error(ErrorKind::usage, "field \"" + input.name + "\" is " + input.shape.to_string() +
+                                        ", must be one label a sample");
+    }
+    return {input.name, DType::float32, Shape{input.shape[0], classes_}};
+  }
+
+  void run(const ConstTensorView& from, const TensorView& to, DeviceOps& ops,
+           Stream& stream) const override {
+    ops.one_hot(from, to, 1.0F, 0.0F, stream);
+  }
+
+  std::int64_t classes_;
+};
+
+}  // namespace
+
+void register_device_one_hot(Registry& registry) {
+  registry.add({.type = "device.one_hot",
+                .doc = "Turns integer labels into float32 vectors with a one, on the device",
+                .kind = StageKind::device,
+                .params = one_hot_params(),
+                .example = R"({"classes": 10})",
+                .make = [](const Params& params) { return std::make_unique<OneHot>(params); }});
+}
+
+}  // namespace cachebisect::stages

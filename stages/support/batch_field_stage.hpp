@@ -1,0 +1,32 @@
+// What the device stages that work field by field have in common.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cachebisect/pipeline/stage.hpp"
+
+namespace cachebisect::stages {
+
+/// A device stage that maps each of its fields on its own.
+class BatchFieldStage : public DeviceStage {
+ public:
+  explicit BatchFieldStage(const Params& params);
+
+  [[nodiscard]] BatchSpec infer(const BatchSpec& input) final;
+  void process(const DeviceBatch& input, OwnedDeviceBatch& out, DeviceOps& ops,
+               Stream& stream) const final;
+
+ protected:
+  /// What becomes of a batch field [N, ...] of this dtype and shape.
+  [[nodiscard]] virtual FieldSpec infer_field(const FieldSpec& input) const = 0;
+  /// Fills `to`, of the dtype and shape that infer_field() gave for `from`.
+  virtual void run(const ConstTensorView& from, const TensorView& to, DeviceOps& ops,
+                   Stream& stream) const = 0;
+
+ private:
+  std::vector<std::string> fields_;
+};
+
+}  // namespace cachebisect::stages

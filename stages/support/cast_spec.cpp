@@ -1,0 +1,18 @@
+#include "stages/support/cast_spec.hpp"
+
+namespace cachebisect::stages {
+
+ParamSpec float_dtype_param() {
+  return {.name = "dtype",
+          .type = ParamType::string,
+          .doc = "element type that comes out",
+          .choices = {"float16", "bfloat16", "float32"}};
+}
+
+DType float_dtype_of(const Params& params) {
+  const std::string& name = params.string("dtype");
+  if (name == "float16") return DType::float16;
+  return name == "bfloat16" ? DType::bfloat16 : DType::float32;
+}
+
+}  // namespace cachebisect::stages

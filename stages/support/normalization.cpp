@@ -1,0 +1,50 @@
+#include "stages/support/normalization.hpp"
+
+#include "cachebisect/base/error.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+constexpr std::size_t kMaxChannels = 1024;
+
+std::vector<float> floats(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+std::vector<ParamSpec> normalization_params() {
+  return {{.name = "mean",
+           .type = ParamType::number_list,
+           .doc = "subtracted, one a channel or one for all, in units of 0..1",
+           .min_items = 1,
+           .max_items = kMaxChannels},
+          {.name = "std",
+           .type = ParamType::number_list,
+           .doc = "divided by after mean is subtracted, one a channel or one for all",
+           .minimum = 0,
+           .exclusive_minimum = true,
+           .min_items = 1,
+           .max_items = kMaxChannels}};
+}
+
+Normalization normalization_of(const Params& params) {
+  Normalization result{floats(params.numbers("mean")), floats(params.numbers("std"))};
+  if (result.mean.size() != result.std.size()) {
+    throw Error(ErrorKind::usage, "mean has " + std::to_string(result.mean.size()) +
+                                      " entries and std " + std::to_string(result.std.size()) +
+                                      "; give both as many, one a channel or one for all");
+  }
+  return result;
+}
+
+void require_channels(const Normalization& normalization, const FieldSpec& field,
+                      std::int64_t channels) {
+  const auto entries = static_cast<std::int64_t>(normalization.entries());
+  if (entries == 1 || channels == kDynamic || entries == channels) return;
+  throw Error(ErrorKind::usage,
+              "mean and std have " + std::to_string(entries) + " entries, field \"" + field.name +
+                  "\" has " + std::to_string(channels) + " channels in " + field.shape.to_string());
+}
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,56 @@
+#include "stages/support/synthetic.hpp"
+
+#include "cachebisect/base/random.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+// Windows of neighbouring indices begin this many bytes apart, at one of kWindows places.
+constexpr std::uint64_t kStep = 64;
+constexpr std::uint64_t kWindows = 64;
+
+}  // namespace
+
+FreeBytes::FreeBytes(std::int64_t bytes)
+    : bytes_(bytes), data_(static_cast<std::size_t>(bytes) + kStep * kWindows) {
+  RandomStream random({.seed = 1});
+  for (std::byte& byte : data_) byte = static_cast<std::byte>(random.next_u32() & 0xFFU);
+}
+
+void FreeBytes::show(std::uint64_t index, Field& field) const {
+  // Fields look at bytes that nobody may write; a field's memory is read only to stages.
+  auto* start = const_cast<std::byte*>(data_.data()) + index % kWindows * kStep;
+  field.share(dense_view(start, DType::uint8, Shape{bytes_}));
+}
+
+std::vector<ParamSpec> cost_params() {
+  return {{.name = "us",
+           .type = ParamType::number,
+           .doc = "mean cost of a sample, in microseconds",
+           .minimum = 0,
+           .maximum = 1e7},
+          {.name = "jitter",
+           .type = ParamType::jitter,
+           .doc = "how the cost varies from sample to sample",
+           .optional = true}};
+}
+
+CostStage::CostStage(const Params& params)
+    : seconds_(params.number("us") * 1e-6), jitter_(params.jitter(), 0) {}
+
+void CostStage::process(const Sample&, Sample&, const SampleContext& context) const {
+  // The stage's key moves the sequence on, so that two stages of a chain do not vary together.
+  const std::uint64_t place = context.index().value + (context.stage_key() >> 8);
+  spend(seconds_ * jitter_.factor(place), context);
+}
+
+ParamSpec bytes_param(std::string doc, std::int64_t default_value) {
+  return {.name = "bytes",
+          .type = ParamType::integer,
+          .doc = std::move(doc),
+          .default_value = default_value,
+          .minimum = 1,
+          .maximum = 1e9};
+}
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,33 @@
+// synthetic.lock: a serial section that all workers pass in order of arrival.
+#include "stages/support/synthetic.hpp"
+
+#include "cachebisect/base/pace.hpp"
+#include "cachebisect/pipeline/registry.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+class Lock final : public CostStage {
+ public:
+  using CostStage::CostStage;
+
+ private:
+  void spend(double seconds, const SampleContext& context) const override {
+    pass_serial_section(context.pace(), section_, seconds);
+  }
+
+  mutable FifoTimeline section_;
+};
+
+}  // namespace
+
+void register_synthetic_lock(Registry& registry) {
+  registry.add({.type = "synthetic.lock",
+                .doc = "A serial section of the whole pipeline, in order of arrival, us a sample",
+                .kind = StageKind::sample,
+                .params = cost_params(),
+                .example = R"({"us": 5})",
+                .make = [](const Params& params) { return std::make_unique<Lock>(params); }});
+}
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,31 @@
+// synthetic.wait: waits without burning CPU, as storage does.
+#include "stages/support/synthetic.hpp"
+
+#include "cachebisect/base/pace.hpp"
+#include "cachebisect/pipeline/registry.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+class Wait final : public CostStage {
+ public:
+  using CostStage::CostStage;
+
+ private:
+  void spend(double seconds, const SampleContext& context) const override {
+    pass_wait(context.pace(), seconds);
+  }
+};
+
+}  // namespace
+
+void register_synthetic_wait(Registry& registry) {
+  registry.add({.type = "synthetic.wait",
+                .doc = "Waits without burning CPU, on average us a sample",
+                .kind = StageKind::sample,
+                .params = cost_params(),
+                .example = R"({"us": 5})",
+                .make = [](const Params& params) { return std::make_unique<Wait>(params); }});
+}
+
+}  // namespace cachebisect::stages
