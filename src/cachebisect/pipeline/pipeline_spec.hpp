@@ -50,7 +50,7 @@ struct EmulateSpec {
   double step_ms = 25;
   double copy_gb_per_s = 12;
   double copy_latency_us = 10;
-  Jitter jitter;
+  Jitter jitter{};
 };
 
 struct PipelineSpec {

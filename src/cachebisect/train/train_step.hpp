@@ -18,9 +18,9 @@ namespace cachebisect {
 /// A field that a step needs, checked against the chain before anything runs.
 struct ExpectedField {
   std::string name;
-  std::vector<DType> dtypes;  ///< any of these; empty: any
-  std::string
-      layout;  ///< "NCHW", "N", ...; the letters are counted, and C, H, W checked below when > 0
+  std::vector<DType> dtypes{};  ///< any of these; empty: any
+  /// "NCHW", "N", ...; the letters are counted, and C, H, W checked below when > 0.
+  std::string layout{};
   std::int64_t channels = 0;
   std::int64_t height = 0;
   std::int64_t width = 0;

@@ -1,0 +1,3 @@
+// The module of another build.
+#define OTHER_ABI
+#include "step_module.cpp"
