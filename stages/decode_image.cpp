@@ -1,0 +1,173 @@
+// decode.image: JPEG by libjpeg-turbo, other formats by OpenCV, to RGB.
+#include <atomic>
+#include <mutex>
+
+#include "stages/support/decode_common.hpp"
+#include "stages/support/image_header.hpp"
+#include "stages/support/imgcodecs.hpp"
+#include "stages/support/jpeg.hpp"
+#include "stages/support/object_pool.hpp"
+#include "stages/support/orientation.hpp"
+
+#include "cachebisect/pipeline/registry.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+/// Pillow's limit too: twice a quarter gigabyte of RGB.
+constexpr std::int64_t kMostPixels = 178'956'970;
+
+/// The module of other formats, opened by the first image that needs it.
+class OtherFormats {
+ public:
+  [[nodiscard]] DecodeImage get() {
+    if (DecodeImage opened = decode_.load(std::memory_order_acquire)) return opened;
+    const std::lock_guard lock(mutex_);
+    if (decode_.load(std::memory_order_relaxed) == nullptr)
+      decode_.store(open_imgcodecs(), std::memory_order_release);
+    return decode_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<DecodeImage> decode_ = nullptr;
+  std::mutex mutex_;
+};
+
+std::uint8_t* resize_rgb(Field& out, std::int64_t width, std::int64_t height) {
+  return reinterpret_cast<std::uint8_t*>(out.resize(DType::uint8, {height, width, 3}).data);
+}
+
+class DecodeImageStage final : public SampleStage {
+ public:
+  explicit DecodeImageStage(const Params& params)
+      : fields_(params.strings("fields")),
+        orientation_(params.boolean("orientation")),
+        max_pixels_(static_cast<std::uint64_t>(params.integer("max_pixels"))),
+        dct_(params.string("dct") == "islow" ? JpegDct::islow : JpegDct::ifast) {}
+
+  [[nodiscard]] SampleSpec infer(const SampleSpec& input) override {
+    SampleSpec output = input;
+    for (const std::string& name : fields_) {
+      required_bytes(output, name, {kDynamic}, "the bytes of encoded images").shape = {kDynamic,
+                                                                                       kDynamic, 3};
+    }
+    return output;
+  }
+
+  void process(const Sample& input, Sample& out, const SampleContext& context) const override {
+    for (const std::string& name : fields_) {
+      const Bytes bytes = std::as_bytes(input.field(name).as<std::uint8_t>());
+      decode(bytes, out.field(name), context.arena());
+    }
+  }
+
+ private:
+  void decode(Bytes bytes, Field& out, Arena& arena) const {
+    const ImageFormat format = image_format(bytes);
+    if (format == ImageFormat::unknown) {
+      throw Error(ErrorKind::data, bytes.empty()
+                                       ? "is empty"
+                                       : "is no image of a known format: JPEG, PNG, WebP, BMP, "
+                                         "TIFF, PNM");
+    }
+    const int orientation = orientation_ ? exif_orientation(bytes, format) : 1;
+    if (format == ImageFormat::jpeg) {
+      decode_jpeg(bytes, orientation, out, arena);
+    } else {
+      decode_other(bytes, format, orientation, out);
+    }
+  }
+
+  void check_pixels(std::uint64_t pixels) const {
+    if (pixels <= max_pixels_) return;
+    throw Error(ErrorKind::data, "has " + std::to_string(pixels) +
+                                     " pixels by its header, more than \"max_pixels\" (" +
+                                     std::to_string(max_pixels_) + ")");
+  }
+
+#ifdef CACHEBISECT_WITH_TURBOJPEG
+  void decode_jpeg(Bytes bytes, int orientation, Field& out, Arena& arena) const {
+    const auto decoder = jpeg_decoders_.borrow();
+    const ImageSize size = decoder->begin(bytes, dct_);
+    check_pixels(std::uint64_t{size.width} * size.height);
+    const std::size_t rgb_bytes = std::size_t{3} * size.width * size.height;
+    const auto scratch = arena.take_array<std::uint8_t>(decoder->scratch_bytes());
+    if (orientation == 1) {
+      decoder->decode({resize_rgb(out, size.width, size.height), rgb_bytes}, scratch);
+      return;
+    }
+    const auto stored = arena.take_array<std::uint8_t>(rgb_bytes);
+    decoder->decode(stored, scratch);
+    put_upright({stored.data(), size.width, size.height, std::int64_t{3} * size.width}, orientation,
+                out);
+  }
+#else
+  void decode_jpeg(Bytes /*bytes*/, int /*orientation*/, Field& /*out*/, Arena& /*arena*/) const {
+    throw Error(ErrorKind::usage,
+                "this build decodes no JPEG; build it with CACHEBISECT_WITH_TURBOJPEG=ON");
+  }
+#endif
+
+  void decode_other(Bytes bytes, ImageFormat format, int orientation, Field& out) const {
+    check_pixels(header_pixels(bytes, format));
+    struct Target {
+      Field& out;
+      int orientation;
+    } target{out, orientation};
+    const auto receive = [](void* user, const PixelRows& rows) {
+      const auto& to = *static_cast<Target*>(user);
+      put_upright(rows, to.orientation, to.out);
+    };
+    if (!other_formats_.get()(bytes.data(), bytes.size(), &target, receive)) {
+      throw Error(ErrorKind::data,
+                  "damaged, truncated or unsupported " + std::string(to_string(format)));
+    }
+  }
+
+  static void put_upright(const PixelRows& rows, int orientation, Field& out) {
+    const bool swapped = swaps_axes(orientation);
+    write_upright(
+        rows, orientation,
+        resize_rgb(out, swapped ? rows.height : rows.width, swapped ? rows.width : rows.height));
+  }
+
+  std::vector<std::string> fields_;
+  bool orientation_;
+  std::uint64_t max_pixels_;
+  JpegDct dct_;
+#ifdef CACHEBISECT_WITH_TURBOJPEG
+  mutable ObjectPool<JpegDecoder> jpeg_decoders_;
+#endif
+  mutable OtherFormats other_formats_;
+};
+
+}  // namespace
+
+void register_decode_image(Registry& registry) {
+  registry.add(
+      {.type = "decode.image",
+       .doc = "JPEG, PNG, WebP, BMP, TIFF or PNM bytes to RGB [?, ?, 3] uint8",
+       .kind = StageKind::sample,
+       .traits = {.allocates = true},
+       .params = {{.name = "orientation",
+                   .type = ParamType::boolean,
+                   .doc = "turn the image upright by its EXIF orientation (TIFF: always)",
+                   .default_value = false},
+                  {.name = "max_pixels",
+                   .type = ParamType::integer,
+                   .doc = "refuse images of more pixels, before memory is taken for them",
+                   .default_value = kMostPixels,
+                   .minimum = 1,
+                   .maximum = 1'000'000'000},
+                  {.name = "dct",
+                   .type = ParamType::string,
+                   .doc = "JPEG's inverse transform: islow is exact, ifast faster and less so",
+                   .default_value = std::string("islow"),
+                   .choices = {"islow", "ifast"}}},
+       .example = "{}",
+       .make = [](const Params& params) { return std::make_unique<DecodeImageStage>(params); }});
+}
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,33 @@
+// The module behind support/imgcodecs.hpp: all that links OpenCV's imgcodecs.
+#include "stages/support/imgcodecs.hpp"
+#include <opencv2/imgcodecs.hpp>
+
+#include "cachebisect/base/export.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+/// Codecs throw on damaged data; what they say is about their code, not the data.
+cv::Mat decode(const std::byte* bytes, std::size_t size) {
+  try {
+    // imdecode takes a Mat of bytes that it does not write.
+    const cv::Mat encoded(1, static_cast<int>(size), CV_8UC1,
+                          const_cast<std::byte*>(bytes));  // NOLINT
+    return cv::imdecode(encoded, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION);
+  } catch (const cv::Exception&) {
+    return {};
+  }
+}
+
+}  // namespace
+}  // namespace cachebisect::stages
+
+extern "C" CACHEBISECT_API bool cachebisect_imgcodecs_decode(
+    const std::byte* bytes, std::size_t size, void* user,
+    cachebisect::stages::ReceiveRows receive) {
+  const cv::Mat image = cachebisect::stages::decode(bytes, size);
+  if (image.empty() || image.type() != CV_8UC3) return false;
+  receive(user,
+          {image.data, image.cols, image.rows, static_cast<std::int64_t>(image.step[0]), true});
+  return true;
+}

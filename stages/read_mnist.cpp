@@ -1,0 +1,136 @@
+// read.mnist: MNIST's IDX files, plain or gzip (http://yann.lecun.com/exdb/mnist).
+#include <filesystem>
+#include <optional>
+
+#include "stages/support/data_folder.hpp"
+#include "stages/support/generate_mnist.hpp"
+#include "stages/support/idx.hpp"
+
+#include "cachebisect/pipeline/registry.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+constexpr std::uint64_t kSide = 28;
+constexpr std::uint64_t kPixels = kSide * kSide;
+constexpr unsigned kClasses = 10;
+
+class MnistSource final : public SourceStage {
+ public:
+  explicit MnistSource(const Params& params)
+      : path_(params.string("path")),
+        prefix_(params.string("split") == "train" ? "train" : "t10k"),
+        generate_(generate_if_missing(params)),
+        generated_samples_(static_cast<std::uint64_t>(params.integer("generated_samples"))) {}
+
+  [[nodiscard]] SampleSpec infer() override {
+    return {{"image", DType::uint8, {std::int64_t{kPixels}}}, {"label", DType::int64, {}}};
+  }
+
+  void open() override {
+    require_data(path_, generate_,
+                 {.kind = "mnist-like",
+                  .samples = generated_samples_,
+                  .bytes = generated_samples_ * (kPixels + 1) * 7 / 6,
+                  .write = [this](const std::string& folder) {
+                    generate_mnist(folder, generated_samples_);
+                  }});
+    if (!std::filesystem::is_directory(path_)) {
+      throw Error(ErrorKind::data, path_ + ": is no folder; give the folder that holds " +
+                                       image_name() + " and " + label_name());
+    }
+    const std::string folder =
+        find_data_folder(path_, {"MNIST/raw", "raw"}, {image_name(), image_name() + ".gz"});
+    try {
+      images_.emplace(file_in(folder, image_name()), 3);
+      load_labels(file_in(folder, label_name()));
+      check_images();
+    } catch (const Error& error) {
+      throw Error(error.kind(), error.what() + regenerate_hint(folder));
+    }
+    generated_ = is_generated(folder);
+  }
+
+  [[nodiscard]] std::uint64_t size() const override { return labels_.size(); }
+  [[nodiscard]] bool generated() const override { return generated_; }
+
+  void read(Sample& out, const SampleContext& context) const override {
+    const TensorView pixels = out.field("image").resize(DType::uint8, {std::int64_t{kPixels}});
+    out.set_origin(images_->path());
+    images_->read(context.index(), std::span(pixels.data, kPixels));
+    out.field("label").set(std::to_integer<std::int64_t>(labels_[context.index()]));
+  }
+
+  [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
+    if (images_->in_memory()) return {};
+    return {{images_->path(), images_->offset(index), kPixels}};
+  }
+
+ private:
+  [[nodiscard]] std::string image_name() const { return prefix_ + "-images-idx3-ubyte"; }
+  [[nodiscard]] std::string label_name() const { return prefix_ + "-labels-idx1-ubyte"; }
+
+  static std::string file_in(const std::string& folder, const std::string& name) {
+    const std::string plain = folder + "/" + name;
+    if (exists(plain)) return plain;
+    if (exists(plain + ".gz")) return plain + ".gz";
+    throw Error(ErrorKind::data, folder + ": has neither " + name + " nor " + name + ".gz");
+  }
+
+  void load_labels(const std::string& path) {
+    const IdxFile file(path, 1);
+    if (file.items() != images_->items()) {
+      throw Error(ErrorKind::data, images_->path() + " has " + std::to_string(images_->items()) +
+                                       " images, " + path + " has " + std::to_string(file.items()) +
+                                       " labels; they must be of the same split");
+    }
+    labels_.resize(file.items());
+    file.read(0, labels_);
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      if (std::to_integer<unsigned>(labels_[i]) >= kClasses) {
+        throw Error(ErrorKind::data, path + ": label " + std::to_string(i) + " is " +
+                                         std::to_string(std::to_integer<unsigned>(labels_[i])) +
+                                         "; MNIST has labels from 0 to 9");
+      }
+    }
+  }
+
+  void check_images() const {
+    if (images_->dim(1) == kSide && images_->dim(2) == kSide) return;
+    throw Error(ErrorKind::data,
+                images_->path() + ": holds images of " + std::to_string(images_->dim(1)) + "x" +
+                    std::to_string(images_->dim(2)) + " pixels; read.mnist reads 28x28");
+  }
+
+  std::string path_;
+  std::string prefix_;
+  bool generate_;
+  std::uint64_t generated_samples_;
+  std::optional<IdxFile> images_;
+  std::vector<std::byte> labels_;
+  bool generated_ = false;
+};
+
+}  // namespace
+
+void register_read_mnist(Registry& registry) {
+  registry.add(
+      {.type = "read.mnist",
+       .doc = "MNIST's IDX files, plain or gzip: image [784] bytes, label",
+       .kind = StageKind::source,
+       .traits = {},
+       .params = {{.name = "path",
+                   .type = ParamType::path,
+                   .doc = "folder with train-images-idx3-ubyte[.gz] and its fellows"},
+                  {.name = "split",
+                   .type = ParamType::string,
+                   .doc = "train, or test (the t10k files)",
+                   .default_value = std::string("train"),
+                   .choices = {"train", "test"}},
+                  if_missing_param(),
+                  generated_samples_param(60'000)},
+       .example = R"({"path": "${cache}/mnist", "if_missing": "generate"})",
+       .make = [](const Params& params) { return std::make_unique<MnistSource>(params); }});
+}
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,70 @@
+// A few reusable objects that any thread may borrow without a lock.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace cachebisect::stages {
+
+/// Thread safe. Holds at most Capacity idle objects; further ones are destroyed when given back.
+template <class T, std::size_t Capacity = 64>
+class ObjectPool {
+ public:
+  ObjectPool() = default;
+  ObjectPool(const ObjectPool&) = delete;
+  ObjectPool& operator=(const ObjectPool&) = delete;
+  ObjectPool(ObjectPool&&) = delete;
+  ObjectPool& operator=(ObjectPool&&) = delete;
+  ~ObjectPool() {
+    for (std::atomic<T*>& slot : slots_) const std::unique_ptr<T> owned(slot.load());
+  }
+
+  /// Gives its object back to the pool when it goes.
+  class Loan {
+   public:
+    Loan(ObjectPool& pool, std::unique_ptr<T> object) noexcept
+        : pool_(&pool), object_(std::move(object)) {}
+    Loan(Loan&&) noexcept = default;
+    Loan& operator=(Loan&&) = delete;
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    ~Loan() {
+      if (object_) pool_->put(std::move(object_));
+    }
+    T* operator->() const noexcept { return object_.get(); }
+    T& operator*() const noexcept { return *object_; }
+
+   private:
+    ObjectPool* pool_;
+    std::unique_ptr<T> object_;
+  };
+
+  /// An idle object, or a new one.
+  [[nodiscard]] Loan borrow() {
+    for (std::atomic<T*>& slot : slots_) {
+      if (slot.load(std::memory_order_relaxed) == nullptr) continue;
+      if (T* object = slot.exchange(nullptr, std::memory_order_acquire))
+        return Loan(*this, std::unique_ptr<T>(object));
+    }
+    return Loan(*this, std::make_unique<T>());
+  }
+
+ private:
+  void put(std::unique_ptr<T> object) noexcept {
+    for (std::atomic<T*>& slot : slots_) {
+      T* empty = nullptr;
+      if (slot.compare_exchange_strong(empty, object.get(), std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+        static_cast<void>(object.release());
+        return;
+      }
+    }
+  }
+
+  std::array<std::atomic<T*>, Capacity> slots_{};
+};
+
+}  // namespace cachebisect::stages
