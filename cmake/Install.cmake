@@ -5,6 +5,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cachebisect)
 install(TARGETS core stages EXPORT cachebisect
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET imgcodecs_module)
+  install(TARGETS imgcodecs_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cachebisect)
+endif()
 if(TARGET torch_module)
   install(TARGETS torch_module EXPORT cachebisect
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cachebisect)

@@ -51,8 +51,8 @@ class InputFile {
 
  private:
   std::string path_;
-  FileDescriptor file_;
   std::uint64_t size_ = 0;
+  FileDescriptor file_;  // after size_, which opening it sets
 };
 
 /// Opens `path` for reading. Throws Error(data) as InputFile does; `size` receives the bytes.

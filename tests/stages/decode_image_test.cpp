@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "stages/stage_maker.hpp"
+#include "stages/temp_folder.hpp"
+#include <doctest/doctest.h>
+
+using cachebisect::DType;
+using cachebisect::Sample;
+using cachebisect::SampleStage;
+using cachebisect::Shape;
+using test::Bytes;
+using test::has;
+
+namespace {
+
+const std::string kFixtures = std::string(CACHEBISECT_SOURCE_DIR) + "/tests/fixtures/decode/";
+
+Sample encoded(const Bytes& bytes) {
+  Sample sample;
+  sample.field("image").assign(std::as_bytes(std::span(bytes)));
+  return sample;
+}
+
+std::unique_ptr<SampleStage> decoder(const std::vector<test::NamedValue>& values = {}) {
+  auto stage = test::make_stage<SampleStage>("decode.image", values);
+  stage->infer({{"image", DType::uint8, {cachebisect::kDynamic}}});
+  return stage;
+}
+
+struct Expected {
+  std::int64_t width;
+  std::int64_t height;
+  Bytes pixels;
+};
+
+Expected expected(const std::string& name) {
+  const Bytes file = test::read_bytes(kFixtures + name);
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  std::memcpy(&width, file.data(), 4);
+  std::memcpy(&height, file.data() + 4, 4);
+  return {width, height, Bytes(file.begin() + 8, file.end())};
+}
+
+void check_equal(const Sample& sample, const Expected& wanted) {
+  const auto& image = sample.field("image");
+  CHECK(image.shape() == Shape{wanted.height, wanted.width, 3});
+  const auto pixels = image.as<std::uint8_t>();
+  REQUIRE(pixels.size() == wanted.pixels.size());
+  int largest = 0;
+  for (std::size_t i = 0; i < pixels.size(); ++i)
+    largest = std::max(largest, std::abs(pixels[i] - wanted.pixels[i]));
+  CHECK(largest == 0);
+}
+
+std::string decode_error(const SampleStage& stage, const Bytes& bytes) {
+  const Sample input = encoded(bytes);
+  return test::error_of([&] { test::process_sample(stage, input); });
+}
+
+void check_fixture(const SampleStage& stage, const std::string& file, const std::string& wanted) {
+  CAPTURE(file);
+  const Sample input = encoded(test::read_bytes(kFixtures + file));
+  check_equal(test::process_sample(stage, input), expected(wanted));
+}
+
+const std::vector<std::string> kJpegs{
+    "rgb_444.jpg",         "rgb_422.jpg",  "rgb_420.jpg", "rgb_420_progressive.jpg",
+    "rgb_420_restart.jpg", "grey_jpg.jpg", "cmyk.jpg",    "exif_6.jpg"};
+const std::vector<std::string> kOthers{
+    "rgb.png",     "grey.png",      "grey16.png",    "bilevel.png", "palette.png",
+    "rgba.png",    "rgb_bmp.bmp",   "grey_pgm.pgm",  "rgb_ppm.ppm", "palette_transparent.png",
+    "rgb_tif.tif", "rgb_webp.webp", "grey_alpha.png"};
+
+std::string stem(const std::string& file) { return file.substr(0, file.find('.')); }
+
+}  // namespace
+
+TEST_CASE("JPEG is bit-equal to what Pillow decodes") {
+  const auto stage = decoder();
+  for (const std::string& file : kJpegs) check_fixture(*stage, file, stem(file) + ".rgb");
+}
+
+TEST_CASE("other formats are equal to what Pillow decodes") {
+  const auto stage = decoder();
+  for (const std::string& file : kOthers) check_fixture(*stage, file, stem(file) + ".rgb");
+}
+
+TEST_CASE("EXIF orientation is applied on request, and not otherwise") {
+  const auto upright = decoder({{"orientation", true}});
+  const auto stored = decoder();
+  std::vector<std::string> files{"exif_png.png", "exif_webp.webp"};
+  for (int i = 1; i <= 8; ++i) files.push_back("exif_" + std::to_string(i) + ".jpg");
+  for (const std::string& file : files) {
+    check_fixture(*upright, file, stem(file) + ".upright.rgb");
+    check_fixture(*stored, file, stem(file) + ".rgb");
+  }
+}
+
+TEST_CASE("the output is declared, and what is no bytes refused") {
+  const auto stage = test::make_stage<SampleStage>("decode.image", {});
+  CHECK(stage->infer({{"image", DType::uint8, {cachebisect::kDynamic}}})[0].shape ==
+        Shape{cachebisect::kDynamic, cachebisect::kDynamic, 3});
+  CHECK(has(test::error_of([&] {
+              stage->infer({{"image", DType::uint8, {32, 32, 3}}});
+            }),
+            "2: field 'image' comes in as"));
+}
+
+TEST_CASE("the limit on pixels is checked from the header") {
+  const auto stage = decoder({{"max_pixels", std::int64_t{48 * 37 - 1}}});
+  for (const std::string file :
+       {"rgb_420.jpg", "rgb.png", "rgb_bmp.bmp", "rgb_tif.tif", "rgb_webp.webp", "rgb_ppm.ppm"}) {
+    CAPTURE(file);
+    CHECK(has(decode_error(*stage, test::read_bytes(kFixtures + file)),
+              "3: has 1776 pixels by its header, more than \"max_pixels\" (1775)"));
+  }
+  // A few bytes that promise 30,000 x 30,000 pixels.
+  Bytes bomb = test::read_bytes(kFixtures + "rgb.png");
+  for (const std::size_t at : {16U, 20U}) {
+    bomb[at + 2] = 0x75;
+    bomb[at + 3] = 0x30;
+  }
+  CHECK(has(decode_error(*decoder(), bomb), "has 900000000 pixels"));
+}
+
+TEST_CASE("what is no image, or an empty one, is said to be so") {
+  const auto stage = decoder();
+  CHECK(has(decode_error(*stage, {}), "3: is empty"));
+  CHECK(has(decode_error(*stage, {'h', 'e', 'l', 'l', 'o'}), "no image of a known format"));
+  CHECK(has(decode_error(*stage, {0xFF, 0xD8, 0xFF}), "3: damaged or unreadable JPEG"));
+  CHECK(has(decode_error(*stage, {'P', '6', ' ', '1'}), "the header of this PNM is damaged"));
+  CHECK(has(decode_error(*stage, {'P', '6', ' ', '0', ' ', '4', ' '}), "that it has no pixels"));
+}
+
+TEST_CASE("truncated images are errors, and the stage works on afterwards") {
+  const auto stage = decoder();
+  std::vector<std::string> files = kJpegs;
+  for (const std::string file : {"rgb.png", "rgb_webp.webp", "rgb_tif.tif", "rgb_bmp.bmp"})
+    files.push_back(file);
+  for (const std::string& file : files) {
+    CAPTURE(file);
+    Bytes bytes = test::read_bytes(kFixtures + file);
+    bytes.resize(bytes.size() * 2 / 3);
+    CHECK(has(decode_error(*stage, bytes), "3: "));
+    check_fixture(*stage, file, stem(file) + ".rgb");
+  }
+}
+
+TEST_CASE("damage inside the entropy-coded data is noticed") {
+  Bytes bytes = test::read_bytes(kFixtures + "rgb_420_restart.jpg");
+  const std::array<std::uint8_t, 2> restart{0xFF, 0xD3};
+  const auto at = std::search(bytes.begin() + 600, bytes.end(), restart.begin(), restart.end());
+  REQUIRE(at != bytes.end());
+  bytes.erase(at - 6, at);
+  CHECK(has(decode_error(*decoder(), bytes), "3: damaged or unreadable JPEG: Corrupt JPEG data"));
+}
+
+TEST_CASE("a file without its last marker, or with junk behind it, still has all its pixels") {
+  const auto stage = decoder();
+  Bytes bytes = test::read_bytes(kFixtures + "rgb_444.jpg");
+  bytes.insert(bytes.end(), 100, 0x5A);
+  const Sample input = encoded(bytes);
+  check_equal(test::process_sample(*stage, input), expected("rgb_444.rgb"));
+}
+
+TEST_CASE("the fast transform is near the exact one, and another") {
+  const auto fast = decoder({{"dct", std::string("ifast")}});
+  const Sample input = encoded(test::read_bytes(kFixtures + "rgb_444.jpg"));
+  const Sample out = test::process_sample(*fast, input);
+  const auto pixels = out.field("image").as<std::uint8_t>();
+  const Expected exact = expected("rgb_444.rgb");
+  int largest = 0;
+  for (std::size_t i = 0; i < pixels.size(); ++i)
+    largest = std::max(largest, std::abs(pixels[i] - exact.pixels[i]));
+  CHECK(largest > 0);
+  CHECK(largest <= 12);
+}
+
+TEST_CASE("threads share one stage") {
+  const auto stage = decoder();
+  const Bytes jpeg = test::read_bytes(kFixtures + "rgb_420.jpg");
+  const Bytes png = test::read_bytes(kFixtures + "rgb.png");
+  const Expected wanted_jpeg = expected("rgb_420.rgb");
+  const Expected wanted_png = expected("rgb.rgb");
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 50; ++i) {
+          const Sample input = encoded(i % 5 == 0 ? png : jpeg);
+          const Sample out = test::process_sample(*stage, input);
+          const auto pixels = out.field("image").as<std::uint8_t>();
+          const Bytes& wanted = i % 5 == 0 ? wanted_png.pixels : wanted_jpeg.pixels;
+          if (!std::equal(pixels.begin(), pixels.end(), wanted.begin(), wanted.end())) ++wrong;
+        }
+      });
+    }
+  }
+  CHECK(wrong == 0);
+}

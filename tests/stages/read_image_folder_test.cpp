@@ -1,0 +1,160 @@
+#include <algorithm>
+
+#include "stages/stage_maker.hpp"
+#include "stages/temp_folder.hpp"
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using cachebisect::SourceStage;
+using test::Bytes;
+using test::has;
+
+namespace {
+
+std::unique_ptr<SourceStage> folder_source(const std::string& path,
+                                           std::vector<test::NamedValue> values = {}) {
+  values.push_back({"path", path});
+  auto source = test::make_stage<SourceStage>("read.image_folder", values);
+  source->infer();
+  return source;
+}
+
+std::string open_error(const std::string& path) {
+  return test::error_of([&] { folder_source(path)->open(); });
+}
+
+std::string read_error(const SourceStage& source, std::uint64_t index) {
+  return test::error_of([&] { test::read_sample(source, index); });
+}
+
+}  // namespace
+
+TEST_CASE("classes are sorted by name, files in natural order, any depth") {
+  const test::TempFolder folder;
+  folder.write("dog/img10.jpg", {4});
+  folder.write("dog/img9.JPEG", {2});
+  folder.write("dog/img09.png", {3});
+  folder.write("dog/zoo/img1.webp", {5, 5});
+  folder.write("dog/notes.txt", {9});
+  folder.write("cat/b.bmp", {1});
+  folder.write("top.jpg", {9});
+  const auto source = folder_source(folder.path());
+  source->open();
+  REQUIRE(source->size() == 5);
+  const std::vector<std::string> paths{"cat/b.bmp", "dog/img9.JPEG", "dog/img09.png",
+                                       "dog/img10.jpg", "dog/zoo/img1.webp"};
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    const auto sample = test::read_sample(*source, i);
+    CHECK(sample.origin() == folder.path(paths[i]));
+    CHECK(sample.field("label").as_integer() == (i == 0 ? 0 : 1));
+    CHECK(sample.field("image").as<std::uint8_t>()[0] == i + 1);
+  }
+  CHECK(source->files({4})[0].bytes == 2);
+  CHECK_FALSE(source->generated());
+
+  const auto only =
+      folder_source(folder.path("dog"), {{"extensions", std::vector<std::string>{".WEBP"}}});
+  only->open();
+  CHECK(only->size() == 1);
+  CHECK(has(test::error_of([&] {
+              folder_source(folder.path(), {{"extensions", std::vector<std::string>{"jpg"}}});
+            }),
+            "2: the extension 'jpg' must begin with a dot"));
+}
+
+TEST_CASE("folders that are no image folders are explained") {
+  const test::TempFolder folder;
+  CHECK(has(open_error(folder.path("absent")), "No such file"));
+  CHECK(has(open_error(folder.path()), "holds no class folders"));
+  CHECK(has(open_error(folder.write("file.jpg", {1})), "Not a directory"));
+  CHECK(has(open_error(folder.path()), "holds images and no class folders"));
+  std::filesystem::create_directory(folder.path("empty_class"));
+  CHECK(has(open_error(folder.path()), folder.path("empty_class") + ": holds no image"));
+}
+
+TEST_CASE("loops, dangling links, FIFOs and devices are errors, never hangs") {
+  const auto with = [](const auto& change) {
+    const test::TempFolder folder;
+    folder.write("cat/1.jpg", {1});
+    change(folder);
+    return open_error(folder.path());
+  };
+  CHECK(has(with([](const test::TempFolder& f) {
+              std::filesystem::create_directory_symlink("..", f.path("cat/up"));
+            }),
+            "cat/up: leads back to a folder above it"));
+  CHECK(has(with([](const test::TempFolder& f) {
+              std::filesystem::create_symlink("nowhere", f.path("cat/2.jpg"));
+            }),
+            "cat/2.jpg: is a link to nothing"));
+  CHECK(has(with([](const test::TempFolder& f) {
+              std::filesystem::create_symlink("self.jpg", f.path("cat/self.jpg"));
+            }),
+            "cat/self.jpg: cannot be examined"));
+  CHECK(has(with([](const test::TempFolder& f) {
+              REQUIRE(::mkfifo(f.path("cat/3.png").c_str(), 0600) == 0);
+            }),
+            "cat/3.png: has an image's name and is no regular file"));
+  CHECK(has(with([](const test::TempFolder& f) {
+              std::filesystem::create_symlink("/dev/zero", f.path("cat/4.png"));
+            }),
+            "no regular file"));
+  CHECK(has(with([](const test::TempFolder& f) {
+              std::string deep = "cat";
+              for (int i = 0; i < 70; ++i) deep += "/d";
+              std::filesystem::create_directories(f.path(deep));
+            }),
+            "folders deep"));
+}
+
+TEST_CASE("links to files and folders elsewhere are followed") {
+  const test::TempFolder elsewhere;
+  elsewhere.write("a/1.jpg", {7});
+  const test::TempFolder folder;
+  std::filesystem::create_directory_symlink(elsewhere.path("a"), folder.path("cat"));
+  const auto source = folder_source(folder.path());
+  source->open();
+  CHECK(source->size() == 1);
+}
+
+TEST_CASE("files that vanish, empty, change or lock while running are errors of that sample") {
+  const test::TempFolder folder;
+  for (const std::string name : {"1", "2", "3", "4"}) folder.write("cat/" + name + ".jpg", {1, 2});
+  const auto source = folder_source(folder.path());
+  source->open();
+  std::filesystem::remove(folder.path("cat/1.jpg"));
+  CHECK(has(read_error(*source, 0), "cat/1.jpg: cannot be opened: No such file"));
+  folder.write("cat/2.jpg", {});
+  CHECK(has(read_error(*source, 1), "cat/2.jpg: is empty"));
+  std::filesystem::remove(folder.path("cat/3.jpg"));
+  REQUIRE(::mkfifo(folder.path("cat/3.jpg").c_str(), 0600) == 0);
+  CHECK(has(read_error(*source, 2), "is a FIFO"));
+  std::filesystem::resize_file(folder.path("cat/4.jpg"), std::uintmax_t{1} << 31);
+  CHECK(has(read_error(*source, 3), "more than an image may have"));
+  if (::geteuid() != 0) {  // root may read everything
+    folder.write("cat/2.jpg", {1});
+    std::filesystem::permissions(folder.path("cat/2.jpg"), std::filesystem::perms::none);
+    CHECK(has(read_error(*source, 1), "Permission denied"));
+  }
+}
+
+TEST_CASE("a missing folder is generated: photo-like JPEG files in ten classes") {
+  const test::TempFolder folder;
+  const auto source = folder_source(
+      folder.path("photos"),
+      {{"if_missing", std::string("generate")}, {"generated_samples", std::int64_t{20}}});
+  source->open();
+  CHECK(source->size() == 20);
+  CHECK(source->generated());
+  CHECK(test::entries_in(folder.path()) == 1);
+  CHECK(test::entries_in(folder.path("photos")) == 11);  // ten classes and the marker
+  std::size_t bytes = 0;
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const auto sample = test::read_sample(*source, i);
+    CHECK(sample.field("label").as_integer() == static_cast<std::int64_t>(i / 2));
+    bytes += sample.field("image").byte_size();
+  }
+  CHECK(bytes / 20 > 50'000);
+  CHECK(bytes / 20 < 90'000);
+}
