@@ -10,7 +10,6 @@
 #include "cachebisect/replay/content_hash.hpp"
 #include "cachebisect/replay/device_chain.hpp"
 #include "cachebisect/replay/host_arena.hpp"
-#include "cachebisect/replay/host_collate.hpp"
 #include "cachebisect/replay/load_guard.hpp"
 
 namespace cachebisect {
@@ -22,8 +21,9 @@ struct BatchStore {
   std::vector<OwnedBatch<BatchType>> owned;
   std::vector<BatchType> looks;
 
-  OwnedBatch<BatchType>& add(std::shared_ptr<MemoryResource> memory) {
-    return owned.emplace_back(std::move(memory));
+  void resize(std::size_t count, const std::shared_ptr<MemoryResource>& memory) {
+    owned.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) owned.emplace_back(memory);
   }
   void seal() {
     looks.clear();
@@ -39,6 +39,17 @@ void store_sample(const Sample& from, Sample& to, HostArena& arena) {
     const TensorView place = dense_view(arena.take(view.byte_size()), view.dtype, view.shape);
     copy_tensor(view, place);
     to.field(named.name).share(place);
+  }
+}
+
+void copy_host_batch(const HostBatch& from, OwnedHostBatch& to) {
+  to.batch.size = from.size;
+  to.batch.indices = from.indices;
+  to.batch.padding_share = from.padding_share;
+  for (std::size_t i = 0; i < from.fields.size(); ++i) {
+    const BatchField& field = from.fields[i];
+    copy_tensor(field.tensor,
+                to.resize_field(i, field.name, field.tensor.dtype, field.tensor.shape));
   }
 }
 
@@ -66,8 +77,6 @@ struct BoundaryCache::State {
   [[nodiscard]] CacheNeeds needs(const ItemSizes& sizes, const Executor& loader,
                                  const CacheBudget& budget) const;
   void load(Executor& loader, const std::stop_token& stop);
-  void store_batch(const HostBatch& batch, std::size_t number);
-  void fill_between_collate_and_copy();
   void fill_device();
   void hash_all();
   [[nodiscard]] std::vector<std::uint64_t> hashes_of(std::size_t boundary) const;
@@ -121,58 +130,33 @@ CacheNeeds BoundaryCache::State::needs(const ItemSizes& sizes, const Executor& l
   return needs;
 }
 
-void BoundaryCache::State::store_batch(const HostBatch& batch, std::size_t number) {
-  BatchStore<HostBatch>& store = host_batches[pipeline.copy_position()];
-  if (number != store.owned.size()) {
-    throw Error(ErrorKind::internal, "batches reached the cache out of order");
-  }
-  copy_host_batch(batch, store.add(device.slot_memory(copy.pinned)));
-}
-
 void BoundaryCache::State::load(Executor& loader, const std::stop_token& stop) {
+  const std::size_t batches = indices.size() / static_cast<std::size_t>(pipeline.batch_size());
   samples.clear();
   samples.resize(boundaries());
-  for (std::size_t b = 1; b <= pipeline.collate_position(); ++b) samples[b].resize(indices.size());
   host_batches.clear();
   host_batches.resize(boundaries());
+  for (std::size_t b = 1; b <= pipeline.copy_position(); ++b) {
+    if (b <= pipeline.collate_position()) {
+      samples[b].resize(indices.size());
+    } else {
+      host_batches[b].resize(batches, device.slot_memory(copy.pinned));
+    }
+  }
   LoadPlan plan;
   plan.indices = indices;
   plan.observe = false;
+  // Workers run ahead into the list's second round, which is not for us.
   plan.on_sample = [this](std::size_t stage, std::uint64_t position, const Sample& sample) {
-    // Workers run ahead into the list's second round.
-    if (position < indices.size() && stage <= pipeline.collate_position()) {
-      store_sample(sample, samples[stage][position], arena);
-    }
+    if (position < indices.size()) store_sample(sample, samples[stage][position], arena);
   };
-  const LoadGuard running(loader, plan);
-  const std::size_t batches = indices.size() / static_cast<std::size_t>(pipeline.batch_size());
-  for (std::size_t i = 0; i < batches; ++i) {
-    const ReadyBatch ready = loader.next(stop);
-    store_batch(*ready.batch, i);
-    loader.release(ready, nullptr);
-  }
-}
-
-void BoundaryCache::State::fill_between_collate_and_copy() {
-  const auto& stages = pipeline.stages();
-  const std::size_t first = pipeline.collate_position() + 1;
-  const std::size_t last = pipeline.copy_position();
-  const auto size = static_cast<std::size_t>(pipeline.batch_size());
-  const std::span<const Sample> collated(samples[first - 1]);
-  Arena scratch;
-  for (std::size_t i = 0; first < last && i < indices.size() / size; ++i) {
-    collate_samples(pipeline, collated.subspan(i * size, size),
-                    host_batches[first].add(device.slot_memory(copy.pinned)));
-    for (std::size_t b = first + 1; b < last; ++b) {
-      const auto& stage = dynamic_cast<const BatchStage&>(*stages[b - 1].stage);
-      const HostBatch& input = host_batches[b - 1].owned[i].batch;
-      OwnedHostBatch whole(host_memory());
-      whole.begin_from(input);
-      const RandomKey key{pipeline.spec().seed, 0, input.indices.front(), stages[b - 1].random_key};
-      stage.process(input, whole, SampleContext(key, scratch));
-      copy_host_batch(whole.batch, host_batches[b].add(device.slot_memory(copy.pinned)));
-      scratch.reset();
-    }
+  plan.on_batch = [this](std::size_t stage, std::uint64_t sequence, const HostBatch& batch) {
+    auto& owned = host_batches[stage].owned;
+    if (sequence < owned.size()) copy_host_batch(batch, owned[sequence]);
+  };
+  {
+    const LoadGuard running(loader, plan);
+    for (std::size_t i = 0; i < batches; ++i) loader.release(loader.next(stop), nullptr);
   }
   for (BatchStore<HostBatch>& store : host_batches) store.seal();
 }
@@ -180,15 +164,20 @@ void BoundaryCache::State::fill_between_collate_and_copy() {
 void BoundaryCache::State::fill_device() {
   const auto& stages = pipeline.stages();
   const std::size_t copied = pipeline.copy_position() + 1;
+  const std::vector<HostBatch>& host = host_batches[pipeline.copy_position()].looks;
   device_batches.clear();
   device_batches.resize(boundaries());
   const std::unique_ptr<Stream> stream = device.make_stream();
-  for (const HostBatch& host : host_batches[pipeline.copy_position()].looks) {
-    copy_batch(host, device_batches[copied].add(device.device_memory()), device, *stream, true);
-    for (std::size_t b = copied + 1; b < boundaries(); ++b) {
-      run_device_stage(dynamic_cast<const DeviceStage&>(*stages[b - 1].stage), stages[b - 1].name,
-                       device_batches[b - 1].owned.back().batch,
-                       device_batches[b].add(device.device_memory()), device, *stream);
+  for (std::size_t b = copied; b < boundaries(); ++b) {
+    device_batches[b].resize(host.size(), device.device_memory());
+    for (std::size_t i = 0; i < host.size(); ++i) {
+      OwnedDeviceBatch& out = device_batches[b].owned[i];
+      if (b == copied) {
+        copy_batch(host[i], out, device, *stream, true);
+      } else {
+        run_device_stage(dynamic_cast<const DeviceStage&>(*stages[b - 1].stage), stages[b - 1].name,
+                         device_batches[b - 1].owned[i].batch, out, device, *stream);
+      }
     }
   }
   const std::unique_ptr<Event> done = device.make_event();
@@ -261,7 +250,6 @@ CacheFacts BoundaryCache::fill(Executor& loader, const CacheBudget& budget,
   const CachePlan plan = plan_cache(s.needs(sizes, loader, budget));
   s.indices = first_indices(s.pipeline, plan.samples);
   s.load(loader, stop);
-  s.fill_between_collate_and_copy();
   s.fill_device();
   s.hash_all();
   CacheFacts facts = s.facts(sizes, plan);

@@ -38,7 +38,6 @@ void measure_device(const Pipeline& pipeline, Device& device, const HostBatch& h
 ItemSizes probe_items(const Pipeline& pipeline, Device& device, Executor& loader,
                       std::span<const SampleIndex> indices, const std::stop_token& stop) {
   const std::size_t boundaries = pipeline.stages().size() + 1;
-  const std::size_t host_samples = pipeline.collate_position();
   std::vector<std::atomic<std::uint64_t>> bytes(boundaries);
   std::vector<std::atomic<std::uint64_t>> counts(boundaries);
   LoadPlan plan;
@@ -47,6 +46,10 @@ ItemSizes probe_items(const Pipeline& pipeline, Device& device, Executor& loader
   plan.on_sample = [&](std::size_t stage, std::uint64_t /*position*/, const Sample& sample) {
     bytes[stage].fetch_add(sample.byte_size(), std::memory_order_relaxed);
     counts[stage].fetch_add(1, std::memory_order_relaxed);
+  };
+  plan.on_batch = [&](std::size_t stage, std::uint64_t /*sequence*/, const HostBatch& batch) {
+    bytes[stage].fetch_add(batch.byte_size(), std::memory_order_relaxed);
+    counts[stage].fetch_add(static_cast<std::uint64_t>(batch.size), std::memory_order_relaxed);
   };
   ItemSizes sizes;
   sizes.bytes.assign(boundaries, 0);
@@ -58,17 +61,11 @@ ItemSizes probe_items(const Pipeline& pipeline, Device& device, Executor& loader
       const double begin = monotonic_seconds();
       const ReadyBatch ready = loader.next(stop);
       loading += monotonic_seconds() - begin;
-      if (i == 0) {
-        for (std::size_t b = host_samples + 1; b <= pipeline.copy_position(); ++b) {
-          sizes.bytes[b] = static_cast<double>(ready.batch->byte_size()) /
-                           static_cast<double>(ready.batch->size);
-        }
-        measure_device(pipeline, device, *ready.batch, sizes.bytes);
-      }
+      if (i == 0) measure_device(pipeline, device, *ready.batch, sizes.bytes);
       loader.release(ready, nullptr);
     }
   }
-  for (std::size_t b = 1; b <= host_samples; ++b) {
+  for (std::size_t b = 1; b <= pipeline.copy_position(); ++b) {
     const auto count = static_cast<double>(counts[b].load());
     if (count > 0) sizes.bytes[b] = static_cast<double>(bytes[b].load()) / count;
   }

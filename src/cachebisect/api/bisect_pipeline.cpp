@@ -1,0 +1,38 @@
+#include "cachebisect/api/bisect_pipeline.hpp"
+
+#include <utility>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
+
+namespace cachebisect {
+namespace {
+
+IoMode io_mode(const std::string& name) {
+  if (name == "as-is") return IoMode::as_is;
+  if (name == "warm") return IoMode::warm;
+  if (name == "cold") return IoMode::cold;
+  throw Error(ErrorKind::usage, "io '" + name + "' is not known; use as-is, warm or cold");
+}
+
+}  // namespace
+
+Report bisect(const Pipeline& pipeline, std::shared_ptr<TrainStep> step,
+              const BisectOptions& options) {
+  if (!step) throw Error(ErrorKind::usage, "bisect: there is no training step");
+  const std::shared_ptr<Device> device = make_device(pipeline.spec());
+  if (device->kind() == DeviceKind::emulated) {
+    // An emulated accelerator runs no code: its steps are time alone.
+    step =
+        make_emulated_step(pipeline.spec().emulate.value_or(EmulateSpec{}), pipeline.spec().seed);
+  }
+  PipelineReplayer replayer(pipeline, device, std::move(step), {io_mode(options.io), {}});
+  return bisect(replayer, options);
+}
+
+Report bisect(const Pipeline& pipeline, std::function<void(const DeviceBatch&)> step,
+              const BisectOptions& options) {
+  return bisect(pipeline, make_callback_step(std::move(step)), options);
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,33 @@
+#include "cachebisect/replay/live_order.hpp"
+
+#include <algorithm>
+
+#include "cachebisect/pipeline/sampler.hpp"
+
+namespace cachebisect {
+
+LiveOrder::LiveOrder(const Pipeline& pipeline) : pipeline_(&pipeline) {
+  const auto batch = static_cast<std::uint64_t>(pipeline.batch_size());
+  const std::uint64_t size = pipeline.samples();
+  epoch_length_ =
+      std::max<std::uint64_t>(pipeline.spec().drop_last ? size / batch * batch : size, 1);
+}
+
+std::uint64_t LiveOrder::reserve(std::uint64_t batches) noexcept {
+  const std::uint64_t first = next_;
+  next_ += batches * static_cast<std::uint64_t>(pipeline_->batch_size());
+  return first;
+}
+
+std::vector<SampleIndex> LiveOrder::indices(std::uint64_t position, std::uint64_t batches) const {
+  const Sampler sampler(pipeline_->samples(), pipeline_->spec().seed, pipeline_->spec().shuffle);
+  const std::uint64_t count = batches * static_cast<std::uint64_t>(pipeline_->batch_size());
+  std::vector<SampleIndex> all;
+  all.reserve(count);
+  for (std::uint64_t p = position; p < position + count; ++p) {
+    all.push_back(sampler.index(p / epoch_length_, p % epoch_length_));
+  }
+  return all;
+}
+
+}  // namespace cachebisect

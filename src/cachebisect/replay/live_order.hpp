@@ -1,0 +1,28 @@
+// Which samples a live block reads: the next ones of the epoch, none twice before the epoch ends.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cachebisect/pipeline/pipeline.hpp"
+
+namespace cachebisect {
+
+/// A place in the endless sequence of epochs that moves on from block to block. Not thread safe.
+class LiveOrder {
+ public:
+  explicit LiveOrder(const Pipeline& pipeline);
+
+  /// Reserves `batches` batches for a block and returns the position of the first sample.
+  std::uint64_t reserve(std::uint64_t batches) noexcept;
+  /// The samples of `batches` batches from `position` on, as the executor takes them.
+  [[nodiscard]] std::vector<SampleIndex> indices(std::uint64_t position,
+                                                 std::uint64_t batches) const;
+
+ private:
+  const Pipeline* pipeline_;
+  std::uint64_t epoch_length_;
+  std::uint64_t next_ = 0;
+};
+
+}  // namespace cachebisect
