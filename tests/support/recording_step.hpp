@@ -1,0 +1,68 @@
+// Training steps for tests: one that notes what reaches it, one that takes time on the device.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cachebisect/train/train_step.hpp"
+
+namespace cachebisect::test {
+
+/// What reached the training step: the samples and every byte of every field.
+struct SeenBatch {
+  std::vector<std::uint64_t> indices;
+  std::vector<std::string> names;
+  std::vector<std::string> bytes;
+  friend bool operator==(const SeenBatch&, const SeenBatch&) = default;
+};
+
+inline SeenBatch look_at(const Batch& batch) {
+  SeenBatch seen;
+  for (const SampleIndex index : batch.indices) seen.indices.push_back(index);
+  for (const BatchField& field : batch.fields) {
+    seen.names.push_back(field.name + " " + std::string(to_string(field.tensor.dtype)) +
+                         field.tensor.shape.to_string());
+    seen.bytes.emplace_back(reinterpret_cast<const char*>(field.tensor.data),
+                            field.tensor.byte_size());
+  }
+  return seen;
+}
+
+/// For devices whose memory the host can read.
+class RecordingStep final : public TrainStep {
+ public:
+  [[nodiscard]] std::string name() const override { return "recording"; }
+  void step(const DeviceBatch& batch, const StepContext& /*context*/) override {
+    seen.push_back(look_at(batch));
+    if (then) then(batch);
+  }
+  bool snapshot() override {
+    ++snapshots;
+    return true;
+  }
+  void restore() override { ++restores; }
+
+  std::vector<SeenBatch> seen;
+  std::function<void(const DeviceBatch&)> then;
+  int snapshots = 0;
+  int restores = 0;
+};
+
+/// Takes `seconds` of the device's timeline.
+class TimedStep final : public TrainStep {
+ public:
+  explicit TimedStep(double step_seconds) : seconds_(step_seconds) {}
+  [[nodiscard]] std::string name() const override { return "timed"; }
+  void step(const DeviceBatch& /*batch*/, const StepContext& context) override {
+    indices.push_back(context.index);
+    context.device->enqueue_work(*context.stream, seconds_);
+  }
+
+  std::vector<std::uint64_t> indices;
+
+ private:
+  double seconds_;
+};
+
+}  // namespace cachebisect::test
