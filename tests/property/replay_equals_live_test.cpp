@@ -1,0 +1,154 @@
+// Whatever the boundary, the workers and the seed: the batches that reach the training step are
+// those of the live pipeline, bit by bit.
+#include <memory>
+
+#include "tests/support/recording_step.hpp"
+#include "tests/support/test_chain.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/replay/pipeline_replayer.hpp"
+
+using namespace cachebisect;
+using test::ChainOptions;
+using test::RecordingStep;
+using test::SeenBatch;
+
+namespace {
+
+constexpr int kWarmup = 2;
+constexpr int kSteps = 15;  // 17 batches from a cache of 12: round the end and on
+
+/// One sample at a time, stage by stage, in this thread: what the pipeline means.
+std::vector<std::string> reference_images(const Pipeline& pipeline,
+                                          const std::vector<std::uint64_t>& indices) {
+  std::vector<std::string> images;
+  Arena arena;
+  for (const std::uint64_t index : indices) {
+    Sample current;
+    for (std::size_t i = 0; i < pipeline.collate_position(); ++i) {
+      const ChainStage& stage = pipeline.stages()[i];
+      const SampleContext context({pipeline.spec().seed, 0, index, stage.random_key}, arena);
+      Sample out;
+      if (i == 0) {
+        out.set_index({index});
+        pipeline.source().read(out, context);
+      } else {
+        out.begin_from(current);
+        dynamic_cast<const SampleStage&>(*stage.stage).process(current, out, context);
+      }
+      current = Sample();
+      current.copy_from(out);
+    }
+    const Field& image = current.field("image");
+    images.emplace_back(reinterpret_cast<const char*>(image.data()), image.byte_size());
+  }
+  return images;
+}
+
+struct Job {
+  explicit Job(Pipeline pipeline, IoMode io = IoMode::warm)
+      : step(std::make_shared<RecordingStep>()),
+        replayer(std::move(pipeline), make_cpu_device(), step, ReplayOptions{io, {}}) {
+    replayer.prepare({}, {});
+  }
+
+  std::vector<SeenBatch> run(const Arm& arm) {
+    step->seen.clear();
+    const BlockResult result = replayer.run({arm, kSteps, kWarmup, 0}, {});
+    CHECK(result.samples == kSteps * static_cast<std::uint64_t>(replayer.describe().batch_size));
+    return std::exchange(step->seen, {});
+  }
+
+  std::shared_ptr<RecordingStep> step;
+  PipelineReplayer replayer;
+};
+
+void check_all_boundaries(const ChainOptions& options, std::vector<std::vector<SeenBatch>>& live) {
+  Job job(test::random_chain(options));
+  const auto last = static_cast<int>(job.replayer.describe().stages.size());
+  for (std::size_t round = 0; round < 2; ++round) {
+    if (round > 0) job.replayer.begin_round();
+    const auto reference = job.run({ArmKind::live, 0, 0, {}});
+    CHECK(reference.size() == kWarmup + kSteps);
+    if (live.size() <= round) live.push_back(reference);
+    CHECK(reference == live[round]);
+    for (int boundary = 0; boundary <= last; ++boundary) {
+      CAPTURE(boundary);
+      CAPTURE(round);
+      CHECK(job.run({ArmKind::replay, boundary, 0, {}}) == reference);
+      CHECK(job.run({ArmKind::null, boundary, 0, {}}) == reference);
+    }
+  }
+  if (live.size() > 1) CHECK(live[0] != live[1]);  // the position moves on
+}
+
+}  // namespace
+
+TEST_CASE("Replay at every boundary equals live, at any worker count and seed") {
+  for (const std::uint64_t seed : {1ULL, 2ULL, 77ULL}) {
+    std::vector<std::vector<SeenBatch>> live;  // the same for all worker counts
+    for (const int workers : {0, 1, 2, 4}) {
+      CAPTURE(seed);
+      CAPTURE(workers);
+      check_all_boundaries({.workers = workers, .seed = seed}, live);
+    }
+  }
+}
+
+TEST_CASE("Replay equals live with batch stages, without device stages, and in batches of one") {
+  std::vector<std::vector<SeenBatch>> batched;
+  check_all_boundaries({.workers = 2, .batch_stage = true}, batched);
+  std::vector<std::vector<SeenBatch>> plain;
+  check_all_boundaries({.workers = 1, .device_stage = false}, plain);
+  std::vector<std::vector<SeenBatch>> single;
+  check_all_boundaries({.samples = 20, .batch_size = 1, .workers = 2}, single);
+}
+
+TEST_CASE("Seeds draw differently") {
+  Job one(test::random_chain({.seed = 1}));
+  Job two(test::random_chain({.seed = 2}));
+  CHECK(one.run({ArmKind::live, 0, 0, {}}) != two.run({ArmKind::live, 0, 0, {}}));
+}
+
+TEST_CASE("What reaches the step is what the stages mean, one by one") {
+  const ChainOptions options{.device_stage = false};
+  const Pipeline pipeline = test::random_chain(options);
+  Job job(pipeline);
+  for (const SeenBatch& batch : job.run({ArmKind::replay, 1, 0, {}})) {
+    const auto images = reference_images(pipeline, batch.indices);
+    const std::size_t bytes = images.front().size();
+    for (std::size_t row = 0; row < images.size(); ++row) {
+      // The batch is NCHW, the reference HWC.
+      const auto* got = reinterpret_cast<const float*>(batch.bytes[0].data() + row * bytes);
+      const auto* meant = reinterpret_cast<const float*>(images[row].data());
+      for (std::size_t c = 0; c < 3; ++c) {
+        for (std::size_t i = 0; i < 25; ++i) REQUIRE(got[c * 25 + i] == meant[i * 3 + c]);
+      }
+    }
+  }
+}
+
+TEST_CASE("Bypass of a stage gives the batches of the live pipeline") {
+  Job job(test::random_chain({.batch_stage = true}));
+  const auto live = job.run({ArmKind::live, 0, 0, {}});
+  for (int stage = 1; stage <= 7; ++stage) {
+    const Arm arm{ArmKind::bypass, 0, stage, {}};
+    CAPTURE(stage);
+    if (!job.replayer.supports(arm)) continue;
+    CHECK(job.run(arm) == live);
+  }
+}
+
+TEST_CASE("As is: live blocks take the next samples, none twice in an epoch") {
+  Job job(test::random_chain({.samples = 4000, .batch_size = 8}), IoMode::as_is);
+  std::vector<bool> taken(4000, false);
+  for (int block = 0; block < 10; ++block) {
+    for (const SeenBatch& batch : job.run({ArmKind::live, 0, 0, {}})) {
+      for (const std::uint64_t index : batch.indices) {
+        CHECK_FALSE(taken.at(index));
+        taken.at(index) = true;
+      }
+    }
+    job.replayer.begin_round();
+  }
+}

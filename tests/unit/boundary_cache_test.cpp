@@ -1,0 +1,193 @@
+#include "cachebisect/replay/boundary_cache.hpp"
+
+#include <set>
+#include <string>
+
+#include "tests/support/recording_step.hpp"
+#include "tests/support/test_chain.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/replay/pipeline_replayer.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+struct Filled {
+  explicit Filled(const test::ChainOptions& options, const CacheBudget& budget = {},
+                  std::shared_ptr<Device> on = make_cpu_device())
+      : pipeline(test::random_chain(options)),
+        device(std::move(on)),
+        loader(pipeline, *device, {options.workers, 2, false, {}}),
+        cache(pipeline, *device, pipeline.copy_options()),
+        facts(cache.fill(loader, budget, {})) {}
+
+  Pipeline pipeline;
+  std::shared_ptr<Device> device;
+  Executor loader;
+  BoundaryCache cache;
+  CacheFacts facts;
+};
+
+std::string message_of(const std::function<void()>& call, ErrorKind kind) {
+  try {
+    call();
+  } catch (const Error& error) {
+    CHECK(error.kind() == kind);
+    return error.what();
+  }
+  return "no error";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Ten samples a batch, one stage between two others.
+Pipeline with_stage(const PipelineBuilder::ProcessFunction& stage) {
+  return PipelineBuilder{}
+      .source("read", 64, test::read_image)
+      .stage("before", [](const Sample&, Sample&) {})
+      .stage("guilty", stage)
+      .stage("after", [](const Sample&, Sample&) {})
+      .collate()
+      .copy()
+      .batch_size(8)
+      .workers(1)
+      .device("cpu")
+      .build();
+}
+
+void overwrite(const Field& field) { *const_cast<std::byte*>(field.data()) ^= std::byte{0xFF}; }
+
+}  // namespace
+
+TEST_CASE("Every boundary holds the same K samples, dense and in own memory") {
+  const Filled filled({.samples = 100, .batch_size = 8, .workers = 2, .batch_stage = true});
+  const BoundaryCache& cache = filled.cache;
+  REQUIRE(cache.samples() == 96);
+  CHECK(filled.facts.samples == 96);
+  CHECK(filled.facts.limited_by == "data set");
+  std::set<std::uint64_t> distinct;
+  for (const SampleIndex index : cache.indices()) distinct.insert(index);
+  CHECK(distinct.size() == 96);
+  std::set<const std::byte*> places;
+  for (std::size_t b = 1; b <= filled.pipeline.copy_position(); ++b) {
+    CAPTURE(b);
+    const HostCacheView view = cache.host(b);
+    CHECK((b <= filled.pipeline.collate_position() ? view.samples.size() == 96
+                                                   : view.batches.size() == 12));
+    for (std::size_t i = 0; i < view.samples.size(); ++i) {
+      CHECK(view.samples[i].index() == cache.indices()[i]);
+      for (const auto& named : view.samples[i].fields()) {
+        CHECK(named.field.view().is_dense());
+        CHECK(places.insert(named.field.data()).second);
+      }
+    }
+    for (std::size_t i = 0; i < view.batches.size(); ++i) {
+      CHECK(view.batches[i].indices.front() == cache.indices()[i * 8]);
+      for (const BatchField& field : view.batches[i].fields) {
+        CHECK(places.insert(field.tensor.data).second);
+      }
+    }
+  }
+  for (std::size_t b = filled.pipeline.copy_position() + 1; b <= filled.pipeline.stages().size();
+       ++b) {
+    CHECK(cache.device(b).size() == 12);
+    CHECK(cache.device(b)[3].indices.front() == cache.indices()[24]);
+  }
+}
+
+TEST_CASE("The facts say what one sample takes at every boundary") {
+  const Filled filled({});
+  const std::vector<double>& bytes = filled.facts.item_bytes;
+  REQUIRE(bytes.size() == filled.pipeline.stages().size() + 1);
+  CHECK(bytes[0] == 0);
+  CHECK(bytes[1] == 9 * 9 * 3 + 8);
+  CHECK(bytes[2] == 6 * 6 * 3 + 8);
+  CHECK(bytes[3] == 6 * 6 * 3 * 4 + 8);
+  CHECK(bytes[5] == 5 * 5 * 3 * 4 + 8);
+  CHECK(filled.facts.bytes_host > 96 * (bytes[1] + bytes[2] + bytes[3] + bytes[4]));
+  CHECK(filled.facts.serve_seconds_per_sample.size() == bytes.size());
+  CHECK(filled.facts.serve_seconds_per_sample[1] > 0);
+}
+
+TEST_CASE("On the emulated device the device's boundaries have shapes and no bytes") {
+  const Filled filled({}, {}, make_emulated_device({}));
+  const DeviceBatch& batch = filled.cache.device(filled.pipeline.stages().size())[0];
+  CHECK(batch.size == 8);
+  CHECK(batch.tensor("image").shape == Shape{8, 3, 5, 5});
+  CHECK(filled.cache.intact(filled.pipeline.stages().size()));
+}
+
+TEST_CASE("A budget that holds a part lowers K, one that holds no batch is refused") {
+  CacheBudget budget;
+  budget.host_bytes = 200'000;
+  const Filled filled({.samples = 96}, budget);
+  CHECK(filled.facts.limited_by == "host budget");
+  CHECK(filled.facts.samples % 8 == 0);
+  CHECK(filled.facts.samples < 96);
+  CHECK(filled.facts.bytes_host + filled.facts.bytes_device <= 200'000);
+  budget.host_bytes = 1000;
+  const std::string text = message_of([&] { const Filled none({}, budget); }, ErrorKind::usage);
+  CHECK(has(text, "--cache-host"));
+  CHECK(has(text, "does not hold one batch"));
+}
+
+TEST_CASE("Caches are filled again, with another budget") {
+  Filled filled({});
+  CacheBudget budget;
+  budget.host_bytes = 150'000;
+  CHECK(filled.cache.fill(filled.loader, budget, {}).samples < filled.facts.samples);
+  CHECK(filled.cache.fill(filled.loader, {}, {}).samples == filled.facts.samples);
+}
+
+TEST_CASE("A change of one byte is seen at its boundary alone") {
+  Filled filled({});
+  overwrite(filled.cache.host(2).samples[17].field("image"));
+  for (std::size_t b = 1; b <= filled.pipeline.stages().size(); ++b) {
+    CHECK(filled.cache.intact(b) == (b != 2));
+  }
+}
+
+TEST_CASE("A stage that writes its input is named after its first replay") {
+  const auto step = std::make_shared<test::RecordingStep>();
+  PipelineReplayer replayer(
+      with_stage([](const Sample& input, Sample&) { overwrite(input.field("image")); }),
+      make_cpu_device(), step);
+  replayer.prepare({}, {});
+  for (const int boundary : {1, 2}) {
+    const std::string text = message_of(
+        [&] {
+          replayer.run({{ArmKind::replay, boundary, 0, {}}, 3, 1, 0}, {});
+        },
+        ErrorKind::data);
+    CAPTURE(text);
+    CHECK(has(text, "stage 'guilty' changed its input"));
+  }
+  replayer.run({{ArmKind::replay, 3, 0, {}}, 3, 1, 0}, {});  // behind the stage all is well
+}
+
+TEST_CASE("A step that writes its batch is named") {
+  const auto step = std::make_shared<test::RecordingStep>();
+  PipelineReplayer replayer(with_stage([](const Sample&, Sample&) {}), make_cpu_device(), step);
+  replayer.prepare({}, {});
+  step->then = [](const DeviceBatch& batch) { batch.fields[0].tensor.data[0] ^= std::byte{1}; };
+  const std::string text = message_of(
+      [&] {
+        replayer.run({{ArmKind::replay, 6, 0, {}}, 3, 1, 0}, {});
+      },
+      ErrorKind::data);
+  CHECK(has(text, "training step 'recording' changed the batch"));
+}
+
+TEST_CASE("A stop ends the filling") {
+  std::stop_source stop;
+  const auto slow = with_stage([&](const Sample& input, Sample&) {
+    if (input.index() == 63) stop.request_stop();
+  });
+  PipelineReplayer replayer(slow, make_cpu_device(), std::make_shared<test::RecordingStep>());
+  const std::string text =
+      message_of([&] { replayer.prepare({}, stop.get_token()); }, ErrorKind::interrupted);
+  CHECK(text != "no error");
+}
