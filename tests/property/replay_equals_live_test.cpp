@@ -1,6 +1,7 @@
 // Whatever the boundary, the workers and the seed: the batches that reach the training step are
 // those of the live pipeline, bit by bit.
 #include <memory>
+#include <utility>
 
 #include "tests/support/recording_step.hpp"
 #include "tests/support/test_chain.hpp"

@@ -68,7 +68,7 @@ TEST_CASE("Copy and step take turns with prefetch 0, unpinned or blocking") {
   }
 }
 
-TEST_CASE("A synchronised loop pays for copy and step, whatever is prefetched") {
+TEST_CASE("A synchronised loop that loads inline pays for copy and step") {
   const Run run = run_live({true, true, 2}, kCopy, kStep, {2, 10, 0}, 1);
   CHECK(run.timing.seconds == doctest::Approx(10 * (kStep + kCopy)));
 }
