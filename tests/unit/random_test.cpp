@@ -1,9 +1,9 @@
 #include "cachebisect/base/random.hpp"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <set>
+
+#include <doctest/doctest.h>
 
 using cachebisect::RandomKey;
 using cachebisect::RandomStream;

@@ -23,7 +23,7 @@ struct SimulatedNoise {
   int burst_stage = 0;  ///< only blocks in which this stage (1-based) runs live; 0: all blocks
   /// Recorded slowdown over time: factor i holds for trace_seconds; runs round, from a start that
   /// the seed draws.
-  std::vector<double> trace;
+  std::vector<double> trace{};
   double trace_seconds = 0.02;
 };
 

@@ -13,18 +13,18 @@ namespace cachebisect {
 
 /// What goes wrong on purpose. Blocks count from 0, in the order in which they run.
 struct SimulatedFaults {
-  std::optional<int> fail_at_block;        ///< throws Error(data) naming `fail_stage`
-  int fail_stage = 1;                      ///< 1-based
-  std::optional<int> hang_at_block;        ///< runs until a stop is requested, then throws
-  int void_every = 0;                      ///< each such block was suspended: is_void; 0: never
-  std::optional<int> clock_jump_at_block;  ///< the clock leaps by clock_jump_seconds before it
+  std::optional<int> fail_at_block{};        ///< throws Error(data) naming `fail_stage`
+  int fail_stage = 1;                        ///< 1-based
+  std::optional<int> hang_at_block{};        ///< runs until a stop is requested, then throws
+  int void_every = 0;                        ///< each such block was suspended: is_void; 0: never
+  std::optional<int> clock_jump_at_block{};  ///< the clock leaps by clock_jump_seconds before it
   double clock_jump_seconds = 3600;
 };
 
 struct SimulatedOptions {
   std::uint64_t seed = 1;
-  SimulatedNoise noise;
-  SimulatedFaults faults;
+  SimulatedNoise noise{};
+  SimulatedFaults faults{};
   double block_overhead_seconds = 1e-3;  ///< to drop what is queued and start again
 };
 

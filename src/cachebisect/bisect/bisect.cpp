@@ -1,0 +1,217 @@
+#include "cachebisect/bisect/bisect.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/base/random.hpp"
+#include "cachebisect/bisect/block_runner.hpp"
+#include "cachebisect/bisect/pilot.hpp"
+#include "cachebisect/bisect/plan.hpp"
+#include "cachebisect/bisect/report_builder.hpp"
+#include "cachebisect/bisect/sentence.hpp"
+#include "cachebisect/bisect/verdict.hpp"
+
+namespace cachebisect {
+namespace {
+
+void check(const BisectOptions& options) {
+  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::usage, what); };
+  if (!(options.budget_seconds > 0) || options.budget_seconds > 1e7) {
+    refuse("the budget must be above 0 s and at most 1e7 s");
+  }
+  if (!(options.confidence >= 0.5) || options.confidence > 0.999999) {
+    refuse("the confidence must lie in [0.5, 0.999999]");
+  }
+  if (!(options.min_drop > 0) || options.min_drop > 0.9) {
+    refuse("min_drop must be above 0 and at most 0.9");
+  }
+}
+
+/// A tie is given so long after the first certificate to resolve.
+double tie_deadline(double certified_after) { return 3 * certified_after + 2; }
+
+/// Looks grow rarer as rounds add up, so that their cost stays in proportion.
+bool time_to_look(std::size_t rounds) {
+  const std::size_t every = std::max<std::size_t>(1, rounds / 25);
+  return rounds % every == 0;
+}
+
+class Session {
+ public:
+  Session(Replayer& replayer, const BisectOptions& options)
+      : replayer_(replayer),
+        options_(options),
+        chain_(replayer.describe()),
+        n_(static_cast<int>(chain_.stages.size())),
+        runner_(replayer, options),
+        plan_(plan_options()),
+        rounds_(n_),
+        ledger_(rounds_, options.confidence),
+        null_evidence_(2 / (1 - options.confidence)),
+        random_({.seed = options.seed, .stage = hash_name("bisect")}) {}
+
+  Report run() {
+    ReportBuilder builder(chain_, options_);
+    builder.begin();
+    try {
+      prepare(builder);
+      runner_.start();
+      measure();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::interrupted) throw;
+      rounds_.discard();
+      interrupted_ = true;
+    }
+    if (rounds_.rounds() > 0) examine();
+    return builder.finish({.runner = runner_,
+                           .plan = plan_,
+                           .ledger = ledger_,
+                           .findings = findings_,
+                           .decision = decision_,
+                           .null_evidence = null_evidence_,
+                           .certified_after = certified_after_,
+                           .interrupted = interrupted_});
+  }
+
+ private:
+  [[nodiscard]] PlanOptions plan_options() const {
+    if (n_ < 1) throw Error(ErrorKind::usage, "a chain without stages has nothing to bisect");
+    PlanOptions plan;
+    plan.stages = n_;
+    plan.budget_seconds = options_.budget_seconds;
+    plan.min_drop = options_.min_drop;
+    plan.all = !options_.boundaries.empty();
+    plan.candidates = options_.boundaries;
+    for (int k = 0; k <= n_; ++k) {
+      const bool supported = replayer_.supports({.boundary = k});
+      if ((k == 0 || k == n_) && !supported) {
+        throw Error(ErrorKind::usage, "the replayer cannot replay boundary " + std::to_string(k) +
+                                          "; live and ceiling are needed");
+      }
+      if (supported && !plan.all) plan.candidates.push_back(k);
+    }
+    return plan;
+  }
+
+  void prepare(ReportBuilder& builder) {
+    runner_.set_phase("caches");
+    runner_.report_progress({});
+    const double before = replayer_.clock();
+    facts_ = replayer_.prepare(options_.cache, options_.stop);
+    builder.prepared(facts_, replayer_.clock() - before);
+    findings_options_ = {options_.min_drop, chain_.workers, facts_.serve_seconds_per_sample};
+  }
+
+  void measure() {
+    runner_.set_phase("pilot");
+    Pilot pilot(runner_, plan_, chain_);
+    pilot.ends();
+    if (plan_.loss_first()) {
+      plan_.look_at_loss();
+    } else {
+      look_at_stages(pilot);
+    }
+    runner_.set_expected(runner_.elapsed() + kRoundsToCertify * plan_.round_seconds());
+    runner_.set_phase("measure");
+    while (round()) {
+      if (!time_to_look(rounds_.rounds())) continue;
+      examine();
+      if (finished()) return;
+      const bool stages_before = plan_.looking_at_stages();
+      plan_.update(findings_, runner_.left());
+      if (plan_.looking_at_stages() && !stages_before) look_at_stages(pilot);
+      pilot.some(plan_.boundaries());
+    }
+  }
+
+  void look_at_stages(Pilot& pilot) {
+    pilot.some(plan_.to_pilot(runner_.left()));
+    plan_.look_at_stages(runner_.left());
+    pilot.some(plan_.boundaries());
+    ledger_.name_suspects(plan_.suspects());
+  }
+
+  /// The arms of a round in their random order.
+  std::vector<Arm> draw_round() {
+    std::vector<Arm> arms;
+    for (const int k : plan_.boundaries()) arms.push_back({.boundary = k});
+    null_debt_ += kNullShare * static_cast<double>(arms.size());
+    if (null_debt_ >= 1) {
+      const Arm null{.kind = ArmKind::null, .boundary = arms[random_.below(arms.size())].boundary};
+      null_debt_ -= 1;
+      if (replayer_.supports(null)) arms.push_back(null);
+    }
+    for (std::size_t i = arms.size(); i > 1; --i) std::swap(arms[i - 1], arms[random_.below(i)]);
+    return arms;
+  }
+
+  /// False when the budget has ended: the partial round is thrown away.
+  bool round() {
+    const auto done = rounds_.rounds();
+    if (runner_.left() <= 0 || (done > 0 && plan_.round_seconds() > runner_.left())) return false;
+    runner_.begin_round(static_cast<int>(done));
+    std::optional<std::pair<int, double>> null;
+    for (const Arm& arm : draw_round()) {
+      if (runner_.left() <= 0) {
+        rounds_.discard();
+        return false;
+      }
+      const BlockResult block = runner_.run(arm, plan_.warmup(), plan_.steps(arm.boundary));
+      if (arm.kind == ArmKind::null) {
+        null = {arm.boundary, std::log(block.seconds / static_cast<double>(block.samples))};
+      } else {
+        rounds_.add(arm.boundary, block.seconds, block.samples);
+      }
+    }
+    rounds_.commit();
+    if (null) null_evidence_.add(*rounds_.log_tau(done, null->first) - null->second);
+    return true;
+  }
+
+  void examine() {
+    findings_ = look(ledger_, findings_options_);
+    decision_ = decide(findings_, plan_, options_.min_drop);
+    const bool certified = decision_.kind != VerdictKind::inconclusive;
+    if (!certified) certified_after_.reset();
+    if (certified && !certified_after_) certified_after_ = runner_.elapsed();
+    runner_.set_best(best_estimate(chain_, findings_));
+  }
+
+  [[nodiscard]] bool finished() const {
+    if (decision_.kind == VerdictKind::inconclusive) return false;
+    return decision_.settled || runner_.elapsed() >= tie_deadline(*certified_after_);
+  }
+
+  static constexpr double kNullShare = 0.1;
+  static constexpr double kRoundsToCertify = 12;
+
+  Replayer& replayer_;
+  const BisectOptions& options_;
+  ChainDescription chain_;
+  int n_;
+  BlockRunner runner_;
+  Plan plan_;
+  RoundTable rounds_;
+  Ledger ledger_;
+  Evidence null_evidence_;
+  RandomStream random_;
+  CacheFacts facts_;
+  FindingsOptions findings_options_;
+  Findings findings_;
+  Decision decision_;
+  std::optional<double> certified_after_;
+  double null_debt_ = 0;
+  bool interrupted_ = false;
+};
+
+}  // namespace
+
+Report bisect(Replayer& replayer, const BisectOptions& options) {
+  check(options);
+  return Session(replayer, options).run();
+}
+
+}  // namespace cachebisect

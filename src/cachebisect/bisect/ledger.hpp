@@ -1,0 +1,52 @@
+// The evidence of every pair of boundaries that anybody asks about, kept up to date with the
+// rounds, each with its share of the error that may be made.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/evidence.hpp"
+#include "cachebisect/bisect/round_table.hpp"
+
+namespace cachebisect {
+
+/// A stage, or several whose boundaries between were not visited: from boundary `from` to `to`.
+struct Part {
+  int from = 0;
+  int to = 0;
+  [[nodiscard]] bool single() const noexcept { return to - from == 1; }
+  friend bool operator==(const Part&, const Part&) = default;
+  friend auto operator<=>(const Part&, const Part&) = default;
+};
+
+/// Weights: 1/2 to the stages that the pilot named, 1/2 to the others, 1 to the whole loss.
+class CACHEBISECT_API Ledger {
+ public:
+  /// Keeps a reference to `rounds`.
+  Ledger(const RoundTable& rounds, double confidence);
+
+  /// `suspects`: stages (1-based) that the pilot names. Call before stages have evidence.
+  void name_suspects(const std::vector<int>& suspects);
+  /// The share of the error that a part may use; 1 for the whole chain.
+  [[nodiscard]] double weight(const Part& part) const;
+  /// Up to date with all committed rounds that visited both ends.
+  [[nodiscard]] const Evidence& pair(const Part& part);
+  [[nodiscard]] const RoundTable& rounds() const noexcept { return *rounds_; }
+  [[nodiscard]] Part whole() const noexcept { return {0, rounds_->stages()}; }
+  [[nodiscard]] double alpha() const noexcept { return alpha_; }
+
+ private:
+  struct Entry {
+    Evidence evidence;
+    std::size_t seen = 0;  ///< rounds looked at
+  };
+
+  const RoundTable* rounds_;
+  double alpha_;
+  std::vector<double> weights_;  ///< by stage, 0-based
+  std::map<Part, Entry> entries_;
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,72 @@
+#include "cachebisect/bisect/pilot.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace cachebisect {
+namespace {
+
+constexpr double kPilotSeconds = 0.020;
+constexpr int kLeastSteps = 3;
+constexpr double kAgree = 0.01;
+
+int pilot_steps(double step_seconds) {
+  return static_cast<int>(
+      std::clamp(std::ceil(kPilotSeconds / std::max(step_seconds, 1e-9)), 3.0, 50000.0));
+}
+
+}  // namespace
+
+Pilot::Pilot(BlockRunner& runner, Plan& plan, const ChainDescription& chain)
+    : runner_(&runner),
+      plan_(&plan),
+      emulated_(chain.device_kind == "emulated"),
+      most_warmup_(std::max({4, chain.workers, chain.ring_slots})),
+      ceiling_(static_cast<int>(chain.stages.size())) {}
+
+double Pilot::block(int boundary, int warmup, int steps) {
+  const BlockResult result = runner_->run({.boundary = boundary}, warmup, steps);
+  return result.seconds / std::max(1, result.steps);
+}
+
+void Pilot::ends() {
+  runner_->begin_round(-1);
+  // The first block also pays for what a process does once.
+  const double rough = block(ceiling_, plan_->warmup(), kLeastSteps);
+  plan_->set_pilot(ceiling_, block(ceiling_, plan_->warmup(), pilot_steps(rough)));
+  const double first = block(0, plan_->warmup(), pilot_steps(rough));
+  plan_->set_pilot(0, first);
+  if (!emulated_) choose_warmup(first);
+}
+
+void Pilot::choose_warmup(double first_step) {
+  const std::array<int, 3> choices{2, 4, most_warmup_};
+  const int steps = plan_->steps(0);
+  double before = first_step;
+  for (std::size_t i = 0; i + 1 < choices.size(); ++i) {
+    plan_->set_warmup(choices[i]);
+    if (choices[i + 1] == choices[i] || runner_->left() < 4 * plan_->block_seconds(0)) return;
+    const double next = block(0, choices[i + 1], steps);
+    const bool agree = std::abs(next / before - 1) <= kAgree;
+    plan_->set_pilot(0, next);
+    if (agree) return;
+    before = next;
+  }
+  plan_->set_warmup(choices.back());
+}
+
+void Pilot::measure(int boundary) {
+  // No boundary is slower than live by much, none faster than the ceiling.
+  const double guess = plan_->block_seconds(0) / (plan_->warmup() + plan_->steps(0));
+  plan_->set_pilot(boundary, block(boundary, plan_->warmup(), pilot_steps(guess)));
+}
+
+void Pilot::some(const std::vector<int>& boundaries) {
+  for (const int boundary : boundaries) {
+    if (runner_->left() <= 0) return;
+    if (!plan_->piloted(boundary)) measure(boundary);
+  }
+}
+
+}  // namespace cachebisect

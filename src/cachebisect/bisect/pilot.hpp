@@ -1,0 +1,37 @@
+// The pilot: one block an arm that sets lengths, warm-up, plan and prior, and is not evidence.
+#pragma once
+
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/block_runner.hpp"
+#include "cachebisect/bisect/plan.hpp"
+
+namespace cachebisect {
+
+class CACHEBISECT_API Pilot {
+ public:
+  /// Keeps references to runner and plan.
+  Pilot(BlockRunner& runner, Plan& plan, const ChainDescription& chain);
+
+  /// Boundaries n and 0, after a block that only warms up; chooses the untimed steps w: 2 on the
+  /// emulated device, elsewhere the smallest of {2, 4, max(4, W, ring)} that agrees with the next
+  /// within 1%.
+  void ends();
+  /// Those of these that have no pilot yet, while time is left.
+  void some(const std::vector<int>& boundaries);
+
+ private:
+  /// Seconds of a step.
+  double block(int boundary, int warmup, int steps);
+  void measure(int boundary);
+  void choose_warmup(double first_step);
+
+  BlockRunner* runner_;
+  Plan* plan_;
+  bool emulated_;
+  int most_warmup_;
+  int ceiling_;
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,169 @@
+#include "cachebisect/bisect/report_builder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include "cachebisect/bisect/payoff.hpp"
+#include "cachebisect/bisect/remedies.hpp"
+#include "cachebisect/bisect/sentence.hpp"
+#include "cachebisect/bisect/warnings.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// Standard deviation of a normal distribution over its median absolute deviation.
+constexpr double kSigmaOverMad = 1.4826;
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text.data(), length};
+}
+
+std::optional<double> block_cv(const RoundTable& rounds) {
+  std::vector<double> cvs;
+  for (const int k : rounds.visited_boundaries()) {
+    if (rounds.visits(k) >= 3) cvs.push_back(coefficient_of_variation(rounds.block_taus(k)));
+  }
+  return cvs.empty() ? std::nullopt : std::optional(median(cvs));
+}
+
+void fill_skipped(Report& report, const std::vector<BlockRecord>& records) {
+  for (const BlockRecord& record : records) {
+    report.skipped += record.result.skipped;
+    for (const std::string& what : record.result.first_skipped) {
+      const auto& known = report.first_skipped;
+      if (known.size() < 8 && std::find(known.begin(), known.end(), what) == known.end()) {
+        report.first_skipped.push_back(what);
+      }
+    }
+    if (!report.cache.resident_share) report.cache.resident_share = record.result.resident_share;
+    const bool live = record.arm.kind == ArmKind::replay && record.arm.boundary == 0;
+    if (live && !report.timing.first_batch_seconds && record.result.first_batch_seconds > 0) {
+      report.timing.first_batch_seconds = record.result.first_batch_seconds;
+    }
+  }
+}
+
+std::string part_name(const Report& report, const Part& part) {
+  return part.single() ? report.chain.stages[static_cast<std::size_t>(part.from)].name
+                       : span_name(part);
+}
+
+}  // namespace
+
+ReportBuilder::ReportBuilder(const ChainDescription& chain, const BisectOptions& options)
+    : options_(&options) {
+  report_.chain = chain;
+  report_.settings = {options.confidence, options.min_drop, options.budget_seconds, options.io,
+                      options.seed};
+}
+
+void ReportBuilder::begin() {
+  report_.started = utc_now();
+  machine_ = probe_machine();
+  cpu_before_ = read_cpu_times();
+  report_.machine.cpu = machine_.cpu;
+  report_.machine.cores = machine_.cores;
+  report_.machine.usable_cpus = machine_.usable_cpus;
+  report_.machine.memory_bytes = machine_.memory_bytes;
+  report_.machine.os = machine_.os;
+  report_.machine.virtualized = machine_.virtualized;
+}
+
+void ReportBuilder::prepared(const CacheFacts& facts, double seconds) {
+  report_.cache = facts;
+  report_.timing.cache_seconds = facts.seconds;
+  report_.timing.prepare_seconds = std::max(0.0, seconds - facts.seconds);
+}
+
+Report ReportBuilder::finish(const Measured& measured) {
+  report_.interrupted = measured.interrupted;
+  report_.timing.measure_seconds = measured.runner.elapsed();
+  report_.blocks = measured.runner.records();
+  fill_waterfall(report_, measured, options_->confidence);
+  fill_skipped(report_, measured.runner.records());
+  report_.machine.noise.block_cv = block_cv(measured.ledger.rounds());
+  if (measured.null_evidence.rounds() > 0) {
+    report_.machine.noise.null_drop = {theta_to_drop(measured.null_evidence.centre()),
+                                       measured.null_evidence.drop_interval()};
+  }
+  if (const auto after = read_cpu_times(); after && cpu_before_) {
+    report_.machine.noise.steal_share = steal_share(*cpu_before_, *after);
+  }
+  fill_verdict(measured);
+  report_.warnings = find_warnings(report_, measured, *options_);
+  report_.remedies = find_remedies(report_);
+  report_.verdict.text = verdict_sentence(report_);
+  return std::move(report_);
+}
+
+void ReportBuilder::fill_verdict(const Measured& measured) {
+  Verdict& verdict = report_.verdict;
+  const Findings& findings = measured.findings;
+  verdict.kind = measured.decision.kind;
+  verdict.rounds = static_cast<int>(measured.ledger.rounds().rounds());
+  verdict.certified_after_seconds = measured.certified_after;
+  if (verdict.rounds == 0) {
+    fill_needed(measured);
+    return;
+  }
+  const bool names = verdict.kind == VerdictKind::drop || verdict.kind == VerdictKind::anomaly;
+  if (names && measured.decision.part) {
+    const Finding& finding = findings.parts[*measured.decision.part];
+    verdict.stage = part_name(report_, finding.part);
+    verdict.stage_index = finding.part.from + 1;
+    verdict.drop = {finding.drop, finding.interval()};
+  }
+  if (verdict.kind == VerdictKind::drop) {
+    for (const std::size_t rival : findings.rivals) {
+      verdict.tied_with.push_back(part_name(report_, findings.parts[rival].part));
+    }
+    const auto first = best_payoff(report_);
+    verdict.fix_first = first ? first->stage : verdict.stage;
+  }
+  if (verdict.kind == VerdictKind::spread) {
+    verdict.drop = report_.loss.total;
+    for (const std::size_t part : half_of_loss(findings)) {
+      verdict.shares.push_back(part_name(report_, findings.parts[part].part));
+    }
+  }
+  if (verdict.kind == VerdictKind::flat) verdict.drop = report_.loss.total;
+  fill_needed(measured);
+}
+
+void ReportBuilder::fill_needed(const Measured& measured) {
+  Verdict& verdict = report_.verdict;
+  const double round = std::max(1e-6, measured.plan.round_seconds());
+  const double bar = drop_to_theta(options_->min_drop);
+  Power power{.sigma = 0.01, .alpha = 1 - options_->confidence, .weight = 0.5};
+  double distance = bar;
+  double bar_distance = drop_to_theta(0.2) - bar;
+  if (verdict.rounds > 0) {
+    const Finding& whole = measured.findings.whole;
+    const auto theta = [](const Finding& f) {
+      return drop_to_theta(std::min(f.median_drop, 0.999999));
+    };
+    const auto largest = std::max_element(
+        measured.findings.parts.begin(), measured.findings.parts.end(),
+        [](const Finding& a, const Finding& b) { return a.median_drop < b.median_drop; });
+    power.sigma = kSigmaOverMad * std::max(whole.scale, largest->scale);
+    distance = std::abs(theta(whole) - bar);
+    if (theta(whole) > bar) distance = std::abs(theta(*largest) - bar);
+    bar_distance = distance;
+  }
+  const double fitting = options_->budget_seconds / round;
+  if (const auto reach = power.distance_in(fitting)) {
+    verdict.detectable_drop = theta_to_drop(bar + *reach);
+  }
+  if (verdict.kind != VerdictKind::inconclusive) return;
+  const int more = std::max(power.rounds_for(bar_distance), verdict.rounds + 1);
+  verdict.needed = Needed{
+      more, report_.timing.measure_seconds + round * static_cast<double>(more - verdict.rounds)};
+}
+
+}  // namespace cachebisect

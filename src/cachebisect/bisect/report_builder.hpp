@@ -1,0 +1,51 @@
+// Makes the report of what was measured. Computes every figure; decides nothing.
+#pragma once
+
+#include <optional>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/bisect/block_runner.hpp"
+#include "cachebisect/bisect/ledger.hpp"
+#include "cachebisect/bisect/plan.hpp"
+#include "cachebisect/bisect/verdict.hpp"
+
+namespace cachebisect {
+
+/// All that is known when the measuring ends. Findings are empty while there is no complete round.
+struct Measured {
+  const BlockRunner& runner;
+  const Plan& plan;
+  Ledger& ledger;
+  const Findings& findings;
+  const Decision& decision;
+  const Evidence& null_evidence;
+  std::optional<double> certified_after;
+  bool interrupted = false;
+};
+
+class CACHEBISECT_API ReportBuilder {
+ public:
+  ReportBuilder(const ChainDescription& chain, const BisectOptions& options);
+
+  void begin();  ///< reads the time of day and the machine
+  void prepared(const CacheFacts& facts, double seconds);
+  [[nodiscard]] Report finish(const Measured& measured);
+
+ private:
+  void fill_verdict(const Measured& measured);
+  void fill_needed(const Measured& measured);
+
+  const BisectOptions* options_;
+  Report report_;
+  MachineInfo machine_;
+  std::optional<CpuTimes> cpu_before_;
+};
+
+/// Throughput, waterfall and inline figures of every boundary and stage.
+CACHEBISECT_API void fill_waterfall(Report& report, const Measured& measured, double confidence);
+/// "stages 4-7 together"; empty for a single stage.
+CACHEBISECT_API std::string span_name(const Part& part);
+
+}  // namespace cachebisect

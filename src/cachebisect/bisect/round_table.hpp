@@ -1,0 +1,50 @@
+// What was measured: seconds and samples of each boundary in each complete round.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+
+namespace cachebisect {
+
+/// Boundaries 0..n. Only committed rounds are read; times are seconds.
+class CACHEBISECT_API RoundTable {
+ public:
+  /// `stages`: n, at least 1.
+  explicit RoundTable(int stages);
+
+  void add(int boundary, double seconds, std::uint64_t samples);
+  void commit();   ///< the round is complete
+  void discard();  ///< it is not: thrown away
+
+  [[nodiscard]] int stages() const noexcept { return static_cast<int>(visits_.size()) - 1; }
+  [[nodiscard]] std::size_t rounds() const noexcept { return rounds_.size(); }
+  [[nodiscard]] int visits(int boundary) const { return visits_.at(index(boundary)); }
+  [[nodiscard]] bool visited(int boundary) const { return visits(boundary) > 0; }
+  /// Boundaries visited in a complete round, ascending.
+  [[nodiscard]] std::vector<int> visited_boundaries() const;
+  /// log(seconds a sample) in a round; none where the round did not visit it.
+  [[nodiscard]] std::optional<double> log_tau(std::size_t round, int boundary) const;
+  /// Seconds a sample of every block of this boundary.
+  [[nodiscard]] std::vector<double> block_taus(int boundary) const;
+  /// All seconds over all samples. A boundary that missed rounds is scaled by what the missed
+  /// rounds did to boundaries 0 and n, which every round visits: drift must not look like a drop.
+  [[nodiscard]] double tau(int boundary) const;
+
+ private:
+  struct Cell {
+    double seconds = 0;
+    double samples = 0;  ///< 0: not visited
+  };
+  static std::size_t index(int boundary) { return static_cast<std::size_t>(boundary); }
+  /// Seconds over samples of `boundary` over the rounds that visit `companion` too.
+  [[nodiscard]] double tau_beside(int boundary, int companion) const;
+
+  std::vector<std::vector<Cell>> rounds_;
+  std::vector<Cell> open_;
+  std::vector<int> visits_;
+};
+
+}  // namespace cachebisect
