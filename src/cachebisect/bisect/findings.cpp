@@ -40,7 +40,9 @@ Finding find(const Part& part, Ledger& ledger, const FindingsOptions& options) {
   if (std::isfinite(thetas.high)) {
     finding.high = std::max(theta_to_drop(thetas.high), finding.median_drop + kLeastHalfWidth);
   }
-  finding.slower_cached = evidence.rejects_at_least(anomaly_theta(part, rounds, options));
+  const double slower = evidence.evidence_below(anomaly_theta(part, rounds, options));
+  finding.slower_cached = slower >= evidence.threshold();
+  finding.maybe_slower_cached = slower >= std::sqrt(evidence.threshold());
   finding.bursty = finding.drop < finding.low || finding.drop > finding.high;
   finding.low = std::min(finding.low, finding.drop);
   finding.high = std::max(finding.high, finding.drop);

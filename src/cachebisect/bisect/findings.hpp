@@ -13,13 +13,14 @@ namespace cachebisect {
 struct Finding {
   Part part;
   std::size_t rounds = 0;
-  double drop = 0;             ///< from the table: all seconds over all samples
-  double median_drop = 0;      ///< of the rounds; ranks, as no single stall moves it
-  double low = 0;              ///< -infinity while open
-  double high = 1;             ///< 1 while open
-  bool bursty = false;         ///< the mean lies outside what the rounds' centre allows
-  bool slower_cached = false;  ///< certified: faster live than from the cache, beyond 2%
-  double scale = 0;            ///< median deviation of one round's log drop
+  double drop = 0;                   ///< from the table: all seconds over all samples
+  double median_drop = 0;            ///< of the rounds; ranks, as no single stall moves it
+  double low = 0;                    ///< -infinity while open
+  double high = 1;                   ///< 1 while open
+  bool bursty = false;               ///< the mean lies outside what the rounds' centre allows
+  bool slower_cached = false;        ///< certified: faster live than from the cache, beyond 2%
+  bool maybe_slower_cached = false;  ///< not certified, but on its way: worth waiting for
+  double scale = 0;                  ///< median deviation of one round's log drop
   [[nodiscard]] std::optional<Interval> interval() const;
 };
 

@@ -38,16 +38,19 @@ std::optional<Decision> find_anomaly(const Findings& findings) {
 
 Decision decide(const Findings& findings, const Plan& plan, double min_drop) {
   if (const auto anomaly = find_anomaly(findings)) return *anomaly;
+  // An anomaly on its way comes first: it needs more rounds, as its share of the error is small.
+  const bool unsure = std::any_of(findings.parts.begin(), findings.parts.end(),
+                                  [](const Finding& part) { return part.maybe_slower_cached; });
   if (findings.leader && !plan.can_open(findings.parts[*findings.leader].part)) {
-    return {VerdictKind::drop, findings.rivals.empty(), findings.leader};
+    return {VerdictKind::drop, findings.rivals.empty() && !unsure, findings.leader};
   }
   const bool all_small = std::all_of(findings.parts.begin(), findings.parts.end(),
                                      [&](const Finding& part) { return part.high < min_drop; });
   if (findings.whole.low > min_drop && all_small) {
-    return {VerdictKind::spread, true, std::nullopt};
+    return {VerdictKind::spread, !unsure, std::nullopt};
   }
   if (findings.whole.high < min_drop && !findings.whole.bursty) {
-    return {VerdictKind::flat, true, std::nullopt};
+    return {VerdictKind::flat, !unsure, std::nullopt};
   }
   return {};
 }
