@@ -48,10 +48,9 @@ class Chain {
 
 Pipeline static_chain(Chain& chain) {
   chain.builder().source("read", kSamples, read_photo);
-  chain.add("augment.random_resized_crop", {{"size", std::vector<double>{14, 14}}})
+  chain.add("augment.random_resized_crop", {{"size", std::int64_t{14}}})
       .add("augment.horizontal_flip")
-      .add("augment.random_crop",
-           {{"size", std::vector<double>{14, 14}}, {"padding", std::int64_t{2}}})
+      .add("augment.random_crop", {{"size", std::int64_t{14}}, {"padding", std::int64_t{2}}})
       .add("augment.color_jitter", {{"brightness", 0.4}, {"contrast", 0.4}})
       .add("augment.random_erasing", {{"p", 0.5}})
       .add("augment.to_float")

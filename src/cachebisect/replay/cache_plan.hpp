@@ -21,7 +21,7 @@ struct CacheNeeds {
   std::optional<double> device_l2_bytes;
   double samples_in_flight = 0;   ///< claimed by workers and waiting in the ring
   double seconds_per_sample = 0;  ///< of the pass that fills the caches
-  double fill_seconds = 3;        ///< what that pass may take beyond the smallest useful K
+  double fill_seconds = 2;        ///< what that pass may take beyond the smallest useful K
   double host_budget_bytes = 0;
   std::optional<double> device_budget_bytes;
 };

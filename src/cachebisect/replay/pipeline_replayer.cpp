@@ -18,6 +18,8 @@
 namespace cachebisect {
 namespace {
 
+constexpr std::uint64_t kRoundsBetweenChecks = 8;
+
 TrainStep& checked(TrainStep& step, const Pipeline& pipeline) {
   check_expectations(step, pipeline.device_spec());
   return step;
@@ -89,6 +91,7 @@ struct PipelineReplayer::State {
   std::uint64_t round_batch = 0;    ///< where this round begins in the caches, in batches
   std::uint64_t longest_block = 1;  ///< of this round, in batches
   std::vector<bool> replayed;       ///< by boundary
+  std::uint64_t rounds = 0;
   std::size_t next_check = 1;
   bool queue_dirty = false;  ///< a block ended in an error
 };
@@ -208,8 +211,9 @@ void PipelineReplayer::begin_round() {
   State& s = *state_;
   if (s.weights_kept) s.step->restore();
   s.round_batch += std::exchange(s.longest_block, 1);
-  if (!s.cache.filled()) return;
-  // One boundary a round, so that looking costs little.
+  ++s.rounds;
+  if (!s.cache.filled() || s.rounds % kRoundsBetweenChecks != 0) return;
+  // One boundary at a time, so that looking costs little.
   check_untouched(s.pipeline, s.cache, s.next_check, s.step->name());
   s.next_check = s.next_check % s.last_boundary() + 1;
 }

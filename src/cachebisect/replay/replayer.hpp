@@ -62,8 +62,8 @@ CACHEBISECT_API const char* to_string(ArmKind kind) noexcept;
 /// run twice.
 struct Arm {
   ArmKind kind = ArmKind::replay;
-  int boundary = 0;                              ///< replay, null
-  int stage = 0;                                 ///< bypass (1-based)
+  int boundary = 0;                                ///< replay, null
+  int stage = 0;                                   ///< bypass (1-based)
   std::map<std::string, std::string> overrides{};  ///< live: what-if, path -> JSON value
   friend bool operator==(const Arm&, const Arm&) = default;
   friend auto operator<=>(const Arm&, const Arm&) = default;
