@@ -73,7 +73,7 @@ Pipeline dynamic_chain(Chain& chain) {
 
 void check_replay(const Pipeline& pipeline) {
   for (const int workers : {0, 1, 2, 4}) {
-    const auto step = std::make_shared<test::RecordingStep>();
+    const auto step = std::make_shared<cachebisect::test::RecordingStep>();
     PipelineReplayer replayer(pipeline, make_cpu_device(), step, {IoMode::warm, workers});
     replayer.prepare({}, {});
     const auto run = [&](int boundary) {
