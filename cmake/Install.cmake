@@ -14,7 +14,7 @@ if(TARGET torch_module)
 endif()
 
 install(DIRECTORY src/cachebisect stages/include/ ${PROJECT_BINARY_DIR}/generated/
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "device/cuda" EXCLUDE)
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "device/cuda" EXCLUDE PATTERN "pipeline/spec" EXCLUDE)
 install(DIRECTORY pipelines/ DESTINATION ${CMAKE_INSTALL_DATADIR}/cachebisect/pipelines
   FILES_MATCHING PATTERN "*.json")
 

@@ -22,6 +22,8 @@ struct StageSpec {
   std::vector<std::string> fields{"image"};
   Params params;              ///< checked against the type, defaults filled in, paths resolved
   bool skip_damaged = false;  ///< "on_error": "skip"
+
+  bool operator==(const StageSpec&) const = default;
 };
 
 struct OptimizerSpec {
@@ -29,6 +31,8 @@ struct OptimizerSpec {
   double lr = 0.001;
   double momentum = 0;
   double weight_decay = 0;
+
+  bool operator==(const OptimizerSpec&) const = default;
 };
 
 struct TrainSpec {
@@ -43,6 +47,8 @@ struct TrainSpec {
   std::optional<int> threads;      ///< none: usable cores - workers, at least 1
   std::string use;                 ///< type of a plugin's step
   Params params;                   ///< of a plugin's step
+
+  bool operator==(const TrainSpec&) const = default;
 };
 
 /// The emulated accelerator of `emulate`.
@@ -51,6 +57,8 @@ struct EmulateSpec {
   double copy_gb_per_s = 12;
   double copy_latency_us = 10;
   Jitter jitter{};
+
+  bool operator==(const EmulateSpec&) const = default;
 };
 
 struct PipelineSpec {
@@ -67,6 +75,8 @@ struct PipelineSpec {
   TrainSpec train;
   std::string device = "auto";
   std::optional<EmulateSpec> emulate;
+
+  bool operator==(const PipelineSpec&) const = default;
 };
 
 /// One `--set PATH=VALUE`.
@@ -89,11 +99,14 @@ CACHEBISECT_API PipelineSpec parse_pipeline(std::string_view text, const std::st
 /// Reads and parses a file. Throws Error(usage) when it cannot be read.
 CACHEBISECT_API PipelineSpec load_pipeline(const std::string& file, const Registry& registry,
                                            const std::vector<SpecOverride>& overrides = {});
+/// One stage from the JSON object of its type ("use" may be left out). Throws as parse_pipeline.
+CACHEBISECT_API StageSpec parse_stage(std::string_view text, const StageType& type,
+                                      const SpecPaths& paths);
 /// The whole spec after defaults and overrides as JSON text ("effective" in the report).
 CACHEBISECT_API std::string to_json(const PipelineSpec& spec);
 /// The JSON Schema of pipeline files, with the stages of this registry.
 CACHEBISECT_API std::string pipeline_schema(const Registry& registry);
-/// XDG_CACHE_HOME/cachebisect, or ~/.cache/cachebisect.
+/// XDG_CACHE_HOME/cachebisect, or ~/.cache/cachebisect; empty when neither variable is set.
 CACHEBISECT_API std::string default_cache_folder();
 
 }  // namespace cachebisect

@@ -1,0 +1,16 @@
+// UTF-8: where a text stops being valid.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "cachebisect/base/export.hpp"
+
+namespace cachebisect {
+
+/// Offset of the first byte that is not well-formed UTF-8 (RFC 3629: no overlong forms, surrogates
+/// or code points beyond U+10FFFF); none when all is.
+CACHEBISECT_API std::optional<std::size_t> first_invalid_utf8(std::string_view text) noexcept;
+
+}  // namespace cachebisect

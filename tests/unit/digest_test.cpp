@@ -1,0 +1,47 @@
+// SHA-256 and UTF-8.
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "cachebisect/base/sha256.hpp"
+#include "cachebisect/base/utf8.hpp"
+
+using namespace cachebisect;
+
+TEST_CASE("SHA-256 gives the digests of FIPS 180-4's examples") {
+  CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  CHECK(sha256_hex("abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnop"
+                   "qklmnopqrlmnopqrs"
+                   "mnopqrstnopqrstu") ==
+        "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
+  CHECK(sha256_hex(std::string(1000000, 'a')) ==
+        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("SHA-256 pads right around the block's edge") {
+  // From `printf 'a%.0s' $(seq N) | sha256sum`.
+  CHECK(sha256_hex(std::string(55, 'a')) ==
+        "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
+  CHECK(sha256_hex(std::string(56, 'a')) ==
+        "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
+  CHECK(sha256_hex(std::string(64, 'a')) ==
+        "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
+}
+
+TEST_CASE("UTF-8 is checked to the letter") {
+  CHECK_FALSE(first_invalid_utf8(""));
+  CHECK_FALSE(first_invalid_utf8("plain \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf"));
+  CHECK(first_invalid_utf8("ab\xff") == 2U);
+  CHECK(first_invalid_utf8("\x80") == 0U);
+  CHECK(first_invalid_utf8("a\xc3") == 1U);             // cut off
+  CHECK(first_invalid_utf8("\xe2\x82") == 0U);          // cut off
+  CHECK(first_invalid_utf8("\xc0\xaf") == 0U);          // overlong
+  CHECK(first_invalid_utf8("\xe0\x80\xaf") == 0U);      // overlong
+  CHECK(first_invalid_utf8("\xf0\x80\x80\xaf") == 0U);  // overlong
+  CHECK(first_invalid_utf8("\xed\xa0\x80") == 0U);      // surrogate
+  CHECK(first_invalid_utf8("\xf4\x90\x80\x80") == 0U);  // beyond U+10FFFF
+  CHECK(first_invalid_utf8("\xf0\x9f\x98\x41") == 0U);  // last byte no continuation
+}
