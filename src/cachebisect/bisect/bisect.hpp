@@ -31,12 +31,12 @@ struct BisectOptions {
   double min_drop = 0.05;
   std::string io = "as-is";
   std::uint64_t seed = 1;
-  CacheBudget cache;
-  std::vector<int> boundaries;  ///< empty: chosen by the budget
-  std::optional<double> expect_samples_per_second;
-  std::function<void(const Progress&)> progress;
-  std::function<void(const Report&)> partial;  ///< given what is known after each complete round
-  std::stop_token stop;  ///< a stop gives the report of what is known, `interrupted` set
+  CacheBudget cache{};
+  std::vector<int> boundaries{};  ///< empty: chosen by the budget
+  std::optional<double> expect_samples_per_second{};
+  std::function<void(const Progress&)> progress{};
+  std::function<void(const Report&)> partial{};  ///< given what is known after each complete round
+  std::stop_token stop{};  ///< a stop gives the report of what is known, `interrupted` set
 };
 
 /// Measures until a verdict is certified or the budget ends. Throws Error(usage) for options out of

@@ -1,0 +1,299 @@
+// The LibTorch module, opened as make_model_step() opens it. Skipped where it was not built.
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/random.hpp"
+#include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/train/train_step.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+const TorchModule* torch_module() {
+  const std::string path = CACHEBISECT_BINARY_DIR "/lib/libcachebisect_torch.so";
+  if (!std::filesystem::exists(path)) return nullptr;
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) FAIL(dlerror());
+  auto entry =
+      reinterpret_cast<const TorchModule* (*)()>(dlsym(library, "cachebisect_torch_module"));
+  REQUIRE(static_cast<bool>(entry));
+  return entry();
+}
+
+#define REQUIRE_MODULE(module)                             \
+  const TorchModule* const module = torch_module();        \
+  if ((module) == nullptr) {                               \
+    MESSAGE("skipped: this build has no LibTorch module"); \
+    return;                                                \
+  }                                                        \
+  static_assert(true)
+
+struct StepDeleter {
+  const TorchModule* module;
+  void operator()(TrainStep* step) const { module->destroy_step(step); }
+};
+using StepPointer = std::unique_ptr<TrainStep, StepDeleter>;
+
+StepPointer make_step(const TorchModule* module, const ModelStepRequest& request) {
+  return {module->make_step(request), StepDeleter{module}};
+}
+
+/// Images whose brightness pattern tells the class, with labels.
+class ToyBatch {
+ public:
+  ToyBatch(Shape image_shape, std::int64_t classes, std::uint64_t seed) {
+    const std::int64_t size = image_shape[0];
+    const std::int64_t numbers = image_shape.elements() / size;
+    images.resize(static_cast<std::size_t>(image_shape.elements()));
+    labels.resize(static_cast<std::size_t>(size));
+    RandomStream random({.seed = seed});
+    for (std::int64_t i = 0; i < size; ++i) {
+      const std::int64_t label = i % classes;
+      labels[static_cast<std::size_t>(i)] = label;
+      for (std::int64_t j = 0; j < numbers; ++j) {
+        const bool bright = (j * classes / numbers) == label;
+        images[static_cast<std::size_t>(i * numbers + j)] =
+            static_cast<float>((bright ? 1.0 : 0.0) + 0.1 * random.normal());
+      }
+    }
+    batch.size = size;
+    batch.fields = {
+        {"image",
+         dense_view(reinterpret_cast<std::byte*>(images.data()), DType::float32, image_shape)},
+        {"label", dense_view(reinterpret_cast<std::byte*>(labels.data()), DType::int64, {size})}};
+  }
+  ToyBatch(const ToyBatch&) = delete;
+  ToyBatch& operator=(const ToyBatch&) = delete;
+
+  [[nodiscard]] BatchSpec spec() const {
+    BatchSpec spec;
+    for (const BatchField& field : batch.fields) {
+      spec.push_back({field.name, field.tensor.dtype, field.tensor.shape});
+    }
+    return spec;
+  }
+
+  std::vector<float> images;
+  std::vector<std::int64_t> labels;
+  DeviceBatch batch;
+};
+
+ModelStepRequest request_for(const ToyBatch& toy, const std::string& model,
+                             const OptimizerSpec& optimizer,
+                             const std::string& precision = "fp32") {
+  ModelStepRequest request;
+  request.train.kind = TrainSpec::Kind::model;
+  request.train.model = model;
+  request.train.classes = 10;
+  request.train.optimizer = optimizer;
+  request.train.precision = precision;
+  request.input = toy.spec();
+  return request;
+}
+
+std::vector<double> losses(TrainStep& step, const ToyBatch& toy, int steps) {
+  std::vector<double> all;
+  for (int i = 0; i < steps; ++i) {
+    step.step(toy.batch, {.index = static_cast<std::uint64_t>(i)});
+    all.push_back(step.loss().value());
+  }
+  return all;
+}
+
+std::string refusal(const TorchModule* module, const ModelStepRequest& request) {
+  try {
+    make_step(module, request);
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::usage);
+    return error.what();
+  }
+  FAIL("accepted");
+  return {};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const std::vector<OptimizerSpec> kOptimizers{{.kind = "sgd", .lr = 0.02, .momentum = 0.9},
+                                             {.kind = "sgd", .lr = 0.1, .weight_decay = 1e-4},
+                                             {.kind = "adam", .lr = 0.002},
+                                             {.kind = "adamw", .lr = 0.002, .weight_decay = 0.01}};
+
+}  // namespace
+
+TEST_CASE("the module was built against this core") {
+  REQUIRE_MODULE(module);
+  CHECK(std::string(module->abi) == plugin_abi());
+}
+
+TEST_CASE("models have the published numbers of parameters") {
+  REQUIRE_MODULE(module);
+  CHECK(module->parameter_count("mlp", 10) == 109386);
+  CHECK(module->parameter_count("lenet", 10) == 62006);
+  CHECK(module->parameter_count("resnet18", 1000) == 11689512);
+  CHECK(module->parameter_count("resnet50", 1000) == 25557032);
+  CHECK_THROWS_AS(static_cast<void>(module->parameter_count("resnet51", 10)), Error);
+}
+
+TEST_CASE("the loss falls on a learnable set, with every optimizer and precision") {
+  REQUIRE_MODULE(module);
+  const ToyBatch lenet({20, 3, 32, 32}, 10, 1);
+  const ToyBatch mlp({20, 1, 28, 28}, 10, 2);
+  for (const OptimizerSpec& optimizer : kOptimizers) {
+    for (const std::string precision : {"fp32", "bf16-mixed"}) {
+      CAPTURE(optimizer.kind);
+      CAPTURE(precision);
+      for (const auto& [model, toy] :
+           {std::pair{std::string("lenet"), &lenet}, std::pair{std::string("mlp"), &mlp}}) {
+        CAPTURE(model);
+        const auto step = make_step(module, request_for(*toy, model, optimizer, precision));
+        const auto curve = losses(*step, *toy, 60);
+        CHECK(curve.front() == doctest::Approx(std::log(10.0)).epsilon(0.2));
+        CHECK(curve.back() < 0.5 * curve.front());
+      }
+    }
+  }
+}
+
+TEST_CASE("residual networks train at any image size") {
+  REQUIRE_MODULE(module);
+  const ToyBatch toy({10, 3, 40, 56}, 10, 3);
+  for (const std::string model : {"resnet18", "resnet50"}) {
+    CAPTURE(model);
+    const auto step = make_step(module, request_for(toy, model, {.kind = "sgd", .lr = 0.01}));
+    const auto curve = losses(*step, toy, 6);
+    CHECK(curve.back() < curve.front());
+  }
+}
+
+TEST_CASE("restore() brings weights and optimizer back bit for bit") {
+  REQUIRE_MODULE(module);
+  const ToyBatch toy({20, 3, 32, 32}, 10, 4);
+  for (const OptimizerSpec& optimizer : kOptimizers) {
+    CAPTURE(optimizer.kind);
+    for (const int steps_before : {0, 3}) {
+      const auto step = make_step(module, request_for(toy, "lenet", optimizer));
+      losses(*step, toy, steps_before);
+      REQUIRE(step->snapshot());
+      const auto first = losses(*step, toy, 5);
+      step->restore();
+      CHECK(losses(*step, toy, 5) == first);
+      CHECK(first.front() != first.back());
+    }
+  }
+}
+
+TEST_CASE("running means are restored with the weights") {
+  REQUIRE_MODULE(module);
+  const ToyBatch toy({8, 3, 32, 32}, 10, 5);
+  const auto step = make_step(module, request_for(toy, "resnet18", {.kind = "adam", .lr = 0.001}));
+  REQUIRE(step->snapshot());
+  const auto first = losses(*step, toy, 2);
+  step->restore();
+  CHECK(losses(*step, toy, 2) == first);
+}
+
+TEST_CASE("equal seeds give equal weights, other seeds others") {
+  REQUIRE_MODULE(module);
+  const ToyBatch toy({20, 1, 28, 28}, 10, 6);
+  auto request = request_for(toy, "mlp", {});
+  const auto first = losses(*make_step(module, request), toy, 2);
+  CHECK(losses(*make_step(module, request), toy, 2) == first);
+  request.seed = 2;
+  CHECK(losses(*make_step(module, request), toy, 2) != first);
+}
+
+TEST_CASE("a step leaves its batch as it was") {
+  REQUIRE_MODULE(module);
+  for (const std::string model : {"mlp", "lenet", "resnet18"}) {
+    CAPTURE(model);
+    const ToyBatch toy(model == "mlp" ? Shape{8, 1, 28, 28} : Shape{8, 3, 32, 32}, 10, 7);
+    const auto images = toy.images;
+    const auto labels = toy.labels;
+    const auto step = make_step(module, request_for(toy, model, {}));
+    losses(*step, toy, 2);
+    CHECK(toy.images == images);
+    CHECK(toy.labels == labels);
+  }
+}
+
+TEST_CASE("one-hot labels train like integer ones") {
+  REQUIRE_MODULE(module);
+  const ToyBatch toy({20, 1, 28, 28}, 10, 8);
+  const auto expected = losses(*make_step(module, request_for(toy, "mlp", {})), toy, 1).front();
+
+  ToyBatch hot({20, 1, 28, 28}, 10, 8);
+  std::vector<float> rows(200, 0.0F);
+  for (std::size_t i = 0; i < 20; ++i) rows[i * 10 + static_cast<std::size_t>(hot.labels[i])] = 1;
+  hot.batch.fields[1].tensor =
+      dense_view(reinterpret_cast<std::byte*>(rows.data()), DType::float32, {20, 10});
+  const auto step = make_step(module, request_for(hot, "mlp", {}));
+  CHECK(step->expects()[1].layout == "NC");
+  CHECK(losses(*step, hot, 1).front() == doctest::Approx(expected).epsilon(1e-5));
+}
+
+TEST_CASE("what does not fit is refused with the remedy") {
+  REQUIRE_MODULE(module);
+  const ToyBatch toy({4, 3, 32, 32}, 10, 9);
+  const ModelStepRequest good = request_for(toy, "lenet", {});
+
+  auto bytes = good;
+  bytes.input[0].dtype = DType::uint8;
+  CHECK(contains(refusal(module, bytes), "augment.to_float"));
+  auto half = good;
+  half.input[0].dtype = DType::bfloat16;
+  CHECK(contains(refusal(module, half), "bf16-mixed"));
+  auto layout = good;
+  layout.input[0].shape = {4, 32, 32, 3};
+  CHECK(contains(refusal(module, layout), "NCHW"));
+  auto size = good;
+  size.input[0].shape = {4, 3, 224, 224};
+  CHECK(contains(refusal(module, size), "[N, 3, 32, 32]"));
+  auto field = good;
+  field.input[1].name = "target";
+  CHECK(contains(refusal(module, field), "the chain gives image, target"));
+  auto label = good;
+  label.input[1].dtype = DType::uint8;
+  CHECK(contains(refusal(module, label), "int64"));
+  auto model = good;
+  model.train.model = "resnet";
+  CHECK(contains(refusal(module, model), "resnet18"));
+  auto loss = good;
+  loss.train.loss = "mse";
+  CHECK(contains(refusal(module, loss), "cross_entropy"));
+  auto precision = good;
+  precision.train.precision = "fp8";
+  CHECK(contains(refusal(module, precision), "bf16-mixed"));
+  auto optimizer = good;
+  optimizer.train.optimizer.kind = "lion";
+  CHECK(contains(refusal(module, optimizer), "adamw"));
+  auto momentum = good;
+  momentum.train.optimizer.momentum = 1.5;
+  CHECK(contains(refusal(module, momentum), "[0, 1)"));
+  auto classes = good;
+  classes.train.classes = 0;
+  CHECK(contains(refusal(module, classes), "at least 1"));
+}
+
+TEST_CASE("a label outside the classes is an error of the data") {
+  REQUIRE_MODULE(module);
+  ToyBatch toy({4, 3, 32, 32}, 10, 10);
+  toy.labels[2] = 10;
+  const auto step = make_step(module, request_for(toy, "lenet", {}));
+  try {
+    step->step(toy.batch, {.index = 7});
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::data);
+    CHECK(contains(error.what(), "step 7"));
+    CHECK(contains(error.what(), "out of bounds"));
+  }
+}
