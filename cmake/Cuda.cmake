@@ -1,0 +1,48 @@
+# The CUDA corner of core: nvcc for its kernels, and a runtime that is linked statically, so that the
+# same library loads on machines without CUDA.
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
+endif()
+if(NOT CMAKE_CUDA_ARCHITECTURES)
+  # Machine code for each, and PTX of the last, from which drivers make code for what comes after it.
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+  if(DEFINED ENV{TORCH_CUDA_ARCH_LIST} AND NOT TORCH_CUDA_ARCH_LIST)
+    set(TORCH_CUDA_ARCH_LIST $ENV{TORCH_CUDA_ARCH_LIST})
+  endif()
+  if(TORCH_CUDA_ARCH_LIST)
+    # "8.0;9.0+PTX" or "8.0 9.0a" as PyTorch takes them; names such as "Hopper" are left to CMake.
+    string(REGEX REPLACE "[ ,]+" ";" architectures "${TORCH_CUDA_ARCH_LIST}")
+    set(CMAKE_CUDA_ARCHITECTURES "")
+    foreach(architecture IN LISTS architectures)
+      if(NOT architecture MATCHES "^[0-9]+\\.[0-9]+[af]?(\\+PTX)?$")
+        message(FATAL_ERROR "TORCH_CUDA_ARCH_LIST: \"${architecture}\" is not like 9.0 or 9.0+PTX")
+      endif()
+      string(REPLACE "." "" number "${architecture}")
+      if(number MATCHES "\\+PTX$")
+        string(REPLACE "+PTX" "" number "${number}")
+      else()
+        string(APPEND number "-real")
+      endif()
+      list(APPEND CMAKE_CUDA_ARCHITECTURES ${number})
+    endforeach()
+  endif()
+endif()
+set(CMAKE_CUDA_STANDARD 17)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_EXTENSIONS OFF)
+set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+if(NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER AND CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
+endif()
+enable_language(CUDA)
+string(REPLACE ";" ", " architectures "${CMAKE_CUDA_ARCHITECTURES}")
+message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${architectures}")
+
+# Links a target of ours to the CUDA runtime and sets the warnings of its .cu files.
+function(cachebisect_use_cuda target)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:CUDA::cudart_static>)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
+    $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${CACHEBISECT_WERROR}>>:--Werror=all-warnings>)
+endfunction()

@@ -1,0 +1,54 @@
+#include "cachebisect/device/cuda/cuda_error.hpp"
+
+#include <string>
+
+#include "cachebisect/base/error.hpp"
+
+namespace cachebisect::cuda {
+namespace {
+
+const char* remedy(cudaError_t status) {
+  switch (status) {
+    case cudaErrorMemoryAllocation:
+      return "lower batch_size or --cache-device, or free memory that others hold (nvidia-smi)";
+    case cudaErrorInsufficientDriver:
+      return "install an NVIDIA driver, or a newer one, or use --device cpu or --device emulated";
+    case cudaErrorNoDevice:
+    case cudaErrorInvalidDevice:
+      return "see nvidia-smi -L and CUDA_VISIBLE_DEVICES for the devices there are";
+    case cudaErrorNoKernelImageForDevice:
+      return "build again with this device's architecture in CMAKE_CUDA_ARCHITECTURES";
+    case cudaErrorDevicesUnavailable:
+      return "another process may hold the device exclusively (nvidia-smi)";
+    default:
+      return "compute-sanitizer shows where it comes from, nvidia-smi the state of the device";
+  }
+}
+
+std::string place(const std::source_location& where) {
+  const std::string path = where.file_name();
+  return path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(where.line());
+}
+
+}  // namespace
+
+void check(cudaError_t status, const char* call, std::source_location where) {
+  if (status == cudaSuccess) return;
+  (void)cudaGetLastError();  // or a later, innocent call would report it again
+  throw Error(ErrorKind::device, std::string("CUDA: ") + call + " failed with " +
+                                     cudaGetErrorName(status) + " (" + cudaGetErrorString(status) +
+                                     ") at " + place(where) + "; " + remedy(status));
+}
+
+DeviceGuard::DeviceGuard(int ordinal) {
+  check(cudaGetDevice(&before_), "cudaGetDevice");
+  if (before_ == ordinal) return;
+  check(cudaSetDevice(ordinal), "cudaSetDevice");
+  changed_ = true;
+}
+
+DeviceGuard::~DeviceGuard() {
+  if (changed_) (void)cudaSetDevice(before_);
+}
+
+}  // namespace cachebisect::cuda

@@ -1,0 +1,177 @@
+// A CUDA device through the runtime API, which is linked statically and looks for the driver only
+// when it is called.
+#include <cstdlib>
+#include <string>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/device/cuda/cuda_clock.hpp"
+#include "cachebisect/device/cuda/cuda_error.hpp"
+#include "cachebisect/device/cuda/cuda_handles.hpp"
+#include "cachebisect/device/cuda/cuda_memory.hpp"
+#include "cachebisect/device/cuda/cuda_ops.hpp"
+#include "cachebisect/device/device.hpp"
+
+namespace cachebisect {
+namespace {
+
+using cuda::check;
+using cuda::CudaClock;
+using cuda::CudaEvent;
+using cuda::CudaStream;
+using cuda::DeviceGuard;
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// Why there is no device at all.
+[[noreturn]] void refuse_without_devices(cudaError_t status) {
+  int driver = 0;
+  (void)cudaDriverGetVersion(&driver);
+  std::string found;
+  std::string remedy;
+  if (driver == 0) {
+    found = "no NVIDIA driver was found";
+    remedy = "install one";
+  } else if (status == cudaErrorInsufficientDriver) {
+    found = "the NVIDIA driver serves CUDA up to " + version_text(driver) + ", this build needs " +
+            version_text(CUDART_VERSION);
+    remedy = "update the driver";
+  } else {
+    found = "the NVIDIA driver is there, and no device";
+    if (status != cudaSuccess) found += std::string(" (") + cudaGetErrorString(status) + ")";
+    if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+      found += ", CUDA_VISIBLE_DEVICES being \"" + std::string(visible) + "\"";
+    }
+    remedy = "see nvidia-smi -L";
+  }
+  throw Error(ErrorKind::device,
+              "CUDA: " + found + "; " + remedy + ", or use --device cpu or --device emulated");
+}
+
+std::string device_list(int count) {
+  std::string list;
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) continue;
+    list += (list.empty() ? "" : ", ") + std::string("cuda:") + std::to_string(i) + " (" +
+            properties.name + ")";
+  }
+  return list;
+}
+
+void require_device(int ordinal) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  (void)cudaGetLastError();
+  if (status != cudaSuccess || count == 0) refuse_without_devices(status);
+  if (ordinal < 0 || ordinal >= count) {
+    throw Error(ErrorKind::device, "there is no device cuda:" + std::to_string(ordinal) +
+                                       "; found " + device_list(count));
+  }
+}
+
+DeviceInfo read_info(int ordinal) {
+  const DeviceGuard guard(ordinal);
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
+  DeviceInfo info;
+  info.kind = DeviceKind::cuda;
+  info.ordinal = ordinal;
+  info.name = properties.name;
+  info.memory_bytes = total_bytes;
+  info.free_bytes = free_bytes;
+  return info;
+}
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int ordinal)
+      : info_(read_info(ordinal)),
+        plain_(host_memory()),
+        pinned_(cuda::make_pinned_memory(ordinal)),
+        device_(cuda::make_device_memory(ordinal)),
+        ops_(cuda::make_ops(ordinal)) {
+    const DeviceGuard guard(ordinal);
+    clock_ = std::make_unique<CudaClock>();
+  }
+
+  [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
+  [[nodiscard]] std::shared_ptr<MemoryResource> slot_memory(bool pinned) override {
+    return pinned ? pinned_ : plain_;
+  }
+  [[nodiscard]] std::shared_ptr<MemoryResource> device_memory() override { return device_; }
+  [[nodiscard]] bool copies() const noexcept override { return true; }
+  [[nodiscard]] bool has_data() const noexcept override { return true; }
+  [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
+    const DeviceGuard guard(info_.ordinal);
+    return std::make_unique<CudaStream>();
+  }
+  [[nodiscard]] std::unique_ptr<Event> make_event() override {
+    const DeviceGuard guard(info_.ordinal);
+    return std::make_unique<CudaEvent>();
+  }
+
+  void copy_to_device(std::byte* to, const std::byte* from, std::size_t bytes, Stream& stream,
+                      bool blocking) override {
+    const DeviceGuard guard(info_.ordinal);
+    auto& queue = dynamic_cast<CudaStream&>(stream);
+    if (bytes > 0) {
+      check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, queue.get()),
+            "cudaMemcpyAsync");
+    }
+    if (blocking) queue.drain();
+  }
+
+  void record(Event& event, Stream& stream) override {
+    const DeviceGuard guard(info_.ordinal);
+    check(cudaEventRecord(cuda::event_of(event), cuda::stream_of(stream)), "cudaEventRecord");
+  }
+
+  void wait(Stream& stream, const Event& event) override {
+    const DeviceGuard guard(info_.ordinal);
+    check(cudaStreamWaitEvent(cuda::stream_of(stream), cuda::event_of(event), 0),
+          "cudaStreamWaitEvent");
+  }
+
+  void synchronize(const Event& event) override {
+    const DeviceGuard guard(info_.ordinal);
+    check(cudaEventSynchronize(cuda::event_of(event)), "cudaEventSynchronize");
+  }
+
+  [[nodiscard]] double completion_seconds(const Event& event) override {
+    const DeviceGuard guard(info_.ordinal);
+    return clock_->seconds(cuda::event_of(event));
+  }
+
+  [[nodiscard]] DeviceOps& ops() override { return *ops_; }
+
+ private:
+  DeviceInfo info_;
+  std::shared_ptr<MemoryResource> plain_;
+  std::shared_ptr<MemoryResource> pinned_;
+  std::shared_ptr<MemoryResource> device_;
+  std::unique_ptr<DeviceOps> ops_;
+  std::unique_ptr<CudaClock> clock_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cuda_device(int ordinal) {
+  require_device(ordinal);
+  return std::make_unique<CudaDevice>(ordinal);
+}
+
+int cuda_device_count() noexcept {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  (void)cudaGetLastError();
+  return 0;
+}
+
+bool built_with_cuda() noexcept { return true; }
+
+}  // namespace cachebisect

@@ -1,0 +1,117 @@
+// Element types and their conversion in kernels; the rules are those of the operations on the host.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "cachebisect/data/dtype.hpp"
+
+namespace cachebisect::cuda::kernels {
+
+constexpr int kThreads = 256;
+
+/// Enough blocks for `count` elements in a grid-stride loop.
+inline unsigned blocks_for(std::int64_t count) {
+  constexpr std::int64_t kMaxBlocks = 1 << 20;
+  const std::int64_t blocks = (count + kThreads - 1) / kThreads;
+  return static_cast<unsigned>(blocks < kMaxBlocks ? blocks : kMaxBlocks);
+}
+
+__device__ inline std::int64_t first_element() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline std::int64_t element_step() {
+  return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+}
+
+template <class T>
+__device__ auto widen(T value) {
+  if constexpr (std::is_same_v<T, __half>) {
+    return __half2float(value);
+  } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+    return __bfloat162float(value);
+  } else {
+    return value;
+  }
+}
+
+// Made at compile time, where the host's functions may be called.
+template <class T>
+constexpr T kLowest = std::numeric_limits<T>::min();
+template <class T>
+constexpr T kHighest = std::numeric_limits<T>::max();
+
+/// Truncates towards zero; NaN gives 0.
+template <class To, class From>
+__device__ To saturate(From value) {
+  constexpr To kMin = kLowest<To>;
+  constexpr To kMax = kHighest<To>;
+  if (!(value == value)) return To(0);
+  if (value <= static_cast<From>(kMin)) return kMin;
+  if (value >= static_cast<From>(kMax)) return kMax;
+  return static_cast<To>(value);
+}
+
+template <class To, class From>
+__device__ To convert(From from) {
+  const auto value = widen(from);
+  using Wide = std::remove_const_t<decltype(value)>;
+  if constexpr (std::is_same_v<To, __half>) {
+    return __float2half_rn(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, __nv_bfloat16>) {
+    return __float2bfloat16_rn(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != Wide(0);
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<Wide>) {
+    return saturate<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <class T>
+struct Type {
+  using type = T;
+};
+
+/// Returns body(Type<T>{}) for the element type of `dtype`.
+template <class Body>
+cudaError_t with_type(DType dtype, const Body& body) {
+  switch (dtype) {
+    case DType::uint8:
+      return body(Type<std::uint8_t>{});
+    case DType::int8:
+      return body(Type<std::int8_t>{});
+    case DType::uint16:
+      return body(Type<std::uint16_t>{});
+    case DType::int32:
+      return body(Type<std::int32_t>{});
+    case DType::int64:
+      return body(Type<std::int64_t>{});
+    case DType::float16:
+      return body(Type<__half>{});
+    case DType::bfloat16:
+      return body(Type<__nv_bfloat16>{});
+    case DType::float32:
+      return body(Type<float>{});
+    case DType::float64:
+      return body(Type<double>{});
+    case DType::boolean:
+      return body(Type<bool>{});
+  }
+  return cudaErrorInvalidValue;
+}
+
+/// The same for the outputs of affine and one_hot.
+template <class Body>
+cudaError_t with_float_type(DType dtype, const Body& body) {
+  if (dtype == DType::float16) return body(Type<__half>{});
+  if (dtype == DType::bfloat16) return body(Type<__nv_bfloat16>{});
+  return body(Type<float>{});
+}
+
+}  // namespace cachebisect::cuda::kernels

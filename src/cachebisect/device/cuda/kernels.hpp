@@ -1,0 +1,51 @@
+// The kernels behind the device operations. Included by nvcc in C++17, so plain types only. All
+// launch on `stream`, return without waiting, and check nothing: that is done before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda_runtime_api.h>
+
+#include "cachebisect/data/dtype.hpp"
+
+namespace cachebisect::cuda::kernels {
+
+/// Dtypes must differ.
+cudaError_t cast(const void* from, DType from_dtype, void* to, DType to_dtype, std::int64_t count,
+                 cudaStream_t stream);
+
+/// Dense [outer, channels, inner].
+struct AffineShape {
+  std::int64_t outer = 0;
+  std::int64_t channels = 0;
+  std::int64_t inner = 0;
+};
+/// One value for all channels or one each; host memory, copied at the launch.
+struct ChannelFloats {
+  const float* values = nullptr;
+  std::size_t count = 0;
+};
+cudaError_t affine(const void* from, DType from_dtype, void* to, DType to_dtype,
+                   const AffineShape& shape, ChannelFloats scale, ChannelFloats bias,
+                   cudaStream_t stream);
+
+cudaError_t one_hot(const void* labels, DType label_dtype, void* to, DType to_dtype,
+                    std::int64_t rows, std::int64_t classes, float on, float off,
+                    cudaStream_t stream);
+
+/// `count` bytes become 8 x `count`.
+cudaError_t unpack_bits(const void* from, void* to, std::int64_t count, cudaStream_t stream);
+
+/// Where each element of a dense output comes from: `strides` of the input, in the output's order
+/// of axes, in elements.
+struct Gather {
+  static constexpr int kMaxRank = 6;
+  int rank = 0;
+  std::int64_t shape[kMaxRank] = {};
+  std::int64_t strides[kMaxRank] = {};
+};
+cudaError_t transpose(const void* from, void* to, std::size_t element_bytes, const Gather& gather,
+                      std::int64_t count, cudaStream_t stream);
+
+}  // namespace cachebisect::cuda::kernels

@@ -1,0 +1,263 @@
+// On a machine without a CUDA device every case is skipped.
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/random.hpp"
+#include "cachebisect/device/device.hpp"
+#include "cachebisect/device/device_ops.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+/// A CUDA device beside the cpu, and buffers to send values from one to the other. What comes back
+/// is written by the device into page-locked memory, which both see.
+struct Fixture {
+  std::unique_ptr<Device> cuda = make_cuda_device(0);
+  std::unique_ptr<Device> cpu = make_cpu_device();
+  std::unique_ptr<Stream> stream = cuda->make_stream();
+  std::unique_ptr<Stream> host_stream = cpu->make_stream();
+  std::unique_ptr<Event> done = cuda->make_event();
+
+  void finish() {
+    cuda->record(*done, *stream);
+    cuda->synchronize(*done);
+  }
+
+  Buffer on_device(const void* values, std::size_t bytes) {
+    Buffer pinned(cuda->slot_memory(true));
+    Buffer device(cuda->device_memory());
+    std::memcpy(pinned.reserve(bytes), values, bytes);
+    cuda->copy_to_device(device.reserve(bytes), pinned.data(), bytes, *stream, true);
+    return device;
+  }
+};
+
+/// Bytes of `count` elements of `dtype` that are valid there: any for integers, 0 or 1 for bool,
+/// and for floats values, infinities and a few beyond every integer, but no NaN (its bits may
+/// differ).
+std::vector<std::byte> random_elements(DeviceOps& ops, Stream& stream, DType dtype,
+                                       std::size_t count, std::uint64_t seed) {
+  RandomStream random({.seed = seed});
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = random.normal() * (i % 4 == 0 ? 1e5 : 50);
+    if (i % 97 == 0) values[i] = std::numeric_limits<double>::infinity();
+    if (i % 101 == 0) values[i] = -1e20;
+  }
+  const Shape shape{static_cast<std::int64_t>(count)};
+  std::vector<std::byte> bytes(count * size_of(dtype));
+  ops.cast(dense_view(reinterpret_cast<const std::byte*>(values.data()), DType::float64, shape),
+           dense_view(bytes.data(), dtype, shape), stream);
+  return bytes;
+}
+
+constexpr std::array kDTypes{DType::uint8,   DType::int8,    DType::uint16,   DType::int32,
+                             DType::int64,   DType::float16, DType::bfloat16, DType::float32,
+                             DType::float64, DType::boolean};
+constexpr std::array kFloats{DType::float32, DType::float16, DType::bfloat16};
+
+/// Runs the operation on both devices and compares every byte.
+template <class Operation>
+void check_equal(Fixture& f, DType from, const Shape& from_shape, DType to, const Shape& to_shape,
+                 const std::vector<std::byte>& input, Operation operation) {
+  CAPTURE(to_string(from));
+  CAPTURE(to_string(to));
+  CAPTURE(from_shape.to_string());
+  const auto bytes = static_cast<std::size_t>(to_shape.elements()) * size_of(to);
+  std::vector<std::byte> expected(bytes);
+  operation(f.cpu->ops(), dense_view(input.data(), from, from_shape),
+            dense_view(expected.data(), to, to_shape), *f.host_stream);
+
+  const Buffer device = f.on_device(input.data(), input.size());
+  Buffer result(f.cuda->slot_memory(true));
+  std::memset(result.reserve(bytes), 0xA5, bytes);
+  operation(f.cuda->ops(),
+            dense_view(static_cast<const std::byte*>(device.data()), from, from_shape),
+            dense_view(result.data(), to, to_shape), *f.stream);
+  f.finish();
+  CHECK(std::memcmp(result.data(), expected.data(), bytes) == 0);
+}
+
+bool no_device() { return cuda_device_count() == 0; }
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "the device says what it is" * doctest::skip(no_device())) {
+  CHECK(cuda->kind() == DeviceKind::cuda);
+  CHECK_FALSE(cuda->info().name.empty());
+  CHECK(cuda->info().memory_bytes.value() > 0);
+  CHECK(cuda->info().free_bytes.value() <= cuda->info().memory_bytes.value());
+  CHECK(cuda->copies());
+  CHECK(cuda->has_data());
+  CHECK(stream->native() != nullptr);
+  CHECK(cuda->slot_memory(true)->kind() == MemoryKind::pinned);
+  CHECK(cuda->slot_memory(false)->kind() == MemoryKind::host);
+  CHECK(cuda->device_memory()->kind() == MemoryKind::device);
+}
+
+TEST_CASE_FIXTURE(Fixture, "bytes go to the device and back" * doctest::skip(no_device())) {
+  for (const bool pinned : {true, false}) {
+    for (const bool blocking : {true, false}) {
+      for (const std::size_t bytes : {std::size_t{1}, std::size_t{4096}, std::size_t{10'000'019}}) {
+        Buffer from(cuda->slot_memory(pinned));
+        Buffer device(cuda->device_memory());
+        Buffer back(cuda->slot_memory(true));
+        from.reserve(bytes);
+        for (std::size_t i = 0; i < bytes; ++i) from.data()[i] = static_cast<std::byte>(i * 31 + 7);
+        const Shape shape{static_cast<std::int64_t>(bytes)};
+        cuda->copy_to_device(device.reserve(bytes), from.data(), bytes, *stream, blocking);
+        cuda->ops().cast(
+            dense_view(static_cast<const std::byte*>(device.data()), DType::uint8, shape),
+            dense_view(back.reserve(bytes), DType::uint8, shape), *stream);
+        finish();
+        CHECK(std::memcmp(from.data(), back.data(), bytes) == 0);
+      }
+    }
+  }
+  cuda->copy_to_device(nullptr, nullptr, 0, *stream, true);
+}
+
+TEST_CASE_FIXTURE(Fixture, "casts equal the host's, bit by bit" * doctest::skip(no_device())) {
+  const Shape shape{5003};
+  for (const DType from : kDTypes) {
+    const auto input = random_elements(cpu->ops(), *host_stream, from, 5003, 1);
+    for (const DType to : kDTypes) {
+      check_equal(*this, from, shape, to, shape, input,
+                  [](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                    ops.cast(a, b, s);
+                  });
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "affine equals the host's, on any axis" * doctest::skip(no_device())) {
+  // 300 channels take several launches.
+  const std::array<Shape, 4> shapes{Shape{2, 3, 17, 19}, Shape{2, 17, 19, 3}, Shape{4, 300, 5},
+                                    Shape{300, 7}};
+  const std::array<std::size_t, 4> axes{1, 3, 1, 0};
+  for (std::size_t which = 0; which < shapes.size(); ++which) {
+    const auto channels = static_cast<std::size_t>(shapes[which][axes[which]]);
+    std::vector<float> scale;
+    std::vector<float> bias;
+    for (std::size_t c = 0; c < channels; ++c) {
+      scale.push_back(0.01F + static_cast<float>(c) / 7);
+      bias.push_back(-0.3F * static_cast<float>(c % 5));
+    }
+    for (const DType from : {DType::uint8, DType::int64, DType::float16, DType::float32}) {
+      // The device's own arithmetic is compared, not infinities times zero.
+      auto input = random_elements(cpu->ops(), *host_stream, DType::uint8,
+                                   static_cast<std::size_t>(shapes[which].elements()), which);
+      std::vector<std::byte> typed(input.size() * size_of(from));
+      cpu->ops().cast(
+          dense_view(static_cast<const std::byte*>(input.data()), DType::uint8, shapes[which]),
+          dense_view(typed.data(), from, shapes[which]), *host_stream);
+      for (const DType to : kFloats) {
+        check_equal(*this, from, shapes[which], to, shapes[which], typed,
+                    [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                      ops.affine(a, b, scale, bias, axes[which], s);
+                    });
+      }
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "one_hot, unpack_bits and transpose equal the host's" *
+                               doctest::skip(no_device())) {
+  const std::vector<std::int64_t> labels{0, 9, 3, 5, 5, 1, 8};
+  std::vector<std::byte> label_bytes(labels.size() * sizeof(std::int64_t));
+  std::memcpy(label_bytes.data(), labels.data(), label_bytes.size());
+  for (const DType to : kFloats) {
+    check_equal(*this, DType::int64, Shape{7}, to, Shape{7, 10}, label_bytes,
+                [](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                  ops.one_hot(a, b, 0.9F, 0.01F, s);
+                });
+  }
+  const auto bits = random_elements(cpu->ops(), *host_stream, DType::uint8, 333 * 5, 2);
+  check_equal(*this, DType::uint8, Shape{333, 5}, DType::uint8, Shape{333, 40}, bits,
+              [](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                ops.unpack_bits(a, b, s);
+              });
+  const std::array<std::size_t, 4> axes{0, 3, 1, 2};
+  for (const DType dtype : kDTypes) {
+    const auto image = random_elements(cpu->ops(), *host_stream, dtype, 2 * 31 * 17 * 3, 3);
+    check_equal(*this, dtype, Shape{2, 31, 17, 3}, dtype, Shape{2, 3, 31, 17}, image,
+                [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                  ops.transpose(a, b, axes, s);
+                });
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "events happen in the order of their streams" * doctest::skip(no_device())) {
+  constexpr std::size_t kBytes = 64 << 20;
+  Buffer from(cuda->slot_memory(true));
+  Buffer to(cuda->device_memory());
+  from.reserve(kBytes);
+  to.reserve(kBytes);
+  const auto other = cuda->make_stream();
+  const auto before = cuda->make_event();
+  const auto copied = cuda->make_event();
+  const auto after = cuda->make_event();
+  const double host_before = monotonic_seconds();
+  cuda->record(*before, *stream);
+  cuda->copy_to_device(to.data(), from.data(), kBytes, *stream, false);
+  cuda->record(*copied, *stream);
+  cuda->wait(*other, *copied);
+  cuda->record(*after, *other);
+  cuda->synchronize(*after);
+  const double host_after = monotonic_seconds();
+  CHECK(cuda->completion_seconds(*copied) > cuda->completion_seconds(*before));
+  CHECK(cuda->completion_seconds(*after) >= cuda->completion_seconds(*copied));
+  // The two clocks are tied to well below a millisecond.
+  CHECK(cuda->completion_seconds(*before) > host_before - 1e-3);
+  CHECK(cuda->completion_seconds(*after) < host_after + 1e-3);
+}
+
+TEST_CASE_FIXTURE(Fixture, "differences of event times do not jump when the clock's base moves" *
+                               doctest::skip(no_device())) {
+  const auto first = cuda->make_event();
+  const auto second = cuda->make_event();
+  cuda->record(*first, *stream);
+  cuda->record(*second, *stream);
+  cuda->synchronize(*second);
+  const double gap = cuda->completion_seconds(*second) - cuda->completion_seconds(*first);
+  const double start = cuda->completion_seconds(*first);
+  sleep_until(monotonic_seconds() + 2.5);
+  const auto late = cuda->make_event();
+  cuda->record(*late, *stream);
+  cuda->synchronize(*late);
+  CHECK(cuda->completion_seconds(*late) - start > 2.4);  // the base has moved
+  CHECK(cuda->completion_seconds(*first) == doctest::Approx(start).epsilon(1e-9));
+  const double gap_again = cuda->completion_seconds(*second) - cuda->completion_seconds(*first);
+  CHECK(std::abs(gap_again - gap) < 2e-6);
+}
+
+TEST_CASE_FIXTURE(Fixture, "too much memory and a device that is not there are refused" *
+                               doctest::skip(no_device())) {
+  try {
+    (void)cuda->device_memory()->allocate(std::size_t{1} << 50);
+    FAIL("should have thrown");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::device);
+    const std::string message = error.what();
+    CHECK(message.find("1125899906842624 bytes") != std::string::npos);
+    CHECK(message.find("cudaMalloc") != std::string::npos);
+  }
+  finish();  // the error has not stuck to the device
+  try {
+    (void)make_cuda_device(1000);
+    FAIL("should have thrown");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::device);
+    CHECK(std::string(error.what()).find("there is no device cuda:1000; found cuda:0") == 0);
+  }
+}
