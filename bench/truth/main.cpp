@@ -1,0 +1,139 @@
+// Runs planted chains on this machine, or in virtual time, and prints how often the verdict was
+// right.
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <sstream>
+
+#include "bench/truth/draw.hpp"
+#include "bench/truth/score.hpp"
+#include <CLI/CLI.hpp>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/pipeline/pipeline.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/simulated_replayer.hpp"
+#include "cachebisect/stages.hpp"
+#include "cachebisect/train/train_step.hpp"
+
+namespace {
+
+using namespace cachebisect;
+using namespace cachebisect::truth;
+
+struct Options {
+  int chains = 40;
+  std::uint64_t seed = 1;
+  double budget = 30;
+  bool simulated = false;
+  double noise_cv = 0.01;
+  bool print_json = false;
+  std::string resume;
+};
+
+Report run_simulated(const PlantedChain& planted, const BisectOptions& bisect_options,
+                     double noise_cv) {
+  SimulatedOptions options;
+  options.seed = planted.seed;
+  options.noise.white_cv = noise_cv;
+  SimulatedReplayer replayer(planted.chain, options);
+  return bisect(replayer, bisect_options);
+}
+
+Report run_real(const PlantedChain& planted, const BisectOptions& bisect_options,
+                const Registry& registry) {
+  const Pipeline pipeline = Pipeline::from_json(pipeline_json(planted), registry);
+  const std::shared_ptr<Device> device = make_device(pipeline.spec());
+  const auto step = make_train_step(pipeline, *device, planted.chain.workers, registry);
+  PipelineReplayer replayer(pipeline, device, step);
+  return bisect(replayer, bisect_options);
+}
+
+/// A finished chain as one line of the resume file: numbers and words without blanks.
+void append(const std::string& file, const Score& s) {
+  if (file.empty()) return;
+  std::ofstream out(file, std::ios::app);
+  out << s.seed << ' ' << static_cast<int>(s.shape) << ' ' << (s.planted.empty() ? "-" : s.planted)
+      << ' ' << s.stages << ' ' << s.workers << ' ' << static_cast<int>(s.outcome) << ' '
+      << s.verdict << ' ' << s.expected << ' ' << s.false_alarm << ' ' << s.wrong_stage << ' '
+      << s.intervals << ' ' << s.covered << ' ' << s.largest_drop << ' ' << s.seconds << ' '
+      << s.rounds << '\n';
+  if (!out) throw Error(ErrorKind::output, "cannot write " + file);
+}
+
+std::vector<Score> load(const std::string& file) {
+  std::vector<Score> scores;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream fields(line);
+    Score s;
+    int shape = 0;
+    int outcome = 0;
+    if (fields >> s.seed >> shape >> s.planted >> s.stages >> s.workers >> outcome >> s.verdict >>
+        s.expected >> s.false_alarm >> s.wrong_stage >> s.intervals >> s.covered >>
+        s.largest_drop >> s.seconds >> s.rounds) {
+      s.shape = static_cast<Shape>(shape);
+      s.outcome = static_cast<Outcome>(outcome);
+      if (s.planted == "-") s.planted.clear();
+      scores.push_back(std::move(s));
+    }
+  }
+  return scores;
+}
+
+int run(const Options& options) {
+  DrawOptions draw_options;
+  if (!options.simulated) {
+    draw_options.cores = std::max(1, static_cast<int>(probe_machine().usable_cpus));
+  }
+  Registry registry;
+  stages::register_all(registry);
+  std::vector<Score> scores = load(options.resume);
+  std::set<std::uint64_t> done;
+  for (const Score& s : scores) done.insert(s.seed);
+  std::cout << row_header();
+  for (const Score& s : scores) std::cout << row(s);
+  for (int i = 0; i < options.chains; ++i) {
+    const std::uint64_t seed = options.seed + static_cast<std::uint64_t>(i);
+    if (done.contains(seed)) continue;
+    const PlantedChain planted = draw(seed, draw_options);
+    if (options.print_json) {
+      std::cout << pipeline_json(planted);
+      continue;
+    }
+    BisectOptions bisect_options;
+    bisect_options.budget_seconds = options.budget;
+    bisect_options.seed = seed;
+    const Report report = options.simulated
+                              ? run_simulated(planted, bisect_options, options.noise_cv)
+                              : run_real(planted, bisect_options, registry);
+    scores.push_back(score(report, planted));
+    append(options.resume, scores.back());
+    std::cout << row(scores.back()) << std::flush;
+  }
+  if (!options.print_json) std::cout << '\n' << summary(scores);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app{"Planted chains: how often is the verdict right on this machine?"};
+  app.add_option("--chains", options.chains, "How many")->check(CLI::Range(1, 100000));
+  app.add_option("--seed", options.seed, "Of the first chain; the next ones count on");
+  app.add_option("--budget", options.budget, "Seconds of measuring for each chain");
+  app.add_flag("--simulated", options.simulated, "In virtual time");
+  app.add_option("--noise", options.noise_cv, "Simulated: cv of the noise of a block");
+  app.add_option("--resume", options.resume, "Remember finished chains in this file, skip them");
+  app.add_flag("--print-pipelines", options.print_json, "Print the pipeline files, run nothing");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(options);
+  } catch (const Error& error) {
+    std::cerr << "truth: " << error.what() << '\n';
+    return exit_code(error.kind());
+  }
+}

@@ -1,0 +1,164 @@
+// The method on planted chains in virtual time. Bounds are such that only a broken method misses
+// them.
+#include <cstdlib>
+
+#include "bench/truth/draw.hpp"
+#include "bench/truth/score.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/replay/simulated_replayer.hpp"
+
+using namespace cachebisect;
+using namespace cachebisect::truth;
+
+namespace {
+
+struct Rates {
+  double right = 0;
+  double wrong = 0;
+  double false_alarms = 0;  ///< of flat chains
+  double coverage = 0;
+  double median_seconds = 0;
+};
+
+Rates run(int chains, std::uint64_t first_seed, const DrawOptions& draw_options,
+          const SimulatedNoise& noise, double budget = 60) {
+  std::vector<Score> scores;
+  std::vector<double> seconds;
+  double flat = 0;
+  double alarms = 0;
+  double intervals = 0;
+  double covered = 0;
+  Rates rates;
+  for (int i = 0; i < chains; ++i) {
+    const PlantedChain planted = draw(first_seed + static_cast<std::uint64_t>(i), draw_options);
+    SimulatedOptions simulated;
+    simulated.seed = planted.seed;
+    simulated.noise = noise;
+    SimulatedReplayer replayer(planted.chain, simulated);
+    BisectOptions options;
+    options.seed = planted.seed;
+    options.budget_seconds = budget;
+    scores.push_back(score(bisect(replayer, options), planted));
+    const Score& s = scores.back();
+    if (s.outcome != Outcome::right && std::getenv("TRUTH_VERBOSE") != nullptr) MESSAGE(row(s));
+    rates.right += s.outcome == Outcome::right ? 1 : 0;
+    rates.wrong += s.outcome == Outcome::wrong ? 1 : 0;
+    flat += s.shape == Shape::flat ? 1 : 0;
+    alarms += s.false_alarm ? 1 : 0;
+    intervals += s.intervals;
+    covered += s.covered;
+    seconds.push_back(s.seconds);
+  }
+  MESSAGE("\n" << summary(scores));
+  rates.right /= chains;
+  rates.wrong /= chains;
+  rates.false_alarms = flat > 0 ? alarms / flat : 0;
+  rates.coverage = intervals > 0 ? covered / intervals : 0;
+  rates.median_seconds = median(seconds);
+  return rates;
+}
+
+/// A machine like a busy one: long calm stretches, seconds at up to 1.4 times, short spikes.
+std::vector<double> busy_trace() {
+  RandomStream random({.seed = 99});
+  std::vector<double> trace;
+  double level = 1;
+  for (int cell = 0; cell < 12000; ++cell) {
+    if (random.below(150) == 0) level = 1 + 0.4 * random.uniform() * random.uniform();
+    const bool spike = random.below(200) == 0;
+    trace.push_back(level * (1 + 0.02 * std::abs(random.normal())) +
+                    (spike ? random.uniform() : 0));
+  }
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("quiet: planted drops of a quarter and more, and none") {
+  const Rates rates = run(800, 1, {}, {.white_cv = 0.01});
+  CHECK(rates.right >= 0.97);
+  CHECK(rates.wrong <= 0.01);
+  CHECK(rates.false_alarms <= 0.01);
+  CHECK(rates.coverage >= 0.98);
+  CHECK(rates.median_seconds <= 6);
+}
+
+TEST_CASE("quiet: all shapes, up to 30 stages, drops from 10%, jittered costs") {
+  DrawOptions options;
+  options.most_stages = 30;
+  options.least_drop = 0.10;
+  options.two_drops_share = 0.2;
+  options.ramp_share = 0.1;
+  options.jitter = true;
+  const Rates rates = run(300, 10001, options, {.white_cv = 0.02});
+  // Ramps of stages just below min_drop are rightly inconclusive for long.
+  CHECK(rates.right >= 0.94);
+  CHECK(rates.wrong <= 0.01);
+  CHECK(rates.coverage >= 0.98);
+}
+
+TEST_CASE("noise of 3% in each block") {
+  const Rates rates = run(300, 20001, {}, {.white_cv = 0.03});
+  CHECK(rates.right >= 0.97);
+  CHECK(rates.wrong <= 0.01);
+  CHECK(rates.false_alarms <= 0.01);
+  CHECK(rates.coverage >= 0.98);
+}
+
+TEST_CASE("drift by half and a step by a third") {
+  const Rates rates = run(300, 30001, {},
+                          {.white_cv = 0.02,
+                           .drift = 0.5,
+                           .drift_period_seconds = 7,
+                           .step_seconds = 2,
+                           .step_factor = 1.33});
+  CHECK(rates.right >= 0.95);
+  CHECK(rates.wrong <= 0.01);
+  CHECK(rates.false_alarms <= 0.01);
+  CHECK(rates.coverage >= 0.98);
+}
+
+TEST_CASE("a busy machine") {
+  const Rates rates = run(300, 40001, {}, {.white_cv = 0.03, .trace = busy_trace()}, 120);
+  CHECK(rates.right >= 0.95);
+  CHECK(rates.wrong <= 0.01);
+  CHECK(rates.false_alarms <= 0.01);
+  CHECK(rates.coverage >= 0.98);
+}
+
+TEST_CASE("stalls in all arms") {
+  const Rates rates =
+      run(200, 50001, {}, {.white_cv = 0.02, .burst_probability = 0.05, .burst_seconds = 0.05});
+  CHECK(rates.right >= 0.95);
+  CHECK(rates.wrong <= 0.01);
+  CHECK(rates.false_alarms <= 0.01);
+}
+
+TEST_CASE("stalls in one arm are named, and never called flat") {
+  DrawOptions options;
+  options.least_stages = 6;
+  options.flat_share = 1;
+  int bursty = 0;
+  int flat = 0;
+  constexpr int kChains = 60;
+  for (int i = 0; i < kChains; ++i) {
+    const PlantedChain planted = draw(60001 + static_cast<std::uint64_t>(i), options);
+    SimulatedOptions simulated;
+    simulated.seed = planted.seed;
+    // One block in five of those in which stage 2 runs loses a fifth of a second.
+    simulated.noise = {
+        .white_cv = 0.01, .burst_probability = 0.2, .burst_seconds = 0.2, .burst_stage = 2};
+    SimulatedReplayer replayer(planted.chain, simulated);
+    BisectOptions bisect_options;
+    bisect_options.seed = planted.seed;
+    bisect_options.budget_seconds = 20;
+    const Report report = bisect(replayer, bisect_options);
+    flat += report.verdict.kind == VerdictKind::flat ? 1 : 0;
+    bursty += report.stages[1].bursty ? 1 : 0;
+  }
+  // A flat verdict after eleven rounds without a single stall is honest, and rare.
+  CHECK(flat <= kChains / 3);
+  CHECK(bursty >= kChains / 3);
+}
