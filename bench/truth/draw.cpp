@@ -12,15 +12,15 @@
 
 namespace cachebisect::truth {
 
-const char* to_string(Shape shape) noexcept {
+const char* to_string(Pattern shape) noexcept {
   switch (shape) {
-    case Shape::flat:
+    case Pattern::flat:
       return "flat";
-    case Shape::drop:
+    case Pattern::drop:
       return "drop";
-    case Shape::two_drops:
+    case Pattern::two_drops:
       return "two drops";
-    case Shape::ramp:
+    case Pattern::ramp:
       return "ramp";
   }
   return "unknown";
@@ -46,15 +46,15 @@ class Drawing {
     base(out.chain);
     bool possible = true;
     switch (shape_) {
-      case Shape::flat:
+      case Pattern::flat:
         break;
-      case Shape::drop:
+      case Pattern::drop:
         possible = plant(out.chain, random_.uniform(options_.least_drop, options_.most_drop));
         break;
-      case Shape::two_drops:
+      case Pattern::two_drops:
         possible = plant_two(out.chain);
         break;
-      case Shape::ramp:
+      case Pattern::ramp:
         possible = plant_ramp(out.chain);
         break;
     }
@@ -62,20 +62,20 @@ class Drawing {
     if (options_.jitter && random_.below(2) == 0) add_jitter(out.chain);
     out.truth = measure_truth(out.chain);
     out.truth.shape = shape_;
-    if (shape_ == Shape::drop || shape_ == Shape::two_drops) out.truth.planted = planted_;
+    if (shape_ == Pattern::drop || shape_ == Pattern::two_drops) out.truth.planted = planted_;
     return beyond_doubt(out);
   }
 
  private:
-  Shape pick_shape() {
+  Pattern pick_shape() {
     double u = random_.uniform();
-    for (const auto& [shape, share] : {std::pair{Shape::flat, options_.flat_share},
-                                       std::pair{Shape::two_drops, options_.two_drops_share},
-                                       std::pair{Shape::ramp, options_.ramp_share}}) {
+    for (const auto& [shape, share] : {std::pair{Pattern::flat, options_.flat_share},
+                                       std::pair{Pattern::two_drops, options_.two_drops_share},
+                                       std::pair{Pattern::ramp, options_.ramp_share}}) {
       if (u < share) return shape;
       u -= share;
     }
-    return Shape::drop;
+    return Pattern::drop;
   }
 
   /// Everything but the planted stage: below half of the step's time together.
@@ -180,11 +180,11 @@ class Drawing {
 
   [[nodiscard]] bool beyond_doubt(const PlantedChain& planted) const {
     const Truth& truth = planted.truth;
-    if (shape_ == Shape::flat) return truth.loss < 0.4 * kMinDrop;
+    if (shape_ == Pattern::flat) return truth.loss < 0.4 * kMinDrop;
     auto drops = truth.drops;
     std::sort(drops.rbegin(), drops.rend());
     if (drops.back() < -0.005) return false;
-    if (shape_ == Shape::ramp) return drops.front() < 0.9 * kMinDrop && truth.loss > 0.08;
+    if (shape_ == Pattern::ramp) return drops.front() < 0.9 * kMinDrop && truth.loss > 0.08;
     if (drops.front() < options_.least_drop * 0.98) return false;
     if (drops.size() > 1 && drops[1] > kSecondAtMost * drops.front()) return false;
     for (const int boundary : {truth.largest - 1, truth.largest}) {
@@ -195,7 +195,7 @@ class Drawing {
 
   RandomStream& random_;
   const DrawOptions& options_;
-  Shape shape_ = Shape::flat;
+  Pattern shape_ = Pattern::flat;
   double step_ = 0;
   std::string planted_;
 };

@@ -11,13 +11,13 @@
 
 namespace cachebisect::truth {
 
-enum class Shape {
+enum class Pattern {
   flat,       ///< the step hides everything
   drop,       ///< one stage costs a share of throughput
   two_drops,  ///< two do, one clearly more
   ramp,       ///< many equal stages, none of them above min_drop
 };
-const char* to_string(Shape shape) noexcept;
+const char* to_string(Pattern shape) noexcept;
 
 struct DrawOptions {
   int least_stages = 3;  ///< n, collate and copy included
@@ -35,7 +35,7 @@ struct DrawOptions {
 
 /// Drops are shares of throughput, 1 - T(s-1)/T(s).
 struct Truth {
-  Shape shape = Shape::flat;
+  Pattern shape = Pattern::flat;
   std::vector<double> seconds_per_sample;  ///< by boundary 0..n
   std::vector<double> drops;               ///< by stage, 0-based
   double loss = 0;

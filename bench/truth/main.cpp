@@ -74,7 +74,7 @@ std::vector<Score> load(const std::string& file) {
     if (fields >> s.seed >> shape >> s.planted >> s.stages >> s.workers >> outcome >> s.verdict >>
         s.expected >> s.false_alarm >> s.wrong_stage >> s.intervals >> s.covered >>
         s.largest_drop >> s.seconds >> s.rounds) {
-      s.shape = static_cast<Shape>(shape);
+      s.shape = static_cast<Pattern>(shape);
       s.outcome = static_cast<Outcome>(outcome);
       if (s.planted == "-") s.planted.clear();
       scores.push_back(std::move(s));

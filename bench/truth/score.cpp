@@ -142,12 +142,12 @@ std::string summary(const std::vector<Score>& scores) {
     ++outcomes[outcome];
     const bool planted = !s.planted.empty();
     ++by_kind[planted ? s.planted : to_string(s.shape)][outcome];
-    flat += s.shape == Shape::flat ? 1 : 0;
+    flat += s.shape == Pattern::flat ? 1 : 0;
     alarms += s.false_alarm ? 1 : 0;
     wrong_stage += s.wrong_stage ? 1 : 0;
     intervals += static_cast<std::size_t>(s.intervals);
     covered += static_cast<std::size_t>(s.covered);
-    (s.shape == Shape::flat ? flat_seconds : drop_seconds).push_back(s.seconds);
+    (s.shape == Pattern::flat ? flat_seconds : drop_seconds).push_back(s.seconds);
   }
   const std::size_t all = scores.size();
   std::string text;

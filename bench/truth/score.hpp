@@ -16,7 +16,7 @@ const char* to_string(Outcome outcome) noexcept;
 
 struct Score {
   std::uint64_t seed = 0;
-  Shape shape = Shape::flat;
+  Pattern shape = Pattern::flat;
   std::string planted;
   int stages = 0;
   int workers = 0;

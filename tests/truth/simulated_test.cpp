@@ -45,7 +45,7 @@ Rates run(int chains, std::uint64_t first_seed, const DrawOptions& draw_options,
     if (s.outcome != Outcome::right && std::getenv("TRUTH_VERBOSE") != nullptr) MESSAGE(row(s));
     rates.right += s.outcome == Outcome::right ? 1 : 0;
     rates.wrong += s.outcome == Outcome::wrong ? 1 : 0;
-    flat += s.shape == Shape::flat ? 1 : 0;
+    flat += s.shape == Pattern::flat ? 1 : 0;
     alarms += s.false_alarm ? 1 : 0;
     intervals += s.intervals;
     covered += s.covered;

@@ -10,7 +10,7 @@
 namespace cachebisect {
 
 /// One part of the chain. Drops are shares of throughput, 1 - T(from)/T(to).
-struct Finding {
+struct CACHEBISECT_API Finding {
   Part part;
   std::size_t rounds = 0;
   double drop = 0;                   ///< from the table: all seconds over all samples

@@ -25,7 +25,7 @@ CACHEBISECT_API std::vector<std::size_t> half_of_loss(const Findings& findings);
 
 /// What rounds of this noise can certify, and how many a question needs. `sigma`: the robust
 /// standard deviation of a round's log drop; `weight`: of the error.
-struct Power {
+struct CACHEBISECT_API Power {
   double sigma = 0.01;
   double alpha = 0.01;
   double weight = 0.5;

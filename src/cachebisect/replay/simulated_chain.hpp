@@ -30,7 +30,7 @@ struct SimulatedStage {
 };
 
 /// Sample stages (the first is the source), then collate and copy, which the simulation adds.
-struct SimulatedChain {
+struct CACHEBISECT_API SimulatedChain {
   std::vector<SimulatedStage> stages;
   std::int64_t batch_size = 8;
   int workers = 2;  ///< 0: inside the training thread
