@@ -45,6 +45,17 @@ void* counted(std::size_t bytes, std::size_t alignment) {
   std::free(data);
 }
 
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  return counted(bytes, 0);
+}
+[[gnu::noinline]] void operator delete(void* data, std::size_t /*bytes*/,
+                                       std::align_val_t /*alignment*/) noexcept {
+  std::free(data);
+}
+[[gnu::noinline]] void operator delete(void* data, const std::nothrow_t& /*tag*/) noexcept {
+  std::free(data);
+}
+
 using namespace cachebisect;  // NOLINT(google-build-using-namespace)
 
 namespace {

@@ -16,7 +16,7 @@ namespace {
 
 std::int64_t default_grain(std::int64_t batch, int workers) {
   constexpr std::int64_t kLargest = 32;
-  const std::int64_t share = batch / (2 * std::max(workers, 1));
+  const std::int64_t share = batch / 2 / std::max(workers, 1);
   return std::clamp<std::int64_t>(share, 1, kLargest);
 }
 
@@ -50,9 +50,9 @@ struct Executor::State {
   // The workers'.
   void live(std::size_t number);
   void load_until_stopped(SampleLoader& loader);
-  void load_grain(SampleLoader& loader, BatchSlot& slot, std::uint64_t sequence,
-                  std::int64_t grain);
-  void fail(const std::exception_ptr& failure) noexcept;
+  void load_grain(SampleLoader& loader, BatchSlot& slot, std::uint64_t batch,
+                  std::int64_t number) const;
+  void fail(const std::exception_ptr& what) noexcept;
 
   const Pipeline& pipeline;
   Device& device;
@@ -181,7 +181,7 @@ void Executor::State::load_until_stopped(SampleLoader& loader) {
 }
 
 void Executor::State::load_grain(SampleLoader& loader, BatchSlot& slot, std::uint64_t batch,
-                                 std::int64_t number) {
+                                 std::int64_t number) const {
   const BatchRange range = program.range(batch);
   const std::int64_t begin = number * grain;
   const std::int64_t end = std::min(begin + grain, range.size);

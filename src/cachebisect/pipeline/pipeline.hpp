@@ -93,7 +93,7 @@ class CACHEBISECT_API PipelineBuilder {
   PipelineBuilder& stage(std::string name, ProcessFunction process);
   PipelineBuilder& stage(BuiltStage stage);
   PipelineBuilder& stage(std::string name, BuiltStage stage);
-  PipelineBuilder& collate(std::string layout = "NHWC");
+  PipelineBuilder& collate(const std::string& layout = "NHWC");
   PipelineBuilder& copy(CopyOptions options = {});
   PipelineBuilder& batch_size(std::int64_t size);
   PipelineBuilder& workers(int workers);  ///< 0: inside the training thread; kAutoWorkers

@@ -55,7 +55,7 @@ PipelineBuilder& PipelineBuilder::stage(std::string name, BuiltStage stage) {
   return add(std::move(name), std::move(stage));
 }
 
-PipelineBuilder& PipelineBuilder::collate(std::string layout) {
+PipelineBuilder& PipelineBuilder::collate(const std::string& layout) {
   return add({}, {"collate.stack", {}, std::make_shared<StackCollate>(parse_batch_layout(layout))});
 }
 

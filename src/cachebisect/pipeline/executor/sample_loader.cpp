@@ -63,7 +63,7 @@ SampleLoader::SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout
       ledger_(&ledger),
       dynamic_(!pipeline.static_shapes()),
       outputs_(pipeline.collate_position()),
-      tallies_(std::make_unique<StageTally[]>(pipeline.stages().size())) {}
+      tallies_(pipeline.stages().size()) {}
 
 void SampleLoader::begin_run(const LoadProgram& program) {
   program_ = &program;
@@ -74,7 +74,7 @@ void SampleLoader::begin_run(const LoadProgram& program) {
   for (Sample& sample : outputs_) {
     for (Sample::NamedField& named : sample.fields()) named.field.detach();
   }
-  for (std::size_t i = 0; i < pipeline_->stages().size(); ++i) tallies_[i].clear();
+  for (StageTally& tally : tallies_) tally.clear();
   slot_write_.clear();
   blocked_.clear();
   probe_.reset(steps.size());

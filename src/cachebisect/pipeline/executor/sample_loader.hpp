@@ -2,7 +2,6 @@
 #pragma once
 
 #include <exception>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -64,7 +63,7 @@ class SampleLoader {
   bool observed_ = false;
 
   SampleProbe probe_;
-  std::unique_ptr<StageTally[]> tallies_;
+  std::vector<StageTally> tallies_;
   StageTally slot_write_;
   StageTally ignored_;
   Gauge<double> blocked_;
