@@ -197,3 +197,14 @@ TEST_CASE("a callable that throws or changes its dtype is named") {
               ErrorKind::data),
       "no samples"));
 }
+
+TEST_CASE("JSON text and files are told apart") {
+  const Registry registry = toy_registry();
+  const Pipeline pipeline = Pipeline::from_json(R"(  // a comment
+    {"batch_size": 4, "stages": [{"use": "read.toy"}, {"use": "collate.stack"}, {"use": "copy.device"}]})",
+                                                registry);
+  CHECK(pipeline.batch_size() == 4);
+  CHECK(pipeline.stages()[1].name == "collate");
+  CHECK(has(refusal([&] { (void)Pipeline::from_json("no/such/file.json", registry); }),
+            "no/such/file.json"));
+}
