@@ -141,6 +141,7 @@ TEST_CASE("stalls in one arm are named, and never called flat") {
   options.least_stages = 6;
   options.flat_share = 1;
   int bursty = 0;
+  int stalls_said = 0;
   int flat = 0;
   constexpr int kChains = 60;
   for (int i = 0; i < kChains; ++i) {
@@ -156,9 +157,14 @@ TEST_CASE("stalls in one arm are named, and never called flat") {
     bisect_options.budget_seconds = 20;
     const Report report = bisect(replayer, bisect_options);
     flat += report.verdict.kind == VerdictKind::flat ? 1 : 0;
-    bursty += report.stages[1].bursty ? 1 : 0;
+    const StageReport& planted_stage = report.stages[1];
+    const bool named = planted_stage.bursty && planted_stage.span.empty();
+    bursty += named ? 1 : 0;
+    stalls_said += report.verdict.text.find("stalls") != std::string::npos ? 1 : 0;
   }
   // A flat verdict after eleven rounds without a single stall is honest, and rare.
   CHECK(flat <= kChains / 3);
   CHECK(bursty >= kChains / 3);
+  CHECK(stalls_said >= kChains / 2);
+  MESSAGE(flat << " flat, " << bursty << " bursty, " << stalls_said << " said, of " << kChains);
 }

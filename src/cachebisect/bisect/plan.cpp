@@ -19,6 +19,7 @@ constexpr double kNullShare = 0.1;
 /// Rounds before a verdict on which part is the largest is acted upon.
 constexpr std::size_t kRoundsToTrust = 4;
 constexpr std::size_t kRoundsToOpen = 3;
+constexpr std::size_t kRoundsForStalls = 10;
 
 void make_set(std::vector<int>& values) {
   std::sort(values.begin(), values.end());
@@ -145,9 +146,10 @@ void Plan::open(const Part& part, std::vector<int>& boundaries) const {
 void Plan::update(const Findings& findings, double seconds_left) {
   if (!stages_) {
     const Finding& whole = findings.whole;
-    const bool lost =
-        whole.low > options_.min_drop ||
-        (whole.rounds >= kRoundsToOpen && whole.median_drop > 0.8 * options_.min_drop);
+    const double worth = 0.8 * options_.min_drop;
+    const bool lost = whole.low > options_.min_drop ||
+                      (whole.rounds >= kRoundsToOpen && whole.median_drop > worth) ||
+                      (whole.rounds >= kRoundsForStalls && whole.bursty && whole.drop > worth);
     if (lost) look_at_stages(seconds_left);
     return;
   }

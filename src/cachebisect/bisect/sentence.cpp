@@ -113,6 +113,12 @@ std::string inconclusive_sentence(const Report& report) {
             (largest->span.empty() ? largest->name : largest->span);
   }
   text += ".";
+  for (const StageReport& stage : report.stages) {
+    if (!stage.bursty || !stage.drop.value || *stage.drop.value < report.settings.min_drop)
+      continue;
+    text += " At " + (stage.span.empty() ? stage.name : stage.span) +
+            " time is lost in rare stalls rather than in every batch.";
+  }
   if (verdict.needed) {
     text += " About " + std::to_string(verdict.needed->rounds) + " rounds would tell: --budget " +
             std::to_string(static_cast<long>(verdict.needed->seconds) + 1) + ".";
