@@ -35,7 +35,9 @@ void Pilot::ends() {
   // The first block also pays for what a process does once.
   const double rough = block(ceiling_, plan_->warmup(), kLeastSteps);
   plan_->set_pilot(ceiling_, block(ceiling_, plan_->warmup(), pilot_steps(rough)));
-  const double first = block(0, plan_->warmup(), pilot_steps(rough));
+  // Live may be slower by orders of magnitude: a few steps first, as many as it can bear after.
+  double first = block(0, plan_->warmup(), kLeastSteps);
+  if (pilot_steps(first) > kLeastSteps) first = block(0, plan_->warmup(), pilot_steps(first));
   plan_->set_pilot(0, first);
   if (!emulated_) choose_warmup(first);
 }
