@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 
 #include "stages/support/generate_photos.hpp"
 #include "stages/support/small_random.hpp"
@@ -10,7 +11,8 @@ namespace cachebisect::stages {
 namespace {
 
 constexpr std::uint64_t kSeed = 0xF070;
-constexpr int kLeaves = 2600;
+constexpr int kFewestLeaves = 1000;
+constexpr int kMostLeaves = 4600;
 constexpr std::size_t kChannels = 3;
 
 /// A disc of one surface.
@@ -65,11 +67,12 @@ Scene draw_scene(const RgbImage& image, SmallRandom& random, unsigned class_inde
   SmallRandom class_random(kSeed, 1'000'000'007ULL + class_index);
   std::array<int, kChannels> tint{};
   for (int& shift : tint) shift = class_random.between(-40, 40);
-  const int roughness = random.between(300, 1500);
+  const int roughness = random.between(250, 2600);
+  const int leaves = random.between(kFewestLeaves, kMostLeaves);
   Scene scene;
   scene.map.resize(std::size_t{image.width} * image.height);
-  scene.leaves.reserve(kLeaves);
-  for (int i = 0; i < kLeaves; ++i) {
+  scene.leaves.reserve(static_cast<std::size_t>(leaves));
+  for (int i = 0; i < leaves; ++i) {
     if (i > 0) paint_disc(scene.map, image, random, static_cast<std::uint16_t>(i));
     scene.leaves.push_back(draw_leaf(random, tint, roughness));
   }
@@ -77,6 +80,9 @@ Scene draw_scene(const RgbImage& image, SmallRandom& random, unsigned class_inde
 }
 
 std::uint8_t to_level(int value) { return static_cast<std::uint8_t>(std::clamp(value, 0, 255)); }
+
+/// A triangle wave of period 256 between -64 and 64.
+int folded(unsigned position) { return std::abs(static_cast<int>(position % 256) - 128) - 64; }
 
 /// Colour, shading and grain of every pixel's leaf.
 void shade(const Scene& scene, RgbImage& image, SmallRandom& random) {
@@ -89,8 +95,8 @@ void shade(const Scene& scene, RgbImage& image, SmallRandom& random) {
       const std::uint64_t bits = random.next();
       const int white = static_cast<int>(bits & 63U) + static_cast<int>(bits >> 6U & 63U) - 63;
       drift = (drift + white) / 2;
-      const int light = (leaf.slope_x * (static_cast<int>(x % 128) - 64) +
-                         leaf.slope_y * (static_cast<int>(y % 128) - 64)) /
+      const int light = (leaf.slope_x * (folded(x)) +
+                         leaf.slope_y * (folded(y))) /
                             64 +
                         leaf.grain * drift / 2048;
       for (std::size_t c = 0; c < kChannels; ++c) {

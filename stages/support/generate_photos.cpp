@@ -14,7 +14,7 @@ namespace cachebisect::stages {
 namespace {
 
 constexpr unsigned kClasses = 10;
-constexpr int kQuality = 90;
+constexpr int kQuality = 91;
 
 std::string padded(std::uint64_t number, std::size_t digits) {
   const std::string text = std::to_string(number);
