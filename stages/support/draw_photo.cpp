@@ -95,9 +95,7 @@ void shade(const Scene& scene, RgbImage& image, SmallRandom& random) {
       const std::uint64_t bits = random.next();
       const int white = static_cast<int>(bits & 63U) + static_cast<int>(bits >> 6U & 63U) - 63;
       drift = (drift + white) / 2;
-      const int light = (leaf.slope_x * (folded(x)) +
-                         leaf.slope_y * (folded(y))) /
-                            64 +
+      const int light = (leaf.slope_x * (folded(x)) + leaf.slope_y * (folded(y))) / 64 +
                         leaf.grain * drift / 2048;
       for (std::size_t c = 0; c < kChannels; ++c) {
         const int colour_noise = static_cast<int>(bits >> (16 + 4 * c) & 7U) - 4;

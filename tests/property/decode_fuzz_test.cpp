@@ -74,6 +74,7 @@ void count(Outcome& outcome, const Call& call) {
 }
 
 void fuzz_image(const std::string& file, std::uint64_t rounds) {
+  if (!test::decodable(file)) return;
   CAPTURE(file);
   const auto stage = test::make_stage<SampleStage>(
       "decode.image", {{"max_pixels", std::int64_t{20'000}}, {"orientation", true}});

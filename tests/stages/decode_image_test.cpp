@@ -64,6 +64,10 @@ std::string decode_error(const SampleStage& stage, const Bytes& bytes) {
 
 void check_fixture(const SampleStage& stage, const std::string& file, const std::string& wanted) {
   CAPTURE(file);
+  if (!test::decodable(file)) {
+    CHECK(has(decode_error(stage, test::read_bytes(kFixtures + file)), "2: this build decodes no"));
+    return;
+  }
   const Sample input = encoded(test::read_bytes(kFixtures + file));
   check_equal(test::process_sample(stage, input), expected(wanted));
 }
@@ -116,6 +120,7 @@ TEST_CASE("the limit on pixels is checked from the header") {
   for (const std::string file :
        {"rgb_420.jpg", "rgb.png", "rgb_bmp.bmp", "rgb_tif.tif", "rgb_webp.webp", "rgb_ppm.ppm"}) {
     CAPTURE(file);
+    if (file.ends_with(".jpg") && !test::decodable(file)) continue;
     CHECK(has(decode_error(*stage, test::read_bytes(kFixtures + file)),
               "3: has 1776 pixels by its header, more than \"max_pixels\" (1775)"));
   }
@@ -132,7 +137,8 @@ TEST_CASE("what is no image, or an empty one, is said to be so") {
   const auto stage = decoder();
   CHECK(has(decode_error(*stage, {}), "3: is empty"));
   CHECK(has(decode_error(*stage, {'h', 'e', 'l', 'l', 'o'}), "no image of a known format"));
-  CHECK(has(decode_error(*stage, {0xFF, 0xD8, 0xFF}), "3: damaged or unreadable JPEG"));
+  if (test::decodable("x.jpg"))
+    CHECK(has(decode_error(*stage, {0xFF, 0xD8, 0xFF}), "3: damaged or unreadable JPEG"));
   CHECK(has(decode_error(*stage, {'P', '6', ' ', '1'}), "the header of this PNM is damaged"));
   CHECK(has(decode_error(*stage, {'P', '6', ' ', '0', ' ', '4', ' '}), "that it has no pixels"));
 }
@@ -143,6 +149,7 @@ TEST_CASE("truncated images are errors, and the stage works on afterwards") {
   for (const std::string file : {"rgb.png", "rgb_webp.webp", "rgb_tif.tif", "rgb_bmp.bmp"})
     files.push_back(file);
   for (const std::string& file : files) {
+    if (!test::decodable(file)) continue;
     CAPTURE(file);
     Bytes bytes = test::read_bytes(kFixtures + file);
     bytes.resize(bytes.size() * 2 / 3);
@@ -151,6 +158,7 @@ TEST_CASE("truncated images are errors, and the stage works on afterwards") {
   }
 }
 
+#ifdef CACHEBISECT_WITH_TURBOJPEG
 TEST_CASE("damage inside the entropy-coded data is noticed") {
   Bytes bytes = test::read_bytes(kFixtures + "rgb_420_restart.jpg");
   const std::array<std::uint8_t, 2> restart{0xFF, 0xD3};
@@ -184,6 +192,7 @@ TEST_CASE("the fast transform is near the exact one, and another") {
 TEST_CASE("threads share one stage") {
   const auto stage = decoder();
   const Bytes jpeg = test::read_bytes(kFixtures + "rgb_420.jpg");
+  const bool with_png = test::decodable("rgb.png");
   const Bytes png = test::read_bytes(kFixtures + "rgb.png");
   const Expected wanted_jpeg = expected("rgb_420.rgb");
   const Expected wanted_png = expected("rgb.rgb");
@@ -193,10 +202,10 @@ TEST_CASE("threads share one stage") {
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&] {
         for (int i = 0; i < 50; ++i) {
-          const Sample input = encoded(i % 5 == 0 ? png : jpeg);
+          const Sample input = encoded(with_png && i % 5 == 0 ? png : jpeg);
           const Sample out = test::process_sample(*stage, input);
           const auto pixels = out.field("image").as<std::uint8_t>();
-          const Bytes& wanted = i % 5 == 0 ? wanted_png.pixels : wanted_jpeg.pixels;
+          const Bytes& wanted = with_png && i % 5 == 0 ? wanted_png.pixels : wanted_jpeg.pixels;
           if (!std::equal(pixels.begin(), pixels.end(), wanted.begin(), wanted.end())) ++wrong;
         }
       });
@@ -204,3 +213,4 @@ TEST_CASE("threads share one stage") {
   }
   CHECK(wrong == 0);
 }
+#endif

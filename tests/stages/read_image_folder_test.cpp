@@ -139,6 +139,7 @@ TEST_CASE("files that vanish, empty, change or lock while running are errors of 
   }
 }
 
+#ifdef CACHEBISECT_WITH_TURBOJPEG
 TEST_CASE("a missing folder is generated: photo-like JPEG files in ten classes") {
   const test::TempFolder folder;
   const auto source = folder_source(
@@ -158,3 +159,13 @@ TEST_CASE("a missing folder is generated: photo-like JPEG files in ten classes")
   CHECK(bytes / 20 > 50'000);
   CHECK(bytes / 20 < 90'000);
 }
+#else
+TEST_CASE("a build without a JPEG library says that it cannot generate") {
+  const test::TempFolder folder;
+  const auto error = test::error_of([&] {
+    folder_source(folder.path("photos"), {{"if_missing", std::string("generate")}})->open();
+  });
+  CHECK(has(error, "2: this build makes no JPEG files"));
+  CHECK(test::entries_in(folder.path()) == 0);
+}
+#endif

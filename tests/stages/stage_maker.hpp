@@ -65,6 +65,21 @@ inline std::string error_of(const std::function<void()>& call) {
   return "";
 }
 
+/// Whether this build decodes files of this name's format.
+inline bool decodable(const std::string& file) {
+#ifdef CACHEBISECT_WITH_TURBOJPEG
+  constexpr bool kJpeg = true;
+#else
+  constexpr bool kJpeg = false;
+#endif
+#ifdef CACHEBISECT_WITH_OPENCV
+  constexpr bool kOthers = true;
+#else
+  constexpr bool kOthers = false;
+#endif
+  return file.ends_with(".jpg") ? kJpeg : kOthers;
+}
+
 inline bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
