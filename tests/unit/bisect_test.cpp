@@ -68,6 +68,23 @@ TEST_CASE("a planted drop is found, certified and explained") {
                                                  *report.boundaries.back().seconds_per_sample));
 }
 
+TEST_CASE("partial reports come after rounds and are whole") {
+  SimulatedReplayer replayer(chain_with_drop(), {.noise = {.white_cv = 0.01}});
+  BisectOptions options;
+  int partial = 0;
+  options.partial = [&](const Report& report) {
+    ++partial;
+    CHECK(report.interrupted);
+    CHECK(report.verdict.rounds == partial);
+    CHECK(report.stages.size() == 6);
+    CHECK_FALSE(report.verdict.text.empty());
+  };
+  const Report report = bisect(replayer, options);
+  CHECK_FALSE(report.interrupted);
+  CHECK(report.stages.size() == 6);
+  CHECK(partial >= report.verdict.rounds - 1);
+}
+
 TEST_CASE("the same seed gives the same report") {
   const auto run = [] {
     SimulatedReplayer replayer(chain_with_drop(), {.seed = 4, .noise = {.white_cv = 0.05}});

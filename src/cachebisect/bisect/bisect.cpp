@@ -50,14 +50,14 @@ class Session {
         plan_(plan_options()),
         rounds_(n_),
         ledger_(rounds_, options.confidence),
+        builder_(chain_, options),
         null_evidence_(2 / (1 - options.confidence)),
         random_({.seed = options.seed, .stage = hash_name("bisect")}) {}
 
   Report run() {
-    ReportBuilder builder(chain_, options_);
-    builder.begin();
+    builder_.begin();
     try {
-      prepare(builder);
+      prepare();
       runner_.start();
       measure();
     } catch (const Error& error) {
@@ -66,14 +66,7 @@ class Session {
       interrupted_ = true;
     }
     if (rounds_.rounds() > 0) examine();
-    return builder.finish({.runner = runner_,
-                           .plan = plan_,
-                           .ledger = ledger_,
-                           .findings = findings_,
-                           .decision = decision_,
-                           .null_evidence = null_evidence_,
-                           .certified_after = certified_after_,
-                           .interrupted = interrupted_});
+    return make_report();
   }
 
  private:
@@ -96,12 +89,31 @@ class Session {
     return plan;
   }
 
-  void prepare(ReportBuilder& builder) {
+  [[nodiscard]] Report make_report() {
+    return builder_.make({.runner = runner_,
+                          .plan = plan_,
+                          .ledger = ledger_,
+                          .findings = findings_,
+                          .decision = decision_,
+                          .null_evidence = null_evidence_,
+                          .certified_after = certified_after_,
+                          .interrupted = interrupted_});
+  }
+
+  /// What the user would get if the run ended here, for callers who may not get the final one.
+  void hand_out_partial() {
+    if (!options_.partial) return;
+    interrupted_ = true;
+    options_.partial(make_report());
+    interrupted_ = false;
+  }
+
+  void prepare() {
     runner_.set_phase("caches");
     runner_.report_progress({});
     const double before = replayer_.clock();
     facts_ = replayer_.prepare(options_.cache, options_.stop);
-    builder.prepared(facts_, replayer_.clock() - before);
+    builder_.prepared(facts_, replayer_.clock() - before);
     findings_options_ = {options_.min_drop, chain_.workers, facts_.serve_seconds_per_sample};
   }
 
@@ -120,6 +132,7 @@ class Session {
       if (!time_to_look(rounds_.rounds())) continue;
       examine();
       if (finished()) return;
+      hand_out_partial();
       const bool stages_before = plan_.looking_at_stages();
       plan_.update(findings_, runner_.left());
       if (plan_.looking_at_stages() && !stages_before) look_at_stages(pilot);
@@ -196,6 +209,7 @@ class Session {
   Plan plan_;
   RoundTable rounds_;
   Ledger ledger_;
+  ReportBuilder builder_;
   Evidence null_evidence_;
   RandomStream random_;
   CacheFacts facts_;

@@ -81,7 +81,13 @@ void ReportBuilder::prepared(const CacheFacts& facts, double seconds) {
   report_.timing.prepare_seconds = std::max(0.0, seconds - facts.seconds);
 }
 
-Report ReportBuilder::finish(const Measured& measured) {
+Report ReportBuilder::make(const Measured& measured) const {
+  ReportBuilder filled = *this;
+  filled.fill(measured);
+  return std::move(filled.report_);
+}
+
+void ReportBuilder::fill(const Measured& measured) {
   report_.interrupted = measured.interrupted;
   report_.timing.measure_seconds = measured.runner.elapsed();
   report_.blocks = measured.runner.records();
@@ -99,7 +105,6 @@ Report ReportBuilder::finish(const Measured& measured) {
   report_.warnings = find_warnings(report_, measured, *options_);
   report_.remedies = find_remedies(report_);
   report_.verdict.text = verdict_sentence(report_);
-  return std::move(report_);
 }
 
 void ReportBuilder::fill_verdict(const Measured& measured) {

@@ -31,9 +31,11 @@ class CACHEBISECT_API ReportBuilder {
 
   void begin();  ///< reads the time of day and the machine
   void prepared(const CacheFacts& facts, double seconds);
-  [[nodiscard]] Report finish(const Measured& measured);
+  /// The report of what is known now; may be asked for again later.
+  [[nodiscard]] Report make(const Measured& measured) const;
 
  private:
+  void fill(const Measured& measured);
   void fill_verdict(const Measured& measured);
   void fill_needed(const Measured& measured);
 
