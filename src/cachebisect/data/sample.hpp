@@ -14,9 +14,8 @@ namespace cachebisect {
 /// list.
 struct SampleIndex {
   std::uint64_t value = 0;
-  constexpr operator std::uint64_t() const noexcept {
-    return value;
-  }  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr operator std::uint64_t() const noexcept { return value; }
 };
 
 /// The fields that samples have at one boundary, in order.

@@ -56,8 +56,8 @@ class FieldCheck {
       refuse(wanted, "add augment.to_float before collate, or device.to_float after the copy");
     }
     refuse(wanted,
-           "add augment.cast before collate, or device.cast after the copy, with \"dtype\": \"" +
-               first + "\"");
+           R"(add augment.cast before collate, or device.cast after the copy, with "dtype": ")" +
+               first + '"');
   }
 
   void check_rank() const {
@@ -85,14 +85,14 @@ class FieldCheck {
     if (letter == 'C' && layout.size() == 4) {
       const bool first = layout.find('C') == 1;
       if (given_.shape[first ? 3 : 1] == size) {
-        return std::string("set \"layout\": \"") + (first ? "NCHW" : "NHWC") +
-               "\" in collate.stack";
+        return std::string(R"(set "layout": ")") + (first ? "NCHW" : "NHWC") +
+               R"(" in collate.stack)";
       }
-      if (size == 1) return "add augment.grayscale with \"channels\": 1";
+      if (size == 1) return R"(add augment.grayscale with "channels": 1)";
       return "read or decode images of " + std::to_string(size) + " channels";
     }
     if (letter == 'C') return "set train.classes, or the stage's size, so that both agree";
-    return "add augment.resize or augment.center_crop with \"size\": [" +
+    return R"(add augment.resize or augment.center_crop with "size": [)" +
            std::to_string(expected_.height) + ", " + std::to_string(expected_.width) + "]";
   }
 

@@ -25,19 +25,18 @@ const char* remedy(cudaError_t status) {
   }
 }
 
-std::string place(const std::source_location& where) {
-  const std::string path = where.file_name();
-  return path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(where.line());
+std::string place(const std::string& file, int line) {
+  return file.substr(file.find_last_of('/') + 1) + ":" + std::to_string(line);
 }
 
 }  // namespace
 
-void check(cudaError_t status, const char* call, std::source_location where) {
+void check(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
   (void)cudaGetLastError();  // or a later, innocent call would report it again
   throw Error(ErrorKind::device, std::string("CUDA: ") + call + " failed with " +
                                      cudaGetErrorName(status) + " (" + cudaGetErrorString(status) +
-                                     ") at " + place(where) + "; " + remedy(status));
+                                     ") at " + place(file, line) + "; " + remedy(status));
 }
 
 DeviceGuard::DeviceGuard(int ordinal) {

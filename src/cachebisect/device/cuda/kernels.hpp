@@ -42,8 +42,9 @@ cudaError_t unpack_bits(const void* from, void* to, std::int64_t count, cudaStre
 struct Gather {
   static constexpr int kMaxRank = 6;
   int rank = 0;
-  std::int64_t shape[kMaxRank] = {};
-  std::int64_t strides[kMaxRank] = {};
+  // Plain arrays: kernels cannot call the members of std::array.
+  std::int64_t shape[kMaxRank] = {};    // NOLINT(modernize-avoid-c-arrays)
+  std::int64_t strides[kMaxRank] = {};  // NOLINT(modernize-avoid-c-arrays)
 };
 cudaError_t transpose(const void* from, void* to, std::size_t element_bytes, const Gather& gather,
                       std::int64_t count, cudaStream_t stream);
