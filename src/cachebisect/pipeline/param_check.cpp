@@ -154,6 +154,7 @@ std::optional<std::string> violation(const ParamSpec& spec, const ParamValue& va
 
 Params complete_params(const std::vector<ParamSpec>& specs, Params given) {
   std::vector<std::string> known;
+  known.reserve(specs.size());
   for (const ParamSpec& spec : specs) known.push_back(spec.name);
   for (const auto& [name, value] : given.values()) {
     if (std::ranges::find(known, name) != known.end()) continue;

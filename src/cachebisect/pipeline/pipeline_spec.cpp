@@ -46,9 +46,9 @@ std::string parse_device(const json& root, const Context& context) {
   if (found == root.end()) return "auto";
   if (found->is_string() && is_device(found->get_ref<const std::string&>()))
     return found->get<std::string>();
-  context.fail(Pointer().at("device"),
-               "must be \"auto\", \"cpu\", \"cuda\", \"cuda:N\" or \"emulated\", not " +
-                   spec::clipped(*found));
+  context.fail(
+      Pointer().at("device"),
+      R"(must be "auto", "cpu", "cuda", "cuda:N" or "emulated", not )" + spec::clipped(*found));
 }
 
 // It stands in the terminal report, so it must be one line that a terminal shows as it is.

@@ -69,6 +69,7 @@ const Type& find_type(const std::vector<Type>& types, std::string_view name, con
   const auto found = std::ranges::lower_bound(types, name, {}, &Type::type);
   if (found != types.end() && found->type == name) return *found;
   std::vector<std::string> known;
+  known.reserve(types.size());
   for (const Type& type : types) known.push_back(type.type);
   const std::string hint = known.empty() ? "none are registered" : suggestion(name, known);
   throw Error(ErrorKind::usage, std::string("unknown ") + what + " " + quote(name) + "; " + hint);

@@ -126,14 +126,15 @@ ordered_json jitter_to_json(const Jitter& jitter) {
 }
 
 void write_params(ordered_json& object, const Params& params) {
-  for (const auto& [name, value] : params.values()) {
-    std::visit([&](const auto& held) { object[name] = held; }, value);
+  for (const auto& entry : params.values()) {
+    std::visit([&](const auto& held) { object[entry.first] = held; }, entry.second);
   }
   if (params.has_jitter()) object["jitter"] = jitter_to_json(params.jitter());
 }
 
 std::vector<std::string> names_of(const std::vector<ParamSpec>& specs) {
   std::vector<std::string> names;
+  names.reserve(specs.size());
   for (const ParamSpec& spec : specs) names.push_back(spec.name);
   return names;
 }

@@ -27,7 +27,7 @@ std::string text_of(const json& object, const char* key) {
 std::string default_name(const std::string& type) {
   constexpr std::array<std::string_view, 4> kByCategory{"read", "decode", "collate", "copy"};
   const std::size_t dot = type.find('.');
-  const std::string category = type.substr(0, dot);
+  std::string category = type.substr(0, dot);
   if (dot == std::string::npos || std::ranges::find(kByCategory, category) != kByCategory.end())
     return category;
   return type.substr(dot + 1);

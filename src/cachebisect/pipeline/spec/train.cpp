@@ -104,10 +104,9 @@ TrainSpec parse_train(const json& train, const Registry& registry, const Context
   const bool model = train.contains("model");
   const bool kind = train.contains("kind");
   const bool use = train.contains("use");
-  if (int{model} + int{kind} + int{use} > 1) {
+  if ((model && kind) || (model && use) || (kind && use)) {
     context.fail(
-        at,
-        std::string("has more than one of \"model\", \"kind\" and \"use\"; it must be ") + kForms);
+        at, std::string(R"(has more than one of "model", "kind" and "use"; it must be )") + kForms);
   }
   if (use) return parse_plugin_step(train, registry, at, context);
   if (kind) return parse_kind(train, at, context);
