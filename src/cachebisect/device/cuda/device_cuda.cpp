@@ -84,6 +84,7 @@ DeviceInfo read_info(int ordinal) {
   info.name = properties.name;
   info.memory_bytes = total_bytes;
   info.free_bytes = free_bytes;
+  info.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
   return info;
 }
 
