@@ -31,13 +31,25 @@ struct Options {
   double noise_cv = 0.01;
   bool print_json = false;
   std::string resume;
+  std::string trace;
+  double trace_cell = 0.02;
 };
 
+/// A recorded slowdown: one factor a line.
+std::vector<double> load_trace(const std::string& file) {
+  std::vector<double> factors;
+  if (file.empty()) return factors;
+  std::ifstream in(file);
+  for (double factor = 0; in >> factor;) factors.push_back(factor);
+  if (factors.empty()) throw Error(ErrorKind::usage, "no factors in " + file + "; one a line");
+  return factors;
+}
+
 Report run_simulated(const PlantedChain& planted, const BisectOptions& bisect_options,
-                     double noise_cv) {
+                     const SimulatedNoise& noise) {
   SimulatedOptions options;
   options.seed = planted.seed;
-  options.noise.white_cv = noise_cv;
+  options.noise = noise;
   SimulatedReplayer replayer(planted.chain, options);
   return bisect(replayer, bisect_options);
 }
@@ -93,6 +105,9 @@ int run(const Options& options) {
   std::vector<Score> scores = load(options.resume);
   std::set<std::uint64_t> done;
   for (const Score& s : scores) done.insert(s.seed);
+  const SimulatedNoise noise{.white_cv = options.noise_cv,
+                             .trace = load_trace(options.trace),
+                             .trace_seconds = options.trace_cell};
   std::cout << row_header();
   for (const Score& s : scores) std::cout << row(s);
   for (int i = 0; i < options.chains; ++i) {
@@ -106,9 +121,8 @@ int run(const Options& options) {
     BisectOptions bisect_options;
     bisect_options.budget_seconds = options.budget;
     bisect_options.seed = seed;
-    const Report report = options.simulated
-                              ? run_simulated(planted, bisect_options, options.noise_cv)
-                              : run_real(planted, bisect_options, registry);
+    const Report report = options.simulated ? run_simulated(planted, bisect_options, noise)
+                                            : run_real(planted, bisect_options, registry);
     scores.push_back(score(report, planted));
     append(options.resume, scores.back());
     std::cout << row(scores.back()) << std::flush;
@@ -127,6 +141,9 @@ int main(int argc, char** argv) {
   app.add_option("--budget", options.budget, "Seconds of measuring for each chain");
   app.add_flag("--simulated", options.simulated, "In virtual time");
   app.add_option("--noise", options.noise_cv, "Simulated: cv of the noise of a block");
+  app.add_option("--trace", options.trace, "Simulated: recorded slowdown, one factor a line");
+  app.add_option("--trace-cell", options.trace_cell, "Simulated: seconds that a factor holds")
+      ->check(CLI::PositiveNumber);
   app.add_option("--resume", options.resume, "Remember finished chains in this file, skip them");
   app.add_flag("--print-pipelines", options.print_json, "Print the pipeline files, run nothing");
   CLI11_PARSE(app, argc, argv);
