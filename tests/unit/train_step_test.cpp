@@ -87,7 +87,8 @@ TEST_CASE("refusals name the field, both sides and the stage that mends it") {
         "[128, 32, 32, 3]; set \"layout\": \"NCHW\" in collate.stack");
   CHECK(refused_image(DType::float32, {128, 3, 28, 32}) ==
         "field 'image': the training step 'net' needs NCHW [N, 3, 32, 32], the chain gives float32 "
-        "[128, 3, 28, 32]; add augment.resize or augment.center_crop with \"size\": [32, 32]");
+        "[128, 3, 28, 32]; add augment.resize or augment.center_crop with \"height\": 32, "
+        "\"width\": 32");
   CHECK(refused_image(DType::float32, {128, 1, 32, 32}) ==
         "field 'image': the training step 'net' needs NCHW [N, 3, 32, 32], the chain gives float32 "
         "[128, 1, 32, 32]; read or decode images of 3 channels");
@@ -97,6 +98,10 @@ TEST_CASE("refusals name the field, both sides and the stage that mends it") {
   CHECK(refusal(kImage, {{"img", DType::float32, Shape{1}}}) ==
         "field 'image': the training step 'net' needs it, the chain gives 'img'; take a read and "
         "decode stage that make it");
+  CHECK(refusal({.name = "label", .dtypes = {DType::int64}, .layout = "N"},
+                {{"label", DType::int32, Shape{128}}}) ==
+        "field 'label': the training step 'net' needs int64, the chain gives int32 [128]; take a "
+        "source or stage that puts it out as int64");
   CHECK(refusal({.name = "label", .dtypes = {DType::int64}, .layout = "N"},
                 {{"label", DType::int64, Shape{128, 10}}}) ==
         "field 'label': the training step 'net' needs N [N], the chain gives int64 [128, 10]; take "

@@ -55,6 +55,7 @@ class FieldCheck {
     if (!is_float(given_.dtype) && wants_float) {
       refuse(wanted, "add augment.to_float before collate, or device.to_float after the copy");
     }
+    if (!wants_float) refuse(wanted, "take a source or stage that puts it out as " + first);
     refuse(wanted,
            R"(add augment.cast before collate, or device.cast after the copy, with "dtype": ")" +
                first + '"');
@@ -92,8 +93,10 @@ class FieldCheck {
       return "read or decode images of " + std::to_string(size) + " channels";
     }
     if (letter == 'C') return "set train.classes, or the stage's size, so that both agree";
-    return R"(add augment.resize or augment.center_crop with "size": [)" +
-           std::to_string(expected_.height) + ", " + std::to_string(expected_.width) + "]";
+    return R"(add augment.resize or augment.center_crop with "height": )" +
+           std::to_string(expected_.height > 0 ? expected_.height : expected_.width) +
+           R"(, "width": )" +
+           std::to_string(expected_.width > 0 ? expected_.width : expected_.height);
   }
 
   /// "NCHW [N, 3, 224, 224]", with letters where any size will do.
