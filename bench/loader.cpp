@@ -1,0 +1,227 @@
+// Loader throughput of any pipeline, without a training step, beside the bare kernels on one core.
+//
+//   loader PIPELINE [--workers 1,2] [--seconds S] [--rounds R] [--set PATH=VALUE]...
+//
+// Rounds interleave the configurations (drift hits all alike); a line gives the medians over
+// rounds: samples/s, samples a CPU second, and the share of N x the kernel loop.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/statistics.hpp"
+#include "cachebisect/pipeline/executor.hpp"
+#include "cachebisect/pipeline/pipeline.hpp"
+#include "cachebisect/pipeline/sampler.hpp"
+#include "cachebisect/stages.hpp"
+
+namespace {
+
+using namespace cachebisect;  // NOLINT(google-build-using-namespace): a program of one file
+
+struct Arguments {
+  std::string file;
+  std::vector<int> workers{1, 2};
+  double seconds = 1.5;
+  int rounds = 5;
+  std::vector<SpecOverride> overrides;
+};
+
+struct Rate {
+  double per_second = 0;
+  double per_cpu_second = 0;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto value = [&]() -> std::string {
+      if (++i == argc) throw Error(ErrorKind::usage, word + " needs a value");
+      return argv[i];
+    };
+    if (word == "--workers") {
+      arguments.workers.clear();
+      const std::string list = value();
+      for (std::size_t at = 0; at < list.size();
+           at = list.find(',', at) == std::string::npos ? list.size() : list.find(',', at) + 1) {
+        arguments.workers.push_back(std::atoi(list.c_str() + at));
+      }
+    } else if (word == "--seconds") {
+      arguments.seconds = std::atof(value().c_str());
+    } else if (word == "--rounds") {
+      arguments.rounds = std::atoi(value().c_str());
+    } else if (word == "--set") {
+      const std::string set = value();
+      arguments.overrides.push_back({set.substr(0, set.find('=')), set.substr(set.find('=') + 1)});
+    } else {
+      arguments.file = word;
+    }
+  }
+  if (arguments.file.empty())
+    throw Error(ErrorKind::usage, "loader PIPELINE [--workers 1,2] [--seconds S]");
+  return arguments;
+}
+
+Rate rate_of(std::uint64_t samples, double seconds, double cpu_seconds) {
+  return {static_cast<double>(samples) / seconds, static_cast<double>(samples) / cpu_seconds};
+}
+
+/// Source and sample stages in a plain loop on this thread, the last stage's output into a batch
+/// row.
+class KernelLoop {
+ public:
+  explicit KernelLoop(const Pipeline& pipeline)
+      : pipeline_(pipeline), samples_(pipeline.collate_position()) {
+    const BatchSpec& spec = pipeline.stages()[pipeline.collate_position()].output;
+    for (std::size_t f = 0; f < spec.size(); ++f) {
+      batch_.resize_field(f, spec[f].name, spec[f].dtype, spec[f].shape);
+    }
+  }
+
+  Rate run(double seconds) {
+    const Sampler sampler(pipeline_.samples(), pipeline_.spec().seed, pipeline_.spec().shuffle);
+    const double cpu = thread_cpu_seconds();
+    const double begin = monotonic_seconds();
+    std::uint64_t done = 0;
+    while (monotonic_seconds() < begin + seconds) {
+      one(sampler.index(0, position_++ % pipeline_.samples()),
+          static_cast<std::int64_t>(done) % pipeline_.batch_size());
+      ++done;
+    }
+    return rate_of(done, monotonic_seconds() - begin, thread_cpu_seconds() - cpu);
+  }
+
+ private:
+  void one(SampleIndex index, std::int64_t row) {
+    const auto context = [&](std::size_t stage) {
+      return SampleContext({pipeline_.spec().seed, 0, index, pipeline_.stages()[stage].random_key},
+                           arena_);
+    };
+    samples_[0].set_index(index);
+    pipeline_.source().read(samples_[0], context(0));
+    for (std::size_t s = 1; s < samples_.size(); ++s) {
+      samples_[s].begin_from(samples_[s - 1]);
+      if (s + 1 == samples_.size()) attach(samples_[s], row);
+      const auto& stage = static_cast<const SampleStage&>(*pipeline_.stages()[s].stage);
+      stage.process(samples_[s - 1], samples_[s], context(s));
+      arena_.reset();
+    }
+    collect(row);
+  }
+
+  void attach(Sample& sample, std::int64_t row) {
+    const BatchSpec& spec = pipeline_.stages()[pipeline_.collate_position()].output;
+    for (std::size_t f = 0; f < spec.size(); ++f) {
+      sample.field(spec[f].name)
+          .attach(pipeline_.collate().row(spec[f], batch_.batch.fields[f].tensor.data, row));
+    }
+  }
+
+  void collect(std::int64_t row) {
+    const BatchSpec& spec = pipeline_.stages()[pipeline_.collate_position()].output;
+    for (std::size_t f = 0; f < spec.size(); ++f) {
+      const TensorView to =
+          pipeline_.collate().row(spec[f], batch_.batch.fields[f].tensor.data, row);
+      const Field& from = samples_.back().field(spec[f].name);
+      if (from.data() != to.data) copy_tensor(from.view(), to);
+    }
+  }
+
+  const Pipeline& pipeline_;
+  std::vector<Sample> samples_;
+  OwnedHostBatch batch_{host_memory()};
+  Arena arena_;
+  std::uint64_t position_ = 0;
+};
+
+/// An executor kept between runs, as a training job keeps its loader.
+class LoaderLoop {
+ public:
+  LoaderLoop(const Pipeline& pipeline, Device& device, int workers)
+      : executor_(pipeline, device, {.workers = workers, .prefetch = pipeline.spec().prefetch}) {
+    LoadPlan plan;
+    plan.observe = false;
+    executor_.start(plan);
+    run(0.2);
+  }
+
+  Rate run(double seconds) {
+    const double cpu = process_cpu_seconds();
+    const double begin = monotonic_seconds();
+    std::uint64_t samples = 0;
+    while (monotonic_seconds() < begin + seconds) {
+      const ReadyBatch batch = executor_.next({});
+      samples += static_cast<std::uint64_t>(batch.batch->size);
+      executor_.release(batch, nullptr);
+    }
+    return rate_of(samples, monotonic_seconds() - begin, process_cpu_seconds() - cpu);
+  }
+
+  Executor& executor() { return executor_; }
+
+ private:
+  Executor executor_;
+};
+
+double median_of(const std::vector<Rate>& rates, double Rate::*part) {
+  std::vector<double> values;
+  for (const Rate& rate : rates) values.push_back(rate.*part);
+  return median(values);
+}
+
+void print(const char* name, const std::vector<Rate>& rates, const std::vector<double>& shares) {
+  const auto [low, high] =
+      std::minmax_element(rates.begin(), rates.end(),
+                          [](const Rate& a, const Rate& b) { return a.per_second < b.per_second; });
+  std::printf("%-10s %10.0f samples/s (%.0f..%.0f) %10.0f a CPU second", name,
+              median_of(rates, &Rate::per_second), low->per_second, high->per_second,
+              median_of(rates, &Rate::per_cpu_second));
+  if (!shares.empty()) std::printf("  %5.1f%% of the kernel loops", 100 * median(shares));
+  std::printf("\n");
+}
+
+int measure(const Arguments& arguments) {
+  Registry registry;
+  stages::register_all(registry);
+  const Pipeline pipeline =
+      Pipeline::from_spec(load_pipeline(arguments.file, registry, arguments.overrides), registry);
+  const std::unique_ptr<Device> device = make_cpu_device();
+  KernelLoop kernel(pipeline);
+  kernel.run(0.2);
+  std::vector<Rate> kernel_rates;
+  std::vector<std::vector<Rate>> rates(arguments.workers.size());
+  std::vector<std::vector<double>> shares(arguments.workers.size());
+  for (int round = 0; round < arguments.rounds; ++round) {
+    const Rate kernel_rate = kernel.run(arguments.seconds);
+    kernel_rates.push_back(kernel_rate);
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      LoaderLoop loader(pipeline, *device, arguments.workers[i]);
+      rates[i].push_back(loader.run(arguments.seconds));
+      shares[i].push_back(rates[i].back().per_second /
+                          (std::max(1, arguments.workers[i]) * kernel_rate.per_second));
+    }
+  }
+  std::printf("%s: batch %lld, %d rounds of %.1f s\n", pipeline.spec().name.c_str(),
+              static_cast<long long>(pipeline.batch_size()), arguments.rounds, arguments.seconds);
+  print("kernels", kernel_rates, {});
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    print(("workers " + std::to_string(arguments.workers[i])).c_str(), rates[i], shares[i]);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return measure(parse(argc, argv));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "loader: %s\n", error.what());
+    return exit_code(error.kind());
+  }
+}

@@ -1,0 +1,170 @@
+// What README.md and docs/ show is true: commands run, reports have the rows that are shown, code
+// is the code of the examples, JSON is a pipeline file, generated pages are up to date.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/pipeline/pipeline_spec.hpp"
+#include "cachebisect/stages.hpp"
+
+namespace fs = std::filesystem;
+using cachebisect::test::contains;
+using cachebisect::test::read_all;
+
+namespace {
+
+const std::string kSource = CACHEBISECT_SOURCE_DIR;
+
+struct CodeBlock {
+  std::string file;
+  std::string language;
+  std::string text;
+};
+
+std::vector<std::string> pages() {
+  std::vector<std::string> all{kSource + "/README.md"};
+  for (const auto& entry : fs::directory_iterator(kSource + "/docs")) {
+    if (entry.path().extension() == ".md") all.push_back(entry.path().string());
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::vector<CodeBlock> code_blocks(const std::string& language) {
+  std::vector<CodeBlock> blocks;
+  for (const std::string& page : pages()) {
+    std::istringstream lines(read_all(page));
+    bool inside = false;
+    CodeBlock block;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("```")) {
+        if (inside && block.language == language) blocks.push_back(block);
+        inside = !inside;
+        block = {page, line.substr(3), ""};
+      } else if (inside) {
+        block.text += line + "\n";
+      }
+    }
+  }
+  return blocks;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    line.erase(0, line.find_first_not_of(' '));
+    if (!line.empty()) lines.push_back(line);
+  }
+  return lines;
+}
+
+// The stages of the table, top to bottom: "step alone (ceiling)", "+ copy", ...
+std::vector<std::string> table_rows(const std::string& text) {
+  std::vector<std::string> rows;
+  for (const std::string& line : lines_of(text)) {
+    if (line.starts_with("step alone") || line.starts_with("+ "))
+      rows.push_back(line.substr(0, line.find("  ")));
+  }
+  return rows;
+}
+
+// A command as the shell would see it, with the tool of this build.
+cachebisect::test::CommandResult run_shown(const std::string& command) {
+  const std::string tools = CACHEBISECT_BINARY_DIR "/bin";
+  return cachebisect::test::run(
+      {"sh", "-c", "cd " + kSource + " && PATH=" + tools + ":$PATH " + command});
+}
+
+}  // namespace
+
+TEST_CASE("commands that the documents show run, and what they print has the rows that are shown") {
+  // Generated data sets are kept in the build tree between runs.
+  setenv("XDG_CACHE_HOME", CACHEBISECT_BINARY_DIR "/cache", 1);
+  int ran = 0;
+  for (const CodeBlock& block : code_blocks("console")) {
+    CAPTURE(block.file);
+    std::string command;
+    std::string shown;
+    for (const std::string& line : lines_of(block.text)) {
+      if (line.starts_with("$ ")) {
+        CHECK_MESSAGE(command.empty(),
+                      "one command a console block, so that its output can be checked");
+        command = line.substr(2);
+      } else {
+        shown += line + "\n";
+      }
+    }
+    if (!command.starts_with("cachebisect")) continue;
+    CAPTURE(command);
+    const auto result = run_shown(command);
+    ++ran;
+    CHECK(result.exit_code == 0);
+    CHECK_MESSAGE(table_rows(result.out) == table_rows(shown), result.out << result.err);
+  }
+  CHECK(ran >= 2);
+}
+
+TEST_CASE("C++ that the documents show is the code of an example, line by line") {
+  const std::vector<std::string> sources{
+      read_all(kSource + "/examples/custom_pipeline/main.cpp"),
+      read_all(kSource + "/examples/builtin_stage/augment_invert.cpp"),
+      read_all(kSource + "/examples/stage_plugin/plugin.cpp"),
+      read_all(kSource + "/examples/consumer/main.cpp")};
+  for (const CodeBlock& block : code_blocks("cpp")) {
+    CAPTURE(block.file);
+    const std::vector<std::string> shown = lines_of(block.text);
+    const bool found = std::any_of(sources.begin(), sources.end(), [&](const std::string& source) {
+      const std::vector<std::string> lines = lines_of(source);
+      return std::search(lines.begin(), lines.end(), shown.begin(), shown.end()) != lines.end();
+    });
+    CHECK_MESSAGE(found, block.text);
+  }
+}
+
+TEST_CASE("JSON that the documents show is a pipeline file") {
+  cachebisect::Registry registry;
+  cachebisect::stages::register_all(registry);
+  for (const CodeBlock& block : code_blocks("json")) {
+    CAPTURE(block.file);
+    CHECK_NOTHROW(static_cast<void>(
+        cachebisect::parse_pipeline(block.text, block.file, registry, {".", "/tmp"})));
+  }
+}
+
+TEST_CASE("every ready pipeline parses") {
+  cachebisect::Registry registry;
+  cachebisect::stages::register_all(registry);
+  int count = 0;
+  for (const char* const folder : {"/pipelines", "/bench/pipelines"}) {
+    for (const auto& entry : fs::directory_iterator(kSource + folder)) {
+      CAPTURE(entry.path().string());
+      CHECK_NOTHROW(static_cast<void>(cachebisect::load_pipeline(entry.path().string(), registry)));
+      ++count;
+    }
+  }
+  CHECK(count >= 5);
+}
+
+TEST_CASE("docs/stages.md is what the tool prints") {
+  CHECK(run_shown("cachebisect stages --markdown").out == read_all(kSource + "/docs/stages.md"));
+}
+
+TEST_CASE("links between the documents lead somewhere") {
+  for (const std::string& page : pages()) {
+    const std::string text = read_all(page);
+    for (std::size_t at = text.find("]("); at != std::string::npos; at = text.find("](", at + 1)) {
+      const std::string target = text.substr(at + 2, text.find_first_of(")#", at) - at - 2);
+      if (target.empty() || contains(target, "://")) continue;
+      CAPTURE(page);
+      CAPTURE(target);
+      CHECK(fs::exists(fs::path(page).parent_path() / target));
+    }
+  }
+}
