@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-using cachebisect::test::cachebisect;
 using cachebisect::test::contains;
 using cachebisect::test::read_all;
+using cachebisect::test::run_tool;
 using cachebisect::test::starved_pipeline;
 using cachebisect::test::TemporaryFolder;
 using nlohmann::json;
@@ -20,8 +20,8 @@ TEST_CASE("a planted drop ends in a report: text on stdout, JSON in files, nothi
   const TemporaryFolder folder;
   const std::string file = folder.write("p.json", starved_pipeline());
   std::filesystem::create_directory(folder.file("out"));
-  const auto result = cachebisect({"--pipeline", file, "--budget", "20", "--json",
-                                   folder.file("report.json"), "--out", folder.file("out")});
+  const auto result = run_tool({"--pipeline", file, "--budget", "20", "--json",
+                                folder.file("report.json"), "--out", folder.file("out")});
   CHECK(result.exit_code == 0);
   CHECK(contains(result.out, "step alone (ceiling)"));
   CHECK(contains(result.out, "emulated"));
@@ -39,7 +39,7 @@ TEST_CASE("a planted drop ends in a report: text on stdout, JSON in files, nothi
 
 TEST_CASE("the waterfall sums to tau(0) - tau(n)") {
   const auto result =
-      cachebisect({"--pipeline", "-", "--budget", "3", "--json", "-"}, starved_pipeline());
+      run_tool({"--pipeline", "-", "--budget", "3", "--json", "-"}, starved_pipeline());
   REQUIRE(result.exit_code == 0);
   const json report = json::parse(result.out);
   double sum = 0;
@@ -53,19 +53,18 @@ TEST_CASE("the waterfall sums to tau(0) - tau(n)") {
 
 TEST_CASE("--json - makes standard output pure JSON, --quiet makes it empty") {
   const auto pure =
-      cachebisect({"--pipeline", "-", "--budget", "1", "--json", "-"}, starved_pipeline());
+      run_tool({"--pipeline", "-", "--budget", "1", "--json", "-"}, starved_pipeline());
   CHECK(pure.exit_code == 0);
   CHECK(json::accept(pure.out));
-  const auto quiet =
-      cachebisect({"--pipeline", "-", "--budget", "1", "--quiet"}, starved_pipeline());
+  const auto quiet = run_tool({"--pipeline", "-", "--budget", "1", "--quiet"}, starved_pipeline());
   CHECK(quiet.exit_code == 0);
   CHECK(quiet.out.empty());
 }
 
 TEST_CASE("--fail-on turns a verdict into exit 5") {
-  const auto result = cachebisect({"--pipeline", "-", "--budget", "20", "--json", "-", "--fail-on",
-                                   "drop,inconclusive,spread,flat,anomaly"},
-                                  starved_pipeline());
+  const auto result = run_tool({"--pipeline", "-", "--budget", "20", "--json", "-", "--fail-on",
+                                "drop,inconclusive,spread,flat,anomaly"},
+                               starved_pipeline());
   CHECK(result.exit_code == 5);
   CHECK(json::accept(result.out));
 }
@@ -76,12 +75,12 @@ TEST_CASE("Ctrl-C leaves the partial report and exit 130, a termination 143") {
     const std::string file = folder.write("p.json", starved_pipeline());
     const int sent = signal;
     const auto result =
-        cachebisect({"--pipeline", file, "--budget", "600", "--min-drop", "0.1%", "--confidence",
-                     "0.999999999999", "--json", folder.file("report.json")},
-                    "", [sent](pid_t child) {
-                      std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-                      kill(child, sent);
-                    });
+        run_tool({"--pipeline", file, "--budget", "600", "--min-drop", "0.1%", "--confidence",
+                  "0.999999999999", "--json", folder.file("report.json")},
+                 "", [sent](pid_t child) {
+                   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+                   kill(child, sent);
+                 });
     CHECK(result.exit_code == code);
     const std::string text = read_all(folder.file("report.json"));
     REQUIRE(json::accept(text));

@@ -90,8 +90,8 @@ inline CommandResult run(const std::vector<std::string>& words, const std::strin
 }
 
 /// The command under test with these arguments.
-inline CommandResult cachebisect(std::vector<std::string> arguments, const std::string& input = "",
-                                 const std::function<void(pid_t)>& during = {}) {
+inline CommandResult run_tool(std::vector<std::string> arguments, const std::string& input = "",
+                              const std::function<void(pid_t)>& during = {}) {
   arguments.insert(arguments.begin(), CACHEBISECT_BINARY_DIR "/bin/cachebisect");
   return run(arguments, input, during);
 }

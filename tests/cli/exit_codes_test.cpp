@@ -3,30 +3,30 @@
 #include "cli/command.hpp"
 #include <doctest/doctest.h>
 
-using cachebisect::test::cachebisect;
 using cachebisect::test::contains;
+using cachebisect::test::run_tool;
 using cachebisect::test::starved_pipeline;
 using cachebisect::test::TemporaryFolder;
 
 TEST_CASE("help, version and schemas answer on standard output") {
   for (const char* const flag : {"--help", "--version"}) {
-    const auto result = cachebisect({flag});
+    const auto result = run_tool({flag});
     CHECK(result.exit_code == 0);
     CHECK(contains(result.out, "cachebisect"));
     CHECK(result.err.empty());
   }
-  CHECK(contains(cachebisect({"schema", "report"}).out, "\"verdict\""));
-  CHECK(contains(cachebisect({"schema", "pipeline"}).out, "read.cifar10"));
+  CHECK(contains(run_tool({"schema", "report"}).out, "\"verdict\""));
+  CHECK(contains(run_tool({"schema", "pipeline"}).out, "read.cifar10"));
 }
 
 TEST_CASE("usage errors are exit 2 and name the place") {
-  CHECK(cachebisect({"--no-such-option"}).exit_code == 2);
-  CHECK(cachebisect({"schema", "nothing"}).exit_code == 2);
-  const auto nothing = cachebisect({});
+  CHECK(run_tool({"--no-such-option"}).exit_code == 2);
+  CHECK(run_tool({"schema", "nothing"}).exit_code == 2);
+  const auto nothing = run_tool({});
   CHECK(nothing.exit_code == 2);
   CHECK(contains(nothing.err, "--pipeline"));
   CHECK(nothing.out.empty());
-  const auto missing = cachebisect({"--pipeline", "/nonexistent/file.json"});
+  const auto missing = run_tool({"--pipeline", "/nonexistent/file.json"});
   CHECK(missing.exit_code == 2);
   CHECK(contains(missing.err, "/nonexistent/file.json"));
 }
@@ -36,7 +36,7 @@ TEST_CASE("options out of range are exit 2 and say what would be right") {
   const std::string file = folder.write("p.json", starved_pipeline());
   const auto refused = [&](const std::string& option, const std::string& value,
                            const std::string& says) {
-    const auto result = cachebisect({"--pipeline", file, option, value});
+    const auto result = run_tool({"--pipeline", file, option, value});
     CAPTURE(option);
     CAPTURE(value);
     CHECK(result.exit_code == 2);
@@ -63,7 +63,7 @@ TEST_CASE("options out of range are exit 2 and say what would be right") {
 TEST_CASE("a CUDA device that is not there is exit 4 and says what was found") {
   const TemporaryFolder folder;
   const std::string file = folder.write("p.json", starved_pipeline());
-  const auto result = cachebisect({"--pipeline", file, "--device", "cuda:63"});
+  const auto result = run_tool({"--pipeline", file, "--device", "cuda:63"});
   CHECK(result.exit_code == 4);
   CHECK(contains(result.err, "CUDA"));
 }
@@ -71,15 +71,15 @@ TEST_CASE("a CUDA device that is not there is exit 4 and says what was found") {
 TEST_CASE("outputs that cannot be written are exit 6 before anything is measured") {
   const TemporaryFolder folder;
   const std::string file = folder.write("p.json", starved_pipeline());
-  const auto missing = cachebisect({"--pipeline", file, "--json", folder.file("none/report.json")});
+  const auto missing = run_tool({"--pipeline", file, "--json", folder.file("none/report.json")});
   CHECK(missing.exit_code == 6);
   CHECK(contains(missing.err, "mkdir"));
   CHECK(missing.out.empty());
-  CHECK(cachebisect({"--pipeline", file, "--json", folder.path()}).exit_code == 6);
+  CHECK(run_tool({"--pipeline", file, "--json", folder.path()}).exit_code == 6);
 }
 
 TEST_CASE("missing data is exit 3 and names the path") {
-  const auto result = cachebisect({"--pipeline", "-"}, R"({
+  const auto result = run_tool({"--pipeline", "-"}, R"({
     "stages": [{"use": "read.cifar10", "path": "/nonexistent/cifar"}, {"use": "decode.cifar"},
                {"use": "collate.stack"}, {"use": "copy.device"}],
     "train": {"kind": "emulated"}, "device": "emulated"})");
