@@ -76,7 +76,7 @@ TEST_CASE("Ctrl-C leaves the partial report and exit 130, a termination 143") {
     const int sent = signal;
     const auto result =
         run_tool({"--pipeline", file, "--budget", "600", "--min-drop", "0.1%", "--confidence",
-                  "0.999999999999", "--json", folder.file("report.json")},
+                  "0.99999", "--json", folder.file("report.json")},
                  "", [sent](pid_t child) {
                    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
                    kill(child, sent);

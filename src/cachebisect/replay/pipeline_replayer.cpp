@@ -75,6 +75,10 @@ struct PipelineReplayer::State {
                   BlockResult& result);
   void run_arm(const Arm& arm, const BlockSteps& steps, const std::stop_token& stop,
                BlockResult& result);
+  [[nodiscard]] bool needs_cache(const Arm& arm) const {
+    const bool live = arm.kind != ArmKind::bypass && arm.boundary == 0;
+    return !live || options.io == IoMode::warm;
+  }
 
   Pipeline pipeline;
   std::shared_ptr<Device> device;
@@ -223,7 +227,9 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
   if (!supports(request.arm)) {
     throw Error(ErrorKind::usage, "this replayer cannot run " + to_text(request.arm));
   }
-  if (!s.cache.filled()) throw Error(ErrorKind::internal, "run() before prepare()");
+  if (!s.cache.filled() && s.needs_cache(request.arm)) {
+    throw Error(ErrorKind::internal, "run() before prepare()");
+  }
   const BlockSteps steps{std::max(request.warmup_steps, 1), std::max(request.steps, 1),
                          s.round_batch};
   s.longest_block =

@@ -127,7 +127,8 @@ class CACHEBISECT_API Replayer {
   virtual CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) = 0;
   /// Weights back to their start; the cache position that the round's blocks share moves on.
   virtual void begin_round() = 0;
-  /// Runs one block. Throws what the pipeline or the step throws; Error(interrupted) on `stop`.
+  /// Runs one block; live ones also before prepare(). Throws what the pipeline or the step throws;
+  /// Error(interrupted) on `stop`.
   virtual BlockResult run(const BlockRequest& request, const std::stop_token& stop) = 0;
   /// Seconds now. The bisector reads time from nowhere else.
   [[nodiscard]] virtual double clock() const = 0;

@@ -34,22 +34,39 @@ std::string heading(const Report& report, const TextPaint& paint) {
   return line + '\n';
 }
 
-std::string row_label(const Report& report, std::size_t boundary) {
-  const std::size_t last = report.boundaries.size() - 1;
-  if (boundary == last) return "step alone (ceiling)";
-  const std::string stage = boundary < report.stages.size() ? report.stages[boundary].name : "";
-  return boundary == 0 ? "+ " + stage + " = live" : "+ " + stage;
+// The next boundary nearer to the device that was visited: what joins in a row lies between the
+// two.
+std::size_t visited_above(const Report& report, std::size_t boundary) {
+  std::size_t above = boundary + 1;
+  while (above + 1 < report.boundaries.size() && !report.boundaries[above].visited) ++above;
+  return above;
 }
 
-// Drop of all stages that joined between this boundary and the next visited one below it in the
-// table.
-const StageReport* joined_stage(const Report& report, std::size_t boundary) {
-  return boundary < report.stages.size() ? &report.stages[boundary] : nullptr;
+std::string row_label(const Report& report, std::size_t boundary) {
+  constexpr std::size_t kMostNames = 3;
+  if (boundary + 1 >= report.boundaries.size()) return "step alone (ceiling)";
+  const std::size_t above = std::min(visited_above(report, boundary), report.stages.size());
+  std::string names = "+ ";
+  if (above - boundary <= kMostNames) {
+    for (std::size_t s = boundary; s < above; ++s) {
+      names += (s > boundary ? ", " : "") + report.stages[s].name;
+    }
+  } else {
+    names += report.stages[boundary].name + " ... " + report.stages[above - 1].name + " (" +
+             std::to_string(above - boundary) + ")";
+  }
+  return boundary == 0 ? names + " = live" : names;
 }
 
 std::string bar(double share) {
   const int filled = std::clamp(static_cast<int>(std::lround(share * kBarColumns)), 0, kBarColumns);
   return std::string(static_cast<std::size_t>(filled), '#');
+}
+
+// The drop of the stages that join in this row; a span's drop is kept by each of its stages.
+std::optional<double> joined_drop(const Report& report, std::size_t boundary) {
+  if (boundary >= report.stages.size()) return std::nullopt;
+  return report.stages[boundary].drop.value;
 }
 
 std::string rate_interval(const Estimate& estimate) {
@@ -68,11 +85,9 @@ void add_boundary_row(TextTable& table, const Report& report, std::size_t bounda
     share = format_percent(rate / *report.ceiling.value);
   std::string lost;
   std::string drawn;
-  if (const StageReport* stage = joined_stage(report, boundary);
-      stage != nullptr && stage->drop.value) {
-    lost = format_percent(*stage->drop.value);
-    drawn = paint.loss(bar(*stage->drop.value));
-    if (!stage->span.empty()) lost += " *";
+  if (const std::optional<double> drop = joined_drop(report, boundary)) {
+    lost = format_percent(*drop);
+    drawn = paint.loss(bar(*drop));
   }
   table.add({row_label(report, boundary), format_rate(rate, b.samples_per_second.interval),
              rate_interval(b.samples_per_second), share, lost, drawn});
@@ -89,11 +104,7 @@ std::string boundary_table(const Report& report, const TextPaint& paint) {
                    {"", Align::left}});
   for (std::size_t i = report.boundaries.size(); i-- > 0;)
     add_boundary_row(table, report, i, paint);
-  std::string text = table.to_text(paint);
-  for (const StageReport& stage : report.stages) {
-    if (!stage.span.empty()) return text + "* measured together: " + stage.span + "\n";
-  }
-  return text;
+  return table.to_text(paint);
 }
 
 std::string consequences(const Report& report, int columns) {
