@@ -7,9 +7,8 @@
 namespace cachebisect {
 namespace {
 
-/// Sleeps off what is owed at `now`, when that is worth a system call.
+/// Sleeps off what is owed at `now`.
 void settle(WaitDebt& debt, double now) noexcept {
-  if (!debt.worth_sleeping()) return;
   sleep_until(now + debt.seconds());
   debt.pay(monotonic_seconds() - now);
 }
@@ -49,24 +48,24 @@ double FifoTimeline::pass(double arrival, double seconds) noexcept {
 }
 
 void pass_wait(WorkerPace* pace, double seconds) noexcept {
-  WorkerPace alone;
-  WaitDebt& debt = pace != nullptr ? pace->wait : alone.wait;
+  WaitDebt alone;
+  WaitDebt& debt = pace != nullptr ? pace->wait : alone;
   debt.add(seconds);
-  if (debt.worth_sleeping()) settle(debt, monotonic_seconds());
+  if (pace == nullptr || debt.worth_sleeping()) settle(debt, monotonic_seconds());
 }
 
 void burn_cpu(WorkerPace* pace, double seconds) noexcept {
-  WorkerPace alone;
-  (pace != nullptr ? pace->cpu : alone.cpu).burn(seconds);
+  CpuBurner alone;
+  (pace != nullptr ? pace->cpu : alone).burn(seconds);
 }
 
 void pass_serial_section(WorkerPace* pace, FifoTimeline& section, double seconds) noexcept {
-  WorkerPace alone;
-  WaitDebt& debt = pace != nullptr ? pace->wait : alone.wait;
+  WaitDebt alone;
+  WaitDebt& debt = pace != nullptr ? pace->wait : alone;
   const double now = monotonic_seconds();
   // Who owes waiting will arrive later than now; who woke up late would have arrived earlier.
   debt.set(section.pass(now + debt.seconds(), seconds) - now);
-  settle(debt, now);
+  if (pace == nullptr || debt.worth_sleeping()) settle(debt, now);
 }
 
 }  // namespace cachebisect

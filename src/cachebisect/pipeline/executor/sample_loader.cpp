@@ -77,6 +77,7 @@ void SampleLoader::begin_run(const LoadProgram& program) {
   for (StageTally& tally : tallies_) tally.clear();
   slot_write_.clear();
   blocked_.clear();
+  pace_ = WorkerPace{};
   probe_.reset(steps.size());
 }
 
@@ -142,7 +143,7 @@ void SampleLoader::run_step(const LoadStep& step, const Sample* input, Sample& o
                             std::uint64_t epoch, SampleIndex index) {
   arena_.reset();
   const SampleContext context({pipeline_->spec().seed, epoch, index.value, step.link->random_key},
-                              arena_);
+                              arena_, &pace_);
   if (step.kind == LoadStep::Kind::read) {
     out.set_index(index);
     out.set_origin({});
@@ -250,7 +251,7 @@ const HostBatch* SampleLoader::run_batch_step(const LoadStep& step, const HostBa
   arena_.reset();
   OwnedHostBatch& out = slot.output(step.position);
   out.begin_from(input);
-  static_cast<const BatchStage&>(*step.link->stage).process(input, out, {key, arena_});
+  static_cast<const BatchStage&>(*step.link->stage).process(input, out, {key, arena_, &pace_});
   return &out.batch;
 }
 

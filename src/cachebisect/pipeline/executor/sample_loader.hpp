@@ -28,7 +28,11 @@ class SampleLoader {
   /// Collate and batch stages; sets slot.ready.
   void finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t size);
 
-  void add_blocked(double seconds) noexcept { blocked_.add(seconds); }
+  /// The worker waited for a slot: being late before that cost nothing.
+  void add_blocked(double seconds) noexcept {
+    blocked_.add(seconds);
+    pace_.drop_credit();
+  }
   /// Adds what this worker saw.
   void add_to(LoadCounters& counters) const;
   [[nodiscard]] std::size_t capacity() const noexcept;
@@ -53,6 +57,7 @@ class SampleLoader {
   bool dynamic_;
 
   Arena arena_;
+  WorkerPace pace_;
   std::vector<Sample> outputs_;  // one a sample stage of the chain
   std::size_t final_ = 0;        // step that writes into the row; none: number of steps
 
