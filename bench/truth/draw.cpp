@@ -32,7 +32,7 @@ constexpr double kMinDrop = 0.05;
 constexpr double kClear = 1.10;           ///< one server this much slower than the next
 constexpr double kSecondAtMost = 0.75;    ///< of the largest drop
 constexpr double kCopyBandwidth = 0.1e9;  ///< a slow bus, so that a copy is planted by few bytes
-constexpr double kCopyLatency = 10e-6;
+constexpr double kSourceBytes = 64 + kLabelBytes;
 constexpr double kMostStageSeconds = 0.25;
 constexpr int kTries = 1000;
 
@@ -90,10 +90,10 @@ class Drawing {
         options_.least_step_seconds *
         std::pow(options_.most_step_seconds / options_.least_step_seconds, random_.uniform());
     chain.copy_bytes_per_second = kCopyBandwidth;
-    chain.copy_latency_seconds = kCopyLatency;
-    chain.source_bytes = 64;
+    chain.source_bytes = kSourceBytes;
     step_ = chain.step_seconds / static_cast<double>(chain.batch_size);
-    chain.stages = {{.name = "read", .category = "read", .kind = CostKind::payload, .bytes = 64}};
+    chain.stages = {
+        {.name = "read", .category = "read", .kind = CostKind::payload, .bytes = kSourceBytes}};
     const int middle = n - 3;
     const double room = 0.5 * step_ * std::max(1, std::min(chain.workers, options_.cores));
     for (int i = 0; i < middle; ++i) {

@@ -11,6 +11,10 @@
 
 namespace cachebisect::truth {
 
+/// Every planted sample carries an int64 label, which the copy pays too. Copies have no latency, as
+/// each field is a copy of its own.
+inline constexpr double kLabelBytes = 8;
+
 enum class Pattern {
   flat,       ///< the step hides everything
   drop,       ///< one stage costs a share of throughput

@@ -22,7 +22,7 @@ void write_stage(std::ostream& out, const SimulatedStage& stage) {
   out << R"(    {"use": "synthetic.)" << cachebisect::to_string(stage.kind) << R"(", "name": ")"
       << stage.name << R"(", )";
   if (stage.kind == CostKind::payload) {
-    out << R"("bytes": )" << static_cast<std::int64_t>(stage.bytes);
+    out << R"("bytes": )" << static_cast<std::int64_t>(stage.bytes - kLabelBytes);
   } else {
     out << R"("us": )" << 1e6 * stage.seconds;
     write_jitter(out, stage.jitter);
@@ -40,8 +40,8 @@ std::string pipeline_json(const PlantedChain& planted) {
       << R"(, "batch_size": )" << chain.batch_size << R"(, "workers": )" << chain.workers
       << R"(, "prefetch": )" << chain.ring_prefetch << ",\n  \"stages\": [\n"
       << R"(    {"use": "synthetic.read", "name": "read", "bytes": )"
-      << static_cast<std::int64_t>(chain.source_bytes) << R"(, "samples": )" << chain.samples
-      << "},\n";
+      << static_cast<std::int64_t>(chain.source_bytes - kLabelBytes) << R"(, "samples": )"
+      << chain.samples << "},\n";
   for (std::size_t s = 1; s < chain.stages.size(); ++s) write_stage(out, chain.stages[s]);
   out << "    {\"use\": \"collate.stack\"},\n"
       << R"(    {"use": "copy.device", "pinned": true, "non_blocking": )"
