@@ -37,8 +37,9 @@ std::vector<std::string> reference_images(const Pipeline& pipeline,
         out.begin_from(current);
         dynamic_cast<const SampleStage&>(*stage.stage).process(current, out, context);
       }
-      current = Sample();
-      current.copy_from(out);
+      Sample own;  // `out` may look at fields of `current`
+      own.copy_from(out);
+      current = std::move(own);
     }
     const Field& image = current.field("image");
     images.emplace_back(reinterpret_cast<const char*>(image.data()), image.byte_size());

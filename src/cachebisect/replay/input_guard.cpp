@@ -1,6 +1,7 @@
 #include "cachebisect/replay/input_guard.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/replay/content_hash.hpp"
@@ -29,8 +30,9 @@ std::string find_writer(const Pipeline& pipeline, std::span<const Sample> cached
       const ChainStage& stage = pipeline.stages()[i];
       Sample out;
       if (writes_input(stage, input, out, pipeline.spec().seed)) return stage.name;
-      input = Sample();
-      input.copy_from(out);
+      Sample next;  // `out` may look at fields of `input`
+      next.copy_from(out);
+      input = std::move(next);
     }
   }
   return {};
