@@ -15,33 +15,47 @@ std::string decimal(double value) {
   return text.substr(0, text.find('.') + 2);
 }
 
+// "label    text", the lines that follow indented to the text.
+std::string labelled(const std::string& label, const std::string& text) {
+  constexpr std::size_t kLabelColumns = 9;
+  std::string line = label;
+  line.resize(kLabelColumns, ' ');
+  for (const char c : wrap(text, kColumns - static_cast<int>(kLabelColumns), 0)) {
+    line += c;
+    if (c == '\n') line.append(kLabelColumns, ' ');
+  }
+  line.resize(line.size() - kLabelColumns);
+  return line;
+}
+
 std::string machine_lines(const Diagnosis& d) {
   const MachineInfo& m = d.machine;
-  std::string text = "machine  " + m.cpu + ", " + std::to_string(m.cores) + " cores, " +
-                     decimal(m.usable_cpus) + " usable, " + format_bytes(m.memory_bytes) + "\n";
-  text += "system   " + m.os;
-  if (m.virtualized) text += *m.virtualized ? ", virtual machine" : ", bare metal";
-  text += "\ndevice   " + d.device.name;
+  const std::string machine = m.cpu + ", " + std::to_string(m.cores) + " cores, " +
+                              decimal(m.usable_cpus) + " usable, " + format_bytes(m.memory_bytes);
+  std::string system = m.os;
+  if (m.virtualized) system += *m.virtualized ? ", virtual machine" : ", bare metal";
+  std::string device = d.device.name;
   if (d.device.memory_bytes)
-    text += ", " + format_bytes(static_cast<double>(*d.device.memory_bytes));
-  if (d.copy_gb_per_s) text += ", copies " + decimal(*d.copy_gb_per_s) + " GB/s";
-  return text + "\nmemory   " + decimal(d.memory_gb_per_s) + " GB/s moved by one core\n";
+    device += ", " + format_bytes(static_cast<double>(*d.device.memory_bytes));
+  if (d.copy_gb_per_s) device += ", copies " + decimal(*d.copy_gb_per_s) + " GB/s";
+  return labelled("machine", machine) + labelled("system", system) + labelled("device", device) +
+         labelled("memory", decimal(d.memory_gb_per_s) + " GB/s moved by one core");
 }
 
 std::string noise_line(const Diagnosis& d) {
-  std::string text = "noise    equal 5 ms pieces of work differ by " +
+  std::string text = "equal 5 ms pieces of work differ by " +
                      format_percent(d.noise.block_cv.value_or(0)) +
                      " (standard deviation over mean)";
   if (d.noise.steal_share)
     text += "; " + format_percent(*d.noise.steal_share) + " of CPU time stolen";
-  return wrap(text, kColumns, 9);
+  return labelled("noise", text);
 }
 
 std::string floor_line(const Diagnosis& d) {
-  return wrap(
-      "floor    the tool itself: " + format_seconds(d.floor.ns_per_sample.value_or(0) * 1e-9) +
-          " a sample, " + format_seconds(d.floor.us_per_batch.value_or(0) * 1e-6) + " a batch",
-      kColumns, 9);
+  return labelled("floor",
+                  "the tool itself: " + format_seconds(d.floor.ns_per_sample.value_or(0) * 1e-9) +
+                      " a sample, " + format_seconds(d.floor.us_per_batch.value_or(0) * 1e-6) +
+                      " a batch");
 }
 
 std::string meaning(const Diagnosis& d) {
