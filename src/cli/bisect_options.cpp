@@ -46,6 +46,8 @@ void add_bisect_options(CLI::App& app, BisectArguments& a) {
   app.add_flag("--quiet", a.quiet, "no report on standard output");
   app.add_flag("--no-progress", a.no_progress, "no progress on standard error");
   app.add_option("--color", a.color, "auto, always or never")->type_name("WHEN");
+  app.add_option("--log-level", a.log_level, "error, warn, info or debug (warn)")
+      ->type_name("LEVEL");
 }
 
 IoMode io_mode(const std::string& text) {

@@ -30,6 +30,7 @@ struct BisectArguments {
   bool quiet = false;
   bool no_progress = false;
   std::string color = "auto";
+  std::string log_level = "warn";
 };
 
 void add_bisect_options(CLI::App& app, BisectArguments& arguments);

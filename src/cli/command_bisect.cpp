@@ -8,6 +8,7 @@
 
 #include "bisect_options.hpp"
 #include "commands.hpp"
+#include "log.hpp"
 #include "output_file.hpp"
 #include "session.hpp"
 #include "signals.hpp"
@@ -17,6 +18,7 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/report/number_format.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect::cli {
@@ -102,19 +104,38 @@ class LastKnown {
   std::optional<Report> report_;
 };
 
+std::string opened_line(const Session& session, double seconds) {
+  const Pipeline& pipeline = *session.pipeline;
+  return pipeline.spec().name + ": " + std::to_string(pipeline.samples()) + " samples, " +
+         std::to_string(session.workers) + " workers, device " + session.device->info().name +
+         ", step " + session.step->name() + ", opened in " + format_seconds(seconds);
+}
+
+std::string progress_line(const Progress& now) {
+  std::string line = now.phase + ", round " + std::to_string(now.round) + ", " +
+                     to_string(now.arm.kind) + " at boundary " + std::to_string(now.arm.boundary) +
+                     ", " + format_seconds(now.elapsed_seconds) + " measured";
+  return now.best.empty() ? line : line + ", " + now.best;
+}
+
 int run(const BisectArguments& arguments) {
   BisectOptions options = library_options(arguments);
   const IoMode io = io_mode(arguments.io);
+  const Log log(parse_log_level(arguments.log_level));
   Outputs outputs(arguments);
   LastKnown last_known;
   const SignalWatch signals([&] { last_known.write(outputs); });
   const double started = monotonic_seconds();
   const Session session = open_session(arguments.pipeline);
+  log.info(opened_line(session, monotonic_seconds() - started));
   options.cache = cache_budget(arguments, *session.device);
   options.seed = session.pipeline->spec().seed;
   options.stop = signals.token();
   ProgressLine progress(!arguments.no_progress && !arguments.quiet && isatty(STDERR_FILENO) != 0);
-  options.progress = [&](const Progress& now) { progress.show(now); };
+  options.progress = [&](const Progress& now) {
+    progress.show(now);
+    if (log.shows(LogLevel::debug)) log.debug(progress_line(now));
+  };
   options.partial = [&](const Report& report) { last_known.set(report); };
 
   const std::unique_ptr<PipelineReplayer> replayer = session.make_replayer(io);

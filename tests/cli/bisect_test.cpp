@@ -74,13 +74,12 @@ TEST_CASE("Ctrl-C leaves the partial report and exit 130, a termination 143") {
     const TemporaryFolder folder;
     const std::string file = folder.write("p.json", starved_pipeline());
     const int sent = signal;
-    const auto result =
-        run_tool({"--pipeline", file, "--budget", "600", "--min-drop", "0.1%", "--confidence",
-                  "0.99999", "--json", folder.file("report.json")},
-                 "", [sent](pid_t child) {
-                   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-                   kill(child, sent);
-                 });
+    const auto result = run_tool({"--pipeline", file, "--budget", "600", "--min-drop", "0.1%",
+                                  "--confidence", "0.99999", "--json", folder.file("report.json")},
+                                 "", [sent](pid_t child) {
+                                   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+                                   kill(child, sent);
+                                 });
     CHECK(result.exit_code == code);
     const std::string text = read_all(folder.file("report.json"));
     REQUIRE(json::accept(text));

@@ -56,6 +56,7 @@ TEST_CASE("options out of range are exit 2 and say what would be right") {
   refused("--set", "stages.slow.su=3", "us");
   refused("--device", "gpu", "emulated");
   refused("--color", "sometimes", "never");
+  refused("--log-level", "loud", "debug");
   refused("--plugin", "/nonexistent/libmine.so", "libmine.so");
   refused("--cache-host", "plenty", "percentage");
 }

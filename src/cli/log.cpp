@@ -1,0 +1,21 @@
+#include "log.hpp"
+
+#include <iostream>
+
+#include "cachebisect/base/error.hpp"
+
+namespace cachebisect::cli {
+
+LogLevel parse_log_level(const std::string& text) {
+  if (text == "error") return LogLevel::error;
+  if (text == "warn") return LogLevel::warn;
+  if (text == "info") return LogLevel::info;
+  if (text == "debug") return LogLevel::debug;
+  throw Error(ErrorKind::usage, "--log-level " + text + ": error, warn, info or debug");
+}
+
+void Log::write(LogLevel level, std::string_view line) const {
+  if (shows(level)) std::cerr << "cachebisect: " << line << '\n';
+}
+
+}  // namespace cachebisect::cli

@@ -1,0 +1,27 @@
+// Log lines of the command, on standard error. The library logs nothing.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cachebisect::cli {
+
+enum class LogLevel { error, warn, info, debug };
+
+/// Throws Error(usage) for another word than error, warn, info, debug.
+LogLevel parse_log_level(const std::string& text);
+
+class Log {
+ public:
+  explicit Log(LogLevel level) : level_(level) {}
+  void info(std::string_view line) const { write(LogLevel::info, line); }
+  void debug(std::string_view line) const { write(LogLevel::debug, line); }
+  [[nodiscard]] bool shows(LogLevel level) const { return level <= level_; }
+
+ private:
+  void write(LogLevel level, std::string_view line) const;
+
+  LogLevel level_;
+};
+
+}  // namespace cachebisect::cli
