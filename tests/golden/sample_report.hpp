@@ -103,7 +103,7 @@ inline Report sample_report() {
       "the live pipeline gives 1,000.";
   report.remedies.push_back({"workers",
                              "decode",
-                             "Give the input more workers.",
+                             "give the input more workers",
                              "Decoding burns CPU, and 2 of 8 usable CPUs load.",
                              {"--workers 6"},
                              {{"/workers", "6"}},

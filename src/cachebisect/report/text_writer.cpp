@@ -1,5 +1,6 @@
 // The terminal report: 80 columns, readable without colour.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -124,16 +125,33 @@ std::string consequences(const Report& report, int columns) {
   return text;
 }
 
+// "text" as a sentence: a capital first, a full stop last.
+std::string sentence(std::string text) {
+  if (text.empty()) return text;
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  if (text.back() != '.') text += '.';
+  return text;
+}
+
+// An edit in words; as in a JSON Patch, "/-" appends and null removes.
+std::string edit_line(const Edit& edit) {
+  if (edit.value == "null") return "in the file: remove " + edit.path;
+  if (edit.path.ends_with("/-")) {
+    return "in the file: append to " + edit.path.substr(0, edit.path.size() - 2) + ": " +
+           edit.value;
+  }
+  return "in the file: " + edit.path + " = " + edit.value;
+}
+
 std::string remedies(const Report& report, const TextPaint& paint, int columns) {
   if (report.remedies.empty()) return "";
   std::string text = paint.bold("Things to try") + "\n";
   int number = 1;
   for (const Remedy& remedy : report.remedies) {
-    text += wrap(std::to_string(number++) + ". " + remedy.text, columns, 3);
+    text += wrap(std::to_string(number++) + ". " + sentence(remedy.text), columns, 3);
+    text += wrap("   " + sentence(remedy.reason), columns, 3);
     for (const std::string& flag : remedy.flags) text += "     " + flag + "\n";
-    for (const Edit& edit : remedy.edits)
-      text += "     in the file: " + edit.path + " = " + edit.value + "\n";
-    text += wrap("   " + remedy.reason, columns, 3);
+    for (const Edit& edit : remedy.edits) text += wrap("     " + edit_line(edit), columns, 7);
   }
   return text;
 }
