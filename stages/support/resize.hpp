@@ -23,7 +23,7 @@ struct ResizeFilter {
 ResizeFilter::Kind filter_kind(std::string_view name);
 
 /// Resizes the part `box` of `in` (which lies inside it) to the size of `out`, as if it had been
-/// cut out first. Within 1 of 255 of Pillow for bilinear, area and bicubic with antialias; equal to
+/// cut out first. Within 1 of 255 of torchvision; of Pillow too for bilinear and area; equal to
 /// Pillow for nearest. T is std::uint8_t or float. Scratch comes from `arena`. Thread safe.
 template <class T>
 void resize(const ImageIn<T>& in, const Box& box, const ImageOut<T>& out,

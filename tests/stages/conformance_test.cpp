@@ -28,14 +28,19 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-void* operator new(std::size_t bytes) { return counted(bytes, 1); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
+// Not inlined: the compiler would take them for mismatched pairs.
+[[gnu::noinline]] void* operator new(std::size_t bytes) { return counted(bytes, 1); }
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
 
 namespace {
 
@@ -185,7 +190,7 @@ TEST_CASE("stages that write strided fill a row of another layout with the same 
   for_each_sample_stage([&](const StageType& type, const Candidate& candidate) {
     const Ready ready = make_ready(type, candidate);
     const FieldSpec* image = find_field(ready.output, "image");
-    if (!image->shape.is_static() || image->shape.rank() != 3) return;
+    if (!image->shape.is_static() || image->shape.rank() != 3 || image->shape[2] == 1) return;
     const Shape& shape = image->shape;
     std::vector<std::byte> memory(static_cast<std::size_t>(shape.elements()) *
                                   size_of(image->dtype));
@@ -203,7 +208,7 @@ TEST_CASE("stages that write strided fill a row of another layout with the same 
       // A stage that has nothing to change may leave the look at its input.
       written = written || got.data() == memory.data();
     }
-    CHECK(written == (type.traits.strided_output && shape[2] > 1));
+    CHECK(written == type.traits.strided_output);
     ++checked;
   });
   CHECK(checked >= 10);
