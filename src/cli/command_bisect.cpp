@@ -86,6 +86,17 @@ class LastKnown {
     report_ = report;
     report_->interrupted = true;
   }
+  /// What was measured before `error` ended the run; nothing when nothing was.
+  void write_after(const Error& error, Outputs& outputs) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!report_) return;
+      report_->warnings.push_back({"run_failed",
+                                   std::string("the run ended early: ") + error.what(),
+                                   "The figures are those of the rounds before."});
+    }
+    write(outputs);
+  }
   void write(Outputs& outputs) {
     const std::scoped_lock lock(mutex_);
     if (!report_) {
@@ -124,7 +135,7 @@ int run(const BisectArguments& arguments) {
   const Log log(parse_log_level(arguments.log_level));
   Outputs outputs(arguments);
   LastKnown last_known;
-  const SignalWatch signals([&] { last_known.write(outputs); });
+  SignalWatch signals([&] { last_known.write(outputs); });
   const double started = monotonic_seconds();
   const Session session = open_session(arguments.pipeline);
   log.info(opened_line(session, monotonic_seconds() - started));
@@ -140,7 +151,16 @@ int run(const BisectArguments& arguments) {
 
   const std::unique_ptr<PipelineReplayer> replayer = session.make_replayer(io);
   const double prepared = monotonic_seconds();
-  Report report = bisect(*replayer, options);
+  Report report;
+  try {
+    report = bisect(*replayer, options);
+  } catch (const Error& error) {
+    signals.stand_down();
+    progress.clear();
+    last_known.write_after(error, outputs);
+    throw;
+  }
+  signals.stand_down();
   report.timing.prepare_seconds = prepared - started;
   progress.clear();
   outputs.write(report);

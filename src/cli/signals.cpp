@@ -36,6 +36,11 @@ SignalWatch::~SignalWatch() {
   thread_.join();
 }
 
+void SignalWatch::stand_down() {
+  const std::scoped_lock lock(leaving_);
+  came_back_ = true;
+}
+
 int SignalWatch::exit_code() const noexcept {
   const int caught = signal_.load();
   return caught == 0 ? 0 : kSignalBase + caught;
@@ -53,11 +58,16 @@ void SignalWatch::watch(const std::stop_token& done) {
       caught_at = monotonic_seconds();
       source_.request_stop();
     }
-    if (signal_.load() != 0 && monotonic_seconds() - caught_at > kPatienceSeconds) {
-      last_words_();
-      _exit(exit_code());
-    }
+    leave_when_stuck(caught_at);
   }
+}
+
+void SignalWatch::leave_when_stuck(double caught_at) {
+  if (signal_.load() == 0 || monotonic_seconds() - caught_at < kPatienceSeconds) return;
+  const std::scoped_lock lock(leaving_);
+  if (came_back_) return;
+  last_words_();
+  _exit(exit_code());
 }
 
 }  // namespace cachebisect::cli

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <stop_token>
 #include <thread>
 
@@ -20,16 +21,22 @@ class SignalWatch {
   SignalWatch& operator=(const SignalWatch&) = delete;
 
   [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
+  /// The run has come back: from here on only a second signal ends the process. Does not return
+  /// when the last words are being said.
+  void stand_down();
   /// 130 or 143 after a signal, else 0.
   [[nodiscard]] int exit_code() const noexcept;
 
  private:
   void watch(const std::stop_token& done);
+  void leave_when_stuck(double caught_at);
 
   std::function<void()> last_words_;
   std::stop_source source_;
   std::atomic<int> signal_{0};
-  std::jthread thread_;  // last: it uses the others
+  std::mutex leaving_;
+  bool came_back_ = false;  // guarded by leaving_
+  std::jthread thread_;     // last: it uses the others
 };
 
 }  // namespace cachebisect::cli

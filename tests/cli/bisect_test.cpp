@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cli/command.hpp"
 #include <doctest/doctest.h>
@@ -15,6 +16,24 @@ using cachebisect::test::run_tool;
 using cachebisect::test::starved_pipeline;
 using cachebisect::test::TemporaryFolder;
 using nlohmann::json;
+
+namespace {
+
+// Returns once a debug log line says that the second round has begun, so that there is something to
+// keep.
+void await_second_round(const std::string& log) {
+  constexpr int kPatience = 6000;
+  for (int i = 0; i < kPatience && !contains(read_all(log), "measure, round 1"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+std::vector<std::string> endless_run(const std::string& pipeline, const std::string& report) {
+  return {"--pipeline",   pipeline,  "--budget",    "600",   "--min-drop", "0.1%",
+          "--confidence", "0.99999", "--log-level", "debug", "--json",     report};
+}
+
+}  // namespace
 
 TEST_CASE("a planted drop ends in a report: text on stdout, JSON in files, nothing on stderr") {
   const TemporaryFolder folder;
@@ -74,10 +93,9 @@ TEST_CASE("Ctrl-C leaves the partial report and exit 130, a termination 143") {
     const TemporaryFolder folder;
     const std::string file = folder.write("p.json", starved_pipeline());
     const int sent = signal;
-    const auto result = run_tool({"--pipeline", file, "--budget", "600", "--min-drop", "0.1%",
-                                  "--confidence", "0.99999", "--json", folder.file("report.json")},
-                                 "", [sent](pid_t child) {
-                                   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    const auto result = run_tool(endless_run(file, folder.file("report.json")), "",
+                                 [sent](pid_t child, const std::string& log) {
+                                   await_second_round(log);
                                    kill(child, sent);
                                  });
     CHECK(result.exit_code == code);
@@ -85,6 +103,28 @@ TEST_CASE("Ctrl-C leaves the partial report and exit 130, a termination 143") {
     REQUIRE(json::accept(text));
     CHECK(json::parse(text)["interrupted"] == true);
   }
+}
+
+TEST_CASE("data that vanish while running are exit 3, and what was measured is kept") {
+  const TemporaryFolder folder;
+  constexpr std::size_t kRecordBytes = 3073;
+  const std::string data = folder.write("data_batch_1.bin", std::string(2000 * kRecordBytes, '\0'));
+  const std::string file = folder.write("p.json", R"({
+    "batch_size": 16, "workers": 1,
+    "stages": [{"use": "read.cifar10", "path": ")" + data +
+                                                      R"("}, {"use": "decode.cifar"},
+               {"use": "synthetic.wait", "us": 100}, {"use": "collate.stack"}, {"use": "copy.device"}],
+    "train": {"kind": "emulated"}, "device": "emulated", "emulate": {"step_ms": 2}})");
+  const auto result = run_tool(endless_run(file, folder.file("report.json")), "",
+                               [&](pid_t, const std::string& log) {
+                                 await_second_round(log);
+                                 std::filesystem::resize_file(data, 0);
+                               });
+  CHECK(result.exit_code == 3);
+  CHECK(contains(result.err, "data_batch_1.bin"));
+  const std::string text = read_all(folder.file("report.json"));
+  REQUIRE(json::accept(text));
+  CHECK_FALSE(json::parse(text)["blocks"].empty());
 }
 
 TEST_CASE("a full disk costs the file, not the answer") {

@@ -57,10 +57,12 @@ inline std::string read_all(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Starts `words`; `during` may act on the running process (its id is given), then its end is
-/// awaited.
+/// Acts on a running process: its id, and the file that its standard error goes to.
+using During = std::function<void(pid_t child, const std::string& err)>;
+
+/// Starts `words`, lets `during` act, and awaits the end.
 inline CommandResult run(const std::vector<std::string>& words, const std::string& input = "",
-                         const std::function<void(pid_t)>& during = {}) {
+                         const During& during = {}) {
   const TemporaryFolder folder;
   folder.write("in", input);
   const pid_t child = fork();
@@ -79,7 +81,7 @@ inline CommandResult run(const std::vector<std::string>& words, const std::strin
     execvp(arguments[0], arguments.data());
     _exit(127);
   }
-  if (during) during(child);
+  if (during) during(child, folder.file("err"));
   int status = 0;
   waitpid(child, &status, 0);
   CommandResult result;
@@ -91,7 +93,7 @@ inline CommandResult run(const std::vector<std::string>& words, const std::strin
 
 /// The command under test with these arguments.
 inline CommandResult run_tool(std::vector<std::string> arguments, const std::string& input = "",
-                              const std::function<void(pid_t)>& during = {}) {
+                              const During& during = {}) {
   arguments.insert(arguments.begin(), CACHEBISECT_BINARY_DIR "/bin/cachebisect");
   return run(arguments, input, during);
 }
