@@ -41,9 +41,14 @@ void flip_columns(const ImageIn<T>& in, const ImageOut<T>& out) {
   for (std::int64_t y = 0; y < in.height; ++y) {
     const T* from = in.row(y);
     T* last = out.row(y) + (in.width - 1) * out.column_stride;
+    std::int64_t done = 0;
+    if constexpr (std::is_same_v<T, std::uint8_t>) {
+      if (in.channels == 3 && out.interleaved())
+        done = reverse_rgb_simd(from, out.row(y), in.width);
+    }
     for (std::int64_t c = 0; c < in.channels; ++c) {
       T* to = last + c * out.channel_stride;
-      for (std::int64_t x = 0; x < in.width; ++x)
+      for (std::int64_t x = done; x < in.width; ++x)
         to[-x * out.column_stride] = from[x * in.channels + c];
     }
   }

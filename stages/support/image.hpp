@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <cstring>
-#include <string_view>
+#include <type_traits>
+
+#include "stages/support/simd.hpp"
 
 #include "cachebisect/data/field.hpp"
 #include "cachebisect/data/tensor_view.hpp"
@@ -84,14 +86,17 @@ void store_row(const T* pixels, std::int64_t width, const ImageOut<T>& out, std:
     std::memcpy(to, pixels, static_cast<std::size_t>(width * channels) * sizeof(T));
     return;
   }
+  std::int64_t done = 0;
+  if constexpr (std::is_same_v<T, std::uint8_t>) {
+    if (channels == 3 && out.column_stride == 1) {
+      done =
+          spread_rgb_simd(pixels, to, to + out.channel_stride, to + 2 * out.channel_stride, width);
+    }
+  }
   for (std::int64_t c = 0; c < channels; ++c) {
     T* plane = to + c * out.channel_stride;
-    const T* from = pixels + c;
-    if (out.column_stride == 1 && channels == 3) {
-      for (std::int64_t i = 0; i < width; ++i) plane[i] = from[3 * i];
-    } else {
-      for (std::int64_t i = 0; i < width; ++i) plane[i * out.column_stride] = from[i * channels];
-    }
+    for (std::int64_t i = done; i < width; ++i)
+      plane[i * out.column_stride] = pixels[i * channels + c];
   }
 }
 

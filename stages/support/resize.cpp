@@ -4,6 +4,7 @@
 #include <array>
 
 #include "stages/support/resize_weights.hpp"
+#include "stages/support/simd.hpp"
 #include "stages/support/target_clones.hpp"
 
 #include "cachebisect/base/error.hpp"
@@ -17,9 +18,10 @@ std::uint8_t clip(std::int32_t value) noexcept {
 
 template <int kChannels>
 [[gnu::always_inline]] inline void mix_columns(const std::uint8_t* from, std::uint8_t* to,
-                                               std::int64_t outputs, const AxisWeights& axis) {
+                                               std::int64_t begin, std::int64_t outputs,
+                                               const AxisWeights& axis) {
   const std::int32_t half = axis.precision > 0 ? 1 << (axis.precision - 1) : 0;
-  for (std::int64_t i = 0; i < outputs; ++i) {
+  for (std::int64_t i = begin; i < outputs; ++i) {
     const std::int16_t* weights = axis.fixed + i * axis.taps;
     const std::uint8_t* pixels = from + axis.first[i] * kChannels;
     std::array<std::int32_t, kChannels> sum;
@@ -34,10 +36,14 @@ template <int kChannels>
 }
 
 // A row of interleaved pixels, squeezed or stretched along x.
-CACHEBISECT_CLONES void mix_row(const std::uint8_t* from, std::uint8_t* to, std::int64_t outputs,
-                                std::int64_t channels, const AxisWeights& axis) {
-  if (channels == 3) return mix_columns<3>(from, to, outputs, axis);
-  if (channels == 1) return mix_columns<1>(from, to, outputs, axis);
+CACHEBISECT_CLONES void mix_row(const std::uint8_t* from, std::int64_t width, std::uint8_t* to,
+                                std::int64_t outputs, std::int64_t channels,
+                                const AxisWeights& axis) {
+  if (channels == 3) {
+    const std::int64_t done = mix_rgb_simd(from, 3 * width, to, outputs, axis);
+    return mix_columns<3>(from, to, done, outputs, axis);
+  }
+  if (channels == 1) return mix_columns<1>(from, to, 0, outputs, axis);
   const std::int32_t half = axis.precision > 0 ? 1 << (axis.precision - 1) : 0;
   for (std::int64_t i = 0; i < outputs; ++i) {
     for (std::int64_t c = 0; c < channels; ++c) {
@@ -49,8 +55,9 @@ CACHEBISECT_CLONES void mix_row(const std::uint8_t* from, std::uint8_t* to, std:
   }
 }
 
-CACHEBISECT_CLONES void mix_row(const float* from, float* to, std::int64_t outputs,
-                                std::int64_t channels, const AxisWeights& axis) {
+CACHEBISECT_CLONES void mix_row(const float* from, std::int64_t /*width*/, float* to,
+                                std::int64_t outputs, std::int64_t channels,
+                                const AxisWeights& axis) {
   for (std::int64_t i = 0; i < outputs; ++i) {
     for (std::int64_t c = 0; c < channels; ++c) {
       float sum = 0;
@@ -61,32 +68,17 @@ CACHEBISECT_CLONES void mix_row(const float* from, float* to, std::int64_t outpu
   }
 }
 
-constexpr std::int64_t kBlock = 64;
-
-// One row that comes out: the weighted sum of `count` rows, `stride` elements apart.
+// One row that comes out: the weighted sum of the rows of `output`, `stride` elements apart.
 CACHEBISECT_CLONES void blend_rows(const std::uint8_t* from, std::int64_t stride,
                                    const AxisWeights& axis, std::int64_t output, std::uint8_t* to,
                                    std::int64_t length) {
   const std::int16_t* weights = axis.fixed + output * axis.taps;
-  const std::int32_t count = axis.count[output];
-  const int precision = axis.precision;
-  const std::int32_t half = precision > 0 ? 1 << (precision - 1) : 0;
-  std::int64_t begin = 0;
-  for (; begin + kBlock <= length; begin += kBlock) {
-    std::array<std::int32_t, kBlock> sum;
-    sum.fill(half);
-    for (std::int32_t t = 0; t < count; ++t) {
-      const std::int32_t weight = weights[t];
-      const std::uint8_t* row = from + t * stride + begin;
-      for (std::size_t i = 0; i < kBlock; ++i) sum[i] += weight * row[i];
-    }
-    for (std::size_t i = 0; i < kBlock; ++i)
-      to[begin + static_cast<std::int64_t>(i)] = clip(sum[i] >> precision);
-  }
-  for (; begin < length; ++begin) {
+  const std::int32_t half = axis.precision > 0 ? 1 << (axis.precision - 1) : 0;
+  const std::int64_t done = blend_rows_simd(from, stride, axis, output, to, length);
+  for (std::int64_t i = done; i < length; ++i) {
     std::int32_t sum = half;
-    for (std::int32_t t = 0; t < count; ++t) sum += weights[t] * from[t * stride + begin];
-    to[begin] = clip(sum >> precision);
+    for (std::int32_t t = 0; t < axis.count[output]; ++t) sum += weights[t] * from[t * stride + i];
+    to[i] = clip(sum >> axis.precision);
   }
 }
 
@@ -130,7 +122,7 @@ Rows<T> squeeze_rows(const ImageIn<T>& in, const Box& box, std::int64_t width, s
   const std::int64_t length = width * in.channels;
   T* rows = arena.take_array<T>(static_cast<std::size_t>((last - first) * length)).data();
   for (std::int64_t y = first; y < last; ++y)
-    mix_row(in.row(y), rows + (y - first) * length, width, in.channels, axis);
+    mix_row(in.row(y), in.width, rows + (y - first) * length, width, in.channels, axis);
   return {rows, first, length};
 }
 

@@ -101,7 +101,7 @@ AxisWeights make_weights(std::int64_t start, std::int64_t length, std::int64_t o
   const double ratio = static_cast<double>(length) / static_cast<double>(outputs);
   const double scale = widen ? std::max(ratio, 1.0) : 1.0;
   const double support = shape.support() * scale;
-  axis.taps = static_cast<std::int64_t>(std::ceil(support)) * 2 + 1;
+  axis.taps = (static_cast<std::int64_t>(std::ceil(support)) * 2 + 1 + 3) / 4 * 4;
   const std::int64_t total = axis.taps * outputs;
   auto* count = arena.take_array<std::int32_t>(size).data();
   float* real = arena.take_array<float>(static_cast<std::size_t>(total)).data();

@@ -15,7 +15,7 @@ struct AxisWeights {
   const std::int32_t* count = nullptr;
   const float* real = nullptr;
   const std::int16_t* fixed = nullptr;  ///< weight * 2^precision, rounded
-  std::int64_t taps = 0;
+  std::int64_t taps = 0;  ///< of a row of weights, a multiple of 4; filled up with zeros
   int precision = 0;
   bool identity = false;  ///< output i is source i + first[0]; then there are no weights
 };
