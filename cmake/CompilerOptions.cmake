@@ -13,4 +13,8 @@ if(CACHEBISECT_SANITIZE)
   target_compile_options(cachebisect_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CACHEBISECT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
   target_link_options(cachebisect_options INTERFACE -fsanitize=${CACHEBISECT_SANITIZE})
+  # GCC's false alarms on std::regex under AddressSanitizer (GCC bug 105562).
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(cachebisect_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+  endif()
 endif()

@@ -28,7 +28,7 @@ Error::Error(ErrorKind kind, const std::string& message)
 Error::~Error() = default;
 
 Error Error::with_context(std::string_view context) const {
-  return Error(kind_, std::string(context) + ": " + what());
+  return {kind_, std::string(context) + ": " + what()};
 }
 
 }  // namespace cachebisect

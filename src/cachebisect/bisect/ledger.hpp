@@ -18,6 +18,8 @@ struct Part {
   int to = 0;
   [[nodiscard]] bool single() const noexcept { return to - from == 1; }
   friend bool operator==(const Part&, const Part&) = default;
+  // The check takes the comparison with zero that the compiler writes for a null pointer.
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const Part&, const Part&) = default;
 };
 

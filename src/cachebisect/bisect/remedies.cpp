@@ -50,7 +50,7 @@ class Advisor {
     if (!known) remedies_.push_back(std::move(remedy));
   }
 
-  [[nodiscard]] std::string pointer(const StageReport& stage, const std::string& key = {}) const {
+  [[nodiscard]] static std::string pointer(const StageReport& stage, const std::string& key = {}) {
     return "/stages/" + std::to_string(stage.index - 1) + (key.empty() ? "" : "/" + key);
   }
 
@@ -158,7 +158,7 @@ class Advisor {
       if (stage.type != "augment." + what) continue;
       say("to_device", &stage, "do it on the device: device." + what + " after the copy",
           "element-wise work is next to free there, and raw bytes are copied instead of floats",
-          {{pointer(stage), "null"}, {"/stages/-", "{\"use\": \"device." + what + "\"}"}});
+          {{pointer(stage), "null"}, {"/stages/-", R"({"use": "device.)" + what + R"("})"}});
     }
   }
 
@@ -189,7 +189,7 @@ class Advisor {
       if (before.type == "augment.normalize" || before.type == "augment.to_float") {
         say("ship_bytes", &before, "copy uint8 and convert on the device: device.normalize",
             "float32 is four times the bytes of uint8, and the copy pays by the byte",
-            {{pointer(before), "null"}, {"/stages/-", "{\"use\": \"device.normalize\"}"}});
+            {{pointer(before), "null"}, {"/stages/-", R"({"use": "device.normalize"})"}});
       }
       if (before.type == "collate.pad") {
         say("bucket", &before, "group samples of like size into a batch",
@@ -228,7 +228,7 @@ class Advisor {
     if (contains(chain.train, "fp32") && gpu) {
       say("precision", nullptr, "train in bf16-mixed precision",
           "tensor cores are several times faster in 16 bits",
-          {{"/train/precision", "\"bf16-mixed\""}});
+          {{"/train/precision", R"("bf16-mixed")"}});
     }
     const std::int64_t larger = 2 * chain.batch_size;
     say("batch_size", nullptr, "use a larger batch, as far as memory allows",
@@ -236,7 +236,7 @@ class Advisor {
         {{"/batch_size", std::to_string(larger)}}, {"--batch-size " + std::to_string(larger)});
     if (contains(chain.train, "fp32") && !gpu) {
       say("precision", nullptr, "train in bf16-mixed precision where the processor has it",
-          "half the bytes move in every layer", {{"/train/precision", "\"bf16-mixed\""}});
+          "half the bytes move in every layer", {{"/train/precision", R"("bf16-mixed")"}});
     }
     say("model", nullptr, "make the model cheaper: fewer channels, smaller input, a compiled graph",
         "all of the time goes into the training step");

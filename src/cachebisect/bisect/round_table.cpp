@@ -56,6 +56,7 @@ double RoundTable::tau(int boundary) const {
   if (visits(boundary) == static_cast<int>(rounds())) return own;
   double factor = 1;
   for (const int anchor : {0, stages()}) {
+    // NOLINTNEXTLINE(readability-suspicious-call-argument): the anchor's time, beside this boundary
     const double then = tau_beside(anchor, boundary);
     if (then > 0) factor *= std::sqrt(tau_beside(anchor, anchor) / then);
   }

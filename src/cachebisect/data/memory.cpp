@@ -82,7 +82,7 @@ Arena::Arena() : state_(std::make_unique<State>()) {}
 Arena::~Arena() = default;
 
 std::span<std::byte> Arena::take(std::size_t bytes) {
-  constexpr std::size_t kSmallest = 64 * 1024;
+  constexpr std::size_t kSmallest = std::size_t{64} * 1024;
   const std::size_t rounded = round_up(std::max<std::size_t>(bytes, 1));
   State& s = *state_;
   if (s.blocks.empty() || s.used + rounded > s.blocks.back().capacity()) {
