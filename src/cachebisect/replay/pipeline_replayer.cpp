@@ -65,7 +65,8 @@ struct PipelineReplayer::State {
   [[nodiscard]] std::size_t last_boundary() const { return pipeline.stages().size(); }
   /// Batches that a block takes from the loader at most, those in flight at its end included.
   [[nodiscard]] std::uint64_t batches_of(const BlockSteps& steps) const {
-    return static_cast<std::uint64_t>(steps.warmup + steps.timed + loader.slots());
+    const int batches = steps.warmup + steps.timed + loader.slots();
+    return static_cast<std::uint64_t>(batches);
   }
   void load_block(const LoadPlan& plan, const BlockSteps& steps, const std::stop_token& stop,
                   BlockResult& result);

@@ -57,6 +57,7 @@ int resolve_workers(const Pipeline& pipeline, Device& device) {
   const std::vector<int> counts = candidates(most);
   if (counts.size() == 1) return counts.front();
   std::vector<double> rates;
+  rates.reserve(counts.size());
   for (const int count : counts) rates.push_back(loading_rate(pipeline, device, count));
   const double best = *std::max_element(rates.begin(), rates.end());
   for (std::size_t i = 0; i < counts.size(); ++i) {

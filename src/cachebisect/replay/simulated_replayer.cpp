@@ -37,7 +37,8 @@ CacheFacts SimulatedReplayer::prepare(const CacheBudget& budget, const std::stop
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped while filling caches");
   const SimulatedChain& chain = ring_.chain();
   const auto batch = static_cast<std::uint64_t>(chain.batch_size);
-  const auto slots = static_cast<std::uint64_t>(chain.workers + chain.ring_prefetch + 1);
+  const int ring_slots = chain.workers + chain.ring_prefetch + 1;
+  const auto slots = static_cast<std::uint64_t>(ring_slots);
   CacheFacts facts;
   facts.samples = std::max((64 + batch - 1) / batch, slots + 2) * batch;
   const ChainDescription description = describe();

@@ -133,7 +133,7 @@ class RingSimulation {
   }
 
   void load_by_workers() {
-    const std::int64_t total = chain_.batch_size * steps_;
+    const std::int64_t total = std::int64_t{chain_.batch_size} * steps_;
     const std::int64_t grain =
         std::clamp<std::int64_t>(chain_.batch_size / (2 * chain_.workers), 1, 32);
     remaining_.assign(static_cast<std::size_t>(steps_), chain_.batch_size);

@@ -37,7 +37,7 @@ struct TrainLoop::State {
         end_mark(on.make_event()),
         stages(chain, on) {}
 
-  DeviceFeed& feed_of(Executor& loader);
+  DeviceFeed& feed_of(Executor& from);
   BlockTiming run(DeviceFeed& feed, std::size_t boundary, const BlockSteps& steps,
                   const std::stop_token& stop);
   void submit(const DeviceBatch& batch, std::uint64_t i, std::uint64_t index);

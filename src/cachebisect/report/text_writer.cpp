@@ -61,7 +61,8 @@ std::string row_label(const Report& report, std::size_t boundary) {
 
 std::string bar(double share) {
   const int filled = std::clamp(static_cast<int>(std::lround(share * kBarColumns)), 0, kBarColumns);
-  return std::string(static_cast<std::size_t>(filled), '#');
+  std::string text(static_cast<std::size_t>(filled), '#');
+  return text;
 }
 
 // The drop of the stages that join in this row; a span's drop is kept by each of its stages.
