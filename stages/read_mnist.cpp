@@ -71,7 +71,7 @@ class MnistSource final : public SourceStage {
   [[nodiscard]] std::string label_name() const { return prefix_ + "-labels-idx1-ubyte"; }
 
   static std::string file_in(const std::string& folder, const std::string& name) {
-    const std::string plain = folder + "/" + name;
+    std::string plain = folder + "/" + name;
     if (exists(plain)) return plain;
     if (exists(plain + ".gz")) return plain + ".gz";
     throw Error(ErrorKind::data, folder + ": has neither " + name + " nor " + name + ".gz");

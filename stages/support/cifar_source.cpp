@@ -89,8 +89,10 @@ class CifarSource final : public SourceStage {
     const std::string folder = find_data_folder(path_, {format_.subfolder}, {names.front()});
     std::vector<std::string> paths;
     for (const std::string& name : names) {
-      paths.push_back(folder + "/" + name);
+      paths.push_back(folder);
+      paths.back().append("/").append(name);
       if (exists(paths.back())) continue;
+      // NOLINTNEXTLINE(performance-inefficient-string-concatenation): made once, when the run ends
       throw Error(ErrorKind::data, folder + ": has no " + name + "; the " +
                                        (train_ ? "training" : "test") + " split of " + format_.set +
                                        " (binary version) is " + joined(names) +

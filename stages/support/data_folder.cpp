@@ -1,5 +1,6 @@
 #include "stages/support/data_folder.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "stages/support/file.hpp"
@@ -24,14 +25,13 @@ std::string find_data_folder(const std::string& folder,
                              std::initializer_list<std::string_view> subfolders,
                              std::initializer_list<std::string_view> names) {
   const auto holds_one = [&](const std::string& candidate) {
-    for (const std::string_view name : names) {
-      if (exists(candidate + "/" + std::string(name))) return true;
-    }
-    return false;
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+      return exists(candidate + "/" + std::string(name));
+    });
   };
   if (holds_one(folder)) return folder;
   for (const std::string_view subfolder : subfolders) {
-    const std::string candidate = folder + "/" + std::string(subfolder);
+    std::string candidate = folder + "/" + std::string(subfolder);
     if (holds_one(candidate)) return candidate;
   }
   return folder;

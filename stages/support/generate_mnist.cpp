@@ -54,7 +54,8 @@ Glyph draw_digit(unsigned digit) {
   constexpr float kHalfWidth = 1.6F;
   Glyph glyph{};
   for (std::size_t i = 0; i < kPixels; ++i) {
-    const Point p{static_cast<float>(i % kSide), static_cast<float>(i / kSide)};
+    const std::size_t row = i / kSide;
+    const Point p{static_cast<float>(i % kSide), static_cast<float>(row)};
     float nearest = 1e9F;
     for (std::size_t s = 0; s < kSegments.size(); ++s) {
       if ((kDigits.at(digit) >> s & 1U) != 0)

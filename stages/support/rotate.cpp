@@ -1,6 +1,7 @@
 #include "stages/support/rotate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <type_traits>
@@ -30,19 +31,19 @@ void take_bilinear(const ImageIn<T>& in, float x, float y, float fill, T* to) no
   const float top = std::floor(y);
   const float fx = x - left;
   const float fy = y - top;
-  const float weights[4] = {(1 - fx) * (1 - fy), fx * (1 - fy), (1 - fx) * fy, fx * fy};
-  const T* corners[4] = {};
+  const std::array<float, 4> weights{(1 - fx) * (1 - fy), fx * (1 - fy), (1 - fx) * fy, fx * fy};
+  std::array<const T*, 4> corners{};
   float coverage = 0;
-  for (std::int64_t i = 0; i < 4; ++i) {
-    const std::int64_t column = static_cast<std::int64_t>(left) + i % 2;
-    const std::int64_t row = static_cast<std::int64_t>(top) + i / 2;
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const std::int64_t column = static_cast<std::int64_t>(left) + static_cast<std::int64_t>(i % 2);
+    const std::int64_t row = static_cast<std::int64_t>(top) + static_cast<std::int64_t>(i / 2);
     if (column < 0 || column >= in.width || row < 0 || row >= in.height) continue;
     corners[i] = in.row(row) + column * in.channels;
     coverage += weights[i];
   }
   for (std::int64_t c = 0; c < in.channels; ++c) {
     float value = 0;
-    for (int i = 0; i < 4; ++i) {
+    for (std::size_t i = 0; i < corners.size(); ++i) {
       if (corners[i] != nullptr) value += weights[i] * static_cast<float>(corners[i][c]);
     }
     to[c] = to_pixel<T>((value - fill) * coverage + fill);

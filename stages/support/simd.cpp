@@ -105,6 +105,7 @@ CACHEBISECT_AVX2 std::int64_t reverse_rgb(const std::uint8_t* from, std::uint8_t
 }
 
 // Sixteen bytes of one channel out of 48 of three: `a`, `b`, `c` say which come from which vector.
+// NOLINTNEXTLINE(modernize-avoid-c-arrays): std::array drops the alignment of vector types
 CACHEBISECT_AVX2 void store_plane(std::uint8_t* to, const __m128i (&pixels)[3], __m128i a,
                                   __m128i b, __m128i c) noexcept {
   const __m128i plane =
@@ -129,6 +130,7 @@ CACHEBISECT_AVX2 std::int64_t spread_rgb(const std::uint8_t* from, std::uint8_t*
   const __m128i blue_c = _mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 3, 6, 9, 12, 15);
   std::int64_t x = 0;
   for (; x + 16 <= width; x += 16) {
+    // NOLINTNEXTLINE(modernize-avoid-c-arrays): as above
     const __m128i pixels[3] = {load16(from + 3 * x), load16(from + 3 * x + 16),
                                load16(from + 3 * x + 32)};
     store_plane(red + x, pixels, red_a, red_b, red_c);
@@ -138,6 +140,7 @@ CACHEBISECT_AVX2 std::int64_t spread_rgb(const std::uint8_t* from, std::uint8_t*
   return x;
 }
 
+// NOLINTNEXTLINE(readability-implicit-bool-conversion): an int to GCC, a bool to Clang
 bool has_avx2() noexcept { return __builtin_cpu_supports("avx2") != 0; }
 
 }  // namespace
