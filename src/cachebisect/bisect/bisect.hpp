@@ -34,6 +34,10 @@ struct BisectOptions {
   CacheBudget cache{};
   std::vector<int> boundaries{};  ///< empty: chosen by the budget
   std::optional<double> expect_samples_per_second{};
+  bool explain =
+      true;  ///< after a verdict: payoff, starvation, contention, next, own cost, K vs 2K
+  std::vector<std::string> what_ifs{};  ///< "workers=4", "crop=free", "decode/2", "batch_size=256"
+  bool verify = false;  ///< run the what-ifs that can be run, beside the present pipeline
   std::function<void(const Progress&)> progress{};
   std::function<void(const Report&)> partial{};  ///< given what is known after each complete round
   std::stop_token stop{};  ///< a stop gives the report of what is known, `interrupted` set

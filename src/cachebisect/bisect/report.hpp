@@ -50,6 +50,7 @@ struct BoundaryReport {
   Estimate samples_per_second;
   std::optional<double> seconds_per_sample;
   std::optional<double> serve_seconds_per_sample;
+  std::optional<double> predicted_samples_per_second;  ///< by the fitted law
   int blocks = 0;
   std::optional<double> item_bytes;
 };
@@ -90,6 +91,14 @@ struct Remedy {
   std::optional<double> measured;
 };
 
+/// A change in thought, predicted by the law and, where asked for and possible, run.
+struct WhatIfReport {
+  std::string change;  ///< as the user wrote it: "workers=4", "crop=free", "decode/2"
+  Estimate predicted;  ///< samples/s
+  Estimate measured;   ///< samples/s
+  std::string note;    ///< why a figure is missing; empty otherwise
+};
+
 struct Warning {
   std::string code;
   std::string text;
@@ -112,6 +121,10 @@ struct Noise {
   std::optional<double> block_cv;
   Estimate null_drop;
   std::optional<double> steal_share;
+  std::optional<double>
+      frequency_change;  ///< (most - least) / most of the CPUs' mean clock; none where not readable
+  std::optional<double> other_load;  ///< mean CPUs busy with other processes
+  Estimate drift;  ///< of live seconds a sample from the first to the last round, as a share
 };
 
 struct ToolFloor {
@@ -161,12 +174,16 @@ struct Report {
   Verdict verdict;
   Estimate ceiling;
   Estimate live;
+  std::optional<double>
+      starved_share;  ///< of the live time, the training thread waited for a batch
+  std::optional<double> ready_batches;  ///< in the ring when it asked, mean
   Loss loss;
   std::vector<BoundaryReport> boundaries;
   std::vector<StageReport> stages;
   std::string next_stage;
   std::optional<double> next_samples_per_second;
   std::vector<Remedy> remedies;
+  std::vector<WhatIfReport> what_ifs;
   std::vector<Warning> warnings;
   std::vector<BlockRecord> blocks;
 };

@@ -20,4 +20,9 @@ const char* to_string(ArmKind kind) noexcept {
 
 Replayer::~Replayer() = default;
 
+std::optional<CacheFacts> Replayer::refill(std::uint64_t /*samples*/,
+                                           const std::stop_token& /*stop*/) {
+  return std::nullopt;
+}
+
 }  // namespace cachebisect

@@ -58,13 +58,20 @@ struct ChainDescription {
 enum class ArmKind { replay, bypass, shadow, live, null };
 CACHEBISECT_API const char* to_string(ArmKind kind) noexcept;
 
-/// What a block measures. `live` is replay at 0 with overrides; `null` is the same as another arm,
-/// run twice.
+/// What a block measures.
+/// replay: boundary k's output comes from its cache, what follows runs live; 0 is the live
+/// pipeline. bypass: everything runs live, but stage s's own work is skipped and its cached output
+/// used. shadow: the step reads cached device batches while everything else runs as live into
+/// buffers that are dropped, paced: at each step one finished slot is released if there is one,
+/// without waiting. live: replay at 0 with overrides. null: the same as another arm, run twice.
 struct Arm {
   ArmKind kind = ArmKind::replay;
   int boundary = 0;                                ///< replay, null
   int stage = 0;                                   ///< bypass (1-based)
   std::map<std::string, std::string> overrides{};  ///< live: what-if, path -> JSON value
+  bool observed = true;  ///< inline probes run; false: to measure what they cost
+  std::uint64_t cache_samples =
+      0;  ///< replay: serve only the first so many samples; 0: all of them
   friend bool operator==(const Arm&, const Arm&) = default;
   friend auto operator<=>(const Arm&, const Arm&) = default;
 };
@@ -81,6 +88,8 @@ struct InlineCounters {
   double cpu_seconds = 0;
   double slot_write_seconds = 0;
   std::uint64_t samples = 0;
+  double serial_seconds =
+      0;  ///< in a section that the whole pipeline passes one by one, waits not counted
 };
 
 /// Times are seconds; start is on the replayer's clock.
@@ -100,6 +109,10 @@ struct BlockResult {
   double padding_share = 0;
   double first_batch_seconds = 0;      ///< from the block's start to its first batch
   std::vector<InlineCounters> stages;  ///< one a stage of the chain; empty when not observed
+  double trainer_seconds =
+      0;  ///< the training thread was busy, neither starved nor waiting for the device
+  std::optional<double>
+      ready_batches;  ///< in the ring when the training thread asked: mean; none without workers
 };
 
 struct CacheBudget {
@@ -116,6 +129,9 @@ struct CacheFacts {
   std::optional<double> resident_share;
   std::vector<double> serve_seconds_per_sample;  ///< rho_k, one a boundary 0..n
   std::vector<double> item_bytes;                ///< of one sample, one a boundary 0..n
+  bool sizes_vary = false;  ///< items of one boundary differ in size by more than 1%
+  std::optional<double> floor_seconds_per_sample;  ///< what the tool itself costs here
+  std::optional<double> floor_seconds_per_batch;
 };
 
 class CACHEBISECT_API Replayer {
@@ -125,6 +141,10 @@ class CACHEBISECT_API Replayer {
   [[nodiscard]] virtual bool supports(const Arm& arm) const = 0;
   /// Fills the caches. Throws Error(usage) when the budgets hold not even one batch.
   virtual CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) = 0;
+  /// Fills the caches anew with the next `samples` samples of the data set (0: as many as before).
+  /// None where this replayer cannot, or data set or budget do not hold so many: the caches are as
+  /// before. Throws as prepare() does.
+  virtual std::optional<CacheFacts> refill(std::uint64_t samples, const std::stop_token& stop);
   /// Weights back to their start; the cache position that the round's blocks share moves on.
   virtual void begin_round() = 0;
   /// Runs one block; live ones also before prepare(). Throws what the pipeline or the step throws;
