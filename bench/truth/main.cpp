@@ -5,25 +5,22 @@
 #include <set>
 #include <sstream>
 
-#include "bench/truth/draw.hpp"
-#include "bench/truth/score.hpp"
 #include <CLI/CLI.hpp>
 
+#include "cachebisect/api/selftest/draw.hpp"
+#include "cachebisect/api/selftest/selftest.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/pipeline/pipeline.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
 #include "cachebisect/replay/simulated_replayer.hpp"
 #include "cachebisect/stages.hpp"
-#include "cachebisect/train/train_step.hpp"
 
 namespace {
 
 using namespace cachebisect;
-using namespace cachebisect::truth;
+using namespace cachebisect::selftest;
 
-struct Options {
+struct Arguments {
   int chains = 40;
   std::uint64_t seed = 1;
   double budget = 30;
@@ -51,15 +48,6 @@ Report run_simulated(const PlantedChain& planted, const BisectOptions& bisect_op
   options.seed = planted.seed;
   options.noise = noise;
   SimulatedReplayer replayer(planted.chain, options);
-  return bisect(replayer, bisect_options);
-}
-
-Report run_real(const PlantedChain& planted, const BisectOptions& bisect_options,
-                const Registry& registry) {
-  const Pipeline pipeline = Pipeline::from_json(pipeline_json(planted), registry);
-  const std::shared_ptr<Device> device = make_device(pipeline.spec());
-  const auto step = make_train_step(pipeline, *device, planted.chain.workers, registry);
-  PipelineReplayer replayer(pipeline, device, step);
   return bisect(replayer, bisect_options);
 }
 
@@ -95,7 +83,7 @@ std::vector<Score> load(const std::string& file) {
   return scores;
 }
 
-int run(const Options& options) {
+int run(const Arguments& options) {
   DrawOptions draw_options;
   if (!options.simulated) {
     draw_options.cores = std::max(1, static_cast<int>(probe_machine().usable_cpus));
@@ -121,8 +109,9 @@ int run(const Options& options) {
     BisectOptions bisect_options;
     bisect_options.budget_seconds = options.budget;
     bisect_options.seed = seed;
+    bisect_options.explain = false;
     const Report report = options.simulated ? run_simulated(planted, bisect_options, noise)
-                                            : run_real(planted, bisect_options, registry);
+                                            : bisect_planted(planted, bisect_options, registry);
     scores.push_back(score(report, planted));
     append(options.resume, scores.back());
     std::cout << row(scores.back()) << std::flush;
@@ -134,7 +123,7 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options options;
+  Arguments options;
   CLI::App app{"Planted chains: how often is the verdict right on this machine?"};
   app.add_option("--chains", options.chains, "How many")->check(CLI::Range(1, 100000));
   app.add_option("--seed", options.seed, "Of the first chain; the next ones count on");

@@ -18,5 +18,6 @@ Command add_stages(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_doctor(CLI::App& app);
 Command add_schema(CLI::App& app);
+Command add_selftest(CLI::App& app);
 
 }  // namespace cachebisect::cli

@@ -47,6 +47,8 @@ int parse_and_run(int argc, char** argv) {
           cachebisect::cli::add_check),
       add(app, "doctor", "machine, device, noise, and what they mean for results",
           cachebisect::cli::add_doctor),
+      add(app, "selftest", "planted chains on this machine: is the verdict to be trusted here?",
+          cachebisect::cli::add_selftest),
       add(app, "schema", "the JSON Schemas of pipeline files and reports",
           cachebisect::cli::add_schema)};
   app.require_subcommand(0, 1);

@@ -2,15 +2,15 @@
 // them.
 #include <cstdlib>
 
-#include "bench/truth/draw.hpp"
-#include "bench/truth/score.hpp"
+#include "cachebisect/api/selftest/draw.hpp"
+#include "cachebisect/api/selftest/score.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/replay/simulated_replayer.hpp"
 
 using namespace cachebisect;
-using namespace cachebisect::truth;
+using namespace cachebisect::selftest;
 
 namespace {
 
@@ -40,6 +40,7 @@ Rates run(int chains, std::uint64_t first_seed, const DrawOptions& draw_options,
     BisectOptions options;
     options.seed = planted.seed;
     options.budget_seconds = budget;
+    options.explain = false;
     scores.push_back(score(bisect(replayer, options), planted));
     const Score& s = scores.back();
     if (s.outcome != Outcome::right && std::getenv("TRUTH_VERBOSE") != nullptr) MESSAGE(row(s));

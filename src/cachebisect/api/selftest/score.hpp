@@ -5,14 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "bench/truth/draw.hpp"
-
+#include "cachebisect/api/selftest/draw.hpp"
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/report.hpp"
 
-namespace cachebisect::truth {
+namespace cachebisect::selftest {
 
 enum class Outcome { right, wrong, inconclusive };
-const char* to_string(Outcome outcome) noexcept;
+CACHEBISECT_API const char* to_string(Outcome outcome) noexcept;
+/// "right", "wrong" or "inconclusive".
+CACHEBISECT_API const char* outcome_key(Outcome outcome) noexcept;
 
 struct Score {
   std::uint64_t seed = 0;
@@ -35,13 +37,13 @@ struct Score {
 /// A drop is right when it names the stage with the largest true drop, or one within 10% of it, or
 /// when it says that they are tied; flat and spread are right by the true loss and drops, which may
 /// lie within half a percent of min_drop.
-Score score(const Report& report, const PlantedChain& planted);
+CACHEBISECT_API Score score(const Report& report, const PlantedChain& planted);
 
 /// The table of all of them: outcomes, false alarms, coverage and times, with Clopper-Pearson
 /// intervals at 95%, and right over wrong by planted kind.
-std::string summary(const std::vector<Score>& scores);
+CACHEBISECT_API std::string summary(const std::vector<Score>& scores);
 /// One line a chain.
-std::string row(const Score& score);
-std::string row_header();
+CACHEBISECT_API std::string row(const Score& score);
+CACHEBISECT_API std::string row_header();
 
-}  // namespace cachebisect::truth
+}  // namespace cachebisect::selftest

@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/replay/simulated_chain.hpp"
 
-namespace cachebisect::truth {
+namespace cachebisect::selftest {
 
 /// Every planted sample carries an int64 label, which the copy pays too. Copies have no latency, as
 /// each field is a copy of its own.
@@ -21,7 +22,7 @@ enum class Pattern {
   two_drops,  ///< two do, one clearly more
   ramp,       ///< many equal stages, none of them above min_drop
 };
-const char* to_string(Pattern shape) noexcept;
+CACHEBISECT_API const char* to_string(Pattern shape) noexcept;
 
 struct DrawOptions {
   int least_stages = 3;  ///< n, collate and copy included
@@ -56,10 +57,10 @@ struct PlantedChain {
 /// Draws until the chain's truth is beyond doubt: by the law with one server at least 10% slower
 /// than the next where a drop is planted, the largest drop clear of the second. Equal seeds and
 /// options give equal chains.
-PlantedChain draw(std::uint64_t seed, const DrawOptions& options);
+CACHEBISECT_API PlantedChain draw(std::uint64_t seed, const DrawOptions& options);
 /// The truth of a chain by a long run of the same ring in virtual time.
-Truth measure_truth(const SimulatedChain& chain);
+CACHEBISECT_API Truth measure_truth(const SimulatedChain& chain);
 /// The pipeline file of such a chain, for the emulated device.
-std::string pipeline_json(const PlantedChain& planted);
+CACHEBISECT_API std::string pipeline_json(const PlantedChain& planted);
 
-}  // namespace cachebisect::truth
+}  // namespace cachebisect::selftest

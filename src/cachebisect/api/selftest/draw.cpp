@@ -1,16 +1,15 @@
-#include "bench/truth/draw.hpp"
+#include "cachebisect/api/selftest/draw.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 
-#include "bench/truth/chain_law.hpp"
-
+#include "cachebisect/api/selftest/chain_law.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/replay/simulated_ring.hpp"
 
-namespace cachebisect::truth {
+namespace cachebisect::selftest {
 
 const char* to_string(Pattern shape) noexcept {
   switch (shape) {
@@ -229,4 +228,4 @@ Truth measure_truth(const SimulatedChain& chain) {
   return truth;
 }
 
-}  // namespace cachebisect::truth
+}  // namespace cachebisect::selftest

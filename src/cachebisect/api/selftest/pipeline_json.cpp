@@ -1,11 +1,10 @@
 #include <iomanip>
 #include <sstream>
 
-#include "bench/truth/draw.hpp"
-
+#include "cachebisect/api/selftest/draw.hpp"
 #include "cachebisect/base/error.hpp"
 
-namespace cachebisect::truth {
+namespace cachebisect::selftest {
 namespace {
 
 void write_jitter(std::ostream& out, const Jitter& jitter) {
@@ -55,4 +54,4 @@ std::string pipeline_json(const PlantedChain& planted) {
   return out.str();
 }
 
-}  // namespace cachebisect::truth
+}  // namespace cachebisect::selftest

@@ -1,8 +1,8 @@
-#include "bench/truth/chain_law.hpp"
+#include "cachebisect/api/selftest/chain_law.hpp"
 
 #include <algorithm>
 
-namespace cachebisect::truth {
+namespace cachebisect::selftest {
 
 LawInput chain_law(const SimulatedChain& chain, int boundary) {
   const auto batch = static_cast<double>(chain.batch_size);
@@ -29,4 +29,4 @@ LawInput chain_law(const SimulatedChain& chain, int boundary) {
   return input;
 }
 
-}  // namespace cachebisect::truth
+}  // namespace cachebisect::selftest

@@ -1,4 +1,4 @@
-#include "bench/truth/score.hpp"
+#include "cachebisect/api/selftest/score.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "cachebisect/base/statistics.hpp"
 
-namespace cachebisect::truth {
+namespace cachebisect::selftest {
 
 const char* to_string(Outcome outcome) noexcept {
   switch (outcome) {
@@ -18,6 +18,10 @@ const char* to_string(Outcome outcome) noexcept {
       return "inconclusive";
   }
   return "unknown";
+}
+
+const char* outcome_key(Outcome outcome) noexcept {
+  return outcome == Outcome::wrong ? "wrong" : to_string(outcome);
 }
 
 namespace {
@@ -169,4 +173,4 @@ std::string summary(const std::vector<Score>& scores) {
   return text;
 }
 
-}  // namespace cachebisect::truth
+}  // namespace cachebisect::selftest

@@ -1,0 +1,101 @@
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "commands.hpp"
+#include "output_file.hpp"
+#include "signals.hpp"
+#include "terminal.hpp"
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "cachebisect/api/selftest/selftest.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/stages.hpp"
+
+namespace cachebisect::cli {
+namespace {
+
+struct SelftestArguments {
+  selftest::Options options;
+  std::string json;
+  bool no_progress = false;
+};
+
+/// The outputs, opened before anything is measured. `--json -` leaves standard output to the JSON.
+class Outputs {
+ public:
+  explicit Outputs(const std::string& json) : rows_(json != "-") {
+    if (rows_ && !json.empty()) json_.emplace(json);
+  }
+
+  void header() const { say(selftest::row_header()); }
+  void row(const selftest::Score& score) const { say(selftest::row(score)); }
+  void finish(const selftest::Result& result) {
+    std::ostringstream json;
+    selftest::write_json(result, json);
+    if (rows_) {
+      say('\n' + selftest::summary(result.scores));
+    } else {
+      std::cout << json.str() << std::flush;
+    }
+    if (json_) json_->commit(json.str());
+    if (!std::cout) throw Error(ErrorKind::output, "standard output could not be written");
+  }
+
+ private:
+  void say(const std::string& text) const {
+    if (rows_) std::cout << text << std::flush;
+  }
+
+  bool rows_;
+  std::optional<OutputFile> json_;
+};
+
+int run(const SelftestArguments& arguments) {
+  Outputs outputs(arguments.json);
+  Registry registry;
+  stages::register_all(registry);
+  SignalWatch signals([] { std::cerr << "cachebisect: interrupted\n"; });
+  ProgressLine progress(!arguments.no_progress && isatty(STDERR_FILENO) != 0);
+  selftest::Options options = arguments.options;
+  options.stop = signals.token();
+  options.progress = [&](int chain, const Progress& now) {
+    Progress shown = now;
+    shown.phase = "chain " + std::to_string(chain + 1) + " of " + std::to_string(options.cases) +
+                  ", " + now.phase;
+    shown.expected_seconds.reset();
+    progress.show(shown);
+  };
+  options.finished = [&](const selftest::Score& score) {
+    progress.clear();
+    outputs.row(score);
+  };
+  outputs.header();
+  const selftest::Result result = selftest::run(options, registry);
+  signals.stand_down();
+  progress.clear();
+  outputs.finish(result);
+  if (const int code = signals.exit_code(); code != 0) return code;
+  return result.any_wrong() ? exit_code(ErrorKind::gate) : 0;
+}
+
+}  // namespace
+
+Command add_selftest(CLI::App& app) {
+  auto arguments = std::make_shared<SelftestArguments>();
+  selftest::Options& options = arguments->options;
+  app.add_option("--cases", options.cases, "how many planted chains (20)")->type_name("N");
+  app.add_option("--seed", options.seed, "of the first chain; the next ones count on (1)")
+      ->type_name("N");
+  app.add_option("--budget", options.budget_seconds, "seconds of measuring for each chain (30)")
+      ->type_name("SECONDS");
+  app.add_option("--json", arguments->json, "write the result as JSON; - is standard output")
+      ->type_name("FILE");
+  app.add_flag("--no-progress", arguments->no_progress, "no progress on standard error");
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace cachebisect::cli
