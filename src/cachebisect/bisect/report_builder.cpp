@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "cachebisect/bisect/fitted_law.hpp"
 #include "cachebisect/bisect/payoff.hpp"
 #include "cachebisect/bisect/remedies.hpp"
 #include "cachebisect/bisect/sentence.hpp"
@@ -69,7 +70,7 @@ void ReportBuilder::begin() {
   cpu_before_ = read_cpu_times();
   report_.machine.cpu = machine_.cpu;
   report_.machine.cores = machine_.cores;
-  report_.machine.usable_cpus = machine_.usable_cpus;
+  report_.machine.usable_cpus = report_.chain.usable_cpus.value_or(machine_.usable_cpus);
   report_.machine.memory_bytes = machine_.memory_bytes;
   report_.machine.os = machine_.os;
   report_.machine.virtualized = machine_.virtualized;
@@ -92,6 +93,7 @@ void ReportBuilder::fill(const Measured& measured) {
   report_.timing.measure_seconds = measured.runner.elapsed();
   report_.blocks = measured.runner.records();
   fill_waterfall(report_, measured, options_->confidence);
+  fill_predictions(report_);
   fill_skipped(report_, measured.runner.records());
   report_.machine.noise.block_cv = block_cv(measured.ledger.rounds());
   if (measured.null_evidence.rounds() > 0) {

@@ -53,6 +53,7 @@ struct ChainDescription {
   std::string device_name;
   std::optional<double> device_memory_bytes;
   std::optional<double> copy_gb_per_s;
+  std::optional<double> usable_cpus;  ///< of the machine that runs the chain; none: this one's
 };
 
 enum class ArmKind { replay, bypass, shadow, live, null };

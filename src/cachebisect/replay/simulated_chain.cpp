@@ -88,6 +88,7 @@ ChainDescription describe(const SimulatedChain& chain) {
   result.copy_prefetch = chain.copy_prefetch;
   result.device_kind = chain.device_is_host ? "cpu" : "emulated";
   result.device_name = "simulated";
+  result.usable_cpus = chain.cores;
   if (!chain.device_is_host) result.copy_gb_per_s = chain.copy_bytes_per_second / 1e9;
   return result;
 }
