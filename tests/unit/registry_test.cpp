@@ -2,11 +2,11 @@
 
 #include <string>
 
+#include "support/spec_errors.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/base/error.hpp"
-
 using namespace cachebisect;
+using cachebisect::testing::usage_error;
 
 namespace {
 
@@ -18,17 +18,6 @@ StageType stage_type(std::string type, StageKind kind = StageKind::source) {
           .params = {},
           .example = "{}",
           .make = {}};
-}
-
-template <class Action>
-std::string usage_error(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::usage);
-    return error.what();
-  }
-  return "no error";
 }
 
 }  // namespace
