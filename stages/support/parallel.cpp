@@ -2,21 +2,19 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include <sched.h>
+#include "cachebisect/base/machine.hpp"
 
 namespace cachebisect::stages {
 namespace {
 
-std::uint64_t usable_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&set)));
+std::uint64_t thread_count() {
+  return static_cast<std::uint64_t>(std::max(1.0, std::ceil(probe_machine().usable_cpus)));
 }
 
 }  // namespace
@@ -34,9 +32,10 @@ void parallel_for(std::uint64_t count, const std::function<void(std::uint64_t)>&
       if (!first_error) first_error = std::current_exception();
     }
   };
+  const std::uint64_t threads_at_most = std::min(thread_count(), count);
   {
     std::vector<std::jthread> threads;
-    for (std::uint64_t i = 1; i < std::min(usable_cpus(), count); ++i) threads.emplace_back(run);
+    for (std::uint64_t i = 1; i < threads_at_most; ++i) threads.emplace_back(run);
     run();
   }
   if (first_error) std::rethrow_exception(first_error);

@@ -1,42 +1,17 @@
 #include "cachebisect/base/machine.hpp"
 
-#include <filesystem>
-#include <fstream>
+#include <array>
+#include <string>
+#include <string_view>
 
+#include "support/fake_root.hpp"
 #include <doctest/doctest.h>
-#include <unistd.h>
+
+#include "cachebisect/base/machine_watch.hpp"
+#include "cachebisect/base/random.hpp"
 
 using namespace cachebisect;
-namespace fs = std::filesystem;
-
-namespace {
-
-/// A folder that stands for the file system's root.
-class FakeRoot {
- public:
-  FakeRoot() : path_(fs::temp_directory_path() / ("fakeroot" + std::to_string(getpid()))) {
-    fs::remove_all(path_);
-    write("/proc/cpuinfo",
-          "processor\t: 0\nmodel name\t: Test CPU 9000\nflags\t\t: fpu hypervisor\n");
-    write("/proc/meminfo", "MemTotal:       8000000 kB\nMemAvailable:   6000000 kB\n");
-    write("/etc/os-release", "NAME=x\nPRETTY_NAME=\"Test OS 1\"\n");
-  }
-  ~FakeRoot() { fs::remove_all(path_); }
-  FakeRoot(const FakeRoot&) = delete;
-  FakeRoot& operator=(const FakeRoot&) = delete;
-
-  void write(const std::string& file, const std::string& text) const {
-    const fs::path path = path_.string() + file;
-    fs::create_directories(path.parent_path());
-    std::ofstream(path) << text;
-  }
-  [[nodiscard]] std::string path() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
-
-}  // namespace
+using cachebisect::testing::FakeRoot;
 
 TEST_CASE("a machine without limits") {
   const FakeRoot root;
@@ -97,4 +72,108 @@ TEST_CASE("the stolen share is that between two readings") {
   const auto after = read_cpu_times(root.path());
   CHECK(*steal_share(*before, *after) == doctest::Approx(0.2));
   CHECK_FALSE(steal_share(*before, *before).has_value());
+}
+
+TEST_CASE("quotas keep their fractions, and the tightest on the path holds") {
+  const FakeRoot root;
+  root.write("/proc/self/cgroup", "0::/pod/container\n");
+  root.write("/sys/fs/cgroup/cpu.max", "90000 100000\n");
+  root.write("/sys/fs/cgroup/pod/cpu.max", "75000 100000\n");
+  root.write("/sys/fs/cgroup/pod/container/cpu.max", "80000 100000\n");
+  CHECK(probe_machine(root.path()).usable_cpus == doctest::Approx(0.75));
+}
+
+TEST_CASE("inside a container the mount itself is the group, whatever path the kernel gives") {
+  const FakeRoot root;
+  root.write("/proc/self/cgroup", "0::/kubepods/not-mounted-here\n");
+  root.write("/sys/fs/cgroup/cpu.max", "30000 100000\n");
+  CHECK(probe_machine(root.path()).usable_cpus == doctest::Approx(0.3));
+}
+
+TEST_CASE("quotas of v1 and v2 side by side: the lesser") {
+  const FakeRoot root;
+  root.write("/proc/self/cgroup", "4:cpu,cpuacct:/x\n0::/y\n");
+  root.write("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "60000\n");
+  root.write("/sys/fs/cgroup/cpu/x/cpu.cfs_period_us", "100000\n");
+  root.write("/sys/fs/cgroup/unified/y/cpu.max", "40000 100000\n");
+  CHECK(probe_machine(root.path()).usable_cpus == doctest::Approx(0.4));
+}
+
+TEST_CASE("no file of /proc or /sys can take the CPUs away") {
+  const std::array<std::string, 14> contents{
+      "",           "\n",         "max\n",           "max 100000\n",    "-1\n",
+      "0 100000\n", "100000 0\n", "-5 100000\n",     "nan inf\n",       "inf 100000\n",
+      "1e999 1\n",  "0\n",        "garbage\n\xff\n", "100000 garbage\n"};
+  for (const std::string& text : contents) {
+    CAPTURE(text);
+    const FakeRoot root;
+    root.write("/proc/self/cgroup", "4:cpu,cpuacct:/x\n3:memory:/x\n0::/x\n");
+    for (const std::string file :
+         {"/x/cpu.max", "/cpu/x/cpu.cfs_quota_us", "/cpu/x/cpu.cfs_period_us", "/x/memory.max",
+          "/memory/x/memory.limit_in_bytes", "/x/cpu.stat", "/x/memory.stat"}) {
+      root.write("/sys/fs/cgroup" + file, text);
+    }
+    const MachineInfo info = probe_machine(root.path());
+    CHECK(info.usable_cpus >= 1);
+    CHECK(info.memory_bytes > 0);
+    CHECK(info.memory_available_bytes > 0);
+  }
+}
+
+TEST_CASE("paths of groups that are no paths do no harm") {
+  for (const std::string path : {"", "x", "x/y", "//", "/../..", ":", "0::", "::x", "0:x"}) {
+    CAPTURE(path);
+    const FakeRoot root;
+    root.write("/proc/self/cgroup", "0::" + path + "\n" + path + "\n4:cpu:" + path + "\n");
+    CHECK(probe_machine(root.path()).usable_cpus >= 1);
+  }
+}
+
+TEST_CASE("random bytes in every file do no harm") {
+  RandomStream random({.seed = 7, .stage = 1});
+  const auto bytes = [&] {
+    constexpr std::string_view kAlphabet("0123456789 -.:/\n\tcpumax,total=some\0\xff", 38);
+    std::string text;
+    for (std::uint64_t i = random.below(80); i > 0; --i) {
+      text += kAlphabet[random.below(kAlphabet.size())];
+    }
+    return text;
+  };
+  for (int trial = 0; trial < 200; ++trial) {
+    const FakeRoot root;
+    root.write("/proc/self/cgroup", bytes());
+    root.write("/proc/cpuinfo", bytes());
+    root.write("/proc/meminfo", "MemTotal:" + bytes());
+    root.write("/proc/stat", "cpu " + bytes());
+    root.write("/sys/fs/cgroup/cpu.max", bytes());
+    root.write("/sys/fs/cgroup/cpu.stat", "nr_periods " + bytes());
+    root.write("/proc/pressure/memory", "some " + bytes());
+    const MachineInfo info = probe_machine(root.path());
+    CHECK(info.usable_cpus > 0);
+    CHECK(info.memory_bytes >= 0);
+    MachineWatch watch;
+    watch.add(read_machine(root.path(), {0, 1}));
+    watch.add(read_machine(root.path(), {0, 1}));
+    CHECK_FALSE(watch.seen().other_load.has_value());
+  }
+}
+
+TEST_CASE("an Arm processor is named by its numbers") {
+  const FakeRoot root;
+  root.write("/proc/cpuinfo", "processor : 0\nCPU implementer : 0x41\nCPU part : 0xd0c\n");
+  CHECK(probe_machine(root.path()).cpu == "Arm implementer 0x41, part 0xd0c");
+}
+
+TEST_CASE("times of the CPUs that this process may use") {
+  const FakeRoot root;
+  root.write("/proc/stat",
+             "cpu  600 0 0 0 0 0 0 0\ncpu0 100 0 50 20 5 1 2 7\ncpu1 200 0 0 0 0 0 0 0\n"
+             "cpu10 300 0 0 0 0 0 0 0\nintr 1\n");
+  const auto times = read_cpu_times(root.path(), {0, 10});
+  CHECK(times->cpus == 2);
+  CHECK(times->busy == 453);
+  CHECK(times->steal == 7);
+  CHECK(times->total == 485);
+  CHECK(read_cpu_times(root.path())->total == 600);
+  CHECK(read_cpu_times(root.path(), {5})->total == 600);
 }

@@ -1,129 +1,28 @@
 #include "cachebisect/base/machine.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
-#include <limits>
 #include <sstream>
 #include <string_view>
-#include <vector>
 
 #include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cachebisect/base/cgroup.hpp"
+#include "cachebisect/base/proc_files.hpp"
+
 namespace cachebisect {
 namespace {
 
-std::optional<std::string> first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!file || !std::getline(file, line)) return std::nullopt;
-  return line;
-}
-
-std::optional<double> parse_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end == text.data()) return std::nullopt;
-  return value;
-}
-
-std::optional<double> number_in(const std::string& path) {
-  const auto line = first_line(path);
-  return line ? parse_number(*line) : std::nullopt;
-}
-
-std::string trim(const std::string& text) {
-  const auto from = text.find_first_not_of(" \t\"");
-  if (from == std::string::npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t\"") - from + 1);
-}
-
-/// The value after `separator` in the first line of `path` that begins with `key`.
-std::optional<std::string> value_of(const std::string& path, std::string_view key, char separator) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(key)) continue;
-    const auto at = line.find(separator);
-    if (at != std::string::npos) return trim(line.substr(at + 1));
-  }
-  return std::nullopt;
-}
-
-/// The folders of this process's cgroup and of its parents, for a v1 controller or, with an empty
-/// name, for v2. Limits hold along the whole path.
-std::vector<std::string> cgroup_folders(const std::string& root, const std::string& controller) {
-  const std::string mount = root + "/sys/fs/cgroup" + (controller.empty() ? "" : "/" + controller);
-  std::vector<std::string> folders{mount};
-  std::ifstream file(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string names = "," + line.substr(first + 1, second - first - 1) + ",";
-    const bool match = controller.empty() ? names == ",,"
-                                          : names.find("," + controller + ",") != std::string::npos;
-    if (!match) continue;
-    std::string path = line.substr(second + 1);
-    while (path.size() > 1) {
-      folders.push_back(mount + path);
-      path.resize(path.find_last_of('/'));
-    }
-  }
-  return folders;
-}
-
-double quota_cpus(const std::string& root) {
-  double cpus = std::numeric_limits<double>::infinity();
-  const auto limit = [&](std::optional<double> quota, std::optional<double> period) {
-    if (quota && period && *quota > 0 && *period > 0) cpus = std::min(cpus, *quota / *period);
-  };
-  for (const auto& folder : cgroup_folders(root, "")) {
-    const auto line = first_line(folder + "/cpu.max");
-    if (!line) continue;
-    const auto space = line->find(' ');
-    if (space == std::string::npos) continue;
-    limit(parse_number(*line), parse_number(std::string_view(*line).substr(space + 1)));
-  }
-  for (const auto& folder : cgroup_folders(root, "cpu")) {
-    limit(number_in(folder + "/cpu.cfs_quota_us"), number_in(folder + "/cpu.cfs_period_us"));
-  }
-  return cpus;
-}
-
-struct Memory {
-  double limit = std::numeric_limits<double>::infinity();
-  double available = std::numeric_limits<double>::infinity();
-};
-
-/// Page cache that the kernel can drop counts as available, as MemAvailable has it.
-Memory cgroup_memory(const std::string& root) {
-  Memory memory;
-  const auto limit = [&](const std::string& folder, const char* maximum, const char* used,
-                         const char* cache_key) {
-    const auto bytes = number_in(folder + maximum);
-    const auto current = number_in(folder + used);
-    if (!bytes || *bytes <= 0) return;
-    memory.limit = std::min(memory.limit, *bytes);
-    const auto cached = value_of(folder + "/memory.stat", cache_key, ' ');
-    const double droppable = cached ? parse_number(*cached).value_or(0) : 0;
-    memory.available =
-        std::min(memory.available, std::max(0.0, *bytes - current.value_or(0) + droppable));
-  };
-  for (const auto& folder : cgroup_folders(root, "")) {
-    limit(folder, "/memory.max", "/memory.current", "inactive_file ");
-  }
-  for (const auto& folder : cgroup_folders(root, "memory")) {
-    limit(folder, "/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file ");
-  }
-  return memory;
-}
+/// The kernel grants at least 1 ms in a period of 1 s.
+constexpr double kLeastCpus = 0.001;
 
 std::optional<double> kibibytes(const std::string& root, std::string_view key) {
   const auto value = value_of(root + "/proc/meminfo", key, ':');
   const auto number = value ? parse_number(*value) : std::nullopt;
-  return number ? std::optional(*number * 1024) : std::nullopt;
+  if (!number || *number < 0) return std::nullopt;
+  return *number * 1024;
 }
 
 std::optional<double> last_level_cache(const std::string& root) {
@@ -133,7 +32,7 @@ std::optional<double> last_level_cache(const std::string& root) {
                                  std::to_string(index) + "/size");
     if (!line) continue;
     auto bytes = parse_number(*line);
-    if (!bytes) continue;
+    if (!bytes || *bytes <= 0) continue;
     if (line->ends_with('K')) *bytes *= 1024;
     if (line->ends_with('M')) *bytes *= 1024 * 1024;
     largest = std::max(largest.value_or(0), *bytes);
@@ -142,9 +41,20 @@ std::optional<double> last_level_cache(const std::string& root) {
 }
 
 std::optional<bool> hypervisor_flag(const std::string& root) {
+  if (first_line(root + "/sys/hypervisor/type")) return true;
   const auto flags = value_of(root + "/proc/cpuinfo", "flags", ':');
   if (!flags) return std::nullopt;
   return (" " + *flags + " ").find(" hypervisor ") != std::string::npos;
+}
+
+std::string cpu_model(const std::string& root) {
+  const std::string file = root + "/proc/cpuinfo";
+  if (const auto name = value_of(file, "model name", ':'); name && !name->empty()) return *name;
+  // Arm kernels give numbers in place of a name.
+  const auto implementer = value_of(file, "CPU implementer", ':');
+  const auto part = value_of(file, "CPU part", ':');
+  if (implementer && part) return "Arm implementer " + *implementer + ", part " + *part;
+  return "unknown";
 }
 
 std::string operating_system(const std::string& root) {
@@ -157,18 +67,48 @@ std::string operating_system(const std::string& root) {
   return name.empty() ? "unknown" : name;
 }
 
+// user nice system idle iowait irq softirq steal; guest times are part of user and nice.
+void add_times(const std::string& fields, CpuTimes& times) {
+  constexpr int kIdle = 3;
+  constexpr int kIoWait = 4;
+  constexpr int kSteal = 7;
+  std::istringstream numbers(fields);
+  std::uint64_t ticks = 0;
+  for (int field = 0; field <= kSteal && numbers >> ticks; ++field) {
+    times.total += ticks;
+    if (field == kSteal) {
+      times.steal += ticks;
+    } else if (field != kIdle && field != kIoWait) {
+      times.busy += ticks;
+    }
+  }
+}
+
 }  // namespace
+
+std::vector<int> allowed_cpus() {
+  // A mask that is too small for the machine is refused.
+  for (std::size_t sets = 1; sets <= 64; sets *= 2) {
+    std::vector<cpu_set_t> set(sets);
+    const std::size_t bytes = sets * sizeof(cpu_set_t);
+    if (sched_getaffinity(0, bytes, set.data()) != 0) continue;
+    std::vector<int> cpus;
+    for (std::size_t cpu = 0; cpu < 8 * bytes; ++cpu) {
+      if (CPU_ISSET_S(cpu, bytes, set.data())) cpus.push_back(static_cast<int>(cpu));
+    }
+    return cpus;
+  }
+  return {};
+}
 
 MachineInfo probe_machine(const std::string& root) {
   MachineInfo info;
-  info.cpu = value_of(root + "/proc/cpuinfo", "model name", ':').value_or("unknown");
+  info.cpu = cpu_model(root);
   info.cores = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
-  double affinity = info.cores;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) affinity = CPU_COUNT(&set);
-  info.usable_cpus = std::max(0.01, std::min(affinity, quota_cpus(root)));
-  const Memory group = cgroup_memory(root);
+  const std::size_t allowed = allowed_cpus().size();
+  const double affinity = allowed > 0 ? static_cast<double>(allowed) : info.cores;
+  info.usable_cpus = std::max(kLeastCpus, std::min(affinity, quota_cpus(root)));
+  const CgroupMemory group = cgroup_memory(root);
   info.memory_bytes = std::min(kibibytes(root, "MemTotal").value_or(0), group.limit);
   info.memory_available_bytes =
       std::min(kibibytes(root, "MemAvailable").value_or(info.memory_bytes), group.available);
@@ -178,18 +118,23 @@ MachineInfo probe_machine(const std::string& root) {
   return info;
 }
 
-std::optional<CpuTimes> read_cpu_times(const std::string& root) {
-  const auto line = first_line(root + "/proc/stat");
-  if (!line || !line->starts_with("cpu ")) return std::nullopt;
-  std::istringstream fields(line->substr(4));
-  CpuTimes times;
-  // user nice system idle iowait irq softirq steal; guest times are part of user and nice.
-  std::uint64_t ticks = 0;
-  for (int field = 0; field < 8 && fields >> ticks; ++field) {
-    times.total += ticks;
-    if (field == 7) times.steal = ticks;
+std::optional<CpuTimes> read_cpu_times(const std::string& root, const std::vector<int>& cpus) {
+  std::ifstream file(root + "/proc/stat");
+  std::string line;
+  if (!std::getline(file, line) || !line.starts_with("cpu ")) return std::nullopt;
+  CpuTimes all;
+  add_times(line.substr(4), all);
+  CpuTimes chosen;
+  while (std::getline(file, line) && line.starts_with("cpu")) {
+    const auto number = parse_number(std::string_view(line).substr(3));
+    const auto space = line.find(' ');
+    if (!number || space == std::string::npos) continue;
+    ++all.cpus;
+    if (!std::binary_search(cpus.begin(), cpus.end(), static_cast<int>(*number))) continue;
+    ++chosen.cpus;
+    add_times(line.substr(space), chosen);
   }
-  return times;
+  return chosen.cpus > 0 ? chosen : all;
 }
 
 std::optional<double> steal_share(const CpuTimes& before, const CpuTimes& after) {

@@ -1,0 +1,134 @@
+#include "cachebisect/base/cgroup.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+#include <vector>
+
+#include "cachebisect/base/proc_files.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// Path of this process's group under a controller's mount; with an empty name, under v2's.
+std::vector<std::string> group_paths(const std::string& root, std::string_view controller) {
+  std::vector<std::string> paths;
+  std::ifstream file(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    const auto first = line.find(':');
+    if (first == std::string::npos) continue;
+    const auto second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string names = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string wanted = "," + std::string(controller) + ",";
+    const bool match = controller.empty() ? names == ",," : names.find(wanted) != std::string::npos;
+    if (match) paths.push_back(line.substr(second + 1));
+  }
+  return paths;
+}
+
+/// Folders of a group and of its parents, up to the mount itself: inside a container that is the
+/// container's own group, whatever the path says.
+void add_folders(const std::string& mount, const std::vector<std::string>& paths,
+                 std::vector<std::string>& folders) {
+  folders.push_back(mount);
+  for (std::string path : paths) {
+    while (path.size() > 1 && path.front() == '/') {
+      folders.push_back(mount + path);
+      path.resize(path.find_last_of('/'));
+    }
+  }
+}
+
+std::vector<std::string> v2_folders(const std::string& root) {
+  std::vector<std::string> folders;
+  const auto paths = group_paths(root, "");
+  add_folders(root + "/sys/fs/cgroup", paths, folders);
+  add_folders(root + "/sys/fs/cgroup/unified", paths, folders);
+  return folders;
+}
+
+std::vector<std::string> v1_folders(const std::string& root, const std::string& controller) {
+  std::vector<std::string> folders;
+  add_folders(root + "/sys/fs/cgroup/" + controller, group_paths(root, controller), folders);
+  return folders;
+}
+
+std::optional<double> v2_quota(const std::string& folder) {
+  const auto line = first_line(folder + "/cpu.max");
+  if (!line) return std::nullopt;
+  const auto space = line->find(' ');
+  if (space == std::string::npos) return std::nullopt;
+  const auto quota = parse_number(*line);
+  const auto period = parse_number(std::string_view(*line).substr(space + 1));
+  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
+  return *quota / *period;
+}
+
+std::optional<double> v1_quota(const std::string& folder) {
+  const auto quota = number_in(folder + "/cpu.cfs_quota_us");
+  const auto period = number_in(folder + "/cpu.cfs_period_us");
+  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
+  return *quota / *period;
+}
+
+struct MemoryFiles {
+  const char* maximum;
+  const char* used;
+  const char* droppable;  ///< key in memory.stat
+};
+
+void limit_memory(const std::string& folder, const MemoryFiles& files, CgroupMemory& memory) {
+  const auto bytes = number_in(folder + files.maximum);
+  if (!bytes || *bytes <= 0) return;
+  const double used = number_in(folder + files.used).value_or(0);
+  const double droppable = keyed_number(folder + "/memory.stat", files.droppable).value_or(0);
+  memory.limit = std::min(memory.limit, *bytes);
+  memory.available = std::min(memory.available, std::max(0.0, *bytes - used + droppable));
+}
+
+}  // namespace
+
+double quota_cpus(const std::string& root) {
+  double cpus = std::numeric_limits<double>::infinity();
+  for (const auto& folder : v2_folders(root))
+    cpus = std::min(cpus, v2_quota(folder).value_or(cpus));
+  for (const auto& folder : v1_folders(root, "cpu")) {
+    cpus = std::min(cpus, v1_quota(folder).value_or(cpus));
+  }
+  return cpus;
+}
+
+CgroupMemory cgroup_memory(const std::string& root) {
+  CgroupMemory memory;
+  for (const auto& folder : v2_folders(root)) {
+    limit_memory(folder, {"/memory.max", "/memory.current", "inactive_file"}, memory);
+  }
+  for (const auto& folder : v1_folders(root, "memory")) {
+    limit_memory(folder,
+                 {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"},
+                 memory);
+  }
+  return memory;
+}
+
+std::optional<QuotaPeriods> quota_periods(const std::string& root) {
+  std::optional<QuotaPeriods> sum;
+  const auto add = [&](const std::string& folder) {
+    const auto all = keyed_number(folder + "/cpu.stat", "nr_periods");
+    const auto throttled = keyed_number(folder + "/cpu.stat", "nr_throttled");
+    if (!all || !throttled) return;
+    if (!sum) sum.emplace();
+    sum->all += *all;
+    sum->throttled += *throttled;
+  };
+  for (const auto& folder : v2_folders(root)) {
+    if (v2_quota(folder)) add(folder);
+  }
+  for (const auto& folder : v1_folders(root, "cpu")) {
+    if (v1_quota(folder)) add(folder);
+  }
+  return sum;
+}
+
+}  // namespace cachebisect
