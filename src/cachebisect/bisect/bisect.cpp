@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/machine.hpp"
+#include "cachebisect/base/machine_watch.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/block_runner.hpp"
 #include "cachebisect/bisect/pilot.hpp"
@@ -27,6 +27,10 @@ void check(const BisectOptions& options) {
   }
   if (!(options.min_drop > 0) || options.min_drop > 0.9) {
     refuse("min_drop must be above 0 and at most 0.9");
+  }
+  const auto& expected = options.expect_samples_per_second;
+  if (expected && !(*expected > 0 && std::isfinite(*expected))) {
+    refuse("the expected throughput must be above 0 samples/s");
   }
 }
 
@@ -58,6 +62,7 @@ class Session {
     builder_.begin();
     try {
       prepare();
+      watch_.add(replayer_.read_machine());
       runner_.start();
       measure();
     } catch (const Error& error) {
@@ -66,6 +71,7 @@ class Session {
       interrupted_ = true;
     }
     if (rounds_.rounds() > 0) examine();
+    watch_.add(replayer_.read_machine());
     return make_report();
   }
 
@@ -96,8 +102,16 @@ class Session {
                           .findings = findings_,
                           .decision = decision_,
                           .null_evidence = null_evidence_,
+                          .machine = watch_,
                           .certified_after = certified_after_,
                           .interrupted = interrupted_});
+  }
+
+  /// Between blocks, and rarely enough to cost nothing.
+  void watch_machine() {
+    if (replayer_.clock() - watched_at_ < kWatchSeconds) return;
+    watched_at_ = replayer_.clock();
+    watch_.add(replayer_.read_machine());
   }
 
   /// What the user would get if the run ended here, for callers who may not get the final one.
@@ -180,6 +194,7 @@ class Session {
       }
     }
     rounds_.commit();
+    watch_machine();
     if (null) null_evidence_.add(*rounds_.log_tau(done, null->first) - null->second);
     return true;
   }
@@ -199,6 +214,7 @@ class Session {
   }
 
   static constexpr double kNullShare = 0.1;
+  static constexpr double kWatchSeconds = 0.5;
   static constexpr double kRoundsToCertify = 12;
 
   Replayer& replayer_;
@@ -211,6 +227,8 @@ class Session {
   Ledger ledger_;
   ReportBuilder builder_;
   Evidence null_evidence_;
+  MachineWatch watch_;
+  double watched_at_ = -kWatchSeconds;
   RandomStream random_;
   CacheFacts facts_;
   FindingsOptions findings_options_;

@@ -36,6 +36,13 @@ std::string rate(double per_second) {
   return digits;
 }
 
+std::string short_duration(double seconds) {
+  if (seconds < 0.9995e-6) return fixed(seconds * 1e9, 0) + " ns";
+  if (seconds < 0.9995e-3) return fixed(seconds * 1e6, seconds < 9.95e-6 ? 1 : 0) + " us";
+  if (seconds < 0.9995) return fixed(seconds * 1e3, seconds < 9.95e-3 ? 1 : 0) + " ms";
+  return duration(seconds);
+}
+
 std::string duration(double seconds) {
   if (seconds < 9.95) return fixed(seconds, 1) + " s";
   if (seconds < 300) return fixed(std::ceil(seconds), 0) + " s";

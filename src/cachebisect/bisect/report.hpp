@@ -122,8 +122,10 @@ struct Noise {
   Estimate null_drop;
   std::optional<double> steal_share;
   std::optional<double>
-      frequency_change;  ///< (most - least) / most of the CPUs' mean clock; none where not readable
-  std::optional<double> other_load;  ///< mean CPUs busy with other processes
+      frequency_change;  ///< (most - least) / most of the fastest CPU's clock; none: not readable
+  std::optional<double> other_load;          ///< mean CPUs busy with other processes
+  std::optional<double> throttled_share;     ///< of the CPU quota's periods, in which it ran out
+  std::optional<double> memory_stall_share;  ///< of the time, some program waited for memory
   Estimate drift;  ///< of live seconds a sample from the first to the last round, as a share
 };
 

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "cachebisect/bisect/fitted_law.hpp"
+#include "cachebisect/bisect/near_floor.hpp"
 #include "cachebisect/bisect/payoff.hpp"
 #include "cachebisect/bisect/remedies.hpp"
 #include "cachebisect/bisect/sentence.hpp"
@@ -50,6 +51,14 @@ void fill_skipped(Report& report, const std::vector<BlockRecord>& records) {
   }
 }
 
+void fill_disturbance(Noise& noise, const Disturbance& seen) {
+  noise.steal_share = seen.steal_share;
+  noise.other_load = seen.other_load;
+  noise.frequency_change = seen.frequency_change;
+  noise.throttled_share = seen.throttled_share;
+  noise.memory_stall_share = seen.memory_stall_share;
+}
+
 std::string part_name(const Report& report, const Part& part) {
   return part.single() ? report.chain.stages[static_cast<std::size_t>(part.from)].name
                        : span_name(part);
@@ -66,18 +75,23 @@ ReportBuilder::ReportBuilder(const ChainDescription& chain, const BisectOptions&
 
 void ReportBuilder::begin() {
   report_.started = utc_now();
-  machine_ = probe_machine();
-  cpu_before_ = read_cpu_times();
-  report_.machine.cpu = machine_.cpu;
-  report_.machine.cores = machine_.cores;
-  report_.machine.usable_cpus = report_.chain.usable_cpus.value_or(machine_.usable_cpus);
-  report_.machine.memory_bytes = machine_.memory_bytes;
-  report_.machine.os = machine_.os;
-  report_.machine.virtualized = machine_.virtualized;
+  const MachineInfo machine = probe_machine();
+  report_.machine.cpu = machine.cpu;
+  report_.machine.cores = machine.cores;
+  report_.machine.usable_cpus = report_.chain.usable_cpus.value_or(machine.usable_cpus);
+  report_.machine.memory_bytes = machine.memory_bytes;
+  report_.machine.os = machine.os;
+  report_.machine.virtualized = machine.virtualized;
 }
 
 void ReportBuilder::prepared(const CacheFacts& facts, double seconds) {
   report_.cache = facts;
+  if (facts.floor_seconds_per_sample) {
+    report_.machine.floor.ns_per_sample = 1e9 * *facts.floor_seconds_per_sample;
+  }
+  if (facts.floor_seconds_per_batch) {
+    report_.machine.floor.us_per_batch = 1e6 * *facts.floor_seconds_per_batch;
+  }
   report_.timing.cache_seconds = facts.seconds;
   report_.timing.prepare_seconds = std::max(0.0, seconds - facts.seconds);
 }
@@ -100,13 +114,13 @@ void ReportBuilder::fill(const Measured& measured) {
     report_.machine.noise.null_drop = {theta_to_drop(measured.null_evidence.centre()),
                                        measured.null_evidence.drop_interval()};
   }
-  if (const auto after = read_cpu_times(); after && cpu_before_) {
-    report_.machine.noise.steal_share = steal_share(*cpu_before_, *after);
-  }
+  fill_disturbance(report_.machine.noise, measured.machine.seen());
   fill_verdict(measured);
+  const std::optional<Warning> refusal = refuse_near_floor(report_);
   report_.warnings = find_warnings(report_, measured, *options_);
   report_.remedies = find_remedies(report_);
-  report_.verdict.text = verdict_sentence(report_);
+  report_.verdict.text = refusal ? refusal->text : verdict_sentence(report_);
+  if (refusal) report_.warnings.insert(report_.warnings.begin(), *refusal);
 }
 
 void ReportBuilder::fill_verdict(const Measured& measured) {

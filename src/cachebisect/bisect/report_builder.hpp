@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/base/machine.hpp"
+#include "cachebisect/base/machine_watch.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/bisect/block_runner.hpp"
 #include "cachebisect/bisect/ledger.hpp"
@@ -21,6 +21,7 @@ struct Measured {
   const Findings& findings;
   const Decision& decision;
   const Evidence& null_evidence;
+  const MachineWatch& machine;
   std::optional<double> certified_after;
   bool interrupted = false;
 };
@@ -41,8 +42,6 @@ class CACHEBISECT_API ReportBuilder {
 
   const BisectOptions* options_;
   Report report_;
-  MachineInfo machine_;
-  std::optional<CpuTimes> cpu_before_;
 };
 
 /// Throughput, waterfall and inline figures of every boundary and stage.

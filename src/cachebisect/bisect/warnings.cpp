@@ -1,6 +1,8 @@
 #include "cachebisect/bisect/warnings.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "cachebisect/bisect/format.hpp"
 
@@ -10,6 +12,65 @@ namespace {
 constexpr double kUnsteady = 0.005;
 constexpr double kStealWorthSaying = 0.02;
 constexpr double kServeWorthSaying = 0.01;
+constexpr double kLoadWorthSaying = 0.05;   ///< of the usable CPUs
+constexpr double kLeastLoad = 0.1;          ///< CPUs: what any machine does beside
+constexpr double kClockWorthSaying = 0.05;  ///< the default of the smallest drop worth naming
+constexpr double kThrottleWorthSaying = 0.01;
+constexpr double kMemoryStallWorthSaying = 0.01;
+constexpr double kWholeCpus = 0.01;  ///< closer to a whole number than this is whole
+constexpr double kExpectTolerance = 0.1;
+
+std::string cpus(double count) { return rate(count) + (count == 1 ? " CPU" : " CPUs"); }
+
+void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
+  const Noise& noise = machine.noise;
+  const double worth = std::max(kLeastLoad, kLoadWorthSaying * machine.usable_cpus);
+  if (noise.other_load && *noise.other_load > worth) {
+    out.push_back({"other_load",
+                   "other processes kept " + rate(*noise.other_load) + " of the " +
+                       cpus(machine.usable_cpus) + " busy while this one measured",
+                   "stop them, or measure when they are idle; or read every figure as that of "
+                   "this machine with this load"});
+  }
+  if (noise.frequency_change && *noise.frequency_change > kClockWorthSaying) {
+    out.push_back({"frequency",
+                   "the CPU clock changed by " + percent(*noise.frequency_change) +
+                       " while measuring: work done at one clock is compared with work at another",
+                   "fix it (cpupower frequency-set -g performance), let the machine cool, or plug "
+                   "the laptop in"});
+  }
+  if (noise.memory_stall_share && *noise.memory_stall_share > kMemoryStallWorthSaying) {
+    out.push_back({"memory_pressure",
+                   "programs waited for memory " + percent(*noise.memory_stall_share) +
+                       " of the time: pages are swapped or dropped and read again",
+                   "give the caches less (--cache-host BYTES), or close other programs"});
+  }
+}
+
+void warn_of_quota(std::vector<Warning>& out, const Report& report) {
+  const double usable = report.machine.usable_cpus;
+  const auto& throttled = report.machine.noise.throttled_share;
+  if (throttled && *throttled > kThrottleWorthSaying) {
+    out.push_back({"throttled",
+                   "the container's quota of " + cpus(usable) + " ran out in " +
+                       percent(*throttled) +
+                       " of its periods: every thread then stood still, and that time is in the "
+                       "figures",
+                   "fewer workers (--workers N), or a larger quota"});
+  }
+  const int threads = std::max(1, report.chain.workers) + (report.chain.workers > 0 ? 1 : 0);
+  const bool fractional = std::abs(usable - std::round(usable)) > kWholeCpus;
+  if (fractional && threads > usable) {
+    const int fitting = std::max(1, static_cast<int>(std::floor(usable)));
+    out.push_back({"fractional_cpus",
+                   "this container may use " + cpus(usable) + ", and " + std::to_string(threads) +
+                       " threads want to run: they take turns, and the quota stops all of them "
+                       "at once",
+                   report.chain.workers > fitting
+                       ? "--workers " + std::to_string(fitting) + ", or a quota of whole CPUs"
+                       : "a quota of whole CPUs"});
+  }
+}
 
 void warn_of_machine(std::vector<Warning>& out, const Report& report, const Measured& measured) {
   const auto& null = report.machine.noise.null_drop.interval;
@@ -24,6 +85,8 @@ void warn_of_machine(std::vector<Warning>& out, const Report& report, const Meas
     out.push_back({"steal", percent(*steal) + " of the CPU time was taken by the hypervisor",
                    "measure on a machine of your own, or again at another time"});
   }
+  warn_of_load(out, report.machine);
+  warn_of_quota(out, report);
   if (measured.runner.void_blocks() > 0) {
     out.push_back({"suspended",
                    "the process was suspended in " + std::to_string(measured.runner.void_blocks()) +
@@ -35,11 +98,17 @@ void warn_of_machine(std::vector<Warning>& out, const Report& report, const Meas
 void warn_of_job(std::vector<Warning>& out, const Report& report, const BisectOptions& options) {
   const auto& live = report.live.value;
   if (options.expect_samples_per_second && live) {
-    const double ratio = *live / *options.expect_samples_per_second;
-    if (std::abs(ratio - 1) > 0.1) {
+    const double expected = *options.expect_samples_per_second;
+    const Interval range = report.live.interval.value_or(Interval{*live, *live});
+    const bool slower = range.high < (1 - kExpectTolerance) * expected;
+    const bool faster = range.low > (1 + kExpectTolerance) * expected;
+    if (slower || faster) {
       out.push_back({"not_your_job",
-                     "live throughput here is " + rate(*live) + " samples/s, not the " +
-                         rate(*options.expect_samples_per_second) + " expected",
+                     "live throughput here is " + rate(*live) + " samples/s, " +
+                         percent(std::abs(*live / expected - 1)) +
+                         (slower ? " below the " : " above the ") + rate(expected) + " expected (" +
+                         percent(kExpectTolerance) +
+                         " would pass): this may not be the job that is to be explained",
                      "bring batch size, workers, device and data of the pipeline file in line "
                      "with the job"});
     }

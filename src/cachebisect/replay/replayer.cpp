@@ -25,4 +25,6 @@ std::optional<CacheFacts> Replayer::refill(std::uint64_t /*samples*/,
   return std::nullopt;
 }
 
+MachineReading Replayer::read_machine() const { return cachebisect::read_machine(); }
+
 }  // namespace cachebisect

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/base/machine_watch.hpp"
 
 namespace cachebisect {
 
@@ -153,6 +154,8 @@ class CACHEBISECT_API Replayer {
   virtual BlockResult run(const BlockRequest& request, const std::stop_token& stop) = 0;
   /// Seconds now. The bisector reads time from nowhere else.
   [[nodiscard]] virtual double clock() const = 0;
+  /// Counters of the machine that the blocks run on; default: this one. Called between blocks.
+  [[nodiscard]] virtual MachineReading read_machine() const;
 };
 
 }  // namespace cachebisect

@@ -61,6 +61,12 @@ CacheFacts SimulatedReplayer::prepare(const CacheBudget& budget, const std::stop
   return facts;
 }
 
+MachineReading SimulatedReplayer::read_machine() const {
+  MachineReading reading;
+  reading.seconds = clock_;
+  return reading;
+}
+
 void SimulatedReplayer::begin_round() { cache_position_ += cache_samples_ / 3 + 1; }
 
 SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(int boundary, const BlockRequest& request,

@@ -44,6 +44,8 @@ class CACHEBISECT_API SimulatedReplayer final : public Replayer {
   void begin_round() override;
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override { return clock_; }
+  /// Of virtual time, in which no other program runs.
+  [[nodiscard]] MachineReading read_machine() const override;
 
   [[nodiscard]] int blocks_run() const noexcept { return blocks_; }
 

@@ -50,7 +50,11 @@ Json machine(const MachineReport& m) {
             {"null",
              {{"drop", number(m.noise.null_drop.value)},
               {"interval", interval(m.noise.null_drop.interval)}}},
-            {"steal_share", number(m.noise.steal_share)}}},
+            {"steal_share", number(m.noise.steal_share)},
+            {"frequency_change", number(m.noise.frequency_change)},
+            {"other_load_cpus", number(m.noise.other_load)},
+            {"throttled_share", number(m.noise.throttled_share)},
+            {"memory_stall_share", number(m.noise.memory_stall_share)}}},
           {"floor",
            {{"ns_per_sample", number(m.floor.ns_per_sample)},
             {"us_per_batch", number(m.floor.us_per_batch)}}}};
