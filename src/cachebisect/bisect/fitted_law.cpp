@@ -117,6 +117,7 @@ class Fit {
       cost.name = stage.name;
       const bool known = s < live_.stages.size() && live_.stages[s].samples > 0;
       if (!known && is_host(stage) && stage.category != "collate") return false;
+      cost.known = known || stage.category == "collate";
       if (!known || stage.category == "device") continue;
       const InlineCounters& sums = live_.stages[s];
       const auto samples = static_cast<double>(sums.samples);
@@ -152,14 +153,14 @@ class Fit {
       const auto after = tau(report_, s + 1);
       if (report_.stages[s].category == "device" && before && after) {
         cost.device_seconds = std::max(0.0, *before - *after);
+        cost.known = true;
       }
     }
-    if (law_.device_is_host) return;
     for (std::size_t s = 0; s < law_.stages.size(); ++s) {
       StageCost& cost = law_.stages[s];
-      if (report_.stages[s].category == "copy" && cost.copy_seconds <= 0) {
-        cost.copy_seconds = copy_seconds(s);
-      }
+      if (report_.stages[s].category != "copy" || cost.copy_seconds > 0) continue;
+      if (!law_.device_is_host) cost.copy_seconds = copy_seconds(s);
+      cost.known = law_.device_is_host || cost.copy_seconds > 0;
     }
   }
 
@@ -284,7 +285,7 @@ LawLimit limit(const FittedLaw& law, const LawChanges& changes, int boundary) {
   const LawInput input = law_input(law, changes, boundary);
   const Server server = limiting_server(input);
   return {server, dominating(law, changes, static_cast<std::size_t>(boundary), server),
-          predict(law, changes, boundary)};
+          predict(law, changes, boundary), law_margin(input)};
 }
 
 LawMisfit misfit(const FittedLaw& law, const Report& report) {

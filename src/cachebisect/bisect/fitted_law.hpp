@@ -21,6 +21,7 @@ struct StageCost {
   double copy_seconds = 0;
   double device_seconds = 0;  ///< on the compute stream; on the training thread where the host is
                               ///< the device
+  bool known = true;          ///< false: nothing that was measured tells
 };
 
 /// Seconds are per sample.
@@ -56,6 +57,7 @@ struct LawLimit {
   Server server = Server::step;
   std::string stage;  ///< that takes most of that server; empty where it is the training step
   double samples_per_second = 0;
+  double margin = 1;  ///< the next slower server would do so much more
 };
 
 /// How far the law is from what was measured: |predicted / measured - 1|.
