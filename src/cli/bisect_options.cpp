@@ -35,6 +35,13 @@ void add_bisect_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--expect", a.expect,
                  "your own job's samples/s; warns when the live figure is another")
       ->type_name("SAMPLES_PER_SECOND");
+  app.add_option("--what-if", a.what_ifs,
+                 "predict a change, e.g. workers=4, crop=free, decode/2, batch_size=256 "
+                 "(repeatable)")
+      ->type_name("CHANGE")
+      ->expected(1)
+      ->take_all();
+  app.add_flag("--verify", a.verify, "run the what-ifs that can be run, beside the live pipeline");
   app.add_option("--fail-on", a.fail_on,
                  "exit 5 on these verdicts: drop,spread,flat,anomaly,inconclusive")
       ->delimiter(',')
@@ -78,6 +85,8 @@ BisectOptions library_options(const BisectArguments& a) {
   options.io = a.io;
   options.boundaries = a.boundaries;
   options.expect_samples_per_second = a.expect;
+  options.what_ifs = a.what_ifs;
+  options.verify = a.verify;
   return options;
 }
 

@@ -25,6 +25,8 @@ struct BisectArguments {
   std::vector<int> boundaries;
   std::optional<double> expect;
   std::vector<std::string> fail_on;
+  std::vector<std::string> what_ifs;
+  bool verify = false;
   std::string json;
   std::string out;
   bool quiet = false;

@@ -80,6 +80,8 @@ TEST_CASE("the JSON report of a certified drop is valid against the published sc
   CHECK(report["verdict"]["stage"] == "decode");
   CHECK(report["stages"][1]["drop"].get<double>() == doctest::Approx(1 - 1010 / 2480.0));
   CHECK(report["loss"]["starvation"].is_null());
+  CHECK(report["what_ifs"][0]["predicted"]["samples_per_second"] == 1980);
+  CHECK(report["what_ifs"][1]["predicted"]["samples_per_second"].is_null());
   CHECK(report["stages"][0]["payoff"]["samples_per_second"].is_null());
 }
 

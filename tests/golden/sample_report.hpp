@@ -109,6 +109,11 @@ inline Report sample_report() {
                              {{"/workers", "6"}},
                              std::nullopt,
                              std::nullopt});
+  report.what_ifs = {{"workers=4", estimate(1980, 1950, 2010), estimate(1992, 1981, 2003), ""},
+                     {"stages.decode.scale=2",
+                      {},
+                      estimate(1730, 1722, 1741),
+                      "no law tells what this changes; --verify runs it"}};
   report.warnings.push_back(
       {"generated_data", "The data set was generated.", "Set stages.read.path to your own data."});
   BlockRecord block;

@@ -13,6 +13,7 @@
 #include "cachebisect/bisect/report_builder.hpp"
 #include "cachebisect/bisect/sentence.hpp"
 #include "cachebisect/bisect/verdict.hpp"
+#include "cachebisect/bisect/what_if.hpp"
 
 namespace cachebisect {
 namespace {
@@ -59,6 +60,7 @@ class Session {
         random_({.seed = options.seed, .stage = hash_name("bisect")}) {}
 
   Report run() {
+    for (const std::string& text : options_.what_ifs) (void)parse_what_if(text, chain_);
     builder_.begin();
     try {
       prepare();

@@ -96,7 +96,7 @@ struct WhatIfReport {
   std::string change;  ///< as the user wrote it: "workers=4", "crop=free", "decode/2"
   Estimate predicted;  ///< samples/s
   Estimate measured;   ///< samples/s
-  std::string note;    ///< why a figure is missing; empty otherwise
+  std::string note;    ///< why a figure is missing, or what it supposes; may be empty
 };
 
 struct Warning {

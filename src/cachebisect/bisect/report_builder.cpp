@@ -10,6 +10,7 @@
 #include "cachebisect/bisect/remedies.hpp"
 #include "cachebisect/bisect/sentence.hpp"
 #include "cachebisect/bisect/warnings.hpp"
+#include "cachebisect/bisect/what_if.hpp"
 
 namespace cachebisect {
 namespace {
@@ -118,6 +119,7 @@ void ReportBuilder::fill(const Measured& measured) {
   fill_verdict(measured);
   const std::optional<Warning> refusal = refuse_near_floor(report_);
   report_.warnings = find_warnings(report_, measured, *options_);
+  fill_what_ifs(report_, options_->what_ifs);
   report_.remedies = find_remedies(report_);
   report_.verdict.text = refusal ? refusal->text : verdict_sentence(report_);
   if (refusal) report_.warnings.insert(report_.warnings.begin(), *refusal);

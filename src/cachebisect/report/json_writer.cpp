@@ -136,6 +136,7 @@ Json boundary(const BoundaryReport& b) {
           {"interval", interval(b.samples_per_second.interval)},
           {"seconds_per_sample", number(b.seconds_per_sample)},
           {"serve_seconds_per_sample", number(b.serve_seconds_per_sample)},
+          {"predicted_samples_per_second", number(b.predicted_samples_per_second)},
           {"blocks", b.blocks},
           {"item_bytes", number(b.item_bytes)}};
 }
@@ -173,6 +174,13 @@ Json remedy(const Remedy& r) {
           {"edits", edits},
           {"predicted", number(r.predicted)},
           {"measured", number(r.measured)}};
+}
+
+Json what_if(const WhatIfReport& w) {
+  return {{"change", w.change},
+          {"predicted", rate(w.predicted)},
+          {"measured", rate(w.measured)},
+          {"note", text(w.note)}};
 }
 
 Json block(const BlockRecord& record) {
@@ -236,6 +244,7 @@ void write_json(const Report& report, std::ostream& out) {
       {"stages", list(report.stages, stage)},
       {"next", next(report)},
       {"remedies", list(report.remedies, remedy)},
+      {"what_ifs", list(report.what_ifs, what_if)},
       {"warnings", list(report.warnings, warning)},
       {"blocks", list(report.blocks, block)},
   };

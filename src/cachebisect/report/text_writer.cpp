@@ -8,6 +8,7 @@
 
 #include "cachebisect/report/number_format.hpp"
 #include "cachebisect/report/text_layout.hpp"
+#include "cachebisect/report/what_if_text.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {
@@ -178,6 +179,7 @@ std::string to_text(const Report& report, const TextOptions& options) {
   add(boundary_table(report, paint));
   add(wrap(paint.bold(report.verdict.text), options.columns, 0));
   text += consequences(report, options.columns);
+  add(what_if_table(report, paint, options.columns));
   add(remedies(report, paint, options.columns));
   add(warnings(report, paint, options.columns));
   return text;

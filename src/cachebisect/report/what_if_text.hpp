@@ -1,0 +1,14 @@
+// The what-ifs of a report as a table: predicted beside measured.
+#pragma once
+
+#include <string>
+
+#include "cachebisect/bisect/report.hpp"
+#include "cachebisect/report/text_layout.hpp"
+
+namespace cachebisect {
+
+/// Empty where nothing was asked.
+[[nodiscard]] std::string what_if_table(const Report& report, const TextPaint& paint, int columns);
+
+}  // namespace cachebisect
