@@ -43,6 +43,7 @@ struct CACHEBISECT_API SimulatedChain {
   double copy_latency_seconds = 0;  ///< a batch
   int copy_prefetch = 2;            ///< 0: on the compute stream
   bool copy_non_blocking = true;
+  double collate_seconds = 0;      ///< on a core, a sample; by the worker that completes the batch
   double serve_seconds = 0;        ///< rho: to serve a sample from a host boundary's cache
   bool device_is_host = false;     ///< the cpu device: no copy, the step is trainer_seconds
   std::uint64_t samples = 100000;  ///< in the data set

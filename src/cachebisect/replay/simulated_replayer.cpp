@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/replay/simulated_overrides.hpp"
 
 namespace cachebisect {
 
@@ -19,28 +20,56 @@ ChainDescription SimulatedReplayer::describe() const {
 }
 
 bool SimulatedReplayer::supports(const Arm& arm) const {
-  const bool inside = arm.boundary >= 0 && arm.boundary <= ring_.chain().boundaries();
+  const int last = ring_.chain().boundaries();
   switch (arm.kind) {
     case ArmKind::replay:
     case ArmKind::null:
-      return inside;
-    case ArmKind::live:
-      return arm.overrides.empty();
+      return arm.boundary >= 0 && arm.boundary <= last && arm.overrides.empty();
     case ArmKind::bypass:
+      return arm.stage >= 1 && arm.stage <= last && arm.overrides.empty();
     case ArmKind::shadow:
-      return false;
+      return arm.overrides.empty();
+    case ArmKind::live:
+      return with_overrides(ring_.chain(), arm.overrides).has_value();
   }
   return false;
 }
 
 CacheFacts SimulatedReplayer::prepare(const CacheBudget& budget, const std::stop_token& stop) {
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped while filling caches");
+  budget_ = budget;
   const SimulatedChain& chain = ring_.chain();
   const auto batch = static_cast<std::uint64_t>(chain.batch_size);
   const int ring_slots = chain.workers + chain.ring_prefetch + 1;
   const auto slots = static_cast<std::uint64_t>(ring_slots);
+  const CacheFacts facts = fill(std::max((64 + batch - 1) / batch, slots + 2) * batch);
+  if (budget_.host_bytes && facts.bytes_host > *budget_.host_bytes) {
+    throw Error(ErrorKind::usage, "the host cache budget holds not even one batch");
+  }
+  clock_ += facts.seconds;
+  cache_samples_ = facts.samples;
+  return facts;
+}
+
+std::optional<CacheFacts> SimulatedReplayer::refill(std::uint64_t samples,
+                                                    const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped while filling caches");
+  const auto batch = static_cast<std::uint64_t>(ring_.chain().batch_size);
+  const std::uint64_t wanted = samples == 0 ? cache_samples_ : samples / batch * batch;
+  if (wanted == 0 || wanted > ring_.chain().samples) return std::nullopt;
+  const CacheFacts facts = fill(wanted);
+  if (budget_.host_bytes && facts.bytes_host > *budget_.host_bytes) return std::nullopt;
+  if (budget_.device_bytes && facts.bytes_device > *budget_.device_bytes) return std::nullopt;
+  clock_ += facts.seconds;
+  first_cached_ += cache_samples_;
+  cache_samples_ = wanted;
+  return facts;
+}
+
+CacheFacts SimulatedReplayer::fill(std::uint64_t samples) {
+  const SimulatedChain& chain = ring_.chain();
   CacheFacts facts;
-  facts.samples = std::max((64 + batch - 1) / batch, slots + 2) * batch;
+  facts.samples = samples;
   const ChainDescription description = describe();
   facts.item_bytes.push_back(0);
   for (const auto& stage : description.stages) {
@@ -48,16 +77,11 @@ CacheFacts SimulatedReplayer::prepare(const CacheBudget& budget, const std::stop
     (stage.held == "host" ? facts.bytes_host : facts.bytes_device) +=
         facts.item_bytes.back() * static_cast<double>(facts.samples);
   }
-  if (budget.host_bytes && facts.bytes_host > *budget.host_bytes) {
-    throw Error(ErrorKind::usage, "the host cache budget holds not even one batch");
-  }
   facts.serve_seconds_per_sample.assign(facts.item_bytes.size(), 0);
   for (int k = 1; k < chain.collate_boundary(); ++k) {
     facts.serve_seconds_per_sample[static_cast<std::size_t>(k)] = chain.serve_seconds;
   }
   facts.seconds = static_cast<double>(facts.samples) * ring_.seconds_per_sample(0, 4);
-  clock_ += facts.seconds;
-  cache_samples_ = facts.samples;
   return facts;
 }
 
@@ -69,35 +93,63 @@ MachineReading SimulatedReplayer::read_machine() const {
 
 void SimulatedReplayer::begin_round() { cache_position_ += cache_samples_ / 3 + 1; }
 
-SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(int boundary, const BlockRequest& request,
-                                                       std::uint64_t first_index) const {
-  const int total = request.warmup_steps + request.steps;
-  const RingRun run = ring_.run(boundary, first_index, total);
+const SimulatedRing& SimulatedReplayer::ring_of(const Arm& arm) {
+  if (arm.overrides.empty()) return ring_;
+  const auto found = changed_.find(arm.overrides);
+  if (found != changed_.end()) return found->second;
+  auto chain = with_overrides(ring_.chain(), arm.overrides);
+  return changed_.emplace(arm.overrides, SimulatedRing(std::move(*chain))).first->second;
+}
+
+RingRequest SimulatedReplayer::ring_request(const BlockRequest& request) const {
+  const Arm& arm = request.arm;
+  RingRequest ring;
+  ring.steps = request.warmup_steps + request.steps;
+  ring.shadow = arm.kind == ArmKind::shadow;
+  if (arm.kind == ArmKind::bypass) ring.bypass = arm.stage;
+  if (arm.kind == ArmKind::replay || arm.kind == ArmKind::null) ring.boundary = arm.boundary;
+  if (ring.boundary == 0) {
+    ring.first_index = live_position_;
+  } else {
+    ring.first_index = cache_position_;
+    ring.first_cached = first_cached_;
+    ring.cache_samples =
+        arm.cache_samples > 0 ? std::min(arm.cache_samples, cache_samples_) : cache_samples_;
+  }
+  return ring;
+}
+
+SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(const SimulatedRing& ring,
+                                                       const BlockRequest& request,
+                                                       const RingRequest& ring_request) {
+  const RingRun run = ring.run(ring_request);
   QuietBlock block;
-  const double from = request.warmup_steps > 0
-                          ? run.step_ends[static_cast<std::size_t>(request.warmup_steps) - 1]
-                          : 0;
+  const auto timed = [&](const std::vector<double>& by_step) {
+    const double before =
+        request.warmup_steps > 0 ? by_step[static_cast<std::size_t>(request.warmup_steps) - 1] : 0;
+    return by_step.back() - before;
+  };
   block.total_seconds = run.step_ends.back();
-  block.result.seconds = run.step_ends.back() - from;
+  block.result.seconds = timed(run.step_ends);
   block.result.steps = request.steps;
   block.result.warmup_steps = request.warmup_steps;
   block.result.samples = static_cast<std::uint64_t>(request.steps) *
-                         static_cast<std::uint64_t>(ring_.chain().batch_size);
-  const double share = block.result.seconds / block.total_seconds;
-  block.result.cpu_seconds = run.cpu_seconds * share;
-  block.result.starved_seconds = run.starved_seconds * share;
+                         static_cast<std::uint64_t>(ring.chain().batch_size);
+  block.result.cpu_seconds = run.cpu_seconds * block.result.seconds / block.total_seconds;
+  block.result.starved_seconds = timed(run.starved_by);
+  block.result.trainer_seconds = timed(run.trainer_by);
+  block.result.ready_batches = run.ready_batches;
   block.result.first_batch_seconds = run.step_ends.front();
-  block.result.stages = run.stages;
+  if (request.arm.observed) block.result.stages = run.stages;
   return block;
 }
 
-const SimulatedReplayer::QuietBlock& SimulatedReplayer::remembered(int boundary,
-                                                                   const BlockRequest& request,
-                                                                   std::uint64_t first_index) {
-  const std::pair key{boundary, std::pair{request.warmup_steps, request.steps}};
+const SimulatedReplayer::QuietBlock& SimulatedReplayer::remembered(const BlockRequest& request) {
+  const Key key{request.arm, request.warmup_steps, request.steps};
   const auto found = memory_.find(key);
   if (found != memory_.end() && ring_.constant()) return found->second;
-  return memory_.insert_or_assign(key, quiet(boundary, request, first_index)).first->second;
+  const SimulatedRing& ring = ring_of(request.arm);
+  return memory_.insert_or_assign(key, quiet(ring, request, ring_request(request))).first->second;
 }
 
 void SimulatedReplayer::misbehave(const std::stop_token& stop) {
@@ -125,15 +177,16 @@ BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_
   }
   misbehave(stop);
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
-  const int boundary = request.arm.kind == ArmKind::live ? 0 : request.arm.boundary;
-  const QuietBlock& block =
-      remembered(boundary, request, boundary == 0 ? live_position_ : cache_position_);
+  const QuietBlock& block = remembered(request);
+  const bool cached = request.arm.kind == ArmKind::replay || request.arm.kind == ArmKind::null;
+  const int boundary = cached ? request.arm.boundary : 0;
   if (boundary == 0) {
     live_position_ += static_cast<std::uint64_t>(request.steps + request.warmup_steps) *
-                      static_cast<std::uint64_t>(ring_.chain().batch_size);
+                      static_cast<std::uint64_t>(ring_of(request.arm).chain().batch_size);
   }
   BlockResult result = block.result;
-  const double factor = noise_.factor(clock_, block.total_seconds, boundary);
+  double factor = noise_.factor(clock_, block.total_seconds, boundary);
+  if (request.arm.observed) factor *= 1 + options_.probe_share;
   result.start_seconds = clock_;
   result.seconds *= factor;
   clock_ += options_.block_overhead_seconds + block.total_seconds * factor;

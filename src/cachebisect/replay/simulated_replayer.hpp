@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <utility>
+#include <tuple>
 
 #include "cachebisect/replay/simulated_noise.hpp"
 #include "cachebisect/replay/simulated_ring.hpp"
@@ -26,10 +26,11 @@ struct SimulatedOptions {
   SimulatedNoise noise{};
   SimulatedFaults faults{};
   double block_overhead_seconds = 1e-3;  ///< to drop what is queued and start again
+  double probe_share = 0;                ///< what inline probes add to a block's time
 };
 
-/// Supports the arms replay, null, and live without overrides. Deterministic by its seed. Not
-/// thread safe.
+/// Supports every arm; of overrides those that with_overrides() knows. Deterministic by its seed.
+/// Not thread safe.
 class CACHEBISECT_API SimulatedReplayer final : public Replayer {
  public:
   /// Throws Error(usage) for a chain that cannot run.
@@ -41,6 +42,7 @@ class CACHEBISECT_API SimulatedReplayer final : public Replayer {
   [[nodiscard]] ChainDescription describe() const override;
   [[nodiscard]] bool supports(const Arm& arm) const override;
   CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override;
+  std::optional<CacheFacts> refill(std::uint64_t samples, const std::stop_token& stop) override;
   void begin_round() override;
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override { return clock_; }
@@ -54,10 +56,14 @@ class CACHEBISECT_API SimulatedReplayer final : public Replayer {
     BlockResult result;
     double total_seconds = 0;  ///< warm-up and all
   };
-  [[nodiscard]] QuietBlock quiet(int boundary, const BlockRequest& request,
-                                 std::uint64_t first_index) const;
-  const QuietBlock& remembered(int boundary, const BlockRequest& request,
-                               std::uint64_t first_index);
+  using Key = std::tuple<Arm, int, int>;  ///< arm, warm-up steps, steps
+
+  [[nodiscard]] CacheFacts fill(std::uint64_t samples);
+  [[nodiscard]] const SimulatedRing& ring_of(const Arm& arm);
+  [[nodiscard]] RingRequest ring_request(const BlockRequest& request) const;
+  [[nodiscard]] static QuietBlock quiet(const SimulatedRing& ring, const BlockRequest& request,
+                                        const RingRequest& ring_request);
+  const QuietBlock& remembered(const BlockRequest& request);
   void misbehave(const std::stop_token& stop);
 
   SimulatedRing ring_;
@@ -68,8 +74,12 @@ class CACHEBISECT_API SimulatedReplayer final : public Replayer {
   std::uint64_t live_position_ = 0;
   std::uint64_t cache_position_ = 0;
   std::uint64_t cache_samples_ = 0;
-  /// Constant costs: a block is known by boundary, warm-up and steps.
-  std::map<std::pair<int, std::pair<int, int>>, QuietBlock> memory_;
+  std::uint64_t first_cached_ = 0;
+  CacheBudget budget_;
+  /// With overrides in force, by what they are.
+  std::map<std::map<std::string, std::string>, SimulatedRing> changed_;
+  /// Constant costs: a block is known by its arm and length.
+  std::map<Key, QuietBlock> memory_;
 };
 
 }  // namespace cachebisect

@@ -5,36 +5,42 @@
 #include <utility>
 
 #include "cachebisect/base/random.hpp"
+#include "cachebisect/replay/simulated_device.hpp"
+#include "cachebisect/replay/simulated_event_ring.hpp"
 
 namespace cachebisect {
 
-/// One run: the workers' and the trainer's clocks move on, always the earliest worker first, so
-/// that those who share a lock, a core or the memory meet it in order of arrival.
-class RingSimulation {
+namespace {
+
+/// One run where no two threads compete for a core: the workers' and the trainer's clocks move on,
+/// always the earliest worker first, so that those who share a lock or the memory meet it in order
+/// of arrival.
+class ClockRing {
  public:
-  RingSimulation(const SimulatedRing& ring, int boundary, std::uint64_t first_index, int steps)
+  ClockRing(const SimulatedRing& ring, const RingRequest& request)
       : ring_(ring),
         chain_(ring.chain()),
-        boundary_(boundary),
-        first_index_(first_index),
-        steps_(steps),
+        request_(request),
+        device_(chain_, request),
+        first_stage_(static_cast<std::size_t>(request.boundary)),
         slots_(chain_.workers + chain_.ring_prefetch + 1),
-        buffers_(std::max(3, chain_.copy_prefetch + 1)),
-        core_free_(static_cast<std::size_t>(chain_.cores), 0.0),
-        crowded_(chain_.workers + (chain_.trainer_seconds > 0 ? 1 : 0) > chain_.cores),
-        slot_free_(static_cast<std::size_t>(steps), kUnknown) {
+        slot_free_(static_cast<std::size_t>(request.steps), kUnknown) {
     result_.stages.resize(static_cast<std::size_t>(chain_.boundaries()));
-    result_.step_ends.reserve(static_cast<std::size_t>(steps));
   }
 
   RingRun run() {
-    if (boundary_ >= chain_.collate_boundary()) {
-      for (int batch = 0; batch < steps_; ++batch) train(0);
+    if (request_.boundary >= chain_.collate_boundary() || request_.shadow) {
+      for (int batch = 0; batch < request_.steps; ++batch) train(trainer_);
     } else if (chain_.workers == 0) {
       load_inline();
     } else {
       load_by_workers();
+      count_ready();
     }
+    result_.step_ends = device_.step_ends();
+    auto& copy = result_.stages.back();
+    copy.busy_seconds = device_.copy_busy_seconds();
+    copy.samples = device_.copies() * static_cast<std::uint64_t>(chain_.batch_size);
     return std::move(result_);
   }
 
@@ -49,69 +55,56 @@ class RingSimulation {
     std::size_t stage = 0;  ///< next stage of that sample
   };
 
+  [[nodiscard]] std::size_t steps_done() const { return device_.step_ends().size(); }
+  [[nodiscard]] std::size_t steps() const { return static_cast<std::size_t>(request_.steps); }
+
   void train(double ready) {
-    const auto batch = result_.step_ends.size();
-    double submit = std::max(trainer_, ready);
-    result_.starved_seconds += submit - trainer_;
-    const auto buffers = static_cast<std::size_t>(buffers_);
-    if (batch >= buffers) submit = std::max(submit, result_.step_ends[batch - buffers]);
-    const double last_step = result_.step_ends.empty() ? 0 : result_.step_ends.back();
-    double copied = submit;
-    trainer_ = submit;
-    if (boundary_ < chain_.boundaries() && !chain_.device_is_host) {
-      const double after = chain_.copy_overlaps() ? copy_end_ : std::max(copy_end_, last_step);
-      copied = std::max(submit, after) + chain_.copy_seconds();
-      copy_end_ = copied;
-      if (!chain_.copy_non_blocking) trainer_ = copied;
-      result_.stages.back().busy_seconds += chain_.copy_seconds();
-      result_.stages.back().samples += static_cast<std::uint64_t>(chain_.batch_size);
-    }
+    const auto batch = steps_done();
+    asked_.push_back(trainer_);
+    starved_ += std::max(0.0, ready - trainer_);
+    trainer_ = device_.may_submit(std::max(trainer_, ready));
+    const bool cached = request_.shadow;
+    const double copied = cached ? trainer_ : device_.copy(trainer_);
+    if (!chain_.copy_non_blocking) trainer_ = copied;
     if (chain_.trainer_seconds > 0) trainer_ = compute(trainer_, chain_.trainer_seconds);
-    const double end = std::max(std::max(copied, last_step) + chain_.step_seconds,
-                                chain_.trainer_seconds > 0 ? trainer_ : 0);
-    result_.step_ends.push_back(end);
+    busy_ += chain_.trainer_seconds;
+    const double end = device_.step(copied, trainer_);
     slot_free_[batch] = chain_.device_is_host ? end : copied;
+    result_.starved_by.push_back(starved_);
+    result_.trainer_by.push_back(busy_);
   }
 
-  /// CPU work of `seconds` that wants a core at `time`; when it ends.
   double compute(double time, double seconds) {
     result_.cpu_seconds += seconds;
-    if (!crowded_) return time + seconds;
-    auto& core = *std::min_element(core_free_.begin(), core_free_.end());
-    core = std::max(core, time) + seconds;
-    return core;
+    return time + seconds;
   }
 
   [[nodiscard]] bool shared(std::size_t stage) const {
     const CostKind kind = chain_.stages[stage].kind;
-    return kind == CostKind::lock || kind == CostKind::memory ||
-           (kind == CostKind::cpu && crowded_);
+    return kind == CostKind::lock || kind == CostKind::memory;
   }
 
   /// When a stage that began at `time` is done with sample `position`.
   double work(std::size_t stage, std::int64_t position, double time) {
-    const double seconds = ring_.cost(stage, first_index_ + static_cast<std::uint64_t>(position));
-    double end = time;
+    const double seconds = ring_.cost(stage, request_, position);
+    double end = time + seconds;
     auto& counters = result_.stages[stage];
     switch (chain_.stages[stage].kind) {
       case CostKind::cpu:
-        end = compute(time, seconds);
+      case CostKind::payload:
+        result_.cpu_seconds += seconds;
         counters.cpu_seconds += seconds;
         break;
       case CostKind::wait:
-        end = time + seconds;
         break;
       case CostKind::lock:
-        end = std::max(time, lock_free_) + seconds;
-        lock_free_ = end;
+        end = lock_free_ = std::max(time, lock_free_) + seconds;
+        counters.serial_seconds += seconds;
         break;
       case CostKind::memory:
-        end = std::max(time, memory_free_) + seconds;
-        memory_free_ = end;
+        end = memory_free_ = std::max(time, memory_free_) + seconds;
         result_.cpu_seconds += end - time;
         counters.cpu_seconds += end - time;
-        break;
-      case CostKind::payload:
         break;
     }
     counters.busy_seconds += end - time;
@@ -119,27 +112,36 @@ class RingSimulation {
     return end;
   }
 
+  double collate(double time) {
+    const double seconds = ring_.collate_cost(request_);
+    auto& counters = result_.stages[chain_.stages.size()];
+    counters.busy_seconds += seconds;
+    counters.cpu_seconds += seconds;
+    counters.samples += static_cast<std::uint64_t>(chain_.batch_size);
+    return compute(time, seconds);
+  }
+
   void load_inline() {
-    for (int batch = 0; batch < steps_; ++batch) {
+    for (int batch = 0; batch < request_.steps; ++batch) {
+      double time = trainer_;
       for (std::int64_t row = 0; row < chain_.batch_size; ++row) {
-        trainer_ = boundary_ > 0 ? compute(trainer_, chain_.serve_seconds) : trainer_;
-        for (auto stage = static_cast<std::size_t>(boundary_); stage < chain_.stages.size();
-             ++stage) {
-          trainer_ = work(stage, batch * chain_.batch_size + row, trainer_);
+        if (request_.boundary > 0) time = compute(time, chain_.serve_seconds);
+        for (std::size_t stage = first_stage_; stage < chain_.stages.size(); ++stage) {
+          time = work(stage, batch * chain_.batch_size + row, time);
         }
       }
-      train(trainer_);
+      train(collate(time));
     }
   }
 
   void load_by_workers() {
-    const std::int64_t total = std::int64_t{chain_.batch_size} * steps_;
+    const std::int64_t total = std::int64_t{chain_.batch_size} * request_.steps;
     const std::int64_t grain =
         std::clamp<std::int64_t>(chain_.batch_size / (2 * chain_.workers), 1, 32);
-    remaining_.assign(static_cast<std::size_t>(steps_), chain_.batch_size);
-    ready_.assign(static_cast<std::size_t>(steps_), 0);
+    remaining_.assign(steps(), chain_.batch_size);
+    ready_.assign(steps(), 0);
     workers_.assign(static_cast<std::size_t>(chain_.workers), {});
-    while (result_.step_ends.size() < static_cast<std::size_t>(steps_)) {
+    while (steps_done() < steps()) {
       Worker* worker = nullptr;
       for (auto& candidate : workers_) {
         if (!candidate.parked && (worker == nullptr || candidate.time < worker->time)) {
@@ -161,9 +163,9 @@ class RingSimulation {
     const std::int64_t batch = next_ / chain_.batch_size;
     worker.position = next_;
     worker.end = std::min(next_ + grain, (batch + 1) * chain_.batch_size);
-    worker.stage = static_cast<std::size_t>(boundary_);
+    worker.stage = first_stage_;
     next_ = worker.end;
-    if (boundary_ > 0) {
+    if (request_.boundary > 0) {
       worker.time = compute(
           worker.time, chain_.serve_seconds * static_cast<double>(worker.end - worker.position));
     }
@@ -195,12 +197,11 @@ class RingSimulation {
   void finish_sample(Worker& worker) {
     const auto batch = static_cast<std::size_t>(worker.position / chain_.batch_size);
     ++worker.position;
-    worker.stage = static_cast<std::size_t>(boundary_);
+    worker.stage = first_stage_;
+    if (--remaining_[batch] == 0) worker.time = collate(std::max(ready_[batch], worker.time));
     ready_[batch] = std::max(ready_[batch], worker.time);
-    --remaining_[batch];
-    while (result_.step_ends.size() < remaining_.size() &&
-           remaining_[result_.step_ends.size()] == 0) {
-      const auto done = result_.step_ends.size();
+    while (steps_done() < steps() && remaining_[steps_done()] == 0) {
+      const auto done = steps_done();
       train(ready_[done]);
       wake(static_cast<std::int64_t>(done) + slots_, slot_free_[done]);
     }
@@ -216,26 +217,39 @@ class RingSimulation {
     }
   }
 
+  /// Batches that were ready when the training thread asked; known only once all are timed.
+  void count_ready() {
+    std::size_t complete = 0;
+    double sum = 0;
+    for (std::size_t batch = 0; batch < asked_.size(); ++batch) {
+      complete = std::max(complete, batch);
+      while (complete < ready_.size() && ready_[complete] <= asked_[batch]) ++complete;
+      sum += static_cast<double>(complete - batch);
+    }
+    result_.ready_batches = sum / static_cast<double>(asked_.size());
+  }
+
   const SimulatedRing& ring_;
   const SimulatedChain& chain_;
-  int boundary_;
-  std::uint64_t first_index_;
-  int steps_;
+  const RingRequest& request_;
+  SimulatedDevice device_;
+  std::size_t first_stage_;
   int slots_;
-  int buffers_;
-  std::vector<double> core_free_;
-  bool crowded_;
   std::vector<double> slot_free_;  ///< by batch: when its slot may be filled again
   std::vector<std::int64_t> remaining_;
   std::vector<double> ready_;
+  std::vector<double> asked_;  ///< by batch: when the training thread wanted it
   std::vector<Worker> workers_;
   std::int64_t next_ = 0;
   double trainer_ = 0;
-  double copy_end_ = 0;
+  double starved_ = 0;
+  double busy_ = 0;
   double lock_free_ = 0;
   double memory_free_ = 0;
   RingRun result_;
 };
+
+}  // namespace
 
 SimulatedRing::SimulatedRing(SimulatedChain chain) : chain_(std::move(chain)) {
   (void)describe(chain_);
@@ -245,18 +259,36 @@ SimulatedRing::SimulatedRing(SimulatedChain chain) : chain_(std::move(chain)) {
   }
 }
 
-double SimulatedRing::cost(std::size_t stage, std::uint64_t index) const noexcept {
-  const double seconds = chain_.stages[stage].seconds;
-  return constant_ ? seconds : seconds * jitter_[stage].factor(index);
+bool SimulatedRing::crowded() const noexcept {
+  return chain_.workers + (chain_.trainer_seconds > 0 ? 1 : 0) > chain_.cores;
 }
 
-RingRun SimulatedRing::run(int boundary, std::uint64_t first_index, int steps) const {
-  return RingSimulation(*this, boundary, first_index, steps).run();
+double SimulatedRing::cost(std::size_t stage, const RingRequest& request,
+                           std::int64_t position) const noexcept {
+  if (static_cast<int>(stage) + 1 == request.bypass) return chain_.serve_seconds;
+  const double seconds = chain_.stages[stage].seconds;
+  if (constant_) return seconds;
+  std::uint64_t index = request.first_index + static_cast<std::uint64_t>(position);
+  if (request.cache_samples > 0) {
+    index = request.first_cached + index % request.cache_samples;
+  }
+  return seconds * jitter_[stage].factor(index);
+}
+
+double SimulatedRing::collate_cost(const RingRequest& request) const noexcept {
+  if (request.bypass == chain_.collate_boundary()) return 0;
+  return chain_.collate_seconds * static_cast<double>(chain_.batch_size);
+}
+
+RingRun SimulatedRing::run(const RingRequest& request) const {
+  const bool by_workers = chain_.workers > 0 && request.boundary < chain_.collate_boundary();
+  if (by_workers && (crowded() || request.shadow)) return run_by_events(*this, request);
+  return ClockRing(*this, request).run();
 }
 
 double SimulatedRing::seconds_per_sample(int boundary, int steps) const {
   const int warmup = std::max(1, steps / 2);
-  const RingRun result = run(boundary, 0, warmup + steps);
+  const RingRun result = run({.boundary = boundary, .steps = warmup + steps});
   return (result.step_ends.back() - result.step_ends[static_cast<std::size_t>(warmup) - 1]) /
          (static_cast<double>(steps) * static_cast<double>(chain_.batch_size));
 }

@@ -1,19 +1,34 @@
-// The executor's ring in virtual time, event by event: fused workers, claims with a grain,
-// back-pressure, device buffers, copy and step timelines.
+// The executor's ring in virtual time: fused workers, claims with a grain, back-pressure, device
+// buffers, copy and step timelines.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "cachebisect/replay/simulated_chain.hpp"
 
 namespace cachebisect {
 
+/// What a run of the ring replays, skips and serves.
+struct RingRequest {
+  int boundary = 0;               ///< 0: live
+  int bypass = 0;                 ///< stage (1-based) that serves its output from a cache; 0: none
+  bool shadow = false;            ///< the step reads cached device batches; the rest is paced by it
+  std::uint64_t first_index = 0;  ///< sample i of the run is sample first_index + i of the data
+  /// Samples that go round: first_cached .. first_cached + cache_samples - 1; 0: they do not.
+  std::uint64_t cache_samples = 0;
+  std::uint64_t first_cached = 0;
+  int steps = 1;
+};
+
 /// Times are seconds since the start of an empty ring.
 struct RingRun {
   std::vector<double> step_ends;
-  double starved_seconds = 0;
+  std::vector<double> starved_by;  ///< by step: seconds starved up to it
+  std::vector<double> trainer_by;  ///< by step: seconds that the training thread was busy
   double cpu_seconds = 0;
+  std::optional<double> ready_batches;
   std::vector<InlineCounters> stages;  ///< one a stage of the whole chain
 };
 
@@ -23,20 +38,22 @@ class CACHEBISECT_API SimulatedRing {
   /// Throws Error(usage) for a chain that cannot run.
   explicit SimulatedRing(SimulatedChain chain);
 
-  /// `steps` training steps replayed at `boundary` (0: live); sample i of the run is sample
-  /// first_index + i of the data.
-  [[nodiscard]] RingRun run(int boundary, std::uint64_t first_index, int steps) const;
+  [[nodiscard]] RingRun run(const RingRequest& request) const;
   /// Seconds a sample in the long run, from `steps` steps after half as many untimed ones.
   [[nodiscard]] double seconds_per_sample(int boundary, int steps = 400) const;
 
   [[nodiscard]] const SimulatedChain& chain() const noexcept { return chain_; }
   /// True where every sample of a stage costs the same.
   [[nodiscard]] bool constant() const noexcept { return constant_; }
+  /// True where workers and training thread want more cores than there are.
+  [[nodiscard]] bool crowded() const noexcept;
+  /// Seconds of a stage (0-based, of chain().stages) for sample `position` of a run.
+  [[nodiscard]] double cost(std::size_t stage, const RingRequest& request,
+                            std::int64_t position) const noexcept;
+  /// Seconds of collate for a batch of that run.
+  [[nodiscard]] double collate_cost(const RingRequest& request) const noexcept;
 
  private:
-  friend class RingSimulation;
-  [[nodiscard]] double cost(std::size_t stage, std::uint64_t index) const noexcept;
-
   SimulatedChain chain_;
   std::vector<JitterSequence> jitter_;
   bool constant_ = true;

@@ -1,0 +1,13 @@
+// The ring where threads want more cores than there are, or where the training thread never waits:
+// event by event, the cores shared fairly among all that compute.
+#pragma once
+
+#include "cachebisect/replay/simulated_ring.hpp"
+
+namespace cachebisect {
+
+/// For chains with workers. `ring` must outlive the call.
+[[nodiscard]] CACHEBISECT_API RingRun run_by_events(const SimulatedRing& ring,
+                                                    const RingRequest& request);
+
+}  // namespace cachebisect
