@@ -79,9 +79,16 @@ TEST_CASE("the JSON report of a certified drop is valid against the published sc
   CHECK(valid(cachebisect::report_schema(), report));
   CHECK(report["verdict"]["stage"] == "decode");
   CHECK(report["stages"][1]["drop"].get<double>() == doctest::Approx(1 - 1010 / 2480.0));
-  CHECK(report["loss"]["starvation"].is_null());
   CHECK(report["what_ifs"][0]["predicted"]["samples_per_second"] == 1980);
   CHECK(report["what_ifs"][1]["predicted"]["samples_per_second"].is_null());
+  CHECK(report["loss"]["starvation"] == 0.55);
+  CHECK(report["stages"][1]["payoff"]["samples_per_second"] == 2400);
+  CHECK(report["live"]["starved_share"] == 0.58);
+  CHECK(report["next"]["stage"] == "training step");
+  CHECK(report["blocks"][0]["overrides"] == json::object());
+  CHECK(report["blocks"][1]["overrides"]["/workers"] == 4);
+  CHECK(report["blocks"][1]["overrides"]["/train/precision"] == "bf16");
+  CHECK(report["blocks"][1]["ready_batches"] == 1.5);
   CHECK(report["stages"][0]["payoff"]["samples_per_second"].is_null());
 }
 
@@ -91,6 +98,8 @@ TEST_CASE("an empty report is valid, and what was not measured is null") {
   with_names["device"]["kind"] = "cpu";
   CHECK(valid(cachebisect::report_schema(), with_names));
   CHECK(report["ceiling"]["samples_per_second"].is_null());
+  CHECK(report["loss"]["starvation"].is_null());
+  CHECK(report["live"]["ready_batches"].is_null());
   CHECK(report["next"].is_null());
 }
 

@@ -60,7 +60,13 @@ inline Report sample_report() {
   report.machine.memory_bytes = 8e9;
   report.machine.os = "Linux 6.1";
   report.machine.virtualized = true;
-  report.machine.noise.block_cv = 0.02;
+  report.machine.noise = {.block_cv = 0.02,
+                          .null_drop = estimate(0.001, -0.002, 0.003),
+                          .steal_share = 0.0,
+                          .frequency_change = 0.01,
+                          .other_load = 0.1,
+                          .drift = estimate(0.005, -0.01, 0.02)};
+  report.machine.floor = {.ns_per_sample = 60, .us_per_batch = 8};
   report.chain.name = "photos";
   report.chain.file = "photos.json";
   report.chain.effective_json = R"({"name": "photos"})";
@@ -88,7 +94,16 @@ inline Report sample_report() {
   add_stage(report, describe_stage("copy", "copy.device", "copy", "copy"), 1 - 2490 / 2500.0);
   report.ceiling = report.boundaries.back().samples_per_second;
   report.live = report.boundaries.front().samples_per_second;
-  report.loss.total = estimate(0.6, 0.59, 0.61);
+  report.loss = {.total = estimate(0.6, 0.59, 0.61),
+                 .starvation = estimate(0.55, 0.54, 0.56),
+                 .contention = estimate(0.05, 0.045, 0.055)};
+  report.starved_share = 0.58;
+  report.ready_batches = 0.2;
+  report.overhead = estimate(0.002, 0, 0.004);
+  report.k2k_change = 0.001;
+  report.stages[1].payoff = estimate(2400, 2380, 2420);
+  report.next_stage = "training step";
+  report.next_samples_per_second = 2400;
   report.verdict.kind = VerdictKind::drop;
   report.verdict.stage = "decode";
   report.verdict.stage_index = 2;
@@ -120,6 +135,12 @@ inline Report sample_report() {
   block.arm.boundary = 2;
   block.result = {
       .start_seconds = 1.5, .seconds = 0.05, .steps = 8, .warmup_steps = 2, .samples = 512};
+  report.blocks.push_back(block);
+  block.arm = {.kind = ArmKind::live,
+               .overrides = {{"/workers", "4"}, {"/train/precision", "bf16"}},
+               .observed = false,
+               .cache_samples = 256};
+  block.result.ready_batches = 1.5;
   report.blocks.push_back(block);
   return report;
 }

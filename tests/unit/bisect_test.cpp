@@ -58,7 +58,7 @@ TEST_CASE("a planted drop is found, certified and explained") {
   CHECK(report.verdict.text.starts_with("crop costs "));
   CHECK(report.live.value.has_value());
   CHECK(report.ceiling.value == doctest::Approx(8000).epsilon(0.02));
-  CHECK(phases == std::vector<std::string>{"caches", "pilot", "measure"});
+  CHECK(phases == std::vector<std::string>{"caches", "pilot", "measure", "explain"});
   CHECK(expected.has_value());
   CHECK(report.started.size() == 20);
   CHECK(report.blocks.front().round == -1);
@@ -71,6 +71,7 @@ TEST_CASE("a planted drop is found, certified and explained") {
 TEST_CASE("partial reports come after rounds and are whole") {
   SimulatedReplayer replayer(chain_with_drop(), {.noise = {.white_cv = 0.01}});
   BisectOptions options;
+  options.explain = false;
   int partial = 0;
   options.partial = [&](const Report& report) {
     ++partial;

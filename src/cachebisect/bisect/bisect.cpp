@@ -8,6 +8,7 @@
 #include "cachebisect/base/machine_watch.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/block_runner.hpp"
+#include "cachebisect/bisect/explain_phase.hpp"
 #include "cachebisect/bisect/pilot.hpp"
 #include "cachebisect/bisect/plan.hpp"
 #include "cachebisect/bisect/report_builder.hpp"
@@ -57,6 +58,7 @@ class Session {
         ledger_(rounds_, options.confidence),
         builder_(chain_, options),
         null_evidence_(2 / (1 - options.confidence)),
+        explain_phase_(replayer, runner_, plan_, chain_, options),
         random_({.seed = options.seed, .stage = hash_name("bisect")}) {}
 
   Report run() {
@@ -73,6 +75,7 @@ class Session {
       interrupted_ = true;
     }
     if (rounds_.rounds() > 0) examine();
+    explain();
     watch_.add(replayer_.read_machine());
     return make_report();
   }
@@ -98,6 +101,7 @@ class Session {
   }
 
   [[nodiscard]] Report make_report() {
+    const Explanation explanation = explain_phase_.explanation(findings_);
     return builder_.make({.runner = runner_,
                           .plan = plan_,
                           .ledger = ledger_,
@@ -106,7 +110,9 @@ class Session {
                           .null_evidence = null_evidence_,
                           .machine = watch_,
                           .certified_after = certified_after_,
-                          .interrupted = interrupted_});
+                          .interrupted = interrupted_,
+                          .refill_seconds = refill_seconds_,
+                          .explanation = &explanation});
   }
 
   /// Between blocks, and rarely enough to cost nothing.
@@ -177,10 +183,21 @@ class Session {
     return arms;
   }
 
+  /// Items that differ in size differ in cost: no few of them stand for all.
+  void refill_if_due() {
+    const auto done = rounds_.rounds();
+    if (!facts_.sizes_vary || done == 0 || done % kRoundsPerFill != 0) return;
+    const double before = replayer_.clock();
+    // Where it cannot be done now, it cannot be done later.
+    facts_.sizes_vary = replayer_.refill(0, options_.stop).has_value();
+    refill_seconds_ += runner_.leave_out_since(before);
+  }
+
   /// False when the budget has ended: the partial round is thrown away.
   bool round() {
     const auto done = rounds_.rounds();
     if (runner_.left() <= 0 || (done > 0 && plan_.round_seconds() > runner_.left())) return false;
+    refill_if_due();
     runner_.begin_round(static_cast<int>(done));
     std::optional<std::pair<int, double>> null;
     for (const Arm& arm : draw_round()) {
@@ -215,8 +232,23 @@ class Session {
     return decision_.settled || runner_.elapsed() >= tie_deadline(*certified_after_);
   }
 
+  /// The verdict stands; what is left of the budget says what would help.
+  void explain() {
+    if (!options_.explain || interrupted_ || decision_.kind == VerdictKind::inconclusive) return;
+    runner_.set_phase("explain");
+    const int rounds = static_cast<int>(rounds_.rounds());
+    try {
+      explain_phase_.run({decision_, findings_, facts_, rounds}, random_,
+                         [&] { hand_out_partial(); });
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::interrupted) throw;
+      interrupted_ = true;
+    }
+  }
+
   static constexpr double kNullShare = 0.1;
   static constexpr double kWatchSeconds = 0.5;
+  static constexpr std::size_t kRoundsPerFill = 8;
   static constexpr double kRoundsToCertify = 12;
 
   Replayer& replayer_;
@@ -231,6 +263,7 @@ class Session {
   Evidence null_evidence_;
   MachineWatch watch_;
   double watched_at_ = -kWatchSeconds;
+  ExplainPhase explain_phase_;
   RandomStream random_;
   CacheFacts facts_;
   FindingsOptions findings_options_;
@@ -238,6 +271,7 @@ class Session {
   Decision decision_;
   std::optional<double> certified_after_;
   double null_debt_ = 0;
+  double refill_seconds_ = 0;
   bool interrupted_ = false;
 };
 

@@ -23,7 +23,13 @@ void BlockRunner::start() {
 
 double BlockRunner::elapsed() const {
   if (!started_once_) return 0;
-  return std::max(0.0, replayer_->clock() - started_ - void_seconds_);
+  return std::max(0.0, replayer_->clock() - started_ - left_out_seconds_);
+}
+
+double BlockRunner::leave_out_since(double clock) {
+  const double seconds = std::max(0.0, replayer_->clock() - clock);
+  if (started_once_) left_out_seconds_ += seconds;
+  return seconds;
 }
 
 void BlockRunner::begin_round(int round) {
@@ -44,7 +50,7 @@ BlockResult BlockRunner::run(const Arm& arm, int warmup_steps, int steps) {
     records_.push_back({round_, arm, result});
     if (result.is_void) {
       ++void_blocks_;
-      void_seconds_ += std::max(0.0, replayer_->clock() - before);
+      leave_out_since(before);
       continue;
     }
     if (!std::isfinite(result.seconds) || result.seconds <= 0 || result.samples == 0) {

@@ -18,9 +18,14 @@ class CACHEBISECT_API BlockRunner {
 
   /// The budget begins to count.
   void start();
-  /// Seconds measured so far; blocks in which the process was suspended do not count.
+  /// Seconds measured so far; blocks in which the process was suspended, and what was left out, do
+  /// not count.
   [[nodiscard]] double elapsed() const;
   [[nodiscard]] double left() const { return options_->budget_seconds - elapsed(); }
+
+  /// The time since then was not measuring: caches were filled. Returns its seconds.
+  double leave_out_since(double clock);
+  [[nodiscard]] double clock() const { return replayer_->clock(); }
 
   void begin_round(int round);
   /// A block that is not void. Throws what the replayer throws, Error(interrupted) on a stop, and
@@ -39,7 +44,7 @@ class CACHEBISECT_API BlockRunner {
   Replayer* replayer_;
   const BisectOptions* options_;
   double started_ = 0;
-  double void_seconds_ = 0;
+  double left_out_seconds_ = 0;
   int void_blocks_ = 0;
   int round_ = -1;
   bool started_once_ = false;

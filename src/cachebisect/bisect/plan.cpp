@@ -47,11 +47,12 @@ void Plan::set_pilot(int boundary, double step_seconds) {
   step_seconds_.at(at(boundary)) = std::max(step_seconds, 1e-9);
 }
 
-int Plan::steps(int boundary) const {
-  const double step = step_seconds_.at(at(boundary));
-  if (step <= 0) return kLeastSteps;
+int Plan::steps(int boundary) const { return steps_for(step_seconds(boundary)); }
+
+int Plan::steps_for(double step_seconds) {
+  if (step_seconds <= 0) return kLeastSteps;
   return static_cast<int>(
-      std::clamp<double>(std::ceil(kBlockSeconds / step), kLeastSteps, kMostSteps));
+      std::clamp<double>(std::ceil(kBlockSeconds / step_seconds), kLeastSteps, kMostSteps));
 }
 
 double Plan::block_seconds(int boundary) const {

@@ -30,6 +30,10 @@ class CACHEBISECT_API Plan {
   [[nodiscard]] int warmup() const noexcept { return warmup_; }
   [[nodiscard]] bool piloted(int boundary) const { return step_seconds_.at(at(boundary)) > 0; }
   [[nodiscard]] int steps(int boundary) const;
+  /// Timed steps of a block whose steps take so long; 0: not known.
+  [[nodiscard]] static int steps_for(double step_seconds);
+  /// Of the pilot; 0 without one.
+  [[nodiscard]] double step_seconds(int boundary) const { return step_seconds_.at(at(boundary)); }
   [[nodiscard]] double block_seconds(int boundary) const;
 
   /// Share of throughput lost over the whole chain by the pilot; both ends must be piloted.

@@ -118,7 +118,9 @@ void ReportBuilder::fill(const Measured& measured) {
   fill_disturbance(report_.machine.noise, measured.machine.seen());
   fill_verdict(measured);
   const std::optional<Warning> refusal = refuse_near_floor(report_);
+  report_.timing.cache_seconds += measured.refill_seconds;
   report_.warnings = find_warnings(report_, measured, *options_);
+  if (measured.explanation != nullptr) fill_explanation(report_, *measured.explanation);
   fill_what_ifs(report_, options_->what_ifs);
   report_.remedies = find_remedies(report_);
   report_.verdict.text = refusal ? refusal->text : verdict_sentence(report_);

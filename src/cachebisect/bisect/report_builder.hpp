@@ -7,6 +7,7 @@
 #include "cachebisect/base/machine_watch.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/bisect/block_runner.hpp"
+#include "cachebisect/bisect/explanation.hpp"
 #include "cachebisect/bisect/ledger.hpp"
 #include "cachebisect/bisect/plan.hpp"
 #include "cachebisect/bisect/verdict.hpp"
@@ -24,6 +25,8 @@ struct Measured {
   const MachineWatch& machine;
   std::optional<double> certified_after;
   bool interrupted = false;
+  double refill_seconds = 0;  ///< filling the caches anew took, while measuring
+  const Explanation* explanation = nullptr;
 };
 
 class CACHEBISECT_API ReportBuilder {

@@ -39,6 +39,30 @@ std::string before_and_after(const Report& report, const Verdict& verdict) {
   return ": " + rate(*cached) + " samples/s with it cached, " + rate(*live) + " with it live";
 }
 
+std::optional<double> payoff_of(const Report& report, const std::string& name) {
+  for (const StageReport& stage : report.stages) {
+    if (stage.name == name) return stage.payoff.value;
+  }
+  return std::nullopt;
+}
+
+/// Where another stage is worth fixing first: which, and why.
+std::string fix_first_sentence(const Report& report) {
+  const Verdict& verdict = report.verdict;
+  if (verdict.fix_first.empty() || verdict.fix_first == verdict.stage) return {};
+  std::string text = " Fix " + verdict.fix_first + " first all the same: ";
+  const auto first = payoff_of(report, verdict.fix_first);
+  const auto named = payoff_of(report, verdict.stage);
+  if (first && named) {
+    text += "alone free it gives " + rate(*first) + " samples/s, " + verdict.stage + " only " +
+            rate(*named) + ". ";
+    text += "The drop at " + verdict.stage;
+  } else {
+    text += "live its time weighs more. The drop at " + verdict.stage;
+  }
+  return text + " is measured with all stages before it free, which live they are not.";
+}
+
 std::string drop_sentence(const Report& report) {
   const Verdict& verdict = report.verdict;
   std::string text = verdict.stage + " costs " +
@@ -52,13 +76,7 @@ std::string drop_sentence(const Report& report) {
     text += " " + list(verdict.tied_with) + " may cost as much: the measurement does not tell " +
             "them apart.";
   }
-  if (!verdict.fix_first.empty() && verdict.fix_first != verdict.stage) {
-    text += " Fix " + verdict.fix_first + " first all the same: the drop is largest at " +
-            verdict.stage +
-            " because it is measured with all stages before it free, but live the time of " +
-            verdict.fix_first + " weighs more.";
-  }
-  return text;
+  return text + fix_first_sentence(report);
 }
 
 std::string spread_sentence(const Report& report) {

@@ -59,14 +59,37 @@ void fill_drops(Report& report, const Findings& findings, const RoundTable& roun
   }
 }
 
+/// Live, observed, and evidence.
+bool counts_inline(const BlockRecord& record) {
+  const bool live = record.arm.kind == ArmKind::replay && record.arm.boundary == 0;
+  return live && record.arm.observed && record.round >= 0 && !record.result.is_void;
+}
+
+/// What the training thread saw of the ring.
+void fill_waiting(Report& report, const std::vector<BlockRecord>& records) {
+  double seconds = 0;
+  double starved = 0;
+  double steps = 0;
+  double ready = 0;
+  for (const BlockRecord& record : records) {
+    if (!counts_inline(record)) continue;
+    seconds += record.result.seconds;
+    starved += record.result.starved_seconds;
+    if (!record.result.ready_batches) continue;
+    steps += record.result.steps;
+    ready += *record.result.ready_batches * record.result.steps;
+  }
+  if (seconds > 0) report.starved_share = std::min(1.0, starved / seconds);
+  if (steps > 0) report.ready_batches = ready / steps;
+}
+
 void fill_inline(Report& report, const std::vector<BlockRecord>& records) {
   std::vector<InlineCounters> sums(report.stages.size());
   double seconds = 0;
   double samples = 0;
   double padding = 0;
   for (const BlockRecord& record : records) {
-    const bool live = record.arm.kind == ArmKind::replay && record.arm.boundary == 0;
-    if (!live || record.round < 0 || record.result.is_void) continue;
+    if (!counts_inline(record)) continue;
     const auto weight = static_cast<double>(record.result.samples);
     seconds += record.result.seconds;
     samples += weight;
@@ -118,6 +141,7 @@ void fill_waterfall(Report& report, const Measured& measured, double confidence)
   if (rounds.rounds() == 0) return;
   fill_drops(report, measured.findings, rounds, report.settings.min_drop);
   fill_inline(report, measured.runner.records());
+  fill_waiting(report, measured.runner.records());
   report.live = report.boundaries.front().samples_per_second;
   report.ceiling = report.boundaries.back().samples_per_second;
   report.loss.total = {measured.findings.whole.drop, measured.findings.whole.interval()};

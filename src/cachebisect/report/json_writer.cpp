@@ -54,7 +54,10 @@ Json machine(const MachineReport& m) {
             {"frequency_change", number(m.noise.frequency_change)},
             {"other_load_cpus", number(m.noise.other_load)},
             {"throttled_share", number(m.noise.throttled_share)},
-            {"memory_stall_share", number(m.noise.memory_stall_share)}}},
+            {"memory_stall_share", number(m.noise.memory_stall_share)},
+            {"drift",
+             {{"change", number(m.noise.drift.value)},
+              {"interval", interval(m.noise.drift.interval)}}}}},
           {"floor",
            {{"ns_per_sample", number(m.floor.ns_per_sample)},
             {"us_per_batch", number(m.floor.us_per_batch)}}}};
@@ -127,6 +130,13 @@ Json loss(const Loss& l) {
           {"contention_interval", interval(l.contention.interval)}};
 }
 
+Json live(const Report& report) {
+  Json json = rate(report.live);
+  json["starved_share"] = number(report.starved_share);
+  json["ready_batches"] = number(report.ready_batches);
+  return json;
+}
+
 Json boundary(const BoundaryReport& b) {
   return {{"index", b.index},
           {"after", text(b.after)},
@@ -183,6 +193,16 @@ Json what_if(const WhatIfReport& w) {
           {"note", text(w.note)}};
 }
 
+/// Values of overrides are JSON, or else text.
+Json overrides(const Arm& arm) {
+  Json json = Json::object();
+  for (const auto& [path, value] : arm.overrides) {
+    Json parsed = Json::parse(value, nullptr, false);
+    json[path] = parsed.is_discarded() ? Json(value) : std::move(parsed);
+  }
+  return json;
+}
+
 Json block(const BlockRecord& record) {
   const BlockResult& r = record.result;
   const bool at_boundary = record.arm.kind == ArmKind::replay || record.arm.kind == ArmKind::null;
@@ -190,6 +210,10 @@ Json block(const BlockRecord& record) {
           {"arm", to_string(record.arm.kind)},
           {"boundary", at_boundary ? Json(record.arm.boundary) : Json(nullptr)},
           {"stage", record.arm.stage > 0 ? Json(record.arm.stage) : Json(nullptr)},
+          {"overrides", overrides(record.arm)},
+          {"observed", record.arm.observed},
+          {"cache_samples",
+           record.arm.cache_samples > 0 ? Json(record.arm.cache_samples) : Json(nullptr)},
           {"start_seconds", number(r.start_seconds)},
           {"warmup_steps", r.warmup_steps},
           {"steps", r.steps},
@@ -197,6 +221,8 @@ Json block(const BlockRecord& record) {
           {"seconds", number(r.seconds)},
           {"cpu_seconds", number(r.cpu_seconds)},
           {"starved_seconds", number(r.starved_seconds)},
+          {"trainer_seconds", number(r.trainer_seconds)},
+          {"ready_batches", number(r.ready_batches)},
           {"skipped", r.skipped},
           {"void", r.is_void}};
 }
@@ -238,7 +264,7 @@ void write_json(const Report& report, std::ostream& out) {
         {"interval", interval(report.overhead.interval)}}},
       {"verdict", verdict(report.verdict)},
       {"ceiling", rate(report.ceiling)},
-      {"live", rate(report.live)},
+      {"live", live(report)},
       {"loss", loss(report.loss)},
       {"boundaries", list(report.boundaries, boundary)},
       {"stages", list(report.stages, stage)},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cachebisect/report/number_format.hpp"
+#include "cachebisect/report/text_consequences.hpp"
 #include "cachebisect/report/text_layout.hpp"
 #include "cachebisect/report/what_if_text.hpp"
 #include "cachebisect/report/writers.hpp"
@@ -110,23 +111,6 @@ std::string boundary_table(const Report& report, const TextPaint& paint) {
   return table.to_text(paint);
 }
 
-std::string consequences(const Report& report, int columns) {
-  std::string text;
-  for (const StageReport& stage : report.stages) {
-    if (stage.name == report.verdict.fix_first && stage.payoff.value) {
-      text += wrap("Fixing " + stage.name + " alone would give " +
-                       format_rate(*stage.payoff.value, stage.payoff.interval) + " samples/s.",
-                   columns, 0);
-    }
-  }
-  if (report.next_samples_per_second && !report.next_stage.empty()) {
-    text += wrap("Then " + report.next_stage + " limits, at " +
-                     format_rate(*report.next_samples_per_second, std::nullopt) + " samples/s.",
-                 columns, 0);
-  }
-  return text;
-}
-
 // "text" as a sentence: a capital first, a full stop last.
 std::string sentence(std::string text) {
   if (text.empty()) return text;
@@ -178,7 +162,7 @@ std::string to_text(const Report& report, const TextOptions& options) {
   };
   add(boundary_table(report, paint));
   add(wrap(paint.bold(report.verdict.text), options.columns, 0));
-  text += consequences(report, options.columns);
+  text += consequences_text(report, options.columns);
   add(what_if_table(report, paint, options.columns));
   add(remedies(report, paint, options.columns));
   add(warnings(report, paint, options.columns));

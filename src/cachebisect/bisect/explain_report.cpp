@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <cmath>
+
+#include "cachebisect/bisect/cache_check.hpp"
+#include "cachebisect/bisect/explanation.hpp"
+#include "cachebisect/bisect/format.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// Inline probes that certainly cost more than this share are worth a word.
+constexpr double kProbesWorthSaying = 0.01;
+
+Estimate scaled(const Estimate& ratio, double factor) {
+  Estimate out;
+  if (ratio.value) out.value = *ratio.value * factor;
+  if (ratio.interval) {
+    out.interval = Interval{ratio.interval->low * factor, ratio.interval->high * factor};
+  }
+  return out;
+}
+
+void fill_payoffs(Report& report, const Explanation& explanation) {
+  if (!report.live.value) return;
+  for (const Payoff& payoff : explanation.payoffs) {
+    report.stages.at(static_cast<std::size_t>(payoff.stage) - 1).payoff =
+        scaled(payoff.speedup, *report.live.value);
+  }
+}
+
+/// Fixing which stage is worth most, and what limits then.
+void fill_next(Report& report, const Explanation& explanation) {
+  Verdict& verdict = report.verdict;
+  const bool gives = verdict.kind == VerdictKind::drop || verdict.kind == VerdictKind::spread;
+  if (!gives || explanation.pays_most == 0) return;
+  const StageReport& stage = report.stages.at(static_cast<std::size_t>(explanation.pays_most) - 1);
+  verdict.fix_first = stage.name;
+  report.next_samples_per_second = stage.payoff.value;
+  for (const Payoff& payoff : explanation.payoffs) {
+    if (payoff.stage == explanation.pays_most) report.next_stage = payoff.limits;
+  }
+}
+
+/// Starvation is the rest of the loss that the verdict's rounds measured, so that the two sum to
+/// it; its interval is that of the explaining rounds, widened to hold the rest.
+void fill_loss(Report& report, const Explanation& explanation) {
+  Loss& loss = report.loss;
+  loss.contention = explanation.contention;
+  if (!loss.contention.value || !loss.total.value) return;
+  loss.starvation.value = *loss.total.value - *loss.contention.value;
+  if (!explanation.starvation.interval) return;
+  loss.starvation.interval =
+      Interval{std::min(explanation.starvation.interval->low, *loss.starvation.value),
+               std::max(explanation.starvation.interval->high, *loss.starvation.value)};
+}
+
+void fill_warnings(Report& report, const Explanation& explanation) {
+  const auto& overhead = explanation.overhead.interval;
+  if (overhead && overhead->low > kProbesWorthSaying) {
+    report.warnings.push_back(
+        {"overhead",
+         "the inline probes cost " + percent_range(*overhead) + " of the live throughput",
+         "the live figure is too low by that much"});
+  }
+  const auto& change = explanation.larger_cache.interval;
+  if (change && (change->low > kCacheChange || change->high < -kCacheChange)) {
+    const double share = std::abs(*explanation.larger_cache.value);
+    report.warnings.push_back(
+        {"cache_too_small",
+         "served from twice as many cached samples, a step takes " + percent(share) +
+             (change->low > 0 ? " longer: replays from the cache look too fast"
+                              : " less time: so many samples are not alike enough"),
+         "give the caches more room: --cache-host BYTES"});
+  }
+  if (explanation.fault) report.warnings.push_back(*explanation.fault);
+}
+
+}  // namespace
+
+void fill_explanation(Report& report, const Explanation& explanation) {
+  fill_payoffs(report, explanation);
+  fill_next(report, explanation);
+  fill_loss(report, explanation);
+  report.overhead = explanation.overhead;
+  report.k2k_change = explanation.larger_cache.value;
+  report.timing.cache_seconds += explanation.fill_seconds;
+  fill_warnings(report, explanation);
+}
+
+}  // namespace cachebisect

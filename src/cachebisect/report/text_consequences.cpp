@@ -1,0 +1,79 @@
+#include "cachebisect/report/text_consequences.hpp"
+
+#include <algorithm>
+
+#include "cachebisect/report/number_format.hpp"
+#include "cachebisect/report/text_layout.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr const char* kStarvation = "starvation (the step waits for data)";
+constexpr const char* kContention = "contention (loading slows the step down)";
+
+const StageReport* fixed_first(const Report& report) {
+  const auto found =
+      std::find_if(report.stages.begin(), report.stages.end(),
+                   [&](const StageReport& s) { return s.name == report.verdict.fix_first; });
+  return found == report.stages.end() || !found->payoff.value ? nullptr : &*found;
+}
+
+/// "4,520 (4,480 to 4,560)".
+std::string rate_with_interval(const Estimate& rate) {
+  std::string text = format_rate(*rate.value, rate.interval);
+  if (!rate.interval) return text;
+  return text + " (" + format_rate(rate.interval->low, rate.interval) + " to " +
+         format_rate(rate.interval->high, rate.interval) + ")";
+}
+
+std::string payoff_sentence(const Report& report) {
+  const StageReport* const stage = fixed_first(report);
+  if (stage == nullptr) return {};
+  std::string text = "Fixing " + stage->name + " alone would give " +
+                     rate_with_interval(stage->payoff) + " samples/s";
+  if (report.next_stage.empty()) return text + ".";
+  const bool step = report.next_stage == "training step";
+  return text + "; then " + (step ? "the training step" : report.next_stage) + " limits.";
+}
+
+/// Nothing of it is certain.
+bool may_be_none(const Estimate& share) { return share.interval && share.interval->low <= 0; }
+
+std::string all_but(const Report& report, const char* all, const char* other,
+                    const Estimate& rest) {
+  return "All of the " + format_percent(*report.loss.total.value) + " lost is " + all + "; " +
+         other + " is at most " + format_percent(std::max(0.0, rest.interval->high)) + ".";
+}
+
+std::string loss_sentence(const Report& report) {
+  const Loss& loss = report.loss;
+  const bool lost = loss.total.interval && loss.total.interval->low > 0;
+  if (!lost || !loss.starvation.value || !loss.contention.value) return {};
+  if (may_be_none(loss.contention)) {
+    return all_but(report, kStarvation, kContention, loss.contention);
+  }
+  if (may_be_none(loss.starvation)) {
+    return all_but(report, kContention, kStarvation, loss.starvation);
+  }
+  return "The " + format_percent(*loss.total.value) + " lost is " +
+         format_percent(*loss.starvation.value) + " " + kStarvation + " and " +
+         format_percent(*loss.contention.value) + " " + kContention + ".";
+}
+
+constexpr const char* kHowTheyDiffer =
+    "(Lost here: with all stages before it free. Fixing: with it alone free. Starvation and "
+    "contention: of the whole loss. Then: the limit after that.)";
+
+}  // namespace
+
+std::string consequences_text(const Report& report, int columns) {
+  std::string text;
+  const std::string payoff = payoff_sentence(report);
+  const std::string loss = loss_sentence(report);
+  if (!payoff.empty()) text += wrap(payoff, columns, 0);
+  if (!loss.empty()) text += wrap(loss, columns, 0);
+  if (!payoff.empty()) text += wrap(kHowTheyDiffer, columns, 0);
+  return text;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,15 @@
+// What follows from a verdict, in sentences: what fixing one stage would give, what limits then,
+// and what the loss consists of.
+#pragma once
+
+#include <string>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/report.hpp"
+
+namespace cachebisect {
+
+/// Wrapped to `columns`, each line ended; empty where nothing of it was measured.
+[[nodiscard]] CACHEBISECT_API std::string consequences_text(const Report& report, int columns);
+
+}  // namespace cachebisect
