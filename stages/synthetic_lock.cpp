@@ -14,6 +14,7 @@ class Lock final : public CostStage {
  private:
   void spend(double seconds, const SampleContext& context) const override {
     pass_serial_section(context.pace(), section_, seconds);
+    context.add_serial_seconds(seconds);
   }
 
   mutable FifoTimeline section_;

@@ -133,11 +133,17 @@ TEST_CASE("What reaches the step is what the stages mean, one by one") {
 TEST_CASE("Bypass of a stage gives the batches of the live pipeline") {
   Job job(test::random_chain({.batch_stage = true}));
   const auto live = job.run({ArmKind::live, 0, 0, {}});
-  for (int stage = 1; stage <= 7; ++stage) {
-    const Arm arm{ArmKind::bypass, 0, stage, {}};
+  for (int stage = 1; stage <= 9; ++stage) {
     CAPTURE(stage);
-    if (!job.replayer.supports(arm)) continue;
-    CHECK(job.run(arm) == live);
+    CHECK(job.run({ArmKind::bypass, 0, stage, {}}) == live);
+  }
+}
+
+TEST_CASE("A shadowed step trains on the batches of the live pipeline") {
+  for (const int workers : {1, 2, 4}) {
+    CAPTURE(workers);
+    Job job(test::random_chain({.workers = workers, .batch_stage = true}));
+    CHECK(job.run({ArmKind::shadow}) == job.run({ArmKind::live}));
   }
 }
 

@@ -2,6 +2,7 @@
 // training loop does to the timeline is exact on any machine.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "cachebisect/device/device.hpp"
@@ -40,6 +41,13 @@ class FakeDevice final : public Device {
     end(stream) = std::max(end(stream), at(event));
   }
   void synchronize(const Event& event) override { now_ = std::max(now_, at(event)); }
+  [[nodiscard]] bool synchronize_for(const Event& event, double seconds) override {
+    if (at(event) > now_ + seconds)
+      now_ += seconds;
+    else
+      now_ = std::max(now_, at(event));
+    return at(event) <= now_;
+  }
   [[nodiscard]] double completion_seconds(const Event& event) override { return at(event); }
   void enqueue_work(Stream& stream, double seconds) override {
     end(stream) = std::max(end(stream), now_) + seconds;

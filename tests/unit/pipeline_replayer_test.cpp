@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "tests/support/recording_step.hpp"
 #include "tests/support/test_chain.hpp"
@@ -93,9 +94,107 @@ TEST_CASE("Which arms are supported") {
   CHECK_FALSE(r.supports(replay(-1)));
   CHECK(r.supports({ArmKind::live, 0, 0, {}}));
   CHECK_FALSE(r.supports({ArmKind::live, 0, 0, {{"workers", "4"}}}));
-  CHECK(r.supports({ArmKind::bypass, 0, 5, {}}));
-  CHECK_FALSE(r.supports({ArmKind::bypass, 0, 6, {}}));  // the copy
-  CHECK_FALSE(r.supports({ArmKind::shadow, 0, 0, {}}));
+  for (int stage = 1; stage <= 7; ++stage) CHECK(r.supports({ArmKind::bypass, 0, stage, {}}));
+  CHECK_FALSE(r.supports({ArmKind::bypass, 0, 0, {}}));
+  CHECK_FALSE(r.supports({ArmKind::bypass, 0, 8, {}}));
+  CHECK(r.supports({ArmKind::shadow, 0, 0, {}}));
+  CHECK_FALSE(Job(test::random_chain({.workers = 0})).replayer.supports({ArmKind::shadow}));
+}
+
+TEST_CASE("Beside a shadowed step the pipeline runs, and the step gets cached batches") {
+  for (const bool emulated : {false, true}) {
+    CAPTURE(emulated);
+    const auto step = std::make_shared<test::RecordingStep>();
+    std::shared_ptr<Device> device = make_cpu_device();
+    std::shared_ptr<TrainStep> trained = step;
+    if (emulated) {
+      device = make_emulated_device({});
+      trained = std::make_shared<test::TimedStep>(0.001);
+    }
+    PipelineReplayer replayer(test::random_chain({.workers = 2}), device, trained);
+    replayer.prepare({}, {});
+    replayer.run({replay(7), 20, 2, 0}, {});
+    const auto alone = std::exchange(step->seen, {});
+    const BlockResult result = replayer.run({{ArmKind::shadow}, 20, 2, 0}, {});
+    CHECK(step->seen == alone);
+    CHECK(result.samples == 20 * 8);
+    CHECK(result.starved_seconds == 0);
+    CHECK(result.ready_batches.has_value());
+    REQUIRE(result.stages.size() == 7);
+    CHECK(result.stages[5].samples <= 22 * 8);  // no more than one batch a step
+  }
+}
+
+TEST_CASE("A shadowed step is beside as much loading as it lets go") {
+  Job job(test::random_chain({.workers = 1}));
+  job.replayer.prepare({}, {});
+  job.step->then = [](const DeviceBatch&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  };
+  BlockResult result = job.replayer.run({{ArmKind::shadow}, 20, 2, 0}, {});
+  for (int tries = 0; tries < 100 && result.stages[6].samples == 0; ++tries) {
+    result = job.replayer.run({{ArmKind::shadow}, 20, 2, 0}, {});  // the worker had no CPU at all
+  }
+  // The ring of four, and one slot more a step; not what a free-running loader would load.
+  CHECK(result.stages[0].samples >= 8);
+  CHECK(result.stages[0].samples <= (4 + 22 + 1) * 8);
+  CHECK(result.stages[6].samples > 0);
+}
+
+TEST_CASE("A replay from the first cached samples serves no others") {
+  Job job(test::random_chain({}));
+  job.replayer.prepare({}, {});
+  job.replayer.run({replay(7), 2, 1, 0}, {});
+  const auto first = std::exchange(job.step->seen, {});
+  for (int boundary = 1; boundary <= 7; ++boundary) {
+    CAPTURE(boundary);
+    Arm arm = replay(boundary);
+    arm.cache_samples = 17;  // two batches
+    job.replayer.run({arm, 5, 1, 0}, {});
+    const auto seen = std::exchange(job.step->seen, {});
+    for (std::size_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == first[i % 2]);
+  }
+}
+
+TEST_CASE("A block that is not observed has no stages' counters") {
+  Job job(test::random_chain({}));
+  job.replayer.prepare({}, {});
+  for (int boundary = 0; boundary <= 7; ++boundary) {
+    Arm arm = replay(boundary);
+    CHECK(job.replayer.run(block(arm), {}).stages.size() == 7);
+    arm.observed = false;
+    CHECK(job.replayer.run(block(arm), {}).stages.empty());
+  }
+}
+
+namespace {
+
+class Locking final : public SampleStage {
+ public:
+  [[nodiscard]] SampleSpec infer(const SampleSpec& input) override { return input; }
+  void process(const Sample& /*input*/, Sample& /*out*/,
+               const SampleContext& context) const override {
+    context.add_serial_seconds(0.25);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A stage's serial section is told as the stage reports it") {
+  const auto pipeline = PipelineBuilder{}
+                            .source("read", 64, test::read_image)
+                            .stage("lock", {"custom.lock", {}, std::make_shared<Locking>()})
+                            .collate()
+                            .copy()
+                            .batch_size(8)
+                            .workers(0)
+                            .device("cpu")
+                            .build();
+  Job job(pipeline);
+  const BlockResult result = job.replayer.run(block({ArmKind::live}), {});
+  CHECK(result.stages[0].serial_seconds == 0);
+  CHECK(result.stages[1].serial_seconds == doctest::Approx(0.25 * 40));
+  CHECK(result.stages[1].samples == 40);
 }
 
 TEST_CASE("What cannot be run is refused") {
@@ -158,7 +257,9 @@ TEST_CASE("An error names its stage and sample, and the next block runs") {
   broken = true;
   const Failure failure = failure_of([&] { job.replayer.run(block(replay(1)), {}); });
   CHECK(failure.kind == ErrorKind::data);
-  CHECK(failure.says("fragile"));
+  CHECK(failure.says("in replay at boundary 1, behind 'read'"));
+  CHECK(failure.says("stage 'fragile'"));
+  CHECK(failure.says("sample "));
   CHECK(failure.says("no such codec"));
   CHECK(job.replayer.run(block(replay(2)), {}).samples == 32);
   broken = false;

@@ -24,6 +24,11 @@ Event::~Event() = default;
 Device::~Device() = default;
 DeviceOps::~DeviceOps() = default;
 
+bool Device::synchronize_for(const Event& event, double /*seconds*/) {
+  synchronize(event);
+  return true;
+}
+
 void Device::enqueue_work(Stream& /*stream*/, double /*seconds*/) {
   throw Error(ErrorKind::internal, "planted work was queued on device '" +
                                        std::string(to_string(kind())) +

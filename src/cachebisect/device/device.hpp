@@ -72,6 +72,9 @@ class CACHEBISECT_API Device {
   virtual void wait(Stream& stream, const Event& event) = 0;
   /// Blocks the calling thread, without burning CPU, until the event has happened.
   virtual void synchronize(const Event& event) = 0;
+  /// As synchronize(), but gives up after `seconds` (0: only looks); true when the event has
+  /// happened. A device that cannot wait for a limited time waits to the end.
+  [[nodiscard]] virtual bool synchronize_for(const Event& event, double seconds);
   /// When the recorded event happened; call after synchronize(). On the emulated device it is known
   /// as soon as the event is recorded.
   [[nodiscard]] virtual double completion_seconds(const Event& event) = 0;

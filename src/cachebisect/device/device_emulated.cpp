@@ -124,6 +124,17 @@ class EmulatedDevice final : public Device {
     if (marked.timeline) marked.timeline->drained_to(marked.pieces);
   }
 
+  [[nodiscard]] bool synchronize_for(const Event& event, double seconds) override {
+    const double end = dynamic_cast<const EmulatedEvent&>(event).seconds;
+    const double now = monotonic_seconds();
+    if (end - now > seconds) {
+      if (seconds > 0) sleep_until(now + seconds);
+      return false;
+    }
+    synchronize(event);
+    return true;
+  }
+
   [[nodiscard]] double completion_seconds(const Event& event) override {
     return dynamic_cast<const EmulatedEvent&>(event).seconds;
   }

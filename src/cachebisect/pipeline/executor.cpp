@@ -233,11 +233,12 @@ ReadyBatch Executor::State::take() {
 
 void Executor::State::load_inline(const std::stop_token& stop) {
   const double began = monotonic_seconds();
+  const std::stop_callback interrupt(stop, [this] { stop_workers(); });
   BatchSlot* slot = ring.try_acquire(sequence, device);
   if (slot == nullptr) {
+    if (stopping) throw Error(ErrorKind::interrupted, "stopped");
     throw Error(ErrorKind::internal, "no slot is free: release batches before asking for more");
   }
-  const std::stop_callback interrupt(stop, [this] { stopping = true; });
   SampleLoader& loader = *loaders.front();
   if (program.origin() != LoadProgram::Origin::cached_batches) {
     for (std::int64_t number = 0; number < grains; ++number) {
@@ -271,7 +272,8 @@ void Executor::State::halt() {
   running = false;
   stop_workers();
   for (std::uint32_t left = active.load(); left != 0; left = active.load()) active.wait(left);
-  ring.drain(device);
+  // A device without data reads no slot, however late its copies end.
+  if (device.has_data()) ring.drain(device);
 }
 
 Executor::Executor(const Pipeline& pipeline, Device& device, const ExecutorOptions& options)
@@ -303,6 +305,12 @@ LoadCounters Executor::counters() const {
   counters.starved_seconds = state_->starved.get();
   state_->ledger.report(counters.skipped, counters.first_skipped);
   return counters;
+}
+
+std::optional<int> Executor::ready() const noexcept {
+  const State& s = *state_;
+  if (!s.running || s.workers == 0 || s.program.by_pointer()) return std::nullopt;
+  return s.ring.ready_from(s.sequence);
 }
 
 int Executor::workers() const noexcept { return state_->workers; }

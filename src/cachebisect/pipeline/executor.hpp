@@ -62,7 +62,8 @@ struct StageCounters {
   double cpu_seconds = 0;   ///< thread CPU time inside the stage
   std::uint64_t samples = 0;
   double slot_write_seconds =
-      0;  ///< last sample stage or replay before collate: writing into the slot
+      0;                      ///< last sample stage or replay before collate: writing into the slot
+  double serial_seconds = 0;  ///< as the stage reports them (SampleContext::add_serial_seconds)
 };
 
 struct LoadCounters {
@@ -111,6 +112,9 @@ class CACHEBISECT_API Executor {
   void halt();
 
   [[nodiscard]] LoadCounters counters() const;
+  /// Batches that next() would give without waiting; none where nothing is loaded ahead (no
+  /// workers, or batches handed over by pointer).
+  [[nodiscard]] std::optional<int> ready() const noexcept;
   [[nodiscard]] int workers() const noexcept;
   [[nodiscard]] int slots() const noexcept;
   /// Samples in an epoch: all of them, or whole batches of them with drop_last.

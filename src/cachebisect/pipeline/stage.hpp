@@ -37,8 +37,9 @@ struct StageTraits {
 /// worker.
 class SampleContext {
  public:
-  SampleContext(const RandomKey& key, Arena& arena, WorkerPace* pace = nullptr) noexcept
-      : key_(key), arena_(&arena), pace_(pace) {}
+  SampleContext(const RandomKey& key, Arena& arena, WorkerPace* pace = nullptr,
+                double* serial_seconds = nullptr) noexcept
+      : key_(key), arena_(&arena), pace_(pace), serial_seconds_(serial_seconds) {}
 
   [[nodiscard]] std::uint64_t seed() const noexcept { return key_.seed; }
   [[nodiscard]] std::uint64_t epoch() const noexcept { return key_.epoch; }
@@ -51,11 +52,17 @@ class SampleContext {
   [[nodiscard]] Arena& arena() const noexcept { return *arena_; }
   /// The worker's own pace, for stages that plant a cost; null outside an executor.
   [[nodiscard]] WorkerPace* pace() const noexcept { return pace_; }
+  /// For a stage that passes a section which all workers pass one by one (a lock, one file handle):
+  /// the seconds inside, waits not counted. What limits a pipeline is told from it.
+  void add_serial_seconds(double seconds) const noexcept {
+    if (serial_seconds_ != nullptr) *serial_seconds_ += seconds;
+  }
 
  private:
   RandomKey key_;
   Arena* arena_;
   WorkerPace* pace_;
+  double* serial_seconds_;
 };
 
 /// Base of all stages. After infer() a stage is immutable and its work is const and thread safe.

@@ -32,12 +32,12 @@ void run_device_stage(const DeviceStage& stage, std::string_view name, const Dev
   }
 }
 
-DeviceChain::DeviceChain(const Pipeline& pipeline, Device& device)
+DeviceChain::DeviceChain(const Pipeline& pipeline, Device& device, std::size_t runs)
     : device_(&device), first_boundary_(pipeline.copy_position() + 1) {
   const auto& stages = pipeline.stages();
   for (std::size_t i = first_boundary_; i < stages.size(); ++i) {
     links_.push_back({dynamic_cast<const DeviceStage*>(stages[i].stage.get()), stages[i].name,
-                      OwnedDeviceBatch(device.device_memory())});
+                      OwnedDeviceBatch(device.device_memory()), DeviceTimer(device, runs)});
     if (links_.back().stage == nullptr) {
       throw Error(ErrorKind::internal,
                   "stage '" + stages[i].name + "' after the copy is not a device stage");
@@ -45,15 +45,28 @@ DeviceChain::DeviceChain(const Pipeline& pipeline, Device& device)
   }
 }
 
-const DeviceBatch& DeviceChain::run(const DeviceBatch& input, std::size_t boundary,
+void DeviceChain::begin(bool observed) {
+  for (Link& link : links_) link.timer.reset(observed);
+}
+
+const DeviceBatch& DeviceChain::run(const DeviceBatch& input, std::size_t from, std::size_t to,
                                     Stream& stream) {
   const DeviceBatch* current = &input;
-  for (std::size_t i = boundary - first_boundary_; i < links_.size(); ++i) {
+  for (std::size_t i = from - first_boundary_; i < to - first_boundary_; ++i) {
     Link& link = links_[i];
+    link.timer.begin(stream);
     run_device_stage(*link.stage, link.name, *current, link.output, *device_, stream);
+    link.timer.end(stream, current->size);
     current = &link.output.batch;
   }
   return *current;
+}
+
+std::vector<DeviceTime> DeviceChain::times() {
+  std::vector<DeviceTime> all;
+  all.reserve(links_.size());
+  for (Link& link : links_) all.push_back(link.timer.total());
+  return all;
 }
 
 }  // namespace cachebisect

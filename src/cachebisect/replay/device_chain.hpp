@@ -8,6 +8,7 @@
 #include "cachebisect/data/batch.hpp"
 #include "cachebisect/device/device.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
+#include "cachebisect/replay/device_timer.hpp"
 
 namespace cachebisect {
 
@@ -22,17 +23,25 @@ CACHEBISECT_API void copy_batch(const HostBatch& from, OwnedDeviceBatch& to, Dev
 class CACHEBISECT_API DeviceChain {
  public:
   /// Keeps references to both, which must outlive it.
-  DeviceChain(const Pipeline& pipeline, Device& device);
+  /// At most `runs` runs are in flight on the device.
+  DeviceChain(const Pipeline& pipeline, Device& device, std::size_t runs);
 
-  /// Enqueues the stages after boundary `boundary` (at or after the copy) and returns what the
-  /// training step gets: `input` itself when there are none. Valid until the next call.
-  const DeviceBatch& run(const DeviceBatch& input, std::size_t boundary, Stream& stream);
+  /// Begins a block; what each stage takes is measured when `observed`.
+  void begin(bool observed);
+  /// Enqueues the stages after boundary `from` up to boundary `to` (from >= that after the copy)
+  /// and returns the last one's output: `input` itself when there are none. Valid until that stage
+  /// runs again.
+  const DeviceBatch& run(const DeviceBatch& input, std::size_t from, std::size_t to,
+                         Stream& stream);
+  /// What each stage took since begin(), which the device must have done.
+  [[nodiscard]] std::vector<DeviceTime> times();
 
  private:
   struct Link {
     const DeviceStage* stage;
     std::string_view name;
     OwnedDeviceBatch output;
+    DeviceTimer timer;
   };
 
   Device* device_;

@@ -1,8 +1,6 @@
 #include "cachebisect/replay/device_feed.hpp"
 
 #include "cachebisect/base/clock.hpp"
-#include "cachebisect/base/error.hpp"
-#include "cachebisect/replay/device_chain.hpp"
 
 namespace cachebisect {
 
@@ -13,37 +11,24 @@ StepEvents::StepEvents(Device& device, std::size_t count) {
 
 DeviceFeed::~DeviceFeed() = default;
 
-ReadyBatch DeviceFeed::wait_for_batch(Executor& loader, const std::stop_token& stop) {
+ReadyBatch DeviceFeed::wait_for_batch(const std::stop_token& stop) {
   const double begin = monotonic_seconds();
-  const ReadyBatch ready = loader.next(stop);
+  const ReadyBatch ready = loader_->next(stop);
   starved_seconds_ += monotonic_seconds() - begin;
   return ready;
 }
 
 void HandOverFeed::begin(std::uint64_t /*steps*/) { reset_starved(); }
 
-const DeviceBatch& HandOverFeed::acquire(std::uint64_t /*step*/, const std::stop_token& stop) {
-  ready_ = wait_for_batch(*loader_, stop);
+const DeviceBatch* HandOverFeed::acquire(std::uint64_t /*step*/, const std::stop_token& stop) {
+  ready_ = paced_ ? loader().try_next() : wait_for_batch(stop);
+  if (ready_.batch == nullptr) return nullptr;
   static_cast<Batch&>(look_) = *ready_.batch;
-  return look_;
+  return &look_;
 }
 
-void HandOverFeed::submitted(std::uint64_t /*step*/) { loader_->release(ready_, nullptr); }
-
-CopyFeed::CopyFeed(Executor& loader, Device& device, Stream& compute, StepEvents& steps,
-                   const CopyOptions& options)
-    : loader_(&loader),
-      device_(&device),
-      compute_(&compute),
-      steps_(&steps),
-      blocking_(!(options.pinned && options.non_blocking)),
-      ahead_(blocking_ ? 0 : static_cast<std::uint64_t>(options.prefetch)) {
-  if (ahead_ > 0) copy_stream_ = device.make_stream();
-  places_.reserve(steps.size());
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    places_.push_back({OwnedDeviceBatch(device.device_memory()), device.make_event()});
-  }
-  for (int i = 0; i < loader.slots(); ++i) slot_events_.push_back(device.make_event());
+void HandOverFeed::submitted(std::uint64_t /*step*/) {
+  if (ready_.batch != nullptr) loader().release(ready_, nullptr);
 }
 
 void CopyFeed::begin(std::uint64_t steps) {
@@ -52,47 +37,63 @@ void CopyFeed::begin(std::uint64_t steps) {
   total_ = steps;
 }
 
-Event* CopyFeed::slot_event(int slot) {
-  return slot < 0 ? nullptr : slot_events_.at(static_cast<std::size_t>(slot)).get();
-}
-
 void CopyFeed::copy(const ReadyBatch& ready) {
-  Place& place = places_[copied_ % places_.size()];
-  Stream& stream = copy_stream_ ? *copy_stream_ : *compute_;
-  // On the compute stream the step that read this buffer is ahead of the copy anyway.
-  if (copy_stream_ && copied_ >= places_.size()) {
-    device_->wait(stream, steps_->of(copied_ - places_.size()));
-  }
-  copy_batch(*ready.batch, place.batch, *device_, stream, blocking_);
-  device_->record(*place.copied, stream);
-  Event* free_after = blocking_ ? nullptr : slot_event(ready.slot);
-  if (free_after != nullptr) device_->record(*free_after, stream);
-  loader_->release(ready, free_after);
+  const std::uint64_t places = copier_->places();
+  copier_->copy(ready, copied_, copied_ >= places ? &steps_->of(copied_ - places) : nullptr);
   ++copied_;
 }
 
-const DeviceBatch& CopyFeed::acquire(std::uint64_t step, const std::stop_token& stop) {
-  if (copied_ == step) copy(wait_for_batch(*loader_, stop));
-  Place& place = places_[step % places_.size()];
-  if (copy_stream_) device_->wait(*compute_, *place.copied);
-  return place.batch.batch;
+const DeviceBatch* CopyFeed::acquire(std::uint64_t step, const std::stop_token& stop) {
+  if (copied_ == step) copy(wait_for_batch(stop));
+  return &copier_->batch(step);
 }
 
 void CopyFeed::submitted(std::uint64_t step) {
-  while (copied_ < total_ && copied_ < step + 1 + ahead_) {
-    const ReadyBatch ready = loader_->try_next();
+  while (copied_ < total_ && copied_ < step + 1 + copier_->ahead()) {
+    const ReadyBatch ready = loader().try_next();
     if (ready.batch == nullptr) return;
     copy(ready);
   }
 }
 
-void CachedFeed::begin(std::uint64_t /*steps*/) { reset_starved(); }
-
-const DeviceBatch& CachedFeed::acquire(std::uint64_t step, const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
-  return batches_[(first_ + step) % batches_.size()];
+void PacedCopyFeed::begin(std::uint64_t /*steps*/) {
+  reset_starved();
+  copied_ = 0;
+  used_ = 0;
 }
 
-void CachedFeed::submitted(std::uint64_t /*step*/) {}
+void PacedCopyFeed::copy_ready(std::uint64_t step) {
+  if (copied_ - used_ >= copier_->places()) return;
+  const ReadyBatch ready = loader().try_next();
+  if (ready.batch == nullptr) return;
+  const bool fresh = copied_ < copier_->places();
+  const std::uint64_t last_use = used_at_[copied_ % copier_->places()];
+  // The events of older steps stand for later ones by now, and those steps are done.
+  const bool kept = !fresh && last_use + steps_->size() > step;
+  copier_->copy(ready, copied_, kept ? &steps_->of(last_use) : nullptr);
+  ++copied_;
+}
+
+const DeviceBatch* PacedCopyFeed::acquire(std::uint64_t step, const std::stop_token& /*stop*/) {
+  if (copier_->ahead() == 0) copy_ready(step);
+  const std::uint64_t waiting = copied_ - used_;
+  if (waiting == 0 || waiting < copier_->ahead()) return nullptr;
+  if (copier_->ahead() > 0 && !copier_->copied(used_)) return nullptr;
+  used_at_[used_ % copier_->places()] = step;
+  return &copier_->batch(used_++);
+}
+
+void PacedCopyFeed::submitted(std::uint64_t step) {
+  if (copier_->ahead() > 0) copy_ready(step);
+}
+
+void DropFeed::begin(std::uint64_t /*steps*/) { reset_starved(); }
+
+const DeviceBatch* DropFeed::acquire(std::uint64_t /*step*/, const std::stop_token& stop) {
+  loader().release(wait_for_batch(stop), nullptr);
+  return nullptr;
+}
+
+void DropFeed::submitted(std::uint64_t /*step*/) {}
 
 }  // namespace cachebisect

@@ -1,16 +1,15 @@
-// Where the training loop gets its device batches: handed over, copied, or from the cache.
+// Where the training loop gets the loader's batches on the device: handed over, copied, dropped.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <stop_token>
 #include <vector>
 
 #include "cachebisect/data/batch.hpp"
 #include "cachebisect/device/device.hpp"
 #include "cachebisect/pipeline/executor.hpp"
-#include "cachebisect/pipeline/stage.hpp"
+#include "cachebisect/replay/batch_copier.hpp"
 
 namespace cachebisect {
 
@@ -26,92 +25,94 @@ class StepEvents {
   std::vector<std::unique_ptr<Event>> events_;
 };
 
-/// Gives the batch of each step of a block, in order. Called by the training thread alone.
+/// Takes the loader's batches in order, step by step. Called by the training thread alone.
 class DeviceFeed {
  public:
-  DeviceFeed() = default;
+  explicit DeviceFeed(Executor& loader) : loader_(&loader) {}
   DeviceFeed(const DeviceFeed&) = delete;
   DeviceFeed& operator=(const DeviceFeed&) = delete;
   virtual ~DeviceFeed();
   /// Begins a block of `steps` steps.
   virtual void begin(std::uint64_t steps) = 0;
-  /// The batch of step `step`, ready for work queued on the compute stream. Throws what the loader
-  /// throws.
-  virtual const DeviceBatch& acquire(std::uint64_t step, const std::stop_token& stop) = 0;
+  /// The loader's batch that goes with step `step`, ready for work queued on the compute stream;
+  /// null where none reaches the device. Throws what the loader throws.
+  virtual const DeviceBatch* acquire(std::uint64_t step, const std::stop_token& stop) = 0;
   /// Step `step` has been queued and its event recorded.
   virtual void submitted(std::uint64_t step) = 0;
   /// Seconds since begin() that the training thread waited for the loader.
   [[nodiscard]] double starved_seconds() const noexcept { return starved_seconds_; }
+  [[nodiscard]] Executor& loader() const noexcept { return *loader_; }
 
  protected:
   /// The loader's next batch; the wait is counted.
-  ReadyBatch wait_for_batch(Executor& loader, const std::stop_token& stop);
+  ReadyBatch wait_for_batch(const std::stop_token& stop);
   void reset_starved() noexcept { starved_seconds_ = 0; }
 
  private:
+  Executor* loader_;
   double starved_seconds_ = 0;
 };
 
 /// The device reads host memory itself (cpu): the slot is handed over, and goes back after the
-/// step.
+/// step. Paced: only a slot that is ready, without waiting.
 class HandOverFeed final : public DeviceFeed {
  public:
-  explicit HandOverFeed(Executor& loader) : loader_(&loader) {}
+  HandOverFeed(Executor& loader, bool paced) : DeviceFeed(loader), paced_(paced) {}
   void begin(std::uint64_t steps) override;
-  const DeviceBatch& acquire(std::uint64_t step, const std::stop_token& stop) override;
+  const DeviceBatch* acquire(std::uint64_t step, const std::stop_token& stop) override;
   void submitted(std::uint64_t step) override;
 
  private:
-  Executor* loader_;
+  bool paced_;
   ReadyBatch ready_;
   DeviceBatch look_;
 };
 
-/// Copies batches to the device: from the training thread on the compute stream, or, when pinned,
-/// non-blocking and prefetch >= 1, on a stream of its own up to `prefetch` batches ahead.
+/// Copies batches to the device.
 class CopyFeed final : public DeviceFeed {
  public:
-  CopyFeed(Executor& loader, Device& device, Stream& compute, StepEvents& steps,
-           const CopyOptions& options);
+  CopyFeed(Executor& loader, BatchCopier& copier, StepEvents& steps)
+      : DeviceFeed(loader), copier_(&copier), steps_(&steps) {}
   void begin(std::uint64_t steps) override;
-  const DeviceBatch& acquire(std::uint64_t step, const std::stop_token& stop) override;
+  const DeviceBatch* acquire(std::uint64_t step, const std::stop_token& stop) override;
   void submitted(std::uint64_t step) override;
 
  private:
-  struct Place {
-    OwnedDeviceBatch batch;
-    std::unique_ptr<Event> copied;
-  };
-
   void copy(const ReadyBatch& ready);
-  [[nodiscard]] Event* slot_event(int slot);
 
-  Executor* loader_;
-  Device* device_;
-  Stream* compute_;
+  BatchCopier* copier_;
   StepEvents* steps_;
-  bool blocking_;
-  std::uint64_t ahead_;                  ///< batches that may be copied beyond the current step's
-  std::unique_ptr<Stream> copy_stream_;  ///< null: copies go on the compute stream
-  std::vector<Place> places_;
-  std::vector<std::unique_ptr<Event>> slot_events_;  ///< one a ring slot: its copy is done
   std::uint64_t copied_ = 0;
   std::uint64_t total_ = 0;
 };
 
-/// Batches that are on the device already.
-class CachedFeed final : public DeviceFeed {
+/// Copies at most one batch a step, and only one that is ready: nobody waits for it, neither the
+/// training thread nor the compute stream. What acquire() gives was copied as far ahead as live.
+class PacedCopyFeed final : public DeviceFeed {
  public:
-  /// Begins at batches[first % batches.size()].
-  CachedFeed(std::span<const DeviceBatch> batches, std::uint64_t first)
-      : batches_(batches), first_(first) {}
+  PacedCopyFeed(Executor& loader, BatchCopier& copier, StepEvents& steps)
+      : DeviceFeed(loader), copier_(&copier), steps_(&steps), used_at_(copier.places()) {}
   void begin(std::uint64_t steps) override;
-  const DeviceBatch& acquire(std::uint64_t step, const std::stop_token& stop) override;
+  const DeviceBatch* acquire(std::uint64_t step, const std::stop_token& stop) override;
   void submitted(std::uint64_t step) override;
 
  private:
-  std::span<const DeviceBatch> batches_;
-  std::uint64_t first_;
+  void copy_ready(std::uint64_t step);
+
+  BatchCopier* copier_;
+  StepEvents* steps_;
+  std::vector<std::uint64_t> used_at_;  ///< by place: the step that its last batch went with
+  std::uint64_t copied_ = 0;
+  std::uint64_t used_ = 0;
+};
+
+/// Waits for batches as a live loop does, and gives their slots back without copying them.
+class DropFeed final : public DeviceFeed {
+ public:
+  using DeviceFeed::DeviceFeed;
+  void begin(std::uint64_t steps) override;
+  const DeviceBatch* acquire(std::uint64_t step, const std::stop_token& stop) override;
+  void submitted(std::uint64_t step) override;
 };
 
 }  // namespace cachebisect

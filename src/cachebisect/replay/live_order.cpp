@@ -6,16 +6,24 @@
 
 namespace cachebisect {
 
-LiveOrder::LiveOrder(const Pipeline& pipeline) : pipeline_(&pipeline) {
+LiveOrder::LiveOrder(const Pipeline& pipeline)
+    : pipeline_(&pipeline), next_(std::make_shared<std::uint64_t>(0)) {
   const auto batch = static_cast<std::uint64_t>(pipeline.batch_size());
   const std::uint64_t size = pipeline.samples();
   epoch_length_ =
       std::max<std::uint64_t>(pipeline.spec().drop_last ? size / batch * batch : size, 1);
 }
 
+LiveOrder LiveOrder::shared_with(const Pipeline& pipeline) const {
+  LiveOrder other(pipeline);
+  other.next_ = next_;
+  return other;
+}
+
 std::uint64_t LiveOrder::reserve(std::uint64_t batches) noexcept {
-  const std::uint64_t first = next_;
-  next_ += batches * static_cast<std::uint64_t>(pipeline_->batch_size());
+  const auto batch = static_cast<std::uint64_t>(pipeline_->batch_size());
+  const std::uint64_t first = (*next_ + batch - 1) / batch * batch;
+  *next_ = first + batches * batch;
   return first;
 }
 

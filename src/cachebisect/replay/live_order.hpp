@@ -2,16 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "cachebisect/pipeline/pipeline.hpp"
 
 namespace cachebisect {
 
-/// A place in the endless sequence of epochs that moves on from block to block. Not thread safe.
+/// A place in the endless sequence of epochs that moves on from block to block; pipelines over one
+/// data set may share it. Not thread safe.
 class LiveOrder {
  public:
   explicit LiveOrder(const Pipeline& pipeline);
+  /// The order of another pipeline, whose blocks take no sample that this one's have taken.
+  [[nodiscard]] LiveOrder shared_with(const Pipeline& pipeline) const;
 
   /// Reserves `batches` batches for a block and returns the position of the first sample.
   std::uint64_t reserve(std::uint64_t batches) noexcept;
@@ -22,7 +26,7 @@ class LiveOrder {
  private:
   const Pipeline* pipeline_;
   std::uint64_t epoch_length_;
-  std::uint64_t next_ = 0;
+  std::shared_ptr<std::uint64_t> next_;
 };
 
 }  // namespace cachebisect

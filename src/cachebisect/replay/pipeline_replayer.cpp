@@ -5,25 +5,19 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/pipeline/executor.hpp"
 #include "cachebisect/replay/boundary_cache.hpp"
 #include "cachebisect/replay/describe_chain.hpp"
 #include "cachebisect/replay/input_guard.hpp"
-#include "cachebisect/replay/live_order.hpp"
+#include "cachebisect/replay/live_reading.hpp"
 #include "cachebisect/replay/load_guard.hpp"
 #include "cachebisect/replay/residency.hpp"
 #include "cachebisect/replay/suspension_watch.hpp"
-#include "cachebisect/replay/train_loop.hpp"
+#include "cachebisect/replay/training_job.hpp"
 
 namespace cachebisect {
 namespace {
 
 constexpr std::uint64_t kRoundsBetweenChecks = 8;
-
-TrainStep& checked(TrainStep& step, const Pipeline& pipeline) {
-  check_expectations(step, pipeline.device_spec());
-  return step;
-}
 
 void set_timing(const BlockTiming& timing, BlockResult& result) {
   result.seconds = timing.seconds;
@@ -32,12 +26,33 @@ void set_timing(const BlockTiming& timing, BlockResult& result) {
   result.starved_seconds = timing.starved_seconds;
   result.padding_share = timing.padding_share;
   result.first_batch_seconds = timing.first_batch_seconds;
+  result.trainer_seconds = timing.trainer_seconds;
+  result.ready_batches = timing.ready_batches;
+}
+
+/// Host stages from the loader (empty: none ran), copy and device stages from the loop.
+void set_counters(const Pipeline& pipeline, const LoadCounters& loaded,
+                  const std::vector<DeviceTime>& on_device, BlockResult& result) {
+  result.stages.resize(pipeline.stages().size());
+  for (std::size_t i = 0; i < loaded.stages.size(); ++i) {
+    const StageCounters& stage = loaded.stages[i];
+    result.stages[i] = {stage.busy_seconds, stage.cpu_seconds, stage.slot_write_seconds,
+                        stage.samples, stage.serial_seconds};
+  }
+  for (std::size_t i = 0; i < on_device.size(); ++i) {
+    InlineCounters& stage = result.stages.at(pipeline.copy_position() + i);
+    stage.busy_seconds = on_device[i].busy_seconds;
+    stage.cpu_seconds = on_device[i].cpu_seconds;
+    stage.samples = on_device[i].samples;
+  }
 }
 
 std::string to_text(const Arm& arm) {
   const int place = arm.kind == ArmKind::bypass ? arm.stage : arm.boundary;
   return std::string(to_string(arm.kind)) + " at " + std::to_string(place);
 }
+
+bool replays(const Arm& arm) { return arm.kind == ArmKind::replay || arm.kind == ArmKind::null; }
 
 int worker_count(const ReplayOptions& options, const Pipeline& pipeline, Device& device) {
   const int workers = options.workers.value_or(pipeline.spec().workers);
@@ -49,126 +64,181 @@ int worker_count(const ReplayOptions& options, const Pipeline& pipeline, Device&
 struct PipelineReplayer::State {
   State(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<TrainStep> trained,
         const ReplayOptions& replay)
-      : pipeline(std::move(chain)),
-        device(std::move(on)),
-        step(std::move(trained)),
-        options(replay),
-        copy(pipeline.copy_options()),
-        loop(pipeline, *device, checked(*step, pipeline), copy, pipeline.spec().train.sync_every),
-        loader(
-            pipeline, *device,
-            {worker_count(replay, pipeline, *device), pipeline.spec().prefetch, copy.pinned, {}}),
-        cache(pipeline, *device, copy),
-        order(pipeline),
-        weights_kept(step->snapshot()) {}
+      : options(replay),
+        workers(worker_count(replay, chain, *on)),
+        job(std::move(chain), std::move(on), std::move(trained), workers),
+        cache(job.pipeline, *job.device, job.pipeline.copy_options()),
+        reading(options.io, cache) {}
 
-  [[nodiscard]] std::size_t last_boundary() const { return pipeline.stages().size(); }
-  /// Batches that a block takes from the loader at most, those in flight at its end included.
-  [[nodiscard]] std::uint64_t batches_of(const BlockSteps& steps) const {
-    const int batches = steps.warmup + steps.timed + loader.slots();
-    return static_cast<std::uint64_t>(batches);
-  }
-  void load_block(const LoadPlan& plan, const BlockSteps& steps, const std::stop_token& stop,
+  TrainingJob& job_of(const Arm& arm);
+  [[nodiscard]] std::span<const DeviceBatch> device_batches(std::size_t boundary,
+                                                            const Arm& arm) const;
+  [[nodiscard]] HostCacheView host_items(std::size_t boundary, const Arm& arm) const;
+  void run_loaded(TrainingJob& on, LoadPlan plan, StepSource source, const BlockSteps& steps,
+                  const std::stop_token& stop, BlockResult& result);
+  void run_live(TrainingJob& on, const LoadPlan& extra, const StepSource& source,
+                const BlockSteps& steps, const std::stop_token& stop, BlockResult& result);
+  void run_bypass(const Arm& arm, const BlockSteps& steps, const std::stop_token& stop,
                   BlockResult& result);
-  void run_live(LoadPlan plan, const BlockSteps& steps, const std::stop_token& stop,
-                BlockResult& result);
-  void run_replay(std::size_t boundary, const BlockSteps& steps, const std::stop_token& stop,
+  void run_shadow(const BlockSteps& steps, const std::stop_token& stop, BlockResult& result);
+  void run_replay(const Arm& arm, const BlockSteps& steps, const std::stop_token& stop,
                   BlockResult& result);
-  void run_arm(const Arm& arm, const BlockSteps& steps, const std::stop_token& stop,
-               BlockResult& result);
+  void replay_from(const Arm& arm, const BlockSteps& steps, const std::stop_token& stop,
+                   BlockResult& result);
+  void run_arm(TrainingJob& on, const Arm& arm, const BlockSteps& steps,
+               const std::stop_token& stop, BlockResult& result);
   [[nodiscard]] bool needs_cache(const Arm& arm) const {
-    const bool live = arm.kind != ArmKind::bypass && arm.boundary == 0;
+    const bool live = arm.kind == ArmKind::live || (replays(arm) && arm.boundary == 0);
     return !live || options.io == IoMode::warm;
   }
+  [[nodiscard]] std::uint64_t batch_size() const {
+    return static_cast<std::uint64_t>(job.pipeline.batch_size());
+  }
 
-  Pipeline pipeline;
-  std::shared_ptr<Device> device;
-  std::shared_ptr<TrainStep> step;
   ReplayOptions options;
-  CopyOptions copy;
-  TrainLoop loop;
-  Executor loader;
+  int workers;
+  TrainingJob job;
+  std::map<Overrides, std::unique_ptr<TrainingJob>> variants;
   BoundaryCache cache;
-  LiveOrder order;
+  LiveReading reading;
   SuspensionWatch watch;
-  bool weights_kept;
   CacheFacts facts;
   std::uint64_t round_batch = 0;    ///< where this round begins in the caches, in batches
   std::uint64_t longest_block = 1;  ///< of this round, in batches
   std::vector<bool> replayed;       ///< by boundary
   std::uint64_t rounds = 0;
   std::size_t next_check = 1;
-  bool queue_dirty = false;  ///< a block ended in an error
 };
 
-void PipelineReplayer::State::load_block(const LoadPlan& plan, const BlockSteps& steps,
-                                         const std::stop_token& stop, BlockResult& result) {
-  const LoadGuard running(loader, plan);
-  const BlockTiming timing = loop.run(loader, steps, stop);
+/// The job with the arm's overrides, made when it is first asked for.
+TrainingJob& PipelineReplayer::State::job_of(const Arm& arm) {
+  if (arm.overrides.empty()) return job;
+  std::unique_ptr<TrainingJob>& place = variants[arm.overrides];
+  if (!place) {
+    PipelineVariant variant = options.rebuild(arm.overrides);
+    if (!variant.device) variant.device = job.device;
+    if (!variant.step) variant.step = job.step;
+    int count = workers;
+    if (arm.overrides.contains("workers")) {
+      count = worker_count({}, variant.pipeline, *variant.device);
+    }
+    place = std::make_unique<TrainingJob>(std::move(variant.pipeline), std::move(variant.device),
+                                          std::move(variant.step), count);
+    place->order = job.order.shared_with(place->pipeline);
+  }
+  return *place;
+}
+
+std::span<const DeviceBatch> PipelineReplayer::State::device_batches(std::size_t boundary,
+                                                                     const Arm& arm) const {
+  const std::span<const DeviceBatch> all = cache.device(boundary);
+  const std::uint64_t most = arm.cache_samples / batch_size();
+  return most == 0 || most >= all.size() ? all : all.first(most);
+}
+
+HostCacheView PipelineReplayer::State::host_items(std::size_t boundary, const Arm& arm) const {
+  HostCacheView view = cache.host(boundary);
+  const std::uint64_t batches = arm.cache_samples / batch_size();
+  if (batches == 0) return view;
+  const auto most = [](auto items, std::uint64_t count) {
+    return items.first(std::min<std::size_t>(items.size(), count));
+  };
+  return {most(view.samples, batches * batch_size()), most(view.batches, batches)};
+}
+
+void PipelineReplayer::State::run_loaded(TrainingJob& on, LoadPlan plan, StepSource source,
+                                         const BlockSteps& steps, const std::stop_token& stop,
+                                         BlockResult& result) {
+  plan.observe = steps.observe;
+  source.loader = &on.loader;
+  const LoadGuard running(on.loader, plan);
+  const BlockTiming timing = on.loop.run(source, steps, stop);
   set_timing(timing, result);
-  const LoadCounters counters = loader.counters();
+  const LoadCounters counters = on.loader.counters();
   result.skipped = counters.skipped;
   result.first_skipped = counters.first_skipped;
-  for (const StageCounters& stage : counters.stages) {
-    result.stages.push_back(
-        {stage.busy_seconds, stage.cpu_seconds, stage.slot_write_seconds, stage.samples});
-  }
+  if (steps.observe) set_counters(on.pipeline, counters, timing.device_stages, result);
 }
 
-void PipelineReplayer::State::run_live(LoadPlan plan, const BlockSteps& steps,
+void PipelineReplayer::State::run_live(TrainingJob& on, const LoadPlan& extra,
+                                       const StepSource& source, const BlockSteps& steps,
                                        const std::stop_token& stop, BlockResult& result) {
-  const std::uint64_t batches = batches_of(steps);
-  std::vector<SampleIndex> chosen;
-  if (options.io == IoMode::warm) {
-    plan.indices = cache.indices();
-    plan.first_position = round_batch * static_cast<std::uint64_t>(pipeline.batch_size());
-    result.resident_share = facts.resident_share;
-  } else {
-    plan.first_position = order.reserve(batches);
-    if (options.io == IoMode::cold) {
-      chosen = order.indices(plan.first_position, batches);
-      evict(pipeline.source(), chosen);
-      result.resident_share = resident_share(pipeline.source(), chosen);
-      result.start_seconds = monotonic_seconds();
-      plan.indices = chosen;
-      plan.first_position = 0;
-    }
-  }
-  load_block(plan, steps, stop, result);
+  // What is in flight at the block's end has been read too.
+  const int batches = steps.warmup + steps.timed + on.loader.slots();
+  LoadPlan plan = reading.begin(on, static_cast<std::uint64_t>(batches), round_batch, result);
+  plan.bypass_stage = extra.bypass_stage;
+  plan.bypass_cache = extra.bypass_cache;
+  if (options.io == IoMode::warm) result.resident_share = facts.resident_share;
+  result.start_seconds = monotonic_seconds();
+  run_loaded(on, plan, source, steps, stop, result);
 }
 
-void PipelineReplayer::State::run_replay(std::size_t boundary, const BlockSteps& steps,
+void PipelineReplayer::State::run_bypass(const Arm& arm, const BlockSteps& steps,
                                          const std::stop_token& stop, BlockResult& result) {
-  if (pipeline.held(boundary) == Held::device) {
-    set_timing(loop.run(cache.device(boundary), boundary, round_batch, steps, stop), result);
+  const auto stage = static_cast<std::size_t>(arm.stage);
+  LoadPlan plan;
+  StepSource source;
+  if (job.pipeline.held(stage) == Held::host) {
+    plan.bypass_stage = stage;
+    plan.bypass_cache = cache.host(stage);
   } else {
-    LoadPlan plan;
-    plan.boundary = boundary;
-    plan.cache = cache.host(boundary);
-    plan.first_position = round_batch * static_cast<std::uint64_t>(pipeline.batch_size());
-    load_block(plan, steps, stop, result);
+    source = {nullptr, cache.device(stage), stage, round_batch, false};
+  }
+  run_live(job, plan, source, steps, stop, result);
+}
+
+void PipelineReplayer::State::run_shadow(const BlockSteps& steps, const std::stop_token& stop,
+                                         BlockResult& result) {
+  const std::size_t last = job.last_boundary();
+  run_live(job, {}, {nullptr, cache.device(last), last, round_batch, true}, steps, stop, result);
+}
+
+void PipelineReplayer::State::replay_from(const Arm& arm, const BlockSteps& steps,
+                                          const std::stop_token& stop, BlockResult& result) {
+  const auto boundary = static_cast<std::size_t>(arm.boundary);
+  if (job.pipeline.held(boundary) == Held::device) {
+    const StepSource source{nullptr, device_batches(boundary, arm), boundary, round_batch, false};
+    const BlockTiming timing = job.loop.run(source, steps, stop);
+    set_timing(timing, result);
+    if (steps.observe) set_counters(job.pipeline, {}, timing.device_stages, result);
+    return;
+  }
+  LoadPlan plan;
+  plan.boundary = boundary;
+  plan.cache = host_items(boundary, arm);
+  plan.first_position = round_batch * batch_size();
+  run_loaded(job, plan, {}, steps, stop, result);
+}
+
+void PipelineReplayer::State::run_replay(const Arm& arm, const BlockSteps& steps,
+                                         const std::stop_token& stop, BlockResult& result) {
+  const auto boundary = static_cast<std::size_t>(arm.boundary);
+  try {
+    replay_from(arm, steps, stop, result);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    throw error.with_context("in replay at boundary " + std::to_string(boundary) + ", behind '" +
+                             job.pipeline.stages()[boundary - 1].name + "'");
   }
   if (replayed.at(boundary)) return;
   replayed.at(boundary) = true;
-  check_untouched(pipeline, cache, boundary, step->name());
+  check_untouched(job.pipeline, cache, boundary, job.step->name());
 }
 
-void PipelineReplayer::State::run_arm(const Arm& arm, const BlockSteps& steps,
+void PipelineReplayer::State::run_arm(TrainingJob& on, const Arm& arm, const BlockSteps& steps,
                                       const std::stop_token& stop, BlockResult& result) {
-  if (queue_dirty) loop.drain();
-  queue_dirty = true;
+  if (on.queue_dirty) on.loop.drain();
+  on.queue_dirty = true;
   if (arm.kind == ArmKind::bypass) {
-    const auto stage = static_cast<std::size_t>(arm.stage);
-    LoadPlan plan;
-    plan.bypass_stage = stage;
-    plan.bypass_cache = cache.host(stage);
-    run_live(plan, steps, stop, result);
+    run_bypass(arm, steps, stop, result);
+  } else if (arm.kind == ArmKind::shadow) {
+    run_shadow(steps, stop, result);
   } else if (arm.kind == ArmKind::live || arm.boundary == 0) {
-    run_live({}, steps, stop, result);
+    run_live(on, {}, {}, steps, stop, result);
   } else {
-    run_replay(static_cast<std::size_t>(arm.boundary), steps, stop, result);
+    run_replay(arm, steps, stop, result);
   }
-  queue_dirty = false;
+  on.queue_dirty = false;
 }
 
 PipelineReplayer::PipelineReplayer(Pipeline pipeline, std::shared_ptr<Device> device,
@@ -180,33 +250,34 @@ PipelineReplayer::~PipelineReplayer() = default;
 
 ChainDescription PipelineReplayer::describe() const {
   const State& s = *state_;
-  return describe_chain(s.pipeline, *s.device, *s.step,
-                        {s.loader.workers(), s.loader.slots(), s.weights_kept, s.facts.item_bytes});
+  return describe_chain(s.job.pipeline, *s.job.device, *s.job.step,
+                        {s.workers, s.job.loader.slots(), s.job.weights_kept, s.facts.item_bytes});
 }
 
 bool PipelineReplayer::supports(const Arm& arm) const {
-  const auto last = static_cast<int>(state_->last_boundary());
+  const State& s = *state_;
+  const auto last = static_cast<int>(s.job.last_boundary());
   switch (arm.kind) {
     case ArmKind::replay:
     case ArmKind::null:
       return arm.boundary >= 0 && arm.boundary <= last && arm.overrides.empty();
     case ArmKind::live:
-      return arm.overrides.empty();
+      return arm.overrides.empty() || s.options.rebuild;
     case ArmKind::bypass:
-      return arm.stage >= 1 && arm.stage <= static_cast<int>(state_->pipeline.copy_position());
+      return arm.stage >= 1 && arm.stage <= last && arm.overrides.empty();
     case ArmKind::shadow:
-      break;
+      return s.workers > 0 && arm.overrides.empty();
   }
   return false;
 }
 
 CacheFacts PipelineReplayer::prepare(const CacheBudget& budget, const std::stop_token& stop) {
   State& s = *state_;
-  s.facts = s.cache.fill(s.loader, budget, stop);
+  s.facts = s.cache.fill(s.job.loader, budget, stop);
   if (s.options.io != IoMode::as_is) {
-    s.facts.resident_share = resident_share(s.pipeline.source(), s.cache.indices());
+    s.facts.resident_share = resident_share(s.job.pipeline.source(), s.cache.indices());
   }
-  s.replayed.assign(s.last_boundary() + 1, false);
+  s.replayed.assign(s.job.last_boundary() + 1, false);
   s.round_batch = 0;
   s.longest_block = 1;
   return s.facts;
@@ -214,13 +285,16 @@ CacheFacts PipelineReplayer::prepare(const CacheBudget& budget, const std::stop_
 
 void PipelineReplayer::begin_round() {
   State& s = *state_;
-  if (s.weights_kept) s.step->restore();
+  if (s.job.weights_kept) s.job.step->restore();
+  for (const auto& [overrides, variant] : s.variants) {
+    if (variant->weights_kept && variant->step != s.job.step) variant->step->restore();
+  }
   s.round_batch += std::exchange(s.longest_block, 1);
   ++s.rounds;
   if (!s.cache.filled() || s.rounds % kRoundsBetweenChecks != 0) return;
   // One boundary at a time, so that looking costs little.
-  check_untouched(s.pipeline, s.cache, s.next_check, s.step->name());
-  s.next_check = s.next_check % s.last_boundary() + 1;
+  check_untouched(s.job.pipeline, s.cache, s.next_check, s.job.step->name());
+  s.next_check = s.next_check % s.job.last_boundary() + 1;
 }
 
 BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_token& stop) {
@@ -231,8 +305,9 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
   if (!s.cache.filled() && s.needs_cache(request.arm)) {
     throw Error(ErrorKind::internal, "run() before prepare()");
   }
+  TrainingJob& job = s.job_of(request.arm);
   const BlockSteps steps{std::max(request.warmup_steps, 1), std::max(request.steps, 1),
-                         s.round_batch};
+                         s.round_batch, request.arm.observed};
   s.longest_block =
       std::max(s.longest_block, static_cast<std::uint64_t>(steps.warmup + steps.timed));
   BlockResult result;
@@ -241,7 +316,7 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
   result.start_seconds = clock();
   s.watch.arm();
   try {
-    s.run_arm(request.arm, steps, stop, result);
+    s.run_arm(job, request.arm, steps, stop, result);
   } catch (...) {
     s.watch.disarm();
     throw;

@@ -1,8 +1,11 @@
 // Replays a real pipeline: live, or from the cache of any boundary, with real training steps.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/replay/replayer.hpp"
@@ -12,12 +15,28 @@ namespace cachebisect {
 
 enum class IoMode { as_is, warm, cold };
 
+/// The pipeline after overrides.
+struct PipelineVariant {
+  Pipeline pipeline;
+  std::shared_ptr<TrainStep> step{};  ///< none: the present one
+  std::shared_ptr<Device> device{};   ///< none: the present one
+};
+
+/// Overrides as `--set` takes them: path -> JSON value, else a string.
+using Overrides = std::map<std::string, std::string>;
+
 struct ReplayOptions {
   IoMode io = IoMode::as_is;
   std::optional<int> workers;  ///< resolved; none: the pipeline's own, "auto" resolved here
+  /// Makes the pipeline anew with these overrides, for live arms that have some. Throws
+  /// Error(usage) naming the path that is wrong. Empty: such arms are not supported.
+  std::function<PipelineVariant(const Overrides& overrides)> rebuild{};
 };
 
 /// Owns executor, caches and streams; keeps references to device and step. One thread at a time.
+/// Every arm is supported but these: `shadow` without workers, because then the training thread
+/// itself loads and nothing can run beside the step; `live` with overrides without
+/// ReplayOptions::rebuild.
 class CACHEBISECT_API PipelineReplayer final : public Replayer {
  public:
   PipelineReplayer(Pipeline pipeline, std::shared_ptr<Device> device,

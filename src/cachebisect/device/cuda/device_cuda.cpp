@@ -143,6 +143,19 @@ class CudaDevice final : public Device {
     check(cudaEventSynchronize(cuda::event_of(event)), "cudaEventSynchronize");
   }
 
+  [[nodiscard]] bool synchronize_for(const Event& event, double seconds) override {
+    const DeviceGuard guard(info_.ordinal);
+    const cudaError_t status = cudaEventQuery(cuda::event_of(event));
+    if (status != cudaErrorNotReady) {
+      check(status, "cudaEventQuery");
+      return true;
+    }
+    (void)cudaGetLastError();
+    if (seconds <= 0) return false;
+    check(cudaEventSynchronize(cuda::event_of(event)), "cudaEventSynchronize");
+    return true;
+  }
+
   [[nodiscard]] double completion_seconds(const Event& event) override {
     const DeviceGuard guard(info_.ordinal);
     return clock_->seconds(cuda::event_of(event));

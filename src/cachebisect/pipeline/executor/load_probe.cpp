@@ -28,6 +28,7 @@ void StageTally::clear() noexcept {
   cpu.clear();
   cpu_weight.clear();
   samples.clear();
+  serial.clear();
 }
 
 double StageTally::busy_seconds() const noexcept {

@@ -32,6 +32,7 @@ struct alignas(64) StageTally {
   Gauge<double> cpu;
   Gauge<double> cpu_weight;
   Gauge<std::uint64_t> samples;
+  Gauge<double> serial;  ///< of all samples, as the stage reports it
 
   void clear() noexcept;
   [[nodiscard]] double busy_seconds() const noexcept;

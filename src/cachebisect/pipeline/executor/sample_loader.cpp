@@ -78,6 +78,7 @@ void SampleLoader::begin_run(const LoadProgram& program) {
   slot_write_.clear();
   blocked_.clear();
   pace_ = WorkerPace{};
+  serial_ = 0;
   probe_.reset(steps.size());
 }
 
@@ -143,7 +144,7 @@ void SampleLoader::run_step(const LoadStep& step, const Sample* input, Sample& o
                             std::uint64_t epoch, SampleIndex index) {
   arena_.reset();
   const SampleContext context({pipeline_->spec().seed, epoch, index.value, step.link->random_key},
-                              arena_, &pace_);
+                              arena_, &pace_, &serial_);
   if (step.kind == LoadStep::Kind::read) {
     out.set_index(index);
     out.set_origin({});
@@ -152,6 +153,7 @@ void SampleLoader::run_step(const LoadStep& step, const Sample* input, Sample& o
     out.begin_from(*input);
     static_cast<const SampleStage&>(*step.link->stage).process(*input, out, context);
   }
+  note_serial(step.position);
 }
 
 Sample& SampleLoader::target(const LoadStep& step, BatchSlot& slot, std::int64_t row) {
@@ -251,7 +253,9 @@ const HostBatch* SampleLoader::run_batch_step(const LoadStep& step, const HostBa
   arena_.reset();
   OwnedHostBatch& out = slot.output(step.position);
   out.begin_from(input);
-  static_cast<const BatchStage&>(*step.link->stage).process(input, out, {key, arena_, &pace_});
+  static_cast<const BatchStage&>(*step.link->stage)
+      .process(input, out, {key, arena_, &pace_, &serial_});
+  note_serial(step.position);
   return &out.batch;
 }
 
@@ -288,6 +292,7 @@ void SampleLoader::add_to(LoadCounters& counters) const {
     sum.busy_seconds += tallies_[i].busy_seconds();
     sum.cpu_seconds += tallies_[i].cpu_seconds();
     sum.samples += tallies_[i].samples.get();
+    sum.serial_seconds += tallies_[i].serial.get();
   }
   const std::size_t last = pipeline_->collate_position() - 1;
   const double writing = slot_write_.busy_seconds();

@@ -42,6 +42,11 @@ class SampleLoader {
            const Sample* input, std::uint64_t position);
   void run_step(const LoadStep& step, const Sample* input, Sample& out, std::uint64_t epoch,
                 SampleIndex index);
+  void note_serial(std::size_t position) noexcept {
+    if (serial_ == 0) return;
+    tallies_[position].serial.add(serial_);
+    serial_ = 0;
+  }
   Sample& target(const LoadStep& step, BatchSlot& slot, std::int64_t row);
   void store(BatchSlot& slot, std::int64_t row, const Sample& sample, bool in_place);
   void write_row(const RowLayout& layout, std::byte* to, const Sample& sample);
@@ -58,6 +63,7 @@ class SampleLoader {
 
   Arena arena_;
   WorkerPace pace_;
+  double serial_ = 0;            // seconds that the stage now running reports
   std::vector<Sample> outputs_;  // one a sample stage of the chain
   std::size_t final_ = 0;        // step that writes into the row; none: number of steps
 

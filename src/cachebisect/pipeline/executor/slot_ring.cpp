@@ -37,8 +37,11 @@ void SlotRing::stop() noexcept {
 }
 
 void SlotRing::await_event(Place& place, Device& device) {
+  constexpr double slice = 0.1;  // seconds in which a stop is noticed
   if (place.reusable.load(std::memory_order_acquire)) return;
-  device.synchronize(*place.free_after);
+  while (!device.synchronize_for(*place.free_after, slice)) {
+    if (place.phase.load(std::memory_order_relaxed) == kStopped) return;
+  }
   place.reusable.store(true, std::memory_order_release);
 }
 
@@ -55,7 +58,7 @@ BatchSlot* SlotRing::acquire(std::uint64_t sequence, Device& device, double& wai
   if (phase == kStopped) return nullptr;
   await_event(at, device);
   waited_seconds += monotonic_seconds() - began;
-  return &at.slot;
+  return at.reusable.load(std::memory_order_acquire) ? &at.slot : nullptr;
 }
 
 BatchSlot* SlotRing::try_acquire(std::uint64_t sequence, Device& device) {
@@ -75,6 +78,15 @@ bool SlotRing::is_ready(std::uint64_t sequence) const noexcept {
   return place(sequence).phase.load(std::memory_order_acquire) == free_phase(sequence) + 1;
 }
 
+int SlotRing::ready_from(std::uint64_t sequence) const noexcept {
+  int ready = 0;
+  while (static_cast<std::size_t>(ready) < size() && is_ready(sequence)) {
+    ++sequence;
+    ++ready;
+  }
+  return ready;
+}
+
 void SlotRing::release(std::uint64_t sequence, const Event* free_after) noexcept {
   Place& at = place(sequence);
   std::uint32_t phase = free_phase(sequence) + 1;
@@ -87,7 +99,7 @@ void SlotRing::release(std::uint64_t sequence, const Event* free_after) noexcept
 
 void SlotRing::drain(Device& device) {
   for (const auto& place : places_) {
-    if (place->free_after != nullptr) await_event(*place, device);
+    if (place->free_after != nullptr && !place->reusable) device.synchronize(*place->free_after);
     place->free_after = nullptr;
     place->reusable = true;
   }

@@ -11,9 +11,8 @@
 namespace cachebisect {
 
 /// Batch number b lives in slot b % size(). A slot's phase counts up: 2r free for its r-th batch,
-/// 2r
-/// + 1 ready. Who waits sleeps in the kernel (std::atomic::wait on a 32-bit word); all that notify
-/// is sequentially consistent, so that no wake-up is lost.
+/// 2r + 1 ready. Who waits sleeps in the kernel (std::atomic::wait on a 32-bit word); all that
+/// notify is sequentially consistent, so that no wake-up is lost.
 class SlotRing {
  public:
   SlotRing(std::size_t slots, const Pipeline& pipeline,
@@ -33,6 +32,8 @@ class SlotRing {
   void publish(std::uint64_t sequence) noexcept;
 
   [[nodiscard]] bool is_ready(std::uint64_t sequence) const noexcept;
+  /// How many batches from `sequence` on are ready, without a gap.
+  [[nodiscard]] int ready_from(std::uint64_t sequence) const noexcept;
   [[nodiscard]] const BatchSlot& slot(std::uint64_t sequence) const noexcept {
     return place(sequence).slot;
   }
@@ -68,6 +69,7 @@ class SlotRing {
   [[nodiscard]] std::uint32_t free_phase(std::uint64_t sequence) const noexcept {
     return static_cast<std::uint32_t>(2 * (sequence / places_.size()));
   }
+  /// Returns early when the ring is stopped meanwhile.
   static void await_event(Place& place, Device& device);
 
   std::vector<std::unique_ptr<Place>> places_;

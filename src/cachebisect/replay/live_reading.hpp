@@ -1,0 +1,34 @@
+// Which samples a live block reads, and how they lie on disk when it begins.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cachebisect/pipeline/executor.hpp"
+#include "cachebisect/replay/boundary_cache.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/training_job.hpp"
+
+namespace cachebisect {
+
+/// As is: the next samples of the epoch. Warm: the cached samples' own, from `round_batch` on.
+/// Cold: the next samples, evicted first. Says in `result` which share of their files' pages is in
+/// memory when the block begins. Not thread safe.
+class LiveReading {
+ public:
+  /// Keeps a reference to `cache`.
+  LiveReading(IoMode io, const BoundaryCache& cache) : io_(io), cache_(&cache) {}
+
+  /// The plan of a block that takes at most `batches` batches. Valid until the next call.
+  LoadPlan begin(TrainingJob& job, std::uint64_t batches, std::uint64_t round_batch,
+                 BlockResult& result);
+
+ private:
+  LoadPlan begin_cold(const Pipeline& pipeline, BlockResult& result);
+
+  IoMode io_;
+  const BoundaryCache* cache_;
+  std::vector<SampleIndex> chosen_;
+};
+
+}  // namespace cachebisect
