@@ -1,10 +1,13 @@
 #include "session.hpp"
 
+#include "cachebisect/replay/rebuild.hpp"
+
 namespace cachebisect::cli {
 
 std::unique_ptr<PipelineReplayer> Session::make_replayer(IoMode io) const {
-  return std::make_unique<PipelineReplayer>(*pipeline, device, step,
-                                            ReplayOptions{.io = io, .workers = workers});
+  const ReplayOptions options{
+      .io = io, .workers = workers, .rebuild = make_rebuild(*pipeline, device, workers, registry)};
+  return std::make_unique<PipelineReplayer>(*pipeline, device, step, options);
 }
 
 Session open_session(const PipelineOptions& options) {

@@ -21,6 +21,7 @@ struct Session {
   int workers = 0;  ///< resolved
   std::shared_ptr<TrainStep> step;
 
+  /// Must not outlive the session.
   [[nodiscard]] std::unique_ptr<PipelineReplayer> make_replayer(IoMode io) const;
 };
 

@@ -4,6 +4,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/rebuild.hpp"
 
 namespace cachebisect {
 namespace {
@@ -18,7 +19,7 @@ IoMode io_mode(const std::string& name) {
 }  // namespace
 
 Report bisect(const Pipeline& pipeline, std::shared_ptr<TrainStep> step,
-              const BisectOptions& options) {
+              const BisectOptions& options, const Registry* registry) {
   if (!step) throw Error(ErrorKind::usage, "bisect: there is no training step");
   const std::shared_ptr<Device> device = make_device(pipeline.spec());
   if (device->kind() == DeviceKind::emulated) {
@@ -26,7 +27,12 @@ Report bisect(const Pipeline& pipeline, std::shared_ptr<TrainStep> step,
     step =
         make_emulated_step(pipeline.spec().emulate.value_or(EmulateSpec{}), pipeline.spec().seed);
   }
-  PipelineReplayer replayer(pipeline, device, std::move(step), {io_mode(options.io), {}});
+  ReplayOptions replay{.io = io_mode(options.io), .workers = pipeline.spec().workers};
+  if (replay.workers == kAutoWorkers) replay.workers = resolve_workers(pipeline, *device);
+  if (registry != nullptr) {
+    replay.rebuild = make_rebuild(pipeline, device, *replay.workers, *registry);
+  }
+  PipelineReplayer replayer(pipeline, device, std::move(step), replay);
   return bisect(replayer, options);
 }
 

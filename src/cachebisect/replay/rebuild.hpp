@@ -1,0 +1,21 @@
+// A pipeline made anew with some of its values changed, to run what would happen.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
+
+namespace cachebisect {
+
+/// For ReplayOptions::rebuild: applies overrides to the pipeline's spec as `--set` does. Device and
+/// step are made anew only where the overrides reach them, and a step of the caller's own never.
+/// What it returns throws Error(usage) naming the path that is wrong, and what
+/// Pipeline::from_spec() throws. Keeps a reference to `registry`. `workers`: resolved.
+CACHEBISECT_API std::function<PipelineVariant(const Overrides&)> make_rebuild(
+    const Pipeline& pipeline, std::shared_ptr<Device> device, int workers,
+    const Registry& registry);
+
+}  // namespace cachebisect
