@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "bench/truth/what_if_score.hpp"
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/api/selftest/draw.hpp"
@@ -27,6 +28,8 @@ struct Arguments {
   bool simulated = false;
   double noise_cv = 0.01;
   bool print_json = false;
+  bool what_if = false;
+  bool jitter = false;
   std::string resume;
   std::string trace;
   double trace_cell = 0.02;
@@ -85,6 +88,7 @@ std::vector<Score> load(const std::string& file) {
 
 int run(const Arguments& options) {
   DrawOptions draw_options;
+  draw_options.jitter = options.jitter;
   if (!options.simulated) {
     draw_options.cores = std::max(1, static_cast<int>(probe_machine().usable_cpus));
   }
@@ -96,6 +100,7 @@ int run(const Arguments& options) {
   const SimulatedNoise noise{.white_cv = options.noise_cv,
                              .trace = load_trace(options.trace),
                              .trace_seconds = options.trace_cell};
+  std::vector<truth::WhatIfScore> what_ifs;
   std::cout << row_header();
   for (const Score& s : scores) std::cout << row(s);
   for (int i = 0; i < options.chains; ++i) {
@@ -110,13 +115,19 @@ int run(const Arguments& options) {
     bisect_options.budget_seconds = options.budget;
     bisect_options.seed = seed;
     bisect_options.explain = false;
+    if (options.what_if) bisect_options.what_ifs = truth::what_ifs_of(planted);
     const Report report = options.simulated ? run_simulated(planted, bisect_options, noise)
                                             : bisect_planted(planted, bisect_options, registry);
     scores.push_back(score(report, planted));
     append(options.resume, scores.back());
     std::cout << row(scores.back()) << std::flush;
+    for (auto& what_if : truth::score_what_ifs(report, planted)) {
+      std::cout << truth::what_if_row(what_if);
+      what_ifs.push_back(std::move(what_if));
+    }
   }
   if (!options.print_json) std::cout << '\n' << summary(scores);
+  if (!what_ifs.empty()) std::cout << '\n' << truth::what_if_summary(what_ifs);
   return 0;
 }
 
@@ -134,6 +145,8 @@ int main(int argc, char** argv) {
   app.add_option("--trace-cell", options.trace_cell, "Simulated: seconds that a factor holds")
       ->check(CLI::PositiveNumber);
   app.add_option("--resume", options.resume, "Remember finished chains in this file, skip them");
+  app.add_flag("--what-if", options.what_if, "Ask what-ifs of each chain and score the answers");
+  app.add_flag("--jitter", options.jitter, "Half of the chains get costs that vary");
   app.add_flag("--print-pipelines", options.print_json, "Print the pipeline files, run nothing");
   CLI11_PARSE(app, argc, argv);
   try {
