@@ -17,6 +17,41 @@ bool measured_alone(const LawLimit& limit) {
   return limit.server == Server::step || limit.server == Server::copy;
 }
 
+/// What workers that outnumber the cores may lose by waiting for them, as a share: mean value
+/// analysis of a closed queue with exponential costs (Reiser and Lavenberg 1980), many cores as one
+/// fast one behind a delay (Seidmann et al. 1987). Costs that vary less lose less.
+double share_lost_to_cores(const LawInput& in) {
+  if (in.workers <= in.cores || in.cpu_seconds <= 0) return 0;
+  double cycle = in.serve_seconds;
+  for (const double seconds : in.live_seconds) cycle += seconds;
+  const double core = std::min(in.cpu_seconds, cycle) / in.cores;
+  double rate = 0;
+  double queue = 0;
+  for (int n = 1; n <= in.workers; ++n) {
+    const double response = core * (1 + queue);
+    rate = n / std::max(cycle - core + response, 1e-12);
+    queue = rate * response;
+  }
+  return std::max(0.0, 1 - rate * predicted_seconds_per_sample(in));
+}
+
+/// How far below and above its value, as shares, the throughput may be at the boundaries that copy
+/// and step are read from.
+Interval widest_beside_ceiling(const Report& report) {
+  Interval widest;
+  for (std::size_t k = report.boundaries.size(); k-- > 0;) {
+    const Estimate& rate = report.boundaries[k].samples_per_second;
+    if (rate.value && rate.interval) {
+      widest.low = std::max(widest.low, 1 - rate.interval->low / *rate.value);
+      widest.high = std::max(widest.high, rate.interval->high / *rate.value - 1);
+    }
+    const bool behind = k > 0 && (report.stages[k - 1].category == "copy" ||
+                                  report.stages[k - 1].category == "device");
+    if (!behind) return widest;
+  }
+  return widest;
+}
+
 Interval hull(const Interval& a, const Interval& b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
@@ -38,6 +73,7 @@ std::optional<Forecast> Forecast::of(const Report& report) {
   forecast.misfit_ = cachebisect::misfit(*law, report);
   forecast.live_ = report.live;
   forecast.confidence_ = report.settings.confidence;
+  forecast.alone_spread_ = widest_beside_ceiling(report);
   for (const BlockRecord& record : report.blocks) {
     if (!shows_live_costs(record)) continue;
     const auto own = fit_law(report, record.result);
@@ -70,10 +106,14 @@ Estimate Forecast::after(const LawChanges& changes) const {
   }
   Estimate estimate;
   estimate.value = take_absolute ? absolute : relative;
-  Interval interval = hull(
-      spread(scaled, confidence_, relative),
-      moved ? spread(plain, confidence_, absolute) : Interval{*estimate.value, *estimate.value});
-  interval.low *= 1 - kLeastHalfWidth - share_lost_to_ties(then);
+  Interval alone = spread(plain, confidence_, absolute);
+  if (measured_alone(then)) {
+    alone.low *= 1 - alone_spread_.low;
+    alone.high *= 1 + alone_spread_.high;
+  }
+  Interval interval = hull(spread(scaled, confidence_, relative), alone);
+  interval.low *= 1 - kLeastHalfWidth - share_lost_to_ties(then) -
+                  share_lost_to_cores(law_input(law_, changes));
   interval.high *= 1 + kLeastHalfWidth;
   estimate.interval = interval;
   return estimate;

@@ -39,6 +39,7 @@ class CACHEBISECT_API Forecast {
   LawMisfit misfit_;
   Estimate live_;
   double confidence_ = 0.99;
+  Interval alone_spread_;  ///< shares below and above, of what boundaries near n tell
   std::vector<Block> blocks_;
 };
 
