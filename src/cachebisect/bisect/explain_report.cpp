@@ -3,11 +3,15 @@
 
 #include "cachebisect/bisect/cache_check.hpp"
 #include "cachebisect/bisect/explanation.hpp"
+#include "cachebisect/bisect/fitted_law.hpp"
 #include "cachebisect/bisect/format.hpp"
+#include "cachebisect/bisect/limit.hpp"
 
 namespace cachebisect {
 namespace {
 
+/// The law is believed where it misses a measurement by no more than this.
+constexpr double kTrusted = 0.10;
 /// Inline probes that certainly cost more than this share are worth a word.
 constexpr double kProbesWorthSaying = 0.01;
 
@@ -28,6 +32,19 @@ void fill_payoffs(Report& report, const Explanation& explanation) {
   }
 }
 
+/// What limits with a stage alone free. Whether the input or the step does, was measured; which
+/// stage of the input, the law says where it predicts that arm, else the busiest.
+std::string limit_after(const Report& report, const Payoff& payoff) {
+  if (payoff.limits.empty() || payoff.limits == kTrainingStep) return payoff.limits;
+  const auto law = fit_law(report);
+  const auto freed = static_cast<std::size_t>(payoff.stage) - 1;
+  const auto& measured = report.stages.at(freed).payoff.value;
+  if (!law || !measured) return payoff.limits;
+  const LawLimit then = limit(*law, {.stages = {{.stage = freed, .factor = 0}}});
+  const bool trusted = std::abs(then.samples_per_second / *measured - 1) <= kTrusted;
+  return trusted && !then.stage.empty() ? then.stage : payoff.limits;
+}
+
 /// Fixing which stage is worth most, and what limits then.
 void fill_next(Report& report, const Explanation& explanation) {
   Verdict& verdict = report.verdict;
@@ -37,7 +54,7 @@ void fill_next(Report& report, const Explanation& explanation) {
   verdict.fix_first = stage.name;
   report.next_samples_per_second = stage.payoff.value;
   for (const Payoff& payoff : explanation.payoffs) {
-    if (payoff.stage == explanation.pays_most) report.next_stage = payoff.limits;
+    if (payoff.stage == explanation.pays_most) report.next_stage = limit_after(report, payoff);
   }
 }
 

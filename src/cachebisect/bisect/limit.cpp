@@ -3,7 +3,6 @@
 namespace cachebisect {
 namespace {
 
-constexpr const char* kTrainingStep = "training step";
 /// The training thread waits for less of its time than this: it is not the input that limits.
 constexpr double kHardlyStarved = 0.05;
 /// So close to the ceiling there is nothing left to lose.

@@ -8,6 +8,9 @@
 
 namespace cachebisect {
 
+/// Names the training step among what may limit.
+inline constexpr const char* kTrainingStep = "training step";
+
 /// What a limit is sought from.
 struct LimitQuestion {
   ArmTotals totals;                    ///< of the arm
@@ -17,7 +20,7 @@ struct LimitQuestion {
   std::string device_side_stage = {};  ///< that stage; empty when none is known
 };
 
-/// "training step" or a stage's name; empty where the counters do not say.
+/// kTrainingStep or a stage's name; empty where the counters do not say.
 [[nodiscard]] CACHEBISECT_API std::string find_limit(const ChainDescription& chain,
                                                      const LimitQuestion& question);
 
