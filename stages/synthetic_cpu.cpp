@@ -23,6 +23,7 @@ void register_synthetic_cpu(Registry& registry) {
   registry.add({.type = "synthetic.cpu",
                 .doc = "Burns CPU time (the thread's clock), on average us a sample",
                 .kind = StageKind::sample,
+                .traits = {.planted = true},
                 .params = cost_params(),
                 .example = R"({"us": 5})",
                 .make = [](const Params& params) { return std::make_unique<Cpu>(params); }});

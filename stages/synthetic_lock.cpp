@@ -26,6 +26,7 @@ void register_synthetic_lock(Registry& registry) {
   registry.add({.type = "synthetic.lock",
                 .doc = "A serial section of the whole pipeline, in order of arrival, us a sample",
                 .kind = StageKind::sample,
+                .traits = {.planted = true},
                 .params = cost_params(),
                 .example = R"({"us": 5})",
                 .make = [](const Params& params) { return std::make_unique<Lock>(params); }});

@@ -29,6 +29,7 @@ void register_synthetic_payload(Registry& registry) {
   registry.add({.type = "synthetic.payload",
                 .doc = "Makes the field so many bytes of uint8, at no cost",
                 .kind = StageKind::sample,
+                .traits = {.planted = true},
                 .params = {bytes_param("size that comes out, in bytes", 1024)},
                 .example = R"({"bytes": 2048})",
                 .make = [](const Params& params) { return std::make_unique<Payload>(params); }});

@@ -34,6 +34,7 @@ void register_synthetic_read(Registry& registry) {
       {.type = "synthetic.read",
        .doc = "A source that costs nothing: `image` of so many uint8, `label` the sample's number",
        .kind = StageKind::source,
+       .traits = {.planted = true},
        .params = {bytes_param("size of a sample's image, in bytes", 1024),
                   {.name = "samples",
                    .type = ParamType::integer,

@@ -23,6 +23,7 @@ void register_synthetic_wait(Registry& registry) {
   registry.add({.type = "synthetic.wait",
                 .doc = "Waits without burning CPU, on average us a sample",
                 .kind = StageKind::sample,
+                .traits = {.planted = true},
                 .params = cost_params(),
                 .example = R"({"us": 5})",
                 .make = [](const Params& params) { return std::make_unique<Wait>(params); }});

@@ -75,6 +75,25 @@ TEST_CASE("a stream that the host has seen empty begins at submission") {
   CHECK(timeline.mark(40.0) == 33.0);
 }
 
+TEST_CASE("a transfer pays the latency once, however many fields it has") {
+  const auto device = make_emulated_device({.copy_gb_per_s = 1, .copy_latency_us = 1e6});
+  const auto stream = device->make_stream();
+  const auto seconds = [&](bool one_transfer) {
+    const auto before = device->make_event();
+    const auto after = device->make_event();
+    device->copy_to_device(nullptr, nullptr, 1'000'000'000'000, *stream, false);  // never idle
+    device->record(*before, *stream);
+    if (one_transfer) device->begin_transfer(*stream);
+    device->copy_to_device(nullptr, nullptr, 1'000'000'000, *stream, false);
+    device->copy_to_device(nullptr, nullptr, 2'000'000'000, *stream, false);
+    device->record(*after, *stream);
+    return device->completion_seconds(*after) - device->completion_seconds(*before);
+  };
+  CHECK(seconds(true) == doctest::Approx(1.0 + 3.0));
+  CHECK(seconds(false) == doctest::Approx(2.0 + 3.0));  // the last one ended with its record()
+  CHECK(seconds(true) == doctest::Approx(1.0 + 3.0));
+}
+
 TEST_CASE("the emulated device puts copies and work on its timeline") {
   const auto device = make_emulated_device({.copy_gb_per_s = 1, .copy_latency_us = 1e6});
   CHECK(device->kind() == DeviceKind::emulated);

@@ -36,6 +36,6 @@ double seconds_to_load(int workers) {
 
 TEST_CASE("short waits are not lost, inline or in a worker") {
   constexpr double kOwed = 4 * 32 * 20e-6;
-  CHECK(seconds_to_load(0) >= kOwed - WaitDebt::kWorthSleeping);
-  CHECK(seconds_to_load(1) >= kOwed - WaitDebt::kWorthSleeping);
+  CHECK(seconds_to_load(0) >= kOwed - PaceTimeline::kWorthSleeping);
+  CHECK(seconds_to_load(1) >= kOwed - PaceTimeline::kWorthSleeping);
 }

@@ -7,42 +7,86 @@
 
 #include "cachebisect/base/clock.hpp"
 
-using cachebisect::CpuBurner;
 using cachebisect::FifoTimeline;
-using cachebisect::WaitDebt;
+using cachebisect::PaceTimeline;
 using cachebisect::WorkerPace;
 
-TEST_CASE("a debt is slept off only when it is worth it, and lateness is paid back") {
-  WaitDebt debt;
-  double clock = 0;
+namespace {
+
+/// A thread in virtual time: its sleeps end late, and something else runs between its costs.
+struct Sleeper {
+  double now = 100;
   int sleeps = 0;
-  constexpr int kSamples = 1000;
-  for (int i = 0; i < kSamples; ++i) {
-    debt.add(25e-6);
-    if (debt.worth_sleeping()) {
-      const double slept = debt.seconds() + 13e-6;  // always late
-      clock += slept;
-      debt.pay(slept);
+  double late = 13e-6;
+
+  void cost(PaceTimeline& timeline, double seconds) {
+    timeline.arrive(now);
+    timeline.add(seconds);
+    if (timeline.worth_sleeping(now)) {
+      now = timeline.due() + late;
       ++sleeps;
     }
+    timeline.leave(now);
   }
-  CHECK(clock == doctest::Approx(kSamples * 25e-6).epsilon(0.01));
-  CHECK(sleeps < kSamples / 2);
-  CHECK(sleeps > 0);
+};
+
+}  // namespace
+
+TEST_CASE("what is due is slept off only when it is worth it, and lateness is paid back") {
+  PaceTimeline timeline;
+  Sleeper thread;
+  constexpr int kSamples = 1000;
+  for (int i = 0; i < kSamples; ++i) thread.cost(timeline, 25e-6);
+  CHECK(thread.now - 100 == doctest::Approx(kSamples * 25e-6).epsilon(0.005));
+  CHECK(thread.sleeps < kSamples / 2);
+  CHECK(thread.sleeps > 0);
 }
 
-TEST_CASE("credit is capped, and dropped when the worker blocked") {
-  WaitDebt debt;
-  debt.add(100e-6);
-  debt.pay(1.0);
-  CHECK(debt.seconds() == -WaitDebt::kMaxCredit);
-  WorkerPace pace;
-  pace.wait = debt;
-  pace.drop_credit();
-  CHECK(pace.wait.seconds() == 0);
-  pace.wait.add(30e-6);
-  pace.drop_credit();
-  CHECK(pace.wait.seconds() == 30e-6);  // what is owed stays owed
+TEST_CASE("time between planted costs is other stages' work, or the executor's and absorbed") {
+  constexpr int kSamples = 1000;
+  const auto seconds = [](bool absorbs) {
+    PaceTimeline timeline;
+    timeline.begin(absorbs);
+    Sleeper thread;
+    for (int i = 0; i < kSamples; ++i) {
+      thread.cost(timeline, 100e-6);
+      thread.now += 10e-6;
+    }
+    return thread.now - 100;
+  };
+  CHECK(seconds(false) == doctest::Approx(kSamples * 110e-6).epsilon(0.001));
+  CHECK(seconds(true) == doctest::Approx(kSamples * 100e-6).epsilon(0.001));
+}
+
+TEST_CASE("credit is capped") {
+  for (const bool absorbs : {false, true}) {
+    PaceTimeline timeline;
+    timeline.begin(absorbs);
+    timeline.arrive(10);
+    timeline.add(100e-6);
+    timeline.leave(11);  // slept far too long
+    timeline.arrive(11);
+    CHECK(11 - timeline.due() == doctest::Approx(PaceTimeline::kMaxCredit));
+  }
+}
+
+TEST_CASE("being blocked drops credit and pays what is owed") {
+  for (const bool absorbs : {false, true}) {
+    CAPTURE(absorbs);
+    PaceTimeline timeline;
+    timeline.begin(absorbs);
+    timeline.arrive(10);
+    timeline.add(100e-6);
+    timeline.leave(10.002);  // late by 1.9 ms
+    timeline.rested(0.5, 10.502);
+    timeline.arrive(10.502);
+    CHECK(timeline.due() == doctest::Approx(10.502).epsilon(1e-12));
+    timeline.add(50e-6);  // owed
+    timeline.leave(10.502);
+    timeline.rested(30e-6, 10.50203);
+    timeline.arrive(10.50203);
+    CHECK(timeline.due() - 10.50203 == doctest::Approx(20e-6).epsilon(1e-3));
+  }
 }
 
 TEST_CASE("a serial section serves in order of arrival without losing time") {
@@ -69,12 +113,13 @@ TEST_CASE("a serial section loses no passage between threads") {
 }
 
 TEST_CASE("overshoot of burnt CPU is credit for the next time") {
-  CpuBurner burner;
+  PaceTimeline timeline;
   double clock = 5.0;
   for (int i = 0; i < 1000; ++i) {
-    const double target = burner.target(clock, 10e-6);
-    while (clock < target) clock += 0.7e-6;  // a clock with coarse steps
-    burner.ended(target, clock);
+    timeline.arrive(clock);
+    timeline.add(10e-6);
+    while (clock < timeline.due()) clock += 0.7e-6;  // a clock with coarse steps
+    timeline.leave(clock);
   }
   CHECK(clock - 5.0 == doctest::Approx(1000 * 10e-6).epsilon(1e-4));
 }
@@ -88,7 +133,7 @@ TEST_CASE("burning burns at least what is asked on the thread's clock, waiting b
   const double start = cachebisect::monotonic_seconds();
   for (int i = 0; i < 100; ++i) cachebisect::pass_wait(&pace, 50e-6);
   CHECK(cachebisect::monotonic_seconds() - start >= 4.9e-3);
-  CHECK(pace.wait.seconds() <= WaitDebt::kWorthSleeping);
+  CHECK_FALSE(pace.wall.worth_sleeping(cachebisect::monotonic_seconds()));
 }
 
 TEST_CASE("without a pace each call stands for itself") {

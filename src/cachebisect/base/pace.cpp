@@ -7,12 +7,6 @@
 namespace cachebisect {
 namespace {
 
-/// Sleeps off what is owed at `now`.
-void settle(WaitDebt& debt, double now) noexcept {
-  sleep_until(now + debt.seconds());
-  debt.pay(monotonic_seconds() - now);
-}
-
 /// About half a microsecond of dependent arithmetic.
 void spin_briefly() noexcept {
   std::uint64_t x = 1;
@@ -22,20 +16,51 @@ void spin_briefly() noexcept {
   }
 }
 
-}  // namespace
-
-void WaitDebt::set(double seconds) noexcept { debt_ = std::max(seconds, -kMaxCredit); }
-
-void WaitDebt::drop_credit() noexcept { debt_ = std::max(debt_, 0.0); }
-
-void CpuBurner::burn(double cpu_seconds) noexcept {
-  double now = thread_cpu_seconds();
-  const double until = target(now, cpu_seconds);
-  while (now < until) {
+/// Burns until the CPU timeline is due; returns the CPU time then.
+double burn_until_due(const PaceTimeline& timeline, double now) noexcept {
+  while (now < timeline.due()) {
     spin_briefly();
     now = thread_cpu_seconds();
   }
-  ended(until, now);
+  return now;
+}
+
+/// Sleeps off what is owed at `now`, when that is worth it or cannot be carried on.
+void settle(PaceTimeline& timeline, double now, bool carries) noexcept {
+  if (carries && !timeline.worth_sleeping(now)) {
+    timeline.leave(now);
+    return;
+  }
+  sleep_until(timeline.due());
+  timeline.leave(monotonic_seconds());
+}
+
+}  // namespace
+
+void PaceTimeline::begin(bool absorbs) noexcept {
+  *this = PaceTimeline{};
+  absorbs_ = absorbs;
+}
+
+void PaceTimeline::come_to(double now) noexcept {
+  if (!begun_) {
+    due_ = now;
+  } else if (!absorbs_) {
+    due_ += now - left_;
+  }
+  begun_ = true;
+  left_ = now;
+}
+
+void PaceTimeline::arrive(double now) noexcept {
+  come_to(now);
+  due_ = std::max(due_, now - kMaxCredit);
+}
+
+void PaceTimeline::rested(double waited, double now) noexcept {
+  come_to(now);
+  if (!absorbs_) due_ -= waited;
+  due_ = std::max(due_, now);
 }
 
 double FifoTimeline::pass(double arrival, double seconds) noexcept {
@@ -47,25 +72,50 @@ double FifoTimeline::pass(double arrival, double seconds) noexcept {
   return leave;
 }
 
+void WorkerPace::begin(bool absorbs) noexcept {
+  wall.begin(absorbs);
+  cpu.begin(absorbs);
+}
+
+void WorkerPace::rested(double waited_seconds) noexcept {
+  wall.rested(waited_seconds, monotonic_seconds());
+}
+
 void pass_wait(WorkerPace* pace, double seconds) noexcept {
-  WaitDebt alone;
-  WaitDebt& debt = pace != nullptr ? pace->wait : alone;
-  debt.add(seconds);
-  if (pace == nullptr || debt.worth_sleeping()) settle(debt, monotonic_seconds());
+  PaceTimeline alone;
+  PaceTimeline& timeline = pace != nullptr ? pace->wall : alone;
+  const double now = monotonic_seconds();
+  timeline.arrive(now);
+  timeline.add(seconds);
+  settle(timeline, now, pace != nullptr);
 }
 
 void burn_cpu(WorkerPace* pace, double seconds) noexcept {
-  CpuBurner alone;
-  (pace != nullptr ? pace->cpu : alone).burn(seconds);
+  PaceTimeline alone;
+  PaceTimeline& timeline = pace != nullptr ? pace->cpu : alone;
+  const double begin = thread_cpu_seconds();
+  // The wall clock is read inside the readings of the CPU clock, which are dear.
+  const double wall_begin = timeline.absorbs() ? monotonic_seconds() : 0;
+  timeline.arrive(begin);
+  timeline.add(seconds);
+  const double end = burn_until_due(timeline, begin);
+  timeline.leave(end);
+  if (!timeline.absorbs()) return;
+  const double wall_end = monotonic_seconds();
+  // Waiting for a core is part of the cost; what is not burnt now had been spent before.
+  pace->wall.arrive(wall_begin);
+  pace->wall.add((wall_end - wall_begin) + seconds - (end - begin));
+  pace->wall.leave(wall_end);
 }
 
 void pass_serial_section(WorkerPace* pace, FifoTimeline& section, double seconds) noexcept {
-  WaitDebt alone;
-  WaitDebt& debt = pace != nullptr ? pace->wait : alone;
+  PaceTimeline alone;
+  PaceTimeline& timeline = pace != nullptr ? pace->wall : alone;
   const double now = monotonic_seconds();
-  // Who owes waiting will arrive later than now; who woke up late would have arrived earlier.
-  debt.set(section.pass(now + debt.seconds(), seconds) - now);
-  if (pace == nullptr || debt.worth_sleeping()) settle(debt, now);
+  // Who is due later has not arrived yet; who is late would have arrived earlier.
+  timeline.arrive(now);
+  timeline.move_to(section.pass(timeline.due(), seconds));
+  settle(timeline, now, pace != nullptr);
 }
 
 }  // namespace cachebisect

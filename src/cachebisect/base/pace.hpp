@@ -8,41 +8,40 @@
 
 namespace cachebisect {
 
-/// What a thread owes in waiting. It sleeps only when enough is owed to be worth a system call,
-/// subtracts what it really slept, and so carries lateness over as credit. Arithmetic only: who
-/// sleeps tells it. One a thread; not thread safe.
-class CACHEBISECT_API WaitDebt {
+/// When a thread is due to be done with all that was planted on it, on one clock (wall or CPU).
+/// Who is late has credit: what comes next begins at the due time, not at the late one. Arithmetic
+/// only: who sleeps or burns tells it the time. One a thread; not thread safe. Times are seconds.
+class CACHEBISECT_API PaceTimeline {
  public:
-  static constexpr double kWorthSleeping = 60e-6;  ///< seconds
-  static constexpr double kMaxCredit = 5e-3;       ///< seconds
+  static constexpr double kWorthSleeping = 60e-6;  ///< less is not worth a system call
+  static constexpr double kMaxCredit = 5e-3;
 
-  /// Owed seconds; negative: credit.
-  [[nodiscard]] double seconds() const noexcept { return debt_; }
-  [[nodiscard]] bool worth_sleeping() const noexcept { return debt_ > kWorthSleeping; }
-  void add(double seconds) noexcept { debt_ += seconds; }
-  /// Replaces the debt; credit beyond kMaxCredit is lost.
-  void set(double seconds) noexcept;
-  void pay(double slept_seconds) noexcept { set(debt_ - slept_seconds); }
-  /// For a thread that blocked on something else: being late cost nothing then.
-  void drop_credit() noexcept;
+  /// Forgets all. `absorbs`: time that passes between planted costs is the executor's own and is
+  /// taken from them; otherwise it is work of other stages, and moves the due time on.
+  void begin(bool absorbs) noexcept;
+  /// A planted cost begins.
+  void arrive(double now) noexcept;
+  void add(double seconds) noexcept { due_ += seconds; }
+  void move_to(double due) noexcept { due_ = due; }
+  /// The planted cost is over, or carried on as debt or credit.
+  void leave(double now) noexcept { left_ = now; }
+  /// The thread was blocked on something else for `waited` seconds until now: that pays what it
+  /// owes, and having been late before cost nothing.
+  void rested(double waited, double now) noexcept;
 
- private:
-  double debt_ = 0;
-};
-
-/// Burns CPU by the thread's own clock; what it burns too much is credit for the next time.
-/// One a thread; not thread safe.
-class CACHEBISECT_API CpuBurner {
- public:
-  void burn(double cpu_seconds) noexcept;
-  /// The rule by itself: CPU time at which a burn that begins at `now` ends.
-  [[nodiscard]] double target(double now, double cpu_seconds) const noexcept {
-    return now + cpu_seconds - credit_;
+  [[nodiscard]] double due() const noexcept { return due_; }
+  [[nodiscard]] bool absorbs() const noexcept { return absorbs_; }
+  [[nodiscard]] bool worth_sleeping(double now) const noexcept {
+    return due_ - now > kWorthSleeping;
   }
-  void ended(double target, double now) noexcept { credit_ = now - target; }
 
  private:
-  double credit_ = 0;
+  void come_to(double now) noexcept;
+
+  double due_ = 0;
+  double left_ = 0;
+  bool absorbs_ = false;
+  bool begun_ = false;  ///< has seen the time
 };
 
 /// A serial section of all threads in order of arrival, as a timeline: nobody holds a lock asleep.
@@ -57,11 +56,14 @@ class CACHEBISECT_API FifoTimeline {
 };
 
 /// The pace of one worker thread, over all stages that it runs. The executor owns one a worker,
-/// offers it in SampleContext and calls drop_credit() when the worker blocks on the ring or parks.
-struct WorkerPace {
-  WaitDebt wait;
-  CpuBurner cpu;
-  void drop_credit() noexcept { wait.drop_credit(); }
+/// offers it in SampleContext, begins it with each run and says when the worker was blocked.
+struct CACHEBISECT_API WorkerPace {
+  PaceTimeline wall;
+  PaceTimeline cpu;  ///< on the thread's CPU clock
+
+  /// See PaceTimeline::begin().
+  void begin(bool absorbs) noexcept;
+  void rested(double waited_seconds) noexcept;
 };
 
 /// These spend `seconds` on the calling thread, on average over its calls. `pace` may be null (then

@@ -29,6 +29,8 @@ bool Device::synchronize_for(const Event& event, double /*seconds*/) {
   return true;
 }
 
+void Device::begin_transfer(Stream& /*stream*/) {}
+
 void Device::enqueue_work(Stream& /*stream*/, double /*seconds*/) {
   throw Error(ErrorKind::internal, "planted work was queued on device '" +
                                        std::string(to_string(kind())) +

@@ -62,6 +62,9 @@ class CACHEBISECT_API Device {
 
   [[nodiscard]] virtual std::unique_ptr<Stream> make_stream() = 0;
   [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;
+  /// What is copied on `stream` from here to the next record() is one transfer: the emulated
+  /// device's latency is paid once for it. Others do nothing.
+  virtual void begin_transfer(Stream& stream);
   /// Enqueues a copy from host to device memory; with `blocking` returns when it is done. `from`
   /// may be changed once the copy is done.
   virtual void copy_to_device(std::byte* to, const std::byte* from, std::size_t bytes,

@@ -16,7 +16,9 @@ namespace {
 
 class EmulatedStream final : public Stream {
  public:
+  enum class Transfer { none, begun, latency_paid };
   std::shared_ptr<EmulatedTimeline> timeline = std::make_shared<EmulatedTimeline>();
+  Transfer transfer = Transfer::none;  ///< that the next copy belongs to
 };
 
 class EmulatedEvent final : public Event {
@@ -26,9 +28,9 @@ class EmulatedEvent final : public Event {
   std::uint64_t pieces = 0;                    ///< that were queued there
 };
 
-EmulatedTimeline& timeline_of(Stream& stream) {
-  return *dynamic_cast<EmulatedStream&>(stream).timeline;
-}
+EmulatedStream& emulated(Stream& stream) { return dynamic_cast<EmulatedStream&>(stream); }
+
+EmulatedTimeline& timeline_of(Stream& stream) { return *emulated(stream).timeline; }
 
 /// Reserves addresses without memory: who touches them is stopped by the kernel.
 class UntouchableMemory final : public MemoryResource {
@@ -97,11 +99,16 @@ class EmulatedDevice final : public Device {
     return std::make_unique<EmulatedEvent>();
   }
 
+  void begin_transfer(Stream& stream) override {
+    emulated(stream).transfer = EmulatedStream::Transfer::begun;
+  }
+
   void copy_to_device(std::byte* /*to*/, const std::byte* /*from*/, std::size_t bytes,
                       Stream& stream, bool blocking) override {
     EmulatedTimeline& timeline = timeline_of(stream);
     const double now = monotonic_seconds();
-    timeline.add_copy(now, copy_seconds(bytes));
+    timeline.add_copy(now, latency_seconds(emulated(stream)) +
+                               static_cast<double>(bytes) / (options_.copy_gb_per_s * 1e9));
     if (!blocking) return;
     sleep_until(timeline.mark(now));
     timeline.drained_to(timeline.queued());
@@ -109,7 +116,8 @@ class EmulatedDevice final : public Device {
 
   void record(Event& event, Stream& stream) override {
     auto& marked = dynamic_cast<EmulatedEvent&>(event);
-    marked.timeline = dynamic_cast<EmulatedStream&>(stream).timeline;
+    emulated(stream).transfer = EmulatedStream::Transfer::none;
+    marked.timeline = emulated(stream).timeline;
     marked.seconds = marked.timeline->mark(monotonic_seconds());
     marked.pieces = marked.timeline->queued();
   }
@@ -146,9 +154,12 @@ class EmulatedDevice final : public Device {
   [[nodiscard]] DeviceOps& ops() override { return ops_; }
 
  private:
-  [[nodiscard]] double copy_seconds(std::size_t bytes) const noexcept {
-    return options_.copy_latency_us * 1e-6 +
-           static_cast<double>(bytes) / (options_.copy_gb_per_s * 1e9);
+  /// Of the next copy on `stream`, which begins the transfer or goes on with it.
+  [[nodiscard]] double latency_seconds(EmulatedStream& stream) const noexcept {
+    using Transfer = EmulatedStream::Transfer;
+    if (stream.transfer == Transfer::latency_paid) return 0;
+    if (stream.transfer == Transfer::begun) stream.transfer = Transfer::latency_paid;
+    return options_.copy_latency_us * 1e-6;
   }
 
   EmulatedDeviceOptions options_;

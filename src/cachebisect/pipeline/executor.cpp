@@ -20,6 +20,17 @@ std::int64_t default_grain(std::int64_t batch, int workers) {
   return std::clamp<std::int64_t>(share, 1, kLargest);
 }
 
+/// True where all that a worker does is planted, so that the executor's own cost can be taken from
+/// it. The training thread, as the worker, trains as well: only on the emulated device at no cost.
+bool all_planted(const Pipeline& pipeline, const Device& device, int workers) {
+  const auto& stages = pipeline.stages();
+  const auto collate = static_cast<std::ptrdiff_t>(pipeline.collate_position());
+  return pipeline.copy_position() == pipeline.collate_position() + 1 &&
+         std::all_of(stages.begin(), stages.begin() + collate,
+                     [](const ChainStage& stage) { return stage.traits.planted; }) &&
+         (workers > 0 || device.kind() == DeviceKind::emulated);
+}
+
 const ExecutorOptions& checked(const ExecutorOptions& options) {
   if (options.workers < 0 || options.prefetch < 0 || (options.grain && *options.grain < 1)) {
     throw Error(ErrorKind::usage, "an executor of " + std::to_string(options.workers) +
@@ -92,7 +103,8 @@ Executor::State::State(const Pipeline& chain, Device& target, const ExecutorOpti
       ring(static_cast<std::size_t>(options.workers + options.prefetch + 1), chain,
            target.slot_memory(options.pinned)) {
   for (int i = 0; i < std::max(workers, 1); ++i) {
-    loaders.push_back(std::make_unique<SampleLoader>(pipeline, layouts, ledger));
+    loaders.push_back(std::make_unique<SampleLoader>(pipeline, layouts, ledger,
+                                                     all_planted(chain, target, workers)));
   }
 }
 
@@ -294,6 +306,10 @@ ReadyBatch Executor::try_next() {
 
 void Executor::release(const ReadyBatch& batch, const Event* free_after) {
   if (batch.slot >= 0 && state_->running) state_->ring.release(batch.sequence, free_after);
+}
+
+void Executor::rested(double seconds) {
+  if (state_->workers == 0) state_->loaders.front()->rested(seconds);
 }
 
 void Executor::halt() { state_->halt(); }

@@ -108,6 +108,9 @@ class CACHEBISECT_API Executor {
   /// Gives the slot back; the worker that fills it next waits for `free_after` first (may be null).
   /// The event must live until the slot has been refilled or halt() returned.
   void release(const ReadyBatch& batch, const Event* free_after);
+  /// The training thread slept for so long on the device's account. Without workers, what it is
+  /// late by then is not made up for in planted costs.
+  void rested(double seconds);
   /// Drops what is queued and parks the workers. A no-op when halted already.
   void halt();
 

@@ -31,6 +31,7 @@ struct StageTraits {
   bool strided_output =
       false;               ///< writes with resize_strided(): can fill a row of any layout itself
   bool allocates = false;  ///< stands on a library that allocates in the steady state
+  bool planted = false;    ///< costs what it asks of the worker's pace, and nothing of its own
 };
 
 /// What a stage may know while it works on one sample, and its scratch. Made by the executor, one a

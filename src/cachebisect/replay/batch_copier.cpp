@@ -40,7 +40,11 @@ void BatchCopier::copy(const ReadyBatch& ready, std::uint64_t number, const Even
   timer_.begin(stream);
   copy_batch(*ready.batch, to.batch, *device_, stream, blocking_);
   timer_.end(stream, ready.batch->size);
-  if (blocking_) waited_seconds_ += monotonic_seconds() - began;
+  if (blocking_) {
+    const double seconds = monotonic_seconds() - began;
+    waited_seconds_ += seconds;
+    loader_->rested(seconds);
+  }
   device_->record(*to.copied, stream);
   Event* slot_free = blocking_ ? nullptr : slot_event(ready.slot);
   if (slot_free != nullptr) device_->record(*slot_free, stream);

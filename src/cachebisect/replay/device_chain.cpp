@@ -9,6 +9,7 @@ void copy_batch(const HostBatch& from, OwnedDeviceBatch& to, Device& device, Str
   to.batch.size = from.size;
   to.batch.indices = from.indices;
   to.batch.padding_share = from.padding_share;
+  device.begin_transfer(stream);
   for (std::size_t i = 0; i < from.fields.size(); ++i) {
     const BatchField& field = from.fields[i];
     const TensorView target =

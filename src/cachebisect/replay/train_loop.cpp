@@ -151,11 +151,14 @@ void TrainLoop::State::submit(const DeviceBatch& batch, std::uint64_t i, std::ui
 
 void TrainLoop::State::wait_for(const Event& event, const std::stop_token& stop) {
   constexpr double slice = 0.1;  // seconds in which a stop is noticed
+  if (device.synchronize_for(event, 0)) return;
   const double began = monotonic_seconds();
   while (!device.synchronize_for(event, slice)) {
     if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
   }
-  waited += monotonic_seconds() - began;
+  const double seconds = monotonic_seconds() - began;
+  waited += seconds;
+  if (feeds.loader != nullptr) feeds.loader->rested(seconds);
 }
 
 void TrainLoop::State::synchronise(std::uint64_t i, const std::stop_token& stop) {

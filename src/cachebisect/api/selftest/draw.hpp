@@ -12,8 +12,7 @@
 
 namespace cachebisect::selftest {
 
-/// Every planted sample carries an int64 label, which the copy pays too. Copies have no latency, as
-/// each field is a copy of its own.
+/// Every planted sample carries an int64 label, which the copy pays too.
 inline constexpr double kLabelBytes = 8;
 
 enum class Pattern {

@@ -57,11 +57,12 @@ class BatchTimer {
 }  // namespace
 
 SampleLoader::SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout>& layouts,
-                           SkipLedger& ledger)
+                           SkipLedger& ledger, bool absorbs)
     : pipeline_(&pipeline),
       layouts_(&layouts),
       ledger_(&ledger),
       dynamic_(!pipeline.static_shapes()),
+      absorbs_(absorbs),
       outputs_(pipeline.collate_position()),
       tallies_(pipeline.stages().size()) {}
 
@@ -77,7 +78,7 @@ void SampleLoader::begin_run(const LoadProgram& program) {
   for (StageTally& tally : tallies_) tally.clear();
   slot_write_.clear();
   blocked_.clear();
-  pace_ = WorkerPace{};
+  pace_.begin(absorbs_);
   serial_ = 0;
   probe_.reset(steps.size());
 }

@@ -16,7 +16,9 @@ namespace cachebisect {
 class SampleLoader {
  public:
   /// Keeps references to all of them.
-  SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout>& layouts, SkipLedger& ledger);
+  /// `absorbs`: see PaceTimeline::begin().
+  SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout>& layouts, SkipLedger& ledger,
+               bool absorbs);
 
   /// Clears tallies and gets ready for this program, which must outlive the run.
   void begin_run(const LoadProgram& program);
@@ -28,11 +30,13 @@ class SampleLoader {
   /// Collate and batch stages; sets slot.ready.
   void finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t size);
 
-  /// The worker waited for a slot: being late before that cost nothing.
+  /// The worker waited for a slot.
   void add_blocked(double seconds) noexcept {
     blocked_.add(seconds);
-    pace_.drop_credit();
+    pace_.rested(seconds);
   }
+  /// The thread was blocked for so long by something else than a slot.
+  void rested(double seconds) noexcept { pace_.rested(seconds); }
   /// Adds what this worker saw.
   void add_to(LoadCounters& counters) const;
   [[nodiscard]] std::size_t capacity() const noexcept;
@@ -60,6 +64,7 @@ class SampleLoader {
   SkipLedger* ledger_;
   const LoadProgram* program_ = nullptr;
   bool dynamic_;
+  bool absorbs_;
 
   Arena arena_;
   WorkerPace pace_;

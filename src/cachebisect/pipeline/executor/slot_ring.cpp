@@ -36,6 +36,13 @@ void SlotRing::stop() noexcept {
   ring_bell();
 }
 
+bool SlotRing::is_reusable(Place& place, Device& device) {
+  if (place.reusable.load(std::memory_order_acquire)) return true;
+  if (!device.synchronize_for(*place.free_after, 0)) return false;
+  place.reusable.store(true, std::memory_order_release);
+  return true;
+}
+
 void SlotRing::await_event(Place& place, Device& device) {
   constexpr double slice = 0.1;  // seconds in which a stop is noticed
   if (place.reusable.load(std::memory_order_acquire)) return;
@@ -49,7 +56,7 @@ BatchSlot* SlotRing::acquire(std::uint64_t sequence, Device& device, double& wai
   Place& at = place(sequence);
   const std::uint32_t free = free_phase(sequence);
   std::uint32_t phase = at.phase.load(std::memory_order_acquire);
-  if (phase == free && at.reusable.load(std::memory_order_acquire)) return &at.slot;
+  if (phase == free && is_reusable(at, device)) return &at.slot;
   const double began = monotonic_seconds();
   while (phase != free && phase != kStopped) {
     at.phase.wait(phase);

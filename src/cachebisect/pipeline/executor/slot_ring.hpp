@@ -69,6 +69,8 @@ class SlotRing {
   [[nodiscard]] std::uint32_t free_phase(std::uint64_t sequence) const noexcept {
     return static_cast<std::uint32_t>(2 * (sequence / places_.size()));
   }
+  /// Looks whether the place's event has happened.
+  static bool is_reusable(Place& place, Device& device);
   /// Returns early when the ring is stopped meanwhile.
   static void await_event(Place& place, Device& device);
 
