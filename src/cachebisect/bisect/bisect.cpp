@@ -14,6 +14,7 @@
 #include "cachebisect/bisect/report_builder.hpp"
 #include "cachebisect/bisect/sentence.hpp"
 #include "cachebisect/bisect/verdict.hpp"
+#include "cachebisect/bisect/verify.hpp"
 #include "cachebisect/bisect/what_if.hpp"
 
 namespace cachebisect {
@@ -76,6 +77,7 @@ class Session {
     }
     if (rounds_.rounds() > 0) examine();
     explain();
+    verify();
     watch_.add(replayer_.read_machine());
     return make_report();
   }
@@ -102,17 +104,19 @@ class Session {
 
   [[nodiscard]] Report make_report() {
     const Explanation explanation = explain_phase_.explanation(findings_);
-    return builder_.make({.runner = runner_,
-                          .plan = plan_,
-                          .ledger = ledger_,
-                          .findings = findings_,
-                          .decision = decision_,
-                          .null_evidence = null_evidence_,
-                          .machine = watch_,
-                          .certified_after = certified_after_,
-                          .interrupted = interrupted_,
-                          .refill_seconds = refill_seconds_,
-                          .explanation = &explanation});
+    return builder_.make(
+        {.runner = runner_,
+         .plan = plan_,
+         .ledger = ledger_,
+         .findings = findings_,
+         .decision = decision_,
+         .null_evidence = null_evidence_,
+         .machine = watch_,
+         .certified_after = certified_after_,
+         .interrupted = interrupted_,
+         .refill_seconds = refill_seconds_,
+         .explanation = &explanation,
+         .verified = verifier_ ? verifier_->verified() : std::vector<VerifiedArm>{}});
   }
 
   /// Between blocks, and rarely enough to cost nothing.
@@ -246,6 +250,19 @@ class Session {
     }
   }
 
+  /// Runs what was predicted, beside the live pipeline.
+  void verify() {
+    if (!options_.verify || interrupted_ || rounds_.rounds() == 0) return;
+    runner_.set_phase("verify");
+    verifier_.emplace(replayer_, runner_, plan_, make_report());
+    try {
+      verifier_->run(random_, [&] { hand_out_partial(); });
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::interrupted) throw;
+      interrupted_ = true;
+    }
+  }
+
   static constexpr double kNullShare = 0.1;
   static constexpr double kWatchSeconds = 0.5;
   static constexpr std::size_t kRoundsPerFill = 8;
@@ -264,6 +281,7 @@ class Session {
   MachineWatch watch_;
   double watched_at_ = -kWatchSeconds;
   ExplainPhase explain_phase_;
+  std::optional<Verifier> verifier_;
   RandomStream random_;
   CacheFacts facts_;
   FindingsOptions findings_options_;

@@ -16,7 +16,7 @@ namespace cachebisect {
 
 /// What is known so far, given to the progress callback after each block.
 struct Progress {
-  std::string phase;  ///< "caches", "pilot", "measure", "explain"
+  std::string phase;  ///< "caches", "pilot", "measure", "explain", "verify"
   int round = 0;
   Arm arm;
   std::string best;            ///< "crop: 41% (38-44%)"; empty when nothing is known

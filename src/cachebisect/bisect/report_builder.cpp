@@ -123,6 +123,7 @@ void ReportBuilder::fill(const Measured& measured) {
   if (measured.explanation != nullptr) fill_explanation(report_, *measured.explanation);
   fill_what_ifs(report_, options_->what_ifs);
   report_.remedies = find_remedies(report_);
+  if (options_->verify) fill_verification(report_, measured.verified);
   report_.verdict.text = refusal ? refusal->text : verdict_sentence(report_);
   if (refusal) report_.warnings.insert(report_.warnings.begin(), *refusal);
 }

@@ -11,6 +11,7 @@
 #include "cachebisect/bisect/ledger.hpp"
 #include "cachebisect/bisect/plan.hpp"
 #include "cachebisect/bisect/verdict.hpp"
+#include "cachebisect/bisect/verify.hpp"
 
 namespace cachebisect {
 
@@ -27,6 +28,7 @@ struct Measured {
   bool interrupted = false;
   double refill_seconds = 0;  ///< filling the caches anew took, while measuring
   const Explanation* explanation = nullptr;
+  std::vector<VerifiedArm> verified{};  ///< empty: nothing was asked to be run
 };
 
 class CACHEBISECT_API ReportBuilder {
