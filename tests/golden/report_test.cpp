@@ -1,10 +1,8 @@
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 
 #include "golden/sample_report.hpp"
+#include "support/golden.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -18,23 +16,9 @@
 
 namespace {
 
+using cachebisect::testing::check_golden;
+using cachebisect::testing::read_file;
 using nlohmann::json;
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  REQUIRE_MESSAGE(file.good(), path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::string golden_path(const std::string& name) {
-  return CACHEBISECT_SOURCE_DIR "/tests/golden/" + name;
-}
-
-// CACHEBISECT_UPDATE_GOLDEN=1 writes what came out in place of comparing.
-void check_golden(const std::string& name, const std::string& text) {
-  if (std::getenv("CACHEBISECT_UPDATE_GOLDEN") != nullptr) std::ofstream(golden_path(name)) << text;
-  CHECK(text == read_file(golden_path(name)));
-}
 
 std::string json_text(const cachebisect::Report& report) {
   std::ostringstream out;

@@ -1,6 +1,7 @@
 #include "cachebisect/report/text_layout.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace cachebisect {
 namespace {
@@ -54,6 +55,13 @@ std::string wrap(std::string_view text, int columns, int indent) {
     leading = text.find_first_not_of(' ', end);
   }
   return out + '\n';
+}
+
+std::string as_sentence(std::string text) {
+  if (text.empty()) return text;
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  if (text.back() != '.') text += '.';
+  return text;
 }
 
 std::string TextPaint::painted(std::string_view text, std::string_view code) const {

@@ -14,6 +14,9 @@ CACHEBISECT_API std::size_t display_width(std::string_view text) noexcept;
 /// Words wrapped to `columns`, later lines indented; ends in a newline.
 CACHEBISECT_API std::string wrap(std::string_view text, int columns, int indent);
 
+/// `text` with a capital first and a full stop last.
+CACHEBISECT_API std::string as_sentence(std::string text);
+
 /// ANSI colours, or nothing.
 class CACHEBISECT_API TextPaint {
  public:

@@ -1,6 +1,5 @@
 // The terminal report: 80 columns, readable without colour.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -111,14 +110,6 @@ std::string boundary_table(const Report& report, const TextPaint& paint) {
   return table.to_text(paint);
 }
 
-// "text" as a sentence: a capital first, a full stop last.
-std::string sentence(std::string text) {
-  if (text.empty()) return text;
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  if (text.back() != '.') text += '.';
-  return text;
-}
-
 // An edit in words; as in a JSON Patch, "/-" appends and null removes.
 std::string edit_line(const Edit& edit) {
   if (edit.value == "null") return "in the file: remove " + edit.path;
@@ -134,8 +125,8 @@ std::string remedies(const Report& report, const TextPaint& paint, int columns) 
   std::string text = paint.bold("Things to try") + "\n";
   int number = 1;
   for (const Remedy& remedy : report.remedies) {
-    text += wrap(std::to_string(number++) + ". " + sentence(remedy.text), columns, 3);
-    text += wrap("   " + sentence(remedy.reason), columns, 3);
+    text += wrap(std::to_string(number++) + ". " + as_sentence(remedy.text), columns, 3);
+    text += wrap("   " + as_sentence(remedy.reason), columns, 3);
     for (const std::string& flag : remedy.flags) text += "     " + flag + "\n";
     for (const Edit& edit : remedy.edits) text += wrap("     " + edit_line(edit), columns, 7);
   }
@@ -145,8 +136,8 @@ std::string remedies(const Report& report, const TextPaint& paint, int columns) 
 std::string warnings(const Report& report, const TextPaint& paint, int columns) {
   std::string text;
   for (const Warning& warning : report.warnings) {
-    text += wrap(paint.warning("warning") + ": " + warning.text +
-                     (warning.remedy.empty() ? "" : " " + warning.remedy),
+    text += wrap(paint.warning("warning") + ": " + as_sentence(warning.text) +
+                     (warning.remedy.empty() ? "" : " " + as_sentence(warning.remedy)),
                  columns, 2);
   }
   return text;
