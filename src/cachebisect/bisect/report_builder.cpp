@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "cachebisect/bisect/fitted_law.hpp"
+#include "cachebisect/bisect/machine_report.hpp"
 #include "cachebisect/bisect/near_floor.hpp"
 #include "cachebisect/bisect/payoff.hpp"
 #include "cachebisect/bisect/remedies.hpp"
@@ -52,14 +53,6 @@ void fill_skipped(Report& report, const std::vector<BlockRecord>& records) {
   }
 }
 
-void fill_disturbance(Noise& noise, const Disturbance& seen) {
-  noise.steal_share = seen.steal_share;
-  noise.other_load = seen.other_load;
-  noise.frequency_change = seen.frequency_change;
-  noise.throttled_share = seen.throttled_share;
-  noise.memory_stall_share = seen.memory_stall_share;
-}
-
 std::string part_name(const Report& report, const Part& part) {
   return part.single() ? report.chain.stages[static_cast<std::size_t>(part.from)].name
                        : span_name(part);
@@ -76,13 +69,8 @@ ReportBuilder::ReportBuilder(const ChainDescription& chain, const BisectOptions&
 
 void ReportBuilder::begin() {
   report_.started = utc_now();
-  const MachineInfo machine = probe_machine();
-  report_.machine.cpu = machine.cpu;
-  report_.machine.cores = machine.cores;
-  report_.machine.usable_cpus = report_.chain.usable_cpus.value_or(machine.usable_cpus);
-  report_.machine.memory_bytes = machine.memory_bytes;
-  report_.machine.os = machine.os;
-  report_.machine.virtualized = machine.virtualized;
+  report_.machine = describe_machine(probe_machine());
+  if (report_.chain.usable_cpus) report_.machine.usable_cpus = *report_.chain.usable_cpus;
 }
 
 void ReportBuilder::prepared(const CacheFacts& facts, double seconds) {

@@ -27,8 +27,8 @@ void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
   const double worth = std::max(kLeastLoad, kLoadWorthSaying * machine.usable_cpus);
   if (noise.other_load && *noise.other_load > worth) {
     out.push_back({"other_load",
-                   "other processes kept " + rate(*noise.other_load) + " of the " +
-                       cpus(machine.usable_cpus) + " busy while this one measured",
+                   "other processes kept " + cpus(*noise.other_load) +
+                       " busy, of those that this one may use, while it measured",
                    "stop them, or measure when they are idle; or read every figure as that of "
                    "this machine with this load"});
   }
@@ -47,9 +47,9 @@ void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
   }
 }
 
-void warn_of_quota(std::vector<Warning>& out, const Report& report) {
-  const double usable = report.machine.usable_cpus;
-  const auto& throttled = report.machine.noise.throttled_share;
+void warn_of_quota(std::vector<Warning>& out, const MachineReport& machine, int workers) {
+  const double usable = machine.usable_cpus;
+  const auto& throttled = machine.noise.throttled_share;
   if (throttled && *throttled > kThrottleWorthSaying) {
     out.push_back({"throttled",
                    "the container's quota of " + cpus(usable) + " ran out in " +
@@ -58,41 +58,40 @@ void warn_of_quota(std::vector<Warning>& out, const Report& report) {
                        "figures",
                    "fewer workers (--workers N), or a larger quota"});
   }
-  const int threads = std::max(1, report.chain.workers) + (report.chain.workers > 0 ? 1 : 0);
+  const int threads = workers > 0 ? workers + 1 : 1;
   const bool fractional = std::abs(usable - std::round(usable)) > kWholeCpus;
   if (fractional && threads > usable) {
     const int fitting = std::max(1, static_cast<int>(std::floor(usable)));
-    out.push_back({"fractional_cpus",
-                   "this container may use " + cpus(usable) + ", and " + std::to_string(threads) +
-                       " threads want to run: they take turns, and the quota stops all of them "
-                       "at once",
-                   report.chain.workers > fitting
-                       ? "--workers " + std::to_string(fitting) + ", or a quota of whole CPUs"
-                       : "a quota of whole CPUs"});
+    out.push_back(
+        {"fractional_cpus",
+         "this container may use " + cpus(usable) + ", and " + std::to_string(threads) +
+             " threads want to run: they take turns, and the quota stops all of them at once",
+         workers > fitting ? "--workers " + std::to_string(fitting) + ", or a quota of whole CPUs"
+                           : "a quota of whole CPUs"});
   }
 }
 
-void warn_of_machine(std::vector<Warning>& out, const Report& report, const Measured& measured) {
-  const auto& null = report.machine.noise.null_drop.interval;
+void warn_of_unsteadiness(std::vector<Warning>& out, const Noise& noise) {
+  const auto& null = noise.null_drop.interval;
   if (null && (null->low > kUnsteady || null->high < -kUnsteady)) {
     out.push_back({"unsteady",
                    "the same boundary measured twice differs by " + percent_range(*null) +
                        ": the machine is too unsteady for small drops",
                    "stop other work on this machine, or give a longer --budget"});
   }
-  const auto& steal = report.machine.noise.steal_share;
-  if (steal && *steal > kStealWorthSaying) {
-    out.push_back({"steal", percent(*steal) + " of the CPU time was taken by the hypervisor",
+  if (noise.steal_share && *noise.steal_share > kStealWorthSaying) {
+    out.push_back({"steal",
+                   percent(*noise.steal_share) + " of the CPU time was taken by the hypervisor",
                    "measure on a machine of your own, or again at another time"});
   }
-  warn_of_load(out, report.machine);
-  warn_of_quota(out, report);
-  if (measured.runner.void_blocks() > 0) {
-    out.push_back({"suspended",
-                   "the process was suspended in " + std::to_string(measured.runner.void_blocks()) +
-                       " blocks; they were repeated",
-                   "do not stop or freeze the process while it measures"});
-  }
+}
+
+void warn_of_suspension(std::vector<Warning>& out, const Measured& measured) {
+  if (measured.runner.void_blocks() == 0) return;
+  out.push_back({"suspended",
+                 "the process was suspended in " + std::to_string(measured.runner.void_blocks()) +
+                     " blocks; they were repeated",
+                 "do not stop or freeze the process while it measures"});
 }
 
 void warn_of_job(std::vector<Warning>& out, const Report& report, const BisectOptions& options) {
@@ -157,10 +156,18 @@ void warn_of_cache(std::vector<Warning>& out, const Report& report) {
 
 }  // namespace
 
+std::vector<Warning> find_machine_warnings(const MachineReport& machine, int workers) {
+  std::vector<Warning> out;
+  warn_of_unsteadiness(out, machine.noise);
+  warn_of_load(out, machine);
+  warn_of_quota(out, machine, workers);
+  return out;
+}
+
 std::vector<Warning> find_warnings(const Report& report, const Measured& measured,
                                    const BisectOptions& options) {
-  std::vector<Warning> out;
-  warn_of_machine(out, report, measured);
+  std::vector<Warning> out = find_machine_warnings(report.machine, report.chain.workers);
+  warn_of_suspension(out, measured);
   warn_of_job(out, report, options);
   warn_of_cache(out, report);
   if (report.skipped > 0) {

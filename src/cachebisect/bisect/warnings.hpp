@@ -8,6 +8,10 @@
 
 namespace cachebisect {
 
+/// What of the machine stands between a figure and the truth; `workers` of the pipeline, 0: none.
+[[nodiscard]] CACHEBISECT_API std::vector<Warning> find_machine_warnings(
+    const MachineReport& machine, int workers);
+
 [[nodiscard]] CACHEBISECT_API std::vector<Warning> find_warnings(const Report& report,
                                                                  const Measured& measured,
                                                                  const BisectOptions& options);
