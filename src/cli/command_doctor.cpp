@@ -8,6 +8,7 @@
 
 #include "cachebisect/api/doctor.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/pipeline/pipeline_spec.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
 
 namespace cachebisect::cli {
@@ -16,6 +17,7 @@ namespace {
 struct DoctorArguments {
   std::string device = "auto";
   double seconds = 10;
+  std::string data = default_cache_folder();
 };
 
 int run(const DoctorArguments& arguments) {
@@ -26,7 +28,8 @@ int run(const DoctorArguments& arguments) {
   PipelineSpec spec;
   spec.device = arguments.device;
   const std::shared_ptr<Device> device = make_device(spec);
-  std::cout << to_text(diagnose(*device, arguments.seconds, signals.token()));
+  const DoctorOptions options{.seconds = arguments.seconds, .folder = arguments.data};
+  std::cout << to_text(diagnose(*device, options, signals.token()));
   return 0;
 }
 
@@ -37,6 +40,8 @@ Command add_doctor(CLI::App& app) {
   app.add_option("--device", arguments->device, "auto, cpu, cuda[:N] or emulated")
       ->type_name("DEVICE");
   app.add_option("--seconds", arguments->seconds, "how long to measure (10)")->type_name("SECONDS");
+  app.add_option("--data", arguments->data, "the folder that data is read from (the cache folder)")
+      ->type_name("DIR");
   return [arguments] { return run(*arguments); };
 }
 

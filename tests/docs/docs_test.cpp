@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -67,13 +68,20 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 // What a report says whatever the machine does: the chain's name and device, and a table from the
-// ceiling to the live pipeline. Which stages get rows of their own depends on the noise.
+// ceiling to the live pipeline; of doctor, what it looks at. Which stages get rows of their own
+// depends on the noise.
 std::vector<std::string> steady_parts(const std::string& text) {
   std::vector<std::string> parts;
   std::string last_row;
+  const std::set<std::string> labels{"system", "device", "memory", "timers",
+                                     "files",  "noise",  "load",   "floor"};
+  const bool doctor = text.starts_with("machine ");
   for (const std::string& line : lines_of(text)) {
     if (parts.empty()) parts.push_back(line.substr(0, line.find("  ")));
-    if (line.starts_with("device ")) parts.push_back(line.substr(0, line.find(',')));
+    if (doctor && labels.contains(line.substr(0, line.find(' ')))) {
+      parts.push_back(line.substr(0, line.find(' ')));
+    }
+    if (!doctor && line.starts_with("device ")) parts.push_back(line.substr(0, line.find(',')));
     if (line.starts_with("step alone")) parts.push_back(line.substr(0, line.find("  ")));
     if (line.starts_with("+ ")) last_row = line.substr(0, line.find("  "));
   }

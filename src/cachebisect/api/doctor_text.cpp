@@ -1,7 +1,12 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <string>
 
 #include "cachebisect/api/doctor.hpp"
+#include "cachebisect/bisect/format.hpp"
+#include "cachebisect/bisect/near_floor.hpp"
 #include "cachebisect/report/number_format.hpp"
 #include "cachebisect/report/text_layout.hpp"
 
@@ -9,10 +14,13 @@ namespace cachebisect {
 namespace {
 
 constexpr int kColumns = 80;
+/// The default of --min-drop: what a run asks of a machine.
+constexpr double kUsualDrop = 0.05;
 
 std::string decimal(double value) {
-  std::string text = std::to_string(std::round(value * 10) / 10);
-  return text.substr(0, text.find('.') + 2);
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), value < 100 ? "%.3g" : "%.0f", value);
+  return text.data();
 }
 
 // "label    text", the lines that follow indented to the text.
@@ -29,7 +37,7 @@ std::string labelled(const std::string& label, const std::string& text) {
 }
 
 std::string machine_lines(const Diagnosis& d) {
-  const MachineInfo& m = d.machine;
+  const MachineReport& m = d.machine;
   const std::string machine = m.cpu + ", " + std::to_string(m.cores) + " cores, " +
                               decimal(m.usable_cpus) + " usable, " + format_bytes(m.memory_bytes);
   std::string system = m.os;
@@ -38,48 +46,111 @@ std::string machine_lines(const Diagnosis& d) {
   if (d.device.memory_bytes)
     device += ", " + format_bytes(static_cast<double>(*d.device.memory_bytes));
   if (d.copy_gb_per_s) device += ", copies " + decimal(*d.copy_gb_per_s) + " GB/s";
+  std::string memory = decimal(d.memory_gb_per_s) + " GB/s moved by one core";
+  if (d.memory_threads > 1) {
+    memory += ", " + decimal(d.memory_all_gb_per_s) + " GB/s by " +
+              std::to_string(d.memory_threads) + " together";
+  }
   return labelled("machine", machine) + labelled("system", system) + labelled("device", device) +
-         labelled("memory", decimal(d.memory_gb_per_s) + " GB/s moved by one core");
+         labelled("memory", memory);
+}
+
+std::string timer_line(const Diagnosis& d) {
+  return labelled("timers", "sleeps end " + format_seconds(d.timers.median_seconds) +
+                                " late (median), one in a hundred more than " +
+                                format_seconds(d.timers.p99_seconds));
+}
+
+std::string file_line(const PageCacheFacts& facts) {
+  std::string text = facts.folder;
+  if (!facts.file_system.empty()) text += " (" + facts.file_system + ")";
+  text += ": ";
+  const auto works = facts.eviction_works();
+  if (!facts.problem.empty()) {
+    text += facts.problem;
+  } else if (!works) {
+    text += "the system does not tell what is in the page cache; --io cold cannot be checked";
+  } else if (*works) {
+    text += "files can be dropped from the page cache; --io cold works";
+  } else {
+    text += format_percent(*facts.resident_after_eviction) +
+            " of a file stays in memory when it is dropped; --io cold would not be cold";
+  }
+  return labelled("files", text);
 }
 
 std::string noise_line(const Diagnosis& d) {
-  std::string text = "equal 5 ms pieces of work differ by " +
-                     format_percent(d.noise.block_cv.value_or(0)) +
-                     " (standard deviation over mean)";
-  if (d.noise.steal_share)
-    text += "; " + format_percent(*d.noise.steal_share) + " of CPU time stolen";
+  std::string text = "equal blocks of a small pipeline differ by " +
+                     format_percent(d.machine.noise.block_cv.value_or(0)) +
+                     " (standard deviation over mean of " + std::to_string(2 * d.pairs) +
+                     " blocks of " + format_seconds(d.trust_options.block_seconds) + ")";
   return labelled("noise", text);
 }
 
-std::string floor_line(const Diagnosis& d) {
-  return labelled("floor",
-                  "the tool itself: " + format_seconds(d.floor.ns_per_sample.value_or(0) * 1e-9) +
-                      " a sample, " + format_seconds(d.floor.us_per_batch.value_or(0) * 1e-6) +
-                      " a batch");
+std::string disturbance_line(const Noise& noise) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (noise.other_load) add(rate(*noise.other_load) + " CPUs busy with other processes");
+  if (noise.steal_share) add(format_percent(*noise.steal_share) + " of CPU time stolen");
+  add(noise.frequency_change ? "the clock changed by " + format_percent(*noise.frequency_change)
+                             : "the clock cannot be read");
+  if (noise.throttled_share) {
+    add("the CPU quota ran out in " + format_percent(*noise.throttled_share) + " of its periods");
+  }
+  if (noise.memory_stall_share) {
+    add("programs waited for memory " + format_percent(*noise.memory_stall_share) + " of the time");
+  }
+  return labelled("load", text);
 }
 
-std::string meaning(const Diagnosis& d) {
-  if (!d.detectable_drop) {
-    return wrap(
-        "This machine is too unsteady now: 15 rounds would not certify even a drop of 60%. Stop "
-        "other work on "
-        "it, or give a longer --budget.",
-        kColumns, 0);
+std::string floor_line(const Diagnosis& d) {
+  const ToolFloor& floor = d.machine.floor;
+  return labelled("floor",
+                  "the tool itself: " + format_seconds(floor.ns_per_sample.value_or(0) * 1e-9) +
+                      " a sample, " + format_seconds(floor.us_per_batch.value_or(0) * 1e-6) +
+                      " a batch; costs within " + decimal(kFloorsToTrust) +
+                      " times that are not judged");
+}
+
+std::string verdict(const Diagnosis& d) {
+  if (d.pairs < kLeastDifferences) {
+    return "Too little was measured to say what can be trusted here; give --seconds 10.";
   }
-  return wrap("A drop of " + format_percent(*d.detectable_drop) +
-                  " or more can be told from noise here within 15 rounds; smaller ones need a "
-                  "longer --budget. Stages "
-                  "that cost less than " +
-                  format_seconds(10 * d.floor.ns_per_sample.value_or(0) * 1e-9) +
-                  " a sample are too close to the tool's own cost to be judged.",
-              kColumns, 0);
+  const Trust& trust = d.trust;
+  const std::string budget = duration(d.trust_options.budget_seconds);
+  if (!trust.smallest_drop) {
+    return "Too unsteady: not even a drop of 60% could be certified in " + budget +
+           " here. Stop other work on this machine, or give a longer --budget.";
+  }
+  std::string text = *trust.smallest_drop <= kUsualDrop
+                         ? "Steady enough: drops of "
+                         : "Only large drops can be trusted: those of ";
+  text += format_percent(*trust.smallest_drop) + " and more can be told from none in " + budget +
+          " here";
+  if (trust.seconds_for_a_fifth) {
+    text += "; one of 20% is certified in about " + duration(*trust.seconds_for_a_fifth);
+  }
+  return text + " (a chain of " + std::to_string(d.trust_options.boundaries - 1) + " stages, at " +
+         format_percent(d.trust_options.confidence) + ").";
+}
+
+std::string warning_lines(const Diagnosis& d) {
+  std::string text;
+  for (const Warning& warning : d.warnings) {
+    text += wrap("warning: " + as_sentence(warning.text) + " " + as_sentence(warning.remedy),
+                 kColumns, 2);
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string to_text(const Diagnosis& diagnosis) {
-  return machine_lines(diagnosis) + noise_line(diagnosis) + floor_line(diagnosis) + "\n" +
-         meaning(diagnosis);
+  std::string text = machine_lines(diagnosis) + timer_line(diagnosis);
+  if (diagnosis.page_cache) text += file_line(*diagnosis.page_cache);
+  text += noise_line(diagnosis) + disturbance_line(diagnosis.machine.noise) +
+          floor_line(diagnosis) + "\n" + wrap(verdict(diagnosis), kColumns, 0);
+  return text + warning_lines(diagnosis);
 }
 
 }  // namespace cachebisect

@@ -1,0 +1,95 @@
+#include "cachebisect/api/doctor.hpp"
+
+#include <sstream>
+#include <string>
+
+#include "support/golden.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/bisect/warnings.hpp"
+#include "cachebisect/report/text_layout.hpp"
+
+using namespace cachebisect;
+using cachebisect::testing::check_golden;
+
+namespace {
+
+Diagnosis quiet_machine() {
+  Diagnosis d;
+  d.machine.cpu = "Test CPU 9000";
+  d.machine.cores = 8;
+  d.machine.usable_cpus = 8;
+  d.machine.memory_bytes = 64e9;
+  d.machine.os = "Test OS 1, Linux 6.1";
+  d.machine.virtualized = false;
+  d.machine.noise.block_cv = 0.008;
+  d.machine.noise.steal_share = 0;
+  d.machine.noise.other_load = 0.03;
+  d.machine.noise.frequency_change = 0.01;
+  d.machine.noise.memory_stall_share = 0;
+  d.machine.floor = {.ns_per_sample = 60, .us_per_batch = 8};
+  d.pairs = 70;
+  d.trust_options.block_seconds = 0.05;
+  d.trust = {.smallest_drop = 0.008, .seconds_for_a_fifth = 4.6};
+  d.memory_gb_per_s = 14.25;
+  d.memory_threads = 8;
+  d.memory_all_gb_per_s = 61.5;
+  d.device.name = "CPU";
+  d.timers = {.median_seconds = 4e-6, .p99_seconds = 19e-6};
+  d.page_cache = PageCacheFacts{.folder = "/data",
+                                .file_system = "ext4",
+                                .resident_after_write = 1,
+                                .resident_after_eviction = 0,
+                                .problem = ""};
+  return d;
+}
+
+/// A container with one and a half CPUs beside a hog, its data in memory.
+Diagnosis unsteady_container() {
+  Diagnosis d = quiet_machine();
+  d.machine.usable_cpus = 1.5;
+  d.machine.virtualized = true;
+  d.machine.noise.block_cv = 0.21;
+  d.machine.noise.null_drop = {0.02, Interval{0.012, 0.04}};
+  d.machine.noise.steal_share = 0.12;
+  d.machine.noise.other_load = 0.8;
+  d.machine.noise.frequency_change.reset();
+  d.machine.noise.throttled_share = 0.4;
+  d.machine.noise.memory_stall_share = 0.05;
+  d.memory_threads = 2;
+  d.trust = {.smallest_drop = 0.17, .seconds_for_a_fifth = 410};
+  d.page_cache->file_system = "tmpfs";
+  d.page_cache->resident_after_eviction = 1;
+  d.warnings = find_machine_warnings(d.machine, 2);
+  return d;
+}
+
+void check_width(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 80);
+}
+
+}  // namespace
+
+TEST_CASE("doctor on a quiet machine") {
+  const std::string text = to_text(quiet_machine());
+  check_golden("doctor_quiet.txt", text);
+  check_width(text);
+}
+
+TEST_CASE("doctor in an unsteady container") {
+  const std::string text = to_text(unsteady_container());
+  check_golden("doctor_unsteady.txt", text);
+  check_width(text);
+}
+
+TEST_CASE("doctor says when it cannot say") {
+  Diagnosis d = quiet_machine();
+  d.pairs = 3;
+  CHECK(to_text(d).find("Too little was measured") != std::string::npos);
+  d.pairs = 70;
+  d.trust = {};
+  CHECK(to_text(d).find("not even a drop of 60%") != std::string::npos);
+  d.page_cache->resident_after_eviction.reset();
+  CHECK(to_text(d).find("does not tell") != std::string::npos);
+}
