@@ -142,6 +142,138 @@ TEST_CASE("Caches are filled again, with another budget") {
   CHECK(filled.cache.fill(filled.loader, {}, {}).samples == filled.facts.samples);
 }
 
+namespace {
+
+std::set<std::uint64_t> indices_of(const BoundaryCache& cache) {
+  std::set<std::uint64_t> all;
+  for (const SampleIndex index : cache.indices()) all.insert(index);
+  return all;
+}
+
+/// 16 samples fit into the budget.
+CacheBudget tight_budget() {
+  const Filled probe({.samples = 400});
+  CacheBudget budget;
+  budget.host_bytes = 1.2 * 16 * (probe.facts.bytes_host + probe.facts.bytes_device) /
+                      static_cast<double>(probe.facts.samples);
+  return budget;
+}
+
+/// A sample of index i has 100 bytes and, from `from` on, 100 i more.
+Pipeline growing(std::uint64_t samples, std::uint64_t from) {
+  return PipelineBuilder{}
+      .source("read", samples,
+              [=](SampleIndex i, Sample& out) {
+                const auto extra = i >= from ? 100 * i.value : 0;
+                out.field("blob").resize_as<std::uint8_t>({static_cast<std::int64_t>(100 + extra)});
+              })
+      .stage("cut",
+             [](const Sample&, Sample& out) { out.field("blob").resize_as<std::uint8_t>({4}); })
+      .collate()
+      .copy()
+      .batch_size(8)
+      .workers(1)
+      .shuffle(false)
+      .device("cpu")
+      .build();
+}
+
+}  // namespace
+
+TEST_CASE("A refill caches the next samples, as many as before or as asked for") {
+  Filled filled({.samples = 400}, tight_budget());
+  const std::uint64_t count = filled.cache.samples();
+  REQUIRE(count >= 8);
+  REQUIRE(count <= 32);
+  const auto first = indices_of(filled.cache);
+  const auto facts = filled.cache.refill(filled.loader, 0, {});
+  REQUIRE(facts.has_value());
+  CHECK(facts->samples == count);
+  CHECK(facts->item_bytes == filled.facts.item_bytes);
+  for (const std::uint64_t index : indices_of(filled.cache)) CHECK(first.count(index) == 0);
+  for (std::size_t b = 1; b <= filled.pipeline.stages().size(); ++b) CHECK(filled.cache.intact(b));
+  CHECK(filled.cache.refill(filled.loader, 8, {})->samples == 8);
+  CHECK(filled.cache.refill(filled.loader, 3, {})->samples == 8);  // whole batches
+}
+
+TEST_CASE("A refill that data set or budget does not hold leaves the caches as they are") {
+  Filled small({.samples = 100});
+  const auto before = indices_of(small.cache);
+  CHECK_FALSE(small.cache.refill(small.loader, 0, {}).has_value());  // there are no others
+  CHECK_FALSE(small.cache.refill(small.loader, 200, {}).has_value());
+  CHECK(indices_of(small.cache) == before);
+  Filled tight({.samples = 400}, tight_budget());
+  const auto present = indices_of(tight.cache);
+  CHECK_FALSE(tight.cache.refill(tight.loader, 4 * tight.cache.samples(), {}).has_value());
+  CHECK(indices_of(tight.cache) == present);
+  CHECK(tight.cache.intact(1));
+}
+
+TEST_CASE("Sizes of items that differ are told") {
+  CHECK_FALSE(Filled({}).facts.sizes_vary);
+  const Pipeline pipeline = growing(64, 0);
+  const auto device = make_cpu_device();
+  Executor loader(pipeline, *device, {1, 2, false, {}});
+  BoundaryCache cache(pipeline, *device, pipeline.copy_options());
+  CHECK(cache.fill(loader, {}, {}).sizes_vary);
+}
+
+TEST_CASE("Later samples that are larger than the first do not break the budget") {
+  const Pipeline pipeline = growing(64, 24);
+  const auto device = make_cpu_device();
+  Executor loader(pipeline, *device, {1, 2, false, {}});
+  BoundaryCache cache(pipeline, *device, pipeline.copy_options());
+  const double all = cache.fill(loader, {}, {}).bytes_host;
+  CacheBudget budget;
+  budget.host_bytes = 40'000;
+  const CacheFacts facts = cache.fill(loader, budget, {});
+  CHECK(all > 100'000);
+  CHECK(facts.samples < 64);
+  CHECK(facts.limited_by == "host budget");
+  CHECK(facts.bytes_host <= 40'000);
+}
+
+TEST_CASE("After a refill that fails, the samples of before are cached") {
+  std::uint64_t good = 64;
+  const Pipeline pipeline = PipelineBuilder{}
+                                .source("read", 64,
+                                        [&](SampleIndex i, Sample& out) {
+                                          if (i >= good) throw Error(ErrorKind::data, "bad sector");
+                                          test::read_image(i, out);
+                                        })
+                                .collate()
+                                .copy()
+                                .batch_size(8)
+                                .workers(0)
+                                .shuffle(false)
+                                .device("cpu")
+                                .build();
+  const auto device = make_cpu_device();
+  Executor loader(pipeline, *device, {0, 2, false, {}});
+  BoundaryCache cache(pipeline, *device, pipeline.copy_options());
+  const CacheFacts all = cache.fill(loader, {}, {});
+  CacheBudget budget;
+  budget.host_bytes =
+      1.5 * 16 * (all.bytes_host + all.bytes_device) / static_cast<double>(all.samples);
+  cache.fill(loader, budget, {});
+  const auto refused = [&] {
+    const auto before = indices_of(cache);
+    const std::string text =
+        message_of([&] { (void)cache.refill(loader, 0, {}); }, ErrorKind::data);
+    CHECK(has(text, "bad sector"));
+    REQUIRE(cache.filled());
+    CHECK(indices_of(cache) == before);
+    CHECK(cache.intact(1));
+  };
+  good = cache.samples();  // the first ones
+  REQUIRE(good <= 24);
+  refused();  // the budget holds one filling alone
+  good = 64;
+  REQUIRE(cache.refill(loader, 8, {}).has_value());
+  good = *indices_of(cache).rbegin() + 1;
+  refused();  // the budget holds old and new
+}
+
 TEST_CASE("A change of one byte is seen at its boundary alone") {
   Filled filled({});
   overwrite(filled.cache.host(2).samples[17].field("image"));

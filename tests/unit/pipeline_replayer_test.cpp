@@ -156,6 +156,27 @@ TEST_CASE("A replay from the first cached samples serves no others") {
   }
 }
 
+TEST_CASE("After a refill other samples are replayed, the same at every boundary") {
+  Job job(test::random_chain({.samples = 4096}));
+  CacheBudget budget;
+  budget.host_bytes = 100'000;
+  const CacheFacts facts = job.replayer.prepare(budget, {});
+  const auto seen_at = [&](int boundary) {
+    job.step->seen.clear();
+    job.replayer.run(block(replay(boundary)), {});
+    return std::exchange(job.step->seen, {});
+  };
+  const auto before = seen_at(7);
+  const auto again = job.replayer.refill(0, {});
+  REQUIRE(again.has_value());
+  CHECK(again->samples == facts.samples);
+  const auto after = seen_at(7);
+  CHECK(after != before);
+  for (int boundary = 1; boundary < 7; ++boundary) CHECK(seen_at(boundary) == after);
+  CHECK_FALSE(job.replayer.refill(4096, {}).has_value());
+  CHECK(seen_at(7) == after);
+}
+
 TEST_CASE("A block that is not observed has no stages' counters") {
   Job job(test::random_chain({}));
   job.replayer.prepare({}, {});

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
-#include <vector>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/device/device.hpp"
@@ -32,6 +32,13 @@ class CACHEBISECT_API BoundaryCache {
   /// pipeline throws, and Error(interrupted) on `stop`.
   CacheFacts fill(Executor& loader, const CacheBudget& budget, const std::stop_token& stop);
 
+  /// Fills the caches with the next `samples` samples of the data set, in whole batches (0: as many
+  /// as before). None when the data set has no others or the budgets do not hold them: all is as
+  /// before. Where the budgets do not hold old and new ones together the old ones are freed first,
+  /// and loaded again should the new ones fail. Throws as fill().
+  std::optional<CacheFacts> refill(Executor& loader, std::uint64_t samples,
+                                   const std::stop_token& stop);
+
   [[nodiscard]] bool filled() const noexcept;
   /// K; whole batches.
   [[nodiscard]] std::uint64_t samples() const noexcept;
@@ -44,8 +51,6 @@ class CACHEBISECT_API BoundaryCache {
   /// True when the caches of `boundary` still hold what was put in; device memory that the host
   /// cannot read counts as unchanged.
   [[nodiscard]] bool intact(std::size_t boundary) const;
-  /// Makes cached samples read-only: a stage that writes its input then faults. For debugging.
-  void protect(bool read_only);
 
  private:
   struct State;

@@ -73,12 +73,13 @@ ItemSizes probe_items(const Pipeline& pipeline, Device& device, Executor& loader
   return sizes;
 }
 
-std::vector<SampleIndex> first_indices(const Pipeline& pipeline, std::uint64_t count) {
+std::vector<SampleIndex> first_indices(const Pipeline& pipeline, std::uint64_t count,
+                                       std::uint64_t first) {
   const std::uint64_t size = pipeline.samples();
   const Sampler sampler(size, pipeline.spec().seed, pipeline.spec().shuffle);
   std::vector<SampleIndex> indices;
   indices.reserve(count);
-  for (std::uint64_t i = 0; i < count; ++i) indices.push_back(sampler.index(0, i % size));
+  for (std::uint64_t i = 0; i < count; ++i) indices.push_back(sampler.index(0, (first + i) % size));
   return indices;
 }
 

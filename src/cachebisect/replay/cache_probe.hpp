@@ -20,8 +20,9 @@ struct ItemSizes {
 ItemSizes probe_items(const Pipeline& pipeline, Device& device, Executor& loader,
                       std::span<const SampleIndex> indices, const std::stop_token& stop);
 
-/// Whole batches of distinct samples as the first epoch has them; samples come again only where the
-/// data set is smaller than `count`.
-std::vector<SampleIndex> first_indices(const Pipeline& pipeline, std::uint64_t count);
+/// `count` samples as the first epoch has them, from place `first` on and round its end; samples
+/// come again only where the data set is smaller than `count`.
+std::vector<SampleIndex> first_indices(const Pipeline& pipeline, std::uint64_t count,
+                                       std::uint64_t first);
 
 }  // namespace cachebisect

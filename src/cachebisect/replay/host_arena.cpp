@@ -1,8 +1,6 @@
 #include "cachebisect/replay/host_arena.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <string>
 
 #include <sys/mman.h>
@@ -42,15 +40,6 @@ std::byte* HostArena::take(std::size_t bytes) {
   chunk.used += rounded;
   bytes_ += rounded;
   return taken;
-}
-
-void HostArena::protect(bool read_only) {
-  for (const Chunk& chunk : chunks_) {
-    if (mprotect(chunk.data, chunk.size, read_only ? PROT_READ : PROT_READ | PROT_WRITE) != 0) {
-      throw Error(ErrorKind::internal,
-                  std::string("mprotect of a cache failed: ") + std::strerror(errno));
-    }
-  }
 }
 
 }  // namespace cachebisect

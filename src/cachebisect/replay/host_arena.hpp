@@ -1,4 +1,4 @@
-// Page-aligned host memory that is filled once and can then be made read-only.
+// Host memory for cached samples, handed out piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace cachebisect {
 
-/// Pieces live until the arena is destroyed. take() is thread safe; the others are not.
+/// Pieces live until the arena is destroyed. take() is thread safe, bytes() is not.
 class CACHEBISECT_API HostArena {
  public:
   HostArena() = default;
@@ -20,8 +20,6 @@ class CACHEBISECT_API HostArena {
   /// `bytes` zeroed bytes, aligned to MemoryResource::kAlignment. Throws Error(data) when there is
   /// no memory left.
   [[nodiscard]] std::byte* take(std::size_t bytes);
-  /// From now on a write into the arena faults, until protect(false).
-  void protect(bool read_only);
   /// Bytes handed out.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 

@@ -70,6 +70,7 @@ struct PipelineReplayer::State {
         cache(job.pipeline, *job.device, job.pipeline.copy_options()),
         reading(options.io, cache) {}
 
+  const CacheFacts& take_over(CacheFacts filled);
   TrainingJob& job_of(const Arm& arm);
   [[nodiscard]] std::span<const DeviceBatch> device_batches(std::size_t boundary,
                                                             const Arm& arm) const;
@@ -109,6 +110,16 @@ struct PipelineReplayer::State {
   std::uint64_t rounds = 0;
   std::size_t next_check = 1;
 };
+
+/// The caches have been filled: nothing of them has been replayed yet.
+const CacheFacts& PipelineReplayer::State::take_over(CacheFacts filled) {
+  facts = std::move(filled);
+  if (options.io != IoMode::as_is) {
+    facts.resident_share = resident_share(job.pipeline.source(), cache.indices());
+  }
+  replayed.assign(job.last_boundary() + 1, false);
+  return facts;
+}
 
 /// The job with the arm's overrides, made when it is first asked for.
 TrainingJob& PipelineReplayer::State::job_of(const Arm& arm) {
@@ -273,14 +284,18 @@ bool PipelineReplayer::supports(const Arm& arm) const {
 
 CacheFacts PipelineReplayer::prepare(const CacheBudget& budget, const std::stop_token& stop) {
   State& s = *state_;
-  s.facts = s.cache.fill(s.job.loader, budget, stop);
-  if (s.options.io != IoMode::as_is) {
-    s.facts.resident_share = resident_share(s.job.pipeline.source(), s.cache.indices());
-  }
-  s.replayed.assign(s.job.last_boundary() + 1, false);
   s.round_batch = 0;
   s.longest_block = 1;
-  return s.facts;
+  return s.take_over(s.cache.fill(s.job.loader, budget, stop));
+}
+
+std::optional<CacheFacts> PipelineReplayer::refill(std::uint64_t samples,
+                                                   const std::stop_token& stop) {
+  State& s = *state_;
+  if (!s.cache.filled()) throw Error(ErrorKind::internal, "refill() before prepare()");
+  std::optional<CacheFacts> facts = s.cache.refill(s.job.loader, samples, stop);
+  if (!facts) return std::nullopt;
+  return s.take_over(std::move(*facts));
 }
 
 void PipelineReplayer::begin_round() {
