@@ -85,6 +85,8 @@ SimulatedChain changed(const SimulatedChain& chain, const std::string& text) {
     case WhatIf::Kind::stage:
       if (what_if.stage < out.stages.size()) {
         out.stages[what_if.stage].seconds *= what_if.factor;
+      } else if (what_if.stage == out.stages.size()) {
+        out.collate_seconds *= what_if.factor;
       } else if (what_if.stage + 1 == static_cast<std::size_t>(chain.boundaries())) {
         scale_copy(out, what_if.factor);
       }

@@ -4,6 +4,7 @@
 
 #include "cachebisect/api/selftest/draw.hpp"
 #include "cachebisect/api/selftest/score.hpp"
+#include "cachebisect/api/selftest/summary.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/bisect/bisect.hpp"

@@ -26,6 +26,10 @@ LawInput chain_law(const SimulatedChain& chain, int boundary) {
     }
     if (stage.kind == CostKind::memory) input.memory_seconds += stage.seconds;
   }
+  if (boundary < chain.collate_boundary()) {
+    input.live_seconds.push_back(chain.collate_seconds);
+    input.cpu_seconds += chain.collate_seconds;
+  }
   return input;
 }
 

@@ -1,7 +1,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "cachebisect/api/selftest/draw.hpp"
+#include "cachebisect/api/selftest/planted_chain.hpp"
 #include "cachebisect/base/error.hpp"
 
 namespace cachebisect::selftest {
@@ -33,6 +33,10 @@ void write_stage(std::ostream& out, const SimulatedStage& stage) {
 
 std::string pipeline_json(const PlantedChain& planted) {
   const SimulatedChain& chain = planted.chain;
+  if (chain.collate_seconds > 0 || chain.trainer_seconds > 0) {
+    throw Error(ErrorKind::usage,
+                "collate and the training thread cost what the machine makes them");
+  }
   std::ostringstream out;
   out << std::setprecision(12);
   out << R"({"name": "planted-)" << planted.seed << R"(", "seed": )" << planted.seed

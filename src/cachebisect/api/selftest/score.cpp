@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "cachebisect/base/statistics.hpp"
+#include "cachebisect/base/error.hpp"
 
 namespace cachebisect::selftest {
 
@@ -13,20 +13,25 @@ const char* to_string(Outcome outcome) noexcept {
     case Outcome::right:
       return "right";
     case Outcome::wrong:
-      return "WRONG";
+      return "wrong";
     case Outcome::inconclusive:
       return "inconclusive";
   }
   return "unknown";
 }
 
-const char* outcome_key(Outcome outcome) noexcept {
-  return outcome == Outcome::wrong ? "wrong" : to_string(outcome);
+Outcome outcome_of(const std::string& text) {
+  for (const Outcome outcome : {Outcome::right, Outcome::wrong, Outcome::inconclusive}) {
+    if (text == to_string(outcome)) return outcome;
+  }
+  throw Error(ErrorKind::usage, "'" + text + "' is no outcome: right, wrong or inconclusive");
 }
 
 namespace {
 
 constexpr double kSlack = 0.005;
+constexpr double kAsLarge = 0.9;   ///< of the largest drop: as good an answer
+constexpr double kAnomaly = 0.02;  ///< what an anomaly claims
 
 bool right_drop(const Report& report, const Truth& truth) {
   const auto named = static_cast<std::size_t>(report.verdict.stage_index) - 1;
@@ -34,7 +39,7 @@ bool right_drop(const Report& report, const Truth& truth) {
   if (named >= truth.drops.size() || truth.drops[named] < report.settings.min_drop - kSlack) {
     return false;
   }
-  if (truth.drops[named] >= 0.9 * truth.drops[largest]) return true;
+  if (truth.drops[named] >= kAsLarge * truth.drops[largest]) return true;
   const auto& ties = report.verdict.tied_with;
   return std::find(ties.begin(), ties.end(), report.stages[largest].name) != ties.end();
 }
@@ -50,7 +55,7 @@ bool is_right(const Report& report, const Truth& truth) {
     case VerdictKind::flat:
       return truth.loss < bar + kSlack;
     case VerdictKind::anomaly:
-      return *std::min_element(truth.drops.begin(), truth.drops.end()) < -0.02;
+      return *std::min_element(truth.drops.begin(), truth.drops.end()) < -kAnomaly;
     case VerdictKind::inconclusive:
       return false;
   }
@@ -69,108 +74,75 @@ void count_intervals(const Report& report, const Truth& truth, Score& out) {
   count(report.loss.total.interval, truth.loss);
 }
 
-std::string share(std::size_t part, std::size_t whole) {
-  const Interval interval = clopper_pearson(part, whole, 0.95);
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "%5zu of %5zu  %6.2f%%  (%.2f to %.2f%%)", part, whole,
-                whole == 0 ? 0.0 : 100 * static_cast<double>(part) / static_cast<double>(whole),
-                100 * interval.low, 100 * interval.high);
-  return text.data();
+void describe(const PlantedChain& planted, Score& out) {
+  const SimulatedChain& chain = planted.chain;
+  const Truth& truth = planted.truth;
+  out.seed = planted.seed;
+  out.shape = truth.shape;
+  out.planted = truth.planted;
+  out.stages = chain.boundaries();
+  out.workers = chain.workers;
+  out.step_seconds = truth.seconds_per_sample.back() * static_cast<double>(chain.batch_size);
+  out.jitter = std::any_of(chain.stages.begin(), chain.stages.end(), [](const SimulatedStage& s) {
+    return s.jitter.kind != Jitter::Kind::none && s.jitter.cv > 0;
+  });
+  out.largest_drop = truth.drops[static_cast<std::size_t>(truth.largest) - 1];
+  out.loss = truth.loss;
 }
 
-std::string times(const std::vector<double>& seconds) {
-  if (seconds.empty()) return "none\n";
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "median %.1f s, p90 %.1f s, most %.1f s\n",
-                median(seconds), quantile(seconds, 0.9), quantile(seconds, 1));
-  return text.data();
+void expect(const Report& report, const PlantedChain& planted, Score& out) {
+  const Truth& truth = planted.truth;
+  const double bar = report.settings.min_drop;
+  if (truth.loss < bar || out.largest_drop < bar) {
+    out.expected = truth.loss < bar ? "flat" : "spread";
+    out.expected_category = out.expected;
+    return;
+  }
+  out.expected = report.stages[static_cast<std::size_t>(truth.largest) - 1].name;
+  out.expected_category = planted.category(truth.largest);
 }
 
 }  // namespace
 
 Score score(const Report& report, const PlantedChain& planted) {
   Score out;
-  const Truth& truth = planted.truth;
-  out.seed = planted.seed;
-  out.shape = truth.shape;
-  out.planted = truth.planted;
-  out.stages = planted.chain.boundaries();
-  out.workers = planted.chain.workers;
-  out.largest_drop = truth.drops[static_cast<std::size_t>(truth.largest) - 1];
+  describe(planted, out);
+  expect(report, planted, out);
+  const Verdict& verdict = report.verdict;
   out.seconds = report.timing.measure_seconds;
-  out.rounds = report.verdict.rounds;
-  const bool lost = truth.loss >= report.settings.min_drop;
-  out.expected = !lost ? "flat"
-                 : out.largest_drop < report.settings.min_drop
-                     ? "spread"
-                     : report.stages[static_cast<std::size_t>(truth.largest) - 1].name;
-  const VerdictKind kind = report.verdict.kind;
-  out.verdict = kind == VerdictKind::drop ? report.verdict.stage : cachebisect::to_string(kind);
-  if (kind != VerdictKind::inconclusive) {
-    out.outcome = is_right(report, truth) ? Outcome::right : Outcome::wrong;
+  out.certified = verdict.certified_after_seconds.value_or(0);
+  out.rounds = verdict.rounds;
+  out.block_cv = report.machine.noise.block_cv;
+  out.blocks = static_cast<int>(
+      std::count_if(report.blocks.begin(), report.blocks.end(),
+                    [](const BlockRecord& block) { return !block.result.is_void; }));
+  const bool names = verdict.kind == VerdictKind::drop;
+  out.verdict = names ? verdict.stage : cachebisect::to_string(verdict.kind);
+  out.named_category = names ? planted.category(verdict.stage_index) : out.verdict;
+  if (verdict.kind != VerdictKind::inconclusive) {
+    out.outcome = is_right(report, planted.truth) ? Outcome::right : Outcome::wrong;
   }
-  const bool alarm = kind == VerdictKind::drop || kind == VerdictKind::spread;
-  out.false_alarm = alarm && truth.loss < report.settings.min_drop - kSlack;
-  out.wrong_stage = kind == VerdictKind::drop && out.outcome == Outcome::wrong;
-  count_intervals(report, truth, out);
+  const bool alarm = names || verdict.kind == VerdictKind::spread;
+  out.false_alarm = alarm && out.loss < report.settings.min_drop - kSlack;
+  out.wrong_stage = names && out.outcome == Outcome::wrong;
+  count_intervals(report, planted.truth, out);
   return out;
 }
 
 std::string row_header() {
-  return "    seed  n  W  shape      planted   drop  expected      verdict       outcome"
+  return "    seed  n  W  shape      planted     drop  expected      verdict       outcome"
          "        rounds  seconds\n";
 }
 
 std::string row(const Score& s) {
-  std::array<char, 200> text{};
+  std::array<char, 240> text{};
+  const bool wrong = s.outcome == Outcome::wrong;
   std::snprintf(text.data(), text.size(),
-                "%8llu %2d %2d  %-9s  %-8s %4.0f%%  %-12s  %-12s  %-12s  %6d  %7.1f\n",
+                "%8llu %2d %2d  %-10s %-10s %4.0f%%  %-12s  %-12s  %-12s  %6d  %7.1f\n",
                 static_cast<unsigned long long>(s.seed), s.stages, s.workers, to_string(s.shape),
                 s.planted.c_str(), 100 * s.largest_drop, s.expected.c_str(), s.verdict.c_str(),
-                to_string(s.outcome), s.rounds, s.seconds);
+                wrong ? "WRONG" : to_string(s.outcome), s.rounds, s.seconds);
   return text.data();
-}
-
-std::string summary(const std::vector<Score>& scores) {
-  std::array<std::size_t, 3> outcomes{};
-  std::map<std::string, std::array<std::size_t, 3>> by_kind;
-  std::size_t flat = 0;
-  std::size_t alarms = 0;
-  std::size_t wrong_stage = 0;
-  std::size_t intervals = 0;
-  std::size_t covered = 0;
-  std::vector<double> drop_seconds;
-  std::vector<double> flat_seconds;
-  for (const Score& s : scores) {
-    const auto outcome = static_cast<std::size_t>(s.outcome);
-    ++outcomes[outcome];
-    const bool planted = !s.planted.empty();
-    ++by_kind[planted ? s.planted : to_string(s.shape)][outcome];
-    flat += s.shape == Pattern::flat ? 1 : 0;
-    alarms += s.false_alarm ? 1 : 0;
-    wrong_stage += s.wrong_stage ? 1 : 0;
-    intervals += static_cast<std::size_t>(s.intervals);
-    covered += static_cast<std::size_t>(s.covered);
-    (s.shape == Pattern::flat ? flat_seconds : drop_seconds).push_back(s.seconds);
-  }
-  const std::size_t all = scores.size();
-  std::string text;
-  text += "right             " + share(outcomes[0], all) + "\n";
-  text += "wrong             " + share(outcomes[1], all) + "\n";
-  text += "inconclusive      " + share(outcomes[2], all) + "\n";
-  text += "wrong stage       " + share(wrong_stage, all) + "\n";
-  text += "alarms on flat    " + share(alarms, flat) + "\n";
-  text += "intervals hold    " + share(covered, intervals) + "\n";
-  text += "time, with a loss " + times(drop_seconds);
-  text += "time, flat        " + times(flat_seconds);
-  text += "planted            right  wrong  inconclusive\n";
-  for (const auto& [kind, counts] : by_kind) {
-    std::array<char, 96> line{};
-    std::snprintf(line.data(), line.size(), "  %-15s %6zu %6zu %13zu\n", kind.c_str(), counts[0],
-                  counts[1], counts[2]);
-    text += line.data();
-  }
-  return text;
 }
 
 }  // namespace cachebisect::selftest

@@ -9,6 +9,7 @@
 
 #include "cachebisect/api/selftest/draw.hpp"
 #include "cachebisect/api/selftest/score.hpp"
+#include "cachebisect/api/selftest/summary.hpp"
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/pipeline/registry.hpp"

@@ -1,0 +1,228 @@
+#include "bench/truth/corpus_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <ctime>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "bench/truth/what_if_score.hpp"
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/api/selftest/selftest.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/base/version.hpp"
+#include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/pipeline/pipeline.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/simulated_replayer.hpp"
+#include "cachebisect/stages.hpp"
+#include "cachebisect/train/train_step.hpp"
+
+namespace cachebisect::truth {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using selftest::PlantedChain;
+using selftest::Score;
+
+std::string percent(double share) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "%g%%", 100 * share);
+  return text.data();
+}
+
+std::string mode_of(const RunSettings& settings) {
+  if (!settings.simulated) {
+    if (settings.hogs == 0) return "real time";
+    return "real time, " + std::to_string(settings.hogs) + " hog" + (settings.hogs > 1 ? "s" : "");
+  }
+  const bool white = settings.noise != "none";
+  return "simulated, " + settings.noise + " noise" +
+         (white ? ", cv " + percent(settings.white_cv) : "");
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 16> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
+  return text.data();
+}
+
+std::string machine_of(const RunSettings& settings) {
+  const MachineInfo machine = probe_machine();
+  std::array<char, 160> text{};
+  std::snprintf(text.data(), text.size(), "%s, %g usable CPUs", machine.cpu.c_str(),
+                machine.usable_cpus);
+  return settings.simulated ? "virtual time" : text.data();
+}
+
+ScoreFile new_file(const RunSettings& settings) {
+  return {.method = to_string(settings.method),
+          .mode = mode_of(settings),
+          .budget_seconds = settings.budget_seconds,
+          .machine = machine_of(settings),
+          .date = today(),
+          .git = git_revision(),
+          .scores = {}};
+}
+
+std::string head_of(const ScoreFile& file) {
+  const Json json{
+      {"method", file.method},   {"mode", file.mode}, {"budget_seconds", file.budget_seconds},
+      {"machine", file.machine}, {"date", file.date}, {"git", file.git}};
+  return json.dump();
+}
+
+Report run_real(const PlantedChain& planted, const RunSettings& settings,
+                const std::function<Report(Replayer&)>& judge) {
+  static_cast<void>(settings);
+  Registry registry;
+  stages::register_all(registry);
+  const Pipeline pipeline = Pipeline::from_json(pipeline_json(planted), registry);
+  const std::shared_ptr<Device> device = make_device(pipeline.spec());
+  const auto step = make_train_step(pipeline, *device, planted.chain.workers, registry);
+  PipelineReplayer replayer(pipeline, device, step);
+  return judge(replayer);
+}
+
+/// What is known so far, and the file that remembers it. Thread safe.
+class Ledger {
+ public:
+  Ledger(ScoreFile file, const std::string& path,
+         const std::function<void(const Finished&)>& finished)
+      : file_(std::move(file)), finished_(finished) {
+    if (path.empty()) return;
+    const bool fresh = !std::filesystem::exists(path) || std::filesystem::file_size(path) == 0;
+    if (!fresh) resume(path);
+    out_.open(path, std::ios::app);
+    if (fresh) out_ << head_of(file_) << '\n';
+    if (!out_.flush()) throw Error(ErrorKind::output, "cannot write " + path);
+  }
+
+  [[nodiscard]] std::set<std::uint64_t> done() const {
+    std::set<std::uint64_t> seeds;
+    for (const Score& score : file_.scores) seeds.insert(score.seed);
+    return seeds;
+  }
+
+  void add(const PlantedChain& planted, const Report& report) {
+    const Score score = selftest::score(report, planted);
+    const std::scoped_lock lock(mutex_);
+    file_.scores.push_back(score);
+    if (out_.is_open() && !(out_ << to_line(score) << '\n').flush()) {
+      throw Error(ErrorKind::output, "the file of scores cannot be written");
+    }
+    finished_({planted, report, score});
+  }
+
+  ScoreFile take() {
+    std::sort(file_.scores.begin(), file_.scores.end(),
+              [](const Score& a, const Score& b) { return a.seed < b.seed; });
+    return std::move(file_);
+  }
+
+ private:
+  void resume(const std::string& path) {
+    ScoreFile before = load_scores(path);
+    if (before.method != file_.method || before.mode != file_.mode ||
+        before.budget_seconds != file_.budget_seconds) {
+      throw Error(ErrorKind::usage, path + " holds scores of " + before.method + ", " +
+                                        before.mode + ", not of this run; use another file");
+    }
+    file_.scores = std::move(before.scores);
+  }
+
+  ScoreFile file_;
+  std::ofstream out_;
+  const std::function<void(const Finished&)>& finished_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+ScoreFile load_scores(const std::string& file) {
+  std::ifstream in(file);
+  ScoreFile result;
+  std::string line;
+  if (!std::getline(in, line)) throw Error(ErrorKind::usage, file + ": no scores");
+  try {
+    const Json head = Json::parse(line);
+    head.at("method").get_to(result.method);
+    head.at("mode").get_to(result.mode);
+    head.at("budget_seconds").get_to(result.budget_seconds);
+    head.at("machine").get_to(result.machine);
+    head.at("date").get_to(result.date);
+    head.at("git").get_to(result.git);
+  } catch (const Json::exception& error) {
+    throw Error(ErrorKind::usage, file + ": no file of scores: " + error.what());
+  }
+  while (std::getline(in, line)) {
+    // The last line of a run that was killed may be cut.
+    if (!line.ends_with('}')) continue;
+    result.scores.push_back(selftest::score_of(line));
+  }
+  return result;
+}
+
+Report run_chain(const PlantedChain& planted, const RunSettings& settings,
+                 const SimulatedNoise& noise) {
+  const auto judge = [&](Replayer& replayer) {
+    if (settings.method != Method::bisect) {
+      const BaselineOptions options{.budget_seconds = settings.budget_seconds,
+                                    .seed = planted.seed};
+      return run_baseline(settings.method, replayer, options);
+    }
+    BisectOptions options;
+    options.budget_seconds = settings.budget_seconds;
+    options.seed = planted.seed;
+    options.explain = false;
+    if (settings.what_ifs) options.what_ifs = what_ifs_of(planted);
+    return bisect(replayer, options);
+  };
+  if (!settings.simulated) return run_real(planted, settings, judge);
+  SimulatedReplayer replayer(planted.chain, {.seed = planted.seed, .noise = noise});
+  return judge(replayer);
+}
+
+ScoreFile run_corpus(std::uint64_t first_seed, int count, const RunSettings& settings,
+                     const SimulatedNoise& noise, const std::string& resume, int threads,
+                     const std::function<void(const Finished&)>& finished) {
+  Ledger ledger(new_file(settings), resume, finished);
+  const std::set<std::uint64_t> done = ledger.done();
+  std::atomic<int> next{0};
+  std::exception_ptr failure;
+  std::mutex failing;
+  const auto work = [&] {
+    for (int i = next++; i < count; i = next++) {
+      const std::uint64_t seed = first_seed + static_cast<std::uint64_t>(i);
+      if (done.contains(seed)) continue;
+      try {
+        const PlantedChain planted = draw(seed, settings.draw);
+        ledger.add(planted, run_chain(planted, settings, noise));
+      } catch (...) {
+        const std::scoped_lock lock(failing);
+        if (!failure) failure = std::current_exception();
+        next = count;
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    for (int i = 1; i < threads && settings.simulated; ++i) helpers.emplace_back(work);
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+  return ledger.take();
+}
+
+}  // namespace cachebisect::truth
