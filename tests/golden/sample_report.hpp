@@ -52,7 +52,8 @@ inline Report sample_report() {
   report.started = "2026-01-02T03:04:05Z";
   report.timing = {.prepare_seconds = 0.2,
                    .cache_seconds = 0.4,
-                   .measure_seconds = 6.1,
+                   .measure_seconds = 10.3,
+                   .explain_seconds = 4.2,
                    .first_batch_seconds = 0.03};
   report.machine.cpu = "Example CPU";
   report.machine.cores = 2;

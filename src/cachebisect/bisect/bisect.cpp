@@ -114,6 +114,7 @@ class Session {
          .machine = watch_,
          .certified_after = certified_after_,
          .interrupted = interrupted_,
+         .verdict_after = verdict_after_,
          .refill_seconds = refill_seconds_,
          .explanation = &explanation,
          .verified = verifier_ ? verifier_->verified() : std::vector<VerifiedArm>{}});
@@ -238,6 +239,7 @@ class Session {
 
   /// The verdict stands; what is left of the budget says what would help.
   void explain() {
+    verdict_after_ = runner_.elapsed();
     if (!options_.explain || interrupted_ || decision_.kind == VerdictKind::inconclusive) return;
     runner_.set_phase("explain");
     const int rounds = static_cast<int>(rounds_.rounds());
@@ -288,6 +290,7 @@ class Session {
   Findings findings_;
   Decision decision_;
   std::optional<double> certified_after_;
+  std::optional<double> verdict_after_;
   double null_debt_ = 0;
   double refill_seconds_ = 0;
   bool interrupted_ = false;

@@ -125,8 +125,9 @@ bool Explainer::narrow_enough() const {
   if (table_.rounds() == 0) return false;
   for (std::size_t arm = 0; arm < table_.arms().size(); ++arm) {
     const ArmKind kind = table_.arms()[arm].kind;
-    const bool paired_with_live = kind == ArmKind::bypass || table_.arms()[arm] == kUnobserved;
-    if (paired_with_live && !narrow(table_.log_ratio(kLive, arm, alpha_))) return false;
+    if (kind == ArmKind::bypass && !narrow(table_.log_ratio(kLive, arm, alpha_))) return false;
+    const bool bare = table_.arms()[arm] == kUnobserved;
+    if (bare && !table_.log_ratio(kLive, arm, alpha_).interval) return false;
     if (kind != ArmKind::shadow) continue;
     if (!narrow(table_.log_ratio(arm, kCeiling, alpha_ / 2))) return false;
     if (!table_.log_ratio(kLive, arm, alpha_ / 2).interval) return false;

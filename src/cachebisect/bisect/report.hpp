@@ -149,6 +149,7 @@ struct Timing {
   double prepare_seconds = 0;
   double cache_seconds = 0;
   double measure_seconds = 0;
+  double explain_seconds = 0;  ///< of measure_seconds, after the verdict's rounds
   std::optional<double> first_batch_seconds;
 };
 

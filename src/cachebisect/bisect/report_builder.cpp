@@ -94,6 +94,9 @@ Report ReportBuilder::make(const Measured& measured) const {
 void ReportBuilder::fill(const Measured& measured) {
   report_.interrupted = measured.interrupted;
   report_.timing.measure_seconds = measured.runner.elapsed();
+  if (measured.verdict_after) {
+    report_.timing.explain_seconds = report_.timing.measure_seconds - *measured.verdict_after;
+  }
   report_.blocks = measured.runner.records();
   fill_waterfall(report_, measured, options_->confidence);
   fill_predictions(report_);

@@ -26,7 +26,8 @@ struct Measured {
   const MachineWatch& machine;
   std::optional<double> certified_after;
   bool interrupted = false;
-  double refill_seconds = 0;  ///< filling the caches anew took, while measuring
+  std::optional<double> verdict_after;  ///< measured seconds when the verdict's rounds ended
+  double refill_seconds = 0;            ///< filling the caches anew took, while measuring
   const Explanation* explanation = nullptr;
   std::vector<VerifiedArm> verified{};  ///< empty: nothing was asked to be run
 };

@@ -35,6 +35,7 @@ Json timing(const Timing& t) {
   return {{"prepare_seconds", t.prepare_seconds},
           {"cache_seconds", t.cache_seconds},
           {"measure_seconds", t.measure_seconds},
+          {"explain_seconds", t.explain_seconds},
           {"first_batch_seconds", number(t.first_batch_seconds)}};
 }
 

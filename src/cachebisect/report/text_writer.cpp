@@ -16,7 +16,19 @@ namespace {
 
 constexpr int kBarColumns = 10;
 
-std::string heading(const Report& report, const TextPaint& paint) {
+std::string rounds_line(const Report& report, const TextPaint& paint, int columns) {
+  const Timing& timing = report.timing;
+  std::string line = std::to_string(report.verdict.rounds) + " rounds in " +
+                     format_seconds(timing.measure_seconds - timing.explain_seconds);
+  if (timing.explain_seconds > 0.05) {
+    line += " + " + format_seconds(timing.explain_seconds) + " to explain";
+  }
+  line += ", " + std::to_string(report.cache.samples) + " samples cached at each boundary";
+  if (report.interrupted) line += paint.bold("  (interrupted)");
+  return wrap(line, columns, 2);
+}
+
+std::string heading(const Report& report, const TextPaint& paint, int columns) {
   const ChainDescription& chain = report.chain;
   std::string line = paint.bold(chain.name);
   if (!chain.file.empty() && chain.file != chain.name) line += "  " + chain.file;
@@ -29,11 +41,7 @@ std::string heading(const Report& report, const TextPaint& paint) {
               : std::to_string(chain.workers) + (chain.workers == 1 ? " worker" : " workers");
   if (!chain.train.empty()) line += ", step: " + chain.train;
   line += '\n';
-  line += std::to_string(report.verdict.rounds) + " rounds in " +
-          format_seconds(report.timing.measure_seconds) + ", " +
-          std::to_string(report.cache.samples) + " samples cached at each boundary";
-  if (report.interrupted) line += paint.bold("  (interrupted)");
-  return line + '\n';
+  return line + rounds_line(report, paint, columns);
 }
 
 // The next boundary nearer to the device that was visited: what joins in a row lies between the
@@ -147,7 +155,7 @@ std::string warnings(const Report& report, const TextPaint& paint, int columns) 
 
 std::string to_text(const Report& report, const TextOptions& options) {
   const TextPaint paint(options.color);
-  std::string text = heading(report, paint);
+  std::string text = heading(report, paint, options.columns);
   const auto add = [&text](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
   };
