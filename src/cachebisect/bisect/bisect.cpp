@@ -89,6 +89,7 @@ class Session {
     plan.stages = n_;
     plan.budget_seconds = options_.budget_seconds;
     plan.min_drop = options_.min_drop;
+    plan.batch_size = static_cast<double>(chain_.batch_size);
     plan.all = !options_.boundaries.empty();
     plan.candidates = options_.boundaries;
     for (int k = 0; k <= n_; ++k) {
@@ -148,11 +149,7 @@ class Session {
     runner_.set_phase("pilot");
     Pilot pilot(runner_, plan_, chain_);
     pilot.ends();
-    if (plan_.loss_first()) {
-      plan_.look_at_loss();
-    } else {
-      look_at_stages(pilot);
-    }
+    look_around(pilot);
     runner_.set_expected(runner_.elapsed() + kRoundsToCertify * plan_.round_seconds());
     runner_.set_phase("measure");
     while (round()) {
@@ -160,18 +157,19 @@ class Session {
       examine();
       if (finished()) return;
       hand_out_partial();
-      const bool stages_before = plan_.looking_at_stages();
-      plan_.update(findings_, runner_.left());
-      if (plan_.looking_at_stages() && !stages_before) look_at_stages(pilot);
-      pilot.some(plan_.boundaries());
+      plan_.update(findings_, rounds_);
+      look_around(pilot);
     }
   }
 
-  void look_at_stages(Pilot& pilot) {
-    pilot.some(plan_.to_pilot(runner_.left()));
-    plan_.look_at_stages(runner_.left());
-    pilot.some(plan_.boundaries());
-    ledger_.name_suspects(plan_.suspects());
+  /// Pilots what the plan asks for; the pilot's suspects are named before they have evidence.
+  void look_around(Pilot& pilot) {
+    pilot.explore();
+    plan_.choose();
+    if (named_) return;
+    const std::vector<int> suspects = plan_.suspects();
+    named_ = !suspects.empty();
+    if (named_) ledger_.name_suspects(suspects);
   }
 
   /// The arms of a round in their random order.
@@ -293,6 +291,7 @@ class Session {
   std::optional<double> verdict_after_;
   double null_debt_ = 0;
   double refill_seconds_ = 0;
+  bool named_ = false;
   bool interrupted_ = false;
 };
 

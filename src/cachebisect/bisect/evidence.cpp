@@ -30,11 +30,21 @@ double theta_to_drop(double theta) noexcept { return -std::expm1(-theta); }
 
 Evidence::Evidence(double threshold) : threshold_(threshold) {}
 
-void Evidence::add(double d) {
+double Evidence::next_scale(int group) const {
+  std::vector<double> earlier;
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (groups_[i] == group) earlier.push_back(values_[i]);
+  }
+  // A new group is as noisy as the last one, as far as is known.
+  if (earlier.size() < 2) return scales_.empty() ? 0.0 : scales_.back();
+  return 1.2 * deviation(earlier) * (1 + 4 / static_cast<double>(earlier.size()));
+}
+
+void Evidence::add(double d, int group) {
   // The scale comes from earlier rounds alone: the stake must not see what it is staked on.
-  const auto earlier = static_cast<double>(values_.size());
-  scales_.push_back(values_.size() < 2 ? 0.0 : 1.2 * deviation(values_) * (1 + 4 / earlier));
+  scales_.push_back(next_scale(group));
   values_.push_back(d);
+  groups_.push_back(group);
 }
 
 double Evidence::centre() const { return median(values_); }

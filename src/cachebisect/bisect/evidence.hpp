@@ -30,7 +30,9 @@ class CACHEBISECT_API Evidence {
   /// `threshold` of the e-process: 2 / (alpha w).
   explicit Evidence(double threshold);
 
-  void add(double d);
+  /// `group`: values of one group share a centre; how far they scatter about it scales the stakes
+  /// on the group's next value.
+  void add(double d, int group = 0);
   [[nodiscard]] std::size_t rounds() const noexcept { return values_.size(); }
   [[nodiscard]] std::span<const double> values() const noexcept { return values_; }
   [[nodiscard]] double threshold() const noexcept { return threshold_; }
@@ -61,8 +63,11 @@ class CACHEBISECT_API Evidence {
   [[nodiscard]] double running_maximum(double theta, double sign, double stop_at) const;
   void search(double& end, double sign) const;
 
+  [[nodiscard]] double next_scale(int group) const;
+
   double threshold_;
   std::vector<double> values_;
+  std::vector<int> groups_;
   std::vector<double> scales_;  ///< 1.2 m_r (1 + 4/r) before each value; 0: no stake on its size
   // The ends move towards the centre only, as running maxima only grow: kept between looks.
   mutable double low_ = -std::numeric_limits<double>::infinity();

@@ -43,19 +43,23 @@ Finding find(const Part& part, Ledger& ledger, const FindingsOptions& options) {
   const double slower = evidence.evidence_below(anomaly_theta(part, rounds, options));
   finding.slower_cached = slower >= evidence.threshold();
   finding.maybe_slower_cached = slower >= std::sqrt(evidence.threshold());
-  finding.bursty = finding.drop < finding.low || finding.drop > finding.high;
+  finding.bursty =
+      finding.drop < finding.low || finding.drop > finding.high ||
+      (finding.drop > finding.median_drop + kLeastHalfWidth &&
+       ledger.cover(part).rejects_at_least(drop_to_theta(std::min(finding.drop, 0.999999))));
   finding.low = std::min(finding.low, finding.drop);
   finding.high = std::max(finding.high, finding.drop);
   return finding;
 }
 
-/// Several stages that together lose less than the leader hold no rival: one test for all of them.
-bool excluded_together(const Finding& finding, const Finding& leader, Ledger& ledger) {
-  if (finding.bursty || finding.median_drop >= leader.low) return false;
-  const bool before = finding.part.to <= leader.part.from;
-  const Part side =
-      before ? Part{0, leader.part.from} : Part{leader.part.to, ledger.rounds().stages()};
-  return ledger.pair(side).rejects_at_least(drop_to_theta(leader.low));
+/// The largest median among those certified above min_drop.
+std::optional<std::size_t> find_leader(const std::vector<Finding>& parts, double min_drop) {
+  std::optional<std::size_t> leader;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].low <= min_drop) continue;
+    if (!leader || parts[i].median_drop > parts[*leader].median_drop) leader = i;
+  }
+  return leader;
 }
 
 }  // namespace
@@ -72,19 +76,15 @@ Findings look(Ledger& ledger, const FindingsOptions& options) {
   for (std::size_t i = 1; i < boundaries.size(); ++i) {
     findings.parts.push_back(find({boundaries[i - 1], boundaries[i]}, ledger, options));
   }
+  findings.leader = find_leader(findings.parts, options.min_drop);
+  findings.bar = options.min_drop;
+  if (findings.leader) findings.bar = std::max(findings.bar, findings.parts[*findings.leader].low);
   for (std::size_t i = 0; i < findings.parts.size(); ++i) {
-    const Finding& part = findings.parts[i];
-    if (part.low <= options.min_drop) continue;
-    if (!findings.leader || part.median_drop > findings.parts[*findings.leader].median_drop) {
-      findings.leader = i;
-    }
-  }
-  if (!findings.leader) return findings;
-  const Finding& leader = findings.parts[*findings.leader];
-  for (std::size_t i = 0; i < findings.parts.size(); ++i) {
-    const Finding& part = findings.parts[i];
-    if (i == *findings.leader || part.high < leader.low) continue;
-    if (!excluded_together(part, leader, ledger)) findings.rivals.push_back(i);
+    Finding& part = findings.parts[i];
+    if (i == findings.leader) continue;
+    part.excluded = part.drop < findings.bar && part.median_drop < findings.bar &&
+                    ledger.cover(part.part).rejects_at_least(drop_to_theta(findings.bar));
+    if (findings.leader && !part.excluded) findings.rivals.push_back(i);
   }
   return findings;
 }

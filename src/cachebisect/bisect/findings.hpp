@@ -20,7 +20,9 @@ struct CACHEBISECT_API Finding {
   bool bursty = false;               ///< the mean lies outside what the rounds' centre allows
   bool slower_cached = false;        ///< certified: faster live than from the cache, beyond 2%
   bool maybe_slower_cached = false;  ///< not certified, but on its way: worth waiting for
-  double scale = 0;                  ///< median deviation of one round's log drop
+  /// Certified, and not by its mean: below the bar, the larger of min_drop and the leader's low.
+  bool excluded = false;
+  double scale = 0;  ///< median deviation of one round's log drop
   [[nodiscard]] std::optional<Interval> interval() const;
 };
 
@@ -30,6 +32,7 @@ struct Findings {
   std::optional<std::size_t>
       leader;  ///< index in parts: the largest median drop among those certified
   std::vector<std::size_t> rivals;  ///< parts whose drop may be as large as the leader's
+  double bar = 0;  ///< the drop that parts are excluded below: min_drop, or the leader's low
 };
 
 struct FindingsOptions {

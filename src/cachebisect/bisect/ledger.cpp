@@ -26,16 +26,29 @@ double Ledger::weight(const Part& part) const {
                   std::accumulate(weights_.begin() + part.from, weights_.begin() + part.to, 0.0));
 }
 
+Ledger::Entry& Ledger::find(Entries& entries, const Part& part, double threshold) {
+  const auto found = entries.find(part);
+  if (found != entries.end()) return found->second;
+  return entries.emplace(part, Entry{Evidence(threshold), 0}).first->second;
+}
+
 const Evidence& Ledger::pair(const Part& part) {
-  auto found = entries_.find(part);
-  if (found == entries_.end()) {
-    found = entries_.emplace(part, Entry{Evidence(2 / (alpha_ * weight(part))), 0}).first;
-  }
-  Entry& entry = found->second;
+  Entry& entry = find(pairs_, part, 2 / (alpha_ * weight(part)));
   for (; entry.seen < rounds_->rounds(); ++entry.seen) {
     const auto upstream = rounds_->log_tau(entry.seen, part.from);
     const auto downstream = rounds_->log_tau(entry.seen, part.to);
     if (upstream && downstream) entry.evidence.add(*upstream - *downstream);
+  }
+  return entry.evidence;
+}
+
+const Evidence& Ledger::cover(const Part& part) {
+  Entry& entry = find(covers_, part, 2 / alpha_);
+  for (; entry.seen < rounds_->rounds(); ++entry.seen) {
+    const auto [from, to] = rounds_->visited_around(entry.seen, part.from, part.to);
+    const double upstream = rounds_->log_tau(entry.seen, from).value();
+    const double downstream = rounds_->log_tau(entry.seen, to).value();
+    entry.evidence.add(upstream - downstream, from * (rounds_->stages() + 1) + to);
   }
   return entry.evidence;
 }

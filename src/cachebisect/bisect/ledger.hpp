@@ -1,5 +1,12 @@
-// The evidence of every pair of boundaries that anybody asks about, kept up to date with the
-// rounds, each with its share of the error that may be made.
+// The evidence of every part of the chain that anybody asks about, kept up to date with the rounds,
+// each with its share of the error that may be made.
+//
+// Why opening spans by what the rounds showed keeps the error: a drop is only ever named at a part
+// that nothing can open, and the shares of those sum to 1, whatever was looked at on the way. And a
+// claim that ALL others are small errs only if it errs about the one that is not, so each of them
+// is tested at the full level; its bets follow it through every span that held it (a span's drop is
+// not below that of a stage in it), so it is one test, however the spans were chosen after each
+// round.
 #pragma once
 
 #include <map>
@@ -35,6 +42,9 @@ class CACHEBISECT_API Ledger {
   [[nodiscard]] double weight(const Part& part) const;
   /// Up to date with all committed rounds that visited both ends.
   [[nodiscard]] const Evidence& pair(const Part& part);
+  /// For tests of "drops at least this much" alone: in each round the narrowest visited pair that
+  /// holds the part, at the full level.
+  [[nodiscard]] const Evidence& cover(const Part& part);
   [[nodiscard]] const RoundTable& rounds() const noexcept { return *rounds_; }
   [[nodiscard]] Part whole() const noexcept { return {0, rounds_->stages()}; }
   [[nodiscard]] double alpha() const noexcept { return alpha_; }
@@ -45,10 +55,14 @@ class CACHEBISECT_API Ledger {
     std::size_t seen = 0;  ///< rounds looked at
   };
 
+  using Entries = std::map<Part, Entry>;
+  static Entry& find(Entries& entries, const Part& part, double threshold);
+
   const RoundTable* rounds_;
   double alpha_;
   std::vector<double> weights_;  ///< by stage, 0-based
-  std::map<Part, Entry> entries_;
+  Entries pairs_;
+  Entries covers_;
 };
 
 }  // namespace cachebisect

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "cachebisect/bisect/prior.hpp"
+
 namespace cachebisect {
 namespace {
 
@@ -21,6 +23,7 @@ int pilot_steps(double step_seconds) {
 Pilot::Pilot(BlockRunner& runner, Plan& plan, const ChainDescription& chain)
     : runner_(&runner),
       plan_(&plan),
+      chain_(&chain),
       emulated_(chain.device_kind == "emulated"),
       most_warmup_(std::max({4, chain.workers, chain.ring_slots})),
       ceiling_(static_cast<int>(chain.stages.size())) {}
@@ -32,13 +35,18 @@ double Pilot::block(int boundary, int warmup, int steps) {
 
 void Pilot::ends() {
   runner_->begin_round(-1);
-  // The first block also pays for what a process does once.
-  const double rough = block(ceiling_, plan_->warmup(), kLeastSteps);
-  plan_->set_pilot(ceiling_, block(ceiling_, plan_->warmup(), pilot_steps(rough)));
+  // The first block also pays for what a process does once; where steps are slow, that is little.
+  double ceiling = block(ceiling_, plan_->warmup(), kLeastSteps);
+  if (pilot_steps(ceiling) > kLeastSteps) {
+    ceiling = block(ceiling_, plan_->warmup(), pilot_steps(ceiling));
+  }
+  plan_->set_pilot(ceiling_, ceiling);
   // Live may be slower by orders of magnitude: a few steps first, as many as it can bear after.
   double first = block(0, plan_->warmup(), kLeastSteps);
   if (pilot_steps(first) > kLeastSteps) first = block(0, plan_->warmup(), pilot_steps(first));
   plan_->set_pilot(0, first);
+  plan_->set_prior(expected_seconds(*chain_, runner_->records().back().result,
+                                    ceiling / static_cast<double>(chain_->batch_size)));
   if (!emulated_) choose_warmup(first);
 }
 
@@ -64,10 +72,14 @@ void Pilot::measure(int boundary) {
   plan_->set_pilot(boundary, block(boundary, plan_->warmup(), pilot_steps(guess)));
 }
 
-void Pilot::some(const std::vector<int>& boundaries) {
-  for (const int boundary : boundaries) {
-    if (runner_->left() <= 0) return;
-    if (!plan_->piloted(boundary)) measure(boundary);
+void Pilot::explore() {
+  while (runner_->left() > 0) {
+    const std::optional<int> boundary = plan_->to_pilot();
+    if (!boundary) break;
+    measure(*boundary);
+  }
+  for (const int boundary : plan_->boundaries()) {
+    if (runner_->left() > 0 && !plan_->piloted(boundary)) measure(boundary);
   }
 }
 

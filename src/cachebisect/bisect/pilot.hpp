@@ -11,15 +11,16 @@ namespace cachebisect {
 
 class CACHEBISECT_API Pilot {
  public:
-  /// Keeps references to runner and plan.
+  /// Keeps references to all three.
   Pilot(BlockRunner& runner, Plan& plan, const ChainDescription& chain);
 
   /// Boundaries n and 0, after a block that only warms up; chooses the untimed steps w: 2 on the
   /// emulated device, elsewhere the smallest of {2, 4, max(4, W, ring)} that agrees with the next
-  /// within 1%.
+  /// within 1%. Gives the plan what the law expects.
   void ends();
-  /// Those of these that have no pilot yet, while time is left.
-  void some(const std::vector<int>& boundaries);
+  /// Boundaries that the plan asks for, one after the other, then those of its next round, while
+  /// time is left.
+  void explore();
 
  private:
   /// Seconds of a step.
@@ -29,6 +30,7 @@ class CACHEBISECT_API Pilot {
 
   BlockRunner* runner_;
   Plan* plan_;
+  const ChainDescription* chain_;
   bool emulated_;
   int most_warmup_;
   int ceiling_;

@@ -16,14 +16,35 @@ constexpr int kMostSteps = 100000;
 constexpr double kRoundsThatMustFit = 15;
 constexpr double kPilotShare = 0.25;
 constexpr double kNullShare = 0.1;
-/// Rounds before a verdict on which part is the largest is acted upon.
-constexpr std::size_t kRoundsToTrust = 4;
-constexpr std::size_t kRoundsToOpen = 3;
+/// Parts that lose this share of the largest part's loss, or of min_drop, are looked at by
+/// themselves.
+constexpr double kWorth = 0.6;
+/// Chains this short begin with a few rounds of all boundaries, for a share of the budget.
+constexpr std::size_t kMostToSurvey = 13;
+constexpr std::size_t kSurveyRounds = 3;
+constexpr double kSurveyShare = 0.1;
+/// A chain that seemed flat to the pilot is looked at stage by stage only when so many rounds show
+/// a loss of this share of min_drop.
+constexpr std::size_t kRoundsToTrust = 3;
+constexpr double kLost = 0.8;
+/// Rounds after which a mean far from the centre is taken for stalls.
 constexpr std::size_t kRoundsForStalls = 10;
+/// The law is followed where it expects this share of a span's loss at one stage.
+constexpr double kExpected = 0.5;
 
 void make_set(std::vector<int>& values) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+bool stalls(const Finding& finding) {
+  return finding.bursty && finding.rounds >= kRoundsForStalls && finding.drop > finding.median_drop;
+}
+
+double to_theta(double drop) { return drop_to_theta(std::min(drop, 0.999999)); }
+
+bool holds(const Part& whole, const Part& part) {
+  return whole.from <= part.from && part.to <= whole.to;
 }
 
 }  // namespace
@@ -40,11 +61,21 @@ Plan::Plan(PlanOptions options) : options_(std::move(options)) {
   options_.candidates.push_back(options_.stages);
   make_set(options_.candidates);
   step_seconds_.assign(at(options_.stages) + 1, 0);
+  usual_seconds_ = step_seconds_;
+  measured_.assign(at(options_.stages) + 1, std::nullopt);
   boundaries_ = {0, options_.stages};
 }
 
 void Plan::set_pilot(int boundary, double step_seconds) {
   step_seconds_.at(at(boundary)) = std::max(step_seconds, 1e-9);
+  pilot_seconds_ += block_seconds(boundary);
+}
+
+void Plan::set_prior(const std::vector<double>& seconds_per_sample) {
+  prior_.clear();
+  for (const double seconds : seconds_per_sample) {
+    prior_.push_back(std::log(std::max(seconds, 1e-12)));
+  }
 }
 
 int Plan::steps(int boundary) const { return steps_for(step_seconds(boundary)); }
@@ -56,122 +87,158 @@ int Plan::steps_for(double step_seconds) {
 }
 
 double Plan::block_seconds(int boundary) const {
-  // An unknown boundary costs at most what live costs.
-  const double own = step_seconds_.at(at(boundary));
-  const double step = own > 0 ? own : step_seconds_.front();
-  return (warmup_ + steps(own > 0 ? boundary : 0)) * step;
+  // An unknown boundary costs at most what live costs; a pilot block may have met a stall.
+  const int like = piloted(boundary) ? boundary : 0;
+  const double usual = usual_seconds_[at(like)];
+  return (warmup_ + steps(like)) * (usual > 0 ? usual : step_seconds_[at(like)]);
 }
 
-double Plan::pilot_loss() const {
-  const double live = step_seconds_.front();
-  return live > 0 ? 1 - step_seconds_.back() / live : 0;
-}
-
-std::vector<int> Plan::to_pilot(double seconds_left) const {
-  std::vector<int> wanted;
-  for (const int k : options_.candidates) {
-    if (!piloted(k)) wanted.push_back(k);
-  }
-  if (wanted.empty() || options_.all) return wanted;
-  const double fit = kPilotShare * seconds_left / std::max(1e-9, block_seconds(0));
-  if (fit >= static_cast<double>(wanted.size())) return wanted;
-  const auto count = static_cast<std::size_t>(std::max(0.0, fit));
-  std::vector<int> spread;
-  for (std::size_t i = 0; i < count; ++i) {
-    spread.push_back(wanted[(2 * i + 1) * wanted.size() / (2 * count)]);
-  }
-  make_set(spread);
-  return spread;
-}
-
-void Plan::look_at_loss() { boundaries_ = {0, options_.stages}; }
-
-Part Plan::pilot_part(int from, int to) const {
-  Part best{from, to};
-  double largest = -1e300;
-  int last = from;
-  for (int k = from + 1; k <= to; ++k) {
-    if (!piloted(k)) continue;
-    const double drop = 1 - step_seconds_[at(k)] / step_seconds_[at(last)];
-    if (drop > largest) {
-      largest = drop;
-      best = {last, k};
-    }
+std::vector<Plan::Estimate> Plan::estimates() const {
+  std::vector<Estimate> parts;
+  const auto level = [&](int k) -> std::optional<double> {
+    if (measured_[at(k)]) return measured_[at(k)];
+    if (!piloted(k) || !piloted(options_.stages)) return std::nullopt;
+    return std::log(step_seconds_[at(k)] / step_seconds_.back());
+  };
+  int last = 0;
+  for (int k = 1; k <= options_.stages; ++k) {
+    const auto here = level(k);
+    if (!here) continue;
+    Estimate estimate{{last, k}, level(last).value_or(0) - *here, false};
+    estimate.excluded = std::any_of(excluded_.begin(), excluded_.end(),
+                                    [&](const Part& part) { return holds(part, estimate.part); });
+    parts.push_back(estimate);
     last = k;
   }
-  return best;
+  return parts;
 }
 
-void Plan::look_at_stages(double seconds_left) {
-  stages_ = true;
-  const bool known = std::all_of(options_.candidates.begin(), options_.candidates.end(),
-                                 [&](int k) { return piloted(k); });
-  if (options_.all ||
-      (known && seconds_left >= kRoundsThatMustFit * round_seconds(options_.candidates))) {
+double Plan::worth(const std::vector<Estimate>& parts) const {
+  double bar = drop_to_theta(options_.min_drop);
+  for (const Estimate& estimate : parts) bar = std::max(bar, estimate.loss);
+  return kWorth * bar;
+}
+
+bool Plan::surveying(const std::vector<Estimate>& parts) const {
+  if (options_.candidates.size() > kMostToSurvey || survey_rounds_ >= kSurveyRounds) return false;
+  if (kSurveyRounds * round_seconds(options_.candidates) > kSurveyShare * options_.budget_seconds) {
+    return false;
+  }
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const Estimate& part) { return part.loss > worth(parts); });
+}
+
+std::optional<int> Plan::expected_split(const Part& part) const {
+  if (prior_.size() != step_seconds_.size()) return std::nullopt;
+  int best = part.from + 1;
+  const auto expected = [&](int stage) { return prior_[at(stage) - 1] - prior_[at(stage)]; };
+  for (int stage = part.from + 1; stage <= part.to; ++stage) {
+    if (expected(stage) > expected(best)) best = stage;
+  }
+  const double whole = prior_[at(part.from)] - prior_[at(part.to)];
+  if (expected(best) < kExpected * whole || expected(best) < 0.02) return std::nullopt;
+  return best - 1 > part.from ? best - 1 : best;
+}
+
+int Plan::split(const Part& part) const {
+  const int wanted = expected_split(part).value_or(part.from + (part.to - part.from) / 2);
+  std::optional<int> nearest;
+  for (const int k : options_.candidates) {
+    if (k <= part.from || k >= part.to) continue;
+    if (!nearest || std::abs(k - wanted) < std::abs(*nearest - wanted)) nearest = k;
+  }
+  return nearest.value();
+}
+
+std::optional<int> Plan::to_pilot() const {
+  const auto unknown = std::find_if(options_.candidates.begin(), options_.candidates.end(),
+                                    [&](int k) { return !piloted(k); });
+  if (unknown == options_.candidates.end()) return std::nullopt;
+  if (options_.all) return *unknown;
+  const auto parts = estimates();
+  if (surveying(parts)) return *unknown;
+  if (pilot_seconds_ > kPilotShare * options_.budget_seconds) return std::nullopt;
+  const Estimate* largest = nullptr;
+  for (const Estimate& estimate : parts) {
+    if (estimate.excluded || estimate.loss <= worth(parts) || !can_open(estimate.part)) continue;
+    if (largest == nullptr || estimate.loss > largest->loss) largest = &estimate;
+  }
+  return largest == nullptr ? std::nullopt : std::optional(split(largest->part));
+}
+
+void Plan::update(const Findings& findings, const RoundTable& rounds) {
+  for (const int k : rounds.visited_boundaries()) {
+    usual_seconds_[at(k)] = median(rounds.block_taus(k)) * options_.batch_size;
+  }
+  const Finding& whole = findings.whole;
+  stalled_ = stalls(whole) ? to_theta(whole.drop) - to_theta(whole.median_drop) : 0;
+  if (findings.parts.size() == 1 && !options_.all) {
+    const double lost = to_theta(whole.median_drop) + stalled_;
+    if (whole.rounds < kRoundsToTrust || lost <= kLost * drop_to_theta(options_.min_drop)) return;
+  }
+  measured_ = rounds.levels();
+  survey_rounds_ = rounds.rounds();
+  for (const int k : options_.candidates) {
+    survey_rounds_ = std::min(survey_rounds_, static_cast<std::size_t>(rounds.visits(k)));
+  }
+  excluded_.clear();
+  for (const Finding& finding : findings.parts) {
+    if (finding.excluded) excluded_.push_back(finding.part);
+  }
+  choose();
+}
+
+/// Single blocks do not show where rare stalls arise: then all boundaries are visited, if 15 rounds
+/// of them fit.
+bool Plan::worth_all_boundaries(const std::vector<Estimate>& parts) const {
+  if (options_.all || surveying(parts)) return true;
+  return stalled_ > worth(parts) &&
+         kRoundsThatMustFit * round_seconds(options_.candidates) <= options_.budget_seconds;
+}
+
+void Plan::choose() {
+  const auto parts = estimates();
+  if (worth_all_boundaries(parts)) {
     boundaries_ = options_.candidates;
     return;
   }
-  const Part part = pilot_part(0, options_.stages);
-  boundaries_ = {0, part.from, part.to, options_.stages};
+  const double limit = worth(parts);
+  boundaries_ = {0, options_.stages};
+  // Neighbours are taken together while they lose little, or while no question is open on any.
+  double together = 0;
+  bool open = false;
+  for (const Estimate& estimate : parts) {
+    const double loss = std::max(0.0, estimate.loss);
+    together += loss;
+    open = open || !estimate.excluded;
+    if (!open || together <= limit) continue;
+    boundaries_.push_back(estimate.part.from);
+    together = loss;
+    open = !estimate.excluded;
+    if (!open || loss <= limit) continue;
+    boundaries_.push_back(estimate.part.to);
+    together = 0;
+    open = false;
+  }
   make_set(boundaries_);
 }
 
 std::vector<int> Plan::suspects() const {
-  const Part part = pilot_part(0, options_.stages);
+  const auto parts = estimates();
+  const auto largest =
+      std::max_element(parts.begin(), parts.end(),
+                       [](const Estimate& a, const Estimate& b) { return a.loss < b.loss; });
   std::vector<int> result;
-  for (int stage = part.from + 1; stage <= part.to; ++stage) result.push_back(stage);
+  if (largest == parts.end() || largest->loss <= worth(parts)) return result;
+  for (int stage = largest->part.from + 1; stage <= largest->part.to; ++stage) {
+    result.push_back(stage);
+  }
   return result;
 }
 
 bool Plan::can_open(const Part& part) const {
   return std::any_of(options_.candidates.begin(), options_.candidates.end(),
                      [&](int k) { return k > part.from && k < part.to; });
-}
-
-void Plan::open(const Part& part, std::vector<int>& boundaries) const {
-  const Part inner = pilot_part(part.from, part.to);
-  if (inner != part) {
-    boundaries.push_back(inner.from);
-    boundaries.push_back(inner.to);
-    return;
-  }
-  const int middle = part.from + (part.to - part.from) / 2;
-  std::optional<int> nearest;
-  for (const int k : options_.candidates) {
-    if (k <= part.from || k >= part.to) continue;
-    if (!nearest || std::abs(k - middle) < std::abs(*nearest - middle)) nearest = k;
-  }
-  if (nearest) boundaries.push_back(*nearest);
-}
-
-void Plan::update(const Findings& findings, double seconds_left) {
-  if (!stages_) {
-    const Finding& whole = findings.whole;
-    const double worth = 0.8 * options_.min_drop;
-    const bool lost = whole.low > options_.min_drop ||
-                      (whole.rounds >= kRoundsToOpen && whole.median_drop > worth) ||
-                      (whole.rounds >= kRoundsForStalls && whole.bursty && whole.drop > worth);
-    if (lost) look_at_stages(seconds_left);
-    return;
-  }
-  if (options_.all) return;
-  const double leading = findings.leader ? findings.parts[*findings.leader].low : options_.min_drop;
-  const double bar = std::max(leading, options_.min_drop);
-  std::vector<int> next{0, options_.stages};
-  const Finding* largest = nullptr;
-  for (const Finding& finding : findings.parts) {
-    if (finding.high >= bar) {
-      next.push_back(finding.part.from);
-      next.push_back(finding.part.to);
-    }
-    if (largest == nullptr || finding.median_drop > largest->median_drop) largest = &finding;
-  }
-  if (largest != nullptr && largest->rounds >= kRoundsToTrust && can_open(largest->part) &&
-      largest->high >= options_.min_drop && largest->median_drop > 0.5 * options_.min_drop) {
-    open(largest->part, next);
-  }
-  make_set(next);
-  boundaries_ = std::move(next);
 }
 
 double Plan::round_seconds() const { return round_seconds(boundaries_); }

@@ -1,5 +1,5 @@
-// Which boundaries the next round visits and how long their blocks are: from the budget, the pilot
-// and the evidence so far.
+// Which boundaries the next round visits and how long their blocks are: from the budget, the pilot,
+// the law's guess and the evidence so far.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,13 @@ struct PlanOptions {
   std::vector<int> candidates;  ///< boundaries that can be visited; 0 and n among them
   double budget_seconds = 60;
   double min_drop = 0.05;
+  double batch_size = 1;
   bool all = false;  ///< the user gave the list: all of it, whatever the budget
 };
 
+/// Every round visits 0, n and both ends of each part that loses much of what the largest part
+/// loses; what lies between is taken together. Spans that lose so much are opened: where the law
+/// expects the loss, else in the middle. Short chains begin with a few rounds of all boundaries.
 class CACHEBISECT_API Plan {
  public:
   /// Throws Error(usage) for candidates out of range.
@@ -26,6 +30,8 @@ class CACHEBISECT_API Plan {
   /// Seconds of one training step at a boundary, from its pilot block. Sets the block's length:
   /// N_k = max(3, ceil(40 ms / step)).
   void set_pilot(int boundary, double step_seconds);
+  /// What the law expects of each boundary 0..n, in seconds a sample; only ratios count.
+  void set_prior(const std::vector<double>& seconds_per_sample);
   void set_warmup(int steps) noexcept { warmup_ = steps; }
   [[nodiscard]] int warmup() const noexcept { return warmup_; }
   [[nodiscard]] bool piloted(int boundary) const { return step_seconds_.at(at(boundary)) > 0; }
@@ -36,44 +42,49 @@ class CACHEBISECT_API Plan {
   [[nodiscard]] double step_seconds(int boundary) const { return step_seconds_.at(at(boundary)); }
   [[nodiscard]] double block_seconds(int boundary) const;
 
-  /// Share of throughput lost over the whole chain by the pilot; both ends must be piloted.
-  [[nodiscard]] double pilot_loss() const;
-  /// True when the pilot's loss is so small that the whole loss is looked at first (never where the
-  /// user gave the list).
-  [[nodiscard]] bool loss_first() const {
-    return !options_.all && pilot_loss() < 0.6 * options_.min_drop;
-  }
-  /// Candidates to pilot before stages are looked at: all of them, or, where their blocks would
-  /// take over a quarter of what is left, as many as fit, spread evenly.
-  [[nodiscard]] std::vector<int> to_pilot(double seconds_left) const;
-
-  /// The first rounds: only {0, n}.
-  void look_at_loss();
-  /// Stages from now on: all candidates when 15 rounds of them fit, else those around the part that
-  /// the pilot names.
-  void look_at_stages(double seconds_left);
-  [[nodiscard]] bool looking_at_stages() const noexcept { return stages_; }
-  /// The stages that the pilot names (1-based): the part with its largest drop.
+  /// The boundary whose pilot block would tell most; none when no span worth opening is left, or
+  /// pilots have had their share of the budget.
+  [[nodiscard]] std::optional<int> to_pilot() const;
+  /// Takes what the rounds showed; then boundaries() are the next round's.
+  void update(const Findings& findings, const RoundTable& rounds);
+  /// By the pilot alone, before the first round.
+  void choose();
+  [[nodiscard]] const std::vector<int>& boundaries() const noexcept { return boundaries_; }
+  /// Stages (1-based) of the part that loses most; none while no part loses enough to be looked at.
   [[nodiscard]] std::vector<int> suspects() const;
 
-  /// Opens and closes boundaries by what is known after a round.
-  void update(const Findings& findings, double seconds_left);
-  [[nodiscard]] const std::vector<int>& boundaries() const noexcept { return boundaries_; }
   /// A span with candidates between its ends.
   [[nodiscard]] bool can_open(const Part& part) const;
   /// Seconds of the next round, null blocks included.
   [[nodiscard]] double round_seconds() const;
-  [[nodiscard]] double round_seconds(const std::vector<int>& boundaries) const;
 
  private:
+  /// A part between boundaries with an estimate, and its loss of log throughput.
+  struct Estimate {
+    Part part;
+    double loss = 0;
+    bool excluded = false;
+  };
   static std::size_t at(int boundary) { return static_cast<std::size_t>(boundary); }
-  [[nodiscard]] Part pilot_part(int from, int to) const;
-  void open(const Part& part, std::vector<int>& boundaries) const;
+  [[nodiscard]] std::vector<Estimate> estimates() const;
+  [[nodiscard]] bool worth_all_boundaries(const std::vector<Estimate>& parts) const;
+  [[nodiscard]] double worth(const std::vector<Estimate>& parts) const;
+  [[nodiscard]] bool surveying(const std::vector<Estimate>& parts) const;
+  [[nodiscard]] int split(const Part& part) const;
+  [[nodiscard]] std::optional<int> expected_split(const Part& part) const;
+  [[nodiscard]] double round_seconds(const std::vector<int>& boundaries) const;
 
   PlanOptions options_;
   int warmup_ = 2;
-  bool stages_ = false;
-  std::vector<double> step_seconds_;  ///< by boundary; 0: no pilot
+  double pilot_seconds_ = 0;
+  std::vector<double> step_seconds_;   ///< by boundary; 0: no pilot
+  std::vector<double> usual_seconds_;  ///< of a step, by boundary, by rounds; 0: not visited
+  std::vector<double> prior_;          ///< log seconds by boundary; may be empty
+  std::vector<std::optional<double>>
+      measured_;  ///< by boundary: log tau(k) - log tau(n), by rounds
+  std::vector<Part> excluded_;
+  double stalled_ = 0;  ///< log throughput lost over the whole chain in rare stalls alone
+  std::size_t survey_rounds_ = 0;  ///< of the boundary with the fewest
   std::vector<int> boundaries_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
@@ -27,10 +28,19 @@ class CACHEBISECT_API RoundTable {
   [[nodiscard]] std::vector<int> visited_boundaries() const;
   /// log(seconds a sample) in a round; none where the round did not visit it.
   [[nodiscard]] std::optional<double> log_tau(std::size_t round, int boundary) const;
+  /// The nearest boundaries that a round visited, at or before the first and at or after the
+  /// second; every round visits 0 and n.
+  [[nodiscard]] std::pair<int, int> visited_around(std::size_t round, int from, int to) const;
+  /// Median over the rounds that visited both of log tau(from) - log tau(to); none without such.
+  [[nodiscard]] std::optional<double> median_loss(int from, int to) const;
+  /// log tau(k) - log tau(n) of each boundary k; none where it was not visited. Boundaries with
+  /// fewer rounds are fitted in between those with more, so that losses of spans are kept.
+  [[nodiscard]] std::vector<std::optional<double>> levels() const;
   /// Seconds a sample of every block of this boundary.
   [[nodiscard]] std::vector<double> block_taus(int boundary) const;
   /// All seconds over all samples. A boundary that missed rounds is scaled by what the missed
-  /// rounds did to boundaries 0 and n, which every round visits: drift must not look like a drop.
+  /// rounds did to boundaries 0 and n, which every round visits, stalls in them left out: neither
+  /// drift nor stalls must look like a drop.
   [[nodiscard]] double tau(int boundary) const;
 
  private:
@@ -39,8 +49,9 @@ class CACHEBISECT_API RoundTable {
     double samples = 0;  ///< 0: not visited
   };
   static std::size_t index(int boundary) { return static_cast<std::size_t>(boundary); }
-  /// Seconds over samples of `boundary` over the rounds that visit `companion` too.
-  [[nodiscard]] double tau_beside(int boundary, int companion) const;
+  /// Mean seconds a sample of `boundary` over the rounds that visit `companion` too, no block
+  /// counted as more than so many; 0 without such.
+  [[nodiscard]] double mean_beside(int boundary, int companion, double most) const;
 
   std::vector<std::vector<Cell>> rounds_;
   std::vector<Cell> open_;

@@ -24,6 +24,9 @@ const char* to_string(VerdictKind kind) noexcept {
 
 namespace {
 
+/// Of the leader's drop.
+constexpr double kSpanToOpen = 0.6;
+
 std::optional<Decision> find_anomaly(const Findings& findings) {
   std::optional<std::size_t> worst;
   for (std::size_t i = 0; i < findings.parts.size(); ++i) {
@@ -34,6 +37,17 @@ std::optional<Decision> find_anomaly(const Findings& findings) {
   return Decision{VerdictKind::anomaly, true, worst};
 }
 
+/// A rival that could still be opened and seems to lose about as much as the leader: whatever stage
+/// is in it may be the one to name.
+bool span_may_hold_more(const Findings& findings, const Plan& plan) {
+  const double leading = findings.parts[*findings.leader].median_drop;
+  return std::any_of(findings.rivals.begin(), findings.rivals.end(), [&](std::size_t rival) {
+    const Finding& part = findings.parts[rival];
+    return plan.can_open(part.part) &&
+           std::max(part.drop, part.median_drop) > kSpanToOpen * leading;
+  });
+}
+
 }  // namespace
 
 Decision decide(const Findings& findings, const Plan& plan, double min_drop) {
@@ -41,11 +55,12 @@ Decision decide(const Findings& findings, const Plan& plan, double min_drop) {
   // An anomaly on its way comes first: it needs more rounds, as its share of the error is small.
   const bool unsure = std::any_of(findings.parts.begin(), findings.parts.end(),
                                   [](const Finding& part) { return part.maybe_slower_cached; });
-  if (findings.leader && !plan.can_open(findings.parts[*findings.leader].part)) {
+  if (findings.leader && !plan.can_open(findings.parts[*findings.leader].part) &&
+      !span_may_hold_more(findings, plan)) {
     return {VerdictKind::drop, findings.rivals.empty() && !unsure, findings.leader};
   }
   const bool all_small = std::all_of(findings.parts.begin(), findings.parts.end(),
-                                     [&](const Finding& part) { return part.high < min_drop; });
+                                     [](const Finding& part) { return part.excluded; });
   if (findings.whole.low > min_drop && all_small) {
     return {VerdictKind::spread, !unsure, std::nullopt};
   }

@@ -1,0 +1,53 @@
+// How many blocks, all boundaries and the pilot together, a planted drop takes to certify.
+#include <doctest/doctest.h>
+
+#include "cachebisect/api/selftest/draw.hpp"
+#include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/replay/simulated_replayer.hpp"
+
+using namespace cachebisect;
+using namespace cachebisect::selftest;
+
+namespace {
+
+struct Cost {
+  std::vector<double> blocks;
+  int named = 0;
+};
+
+/// Chains of n stages of which one costs 20%, blocks with 1% noise.
+Cost certify(int n, int chains) {
+  DrawOptions draw_options;
+  draw_options.least_stages = draw_options.most_stages = n;
+  draw_options.least_drop = draw_options.most_drop = 0.2;
+  draw_options.flat_share = 0;
+  Cost cost;
+  for (int i = 0; i < chains; ++i) {
+    const PlantedChain planted = draw(70001 + static_cast<std::uint64_t>(i), draw_options);
+    SimulatedReplayer replayer(planted.chain, {.seed = planted.seed, .noise = {.white_cv = 0.01}});
+    BisectOptions options;
+    options.seed = planted.seed;
+    options.explain = false;
+    const Report report = bisect(replayer, options);
+    cost.blocks.push_back(static_cast<double>(report.blocks.size()));
+    cost.named += report.verdict.kind == VerdictKind::drop &&
+                          report.verdict.stage_index == planted.truth.largest
+                      ? 1
+                      : 0;
+  }
+  MESSAGE("n = " << n << ": median " << median(cost.blocks) << " blocks, p90 "
+                 << quantile(cost.blocks, 0.9) << ", named " << cost.named << " of " << chains);
+  return cost;
+}
+
+}  // namespace
+
+TEST_CASE("a 20% drop takes few blocks, however long the chain") {
+  constexpr int kChains = 50;
+  for (const auto& [n, most] : {std::pair{8, 110.0}, {30, 160.0}, {64, 160.0}}) {
+    const Cost cost = certify(n, kChains);
+    CHECK(median(cost.blocks) <= most);
+    CHECK(cost.named >= kChains - 1);
+  }
+}
