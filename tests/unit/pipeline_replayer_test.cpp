@@ -156,6 +156,22 @@ TEST_CASE("A replay from the first cached samples serves no others") {
   }
 }
 
+TEST_CASE("What the tool itself costs is measured once") {
+  for (const int workers : {0, 2}) {
+    Job job(test::random_chain({.samples = 4096, .workers = workers}));
+    CacheBudget budget;
+    budget.host_bytes = 100'000;
+    const CacheFacts facts = job.replayer.prepare(budget, {});
+    REQUIRE(facts.floor_seconds_per_sample.has_value());
+    REQUIRE(facts.floor_seconds_per_batch.has_value());
+    CHECK(*facts.floor_seconds_per_sample + *facts.floor_seconds_per_batch > 0);
+    const auto again = job.replayer.refill(0, {});
+    REQUIRE(again.has_value());
+    CHECK(again->floor_seconds_per_sample == facts.floor_seconds_per_sample);
+    CHECK(again->floor_seconds_per_batch == facts.floor_seconds_per_batch);
+  }
+}
+
 TEST_CASE("After a refill other samples are replayed, the same at every boundary") {
   Job job(test::random_chain({.samples = 4096}));
   CacheBudget budget;

@@ -12,12 +12,14 @@
 #include "cachebisect/replay/load_guard.hpp"
 #include "cachebisect/replay/residency.hpp"
 #include "cachebisect/replay/suspension_watch.hpp"
+#include "cachebisect/replay/tool_cost.hpp"
 #include "cachebisect/replay/training_job.hpp"
 
 namespace cachebisect {
 namespace {
 
 constexpr std::uint64_t kRoundsBetweenChecks = 8;
+constexpr double kCostSeconds = 0.02;
 
 void set_timing(const BlockTiming& timing, BlockResult& result) {
   result.seconds = timing.seconds;
@@ -286,7 +288,12 @@ CacheFacts PipelineReplayer::prepare(const CacheBudget& budget, const std::stop_
   State& s = *state_;
   s.round_batch = 0;
   s.longest_block = 1;
-  return s.take_over(s.cache.fill(s.job.loader, budget, stop));
+  const ToolCost cost =
+      measure_tool_cost(*s.job.device, s.job.pipeline, s.workers, kCostSeconds, stop);
+  CacheFacts filled = s.cache.fill(s.job.loader, budget, stop);
+  filled.floor_seconds_per_sample = cost.seconds_per_sample;
+  filled.floor_seconds_per_batch = cost.seconds_per_batch;
+  return s.take_over(std::move(filled));
 }
 
 std::optional<CacheFacts> PipelineReplayer::refill(std::uint64_t samples,
@@ -295,6 +302,8 @@ std::optional<CacheFacts> PipelineReplayer::refill(std::uint64_t samples,
   if (!s.cache.filled()) throw Error(ErrorKind::internal, "refill() before prepare()");
   std::optional<CacheFacts> facts = s.cache.refill(s.job.loader, samples, stop);
   if (!facts) return std::nullopt;
+  facts->floor_seconds_per_sample = s.facts.floor_seconds_per_sample;
+  facts->floor_seconds_per_batch = s.facts.floor_seconds_per_batch;
   return s.take_over(std::move(*facts));
 }
 
