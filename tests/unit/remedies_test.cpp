@@ -83,7 +83,8 @@ TEST_CASE("element-wise work moves to the device") {
   report.chain.workers = 8;
   const auto remedies = find_remedies(report);
   REQUIRE(find(remedies, "to_device") != nullptr);
-  CHECK(find(remedies, "to_device")->edits.front().path == "/stages/2");
+  // Without the effective pipeline there is nothing to carry over, and no edit that would do.
+  CHECK(find(remedies, "to_device")->edits.empty());
 }
 
 TEST_CASE("a copy that does not overlap is made to") {

@@ -258,8 +258,8 @@ LawInput law_input(const FittedLaw& law, const LawChanges& changes, int boundary
   in.trainer_seconds = changes.step_factor * law.trainer_seconds;
   in.step_seconds = changes.step_factor * law.step_seconds;
   in.cpu_seconds = changes.step_factor * law.trainer_cpu_seconds;
-  in.copy_overlaps = law.copy_overlaps;
-  in.copy_blocks = law.copy_blocks;
+  in.copy_overlaps = law.copy_overlaps || changes.copy_overlaps;
+  in.copy_blocks = law.copy_blocks && !changes.copy_overlaps;
   bool loads = false;
   for (std::size_t s = from; s < law.stages.size(); ++s) {
     const double factor = factor_of(changes, s);

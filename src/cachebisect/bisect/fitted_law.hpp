@@ -49,7 +49,8 @@ struct CostScale {
 struct LawChanges {
   std::optional<int> workers;
   std::vector<CostScale> stages;
-  double step_factor = 1;  ///< on the training step, host and device
+  double step_factor = 1;      ///< on the training step, host and device
+  bool copy_overlaps = false;  ///< copy and step are made to run side by side
 };
 
 /// What limits, at what throughput.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cachebisect/bisect/format.hpp"
+#include "cachebisect/bisect/remedy_edits.hpp"
 
 namespace cachebisect {
 namespace {
@@ -132,7 +133,7 @@ class Advisor {
       return;
     }
     workers(stage.name, stage.name + " is bound by the CPU and cores are idle");
-    move_to_device(stage);
+    offer_device(stage);
     if (stage.category == "decode") {
       say("smaller_images", &stage, "store the images at the size that training needs",
           "decoding costs by the pixel, and pixels beyond the crop are thrown away");
@@ -152,14 +153,30 @@ class Advisor {
   }
 
   /// Element-wise stages run after the copy for next to nothing, and the copy shrinks.
-  void move_to_device(const StageReport& stage) {
-    static constexpr std::array kMovable{"to_float", "normalize", "one_hot", "cast"};
+  void offer_device(const StageReport& stage) {
+    static constexpr std::array kMovable{"to_float", "normalize", "one_hot"};
     for (const std::string what : kMovable) {
       if (stage.type != "augment." + what) continue;
       say("to_device", &stage, "do it on the device: device." + what + " after the copy",
           "element-wise work is next to free there, and raw bytes are copied instead of floats",
-          {{pointer(stage), "null"}, {"/stages/-", R"({"use": "device.)" + what + R"("})"}});
+          move_to_device(report_.chain, {static_cast<std::size_t>(stage.index) - 1}));
     }
+  }
+
+  /// Floats that the host makes of uint8 are made on the device instead.
+  void ship_bytes() {
+    std::vector<std::size_t> moved;
+    for (const StageReport& stage : report_.stages) {
+      const bool makes_floats =
+          stage.type == "augment.normalize" || stage.type == "augment.to_float";
+      if (makes_floats) moved.push_back(static_cast<std::size_t>(stage.index) - 1);
+    }
+    if (moved.empty()) return;
+    const std::string type = report_.stages[moved.back()].type;
+    say("ship_bytes", &report_.stages[moved.front()],
+        "copy uint8 and convert on the device: device" + type.substr(type.find('.')),
+        "float32 is four times the bytes of uint8, and the copy pays by the byte",
+        move_to_device(report_.chain, moved));
   }
 
   void collate(const StageReport& stage) {
@@ -183,14 +200,10 @@ class Advisor {
           "only then do copy and training step run side by side", std::move(edits));
     }
     for (const StageReport& before : report_.stages) {
-      if (before.type == "augment.one_hot") move_to_device(before);
+      if (before.type == "augment.one_hot") offer_device(before);
     }
+    ship_bytes();
     for (const StageReport& before : report_.stages) {
-      if (before.type == "augment.normalize" || before.type == "augment.to_float") {
-        say("ship_bytes", &before, "copy uint8 and convert on the device: device.normalize",
-            "float32 is four times the bytes of uint8, and the copy pays by the byte",
-            {{pointer(before), "null"}, {"/stages/-", R"({"use": "device.normalize"})"}});
-      }
       if (before.type == "collate.pad") {
         say("bucket", &before, "group samples of like size into a batch",
             percent(before.padding_share.value_or(0)) + " of what is copied is padding");

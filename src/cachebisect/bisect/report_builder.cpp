@@ -9,6 +9,7 @@
 #include "cachebisect/bisect/near_floor.hpp"
 #include "cachebisect/bisect/payoff.hpp"
 #include "cachebisect/bisect/remedies.hpp"
+#include "cachebisect/bisect/remedy_forecast.hpp"
 #include "cachebisect/bisect/sentence.hpp"
 #include "cachebisect/bisect/warnings.hpp"
 #include "cachebisect/bisect/what_if.hpp"
@@ -114,6 +115,7 @@ void ReportBuilder::fill(const Measured& measured) {
   if (measured.explanation != nullptr) fill_explanation(report_, *measured.explanation);
   fill_what_ifs(report_, options_->what_ifs);
   report_.remedies = find_remedies(report_);
+  predict_remedies(report_);
   if (options_->verify) fill_verification(report_, measured.verified);
   report_.verdict.text = refusal ? refusal->text : verdict_sentence(report_);
   if (refusal) report_.warnings.insert(report_.warnings.begin(), *refusal);
