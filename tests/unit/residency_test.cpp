@@ -6,8 +6,11 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/replay/page_cache.hpp"
 
 using namespace cachebisect;
 
@@ -32,9 +35,9 @@ class FileSource final : public SourceStage {
 
 class TemporaryFile {
  public:
-  explicit TemporaryFile(std::size_t bytes)
-      : path_(std::filesystem::temp_directory_path() /
-              ("cachebisect-residency-" + std::to_string(getpid()))) {
+  explicit TemporaryFile(std::size_t bytes, const std::filesystem::path& folder =
+                                                std::filesystem::temp_directory_path())
+      : path_(folder / ("cachebisect-residency-" + std::to_string(getpid()))) {
     std::ofstream(path_, std::ios::binary) << std::string(bytes, 'x');
   }
   ~TemporaryFile() { std::filesystem::remove(path_); }
@@ -76,4 +79,53 @@ TEST_CASE("Residency is unknown without files, and for files that are gone") {
   CHECK_FALSE(resident_share(gone, indices).has_value());
   evict(gone, indices);
   CHECK_FALSE(resident_share(FileSource("/dev/null", 100), indices).has_value());
+}
+
+TEST_CASE("Only the pages of exactly these samples count") {
+  const std::uint64_t bytes = 256 * page_bytes();
+  const TemporaryFile file(8 * bytes);
+  const FileSource source(file.path(), bytes);
+  const std::vector<SampleIndex> all{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}};
+  evict(source, all);
+  if (resident_share(source, all) != 0.0) {
+    MESSAGE("the temporary folder keeps its pages; not tested here");
+    return;
+  }
+  const int fd = open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
+  posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);  // no reading ahead
+  std::vector<char> read(bytes);
+  CHECK(pread(fd, read.data(), bytes, static_cast<off_t>(2 * bytes)) ==
+        static_cast<ssize_t>(bytes));
+  close(fd);
+  const std::vector<SampleIndex> resident{{2}};
+  const std::vector<SampleIndex> others{{0}, {1}, {3}, {7}};
+  const std::vector<SampleIndex> both{{2}, {5}};
+  CHECK(resident_share(source, resident) == 1.0);
+  CHECK(resident_share(source, others) == 0.0);
+  CHECK(resident_share(source, both) == 0.5);
+}
+
+TEST_CASE("cachestat and mincore agree where both answer") {
+  const TemporaryFile file(64 * page_bytes());
+  const int fd = open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
+  const auto counted = resident_by_cachestat(fd, {3, 40});
+  const auto mapped = resident_by_mincore(fd, {3, 40});
+  REQUIRE(mapped.has_value());
+  CHECK(*mapped <= 37);
+  if (counted) CHECK(*counted == *mapped);
+  CHECK(resident_pages(fd, {3, 40}) == mapped);
+  CHECK(resident_pages(fd, {5, 5}) == 0);
+  close(fd);
+  CHECK_FALSE(resident_pages(fd, {3, 40}).has_value());
+}
+
+TEST_CASE("Where eviction does not work, the pages are told to be resident") {
+  const std::filesystem::path memory = "/dev/shm";  // tmpfs has no other place for its pages
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(memory, ignored) || access(memory.c_str(), W_OK) != 0) return;
+  const TemporaryFile file(8 * page_bytes(), memory);
+  const FileSource source(file.path(), page_bytes());
+  const std::vector<SampleIndex> indices{{0}, {5}};
+  evict(source, indices);
+  CHECK(resident_share(source, indices) == 1.0);
 }

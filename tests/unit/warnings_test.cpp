@@ -35,6 +35,7 @@ struct Planted {
   std::optional<double> usable_cpus;
   std::optional<double> floor_per_sample;
   std::optional<double> floor_per_batch;
+  std::optional<double> resident_share;          ///< of what each block reads
   std::function<void(MachineReading&)> disturb;  ///< given the time of each reading
 };
 
@@ -58,7 +59,9 @@ class PlantedMachine final : public Replayer {
   }
   void begin_round() override { inner_.begin_round(); }
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
-    return inner_.run(request, stop);
+    BlockResult result = inner_.run(request, stop);
+    result.resident_share = planted_.resident_share;
+    return result;
   }
   [[nodiscard]] double clock() const override { return inner_.clock(); }
   [[nodiscard]] MachineReading read_machine() const override {
@@ -231,4 +234,19 @@ TEST_CASE("a drop that costs hardly more than the tool itself is not certified")
   }
   CHECK(contains(run({.floor_per_sample = 70e-6}).verdict.text, "crop costs"));
   CHECK(contains(run({.floor_per_batch = 500e-6}).verdict.text, "the live pipeline costs"));
+}
+
+TEST_CASE("Cold reading that was not cold is warned of, and no other") {
+  const auto warned = [](std::optional<double> share, const std::string& io) {
+    BisectOptions options;
+    options.io = io;
+    const Report report = run({.resident_share = share}, options);
+    return std::ranges::any_of(report.warnings,
+                               [](const Warning& w) { return w.code == "not_cold"; });
+  };
+  CHECK(warned(1.0, "cold"));
+  CHECK(warned(0.06, "cold"));
+  CHECK_FALSE(warned(0.04, "cold"));
+  CHECK_FALSE(warned(std::nullopt, "cold"));
+  CHECK_FALSE(warned(1.0, "as-is"));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "cachebisect/bisect/format.hpp"
@@ -19,6 +20,7 @@ constexpr double kThrottleWorthSaying = 0.01;
 constexpr double kMemoryStallWorthSaying = 0.01;
 constexpr double kWholeCpus = 0.01;  ///< closer to a whole number than this is whole
 constexpr double kExpectTolerance = 0.1;
+constexpr double kResidentWorthSaying = 0.05;
 
 std::string cpus(double count) { return rate(count) + (count == 1 ? " CPU" : " CPUs"); }
 
@@ -154,6 +156,31 @@ void warn_of_cache(std::vector<Warning>& out, const Report& report) {
   }
 }
 
+/// Mean over the blocks where it is known.
+std::optional<double> resident_share(const std::vector<BlockRecord>& records) {
+  double sum = 0;
+  int known = 0;
+  for (const BlockRecord& record : records) {
+    if (!record.result.resident_share) continue;
+    sum += *record.result.resident_share;
+    ++known;
+  }
+  return known > 0 ? std::optional(sum / known) : std::nullopt;
+}
+
+void warn_of_reading(std::vector<Warning>& out, const Measured& measured,
+                     const BisectOptions& options) {
+  if (options.io != "cold") return;
+  const auto share = resident_share(measured.runner.records());
+  if (!share || *share <= kResidentWorthSaying) return;
+  out.push_back({"not_cold",
+                 percent(*share) +
+                     " of the pages that live blocks read were in memory after they had been "
+                     "evicted: reading was not as cold as --io cold asks for",
+                 "move the data off tmpfs or an overlay, stop other programs that read it, or read "
+                 "the figures as --io as-is"});
+}
+
 }  // namespace
 
 std::vector<Warning> find_machine_warnings(const MachineReport& machine, int workers) {
@@ -170,6 +197,7 @@ std::vector<Warning> find_warnings(const Report& report, const Measured& measure
   warn_of_suspension(out, measured);
   warn_of_job(out, report, options);
   warn_of_cache(out, report);
+  warn_of_reading(out, measured, options);
   if (report.skipped > 0) {
     out.push_back({"skipped",
                    std::to_string(report.skipped) + " damaged samples were skipped and replaced",

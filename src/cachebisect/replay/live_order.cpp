@@ -28,14 +28,21 @@ std::uint64_t LiveOrder::reserve(std::uint64_t batches) noexcept {
 }
 
 std::vector<SampleIndex> LiveOrder::indices(std::uint64_t position, std::uint64_t batches) const {
+  return some_indices(position, batches,
+                      batches * static_cast<std::uint64_t>(pipeline_->batch_size()));
+}
+
+std::vector<SampleIndex> LiveOrder::some_indices(std::uint64_t position, std::uint64_t batches,
+                                                 std::uint64_t count) const {
   const Sampler sampler(pipeline_->samples(), pipeline_->spec().seed, pipeline_->spec().shuffle);
-  const std::uint64_t count = batches * static_cast<std::uint64_t>(pipeline_->batch_size());
-  std::vector<SampleIndex> all;
-  all.reserve(count);
-  for (std::uint64_t p = position; p < position + count; ++p) {
-    all.push_back(sampler.index(p / epoch_length_, p % epoch_length_));
+  const std::uint64_t all = batches * static_cast<std::uint64_t>(pipeline_->batch_size());
+  std::vector<SampleIndex> some;
+  some.reserve(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t p = position + i * all / count;
+    some.push_back(sampler.index(p / epoch_length_, p % epoch_length_));
   }
-  return all;
+  return some;
 }
 
 }  // namespace cachebisect

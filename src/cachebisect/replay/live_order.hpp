@@ -22,6 +22,9 @@ class LiveOrder {
   /// The samples of `batches` batches from `position` on, as the executor takes them.
   [[nodiscard]] std::vector<SampleIndex> indices(std::uint64_t position,
                                                  std::uint64_t batches) const;
+  /// `count` of these samples, spread evenly.
+  [[nodiscard]] std::vector<SampleIndex> some_indices(std::uint64_t position, std::uint64_t batches,
+                                                      std::uint64_t count) const;
 
  private:
   const Pipeline* pipeline_;

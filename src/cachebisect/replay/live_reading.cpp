@@ -1,5 +1,8 @@
 #include "cachebisect/replay/live_reading.hpp"
 
+#include <algorithm>
+
+#include "cachebisect/base/clock.hpp"
 #include "cachebisect/replay/residency.hpp"
 
 namespace cachebisect {
@@ -18,8 +21,24 @@ LoadPlan LiveReading::begin(TrainingJob& job, std::uint64_t batches, std::uint64
     chosen_ = job.order.indices(position, batches);
     return begin_cold(pipeline, result);
   }
+  look(job, position, batches, result);
   plan.first_position = position;
   return plan;
+}
+
+void LiveReading::look(const TrainingJob& job, std::uint64_t position, std::uint64_t batches,
+                       BlockResult& result) {
+  constexpr std::uint64_t one_in = 16;  // opening a file brings its inode in
+  constexpr std::uint64_t most = 32;
+  constexpr double pause = 50;
+  const double began = monotonic_seconds();
+  if (began < next_look_) return;
+  const std::uint64_t samples = batches * static_cast<std::uint64_t>(job.pipeline.batch_size());
+  const std::uint64_t count = std::clamp<std::uint64_t>(samples / one_in, 1, most);
+  result.resident_share =
+      resident_share(job.pipeline.source(), job.order.some_indices(position, batches, count));
+  const double ended = monotonic_seconds();
+  next_look_ = ended + pause * (ended - began);
 }
 
 LoadPlan LiveReading::begin_cold(const Pipeline& pipeline, BlockResult& result) {

@@ -116,7 +116,7 @@ struct PipelineReplayer::State {
 /// The caches have been filled: nothing of them has been replayed yet.
 const CacheFacts& PipelineReplayer::State::take_over(CacheFacts filled) {
   facts = std::move(filled);
-  if (options.io != IoMode::as_is) {
+  if (options.io == IoMode::warm) {
     facts.resident_share = resident_share(job.pipeline.source(), cache.indices());
   }
   replayed.assign(job.last_boundary() + 1, false);

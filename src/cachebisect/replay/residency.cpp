@@ -7,22 +7,16 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cachebisect/replay/page_cache.hpp"
 
 namespace cachebisect {
 namespace {
 
-struct PageRange {
-  std::uint64_t first;  ///< page
-  std::uint64_t last;   ///< one beyond
-};
-
 /// Pages by file, sorted, overlapping ones joined.
 using PagesByFile = std::map<std::string, std::vector<PageRange>>;
-
-std::uint64_t page_bytes() { return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)); }
 
 PagesByFile pages_of(const SourceStage& source, std::span<const SampleIndex> indices) {
   const std::uint64_t page = page_bytes();
@@ -84,21 +78,13 @@ bool count_pages(const std::string& path, const std::vector<PageRange>& ranges, 
   if (file.size() == 0) return false;
   const std::uint64_t page = page_bytes();
   const std::uint64_t file_pages = (file.size() + page - 1) / page;
-  std::vector<unsigned char> resident;
   for (const PageRange& range : ranges) {
-    const std::uint64_t last = std::min(range.last, file_pages);
-    if (range.first >= last) continue;
-    const std::size_t bytes = (last - range.first) * page;
-    void* map = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.fd(),
-                     static_cast<off_t>(range.first * page));
-    if (map == MAP_FAILED) return false;  // NOLINT(performance-no-int-to-ptr)
-    resident.assign(last - range.first, 0);
-    const bool told = mincore(map, bytes, resident.data()) == 0;
-    munmap(map, bytes);
-    if (!told) return false;
-    count.all += resident.size();
-    count.resident += static_cast<std::uint64_t>(std::count_if(
-        resident.begin(), resident.end(), [](unsigned char c) { return (c & 1U) != 0; }));
+    const PageRange within{range.first, std::min(range.last, file_pages)};
+    if (within.first >= within.last) continue;
+    const auto resident = resident_pages(file.fd(), within);
+    if (!resident) return false;
+    count.all += within.last - within.first;
+    count.resident += *resident;
   }
   return true;
 }

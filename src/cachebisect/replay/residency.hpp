@@ -9,7 +9,7 @@
 
 namespace cachebisect {
 
-/// Share of the pages of exactly these samples that are in memory (mincore); none when the source
+/// Share of the pages of exactly these samples that are in memory; none when the source
 /// reads no files or the system does not tell.
 CACHEBISECT_API std::optional<double> resident_share(const SourceStage& source,
                                                      std::span<const SampleIndex> indices);

@@ -225,6 +225,7 @@ Json block(const BlockRecord& record) {
           {"trainer_seconds", number(r.trainer_seconds)},
           {"ready_batches", number(r.ready_batches)},
           {"skipped", r.skipped},
+          {"resident_share", number(r.resident_share)},
           {"void", r.is_void}};
 }
 
