@@ -77,7 +77,7 @@ TEST_CASE("a shadow costs nothing while nobody competes, and shows who does") {
   CHECK(beside > 1.5 * alone);
   // 12 ms of decoding and 3 ms of training, on two cores.
   CHECK(live == doctest::Approx(7.5e-3).epsilon(0.03));
-  CHECK(live >= doctest::Approx(beside));
+  CHECK(live >= doctest::Approx(beside).epsilon(0.03));  // cores change hands in slices
   // Without workers nothing runs beside the step.
   chain.workers = 0;
   CHECK(replayed(chain, shadow) == doctest::Approx(3e-3).epsilon(0.01));

@@ -12,6 +12,16 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kDone = 1e-13;  ///< seconds of work left that are none
 constexpr std::size_t kNoStage = std::numeric_limits<std::size_t>::max();
 
+/// A core changes hands when its thread sleeps, or after so long when others want it: shorter
+/// bursts run to their end, as a kernel lets them.
+constexpr double kTimeSlice = 1.5e-3;
+
+/// A thread's place in the queue for the cores, kept while it computes on.
+struct CorePlace {
+  std::uint64_t turn = 0;  ///< 0: in no queue; lower ones come first
+  double ran = 0;          ///< seconds of this turn on a core
+};
+
 /// What a thread does until its next event.
 struct Activity {
   enum class Kind { computes, streams, sleeps, parked };
@@ -19,6 +29,9 @@ struct Activity {
   double left = 0;               ///< computes, streams: seconds on a core of its own
   double until = kNever;         ///< sleeps
   std::size_t stage = kNoStage;  ///< whose counters it moves
+  CorePlace place{};
+
+  [[nodiscard]] bool wants_core() const { return kind == Kind::computes || kind == Kind::streams; }
 };
 
 struct Worker {
@@ -88,44 +101,72 @@ class EventRing {
     return activity.kind == Kind::sleeps ? activity.until <= now_ : activity.left <= kDone;
   }
 
-  /// Moves to the next event: all that compute share the cores, all that stream the memory too.
-  void pass_time() {
-    int on_core = 0;
-    int on_memory = 0;
-    for_each_activity([&](const Activity& a) {
-      on_core += a.kind == Kind::computes || a.kind == Kind::streams ? 1 : 0;
-      on_memory += a.kind == Kind::streams ? 1 : 0;
+  /// Gives turns to those who have come, and finds the last turn that has a core.
+  void queue_for_cores() {
+    turns_.clear();
+    for_each_activity([&](Activity& a) {
+      if (!a.wants_core()) {
+        a.place = {};
+        return;
+      }
+      if (a.place.turn == 0) a.place.turn = ++last_turn_;
+      turns_.push_back(a.place.turn);
     });
-    const double core = on_core > chain_.cores ? static_cast<double>(chain_.cores) / on_core : 1;
-    const double memory = on_memory > 0 ? std::min(core, 1.0 / on_memory) : core;
-    const auto rate = [&](const Activity& a) { return a.kind == Kind::streams ? memory : core; };
+    const auto cores = static_cast<std::size_t>(chain_.cores);
+    crowded_ = turns_.size() > cores;
+    last_on_core_ = last_turn_;
+    if (crowded_) {
+      const auto last = turns_.begin() + static_cast<std::ptrdiff_t>(cores) - 1;
+      std::nth_element(turns_.begin(), last, turns_.end());
+      last_on_core_ = *last;
+    }
+  }
+
+  [[nodiscard]] bool runs(const Activity& a) const {
+    return a.wants_core() && a.place.turn <= last_on_core_;
+  }
+
+  /// When the running activity is done or, where others want its core, its turn is over.
+  [[nodiscard]] double end_of(const Activity& a, double rate) const {
+    const double done = now_ + std::max(0.0, a.left) / rate;
+    return crowded_ ? std::min(done, now_ + std::max(0.0, kTimeSlice - a.place.ran)) : done;
+  }
+
+  void run_for(Activity& a, double passed, double rate) {
+    a.left -= passed * rate;
+    // A remainder that rounding leaves too small to move the clock is no work.
+    if (now_ + a.left / rate <= now_) a.left = 0;
+    result_.cpu_seconds += passed;
+    if (a.stage != kNoStage) result_.stages[a.stage].cpu_seconds += passed;
+    a.place.ran += passed;
+    if (crowded_ && a.place.ran >= kTimeSlice - kDone) a.place = {.turn = ++last_turn_};
+  }
+
+  /// Moves to the next event: who has a core computes, all that stream share the memory too.
+  void pass_time() {
+    queue_for_cores();
+    int streaming = 0;
+    for_each_activity(
+        [&](const Activity& a) { streaming += a.kind == Kind::streams && runs(a) ? 1 : 0; });
+    const auto rate = [&](const Activity& a) {
+      return a.kind == Kind::streams ? 1.0 / streaming : 1.0;
+    };
     double until = kNever;
     for_each_activity([&](const Activity& a) {
       if (a.kind == Kind::sleeps) until = std::min(until, a.until);
-      if (a.kind == Kind::computes || a.kind == Kind::streams) {
-        until = std::min(until, now_ + std::max(0.0, a.left) / rate(a));
-      }
+      if (runs(a)) until = std::min(until, end_of(a, rate(a)));
     });
     const double passed = until - now_;
     for_each_activity([&](Activity& a) {
       if (a.kind == Kind::parked) return;
-      if (a.kind != Kind::sleeps) {
-        a.left -= passed * rate(a);
-        // A remainder that rounding leaves too small to move the clock is no work.
-        if (now_ + a.left / rate(a) <= now_) a.left = 0;
-        result_.cpu_seconds += passed * rate(a);
-      }
-      if (a.stage != kNoStage) {
-        auto& counters = result_.stages[a.stage];
-        counters.busy_seconds += passed;
-        if (a.kind != Kind::sleeps) counters.cpu_seconds += passed * rate(a);
-      }
+      if (a.stage != kNoStage) result_.stages[a.stage].busy_seconds += passed;
+      if (runs(a)) run_for(a, passed, rate(a));
     });
     now_ = until;
   }
 
   static void compute(Activity& a, double seconds, std::size_t stage = kNoStage) {
-    a = {.kind = Kind::computes, .left = seconds, .stage = stage};
+    a = {.kind = Kind::computes, .left = seconds, .stage = stage, .place = a.place};
   }
   static void sleep(Activity& a, double until, std::size_t stage = kNoStage) {
     a = {.kind = Kind::sleeps, .until = until, .stage = stage};
@@ -133,7 +174,7 @@ class EventRing {
 
   /// Carries a worker on until it has something to do that takes time.
   void resume(Worker& worker) {
-    worker.activity = {};
+    worker.activity = {.place = worker.activity.place};
     for (;;) {
       switch (worker.phase) {
         case Worker::Phase::claims:
@@ -206,7 +247,8 @@ class EventRing {
         compute(activity, seconds, stage);
         return;
       case CostKind::memory:
-        activity = {.kind = Kind::streams, .left = seconds, .stage = stage};
+        activity = {
+            .kind = Kind::streams, .left = seconds, .stage = stage, .place = activity.place};
         return;
       case CostKind::wait:
         sleep(activity, now_ + seconds, stage);
@@ -234,7 +276,7 @@ class EventRing {
   [[nodiscard]] bool batch_is_ready() const { return complete_[consumed_] != 0; }
 
   void resume(Trainer& trainer) {
-    trainer.activity = {};
+    trainer.activity = {.place = trainer.activity.place};
     for (;;) {
       switch (trainer.phase) {
         case Trainer::Phase::wants_batch:
@@ -317,6 +359,10 @@ class EventRing {
   std::int64_t next_ = 0;
   std::size_t completed_ = 0;
   std::size_t consumed_ = 0;
+  std::vector<std::uint64_t> turns_;  ///< scratch of queue_for_cores()
+  std::uint64_t last_turn_ = 0;
+  std::uint64_t last_on_core_ = 0;
+  bool crowded_ = false;
   double now_ = 0;
   double lock_free_ = 0;
   double starved_ = 0;
