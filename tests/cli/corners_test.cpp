@@ -1,0 +1,168 @@
+// What real runs meet: suspension, other processes, tiny budgets, tiny data, heavy tails. Nothing
+// here depends on how fast the machine is: what is held is which verdicts may come out.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/command.hpp"
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using cachebisect::test::contains;
+using cachebisect::test::read_all;
+using cachebisect::test::run_tool;
+using cachebisect::test::starved_pipeline;
+using cachebisect::test::TemporaryFolder;
+using nlohmann::json;
+
+namespace {
+
+void await_second_round(const std::string& log) {
+  constexpr int kPatience = 6000;
+  for (int i = 0; i < kPatience && !contains(read_all(log), "measure, round 1"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+/// Processes that burn half of the cores until they go out of scope.
+class Hogs {
+ public:
+  Hogs() = default;
+  ~Hogs() {
+    for (const pid_t child : children_) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    }
+  }
+  Hogs(const Hogs&) = delete;
+  Hogs& operator=(const Hogs&) = delete;
+
+  void start() {
+    const unsigned cores = std::max(1U, std::thread::hardware_concurrency() / 2);
+    for (unsigned i = 0; i < cores; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (volatile unsigned turns = 0;;) turns = turns + 1;
+      }
+      children_.push_back(child);
+    }
+  }
+
+ private:
+  std::vector<pid_t> children_;
+};
+
+/// Runs to the end of its budget: it asks for more than that can certify.
+std::vector<std::string> long_run(const std::string& pipeline, const std::string& report) {
+  return {"--pipeline",   pipeline,  "--budget",    "8",     "--min-drop", "0.5%",
+          "--confidence", "0.99999", "--log-level", "debug", "--json",     report};
+}
+
+/// "slow" is the stage that was planted; knowing nothing is no lie.
+void check_slow_or_unknown(const json& report) {
+  const json& verdict = report["verdict"];
+  CAPTURE(verdict.dump());
+  if (verdict["kind"] == "drop") {
+    CHECK(verdict["stage"] == "slow");
+  } else {
+    CHECK(verdict["kind"] == "inconclusive");
+  }
+}
+
+bool warns_of(const json& report, const std::string& code) {
+  return std::any_of(report["warnings"].begin(), report["warnings"].end(),
+                     [&](const json& warning) { return warning["code"] == code; });
+}
+
+std::string chain(const std::string& head, const std::string& stages) {
+  return R"({"name": "corner", )" + head + R"(, "stages": [)" + stages + R"(,
+    {"use": "collate.stack"}, {"use": "copy.device"}],
+    "train": {"kind": "emulated"}, "device": "emulated", "emulate": {"step_ms": 2}})";
+}
+
+}  // namespace
+
+TEST_CASE("five seconds of suspension are no drop, and hide none") {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("p.json", starved_pipeline());
+  const auto result = run_tool(long_run(file, folder.file("report.json")), "",
+                               [](pid_t child, const std::string& log) {
+                                 await_second_round(log);
+                                 kill(child, SIGSTOP);
+                                 std::this_thread::sleep_for(std::chrono::seconds(5));
+                                 kill(child, SIGCONT);
+                               });
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(read_all(folder.file("report.json")));
+  check_slow_or_unknown(report);
+  // The stop may have fallen between two blocks; a block that it fell into must be void.
+  bool voids = false;
+  for (const json& block : report["blocks"]) {
+    CAPTURE(block.dump());
+    CHECK((block["seconds"].get<double>() < 3 || block["void"] == true));
+    voids = voids || block["void"] == true;
+  }
+  CHECK(warns_of(report, "suspended") == voids);
+}
+
+TEST_CASE("a process that takes half of the cores from the middle on moves no verdict") {
+  const TemporaryFolder folder;
+  const std::string file =
+      folder.write("p.json", chain(R"("batch_size": 16, "workers": 2, "shuffle": false)",
+                                   R"({"use": "synthetic.read", "bytes": 1024, "samples": 100000},
+                         {"use": "synthetic.cpu", "name": "light", "us": 20},
+                         {"use": "synthetic.cpu", "name": "slow", "us": 400},
+                         {"use": "synthetic.wait", "name": "short", "us": 20})"));
+  Hogs hogs;
+  const auto result = run_tool(long_run(file, folder.file("report.json")), "",
+                               [&hogs](pid_t, const std::string& log) {
+                                 await_second_round(log);
+                                 hogs.start();
+                               });
+  REQUIRE(result.exit_code == 0);
+  check_slow_or_unknown(json::parse(read_all(folder.file("report.json"))));
+}
+
+TEST_CASE("a budget too short for one round says what would be needed, and is no failure") {
+  const auto result =
+      run_tool({"--pipeline", "-", "--budget", "0.01", "--json", "-"}, starved_pipeline());
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out);
+  CHECK(report["verdict"]["kind"] == "inconclusive");
+  REQUIRE(report["verdict"]["needed"].is_object());
+  CHECK(report["verdict"]["needed"]["rounds"].get<double>() >= 1);
+  CHECK(report["verdict"]["needed"]["seconds"].get<double>() > 0.01);
+}
+
+TEST_CASE("one worker and a batch larger than the data set: measured, or refused with a reason") {
+  const std::string stages = R"({"use": "synthetic.read", "bytes": 64, "samples": 20},
+                                {"use": "synthetic.wait", "name": "slow", "us": 250})";
+  const auto whole = run_tool(
+      {"--pipeline", "-", "--budget", "5", "--json", "-"},
+      chain(R"("batch_size": 32, "workers": 1, "shuffle": false, "drop_last": false)", stages));
+  REQUIRE(whole.exit_code == 0);
+  check_slow_or_unknown(json::parse(whole.out));
+  const auto none = run_tool({"--pipeline", "-", "--budget", "1", "--json", "-"},
+                             chain(R"("batch_size": 32, "workers": 1, "drop_last": true)", stages));
+  CHECK(none.exit_code == 2);
+  CHECK(contains(none.err, "drop_last"));
+}
+
+TEST_CASE("heavy tails are the stage that has them, or bursty, and never flat") {
+  const auto result = run_tool({"--pipeline", "-", "--budget", "15", "--json", "-"},
+                               chain(R"("batch_size": 16, "workers": 1)",
+                                     R"({"use": "synthetic.read", "bytes": 64, "samples": 100000},
+                        {"use": "synthetic.wait", "name": "light", "us": 5},
+                        {"use": "synthetic.wait", "name": "slow", "us": 250,
+                         "jitter": {"kind": "pareto", "cv": 1}})"));
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out);
+  check_slow_or_unknown(report);
+}
