@@ -6,13 +6,13 @@
 #include "autocast.hpp"
 #include "backend.hpp"
 #include "expectations.hpp"
-#include "flush_denormals.hpp"
 #include <ATen/Parallel.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/StreamGuard.h>
 
+#include "cachebisect/base/denormals.hpp"
 #include "cachebisect/base/error.hpp"
 
 namespace cachebisect::torch_module {
@@ -93,7 +93,7 @@ std::string ModelStep::name() const { return spec_.model + " " + spec_.precision
 void ModelStep::step(const DeviceBatch& batch, const StepContext& context) {
   stream_ = as_torch_stream(device_, context.stream);
   const c10::StreamGuard guard(stream_);
-  const FlushDenormalsScope flush;
+  const FlushDenormals flush;
   try {
     train_on(wrap(batch.tensor("image"), device_), wrap(batch.tensor("label"), device_));
   } catch (const Error&) {

@@ -4,6 +4,7 @@
 #include "model_step.hpp"
 #include "network.hpp"
 
+#include "cachebisect/base/denormals.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/pipeline/plugin.hpp"
 #include "cachebisect/train/train_step.hpp"
@@ -12,6 +13,7 @@ namespace cachebisect::torch_module {
 namespace {
 
 TrainStep* make_step(const ModelStepRequest& request) {
+  const FlushDenormals flush;  // for the threads that LibTorch starts on the way
   try {
     return new ModelStep(request);
   } catch (const Error&) {

@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/denormals.hpp"
 #include "cachebisect/pipeline/executor/sample_loader.hpp"
 #include "cachebisect/pipeline/executor/slot_ring.hpp"
 
@@ -158,6 +159,7 @@ void Executor::State::start_threads() {
 }
 
 void Executor::State::live(std::size_t number) {
+  const FlushDenormals flush;
   std::uint32_t seen = 0;
   for (;;) {
     run.wait(seen);
@@ -244,6 +246,7 @@ ReadyBatch Executor::State::take() {
 }
 
 void Executor::State::load_inline(const std::stop_token& stop) {
+  const FlushDenormals flush;
   const double began = monotonic_seconds();
   const std::stop_callback interrupt(stop, [this] { stop_workers(); });
   BatchSlot* slot = ring.try_acquire(sequence, device);

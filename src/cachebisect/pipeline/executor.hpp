@@ -84,8 +84,9 @@ struct ExecutorOptions {
 /// One training thread calls start/next/release/halt; workers are the executor's own threads, made
 /// once and parked between runs. Slots = workers + prefetch + 1, allocated once. No allocation,
 /// lock or page fault on the sample path in the steady state. Several executors may run in one
-/// process. With `skip_damaged`, more than 5% replaced of what this executor has loaded (of 200
-/// samples at least), or 8 damaged replacements in a row, is Error(data).
+/// process. Stages run with denormal numbers flushed to zero. With `skip_damaged`, more than 5%
+/// replaced of what this executor has loaded (of 200 samples at least), or 8 damaged replacements
+/// in a row, is Error(data).
 class CACHEBISECT_API Executor {
  public:
   /// Keeps references to both, which must outlive it.

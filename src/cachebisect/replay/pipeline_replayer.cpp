@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/denormals.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/replay/boundary_cache.hpp"
 #include "cachebisect/replay/describe_chain.hpp"
@@ -164,9 +165,12 @@ void PipelineReplayer::State::run_loaded(TrainingJob& on, LoadPlan plan, StepSou
                                          BlockResult& result) {
   plan.observe = steps.observe;
   source.loader = &on.loader;
+  const double began = monotonic_seconds();
   const LoadGuard running(on.loader, plan);
+  const double starting = monotonic_seconds() - began;
   const BlockTiming timing = on.loop.run(source, steps, stop);
   set_timing(timing, result);
+  result.first_batch_seconds += starting;
   const LoadCounters counters = on.loader.counters();
   result.skipped = counters.skipped;
   result.first_skipped = counters.first_skipped;
@@ -285,6 +289,7 @@ bool PipelineReplayer::supports(const Arm& arm) const {
 }
 
 CacheFacts PipelineReplayer::prepare(const CacheBudget& budget, const std::stop_token& stop) {
+  const FlushDenormals flush;
   State& s = *state_;
   s.round_batch = 0;
   s.longest_block = 1;
@@ -298,6 +303,7 @@ CacheFacts PipelineReplayer::prepare(const CacheBudget& budget, const std::stop_
 
 std::optional<CacheFacts> PipelineReplayer::refill(std::uint64_t samples,
                                                    const std::stop_token& stop) {
+  const FlushDenormals flush;
   State& s = *state_;
   if (!s.cache.filled()) throw Error(ErrorKind::internal, "refill() before prepare()");
   std::optional<CacheFacts> facts = s.cache.refill(s.job.loader, samples, stop);
@@ -322,6 +328,7 @@ void PipelineReplayer::begin_round() {
 }
 
 BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_token& stop) {
+  const FlushDenormals flush;
   State& s = *state_;
   if (!supports(request.arm)) {
     throw Error(ErrorKind::usage, "this replayer cannot run " + to_text(request.arm));

@@ -36,7 +36,7 @@ struct ReplayOptions {
 /// Owns executor, caches and streams; keeps references to device and step. One thread at a time.
 /// Every arm is supported but these: `shadow` without workers, because then the training thread
 /// itself loads and nothing can run beside the step; `live` with overrides without
-/// ReplayOptions::rebuild.
+/// ReplayOptions::rebuild. The step runs with denormal numbers flushed to zero, as stages do.
 class CACHEBISECT_API PipelineReplayer final : public Replayer {
  public:
   PipelineReplayer(Pipeline pipeline, std::shared_ptr<Device> device,
