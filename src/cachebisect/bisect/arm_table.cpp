@@ -14,6 +14,7 @@ void add_counters(std::vector<InlineCounters>& sums, const std::vector<InlineCou
     sums[s].busy_seconds += more[s].busy_seconds;
     sums[s].cpu_seconds += more[s].cpu_seconds;
     sums[s].slot_write_seconds += more[s].slot_write_seconds;
+    sums[s].slot_writes += more[s].slot_writes;
     sums[s].serial_seconds += more[s].serial_seconds;
     sums[s].samples += more[s].samples;
   }

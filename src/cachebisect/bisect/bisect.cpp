@@ -13,6 +13,7 @@
 #include "cachebisect/bisect/plan.hpp"
 #include "cachebisect/bisect/report_builder.hpp"
 #include "cachebisect/bisect/sentence.hpp"
+#include "cachebisect/bisect/serving_cost.hpp"
 #include "cachebisect/bisect/verdict.hpp"
 #include "cachebisect/bisect/verify.hpp"
 #include "cachebisect/bisect/what_if.hpp"
@@ -58,6 +59,7 @@ class Session {
         rounds_(n_),
         ledger_(rounds_, options.confidence),
         builder_(chain_, options),
+        serving_(chain_),
         null_evidence_(2 / (1 - options.confidence)),
         explain_phase_(replayer, runner_, plan_, chain_, options),
         random_({.seed = options.seed, .stage = hash_name("bisect")}) {}
@@ -117,6 +119,7 @@ class Session {
          .interrupted = interrupted_,
          .verdict_after = verdict_after_,
          .refill_seconds = refill_seconds_,
+         .serve_seconds = serving_.seconds_per_sample(),
          .explanation = &explanation,
          .verified = verifier_ ? verifier_->verified() : std::vector<VerifiedArm>{}});
   }
@@ -142,7 +145,7 @@ class Session {
     const double before = replayer_.clock();
     facts_ = replayer_.prepare(options_.cache, options_.stop);
     builder_.prepared(facts_, replayer_.clock() - before);
-    findings_options_ = {options_.min_drop, chain_.workers, facts_.serve_seconds_per_sample};
+    serving_.set_lookup(facts_.serve_seconds_per_sample);
   }
 
   void measure() {
@@ -213,6 +216,7 @@ class Session {
         null = {arm.boundary, std::log(block.seconds / static_cast<double>(block.samples))};
       } else {
         rounds_.add(arm.boundary, block.seconds, block.samples);
+        serving_.add(arm, block);
       }
     }
     rounds_.commit();
@@ -222,7 +226,7 @@ class Session {
   }
 
   void examine() {
-    findings_ = look(ledger_, findings_options_);
+    findings_ = look(ledger_, {options_.min_drop, chain_.workers, serving_.seconds_per_sample()});
     decision_ = decide(findings_, plan_, options_.min_drop);
     const bool certified = decision_.kind != VerdictKind::inconclusive;
     if (!certified) certified_after_.reset();
@@ -277,6 +281,7 @@ class Session {
   RoundTable rounds_;
   Ledger ledger_;
   ReportBuilder builder_;
+  ServingCost serving_;
   Evidence null_evidence_;
   MachineWatch watch_;
   double watched_at_ = -kWatchSeconds;
@@ -284,7 +289,6 @@ class Session {
   std::optional<Verifier> verifier_;
   RandomStream random_;
   CacheFacts facts_;
-  FindingsOptions findings_options_;
   Findings findings_;
   Decision decision_;
   std::optional<double> certified_after_;

@@ -18,7 +18,7 @@ double anomaly_theta(const Part& part, const RoundTable& rounds, const FindingsO
     const double tau = rounds.tau(part.to);
     serving = options.serve_seconds[k] / std::max(1, options.workers) / std::max(tau, 1e-12);
   }
-  return -std::log1p(kAnomaly) + std::log1p(-std::clamp(serving, 0.0, 0.5));
+  return -std::log1p(kAnomaly) + std::log1p(-std::clamp(serving, 0.0, 0.99));
 }
 
 Finding find(const Part& part, Ledger& ledger, const FindingsOptions& options) {

@@ -99,6 +99,9 @@ void ReportBuilder::fill(const Measured& measured) {
     report_.timing.explain_seconds = report_.timing.measure_seconds - *measured.verdict_after;
   }
   report_.blocks = measured.runner.records();
+  if (!measured.serve_seconds.empty()) {
+    report_.cache.serve_seconds_per_sample = measured.serve_seconds;
+  }
   fill_waterfall(report_, measured, options_->confidence);
   fill_predictions(report_);
   fill_skipped(report_, measured.runner.records());

@@ -28,6 +28,7 @@ struct Measured {
   bool interrupted = false;
   std::optional<double> verdict_after;  ///< measured seconds when the verdict's rounds ended
   double refill_seconds = 0;            ///< filling the caches anew took, while measuring
+  std::vector<double> serve_seconds{};  ///< rho_k by boundary; empty: not known
   const Explanation* explanation = nullptr;
   std::vector<VerifiedArm> verified{};  ///< empty: nothing was asked to be run
 };

@@ -64,6 +64,7 @@ struct StageCounters {
   double slot_write_seconds =
       0;                      ///< last sample stage or replay before collate: writing into the slot
   double serial_seconds = 0;  ///< as the stage reports them (SampleContext::add_serial_seconds)
+  std::uint64_t slot_writes = 0;  ///< samples behind slot_write_seconds
 };
 
 struct LoadCounters {

@@ -88,10 +88,11 @@ struct BlockRequest {
 struct InlineCounters {
   double busy_seconds = 0;
   double cpu_seconds = 0;
-  double slot_write_seconds = 0;
+  double slot_write_seconds = 0;  ///< of all samples written into batch slots
   std::uint64_t samples = 0;
   double serial_seconds =
       0;  ///< in a section that the whole pipeline passes one by one, waits not counted
+  std::uint64_t slot_writes = 0;  ///< samples behind slot_write_seconds
 };
 
 /// Times are seconds; start is on the replayer's clock.

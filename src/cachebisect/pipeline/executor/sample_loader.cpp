@@ -298,6 +298,7 @@ void SampleLoader::add_to(LoadCounters& counters) const {
   const std::size_t last = pipeline_->collate_position() - 1;
   const double writing = slot_write_.busy_seconds();
   counters.stages[last].slot_write_seconds += writing;
+  counters.stages[last].slot_writes += slot_write_.samples.get();
   if (tallies_[last].samples.get() > 0) {
     // Live, writing into the slot is part of the last sample stage.
     counters.stages[last].busy_seconds += writing;
