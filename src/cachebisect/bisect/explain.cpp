@@ -125,7 +125,10 @@ bool Explainer::narrow_enough() const {
   if (table_.rounds() == 0) return false;
   for (std::size_t arm = 0; arm < table_.arms().size(); ++arm) {
     const ArmKind kind = table_.arms()[arm].kind;
-    if (kind == ArmKind::bypass && !narrow(table_.log_ratio(kLive, arm, alpha_))) return false;
+    if (kind == ArmKind::bypass && !narrow(table_.log_ratio(kLive, arm, alpha_ / 2)) &&
+        !narrow(table_.log_ratio(kCeiling, arm, alpha_ / 2))) {
+      return false;
+    }
     const bool bare = table_.arms()[arm] == kUnobserved;
     if (bare && !table_.log_ratio(kLive, arm, alpha_).interval) return false;
     if (kind != ArmKind::shadow) continue;
@@ -143,8 +146,10 @@ std::vector<Payoff> Explainer::payoffs(const Findings& findings) const {
                            .ceiling_seconds = table_.tau(kCeiling),
                            .free_stage = table_.arms()[arm].stage};
     fill_device_side(question, *chain_, findings);
-    all.push_back({table_.arms()[arm].stage, exponential(table_.log_ratio(kLive, arm, alpha_)),
-                   find_limit(*chain_, question)});
+    all.push_back({.stage = table_.arms()[arm].stage,
+                   .of_live = exponential(table_.log_ratio(kLive, arm, alpha_ / 2)),
+                   .of_ceiling = exponential(table_.log_ratio(kCeiling, arm, alpha_ / 2)),
+                   .limits = find_limit(*chain_, question)});
   }
   return all;
 }
@@ -155,7 +160,7 @@ int Explainer::pays_most(const std::vector<Payoff>& payoffs) const {
   };
   const auto best = std::max_element(
       payoffs.begin(), payoffs.end(),
-      [](const Payoff& a, const Payoff& b) { return *a.speedup.value < *b.speedup.value; });
+      [](const Payoff& a, const Payoff& b) { return *a.of_live.value < *b.of_live.value; });
   if (best == payoffs.end()) return 0;
   const int stage = options_.verdict_stage;
   if (stage == 0 || best->stage == stage) return best->stage;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "cachebisect/bisect/cache_check.hpp"
 #include "cachebisect/bisect/explanation.hpp"
@@ -24,11 +25,21 @@ Estimate scaled(const Estimate& ratio, double factor) {
   return out;
 }
 
+/// Width over value; infinite where there is none.
+double width(const Estimate& estimate) {
+  if (!estimate.value || !estimate.interval) return std::numeric_limits<double>::infinity();
+  return (estimate.interval->high - estimate.interval->low) / *estimate.value;
+}
+
+/// Ratios to live and to the ceiling, applied to the figures of the table: whichever was steadier
+/// beside the arm tells more.
 void fill_payoffs(Report& report, const Explanation& explanation) {
-  if (!report.live.value) return;
+  if (!report.live.value || !report.ceiling.value) return;
   for (const Payoff& payoff : explanation.payoffs) {
+    const Estimate by_live = scaled(payoff.of_live, *report.live.value);
+    const Estimate by_ceiling = scaled(payoff.of_ceiling, *report.ceiling.value);
     report.stages.at(static_cast<std::size_t>(payoff.stage) - 1).payoff =
-        scaled(payoff.speedup, *report.live.value);
+        width(by_ceiling) < width(by_live) ? by_ceiling : by_live;
   }
 }
 

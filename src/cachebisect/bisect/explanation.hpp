@@ -13,12 +13,14 @@ namespace cachebisect {
 
 /// One stage alone made free.
 struct Payoff {
-  int stage = 0;       ///< 1-based
-  Estimate speedup;    ///< throughput over the live one of the same rounds
-  std::string limits;  ///< what limits then: a stage, or "training step"; empty where unknown
+  int stage = 0;        ///< 1-based
+  Estimate of_live;     ///< throughput over the live one of the same rounds
+  Estimate of_ceiling;  ///< throughput over the ceiling's; the two intervals share the error
+  std::string limits;   ///< what limits then: a stage, or "training step"; empty where unknown
 };
 
-/// Every interval holds at the run's confidence on its own. Shares are of throughput.
+/// Every interval holds at the run's confidence on its own, but where said. Shares are of
+/// throughput.
 struct Explanation {
   int rounds = 0;
   std::vector<Payoff> payoffs;
