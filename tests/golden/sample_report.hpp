@@ -123,8 +123,8 @@ inline Report sample_report() {
                              "Decoding burns CPU, and 2 of 8 usable CPUs load.",
                              {"--workers 6"},
                              {{"/workers", "6"}},
-                             std::nullopt,
-                             std::nullopt});
+                             980,
+                             992});
   report.what_ifs = {{"workers=4", estimate(1980, 1950, 2010), estimate(1992, 1981, 2003), ""},
                      {"stages.decode.scale=2",
                       {},

@@ -135,6 +135,8 @@ std::string remedies(const Report& report, const TextPaint& paint, int columns) 
   for (const Remedy& remedy : report.remedies) {
     text += wrap(std::to_string(number++) + ". " + as_sentence(remedy.text), columns, 3);
     text += wrap("   " + as_sentence(remedy.reason), columns, 3);
+    const std::string gain = remedy_gain(remedy);
+    if (!gain.empty()) text += "     " + gain + "\n";
     for (const std::string& flag : remedy.flags) text += "     " + flag + "\n";
     for (const Edit& edit : remedy.edits) text += wrap("     " + edit_line(edit), columns, 7);
   }

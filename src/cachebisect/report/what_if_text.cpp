@@ -16,7 +16,18 @@ std::string rate_with_interval(const Estimate& estimate) {
          format_rate(estimate.interval->high, estimate.interval) + ")";
 }
 
+std::string gain(const std::optional<double>& rate, const char* how) {
+  return rate ? format_rate(*rate, std::nullopt) + " samples/s (" + how + ")" : "";
+}
+
 }  // namespace
+
+std::string remedy_gain(const Remedy& remedy) {
+  const std::string predicted = gain(remedy.predicted, "predicted");
+  const std::string measured = gain(remedy.measured, "measured");
+  if (predicted.empty() && measured.empty()) return "";
+  return "gains " + predicted + (predicted.empty() || measured.empty() ? "" : ", ") + measured;
+}
 
 std::string what_if_table(const Report& report, const TextPaint& paint, int columns) {
   if (report.what_ifs.empty()) return "";

@@ -11,4 +11,7 @@ namespace cachebisect {
 /// Empty where nothing was asked.
 [[nodiscard]] std::string what_if_table(const Report& report, const TextPaint& paint, int columns);
 
+/// "gains 3,050 samples/s (predicted), 2,980 samples/s (measured)"; empty where neither is known.
+[[nodiscard]] std::string remedy_gain(const Remedy& remedy);
+
 }  // namespace cachebisect
