@@ -1,0 +1,176 @@
+// Runs the bisection on chains whose training step computes on the workers' cores, against a long
+// exhaustive measurement of the same chain, and prints how often both agree.
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <sstream>
+
+#include "bench/truth/contention.hpp"
+#include <CLI/CLI.hpp>
+
+#include "cachebisect/api/selftest/summary.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/pipeline/pipeline.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/stages.hpp"
+
+namespace {
+
+using namespace cachebisect;
+using namespace cachebisect::truth;
+
+struct Options {
+  int chains = 10;
+  std::uint64_t seed = 1;
+  double budget = 20;
+  double truth_seconds = 20;
+  bool model = false;
+  std::string resume;
+};
+
+/// A chain's outcome. Intervals meet where the printed one and that of the truth have a common
+/// point: truth is itself measured.
+struct Outcome {
+  selftest::Score score;
+  int intervals = 0;
+  int meet = 0;
+  int contention = 0;  ///< -1: not told; 0: its interval misses that of the truth; 1: it meets it
+};
+
+bool meet(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
+
+void compare(const Report& report, const ExhaustiveTruth& truth, Outcome& out) {
+  const auto count = [&](const std::optional<Interval>& told, const Interval& measured) {
+    if (!told) return;
+    ++out.intervals;
+    out.meet += meet(*told, measured) ? 1 : 0;
+  };
+  for (std::size_t s = 0; s < report.stages.size(); ++s) {
+    if (report.stages[s].span.empty()) {
+      count(report.stages[s].drop.interval, truth.drop_intervals[s]);
+    }
+  }
+  count(report.loss.total.interval, truth.loss_interval);
+  const auto& told = report.loss.contention.interval;
+  out.contention =
+      !told || !truth.contention ? -1 : static_cast<int>(meet(*told, truth.contention_interval));
+}
+
+std::string percent(const Interval& interval) {
+  std::ostringstream out;
+  out << 100 * interval.low << " to " << 100 * interval.high << "%";
+  return out.str();
+}
+
+Outcome run_chain(const ContentionChain& drawn, const Options& options, const Registry& registry) {
+  const Pipeline pipeline = Pipeline::from_json(drawn.json, registry);
+  const std::shared_ptr<Device> device = make_device(pipeline.spec());
+  const std::shared_ptr<TrainStep> step =
+      drawn.model ? make_train_step(pipeline, *device, drawn.planted.chain.workers, registry)
+                  : make_burning_step(drawn.threads, drawn.step_seconds);
+  PipelineReplayer replayer(pipeline, device, step);
+  BisectOptions bisect_options;
+  bisect_options.budget_seconds = options.budget;
+  bisect_options.seed = drawn.planted.seed;
+  const Report report = bisect(replayer, bisect_options);
+  const ExhaustiveTruth truth =
+      measure_exhaustively(replayer, options.truth_seconds, drawn.planted.seed);
+  selftest::PlantedChain planted = drawn.planted;
+  planted.truth = truth.truth;
+  planted.truth.planted = std::to_string(drawn.planted.chain.workers) + "+" +
+                          std::to_string(drawn.threads) + " threads";
+  Outcome out;
+  out.score = selftest::score(report, planted);
+  compare(report, truth, out);
+  std::cout << selftest::row(out.score) << "         truth: loss " << percent(truth.loss_interval)
+            << ", contention "
+            << (truth.contention ? percent(truth.contention_interval) : "not measured") << "; told "
+            << (report.loss.contention.interval ? percent(*report.loss.contention.interval)
+                                                : "nothing")
+            << "; " << truth.rounds << " rounds\n"
+            << std::flush;
+  return out;
+}
+
+std::vector<Outcome> load(const std::string& file) {
+  std::vector<Outcome> outcomes;
+  std::ifstream in(file);
+  for (Outcome o; in >> o.intervals >> o.meet >> o.contention;) {
+    std::string line;
+    std::getline(in, line);
+    o.score = selftest::score_of(line);
+    outcomes.push_back(std::move(o));
+  }
+  return outcomes;
+}
+
+void append(const std::string& file, const Outcome& o) {
+  if (file.empty()) return;
+  std::ofstream out(file, std::ios::app);
+  out << o.intervals << ' ' << o.meet << ' ' << o.contention << ' ' << selftest::to_line(o.score)
+      << '\n';
+  if (!out) throw Error(ErrorKind::output, "cannot write " + file);
+}
+
+void print_summary(const std::vector<Outcome>& outcomes) {
+  std::vector<selftest::Score> scores;
+  int intervals = 0;
+  int meeting = 0;
+  int told = 0;
+  int right = 0;
+  for (const Outcome& o : outcomes) {
+    scores.push_back(o.score);
+    intervals += o.intervals;
+    meeting += o.meet;
+    told += o.contention >= 0 ? 1 : 0;
+    right += o.contention > 0 ? 1 : 0;
+  }
+  std::cout << '\n'
+            << selftest::summary(scores) << "intervals that meet the truth's own: " << meeting
+            << " of " << intervals << "\ncontention's: " << right << " of " << told << '\n';
+}
+
+int run(const Options& options) {
+  const int cores = std::max(1, static_cast<int>(probe_machine().usable_cpus));
+  Registry registry;
+  stages::register_all(registry);
+  std::vector<Outcome> outcomes = load(options.resume);
+  std::set<std::uint64_t> done;
+  for (const Outcome& o : outcomes) done.insert(o.score.seed);
+  std::cout << selftest::row_header();
+  for (int i = 0; i < options.chains; ++i) {
+    const std::uint64_t seed = options.seed + static_cast<std::uint64_t>(i);
+    if (done.contains(seed)) continue;
+    outcomes.push_back(run_chain(draw_contention(seed, cores, options.model), options, registry));
+    append(options.resume, outcomes.back());
+  }
+  print_summary(outcomes);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app{"Training steps that compute on the workers' cores: is the verdict right?"};
+  app.add_option("--chains", options.chains, "How many")->check(CLI::Range(1, 100000));
+  app.add_option("--seed", options.seed, "Of the first chain; the next ones count on");
+  app.add_option("--budget", options.budget, "Seconds of measuring for each verdict (20)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--truth-seconds", options.truth_seconds,
+                 "Seconds of the exhaustive measurement of each chain (20)")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--model", options.model,
+               "The step is a LibTorch network's; needs the torch module");
+  app.add_option("--resume", options.resume, "Remember finished chains in this file, skip them");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(options);
+  } catch (const Error& error) {
+    std::cerr << "contention: " << error.what() << '\n';
+    return exit_code(error.kind());
+  }
+}
