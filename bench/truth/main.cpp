@@ -7,6 +7,7 @@
 #include "bench/truth/corpus_run.hpp"
 #include "bench/truth/hog.hpp"
 #include "bench/truth/noise_choice.hpp"
+#include "bench/truth/tables.hpp"
 #include "bench/truth/what_if_score.hpp"
 #include <CLI/CLI.hpp>
 
@@ -27,6 +28,8 @@ struct Arguments {
   std::string trace;
   std::string trace_from;
   std::string resume;
+  std::string table;
+  std::vector<std::string> tabulated;
   int most_stages = 30;
   int threads = 0;
   bool only_bad = false;
@@ -40,7 +43,20 @@ void print_factors(const std::string& recording) {
   for (const double factor : load_trace(recording)) std::cout << factor << '\n';
 }
 
+void print_table(const Arguments& arguments) {
+  if (arguments.table != "markdown") {
+    throw Error(ErrorKind::usage, "--table " + arguments.table + ": markdown");
+  }
+  std::vector<ScoreFile> runs;
+  for (const std::string& file : arguments.tabulated) runs.push_back(load_scores(file));
+  std::cout << markdown(runs);
+}
+
 int run(const Arguments& arguments) {
+  if (!arguments.table.empty()) {
+    print_table(arguments);
+    return 0;
+  }
   if (!arguments.trace_from.empty()) {
     print_factors(arguments.trace_from);
     return 0;
@@ -104,6 +120,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--hog", settings.hogs, "Real time: so many processes burn a core each beside")
       ->check(CLI::Range(0, 1024));
   app.add_option("--resume", arguments.resume, "Remember finished chains in this file, skip them");
+  app.add_option("--table", arguments.table,
+                 "Print the tables of finished runs as markdown, run nothing");
+  app.add_option("files", arguments.tabulated, "Files that --resume wrote, for --table");
   app.add_flag("--only-bad", arguments.only_bad, "Rows only of chains that were not judged right");
   app.add_flag("--what-if", settings.what_ifs, "Ask what-ifs of each chain and score the answers");
   app.add_flag("--print-pipelines", arguments.print_pipelines,
