@@ -37,6 +37,7 @@ class Drawing {
     base(out.chain);
     if (!plant_shape(out.chain)) return false;
     if (options_.jitter && shape_ != Pattern::ramp && chance(0.5)) add_jitter(out.chain);
+    if (hopeless(out.chain)) return false;
     out.truth = measure_truth(out.chain);
     out.truth.shape = shape_;
     out.truth.planted = planted_;
@@ -236,6 +237,17 @@ class Drawing {
       stage.jitter.kind = random_.below(3) == 0 ? Jitter::Kind::pareto : Jitter::Kind::lognormal;
       stage.jitter.cv = random_.uniform(0.05, 0.5);
     }
+  }
+
+  /// By the law, which costs nothing, this cannot become what it should.
+  [[nodiscard]] bool hopeless(const SimulatedChain& chain) const {
+    std::vector<double> drops;
+    const auto tau = [&](int k) { return predicted_seconds_per_sample(chain_law(chain, k)); };
+    for (int k = 1; k <= chain.boundaries(); ++k) drops.push_back(1 - tau(k) / tau(k - 1));
+    if (shape_ == Pattern::flat) return 1 - tau(chain.boundaries()) / tau(0) > kMinDrop;
+    if (shape_ != Pattern::drop) return false;
+    std::sort(drops.rbegin(), drops.rend());
+    return drops[1] > 0.9 * drops[0];
   }
 
   [[nodiscard]] bool as_it_should_be(const PlantedChain& planted) const {

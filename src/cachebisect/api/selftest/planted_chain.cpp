@@ -9,9 +9,17 @@
 namespace cachebisect::selftest {
 namespace {
 
-/// Long enough for a fifth of a percent; constant costs repeat from batch to batch.
+/// Whole periods: constant costs repeat from batch to batch, jittered ones each 64 samples. Threads
+/// that share cores keep no period; what is long enough for a fifth of a percent does.
 constexpr int kConstantSteps = 64;
-constexpr int kJitteredSteps = 1024;
+constexpr int kJitteredSteps = 256;
+constexpr int kCrowdedSteps = 1024;
+constexpr double kNothing = 1e-5;  ///< a share of time that is none
+
+int steps_of(const SimulatedRing& ring) {
+  if (ring.crowded()) return kCrowdedSteps;
+  return ring.constant() ? kConstantSteps : kJitteredSteps;
+}
 
 }  // namespace
 
@@ -47,12 +55,15 @@ std::string PlantedChain::category(int stage) const {
 
 Truth measure_truth(const SimulatedChain& chain) {
   const SimulatedRing ring(chain);
-  const bool repeats = ring.constant() && !ring.crowded();
   Truth truth;
-  for (int k = 0; k <= chain.boundaries(); ++k) {
-    truth.seconds_per_sample.push_back(
-        ring.seconds_per_sample(k, repeats ? kConstantSteps : kJitteredSteps));
+  const double ceiling = ring.seconds_per_sample(chain.boundaries(), steps_of(ring));
+  auto& taus = truth.seconds_per_sample;
+  for (int k = 0; k < chain.boundaries(); ++k) {
+    // Less live work than where the step is the limit already makes nothing slower.
+    const bool at_ceiling = !taus.empty() && taus.back() < ceiling * (1 + kNothing);
+    taus.push_back(at_ceiling ? ceiling : ring.seconds_per_sample(k, steps_of(ring)));
   }
+  taus.push_back(ceiling);
   for (std::size_t s = 1; s < truth.seconds_per_sample.size(); ++s) {
     truth.drops.push_back(1 - truth.seconds_per_sample[s] / truth.seconds_per_sample[s - 1]);
   }
