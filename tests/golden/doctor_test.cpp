@@ -29,6 +29,7 @@ Diagnosis quiet_machine() {
   d.machine.noise.memory_stall_share = 0;
   d.machine.floor = {.ns_per_sample = 60, .us_per_batch = 8};
   d.pairs = 70;
+  d.neighbour_difference = 0.006;
   d.trust_options.block_seconds = 0.05;
   d.trust = {.smallest_drop = 0.008, .seconds_for_a_fifth = 4.6};
   d.memory_gb_per_s = 14.25;
@@ -50,6 +51,7 @@ Diagnosis unsteady_container() {
   d.machine.usable_cpus = 1.5;
   d.machine.virtualized = true;
   d.machine.noise.block_cv = 0.21;
+  d.neighbour_difference = 0.09;
   d.machine.noise.null_drop = {0.02, Interval{0.012, 0.04}};
   d.machine.noise.steal_share = 0.12;
   d.machine.noise.other_load = 0.8;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "cachebisect/api/doctor/bandwidth_probe.hpp"
 #include "cachebisect/api/doctor/floor_probe.hpp"
@@ -28,6 +29,9 @@ void judge_noise(Diagnosis& diagnosis, const NoiseTrace& trace) {
         Interval{theta_to_drop(interval->low), theta_to_drop(interval->high)};
   }
   diagnosis.pairs = trace.differences.size();
+  std::vector<double> sizes;
+  for (const double d : trace.differences) sizes.push_back(std::expm1(std::abs(d)));
+  diagnosis.neighbour_difference = median(sizes);
   diagnosis.trust_options.block_seconds = trace.block_seconds;
   diagnosis.trust = trust_in(trace.differences, diagnosis.trust_options);
 }

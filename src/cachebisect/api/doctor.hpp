@@ -24,13 +24,14 @@ struct DoctorOptions {
 };
 
 struct Diagnosis {
-  MachineReport machine;           ///< noise: of `pairs`; floor: stages that do nothing, inline
-  std::size_t pairs = 0;           ///< of equal blocks of a small pipeline, emulated step
-  TrustOptions trust_options;      ///< what `trust` was asked about
-  Trust trust;                     ///< what that noise lets be certified
-  double memory_gb_per_s = 0;      ///< one core's memcpy, bytes read plus bytes written
-  int memory_threads = 1;          ///< as many as there are usable CPUs
-  double memory_all_gb_per_s = 0;  ///< of all those threads together
+  MachineReport machine;            ///< noise: of `pairs`; floor: stages that do nothing, inline
+  std::size_t pairs = 0;            ///< of equal blocks of a small pipeline, emulated step
+  double neighbour_difference = 0;  ///< median share by which the blocks of a pair differ
+  TrustOptions trust_options;       ///< what `trust` was asked about
+  Trust trust;                      ///< what that noise lets be certified
+  double memory_gb_per_s = 0;       ///< one core's memcpy, bytes read plus bytes written
+  int memory_threads = 1;           ///< as many as there are usable CPUs
+  double memory_all_gb_per_s = 0;   ///< of all those threads together
   DeviceInfo device;
   std::optional<double>
       copy_gb_per_s;  ///< pinned host to device, 64 MiB; none where the device does not copy

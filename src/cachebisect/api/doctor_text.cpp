@@ -80,10 +80,11 @@ std::string file_line(const PageCacheFacts& facts) {
 }
 
 std::string noise_line(const Diagnosis& d) {
-  std::string text = "equal blocks of a small pipeline differ by " +
-                     format_percent(d.machine.noise.block_cv.value_or(0)) +
-                     " (standard deviation over mean of " + std::to_string(2 * d.pairs) +
-                     " blocks of " + format_seconds(d.trust_options.block_seconds) + ")";
+  const std::string text =
+      "equal blocks of a small pipeline, " + format_seconds(d.trust_options.block_seconds) +
+      " each: neighbours " + "differ by " + format_percent(d.neighbour_difference) +
+      " (median of " + std::to_string(d.pairs) + " pairs), all by " +
+      format_percent(d.machine.noise.block_cv.value_or(0)) + " (standard deviation over mean)";
   return labelled("noise", text);
 }
 

@@ -31,7 +31,7 @@ struct HostLaw {
 std::optional<HostLaw> host_law(const Report& report) {
   HostLaw law;
   law.input.workers = report.chain.workers;
-  law.input.cores = std::max(1.0, report.machine.usable_cpus);
+  if (report.machine.usable_cpus > 0) law.input.cores = report.machine.usable_cpus;
   std::size_t host = 0;
   for (const StageReport& stage : report.stages) {
     if (stage.category == "copy" || stage.category == "device") break;
