@@ -130,7 +130,8 @@ TEST_CASE("a clock that changes is warned of") {
     }};
   };
   BisectOptions options;
-  options.min_drop = 0.85;  // never certified, so that the whole budget is measured
+  // As large as the drop itself: never certified, so that the whole budget is measured.
+  options.min_drop = *run({}).verdict.drop.value;
   options.budget_seconds = 20;
   const Report report = run(clock(3000), options);
   CHECK(*report.machine.noise.frequency_change == doctest::Approx(0.25));
@@ -191,12 +192,9 @@ TEST_CASE("an expected throughput that cannot be is refused") {
 }
 
 TEST_CASE("costs near the tool's own are refused, others are not") {
-  CHECK_FALSE(near_floor(std::nullopt, 1e-9, 1e-9).has_value());
-  CHECK_FALSE(near_floor(0.0, 1e-9, 1e-9).has_value());
-  CHECK_FALSE(near_floor(1e-6, 5.1e-6, 5.1e-6).has_value());
-  CHECK_FALSE(near_floor(1e-6, 5.1e-6, std::nullopt).has_value());
-  CHECK(near_floor(1e-6, 4.9e-6, std::nullopt)->cost_seconds == 4.9e-6);
-  CHECK(near_floor(1e-6, 1, 4.9e-6)->cost_seconds == 4.9e-6);
+  CHECK(near_floor(4.9e-6, 1e-6));
+  CHECK_FALSE(near_floor(5.1e-6, 1e-6));
+  CHECK_FALSE(near_floor(1e-9, 0));
 }
 
 TEST_CASE("the floor of a pipeline: its cost a sample is shared by the workers, a batch's is not") {
@@ -207,9 +205,37 @@ TEST_CASE("the floor of a pipeline: its cost a sample is shared by the workers, 
   CHECK_FALSE(floor_seconds(facts, chain).has_value());
   facts.floor_seconds_per_sample = 4e-6;
   facts.floor_seconds_per_batch = 30e-6;
-  CHECK(*floor_seconds(facts, chain) == doctest::Approx(4e-6));
+  CHECK(floor_seconds(facts, chain)->of_samples == doctest::Approx(1e-6));
+  CHECK(floor_seconds(facts, chain)->whole == doctest::Approx(4e-6));
   chain.workers = 0;
-  CHECK(*floor_seconds(facts, chain) == doctest::Approx(7e-6));
+  CHECK(floor_seconds(facts, chain)->of_samples == doctest::Approx(4e-6));
+  CHECK(floor_seconds(facts, chain)->whole == doctest::Approx(7e-6));
+}
+
+TEST_CASE("what batches cost counts against the copy, and against no stage before it") {
+  Report report;
+  report.chain.batch_size = 10;
+  report.cache.floor_seconds_per_batch = 100e-6;  // 10 us a sample
+  for (const char* const category : {"read", "augment", "collate", "copy"}) {
+    StageReport& stage = report.stages.emplace_back();
+    stage.category = category;
+    stage.seconds_per_sample = 40e-6;
+    report.boundaries.emplace_back().seconds_per_sample = 200e-6;
+  }
+  report.boundaries.emplace_back().seconds_per_sample = 180e-6;
+  const auto refused = [&](VerdictKind kind, int stage) {
+    Report asked = report;
+    asked.verdict.kind = kind;
+    asked.verdict.stage_index = stage;
+    return refuse_near_floor(asked).has_value();
+  };
+  CHECK_FALSE(refused(VerdictKind::drop, 2));
+  CHECK(refused(VerdictKind::drop, 4));
+  CHECK(refused(VerdictKind::spread, 0));
+  CHECK_FALSE(refused(VerdictKind::flat, 0));
+  for (std::size_t s = 1; s < 4; ++s) report.stages[s].span = "stages 2-4 together";
+  CHECK(refused(VerdictKind::drop, 2));
+  CHECK_FALSE(refused(VerdictKind::drop, 1));
 }
 
 TEST_CASE("a drop that costs hardly more than the tool itself is not certified") {

@@ -7,16 +7,43 @@
 namespace cachebisect {
 namespace {
 
-/// Seconds a sample of what the verdict names: the stage of a drop, the whole loss of a spread.
-std::optional<double> named_seconds(const Report& report) {
-  const Verdict& verdict = report.verdict;
-  if (verdict.kind == VerdictKind::drop && verdict.stage_index > 0) {
-    return report.stages[static_cast<std::size_t>(verdict.stage_index) - 1].seconds_per_sample;
+/// A cost that is claimed, and the part of the tool's own that lies in it.
+struct Claim {
+  std::string what;
+  double cost_seconds = 0;
+  double floor_seconds = 0;
+};
+
+/// Whether the stage, or the span that begins with it, holds the copy.
+bool holds_copy(const Report& report, std::size_t first) {
+  const std::string& span = report.stages[first].span;
+  for (std::size_t s = first; s < report.stages.size(); ++s) {
+    if (s != first && (span.empty() || report.stages[s].span != span)) return false;
+    if (report.stages[s].category == "copy") return true;
   }
-  if (verdict.kind != VerdictKind::spread || report.boundaries.empty()) return std::nullopt;
+  return false;
+}
+
+std::optional<Claim> named(const Report& report, const FloorSeconds& floor) {
+  const Verdict& verdict = report.verdict;
+  if (verdict.kind == VerdictKind::spread) {
+    const auto& live = report.boundaries.front().seconds_per_sample;
+    const auto& ceiling = report.boundaries.back().seconds_per_sample;
+    if (!live || !ceiling) return std::nullopt;
+    return Claim{"the whole loss", *live - *ceiling, floor.whole};
+  }
+  if (verdict.kind != VerdictKind::drop || verdict.stage_index < 1) return std::nullopt;
+  const auto index = static_cast<std::size_t>(verdict.stage_index) - 1;
+  const auto& seconds = report.stages[index].seconds_per_sample;
+  if (!seconds) return std::nullopt;
+  return Claim{verdict.stage, *seconds, holds_copy(report, index) ? floor.whole : floor.of_samples};
+}
+
+std::optional<Claim> too_cheap(const Report& report, const FloorSeconds& floor) {
   const auto& live = report.boundaries.front().seconds_per_sample;
-  const auto& ceiling = report.boundaries.back().seconds_per_sample;
-  return live && ceiling ? std::optional(*live - *ceiling) : std::nullopt;
+  if (live && near_floor(*live, floor.whole)) return Claim{"the live pipeline", *live, floor.whole};
+  const auto claim = named(report, floor);
+  return claim && near_floor(claim->cost_seconds, claim->floor_seconds) ? claim : std::nullopt;
 }
 
 void withdraw(Report& report) {
@@ -30,41 +57,29 @@ void withdraw(Report& report) {
 
 }  // namespace
 
-std::optional<double> floor_seconds(const CacheFacts& facts, const ChainDescription& chain) {
+std::optional<FloorSeconds> floor_seconds(const CacheFacts& facts, const ChainDescription& chain) {
   if (!facts.floor_seconds_per_sample && !facts.floor_seconds_per_batch) return std::nullopt;
   const int workers = std::max(1, chain.workers);
   const auto batch = static_cast<double>(std::max<std::int64_t>(1, chain.batch_size));
-  return facts.floor_seconds_per_sample.value_or(0) / workers +
-         facts.floor_seconds_per_batch.value_or(0) / batch;
+  const double of_samples = facts.floor_seconds_per_sample.value_or(0) / workers;
+  return FloorSeconds{of_samples, of_samples + facts.floor_seconds_per_batch.value_or(0) / batch};
 }
 
-std::optional<NearFloor> near_floor(std::optional<double> floor_seconds,
-                                    std::optional<double> live_seconds,
-                                    std::optional<double> named_seconds) {
-  if (!floor_seconds || *floor_seconds <= 0) return std::nullopt;
-  const double least = kFloorsToTrust * *floor_seconds;
-  for (const auto& seconds : {live_seconds, named_seconds}) {
-    if (seconds && *seconds < least) return NearFloor{*seconds, *floor_seconds};
-  }
-  return std::nullopt;
+bool near_floor(double cost_seconds, double floor_seconds) noexcept {
+  return floor_seconds > 0 && cost_seconds < kFloorsToTrust * floor_seconds;
 }
 
 std::optional<Warning> refuse_near_floor(Report& report) {
-  if (report.boundaries.empty()) return std::nullopt;
-  const auto live = report.boundaries.front().seconds_per_sample;
   const auto floor = floor_seconds(report.cache, report.chain);
-  const auto found = near_floor(floor, live, named_seconds(report));
-  if (!found) return std::nullopt;
-  const bool whole = found->cost_seconds == live;
-  const std::string named = report.verdict.stage.empty() ? "the loss" : report.verdict.stage;
-  const std::string what = whole ? "the live pipeline" : named;
-  Warning warning{"near_floor",
-                  "No verdict: " + what + " costs " + short_duration(found->cost_seconds) +
-                      " a sample, and the tool itself " + short_duration(found->floor_seconds) +
-                      ". So cheap a pipeline is measured together with the tool's own cost.",
-                  "give samples that cost what the job's own cost; smaller batches do not help"};
+  if (report.boundaries.empty() || !floor) return std::nullopt;
+  const auto claim = too_cheap(report, *floor);
+  if (!claim) return std::nullopt;
   withdraw(report);
-  return warning;
+  return Warning{"near_floor",
+                 "No verdict: " + claim->what + " costs " + short_duration(claim->cost_seconds) +
+                     " a sample, and the tool itself " + short_duration(claim->floor_seconds) +
+                     " of that. So cheap a pipeline is measured together with the tool's own cost.",
+                 "give samples that cost what the job's own cost"};
 }
 
 }  // namespace cachebisect

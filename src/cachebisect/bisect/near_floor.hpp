@@ -13,25 +13,23 @@ namespace cachebisect {
 /// keep four fifths of its size.
 inline constexpr double kFloorsToTrust = 5;
 
-/// A cost that lies within kFloorsToTrust of the tool's own. Both in seconds a sample.
-struct NearFloor {
-  double cost_seconds = 0;
-  double floor_seconds = 0;
+/// What the tool itself adds to a live pipeline, seconds a sample.
+struct FloorSeconds {
+  double of_samples = 0;  ///< carrying samples from stage to stage, shared by the workers
+  double whole = 0;       ///< and what batches cost on the way to the training thread
 };
 
-/// Seconds a sample that the tool itself adds to a live pipeline: its cost a sample is shared by
-/// the workers, its cost a batch falls on the training thread. None while the floor is not known.
-CACHEBISECT_API std::optional<double> floor_seconds(const CacheFacts& facts,
-                                                    const ChainDescription& chain);
+/// None while the floor is not known.
+CACHEBISECT_API std::optional<FloorSeconds> floor_seconds(const CacheFacts& facts,
+                                                          const ChainDescription& chain);
 
-/// Whether either cost is too small to be told from the tool's own; costs not known count for
-/// nothing. Both in seconds a sample, as is the floor.
-CACHEBISECT_API std::optional<NearFloor> near_floor(std::optional<double> floor_seconds,
-                                                    std::optional<double> live_seconds,
-                                                    std::optional<double> named_seconds);
+/// Whether a cost is too small to be told from the tool's own; both in seconds a sample.
+CACHEBISECT_API bool near_floor(double cost_seconds, double floor_seconds) noexcept;
 
 /// Makes a verdict "inconclusive" when the live pipeline, or what the verdict names, costs too
-/// little, and returns the warning `near_floor` that says so; else leaves the report as it is.
+/// little, and returns the warning `near_floor` that says so; else leaves the report as it is. The
+/// live pipeline and a whole loss hold all of the floor; a named stage holds what samples cost and,
+/// where it is the copy, what batches cost: the other stages pay that live and replayed alike.
 CACHEBISECT_API std::optional<Warning> refuse_near_floor(Report& report);
 
 }  // namespace cachebisect
