@@ -28,10 +28,12 @@ double true_rate(const SimulatedRing& ring, RingRequest request) {
 struct Coverage {
   int intervals = 0;
   int held = 0;
+  double slack = 0;  ///< that a block may differ from the long run by
   void count(const Estimate& estimate, double truth) {
     if (!estimate.interval) return;
     ++intervals;
-    held += estimate.interval->low <= truth && truth <= estimate.interval->high ? 1 : 0;
+    const Interval& found = *estimate.interval;
+    held += found.low - slack <= truth && truth <= found.high + slack ? 1 : 0;
   }
 };
 
@@ -99,20 +101,24 @@ TEST_CASE("payoff, starvation and contention of drawn chains") {
 
 TEST_CASE("a step on the processor beside greedy workers: contention is found") {
   SimulatedChain chain;
-  chain.stages = {{.name = "read", .category = "read", .seconds = 0.1e-3},
-                  {.name = "decode", .category = "decode", .seconds = 6e-3}};
+  chain.stages = {{.name = "read", .category = "read", .seconds = 0.02e-3},
+                  {.name = "decode", .category = "decode", .seconds = 0.6e-3}};
   chain.batch_size = 4;
-  chain.workers = 4;
+  chain.workers = 3;
   chain.cores = 2;
   chain.step_seconds = 0;
-  chain.trainer_seconds = 3e-3;
+  chain.trainer_seconds = 0.4e-3;
   chain.device_is_host = true;
   Tally tally;
+  // Cores change hands in slices that are longer than a step: fifteen steps are no long run.
+  tally.contention.slack = 0.015;
+  tally.starvation.slack = 0.015;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SimulatedReplayer replayer(chain, {.seed = seed, .noise = {.white_cv = 0.01}});
     const Report report = bisect(replayer, {.seed = seed});
     count(tally, report, chain);
-    CHECK(report.loss.contention.value > 0.1);
+    CHECK(report.loss.contention.value > 0.4);
+    CHECK(report.loss.starvation.value > 0.15);
   }
   check(tally.contention, 15);
   check(tally.starvation, 15);
