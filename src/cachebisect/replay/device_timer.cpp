@@ -6,7 +6,8 @@
 
 namespace cachebisect {
 
-DeviceTimer::DeviceTimer(Device& device, std::size_t turns) : device_(&device) {
+DeviceTimer::DeviceTimer(Device& device, std::size_t turns)
+    : device_(&device), on_host_(!device.copies()) {
   turns_.reserve(turns);
   for (std::size_t i = 0; i < turns; ++i) {
     turns_.push_back({device.make_event(), device.make_event()});
@@ -23,7 +24,7 @@ void DeviceTimer::begin(Stream& stream) {
   if (!observed_) return;
   Turn& turn = turns_[next_];
   collect(turn);
-  cpu_began_ = thread_cpu_seconds();
+  if (on_host_) cpu_began_ = thread_cpu_seconds();
   device_->record(*turn.before, stream);
   turn.queued = monotonic_seconds();
 }
@@ -33,7 +34,7 @@ void DeviceTimer::end(Stream& stream, std::int64_t samples) {
   Turn& turn = turns_[next_];
   device_->record(*turn.after, stream);
   turn.pending = true;
-  sum_.cpu_seconds += thread_cpu_seconds() - cpu_began_;
+  if (on_host_) sum_.cpu_seconds += thread_cpu_seconds() - cpu_began_;
   sum_.samples += static_cast<std::uint64_t>(samples);
   next_ = (next_ + 1) % turns_.size();
 }

@@ -12,7 +12,7 @@ namespace cachebisect {
 /// Sums over the turns since reset().
 struct DeviceTime {
   double busy_seconds = 0;  ///< on the device
-  double cpu_seconds = 0;   ///< of the thread that queues the work
+  double cpu_seconds = 0;   ///< of the calling thread, where the device is the host; else 0
   std::uint64_t samples = 0;
 };
 
@@ -41,6 +41,7 @@ class DeviceTimer {
   void collect(Turn& turn);
 
   Device* device_;
+  bool on_host_;
   std::vector<Turn> turns_;
   std::size_t next_ = 0;
   double cpu_began_ = 0;

@@ -7,8 +7,8 @@ namespace {
 
 // Costs of a reading, generously, and what observing may cost as a share of the work.
 constexpr double kWallReading = 40e-9;
-constexpr double kCpuReading = 300e-9;
-constexpr double kWallShare = 0.0015;
+constexpr double kCpuReading = 500e-9;
+constexpr double kWallShare = 0.001;
 constexpr double kCpuShare = 0.001;
 
 std::uint32_t gap(double cost, double share, double sample_seconds, double low, double high) {

@@ -26,7 +26,7 @@ Field& field_at(Sample& sample, std::size_t usual, const std::string& name) {
   return sample.field(name);
 }
 
-// Times a whole batch by both clocks.
+// Times a whole batch by both clocks where it is observed.
 class BatchTimer {
  public:
   BatchTimer(StageTally& tally, std::int64_t samples, bool observe)
@@ -80,6 +80,7 @@ void SampleLoader::begin_run(const LoadProgram& program) {
   blocked_.clear();
   pace_.begin(absorbs_);
   serial_ = 0;
+  batches_ = 0;
   probe_.reset(steps.size());
 }
 
@@ -214,7 +215,9 @@ void SampleLoader::count(std::int64_t samples) noexcept {
 }
 
 void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t size) {
+  constexpr std::uint64_t observed_one_in = 4;
   const LoadPlan& plan = program_->plan();
+  observed_ = plan.observe && batches_++ % observed_one_in == 0;
   const std::size_t collate = pipeline_->collate_position();
   const HostBatch* batch = nullptr;
   try {
@@ -222,7 +225,7 @@ void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t 
       batch = &program_->cached_batch(sequence);
     } else if (program_->collates()) {
       current_ = &pipeline_->stages()[collate];
-      const BatchTimer timer(tallies_[collate], size, plan.observe);
+      const BatchTimer timer(tallies_[collate], size, observed_);
       batch = &slot.collate(pipeline_->collate(), size);
     }
     if (batch != nullptr && plan.on_batch && plan.boundary <= collate) {
@@ -250,7 +253,7 @@ void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t 
 
 const HostBatch* SampleLoader::run_batch_step(const LoadStep& step, const HostBatch& input,
                                               BatchSlot& slot, const RandomKey& key) {
-  const BatchTimer timer(tallies_[step.position], input.size, program_->plan().observe);
+  const BatchTimer timer(tallies_[step.position], input.size, observed_);
   arena_.reset();
   OwnedHostBatch& out = slot.output(step.position);
   out.begin_from(input);

@@ -79,6 +79,7 @@ class SampleLoader {
   bool observed_ = false;
 
   SampleProbe probe_;
+  std::uint64_t batches_ = 0;  // finished by this worker in this run
   std::vector<StageTally> tallies_;
   StageTally slot_write_;
   StageTally ignored_;
