@@ -125,7 +125,7 @@ TEST_CASE("what cannot be run says why, and what fails is left out") {
 
 TEST_CASE("without time left what-ifs are only predicted") {
   SimulatedReplayer replayer(starved_chain(), {.noise = {.white_cv = 0.3}});
-  BisectOptions options = asking({"workers=4"}, 1);
+  BisectOptions options = asking({"workers=4"}, 0.3);
   const Report report = bisect(replayer, options);
   CHECK_FALSE(report.what_ifs[0].measured.value.has_value());
   CHECK(has(report.what_ifs[0].note, "the budget ended"));

@@ -11,7 +11,7 @@ namespace {
 /// not run.
 constexpr double kCrowded = 0.75;
 /// A stage that runs for less of its time than this waits for something else than a core.
-constexpr double kComputes = 0.25;
+constexpr double kComputes = 0.02;
 /// A copy that the step hides shows nothing but that it is no longer than the step.
 constexpr double kBeyondStep = 1.02;
 
@@ -136,13 +136,41 @@ class Fit {
   /// Time in a line for a lock or a core is not the stage's own.
   void leave_out_lines() {
     const bool no_core_free = crowded();
-    for (StageCost& cost : law_.stages) {
-      const bool computes = cost.cpu_seconds > kComputes * cost.worker_seconds;
-      const double own = std::max(cost.cpu_seconds, cost.serial_seconds);
-      if (cost.serial_seconds > 0 || (no_core_free && computes)) {
-        cost.worker_seconds = std::min(cost.worker_seconds, own);
+    for (std::size_t s = 0; s < law_.stages.size(); ++s) {
+      StageCost& cost = law_.stages[s];
+      double own = cost.worker_seconds;
+      if (cost.serial_seconds > 0) {
+        own = std::max(cost.cpu_seconds, cost.serial_seconds);
+      } else if (no_core_free) {
+        const bool computes = cost.cpu_seconds > kComputes * cost.worker_seconds;
+        const auto waits = wait_with_cores_free(s);
+        if (waits || computes) own = cost.cpu_seconds + waits.value_or(0);
       }
+      cost.worker_seconds = std::min(cost.worker_seconds, own);
     }
+  }
+
+  /// Seconds a sample that a stage (0-based) does not compute, replayed at the nearest
+  /// boundary where cores are idle: that is its own waiting. None where no such boundary was
+  /// visited.
+  [[nodiscard]] std::optional<double> wait_with_cores_free(std::size_t stage) const {
+    for (std::size_t k = stage; k >= 1; --k) {
+      LiveSums sums;
+      double cpu = 0;
+      for (const BlockRecord& record : report_.blocks) {
+        const bool here = record.arm.kind == ArmKind::replay && record.round >= 0 &&
+                          record.arm.boundary == static_cast<int>(k);
+        if (!here || record.result.is_void || record.result.stages.size() <= stage) continue;
+        sums.add(record.result);
+        cpu += record.result.cpu_seconds;
+      }
+      const bool idle = sums.samples > 0 && cpu < kCrowded * law_.cores * sums.seconds;
+      if (!idle || sums.stages[stage].samples == 0) continue;
+      const InlineCounters& counters = sums.stages[stage];
+      return std::max(0.0, counters.busy_seconds - counters.cpu_seconds) /
+             static_cast<double>(counters.samples);
+    }
+    return std::nullopt;
   }
 
   /// Copy and device stages, from what boundaries differ by where probes are silent.
