@@ -156,6 +156,49 @@ TEST_CASE("A replay from the first cached samples serves no others") {
   }
 }
 
+TEST_CASE("Live batches are as large as cached ones, however small the data set") {
+  for (const std::uint64_t samples : {5ULL, 8ULL, 12ULL}) {
+    for (const int workers : {0, 1, 2}) {
+      CAPTURE(samples);
+      CAPTURE(workers);
+      const Pipeline pipeline = PipelineBuilder{}
+                                    .source("read", samples, test::read_image)
+                                    .collate()
+                                    .copy()
+                                    .batch_size(8)
+                                    .workers(workers)
+                                    .drop_last(false)
+                                    .device("cpu")
+                                    .build();
+      Job job(pipeline);
+      job.replayer.prepare({}, {});
+      for (int boundary = 0; boundary <= 3; ++boundary) {
+        CHECK(job.replayer.run({replay(boundary), 7, 2, 0}, {}).samples == 7 * 8);
+      }
+    }
+  }
+}
+
+TEST_CASE("A stop ends a block on a device that stalls, and another block runs after it") {
+  const auto step = std::make_shared<test::TimedStep>(10);
+  PipelineReplayer replayer(test::random_chain({.workers = 2}), make_emulated_device({}), step);
+  replayer.prepare({}, {});
+  for (const int boundary : {0, 3, 7}) {
+    CAPTURE(boundary);
+    std::stop_source stop;
+    std::jthread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      stop.request_stop();
+    });
+    const double before = replayer.clock();
+    const Failure failure = failure_of([&] {
+      replayer.run({replay(boundary), 100, 2, 0}, stop.get_token());
+    });
+    CHECK(failure.kind == ErrorKind::interrupted);
+    CHECK(replayer.clock() - before < 10);  // not even one step of 102
+  }
+}
+
 TEST_CASE("What the tool itself costs is measured once") {
   for (const int workers : {0, 2}) {
     Job job(test::random_chain({.samples = 4096, .workers = workers}));

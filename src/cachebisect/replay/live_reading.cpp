@@ -6,6 +6,15 @@
 #include "cachebisect/replay/residency.hpp"
 
 namespace cachebisect {
+namespace {
+
+/// True when the last batch of an epoch is smaller than the others.
+bool cuts_batches(const Pipeline& pipeline) {
+  return !pipeline.spec().drop_last &&
+         pipeline.samples() % static_cast<std::uint64_t>(pipeline.batch_size()) != 0;
+}
+
+}  // namespace
 
 LoadPlan LiveReading::begin(TrainingJob& job, std::uint64_t batches, std::uint64_t round_batch,
                             BlockResult& result) {
@@ -22,7 +31,12 @@ LoadPlan LiveReading::begin(TrainingJob& job, std::uint64_t batches, std::uint64
     return begin_cold(pipeline, result);
   }
   look(job, position, batches, result);
-  plan.first_position = position;
+  if (cuts_batches(pipeline)) {
+    chosen_ = job.order.indices(position, batches);
+    plan.indices = chosen_;
+  } else {
+    plan.first_position = position;
+  }
   return plan;
 }
 

@@ -11,10 +11,12 @@
 
 namespace cachebisect {
 
-/// As is: the next samples of the epoch. Warm: the cached samples' own, from `round_batch` on.
-/// Cold: the next samples, evicted first. Says in `result` which share of the pages that will be
-/// read is in memory when the block begins: cold, of all samples; as is, of one in 16, and only as
-/// often as looking takes less than 2% of the time; warm, of the cached samples. Not thread safe.
+/// Batches are whole, as cached ones are: one that the end of an epoch would cut short is filled
+/// from the next. As is: the next samples of the epoch. Warm: the cached samples' own, from
+/// `round_batch` on. Cold: the next samples, evicted first. Says in `result` which share of the
+/// pages that will be read is in memory when the block begins: cold, of all samples; as is, of one
+/// in 16, and only as often as looking takes less than 2% of the time; warm, of the cached samples.
+/// Not thread safe.
 class LiveReading {
  public:
   /// Keeps a reference to `cache`.
