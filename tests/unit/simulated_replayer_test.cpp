@@ -96,6 +96,19 @@ TEST_CASE("threads that want more cores than there are get equal shares of them"
   }
 }
 
+TEST_CASE("hours of crowded virtual time come to an end") {
+  SimulatedChain chain;
+  chain.stages = {{.name = "work",
+                   .kind = CostKind::cpu,
+                   .seconds = 0.7,
+                   .jitter = {.kind = Jitter::Kind::lognormal, .cv = 0.3}}};
+  chain.workers = 4;
+  chain.step_seconds = 0.1;
+  chain.trainer_seconds = 1.1;
+  // 5.6 s of work and 1.1 s of training a batch, on two cores.
+  CHECK(SimulatedRing(chain).seconds_per_sample(0) == doctest::Approx(6.7 / 16).epsilon(0.01));
+}
+
 TEST_CASE("by clocks or by events, the ring is the same ring") {
   SimulatedChain chain = chain_of_three();
   chain.workers = 2;

@@ -139,7 +139,11 @@ class EventRing {
     result_.cpu_seconds += passed;
     if (a.stage != kNoStage) result_.stages[a.stage].cpu_seconds += passed;
     a.place.ran += passed;
-    if (crowded_ && a.place.ran >= kTimeSlice - kDone) a.place = {.turn = ++last_turn_};
+    // The same of what is left of a turn.
+    const double turn_left = kTimeSlice - a.place.ran;
+    if (crowded_ && (turn_left <= kDone || now_ + turn_left <= now_)) {
+      a.place = {.turn = ++last_turn_};
+    }
   }
 
   /// Moves to the next event: who has a core computes, all that stream share the memory too.
