@@ -80,6 +80,26 @@ TEST_CASE("--json - makes standard output pure JSON, --quiet makes it empty") {
   CHECK(quiet.out.empty());
 }
 
+TEST_CASE("a pipeline that costs hardly more than the tool itself gets no verdict") {
+  const auto result = run_tool({"--pipeline", "-", "--budget", "3", "--json", "-"}, R"({
+    "name": "cheap", "batch_size": 64, "workers": 1,
+    "stages": [{"use": "synthetic.read", "bytes": 4, "samples": 100000}, {"use": "collate.stack"},
+               {"use": "copy.device"}],
+    "train": {"kind": "emulated"}, "device": "emulated", "emulate": {"step_ms": 0.01}})");
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out);
+  const json& floor = report["machine"]["floor"];
+  CHECK(floor["ns_per_sample"].get<double>() > 0);
+  const double own =
+      1e-9 * floor["ns_per_sample"].get<double>() + 1e-6 * floor["us_per_batch"].get<double>() / 64;
+  // Beside a hog the live pipeline may take many times what the tool took alone.
+  const json& live = report["boundaries"][0]["seconds_per_sample"];
+  if (live.is_null() || live.get<double>() > 5 * own) return;
+  CHECK(report["verdict"]["kind"] == "inconclusive");
+  CHECK(report["verdict"]["stage"].is_null());
+  CHECK(contains(report["warnings"].dump(), "near_floor"));
+}
+
 TEST_CASE("--fail-on turns a verdict into exit 5") {
   const auto result = run_tool({"--pipeline", "-", "--budget", "20", "--json", "-", "--fail-on",
                                 "drop,inconclusive,spread,flat,anomaly"},

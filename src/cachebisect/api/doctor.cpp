@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "cachebisect/api/doctor/bandwidth_probe.hpp"
-#include "cachebisect/api/doctor/floor_probe.hpp"
 #include "cachebisect/api/doctor/noise_probe.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/evidence.hpp"
 #include "cachebisect/bisect/machine_report.hpp"
 #include "cachebisect/bisect/warnings.hpp"
+#include "cachebisect/replay/tool_cost.hpp"
 
 namespace cachebisect {
 namespace {
@@ -18,6 +18,8 @@ namespace {
 /// Of the time given; the rest goes to bandwidth, timers and files.
 constexpr double kNoiseShare = 0.7;
 constexpr double kFloorShare = 0.1;
+/// Of the null pipeline, the source included: what a common chain has.
+constexpr std::size_t kSampleStages = 4;
 
 void judge_noise(Diagnosis& diagnosis, const NoiseTrace& trace) {
   Noise& noise = diagnosis.machine.noise;
@@ -48,7 +50,10 @@ Diagnosis diagnose(Device& device, const DoctorOptions& options, const std::stop
   judge_noise(diagnosis,
               measure_noise(kNoiseShare * options.seconds, machine.usable_cpus, watch, stop));
   fill_disturbance(diagnosis.machine.noise, watch.seen());
-  diagnosis.machine.floor = measure_floor(device, kFloorShare * options.seconds, stop);
+  const ToolCost cost =
+      measure_inline_cost(device, kSampleStages, kFloorShare * options.seconds, stop);
+  diagnosis.machine.floor = {.ns_per_sample = 1e9 * cost.seconds_per_sample,
+                             .us_per_batch = 1e6 * cost.seconds_per_batch};
   constexpr double kMostThreads = 256;
   diagnosis.memory_threads =
       static_cast<int>(std::clamp(std::ceil(machine.usable_cpus), 1.0, kMostThreads));
