@@ -1,0 +1,101 @@
+// 2,000 chains of the published corpus in virtual time, under every noise. Bounds are such that
+// only a broken method misses them; docs/accuracy.md has the rates.
+#include <string>
+
+#include "bench/truth/corpus_run.hpp"
+#include "bench/truth/noise_choice.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/api/selftest/summary.hpp"
+
+using namespace cachebisect;
+using namespace cachebisect::truth;
+using selftest::Score;
+
+namespace {
+
+struct Rates {
+  double right = 0;  ///< of drops of 10% and more
+  double wrong_stage = 0;
+  double alarms = 0;  ///< of flat chains
+  double coverage = 0;
+};
+
+Rates run(const std::string& noise, double cv, std::uint64_t first_seed, int chains,
+          double budget = 60) {
+  RunSettings settings;
+  settings.simulated = true;
+  settings.noise = noise;
+  settings.white_cv = cv;
+  settings.budget_seconds = budget;
+  settings.draw = selftest::corpus(true, 2);
+  settings.draw.most_stages = 16;
+  settings.draw.slow_step_share = 0;
+  std::vector<double> trace;
+  if (noise == "trace") trace = load_trace(CACHEBISECT_SOURCE_DIR "/tests/data/noise-trace.txt");
+  constexpr int kThreads = 2;
+  const ScoreFile file =
+      run_corpus(first_seed, chains, settings, noise_by_name(noise, cv, std::move(trace)), "",
+                 kThreads, [](const Finished&) {});
+  MESSAGE(noise << ", cv " << cv << "\n" << selftest::summary(file.scores));
+  REQUIRE(file.scores.size() == static_cast<std::size_t>(chains));
+  const auto& scores = file.scores;
+  const auto any = [](const Score&) { return true; };
+  const auto large = [](const Score& s) { return s.largest_drop >= 0.10; };
+  const auto flat = [](const Score& s) { return s.shape == selftest::Pattern::flat; };
+  return {rate(scores, large, [](const Score& s) { return s.outcome == selftest::Outcome::right; })
+              .share(),
+          rate(scores, any, [](const Score& s) { return s.wrong_stage; }).share(),
+          rate(scores, flat, [](const Score& s) { return s.false_alarm; }).share(),
+          coverage(scores).share()};
+}
+
+void check_never_wrong(const Rates& rates) {
+  CHECK(rates.wrong_stage <= 0.03);
+  CHECK(rates.alarms <= 0.02);
+  CHECK(rates.coverage >= 0.90);
+}
+
+}  // namespace
+
+TEST_CASE("quiet: noise of 1% in each block") {
+  const Rates rates = run("white", 0.01, 1, 700);
+  check_never_wrong(rates);
+  CHECK(rates.right >= 0.90);
+}
+
+TEST_CASE("noise of 3% in each block") {
+  const Rates rates = run("white", 0.03, 100001, 300);
+  check_never_wrong(rates);
+  CHECK(rates.right >= 0.80);
+}
+
+TEST_CASE("a recorded busy machine") {
+  const Rates rates = run("trace", 0.01, 200001, 200, 120);
+  check_never_wrong(rates);
+  CHECK(rates.right >= 0.30);
+}
+
+TEST_CASE("drift") {
+  const Rates rates = run("drift", 0.01, 300001, 200);
+  check_never_wrong(rates);
+  CHECK(rates.right >= 0.60);
+}
+
+TEST_CASE("a step") {
+  const Rates rates = run("step", 0.01, 400001, 200);
+  check_never_wrong(rates);
+  CHECK(rates.right >= 0.80);
+}
+
+TEST_CASE("stalls in all arms") {
+  const Rates rates = run("burst", 0.01, 500001, 200);
+  check_never_wrong(rates);
+  CHECK(rates.right >= 0.70);
+}
+
+TEST_CASE("stalls in one arm") {
+  const Rates rates = run("burst-one-arm", 0.01, 600001, 200);
+  check_never_wrong(rates);
+  CHECK(rates.right >= 0.70);
+}
