@@ -133,13 +133,14 @@ class EmulatedDevice final : public Device {
   }
 
   [[nodiscard]] bool synchronize_for(const Event& event, double seconds) override {
-    const double end = dynamic_cast<const EmulatedEvent&>(event).seconds;
+    const auto& marked = dynamic_cast<const EmulatedEvent&>(event);
     const double now = monotonic_seconds();
-    if (end - now > seconds) {
+    if (marked.seconds - now > seconds) {
       if (seconds > 0) sleep_until(now + seconds);
       return false;
     }
-    synchronize(event);
+    if (marked.seconds > now) sleep_until(marked.seconds);
+    if (marked.timeline) marked.timeline->drained_to(marked.pieces);
     return true;
   }
 

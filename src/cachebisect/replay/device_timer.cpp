@@ -42,7 +42,7 @@ void DeviceTimer::end(Stream& stream, std::int64_t samples) {
 void DeviceTimer::collect(Turn& turn) {
   if (!turn.pending) return;
   turn.pending = false;
-  device_->synchronize(*turn.after);
+  if (!device_->synchronize_for(*turn.after, 0)) device_->synchronize(*turn.after);
   // A stream that has run dry begins the work when it is queued.
   const double began = std::max(device_->completion_seconds(*turn.before), turn.queued);
   sum_.busy_seconds += std::max(0.0, device_->completion_seconds(*turn.after) - began);

@@ -8,8 +8,8 @@ namespace {
 // Costs of a reading, generously, and what observing may cost as a share of the work.
 constexpr double kWallReading = 40e-9;
 constexpr double kCpuReading = 500e-9;
-constexpr double kWallShare = 0.001;
-constexpr double kCpuShare = 0.001;
+constexpr double kWallShare = 0.0007;
+constexpr double kCpuShare = 0.0005;
 
 std::uint32_t gap(double cost, double share, double sample_seconds, double low, double high) {
   const double wanted = std::ceil(cost / (share * std::max(sample_seconds, 1e-9)));
@@ -65,7 +65,9 @@ void SampleProbe::end() noexcept {
     return;
   }
   const double seconds = last_ - began_;
-  mean_ = mean_ == 0 ? seconds : 0.8 * mean_ + 0.2 * seconds;
+  // The first samples of a run are the slowest: what comes after them is believed sooner.
+  const double weight = seconds < mean_ ? 0.5 : 0.1;
+  mean_ = mean_ == 0 ? seconds : (1 - weight) * mean_ + weight * seconds;
   until_wall_ = wall_gap_ = gap(laps_ * kWallReading, kWallShare, mean_, 1, 4096);
 }
 

@@ -40,7 +40,7 @@ struct alignas(64) StageTally {
 };
 
 /// Chooses which samples are observed and by which clock, so that observing costs about a
-/// fifth of a percent, and takes their laps. The weight of an observed sample is the number of
+/// tenth of a percent, and takes their laps. The weight of an observed sample is the number of
 /// samples since the last one, which keeps sums unbiased at any spacing. One worker's own.
 class SampleProbe {
  public:
