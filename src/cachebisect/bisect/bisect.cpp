@@ -92,6 +92,7 @@ class Session {
     plan.budget_seconds = options_.budget_seconds;
     plan.min_drop = options_.min_drop;
     plan.batch_size = static_cast<double>(chain_.batch_size);
+    plan.workers = chain_.workers;
     plan.all = !options_.boundaries.empty();
     plan.candidates = options_.boundaries;
     for (int k = 0; k <= n_; ++k) {

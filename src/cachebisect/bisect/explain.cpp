@@ -77,7 +77,7 @@ double Explainer::left() const {
   return std::min(runner_->left(), options_.most_seconds - (runner_->elapsed() - started_));
 }
 
-int Explainer::steps(std::size_t arm) const { return Plan::steps_for(step_seconds_.at(arm)); }
+int Explainer::steps(std::size_t arm) const { return plan_->steps_for(step_seconds_.at(arm)); }
 
 double Explainer::round_seconds() const {
   double seconds = 0;

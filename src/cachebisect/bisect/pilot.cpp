@@ -9,14 +9,12 @@
 namespace cachebisect {
 namespace {
 
-constexpr double kPilotSeconds = 0.020;
+/// A pilot block is half as long as one that counts.
+constexpr double kPilotShare = 0.5;
 constexpr int kLeastSteps = 3;
+/// On the emulated device: a group of batches, but not of very many workers.
+constexpr int kMostWarmup = 8;
 constexpr double kAgree = 0.01;
-
-int pilot_steps(double step_seconds) {
-  return static_cast<int>(
-      std::clamp(std::ceil(kPilotSeconds / std::max(step_seconds, 1e-9)), 3.0, 50000.0));
-}
 
 }  // namespace
 
@@ -28,6 +26,10 @@ Pilot::Pilot(BlockRunner& runner, Plan& plan, const ChainDescription& chain)
       most_warmup_(std::max({4, chain.workers, chain.ring_slots})),
       ceiling_(static_cast<int>(chain.stages.size())) {}
 
+int Pilot::pilot_steps(double step_seconds) const {
+  return plan_->steps_for(step_seconds / kPilotShare);
+}
+
 double Pilot::block(int boundary, int warmup, int steps) {
   const BlockResult result = runner_->run({.boundary = boundary}, warmup, steps);
   return result.seconds / std::max(1, result.steps);
@@ -35,6 +37,7 @@ double Pilot::block(int boundary, int warmup, int steps) {
 
 void Pilot::ends() {
   runner_->begin_round(-1);
+  if (emulated_) plan_->set_warmup(std::clamp(chain_->workers, 2, kMostWarmup));
   // The first block also pays for what a process does once; where steps are slow, that is little.
   double ceiling = block(ceiling_, plan_->warmup(), kLeastSteps);
   if (pilot_steps(ceiling) > kLeastSteps) {

@@ -13,6 +13,8 @@ namespace {
 constexpr double kBlockSeconds = 0.040;
 constexpr int kLeastSteps = 3;
 constexpr int kMostSteps = 100000;
+/// Many workers would make blocks of slow steps too long.
+constexpr int kMostStretch = 4;
 constexpr double kRoundsThatMustFit = 15;
 constexpr double kPilotShare = 0.25;
 constexpr double kNullShare = 0.1;
@@ -80,10 +82,16 @@ void Plan::set_prior(const std::vector<double>& seconds_per_sample) {
 
 int Plan::steps(int boundary) const { return steps_for(step_seconds(boundary)); }
 
-int Plan::steps_for(double step_seconds) {
-  if (step_seconds <= 0) return kLeastSteps;
-  return static_cast<int>(
-      std::clamp<double>(std::ceil(kBlockSeconds / step_seconds), kLeastSteps, kMostSteps));
+int Plan::steps_for(double step_seconds) const {
+  if (step_seconds <= 0) return whole_groups(kLeastSteps);
+  return whole_groups(static_cast<int>(
+      std::clamp<double>(std::ceil(kBlockSeconds / step_seconds), kLeastSteps, kMostSteps)));
+}
+
+int Plan::whole_groups(int steps) const {
+  const int group = std::max(1, options_.workers);
+  const int whole = (steps + group - 1) / group * group;
+  return whole <= kMostStretch * steps ? whole : steps;
 }
 
 double Plan::block_seconds(int boundary) const {

@@ -16,6 +16,7 @@ struct PlanOptions {
   double budget_seconds = 60;
   double min_drop = 0.05;
   double batch_size = 1;
+  int workers = 0;
   bool all = false;  ///< the user gave the list: all of it, whatever the budget
 };
 
@@ -28,7 +29,8 @@ class CACHEBISECT_API Plan {
   explicit Plan(PlanOptions options);
 
   /// Seconds of one training step at a boundary, from its pilot block. Sets the block's length:
-  /// N_k = max(3, ceil(40 ms / step)).
+  /// N_k = max(3, ceil(40 ms / step)), up to a multiple of the workers: those who start together
+  /// finish batches in groups, and part of a group is a bias.
   void set_pilot(int boundary, double step_seconds);
   /// What the law expects of each boundary 0..n, in seconds a sample; only ratios count.
   void set_prior(const std::vector<double>& seconds_per_sample);
@@ -37,7 +39,7 @@ class CACHEBISECT_API Plan {
   [[nodiscard]] bool piloted(int boundary) const { return step_seconds_.at(at(boundary)) > 0; }
   [[nodiscard]] int steps(int boundary) const;
   /// Timed steps of a block whose steps take so long; 0: not known.
-  [[nodiscard]] static int steps_for(double step_seconds);
+  [[nodiscard]] int steps_for(double step_seconds) const;
   /// Of the pilot; 0 without one.
   [[nodiscard]] double step_seconds(int boundary) const { return step_seconds_.at(at(boundary)); }
   [[nodiscard]] double block_seconds(int boundary) const;
@@ -66,6 +68,7 @@ class CACHEBISECT_API Plan {
     bool excluded = false;
   };
   static std::size_t at(int boundary) { return static_cast<std::size_t>(boundary); }
+  [[nodiscard]] int whole_groups(int steps) const;
   [[nodiscard]] std::vector<Estimate> estimates() const;
   [[nodiscard]] bool worth_all_boundaries(const std::vector<Estimate>& parts) const;
   [[nodiscard]] double worth(const std::vector<Estimate>& parts) const;

@@ -140,7 +140,7 @@ void Verifier::pilot() {
 
 double Verifier::block_seconds(std::size_t arm) const {
   const double step = step_seconds_[arm];
-  return (plan_->warmup() + Plan::steps_for(step)) * step;
+  return (plan_->warmup() + plan_->steps_for(step)) * step;
 }
 
 bool Verifier::round(RandomStream& random) {
@@ -156,7 +156,7 @@ bool Verifier::round(RandomStream& random) {
   runner_->begin_round(next_round(*runner_));
   for (const std::size_t arm : order) {
     table.add(
-        arm, runner_->run(table.arms()[arm], plan_->warmup(), Plan::steps_for(step_seconds_[arm])));
+        arm, runner_->run(table.arms()[arm], plan_->warmup(), plan_->steps_for(step_seconds_[arm])));
   }
   table.commit();
   return true;
