@@ -11,6 +11,8 @@ constexpr double kLeastHalfWidth = 0.01;
 /// Two servers nearer to each other than this take turns in waiting where costs vary.
 constexpr double kClear = 1.15;
 constexpr double kMostLostToTies = 0.10;
+/// A training thread that computes for less of the time than this wants no core worth counting.
+constexpr double kBusyTrainer = 0.05;
 
 /// Measured at a boundary of its own, not scaled from the live pipeline.
 bool measured_alone(const LawLimit& limit) {
@@ -21,9 +23,15 @@ bool measured_alone(const LawLimit& limit) {
 /// analysis of a closed queue with exponential costs (Reiser and Lavenberg 1980), many cores as one
 /// fast one behind a delay (Seidmann et al. 1987). Costs that vary less lose less.
 double share_lost_to_cores(const LawInput& in) {
-  if (in.workers <= in.cores || in.cpu_seconds <= 0) return 0;
+  if (in.workers < 1 || in.workers + 1 <= in.cores || in.cpu_seconds <= 0) return 0;
   double cycle = in.serve_seconds;
   for (const double seconds : in.live_seconds) cycle += seconds;
+  if (in.workers <= in.cores) {
+    // Beside a training thread that computes: at worst they take turns.
+    const double tau = predicted_seconds_per_sample(in);
+    if (in.trainer_seconds < kBusyTrainer * tau) return 0;
+    return std::max(0.0, 1 - tau * in.cores / (cycle + in.trainer_seconds));
+  }
   const double core = std::min(in.cpu_seconds, cycle) / in.cores;
   double rate = 0;
   double queue = 0;
