@@ -254,7 +254,9 @@ class ClockRing {
 SimulatedRing::SimulatedRing(SimulatedChain chain) : chain_(std::move(chain)) {
   (void)describe(chain_);
   for (const auto& stage : chain_.stages) {
-    jitter_.emplace_back(stage.jitter, hash_name(stage.name));
+    // As the synthetic stages do, so that each sample costs here what it costs there.
+    jitter_.emplace_back(stage.jitter, 0);
+    jitter_places_.push_back(hash_name(stage.name) >> 8);
     constant_ = constant_ && (stage.jitter.kind == Jitter::Kind::none || stage.jitter.cv <= 0);
   }
 }
@@ -272,7 +274,7 @@ double SimulatedRing::cost(std::size_t stage, const RingRequest& request,
   if (request.cache_samples > 0) {
     index = request.first_cached + index % request.cache_samples;
   }
-  return seconds * jitter_[stage].factor(index);
+  return seconds * jitter_[stage].factor(index + jitter_places_[stage]);
 }
 
 double SimulatedRing::collate_cost(const RingRequest& request) const noexcept {

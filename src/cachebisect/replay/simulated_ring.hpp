@@ -56,6 +56,7 @@ class CACHEBISECT_API SimulatedRing {
  private:
   SimulatedChain chain_;
   std::vector<JitterSequence> jitter_;
+  std::vector<std::uint64_t> jitter_places_;  ///< by stage: where in its sequence sample 0 lies
   bool constant_ = true;
 };
 
