@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "cachebisect/bisect/drift.hpp"
 #include "cachebisect/bisect/fitted_law.hpp"
 #include "cachebisect/bisect/machine_report.hpp"
 #include "cachebisect/bisect/near_floor.hpp"
@@ -111,6 +112,9 @@ void ReportBuilder::fill(const Measured& measured) {
                                        measured.null_evidence.drop_interval()};
   }
   fill_disturbance(report_.machine.noise, measured.machine.seen());
+  std::vector<double> live = measured.ledger.rounds().block_taus(0);
+  for (double& tau : live) tau = std::log(tau);
+  report_.machine.noise.drift = find_drift(live, options_->confidence);
   fill_verdict(measured);
   const std::optional<Warning> refusal = refuse_near_floor(report_);
   report_.timing.cache_seconds += measured.refill_seconds;

@@ -11,6 +11,7 @@ namespace cachebisect {
 namespace {
 
 constexpr double kUnsteady = 0.005;
+constexpr double kDriftWorthSaying = 0.02;
 constexpr double kStealWorthSaying = 0.02;
 constexpr double kServeWorthSaying = 0.01;
 constexpr double kLoadWorthSaying = 0.05;   ///< of the usable CPUs
@@ -80,6 +81,14 @@ void warn_of_unsteadiness(std::vector<Warning>& out, const Noise& noise) {
                    "the same boundary measured twice differs by " + percent_range(*null) +
                        ": the machine is too unsteady for small drops",
                    "stop other work on this machine, or give a longer --budget"});
+  }
+  const auto& drift = noise.drift.interval;
+  if (drift && (drift->low > kDriftWorthSaying || drift->high < -kDriftWorthSaying)) {
+    out.push_back({"not_stationary",
+                   "the live pipeline changed by " + percent_range(*drift) +
+                       " in time a sample from the first round to the last: drops hold, as "
+                       "neighbours are compared, but no throughput stands for the whole run",
+                   "let the job warm up first, or see what grows: memory, files, heat"});
   }
   if (noise.steal_share && *noise.steal_share > kStealWorthSaying) {
     out.push_back({"steal",

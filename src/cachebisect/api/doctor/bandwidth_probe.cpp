@@ -23,7 +23,7 @@ void check(const std::stop_token& stop) {
 /// Of each of a thread's two buffers; all of them together take at most an eighth of the memory.
 std::size_t buffer_bytes(int threads, const MachineInfo& machine) {
   constexpr double kLeast = 1 << 20;
-  const double most = static_cast<double>(kCopyBytes);
+  const auto most = static_cast<double>(kCopyBytes);
   return static_cast<std::size_t>(
       std::clamp(machine.memory_available_bytes / 16 / threads, kLeast, most));
 }
