@@ -2,11 +2,11 @@
 // them.
 #include <cstdlib>
 
+#include <doctest/doctest.h>
+
 #include "cachebisect/api/selftest/draw.hpp"
 #include "cachebisect/api/selftest/score.hpp"
 #include "cachebisect/api/selftest/summary.hpp"
-#include <doctest/doctest.h>
-
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/replay/simulated_replayer.hpp"
 

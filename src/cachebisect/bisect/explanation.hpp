@@ -29,8 +29,8 @@ struct Explanation {
   Estimate contention;  ///< of the ceiling's throughput
   Estimate starvation;  ///< of the ceiling's throughput, in these rounds
   Estimate overhead;    ///< of the live throughput without probes
-  Estimate larger_cache;        ///< change of the seconds a sample from K to 2K cached ones
-  double fill_seconds = 0;      ///< filling the larger cache took
+  Estimate larger_cache;         ///< change of the seconds a sample from K to 2K cached ones
+  double fill_seconds = 0;       ///< filling the larger cache took
   std::optional<Warning> fault;  ///< what ended these rounds early, if not the budget
 };
 

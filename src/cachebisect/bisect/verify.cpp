@@ -155,8 +155,8 @@ bool Verifier::round(RandomStream& random) {
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
   runner_->begin_round(next_round(*runner_));
   for (const std::size_t arm : order) {
-    table.add(
-        arm, runner_->run(table.arms()[arm], plan_->warmup(), plan_->steps_for(step_seconds_[arm])));
+    table.add(arm, runner_->run(table.arms()[arm], plan_->warmup(),
+                                plan_->steps_for(step_seconds_[arm])));
   }
   table.commit();
   return true;

@@ -39,8 +39,8 @@ void set_counters(const Pipeline& pipeline, const LoadCounters& loaded,
   result.stages.resize(pipeline.stages().size());
   for (std::size_t i = 0; i < loaded.stages.size(); ++i) {
     const StageCounters& stage = loaded.stages[i];
-    result.stages[i] = {stage.busy_seconds, stage.cpu_seconds, stage.slot_write_seconds,
-                        stage.samples, stage.serial_seconds, stage.slot_writes};
+    result.stages[i] = {stage.busy_seconds, stage.cpu_seconds,    stage.slot_write_seconds,
+                        stage.samples,      stage.serial_seconds, stage.slot_writes};
   }
   for (std::size_t i = 0; i < on_device.size(); ++i) {
     InlineCounters& stage = result.stages.at(pipeline.copy_position() + i);
