@@ -1,3 +1,4 @@
+// A training step that takes cores from the workers.
 #include <atomic>
 #include <thread>
 

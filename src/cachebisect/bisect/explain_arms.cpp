@@ -1,3 +1,4 @@
+// What the rounds after a verdict compare: which stages to free, and the arms that answer.
 #include <algorithm>
 
 #include "cachebisect/bisect/explain.hpp"

@@ -1,3 +1,4 @@
+// What the rounds after a verdict found, as figures and warnings of the report.
 #include <algorithm>
 #include <cmath>
 #include <limits>

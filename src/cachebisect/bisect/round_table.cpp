@@ -92,11 +92,11 @@ std::vector<double> RoundTable::block_taus(int boundary) const {
   return result;
 }
 
-double RoundTable::mean_beside(int boundary, int companion, double most) const {
+double RoundTable::mean_beside(int measured, int companion, double most) const {
   double sum = 0;
   double count = 0;
   for (const auto& round : rounds_) {
-    const Cell& cell = round[index(boundary)];
+    const Cell& cell = round[index(measured)];
     if (cell.samples <= 0 || round[index(companion)].samples <= 0) continue;
     sum += std::min(most, cell.seconds / cell.samples);
     ++count;
@@ -119,8 +119,7 @@ double RoundTable::tau(int boundary) const {
     if (blocks.empty()) continue;
     const double most = kStall * median(blocks);
     // The anchor's time in the rounds that visited this boundary, and in all rounds.
-    const double then =
-        mean_beside(anchor, boundary, most);  // NOLINT(readability-suspicious-call-argument)
+    const double then = mean_beside(anchor, boundary, most);
     if (then > 0) factor *= std::sqrt(mean_beside(anchor, anchor, most) / then);
   }
   return own * factor;

@@ -49,9 +49,9 @@ class CACHEBISECT_API RoundTable {
     double samples = 0;  ///< 0: not visited
   };
   static std::size_t index(int boundary) { return static_cast<std::size_t>(boundary); }
-  /// Mean seconds a sample of `boundary` over the rounds that visit `companion` too, no block
+  /// Mean seconds a sample of `measured` over the rounds that visit `companion` too, no block
   /// counted as more than so many; 0 without such.
-  [[nodiscard]] double mean_beside(int boundary, int companion, double most) const;
+  [[nodiscard]] double mean_beside(int measured, int companion, double most) const;
 
   std::vector<std::vector<Cell>> rounds_;
   std::vector<Cell> open_;
