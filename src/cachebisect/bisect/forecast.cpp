@@ -19,6 +19,11 @@ bool measured_alone(const LawLimit& limit) {
   return limit.server == Server::step || limit.server == Server::copy;
 }
 
+/// What two servers that take turns in waiting may lose, as a share: the more the nearer they are.
+double share_lost_to_ties(const LawLimit& limit) {
+  return kMostLostToTies * std::clamp((kClear - limit.margin) / (kClear - 1), 0.0, 1.0);
+}
+
 /// What workers that outnumber the cores may lose by waiting for them, as a share: mean value
 /// analysis of a closed queue with exponential costs (Reiser and Lavenberg 1980), many cores as one
 /// fast one behind a delay (Seidmann et al. 1987). Costs that vary less lose less.
@@ -91,10 +96,6 @@ std::optional<Forecast> Forecast::of(const Report& report) {
   }
   if (forecast.blocks_.empty()) return std::nullopt;
   return forecast;
-}
-
-double Forecast::share_lost_to_ties(const LawLimit& limit) const {
-  return kMostLostToTies * std::clamp((kClear - limit.margin) / (kClear - 1), 0.0, 1.0);
 }
 
 Estimate Forecast::after(const LawChanges& changes) const {

@@ -33,7 +33,6 @@ class CACHEBISECT_API Forecast {
     FittedLaw law;
     double samples_per_second = 0;
   };
-  [[nodiscard]] double share_lost_to_ties(const LawLimit& limit) const;
 
   FittedLaw law_;
   LawMisfit misfit_;
