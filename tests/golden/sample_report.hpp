@@ -47,14 +47,7 @@ inline void add_stage(Report& report, const StageDescription& description, doubl
   report.chain.stages.push_back(description);
 }
 
-inline Report sample_report() {
-  Report report;
-  report.started = "2026-01-02T03:04:05Z";
-  report.timing = {.prepare_seconds = 0.2,
-                   .cache_seconds = 0.4,
-                   .measure_seconds = 10.3,
-                   .explain_seconds = 4.2,
-                   .first_batch_seconds = 0.03};
+inline void fill_machine(Report& report) {
   report.machine.cpu = "Example CPU";
   report.machine.cores = 2;
   report.machine.usable_cpus = 1.5;
@@ -68,6 +61,9 @@ inline Report sample_report() {
                           .other_load = 0.1,
                           .drift = estimate(0.005, -0.01, 0.02)};
   report.machine.floor = {.ns_per_sample = 60, .us_per_batch = 8};
+}
+
+inline void fill_chain(Report& report) {
   report.chain.name = "photos";
   report.chain.file = "photos.json";
   report.chain.effective_json = R"({"name": "photos"})";
@@ -79,8 +75,9 @@ inline Report sample_report() {
   report.chain.device_kind = "emulated";
   report.chain.device_name = "emulated";
   report.chain.copy_gb_per_s = 25;
-  report.cache.samples = 512;
-  report.cache.bytes_host = 3.2e8;
+}
+
+inline void fill_stages(Report& report) {
   add_boundary(report, "", "none", 1000);
   add_boundary(report, "read", "host", 1010);
   add_boundary(report, "decode", "host", 2480);
@@ -93,6 +90,9 @@ inline Report sample_report() {
   add_stage(report, describe_stage("collate", "collate.stack", "collate", "collate"),
             1 - 2480 / 2490.0);
   add_stage(report, describe_stage("copy", "copy.device", "copy", "copy"), 1 - 2490 / 2500.0);
+}
+
+inline void fill_quantities(Report& report) {
   report.ceiling = report.boundaries.back().samples_per_second;
   report.live = report.boundaries.front().samples_per_second;
   report.loss = {.total = estimate(0.6, 0.59, 0.61),
@@ -105,6 +105,9 @@ inline Report sample_report() {
   report.stages[1].payoff = estimate(2400, 2380, 2420);
   report.next_stage = "training step";
   report.next_samples_per_second = 2400;
+}
+
+inline void fill_verdict(Report& report) {
   report.verdict.kind = VerdictKind::drop;
   report.verdict.stage = "decode";
   report.verdict.stage_index = 2;
@@ -115,8 +118,10 @@ inline Report sample_report() {
   report.verdict.certified_after_seconds = 6.1;
   report.verdict.text =
       "decode (decode.image) loses 59% of the throughput (99% interval 58-61%): the step could "
-      "take 2,500 samples/s, "
-      "the live pipeline gives 1,000.";
+      "take 2,500 samples/s, the live pipeline gives 1,000.";
+}
+
+inline void fill_advice(Report& report) {
   report.remedies.push_back({"workers",
                              "decode",
                              "give the input more workers",
@@ -132,6 +137,9 @@ inline Report sample_report() {
                       "no law tells what this changes; --verify runs it"}};
   report.warnings.push_back(
       {"generated_data", "The data set was generated.", "Set stages.read.path to your own data."});
+}
+
+inline void fill_blocks(Report& report) {
   BlockRecord block;
   block.arm.boundary = 2;
   block.result = {
@@ -143,6 +151,25 @@ inline Report sample_report() {
                .cache_samples = 256};
   block.result.ready_batches = 1.5;
   report.blocks.push_back(block);
+}
+
+inline Report sample_report() {
+  Report report;
+  report.started = "2026-01-02T03:04:05Z";
+  report.timing = {.prepare_seconds = 0.2,
+                   .cache_seconds = 0.4,
+                   .measure_seconds = 10.3,
+                   .explain_seconds = 4.2,
+                   .first_batch_seconds = 0.03};
+  report.cache.samples = 512;
+  report.cache.bytes_host = 3.2e8;
+  fill_machine(report);
+  fill_chain(report);
+  fill_stages(report);
+  fill_quantities(report);
+  fill_verdict(report);
+  fill_advice(report);
+  fill_blocks(report);
   return report;
 }
 
