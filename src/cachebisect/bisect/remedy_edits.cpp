@@ -1,6 +1,7 @@
 #include "cachebisect/bisect/remedy_edits.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -49,9 +50,8 @@ std::vector<Edit> move_to_device(const ChainDescription& chain,
     if (kind == "sample" && !moves && share_a_field(all[s], all[stages.front()])) return {};
   }
   std::vector<Edit> edits;
-  for (auto s = stages.rbegin(); s != stages.rend(); ++s) {
-    edits.push_back({"/stages/" + std::to_string(*s), "null"});
-  }
+  const auto removal = [](std::size_t s) { return Edit{"/stages/" + std::to_string(s), "null"}; };
+  std::transform(stages.rbegin(), stages.rend(), std::back_inserter(edits), removal);
   edits.push_back({"/stages/-", on_device(all[stages.back()], collate).dump()});
   return edits;
 }
