@@ -12,8 +12,7 @@ namespace {
 /// A pilot block is half as long as one that counts.
 constexpr double kPilotShare = 0.5;
 constexpr int kLeastSteps = 3;
-/// On the emulated device: a group of batches, but not of very many workers.
-constexpr int kMostWarmup = 8;
+constexpr int kLeastWarmup = 2;
 constexpr double kAgree = 0.01;
 
 }  // namespace
@@ -37,7 +36,7 @@ double Pilot::block(int boundary, int warmup, int steps) {
 
 void Pilot::ends() {
   runner_->begin_round(-1);
-  if (emulated_) plan_->set_warmup(std::clamp(chain_->workers, 2, kMostWarmup));
+  if (emulated_) plan_->set_warmup(chain_->workers < 2 ? kLeastWarmup : most_warmup_);
   // The first block also pays for what a process does once; where steps are slow, that is little.
   double ceiling = block(ceiling_, plan_->warmup(), kLeastSteps);
   if (pilot_steps(ceiling) > kLeastSteps) {

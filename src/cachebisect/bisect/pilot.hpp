@@ -14,9 +14,10 @@ class CACHEBISECT_API Pilot {
   /// Keeps references to all three.
   Pilot(BlockRunner& runner, Plan& plan, const ChainDescription& chain);
 
-  /// Boundaries n and 0, after a block that only warms up; chooses the untimed steps w: 2, or a
-  /// group of batches of up to 8 workers, on the emulated device, elsewhere the smallest of {2, 4,
-  /// max(4, W, ring)} that agrees with the next within 1%. Gives the plan what the law expects.
+  /// Boundaries n and 0, after a block that only warms up; chooses the untimed steps w: on the
+  /// emulated device 2 with at most one worker, else max(4, W, ring), as workers that start
+  /// together deliver in groups; elsewhere the smallest of {2, 4, max(4, W, ring)} that agrees with
+  /// the next within 1%. Gives the plan what the law expects.
   void ends();
   /// Boundaries that the plan asks for, one after the other, then those of its next round, while
   /// time is left.

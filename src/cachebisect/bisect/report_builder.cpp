@@ -60,6 +60,28 @@ std::string part_name(const Report& report, const Part& part) {
                        : span_name(part);
 }
 
+/// What a verdict waits for: the whole loss while it is not above min_drop, then the largest part.
+const Finding& open_question(const Findings& findings, double min_drop) {
+  if (findings.whole.median_drop <= min_drop) return findings.whole;
+  return *std::max_element(
+      findings.parts.begin(), findings.parts.end(),
+      [](const Finding& a, const Finding& b) { return a.median_drop < b.median_drop; });
+}
+
+/// Rounds after which the evidence reaches its threshold if it grows on as it did; twice as many as
+/// now while it has not grown. 0 for rounds too few to tell.
+int rounds_at_this_pace(const Evidence& evidence, double bar) {
+  constexpr std::size_t least_rounds = 12;
+  constexpr double most_rounds = 1e6;
+  if (evidence.rounds() < least_rounds) return 0;
+  const auto rounds = static_cast<double>(evidence.rounds());
+  const double grown = std::max(evidence.evidence_above(bar), evidence.evidence_below(bar));
+  const double begun = std::exp(1.0);
+  if (grown < begun) return static_cast<int>(2 * rounds);
+  const double needed = rounds * std::log(evidence.threshold()) / std::log(grown);
+  return static_cast<int>(std::min(std::ceil(needed), most_rounds));
+}
+
 }  // namespace
 
 ReportBuilder::ReportBuilder(const ChainDescription& chain, const BisectOptions& options)
@@ -167,27 +189,21 @@ void ReportBuilder::fill_needed(const Measured& measured) {
   const double round = std::max(1e-6, measured.plan.round_seconds());
   const double bar = drop_to_theta(options_->min_drop);
   Power power{.sigma = 0.01, .alpha = 1 - options_->confidence, .weight = 0.5};
-  double distance = bar;
-  double bar_distance = drop_to_theta(0.2) - bar;
+  double distance = drop_to_theta(0.2) - bar;
+  int at_this_pace = 0;
   if (verdict.rounds > 0) {
-    const Finding& whole = measured.findings.whole;
-    const auto theta = [](const Finding& f) {
-      return drop_to_theta(std::min(f.median_drop, 0.999999));
-    };
-    const auto largest = std::max_element(
-        measured.findings.parts.begin(), measured.findings.parts.end(),
-        [](const Finding& a, const Finding& b) { return a.median_drop < b.median_drop; });
-    power.sigma = kSigmaOverMad * std::max(whole.scale, largest->scale);
-    distance = std::abs(theta(whole) - bar);
-    if (theta(whole) > bar) distance = std::abs(theta(*largest) - bar);
-    bar_distance = distance;
+    const Finding& open = open_question(measured.findings, options_->min_drop);
+    const double theta = drop_to_theta(std::min(open.median_drop, 0.999999));
+    power.sigma = kSigmaOverMad * std::max(measured.findings.whole.scale, open.scale);
+    distance = std::abs(theta - bar);
+    at_this_pace = rounds_at_this_pace(measured.ledger.pair(open.part), bar);
   }
   const double fitting = options_->budget_seconds / round;
   if (const auto reach = power.distance_in(fitting)) {
     verdict.detectable_drop = theta_to_drop(bar + *reach);
   }
   if (verdict.kind != VerdictKind::inconclusive) return;
-  const int more = std::max(power.rounds_for(bar_distance), verdict.rounds + 1);
+  const int more = std::max({power.rounds_for(distance), at_this_pace, verdict.rounds + 1});
   verdict.needed = Needed{
       more, report_.timing.measure_seconds + round * static_cast<double>(more - verdict.rounds)};
 }
