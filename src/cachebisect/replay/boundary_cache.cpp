@@ -114,7 +114,7 @@ void BoundaryCache::State::fill_by_plan(Executor& loader, const std::stop_token&
   for (;;) {
     if (contents->fill(first_indices(pipeline, plan.samples, 0), loader, stop, sample_bytes)) break;
     contents = empty();
-    const auto batches = static_cast<double>(plan.samples / batch());
+    const std::uint64_t batches = plan.samples / batch();
     if (batches <= 1) {
       throw Error(ErrorKind::usage,
                   "the host budget of " +
@@ -122,8 +122,8 @@ void BoundaryCache::State::fill_by_plan(Executor& loader, const std::stop_token&
                       " bytes does not hold one batch at every boundary: samples are larger than "
                       "the first ones; raise --cache-host or lower batch_size");
     }
-    plan.samples =
-        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(fewer * batches)) * batch();
+    const auto kept = static_cast<std::uint64_t>(fewer * static_cast<double>(batches));
+    plan.samples = std::max<std::uint64_t>(1, kept) * batch();
     plan.limited_by = "host budget";
   }
   next = plan.samples;

@@ -50,6 +50,23 @@ void set_counters(const Pipeline& pipeline, const LoadCounters& loaded,
   }
 }
 
+/// A block that the loader feeds.
+void run_loaded(TrainingJob& on, LoadPlan plan, StepSource source, const BlockSteps& steps,
+                const std::stop_token& stop, BlockResult& result) {
+  plan.observe = steps.observe;
+  source.loader = &on.loader;
+  const double began = monotonic_seconds();
+  const LoadGuard running(on.loader, plan);
+  const double starting = monotonic_seconds() - began;
+  const BlockTiming timing = on.loop.run(source, steps, stop);
+  set_timing(timing, result);
+  result.first_batch_seconds += starting;
+  const LoadCounters counters = on.loader.counters();
+  result.skipped = counters.skipped;
+  result.first_skipped = counters.first_skipped;
+  if (steps.observe) set_counters(on.pipeline, counters, timing.device_stages, result);
+}
+
 std::string to_text(const Arm& arm) {
   const int place = arm.kind == ArmKind::bypass ? arm.stage : arm.boundary;
   return std::string(to_string(arm.kind)) + " at " + std::to_string(place);
@@ -78,8 +95,6 @@ struct PipelineReplayer::State {
   [[nodiscard]] std::span<const DeviceBatch> device_batches(std::size_t boundary,
                                                             const Arm& arm) const;
   [[nodiscard]] HostCacheView host_items(std::size_t boundary, const Arm& arm) const;
-  void run_loaded(TrainingJob& on, LoadPlan plan, StepSource source, const BlockSteps& steps,
-                  const std::stop_token& stop, BlockResult& result);
   void run_live(TrainingJob& on, const LoadPlan& extra, const StepSource& source,
                 const BlockSteps& steps, const std::stop_token& stop, BlockResult& result);
   void run_bypass(const Arm& arm, const BlockSteps& steps, const std::stop_token& stop,
@@ -158,23 +173,6 @@ HostCacheView PipelineReplayer::State::host_items(std::size_t boundary, const Ar
     return items.first(std::min<std::size_t>(items.size(), count));
   };
   return {most(view.samples, batches * batch_size()), most(view.batches, batches)};
-}
-
-void PipelineReplayer::State::run_loaded(TrainingJob& on, LoadPlan plan, StepSource source,
-                                         const BlockSteps& steps, const std::stop_token& stop,
-                                         BlockResult& result) {
-  plan.observe = steps.observe;
-  source.loader = &on.loader;
-  const double began = monotonic_seconds();
-  const LoadGuard running(on.loader, plan);
-  const double starting = monotonic_seconds() - began;
-  const BlockTiming timing = on.loop.run(source, steps, stop);
-  set_timing(timing, result);
-  result.first_batch_seconds += starting;
-  const LoadCounters counters = on.loader.counters();
-  result.skipped = counters.skipped;
-  result.first_skipped = counters.first_skipped;
-  if (steps.observe) set_counters(on.pipeline, counters, timing.device_stages, result);
 }
 
 void PipelineReplayer::State::run_live(TrainingJob& on, const LoadPlan& extra,

@@ -71,10 +71,11 @@ struct Arm {
   int boundary = 0;                                ///< replay, null
   int stage = 0;                                   ///< bypass (1-based)
   std::map<std::string, std::string> overrides{};  ///< live: what-if, path -> JSON value
-  bool observed = true;  ///< inline probes run; false: to measure what they cost
-  std::uint64_t cache_samples =
-      0;  ///< replay: serve only the first so many samples; 0: all of them
+  bool observed = true;             ///< inline probes run; false: to measure what they cost
+  std::uint64_t cache_samples = 0;  ///< replay: serve only the first so many samples; 0: all
   friend bool operator==(const Arm&, const Arm&) = default;
+  // The checks take the comparison with zero that the compiler writes for a null pointer, a bool.
+  // NOLINTNEXTLINE(modernize-use-nullptr, readability-implicit-bool-conversion)
   friend auto operator<=>(const Arm&, const Arm&) = default;
 };
 

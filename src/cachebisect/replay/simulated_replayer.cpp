@@ -42,7 +42,7 @@ CacheFacts SimulatedReplayer::prepare(const CacheBudget& budget, const std::stop
   const auto batch = static_cast<std::uint64_t>(chain.batch_size);
   const int ring_slots = chain.workers + chain.ring_prefetch + 1;
   const auto slots = static_cast<std::uint64_t>(ring_slots);
-  const CacheFacts facts = fill(std::max((64 + batch - 1) / batch, slots + 2) * batch);
+  CacheFacts facts = fill(std::max((64 + batch - 1) / batch, slots + 2) * batch);
   if (budget_.host_bytes && facts.bytes_host > *budget_.host_bytes) {
     throw Error(ErrorKind::usage, "the host cache budget holds not even one batch");
   }
@@ -57,7 +57,7 @@ std::optional<CacheFacts> SimulatedReplayer::refill(std::uint64_t samples,
   const auto batch = static_cast<std::uint64_t>(ring_.chain().batch_size);
   const std::uint64_t wanted = samples == 0 ? cache_samples_ : samples / batch * batch;
   if (wanted == 0 || wanted > ring_.chain().samples) return std::nullopt;
-  const CacheFacts facts = fill(wanted);
+  CacheFacts facts = fill(wanted);
   if (budget_.host_bytes && facts.bytes_host > *budget_.host_bytes) return std::nullopt;
   if (budget_.device_bytes && facts.bytes_device > *budget_.device_bytes) return std::nullopt;
   clock_ += facts.seconds;
