@@ -6,9 +6,10 @@ target_compile_options(cachebisect_options INTERFACE
   -Wno-missing-field-initializers>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CACHEBISECT_WERROR}>>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # False alarms at -O3: on std::string's operator+ (GCC bug 105651), and on <=> of vectors of bytes.
+  # False alarms at -O3: on std::string's operator+ (GCC bug 105651), on <=> of vectors of bytes, and
+  # on std::optional (GCC bug 80635).
   target_compile_options(cachebisect_options INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-stringop-overread>)
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-stringop-overread -Wno-maybe-uninitialized>)
 endif()
 if(CACHEBISECT_SANITIZE)
   target_compile_options(cachebisect_options INTERFACE
