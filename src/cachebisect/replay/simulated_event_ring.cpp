@@ -3,40 +3,17 @@
 #include <algorithm>
 #include <limits>
 
+#include "cachebisect/replay/simulated_cores.hpp"
 #include "cachebisect/replay/simulated_device.hpp"
 
 namespace cachebisect {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kDone = 1e-13;  ///< seconds of work left that are none
-constexpr std::size_t kNoStage = std::numeric_limits<std::size_t>::max();
-
-/// A core changes hands when its thread sleeps, or after so long when others want it: shorter
-/// bursts run to their end, as a kernel lets them.
-constexpr double kTimeSlice = 1.5e-3;
-
-/// A thread's place in the queue for the cores, kept while it computes on.
-struct CorePlace {
-  std::uint64_t turn = 0;  ///< 0: in no queue; lower ones come first
-  double ran = 0;          ///< seconds of this turn on a core
-};
-
-/// What a thread does until its next event.
-struct Activity {
-  enum class Kind { computes, streams, sleeps, parked };
-  Kind kind = Kind::parked;
-  double left = 0;               ///< computes, streams: seconds on a core of its own
-  double until = kNever;         ///< sleeps
-  std::size_t stage = kNoStage;  ///< whose counters it moves
-  CorePlace place{};
-
-  [[nodiscard]] bool wants_core() const { return kind == Kind::computes || kind == Kind::streams; }
-};
 
 struct Worker {
   enum class Phase { claims, serves, works, collates };
-  Activity activity{};
+  SimulatedCores::Thread thread = 0;
   Phase phase = Phase::claims;
   std::int64_t position = 0;  ///< sample in work; claim [position, end)
   std::int64_t end = 0;
@@ -45,7 +22,7 @@ struct Worker {
 
 struct Trainer {
   enum class Phase { wants_batch, wants_buffer, waits_for_copy, computes };
-  Activity activity{};
+  SimulatedCores::Thread thread = 0;
   Phase phase = Phase::wants_batch;
   double asked = 0;
   double copied = 0;
@@ -60,7 +37,11 @@ class EventRing {
         device_(chain_, request),
         slots_(chain_.workers + chain_.ring_prefetch + 1),
         grain_(std::clamp<std::int64_t>(chain_.batch_size / (2 * chain_.workers), 1, 32)),
+        cores_(static_cast<std::size_t>(chain_.workers) + 1, chain_.cores,
+               static_cast<std::size_t>(chain_.boundaries())),
         workers_(static_cast<std::size_t>(chain_.workers)) {
+    for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i].thread = i;
+    trainer_.thread = workers_.size();
     const auto most = static_cast<std::size_t>(request.steps + slots_ + 2 * chain_.workers + 2);
     remaining_.assign(most, chain_.batch_size);
     slot_free_.assign(most, kNever);
@@ -73,13 +54,18 @@ class EventRing {
     for (auto& worker : workers_) resume(worker);
     resume(trainer_);
     while (device_.step_ends().size() < steps) {
-      pass_time();
+      cores_.pass_time();
       for (auto& worker : workers_) {
-        if (is_due(worker.activity)) resume(worker);
+        if (cores_.is_due(worker.thread)) resume(worker);
       }
-      if (is_due(trainer_.activity)) resume(trainer_);
+      if (cores_.is_due(trainer_.thread)) resume(trainer_);
     }
     result_.step_ends = device_.step_ends();
+    result_.cpu_seconds = cores_.cpu_seconds();
+    for (std::size_t stage = 0; stage < result_.stages.size(); ++stage) {
+      result_.stages[stage].busy_seconds = cores_.busy_seconds(stage);
+      result_.stages[stage].cpu_seconds = cores_.cpu_seconds(stage);
+    }
     auto& copy = result_.stages.back();
     copy.busy_seconds = device_.copy_busy_seconds();
     copy.samples = device_.copies() * static_cast<std::uint64_t>(chain_.batch_size);
@@ -88,97 +74,8 @@ class EventRing {
   }
 
  private:
-  using Kind = Activity::Kind;
-
-  template <typename Function>
-  void for_each_activity(const Function& function) {
-    for (auto& worker : workers_) function(worker.activity);
-    function(trainer_.activity);
-  }
-
-  [[nodiscard]] bool is_due(const Activity& activity) const {
-    if (activity.kind == Kind::parked) return false;
-    return activity.kind == Kind::sleeps ? activity.until <= now_ : activity.left <= kDone;
-  }
-
-  /// Gives turns to those who have come, and finds the last turn that has a core.
-  void queue_for_cores() {
-    turns_.clear();
-    for_each_activity([&](Activity& a) {
-      if (!a.wants_core()) {
-        a.place = {};
-        return;
-      }
-      if (a.place.turn == 0) a.place.turn = ++last_turn_;
-      turns_.push_back(a.place.turn);
-    });
-    const auto cores = static_cast<std::size_t>(chain_.cores);
-    crowded_ = turns_.size() > cores;
-    last_on_core_ = last_turn_;
-    if (crowded_) {
-      const auto last = turns_.begin() + static_cast<std::ptrdiff_t>(cores) - 1;
-      std::nth_element(turns_.begin(), last, turns_.end());
-      last_on_core_ = *last;
-    }
-  }
-
-  [[nodiscard]] bool runs(const Activity& a) const {
-    return a.wants_core() && a.place.turn <= last_on_core_;
-  }
-
-  /// When the running activity is done or, where others want its core, its turn is over.
-  [[nodiscard]] double end_of(const Activity& a, double rate) const {
-    const double done = now_ + std::max(0.0, a.left) / rate;
-    return crowded_ ? std::min(done, now_ + std::max(0.0, kTimeSlice - a.place.ran)) : done;
-  }
-
-  void run_for(Activity& a, double passed, double rate) {
-    a.left -= passed * rate;
-    // A remainder that rounding leaves too small to move the clock is no work.
-    if (now_ + a.left / rate <= now_) a.left = 0;
-    result_.cpu_seconds += passed;
-    if (a.stage != kNoStage) result_.stages[a.stage].cpu_seconds += passed;
-    a.place.ran += passed;
-    // The same of what is left of a turn.
-    const double turn_left = kTimeSlice - a.place.ran;
-    if (crowded_ && (turn_left <= kDone || now_ + turn_left <= now_)) {
-      a.place = {.turn = ++last_turn_};
-    }
-  }
-
-  /// Moves to the next event: who has a core computes, all that stream share the memory too.
-  void pass_time() {
-    queue_for_cores();
-    int streaming = 0;
-    for_each_activity(
-        [&](const Activity& a) { streaming += a.kind == Kind::streams && runs(a) ? 1 : 0; });
-    const auto rate = [&](const Activity& a) {
-      return a.kind == Kind::streams ? 1.0 / streaming : 1.0;
-    };
-    double until = kNever;
-    for_each_activity([&](const Activity& a) {
-      if (a.kind == Kind::sleeps) until = std::min(until, a.until);
-      if (runs(a)) until = std::min(until, end_of(a, rate(a)));
-    });
-    const double passed = until - now_;
-    for_each_activity([&](Activity& a) {
-      if (a.kind == Kind::parked) return;
-      if (a.stage != kNoStage) result_.stages[a.stage].busy_seconds += passed;
-      if (runs(a)) run_for(a, passed, rate(a));
-    });
-    now_ = until;
-  }
-
-  static void compute(Activity& a, double seconds, std::size_t stage = kNoStage) {
-    a = {.kind = Kind::computes, .left = seconds, .stage = stage, .place = a.place};
-  }
-  static void sleep(Activity& a, double until, std::size_t stage = kNoStage) {
-    a = {.kind = Kind::sleeps, .until = until, .stage = stage};
-  }
-
   /// Carries a worker on until it has something to do that takes time.
   void resume(Worker& worker) {
-    worker.activity = {.place = worker.activity.place};
     for (;;) {
       switch (worker.phase) {
         case Worker::Phase::claims:
@@ -186,7 +83,7 @@ class EventRing {
           worker.phase = Worker::Phase::serves;
           if (request_.boundary > 0 && chain_.serve_seconds > 0) {
             const auto count = static_cast<double>(worker.end - worker.position);
-            compute(worker.activity, chain_.serve_seconds * count);
+            cores_.compute(worker.thread, chain_.serve_seconds * count);
             return;
           }
           break;
@@ -216,8 +113,8 @@ class EventRing {
     const std::int64_t before = worker.position / chain_.batch_size - slots_;
     if (before < 0) return true;
     const double free = slot_free_[static_cast<std::size_t>(before)];
-    if (free <= now_) return true;
-    if (free < kNever) sleep(worker.activity, free);
+    if (free <= cores_.now()) return true;
+    cores_.sleep(worker.thread, free);
     return false;
   }
 
@@ -228,7 +125,7 @@ class EventRing {
       const double seconds = ring_.cost(stage, request_, worker.position);
       ++result_.stages[stage].samples;
       if (seconds <= 0) continue;
-      start(worker.activity, stage, seconds);
+      start(worker.thread, stage, seconds);
       return true;
     }
     const auto batch = static_cast<std::size_t>(worker.position / chain_.batch_size);
@@ -240,27 +137,26 @@ class EventRing {
     const auto collate = chain_.stages.size();
     result_.stages[collate].samples += static_cast<std::uint64_t>(chain_.batch_size);
     const double seconds = ring_.collate_cost(request_);
-    if (seconds > 0) compute(worker.activity, seconds, collate);
+    if (seconds > 0) cores_.compute(worker.thread, seconds, collate);
     return seconds > 0;
   }
 
-  void start(Activity& activity, std::size_t stage, double seconds) {
+  void start(SimulatedCores::Thread thread, std::size_t stage, double seconds) {
     switch (chain_.stages[stage].kind) {
       case CostKind::cpu:
       case CostKind::payload:
-        compute(activity, seconds, stage);
+        cores_.compute(thread, seconds, stage);
         return;
       case CostKind::memory:
-        activity = {
-            .kind = Kind::streams, .left = seconds, .stage = stage, .place = activity.place};
+        cores_.stream(thread, seconds, stage);
         return;
       case CostKind::wait:
-        sleep(activity, now_ + seconds, stage);
+        cores_.sleep(thread, cores_.now() + seconds, stage);
         return;
       case CostKind::lock:
-        lock_free_ = std::max(now_, lock_free_) + seconds;
+        lock_free_ = std::max(cores_.now(), lock_free_) + seconds;
         result_.stages[stage].serial_seconds += seconds;
-        sleep(activity, lock_free_, stage);
+        cores_.sleep(thread, lock_free_, stage);
         return;
     }
   }
@@ -274,37 +170,39 @@ class EventRing {
   void complete(std::int64_t batch) {
     complete_[static_cast<std::size_t>(batch)] = 1;
     ++completed_;
-    if (trainer_.activity.kind == Kind::parked) sleep(trainer_.activity, now_);
+    if (cores_.is_parked(trainer_.thread)) cores_.sleep(trainer_.thread, cores_.now());
   }
 
   [[nodiscard]] bool batch_is_ready() const { return complete_[consumed_] != 0; }
 
   void resume(Trainer& trainer) {
-    trainer.activity = {.place = trainer.activity.place};
     for (;;) {
       switch (trainer.phase) {
         case Trainer::Phase::wants_batch:
-          if (!request_.shadow && !batch_is_ready()) return;
-          starved_ += now_ - trainer.asked;
+          if (!request_.shadow && !batch_is_ready()) {
+            cores_.park(trainer.thread);
+            return;
+          }
+          starved_ += cores_.now() - trainer.asked;
           trainer.phase = Trainer::Phase::wants_buffer;
-          if (const double free = device_.may_submit(now_); free > now_) {
-            sleep(trainer.activity, free);
+          if (const double free = device_.may_submit(cores_.now()); free > cores_.now()) {
+            cores_.sleep(trainer.thread, free);
             return;
           }
           break;
         case Trainer::Phase::wants_buffer:
           submit(trainer);
           trainer.phase = Trainer::Phase::waits_for_copy;
-          if (!chain_.copy_non_blocking && trainer.copied > now_) {
-            sleep(trainer.activity, trainer.copied);
+          if (!chain_.copy_non_blocking && trainer.copied > cores_.now()) {
+            cores_.sleep(trainer.thread, trainer.copied);
             return;
           }
           break;
         case Trainer::Phase::waits_for_copy:
           trainer.phase = Trainer::Phase::computes;
-          began_ = now_;
+          began_ = cores_.now();
           if (chain_.trainer_seconds > 0) {
-            compute(trainer.activity, chain_.trainer_seconds);
+            cores_.compute(trainer.thread, chain_.trainer_seconds);
             return;
           }
           break;
@@ -318,9 +216,9 @@ class EventRing {
 
   /// Hands a batch to the device: the one that is due, or, in a shadow, one that is finished.
   void submit(Trainer& trainer) {
-    trainer.copied = now_;
+    trainer.copied = cores_.now();
     if (request_.shadow && !batch_is_ready()) return;
-    const double copied = device_.copy(now_);
+    const double copied = device_.copy(cores_.now());
     if (!request_.shadow || !chain_.copy_overlaps()) trainer.copied = copied;
     if (!chain_.device_is_host || request_.shadow) free_slot(copied);
   }
@@ -330,21 +228,21 @@ class EventRing {
     const auto waiting = static_cast<std::int64_t>(consumed_) + slots_;
     ++consumed_;
     for (auto& worker : workers_) {
-      const bool parked = worker.activity.kind == Kind::parked && worker.position < worker.end;
+      const bool parked = cores_.is_parked(worker.thread) && worker.position < worker.end;
       if (parked && worker.position / chain_.batch_size == waiting) {
-        sleep(worker.activity, std::max(now_, free));
+        cores_.sleep(worker.thread, std::max(cores_.now(), free));
       }
     }
   }
 
   void finish_step(Trainer& trainer) {
-    const double end = device_.step(trainer.copied, now_);
+    const double end = device_.step(trainer.copied, cores_.now());
     if (chain_.device_is_host && !request_.shadow) free_slot(end);
-    busy_ += now_ - began_;
+    busy_ += cores_.now() - began_;
     result_.starved_by.push_back(starved_);
     result_.trainer_by.push_back(busy_);
     trainer.phase = Trainer::Phase::wants_batch;
-    trainer.asked = now_;
+    trainer.asked = cores_.now();
     ready_sum_ += static_cast<double>(completed_) - static_cast<double>(consumed_);
     ++asked_;
   }
@@ -355,6 +253,7 @@ class EventRing {
   SimulatedDevice device_;
   int slots_;
   std::int64_t grain_;
+  SimulatedCores cores_;
   std::vector<Worker> workers_;
   Trainer trainer_;
   std::vector<std::int64_t> remaining_;  ///< by batch: samples to come
@@ -363,11 +262,6 @@ class EventRing {
   std::int64_t next_ = 0;
   std::size_t completed_ = 0;
   std::size_t consumed_ = 0;
-  std::vector<std::uint64_t> turns_;  ///< scratch of queue_for_cores()
-  std::uint64_t last_turn_ = 0;
-  std::uint64_t last_on_core_ = 0;
-  bool crowded_ = false;
-  double now_ = 0;
   double lock_free_ = 0;
   double starved_ = 0;
   double busy_ = 0;

@@ -265,18 +265,6 @@ bool SimulatedRing::crowded() const noexcept {
   return chain_.workers + (chain_.trainer_seconds > 0 ? 1 : 0) > chain_.cores;
 }
 
-double SimulatedRing::cost(std::size_t stage, const RingRequest& request,
-                           std::int64_t position) const noexcept {
-  if (static_cast<int>(stage) + 1 == request.bypass) return chain_.serve_seconds;
-  const double seconds = chain_.stages[stage].seconds;
-  if (constant_) return seconds;
-  std::uint64_t index = request.first_index + static_cast<std::uint64_t>(position);
-  if (request.cache_samples > 0) {
-    index = request.first_cached + index % request.cache_samples;
-  }
-  return seconds * jitter_[stage].factor(index + jitter_places_[stage]);
-}
-
 double SimulatedRing::collate_cost(const RingRequest& request) const noexcept {
   if (request.bypass == chain_.collate_boundary()) return 0;
   return chain_.collate_seconds * static_cast<double>(chain_.batch_size);

@@ -49,7 +49,16 @@ class CACHEBISECT_API SimulatedRing {
   [[nodiscard]] bool crowded() const noexcept;
   /// Seconds of a stage (0-based, of chain().stages) for sample `position` of a run.
   [[nodiscard]] double cost(std::size_t stage, const RingRequest& request,
-                            std::int64_t position) const noexcept;
+                            std::int64_t position) const noexcept {
+    if (static_cast<int>(stage) + 1 == request.bypass) return chain_.serve_seconds;
+    const double seconds = chain_.stages[stage].seconds;
+    if (constant_) return seconds;
+    std::uint64_t index = request.first_index + static_cast<std::uint64_t>(position);
+    if (request.cache_samples > 0) {
+      index = request.first_cached + index % request.cache_samples;
+    }
+    return seconds * jitter_[stage].factor(index + jitter_places_[stage]);
+  }
   /// Seconds of collate for a batch of that run.
   [[nodiscard]] double collate_cost(const RingRequest& request) const noexcept;
 

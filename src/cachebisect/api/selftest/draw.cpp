@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "cachebisect/api/selftest/chain_law.hpp"
 #include "cachebisect/base/error.hpp"
@@ -38,7 +39,9 @@ class Drawing {
     if (!plant_shape(out.chain)) return false;
     if (options_.jitter && shape_ != Pattern::ramp && chance(0.5)) add_jitter(out.chain);
     if (hopeless(out.chain)) return false;
-    out.truth = measure_truth(out.chain);
+    auto truth = measure_truth(out.chain);
+    if (!truth) return false;
+    out.truth = std::move(*truth);
     out.truth.shape = shape_;
     out.truth.planted = planted_;
     return as_it_should_be(out);
@@ -254,7 +257,6 @@ class Drawing {
     const Truth& truth = planted.truth;
     auto drops = truth.drops;
     std::sort(drops.rbegin(), drops.rend());
-    if (drops.back() < -0.005) return false;
     switch (shape_) {
       case Pattern::flat:
         return truth.loss < 0.4 * kMinDrop;

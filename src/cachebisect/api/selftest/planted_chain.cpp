@@ -14,11 +14,20 @@ namespace {
 constexpr int kConstantSteps = 64;
 constexpr int kJitteredSteps = 256;
 constexpr int kCrowdedSteps = 1024;
-constexpr double kNothing = 1e-5;  ///< a share of time that is none
+constexpr double kNothing = 1e-5;      ///< a share of time that is none
+constexpr double kMostFaster = 0.005;  ///< that a stage may make its chain
 
 int steps_of(const SimulatedRing& ring) {
   if (ring.crowded()) return kCrowdedSteps;
   return ring.constant() ? kConstantSteps : kJitteredSteps;
+}
+
+/// False where the stage before this boundary makes the chain faster.
+bool add_boundary(Truth& truth, double tau) {
+  auto& taus = truth.seconds_per_sample;
+  if (!taus.empty()) truth.drops.push_back(1 - tau / taus.back());
+  taus.push_back(tau);
+  return truth.drops.empty() || truth.drops.back() >= -kMostFaster;
 }
 
 }  // namespace
@@ -53,20 +62,18 @@ std::string PlantedChain::category(int stage) const {
   return chain.stages.at(static_cast<std::size_t>(stage) - 1).category;
 }
 
-Truth measure_truth(const SimulatedChain& chain) {
+std::optional<Truth> measure_truth(const SimulatedChain& chain) {
   const SimulatedRing ring(chain);
   Truth truth;
   const double ceiling = ring.seconds_per_sample(chain.boundaries(), steps_of(ring));
-  auto& taus = truth.seconds_per_sample;
+  const auto& taus = truth.seconds_per_sample;
   for (int k = 0; k < chain.boundaries(); ++k) {
     // Less live work than where the step is the limit already makes nothing slower.
     const bool at_ceiling = !taus.empty() && taus.back() < ceiling * (1 + kNothing);
-    taus.push_back(at_ceiling ? ceiling : ring.seconds_per_sample(k, steps_of(ring)));
+    const double tau = at_ceiling ? ceiling : ring.seconds_per_sample(k, steps_of(ring));
+    if (!add_boundary(truth, tau)) return std::nullopt;
   }
-  taus.push_back(ceiling);
-  for (std::size_t s = 1; s < truth.seconds_per_sample.size(); ++s) {
-    truth.drops.push_back(1 - truth.seconds_per_sample[s] / truth.seconds_per_sample[s - 1]);
-  }
+  if (!add_boundary(truth, ceiling)) return std::nullopt;
   truth.loss = 1 - truth.seconds_per_sample.back() / truth.seconds_per_sample.front();
   truth.largest = 1 + static_cast<int>(std::max_element(truth.drops.begin(), truth.drops.end()) -
                                        truth.drops.begin());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,10 @@ struct PlantedChain {
   [[nodiscard]] CACHEBISECT_API std::string category(int stage) const;
 };
 
-/// The truth of a chain by a long run of the same ring in virtual time.
-CACHEBISECT_API Truth measure_truth(const SimulatedChain& chain);
+/// The truth of a chain by a long run of the same ring in virtual time. None where a stage makes
+/// the chain faster by more than half a percent: nobody can say what such a chain should be blamed
+/// for.
+CACHEBISECT_API std::optional<Truth> measure_truth(const SimulatedChain& chain);
 /// The pipeline file of such a chain, for the emulated device. Throws Error(usage) for costs that
 /// only a simulation can have: memory, collate, a busy training thread.
 CACHEBISECT_API std::string pipeline_json(const PlantedChain& planted);
