@@ -46,12 +46,12 @@ class SimulatedCores {
   void pass_time() {
     crowded_ = turns_.size() > cores_;
     running_ = std::min(turns_.size(), cores_);
-    const double rate = streaming_rate();
-    const double until = next_event(rate);
+    streaming_ = count_streaming();
+    const double until = next_event();
     const double passed = until - now_;
     bool any_over = false;
     for (std::size_t i = 0; i < running_; ++i) {
-      run_for(turns_[i], passed, rate);
+      run_for(turns_[i], passed);
       any_over = any_over || is_over(turns_[i]);
     }
     if (any_over) queue_again();
@@ -127,33 +127,36 @@ class SimulatedCores {
                               [&](const Turn& turn) { return turn.thread == thread; }));
   }
 
-  /// How fast each of those proceeds who stream now.
-  [[nodiscard]] double streaming_rate() const {
+  /// Those who stream now; at least 1, so that each of them takes so many times as long.
+  [[nodiscard]] double count_streaming() const {
     int streaming = 0;
     for (std::size_t i = 0; i < running_; ++i) {
       streaming += activities_[turns_[i].thread].streams ? 1 : 0;
     }
-    return streaming > 1 ? 1.0 / streaming : 1.0;
+    return std::max(1, streaming);
   }
 
-  [[nodiscard]] double next_event(double streaming_rate) const {
+  [[nodiscard]] double slowdown(const Activity& activity) const {
+    return activity.streams ? streaming_ : 1.0;
+  }
+
+  [[nodiscard]] double next_event() const {
     double until = kNever;
     for (const Activity& activity : activities_) until = std::min(until, activity.until);
     for (std::size_t i = 0; i < running_; ++i) {
       const Activity& activity = activities_[turns_[i].thread];
       const double left = std::max(0.0, activity.left);
-      until = std::min(until, now_ + (activity.streams ? left / streaming_rate : left));
+      until = std::min(until, now_ + left * slowdown(activity));
       if (crowded_) until = std::min(until, now_ + std::max(0.0, kTimeSlice - turns_[i].ran));
     }
     return until;
   }
 
-  void run_for(Turn& turn, double passed, double streaming_rate) {
+  void run_for(Turn& turn, double passed) {
     Activity& activity = activities_[turn.thread];
-    const double rate = activity.streams ? streaming_rate : 1.0;
-    activity.left -= passed * rate;
+    activity.left -= activity.streams ? passed / streaming_ : passed;
     // A remainder that rounding leaves too small to move the clock is no work.
-    if (now_ + (activity.streams ? activity.left / rate : activity.left) <= now_) activity.left = 0;
+    if (now_ + activity.left * slowdown(activity) <= now_) activity.left = 0;
     cpu_seconds_ += passed;
     accounts_[activity.account].cpu += passed;
     turn.ran += passed;
@@ -178,6 +181,7 @@ class SimulatedCores {
   std::vector<char> queued_;          ///< by thread: has a place in turns_
   std::vector<Turn> turns_;           ///< in order of arrival; the first cores_ of them run
   std::size_t running_ = 0;           ///< turns that have a core until the next event
+  double streaming_ = 1;              ///< of the running ones, until the next event
   bool crowded_ = false;              ///< others want a core until the next event
   std::vector<Account> accounts_;
   double cpu_seconds_ = 0;
