@@ -132,7 +132,8 @@ TEST_CASE("paths of groups that are no paths do no harm") {
 TEST_CASE("random bytes in every file do no harm") {
   RandomStream random({.seed = 7, .stage = 1});
   const auto bytes = [&] {
-    constexpr std::string_view kAlphabet("0123456789 -.:/\n\tcpumax,total=some\0\xff", 38);
+    using namespace std::string_view_literals;
+    constexpr std::string_view kAlphabet = "0123456789 -.:/\n\tcpumax,total=some\0\xff"sv;
     std::string text;
     for (std::uint64_t i = random.below(80); i > 0; --i) {
       text += kAlphabet[random.below(kAlphabet.size())];
