@@ -1,9 +1,11 @@
-// A device in virtual time for tests: the host's clock moves only when it waits, so that what the
-// training loop does to the timeline is exact on any machine.
+// A device in virtual time for tests: the host's clock moves only when the thread that made the
+// device waits, so that what the training loop does to the timeline is exact on any machine.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
+#include <thread>
 
 #include "cachebisect/device/device.hpp"
 #include "cachebisect/device/emulated_timeline.hpp"
@@ -32,25 +34,31 @@ class FakeDevice final : public Device {
   }
   void copy_to_device(std::byte* /*to*/, const std::byte* /*from*/, std::size_t /*bytes*/,
                       Stream& stream, bool blocking) override {
-    end(stream) = std::max(end(stream), now_) + copy_seconds_;
+    end(stream) = std::max(end(stream), now_.load()) + copy_seconds_;
     if (blocking) now_ = end(stream);
     ++copies_made;
   }
-  void record(Event& event, Stream& stream) override { at(event) = std::max(end(stream), now_); }
+  void record(Event& event, Stream& stream) override {
+    at(event) = std::max(end(stream), now_.load());
+  }
   void wait(Stream& stream, const Event& event) override {
     end(stream) = std::max(end(stream), at(event));
   }
-  void synchronize(const Event& event) override { now_ = std::max(now_, at(event)); }
+  void synchronize(const Event& event) override { now_ = std::max(now_.load(), at(event)); }
   [[nodiscard]] bool synchronize_for(const Event& event, double seconds) override {
+    if (std::this_thread::get_id() != host_) {
+      if (at(event) > now_) std::this_thread::yield();
+      return at(event) <= now_;
+    }
     if (at(event) > now_ + seconds)
-      now_ += seconds;
+      now_ = now_ + seconds;
     else
-      now_ = std::max(now_, at(event));
+      now_ = std::max(now_.load(), at(event));
     return at(event) <= now_;
   }
   [[nodiscard]] double completion_seconds(const Event& event) override { return at(event); }
   void enqueue_work(Stream& stream, double seconds) override {
-    end(stream) = std::max(end(stream), now_) + seconds;
+    end(stream) = std::max(end(stream), now_.load()) + seconds;
   }
   [[nodiscard]] DeviceOps& ops() override { throw std::logic_error("no operations here"); }
 
@@ -70,7 +78,8 @@ class FakeDevice final : public Device {
   DeviceInfo info_;
   std::shared_ptr<MemoryResource> memory_ = host_memory();
   double copy_seconds_;
-  double now_ = 0;
+  const std::thread::id host_ = std::this_thread::get_id();
+  std::atomic<double> now_ = 0;
 };
 
 }  // namespace cachebisect::test
