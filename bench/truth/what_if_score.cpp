@@ -8,7 +8,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/bisect/what_if.hpp"
+#include "cachebisect/bisect/law/what_if.hpp"
 #include "cachebisect/replay/simulated_ring.hpp"
 
 namespace cachebisect::truth {

@@ -12,7 +12,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/bisect/evidence.hpp"
+#include "cachebisect/bisect/evidence/evidence.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
 #include "cachebisect/report/text_layout.hpp"
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/drift.hpp"
+#include "cachebisect/bisect/evidence/drift.hpp"
 
 #include <cmath>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/evidence.hpp"
+#include "cachebisect/bisect/evidence/evidence.hpp"
 
 #include <cmath>
 

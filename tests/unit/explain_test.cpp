@@ -1,5 +1,5 @@
 // What a report says beyond its verdict, on chains whose every arm is known by arithmetic.
-#include "cachebisect/bisect/explain.hpp"
+#include "cachebisect/bisect/explain/explain.hpp"
 
 #include <cmath>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/fitted_law.hpp"
+#include "cachebisect/bisect/law/fitted_law.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/ledger.hpp"
+#include "cachebisect/bisect/evidence/ledger.hpp"
 
 #include <cmath>
 

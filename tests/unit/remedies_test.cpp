@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/remedies.hpp"
+#include "cachebisect/bisect/law/remedies.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/remedy_edits.hpp"
+#include "cachebisect/bisect/law/remedy_edits.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

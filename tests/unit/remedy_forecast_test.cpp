@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/remedy_forecast.hpp"
+#include "cachebisect/bisect/law/remedy_forecast.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
-#include "cachebisect/bisect/round_table.hpp"
+#include "cachebisect/bisect/evidence/round_table.hpp"
 
 #include <cmath>
 
 #include <doctest/doctest.h>
 
-#include "cachebisect/bisect/findings.hpp"
+#include "cachebisect/bisect/evidence/findings.hpp"
 #include "cachebisect/bisect/verdict.hpp"
 
 using namespace cachebisect;

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/serving_cost.hpp"
+#include "cachebisect/bisect/evidence/serving_cost.hpp"
 
 #include <doctest/doctest.h>
 

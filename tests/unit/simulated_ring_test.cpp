@@ -6,7 +6,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/bisect/law.hpp"
+#include "cachebisect/bisect/law/law.hpp"
 
 using namespace cachebisect;
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/verify.hpp"
+#include "cachebisect/bisect/explain/verify.hpp"
 
 #include "support/law_replayer.hpp"
 #include <doctest/doctest.h>

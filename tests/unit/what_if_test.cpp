@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/what_if.hpp"
+#include "cachebisect/bisect/law/what_if.hpp"
 
 #include <string>
 

@@ -7,7 +7,7 @@
 #include "cachebisect/api/doctor/bandwidth_probe.hpp"
 #include "cachebisect/api/doctor/noise_probe.hpp"
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/bisect/evidence.hpp"
+#include "cachebisect/bisect/evidence/evidence.hpp"
 #include "cachebisect/bisect/machine_report.hpp"
 #include "cachebisect/bisect/warnings.hpp"
 #include "cachebisect/replay/tool_cost.hpp"

@@ -8,15 +8,15 @@
 #include "cachebisect/base/machine_watch.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/block_runner.hpp"
-#include "cachebisect/bisect/explain_phase.hpp"
+#include "cachebisect/bisect/evidence/serving_cost.hpp"
+#include "cachebisect/bisect/explain/explain_phase.hpp"
+#include "cachebisect/bisect/explain/verify.hpp"
+#include "cachebisect/bisect/law/what_if.hpp"
 #include "cachebisect/bisect/pilot.hpp"
 #include "cachebisect/bisect/plan.hpp"
 #include "cachebisect/bisect/report_builder.hpp"
 #include "cachebisect/bisect/sentence.hpp"
-#include "cachebisect/bisect/serving_cost.hpp"
 #include "cachebisect/bisect/verdict.hpp"
-#include "cachebisect/bisect/verify.hpp"
-#include "cachebisect/bisect/what_if.hpp"
 
 namespace cachebisect {
 namespace {

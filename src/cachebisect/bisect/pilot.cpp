@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "cachebisect/bisect/prior.hpp"
+#include "cachebisect/bisect/law/prior.hpp"
 
 namespace cachebisect {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/findings.hpp"
+#include "cachebisect/bisect/evidence/findings.hpp"
 
 namespace cachebisect {
 

@@ -4,16 +4,16 @@
 #include <cmath>
 #include <ctime>
 
-#include "cachebisect/bisect/drift.hpp"
-#include "cachebisect/bisect/fitted_law.hpp"
+#include "cachebisect/bisect/evidence/drift.hpp"
+#include "cachebisect/bisect/law/fitted_law.hpp"
+#include "cachebisect/bisect/law/payoff.hpp"
+#include "cachebisect/bisect/law/remedies.hpp"
+#include "cachebisect/bisect/law/remedy_forecast.hpp"
+#include "cachebisect/bisect/law/what_if.hpp"
 #include "cachebisect/bisect/machine_report.hpp"
 #include "cachebisect/bisect/near_floor.hpp"
-#include "cachebisect/bisect/payoff.hpp"
-#include "cachebisect/bisect/remedies.hpp"
-#include "cachebisect/bisect/remedy_forecast.hpp"
 #include "cachebisect/bisect/sentence.hpp"
 #include "cachebisect/bisect/warnings.hpp"
-#include "cachebisect/bisect/what_if.hpp"
 
 namespace cachebisect {
 namespace {

@@ -7,11 +7,11 @@
 #include "cachebisect/base/machine_watch.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/bisect/block_runner.hpp"
-#include "cachebisect/bisect/explanation.hpp"
-#include "cachebisect/bisect/ledger.hpp"
+#include "cachebisect/bisect/evidence/ledger.hpp"
+#include "cachebisect/bisect/explain/explanation.hpp"
+#include "cachebisect/bisect/explain/verify.hpp"
 #include "cachebisect/bisect/plan.hpp"
 #include "cachebisect/bisect/verdict.hpp"
-#include "cachebisect/bisect/verify.hpp"
 
 namespace cachebisect {
 

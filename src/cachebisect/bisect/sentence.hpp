@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/findings.hpp"
+#include "cachebisect/bisect/evidence/findings.hpp"
 #include "cachebisect/bisect/report.hpp"
 
 namespace cachebisect {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/findings.hpp"
+#include "cachebisect/bisect/evidence/findings.hpp"
 #include "cachebisect/bisect/plan.hpp"
 #include "cachebisect/bisect/report.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/bisect/evidence.hpp"
+#include "cachebisect/bisect/evidence/evidence.hpp"
 
 namespace cachebisect {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/law.hpp"
+#include "cachebisect/bisect/law/law.hpp"
 #include "cachebisect/replay/simulated_chain.hpp"
 
 namespace cachebisect::selftest {

@@ -1,0 +1,47 @@
+// What the evidence says of each part of the chain at one look: the input of plan and verdict.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/evidence/ledger.hpp"
+
+namespace cachebisect {
+
+/// One part of the chain. Drops are shares of throughput, 1 - T(from)/T(to).
+struct CACHEBISECT_API Finding {
+  Part part;
+  std::size_t rounds = 0;
+  double drop = 0;                   ///< from the table: all seconds over all samples
+  double median_drop = 0;            ///< of the rounds; ranks, as no single stall moves it
+  double low = 0;                    ///< -infinity while open
+  double high = 1;                   ///< 1 while open
+  bool bursty = false;               ///< the mean lies outside what the rounds' centre allows
+  bool slower_cached = false;        ///< certified: faster live than from the cache, beyond 2%
+  bool maybe_slower_cached = false;  ///< not certified, but on its way: worth waiting for
+  /// Certified, and not by its mean: below the bar, the larger of min_drop and the leader's low.
+  bool excluded = false;
+  double scale = 0;  ///< median deviation of one round's log drop
+  [[nodiscard]] std::optional<Interval> interval() const;
+};
+
+struct Findings {
+  std::vector<Finding> parts;  ///< from boundary 0 to n, without gaps
+  Finding whole;
+  std::optional<std::size_t>
+      leader;  ///< index in parts: the largest median drop among those certified
+  std::vector<std::size_t> rivals;  ///< parts whose drop may be as large as the leader's
+  double bar = 0;  ///< the drop that parts are excluded below: min_drop, or the leader's low
+};
+
+struct FindingsOptions {
+  double min_drop = 0.05;
+  int workers = 0;
+  std::vector<double> serve_seconds;  ///< rho_k by boundary; may be empty
+};
+
+/// Needs at least one committed round, with boundaries 0 and n.
+CACHEBISECT_API Findings look(Ledger& ledger, const FindingsOptions& options);
+
+}  // namespace cachebisect

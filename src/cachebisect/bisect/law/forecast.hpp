@@ -1,0 +1,45 @@
+// Throughput after a change in thought: what was measured live, times what the fitted law says of
+// the change, with an interval from the spread of the live blocks and from the law's misfit.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/law/fitted_law.hpp"
+#include "cachebisect/bisect/report.hpp"
+
+namespace cachebisect {
+
+class CACHEBISECT_API Forecast {
+ public:
+  /// None where no law can be fitted to the report. Reads boundaries, blocks, chain and settings.
+  [[nodiscard]] static std::optional<Forecast> of(const Report& report);
+
+  /// Samples/s with `changes`.
+  [[nodiscard]] Estimate after(const LawChanges& changes) const;
+  /// The value with `likely`, the interval holding both.
+  [[nodiscard]] Estimate between(const LawChanges& likely, const LawChanges& other) const;
+  /// Samples/s with queues so long that no server ever waits for another; and with none.
+  [[nodiscard]] double fully_queued() const { return predict(law_); }
+  [[nodiscard]] double unqueued() const;
+
+  [[nodiscard]] const FittedLaw& law() const noexcept { return law_; }
+  [[nodiscard]] const LawMisfit& misfit() const noexcept { return misfit_; }
+  [[nodiscard]] const Estimate& live() const noexcept { return live_; }
+
+ private:
+  struct Block {
+    FittedLaw law;
+    double samples_per_second = 0;
+  };
+
+  FittedLaw law_;
+  LawMisfit misfit_;
+  Estimate live_;
+  double confidence_ = 0.99;
+  Interval alone_spread_;  ///< shares below and above, of what boundaries near n tell
+  std::vector<Block> blocks_;
+};
+
+}  // namespace cachebisect
