@@ -101,7 +101,8 @@ void burn_cpu(WorkerPace* pace, double seconds) noexcept {
   const double end = burn_until_due(timeline, begin);
   timeline.leave(end);
   if (!timeline.absorbs()) return;
-  const double wall_end = monotonic_seconds();
+  // Nothing burnt, no time passed: that of a reading would add up over cheap stages.
+  const double wall_end = end > begin ? monotonic_seconds() : wall_begin;
   // Waiting for a core is part of the cost; what is not burnt now had been spent before.
   pace->wall.arrive(wall_begin);
   pace->wall.add((wall_end - wall_begin) + seconds - (end - begin));
