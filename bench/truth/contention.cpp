@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cachebisect/base/random.hpp"
+#include "cachebisect/base/shuffle.hpp"
 
 namespace cachebisect::truth {
 namespace {
@@ -98,7 +99,7 @@ class Rounds {
     replayer_.begin_round();
     std::vector<std::size_t> order(arms_.size());
     std::iota(order.begin(), order.end(), 0U);
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
+    shuffle(order, random_);
     std::vector<double> round(arms_.size());
     for (const std::size_t at : order) {
       const BlockResult block =

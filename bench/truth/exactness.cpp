@@ -9,6 +9,7 @@
 
 #include "cachebisect/api/selftest/chain_law.hpp"
 #include "cachebisect/base/random.hpp"
+#include "cachebisect/base/shuffle.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
@@ -86,7 +87,7 @@ std::vector<Exactness> measure_exactness(const PlantedChain& planted, const Regi
   RandomStream random({.seed = planted.seed, .stage = hash_name("exactness")});
   for (int round = 0; round < options.rounds; ++round) {
     replayer.begin_round();
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    shuffle(order, random);
     for (const int k : order) {
       const auto at = static_cast<std::size_t>(k);
       const double step =

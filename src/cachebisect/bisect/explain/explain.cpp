@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "cachebisect/base/shuffle.hpp"
 #include "cachebisect/bisect/explain/limit.hpp"
 
 namespace cachebisect {
@@ -100,7 +101,7 @@ void Explainer::pilot() {
 std::vector<std::size_t> Explainer::shuffled(RandomStream& random) const {
   std::vector<std::size_t> order(table_.arms().size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  shuffle(order, random);
   return order;
 }
 

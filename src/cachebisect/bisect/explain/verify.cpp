@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/shuffle.hpp"
 #include "cachebisect/bisect/law/what_if.hpp"
 
 namespace cachebisect {
@@ -152,7 +153,7 @@ bool Verifier::round(RandomStream& random) {
       std::accumulate(order.begin(), order.end(), 0.0,
                       [this](double sum, std::size_t arm) { return sum + block_seconds(arm); });
   if (seconds > runner_->left() || table.rounds() >= kMostRounds || narrow_enough()) return false;
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  shuffle(order, random);
   runner_->begin_round(next_round(*runner_));
   for (const std::size_t arm : order) {
     table.add(arm, runner_->run(table.arms()[arm], plan_->warmup(),

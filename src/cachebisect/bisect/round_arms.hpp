@@ -1,0 +1,27 @@
+// Which arms a round runs, and in which order: each boundary of the plan once, and in about one
+// block of ten a boundary for the second time, which shows what the machine alone does.
+#pragma once
+
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/base/random.hpp"
+#include "cachebisect/replay/replayer.hpp"
+
+namespace cachebisect {
+
+/// Not thread safe.
+class CACHEBISECT_API RoundArms {
+ public:
+  /// Keeps a reference: null arms are drawn where the replayer has them.
+  explicit RoundArms(const Replayer& replayer) : replayer_(&replayer) {}
+
+  /// The next round's arms in a random order; `boundaries` must not be empty.
+  [[nodiscard]] std::vector<Arm> draw(const std::vector<int>& boundaries, RandomStream& random);
+
+ private:
+  const Replayer* replayer_;
+  double null_debt_ = 0;  ///< null blocks that are due
+};
+
+}  // namespace cachebisect
