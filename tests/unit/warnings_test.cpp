@@ -238,6 +238,39 @@ TEST_CASE("what batches cost counts against the copy, and against no stage befor
   CHECK_FALSE(refused(VerdictKind::drop, 1));
 }
 
+TEST_CASE("what batches cost hides behind the steps of a device that nobody waits for") {
+  Report report;
+  report.chain.batch_size = 10;
+  report.cache.floor_seconds_per_batch = 100e-6;  // 10 us a sample
+  StageReport& copy = report.stages.emplace_back();
+  copy.category = "copy";
+  copy.seconds_per_sample = 20e-6;
+  report.boundaries.emplace_back().seconds_per_sample = 120e-6;
+  report.boundaries.emplace_back().seconds_per_sample = 100e-6;
+  report.verdict.kind = VerdictKind::drop;
+  report.verdict.stage_index = 1;
+  const auto refused = [&](double trainer_seconds, const auto& change) {
+    Report asked = report;
+    BlockResult block;
+    block.samples = 1000;
+    block.trainer_seconds = 1000 * trainer_seconds;
+    asked.blocks.push_back({0, {.boundary = 1}, block});
+    change(asked);
+    return refuse_near_floor(asked).has_value();
+  };
+  const auto as_it_is = [](Report&) {};
+  CHECK_FALSE(refused(5e-6, as_it_is));
+  CHECK_FALSE(refused(93e-6, as_it_is));  // 3 us stick out, of 20
+  CHECK(refused(95e-6, as_it_is));
+  CHECK(refused(100e-6, as_it_is));  // the step runs in the training thread
+  CHECK(refused(0, as_it_is));       // not known
+  CHECK(refused(5e-6, [](Report& r) { r.chain.sync_every = 1; }));
+  CHECK(refused(5e-6, [](Report& r) { r.chain.copy_pinned = false; }));
+  CHECK(refused(5e-6, [](Report& r) { r.chain.copy_non_blocking = false; }));
+  CHECK(refused(5e-6, [](Report& r) { r.blocks.back().round = -1; }));
+  CHECK(refused(5e-6, [](Report& r) { r.blocks.back().result.is_void = true; }));
+}
+
 TEST_CASE("a drop that costs hardly more than the tool itself is not certified") {
   // Live: 265 us a sample, the crop 140 us of it.
   const Report clear = run({.floor_per_sample = 20e-6, .floor_per_batch = 16e-6});

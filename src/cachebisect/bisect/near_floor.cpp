@@ -24,6 +24,32 @@ bool holds_copy(const Report& report, std::size_t first) {
   return false;
 }
 
+/// Seconds a sample that the training thread is busy with the input for free, neither starved nor
+/// waiting for the device; none where no block tells.
+std::optional<double> trainer_seconds_at_ceiling(const Report& report) {
+  const Arm ceiling{.boundary = static_cast<int>(report.boundaries.size()) - 1};
+  double seconds = 0;
+  double samples = 0;
+  for (const BlockRecord& record : report.blocks) {
+    if (record.round < 0 || record.result.is_void || record.arm != ceiling) continue;
+    seconds += record.result.trainer_seconds;
+    samples += static_cast<double>(record.result.samples);
+  }
+  return seconds > 0 && samples > 0 ? std::optional(seconds / samples) : std::nullopt;
+}
+
+/// How much of the tool's cost can lie in what the copy alone costs. A training thread that does
+/// not wait for its device runs ahead of it: handing batches over hides behind the step, as far as
+/// both fit into its time.
+double floor_of_copy(const Report& report, double whole) {
+  const ChainDescription& chain = report.chain;
+  const bool waits = chain.sync_every > 0 || !chain.copy_pinned || !chain.copy_non_blocking;
+  const auto busy = trainer_seconds_at_ceiling(report);
+  const auto& step = report.boundaries.back().seconds_per_sample;
+  if (waits || !busy || !step) return whole;
+  return std::clamp(*busy + whole - *step, 0.0, whole);
+}
+
 std::optional<Claim> named(const Report& report, const FloorSeconds& floor) {
   const Verdict& verdict = report.verdict;
   if (verdict.kind == VerdictKind::spread) {
@@ -36,7 +62,9 @@ std::optional<Claim> named(const Report& report, const FloorSeconds& floor) {
   const auto index = static_cast<std::size_t>(verdict.stage_index) - 1;
   const auto& seconds = report.stages[index].seconds_per_sample;
   if (!seconds) return std::nullopt;
-  return Claim{verdict.stage, *seconds, holds_copy(report, index) ? floor.whole : floor.of_samples};
+  if (!holds_copy(report, index)) return Claim{verdict.stage, *seconds, floor.of_samples};
+  const bool alone = report.stages[index].span.empty();
+  return Claim{verdict.stage, *seconds, alone ? floor_of_copy(report, floor.whole) : floor.whole};
 }
 
 std::optional<Claim> too_cheap(const Report& report, const FloorSeconds& floor) {
@@ -75,10 +103,13 @@ std::optional<Warning> refuse_near_floor(Report& report) {
   const auto claim = too_cheap(report, *floor);
   if (!claim) return std::nullopt;
   withdraw(report);
+  const bool all = claim->floor_seconds >= claim->cost_seconds;
   return Warning{"near_floor",
                  "No verdict: " + claim->what + " costs " + short_duration(claim->cost_seconds) +
-                     " a sample, and the tool itself " + short_duration(claim->floor_seconds) +
-                     " of that. So cheap a pipeline is measured together with the tool's own cost.",
+                     " a sample, and " +
+                     (all ? "all" : "up to " + short_duration(claim->floor_seconds)) +
+                     " of that may be the tool's own cost. Measuring longer would not tell them "
+                     "apart.",
                  "give samples that cost what the job's own cost"};
 }
 
