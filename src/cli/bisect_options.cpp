@@ -42,6 +42,8 @@ void add_bisect_options(CLI::App& app, BisectArguments& a) {
       ->expected(1)
       ->take_all();
   app.add_flag("--verify", a.verify, "run the what-ifs that can be run, beside the live pipeline");
+  app.add_flag("--no-explain", a.no_explain,
+               "end with the verdict: no payoffs, no starvation against contention");
   app.add_option("--fail-on", a.fail_on,
                  "exit 5 on these verdicts: drop,spread,flat,anomaly,inconclusive")
       ->delimiter(',')
@@ -87,6 +89,7 @@ BisectOptions library_options(const BisectArguments& a) {
   options.expect_samples_per_second = a.expect;
   options.what_ifs = a.what_ifs;
   options.verify = a.verify;
+  options.explain = !a.no_explain;
   return options;
 }
 

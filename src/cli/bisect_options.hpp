@@ -27,6 +27,7 @@ struct BisectArguments {
   std::vector<std::string> fail_on;
   std::vector<std::string> what_ifs;
   bool verify = false;
+  bool no_explain = false;
   std::string json;
   std::string out;
   bool quiet = false;

@@ -100,6 +100,22 @@ TEST_CASE("a pipeline that costs hardly more than the tool itself gets no verdic
   CHECK(contains(report["warnings"].dump(), "near_floor"));
 }
 
+TEST_CASE("--no-explain ends the run with the verdict") {
+  const auto result = run_tool({"--pipeline", "-", "--budget", "20", "--no-explain", "--json", "-"},
+                               starved_pipeline());
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out);
+  for (const json& block : report["blocks"]) {
+    CAPTURE(block.dump());
+    CHECK(block["round"] < report["verdict"]["rounds"]);
+    CHECK((block["arm"] == "replay" || block["arm"] == "null"));
+  }
+  for (const json& stage : report["stages"]) CHECK(stage["payoff"]["samples_per_second"].is_null());
+  CHECK(report["loss"]["starvation"].is_null());
+  CHECK(report["loss"]["contention"].is_null());
+  CHECK(report["overhead"]["share"].is_null());
+}
+
 TEST_CASE("--fail-on turns a verdict into exit 5") {
   const auto result = run_tool({"--pipeline", "-", "--budget", "20", "--json", "-", "--fail-on",
                                 "drop,inconclusive,spread,flat,anomaly"},

@@ -34,8 +34,9 @@ struct BisectOptions {
   CacheBudget cache{};
   std::vector<int> boundaries{};  ///< empty: chosen by the budget
   std::optional<double> expect_samples_per_second{};
-  bool explain =
-      true;  ///< after a verdict: payoff, starvation, contention, next, own cost, K vs 2K
+  /// After a verdict, with what is left of the budget: payoff, starvation, contention, the next
+  /// limit, what the probes cost, and whether the caches are large enough.
+  bool explain = true;
   std::vector<std::string> what_ifs{};  ///< "workers=4", "crop=free", "decode/2", "batch_size=256"
   bool verify = false;  ///< run the what-ifs that can be run, beside the present pipeline
   std::function<void(const Progress&)> progress{};

@@ -12,16 +12,20 @@ namespace cachebisect {
 namespace {
 
 constexpr std::size_t kMostRounds = 16;
-/// Half width, in log throughput, that an interval need not be narrower than.
+/// Half width, in log throughput, that an interval need not be narrower than: this, or this share
+/// of the gain or loss that it is about.
 constexpr double kNarrow = 0.01;
+constexpr double kNarrowShare = 0.1;
 constexpr std::size_t kLive = 0;
 constexpr std::size_t kCeiling = 1;
 
 const Arm kShadow{.kind = ArmKind::shadow};
 const Arm kUnobserved{.observed = false};
 
-bool narrow(const LogRatio& ratio) {
-  return ratio.interval && ratio.interval->high - ratio.interval->low <= 2 * kNarrow;
+/// `about`: the log ratio that the answer is judged by.
+bool narrow(const LogRatio& ratio, double about) {
+  const double enough = std::max(kNarrow, kNarrowShare * std::abs(about));
+  return ratio.interval && ratio.interval->high - ratio.interval->low <= 2 * enough;
 }
 
 /// The part behind the host's stages that costs most.
@@ -122,19 +126,29 @@ bool Explainer::round(RandomStream& random) {
   return true;
 }
 
+bool Explainer::known(std::size_t arm, double loss) const {
+  const double alpha = alpha_ / 2;
+  if (table_.arms()[arm] == kUnobserved) {
+    return table_.log_ratio(kLive, arm, alpha_).interval.has_value();
+  }
+  switch (table_.arms()[arm].kind) {
+    case ArmKind::bypass: {
+      const LogRatio gain = table_.log_ratio(kLive, arm, alpha);
+      return narrow(gain, gain.value) || narrow(table_.log_ratio(kCeiling, arm, alpha), gain.value);
+    }
+    case ArmKind::shadow:
+      return narrow(table_.log_ratio(arm, kCeiling, alpha), loss) &&
+             table_.log_ratio(kLive, arm, alpha).interval.has_value();
+    default:
+      return true;
+  }
+}
+
 bool Explainer::narrow_enough() const {
   if (table_.rounds() == 0) return false;
+  const double loss = std::log(table_.tau(kLive) / table_.tau(kCeiling));
   for (std::size_t arm = 0; arm < table_.arms().size(); ++arm) {
-    const ArmKind kind = table_.arms()[arm].kind;
-    if (kind == ArmKind::bypass && !narrow(table_.log_ratio(kLive, arm, alpha_ / 2)) &&
-        !narrow(table_.log_ratio(kCeiling, arm, alpha_ / 2))) {
-      return false;
-    }
-    const bool bare = table_.arms()[arm] == kUnobserved;
-    if (bare && !table_.log_ratio(kLive, arm, alpha_).interval) return false;
-    if (kind != ArmKind::shadow) continue;
-    if (!narrow(table_.log_ratio(arm, kCeiling, alpha_ / 2))) return false;
-    if (!table_.log_ratio(kLive, arm, alpha_ / 2).interval) return false;
+    if (!known(arm, loss)) return false;
   }
   return true;
 }

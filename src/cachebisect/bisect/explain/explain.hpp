@@ -43,9 +43,9 @@ class CACHEBISECT_API Explainer {
             std::vector<Arm> arms, const ExplainOptions& options);
 
   /// Runs one more round, before the first a pilot block of each arm of unknown length. False, with
-  /// no round run or a partial one thrown away, when the intervals are narrow enough, 16 rounds are
-  /// done or the next would not fit into the budget. Throws as BlockRunner::run does; only complete
-  /// rounds count.
+  /// no round run or a partial one thrown away, when the intervals are narrow enough (1% to either
+  /// side, or a tenth of the gain or loss that they are about), 16 rounds are done or the next
+  /// would not fit into the budget. Throws as BlockRunner::run does; only complete rounds count.
   bool round(RandomStream& random);
   /// Of the complete rounds; `findings` of the verdict's rounds.
   [[nodiscard]] Explanation explanation(const Findings& findings) const;
@@ -56,6 +56,8 @@ class CACHEBISECT_API Explainer {
   [[nodiscard]] int steps(std::size_t arm) const;
   [[nodiscard]] double left() const;
   [[nodiscard]] double round_seconds() const;
+  /// Whether an arm's answer is narrow enough for its use; `loss`: log of live over ceiling.
+  [[nodiscard]] bool known(std::size_t arm, double loss) const;
   [[nodiscard]] bool narrow_enough() const;
   [[nodiscard]] std::vector<std::size_t> shuffled(RandomStream& random) const;
   [[nodiscard]] std::vector<Payoff> payoffs(const Findings& findings) const;
