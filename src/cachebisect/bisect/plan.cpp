@@ -29,6 +29,8 @@ constexpr double kSurveyShare = 0.1;
 /// a loss of this share of min_drop.
 constexpr std::size_t kRoundsToTrust = 3;
 constexpr double kLost = 0.8;
+/// In noise a span is opened in so many pieces.
+constexpr int kPieces = 4;
 /// Rounds after which a mean far from the centre is taken for stalls.
 constexpr std::size_t kRoundsForStalls = 10;
 /// The law is followed where it expects this share of a span's loss at one stage.
@@ -105,7 +107,7 @@ std::vector<Plan::Estimate> Plan::estimates() const {
   std::vector<Estimate> parts;
   const auto level = [&](int k) -> std::optional<double> {
     if (measured_[at(k)]) return measured_[at(k)];
-    if (!piloted(k) || !piloted(options_.stages)) return std::nullopt;
+    if (noisy() || !piloted(k) || !piloted(options_.stages)) return std::nullopt;
     return std::log(step_seconds_[at(k)] / step_seconds_.back());
   };
   int last = 0;
@@ -149,7 +151,10 @@ std::optional<int> Plan::expected_split(const Part& part) const {
 }
 
 int Plan::split(const Part& part) const {
-  const int wanted = expected_split(part).value_or(part.from + (part.to - part.from) / 2);
+  return nearest_inside(part, expected_split(part).value_or(part.from + (part.to - part.from) / 2));
+}
+
+int Plan::nearest_inside(const Part& part, int wanted) const {
   std::optional<int> nearest;
   for (const int k : options_.candidates) {
     if (k <= part.from || k >= part.to) continue;
@@ -164,13 +169,10 @@ std::optional<int> Plan::to_pilot() const {
   if (unknown == options_.candidates.end()) return std::nullopt;
   if (options_.all) return *unknown;
   const auto parts = estimates();
+  if (noisy()) return std::nullopt;
   if (surveying(parts)) return *unknown;
   if (pilot_seconds_ > kPilotShare * options_.budget_seconds) return std::nullopt;
-  const Estimate* largest = nullptr;
-  for (const Estimate& estimate : parts) {
-    if (estimate.excluded || estimate.loss <= worth(parts) || !can_open(estimate.part)) continue;
-    if (largest == nullptr || estimate.loss > largest->loss) largest = &estimate;
-  }
+  const Estimate* largest = largest_to_open(parts);
   return largest == nullptr ? std::nullopt : std::optional(split(largest->part));
 }
 
@@ -180,11 +182,17 @@ void Plan::update(const Findings& findings, const RoundTable& rounds) {
   }
   const Finding& whole = findings.whole;
   stalled_ = stalls(whole) ? to_theta(whole.drop) - to_theta(whole.median_drop) : 0;
-  if (findings.parts.size() == 1 && !options_.all) {
-    const double lost = to_theta(whole.median_drop) + stalled_;
+  least_visits_ = findings.least_visits;
+  const double lost = to_theta(whole.median_drop) + stalled_;
+  lossy_ = lost > std::max(kLost * drop_to_theta(options_.min_drop), whole.error());
+  if (findings.parts.size() == 1 && !options_.all && !noisy()) {
     if (whole.rounds < kRoundsToTrust || lost <= kLost * drop_to_theta(options_.min_drop)) return;
   }
   measured_ = rounds.levels();
+  for (int k = 1; k < options_.stages; ++k) {
+    if (rounds.visits(k) < least_visits_) measured_[at(k)].reset();
+  }
+  std::erase_if(opened_, [&](int k) { return measured_[at(k)].has_value(); });
   survey_rounds_ = rounds.rounds();
   for (const int k : options_.candidates) {
     survey_rounds_ = std::min(survey_rounds_, static_cast<std::size_t>(rounds.visits(k)));
@@ -202,6 +210,44 @@ bool Plan::worth_all_boundaries(const std::vector<Estimate>& parts) const {
   if (options_.all || surveying(parts)) return true;
   return stalled_ > worth(parts) &&
          kRoundsThatMustFit * round_seconds(options_.candidates) <= options_.budget_seconds;
+}
+
+const Plan::Estimate* Plan::largest_to_open(const std::vector<Estimate>& parts) const {
+  const Estimate* largest = nullptr;
+  for (const Estimate& estimate : parts) {
+    if (estimate.excluded || estimate.loss <= worth(parts) || !can_open(estimate.part)) continue;
+    if (largest == nullptr || estimate.loss > largest->loss) largest = &estimate;
+  }
+  return largest;
+}
+
+/// Both ends of the stage that the law expects to lose most of it, or pieces of equal length.
+std::vector<int> Plan::pieces(const Part& part) const {
+  if (const auto first = expected_split(part)) {
+    std::vector<int> ends{nearest_inside(part, *first)};
+    if (*first + 1 < part.to) ends.push_back(nearest_inside(part, *first + 1));
+    return ends;
+  }
+  std::vector<int> ends;
+  for (int i = 1; i < kPieces; ++i) {
+    ends.push_back(nearest_inside(part, part.from + (part.to - part.from) * i / kPieces));
+  }
+  return ends;
+}
+
+/// No single block tells anything: a few boundaries more are visited until they are known.
+void Plan::open_in_noise(const std::vector<Estimate>& parts) {
+  if (opened_.empty() && lossy_) {
+    if (const Estimate* largest = largest_to_open(parts)) opened_ = pieces(largest->part);
+  }
+  for (const int k : opened_) {
+    boundaries_.push_back(k);
+    for (const Estimate& estimate : parts) {
+      if (estimate.part.from > k || estimate.part.to < k) continue;
+      boundaries_.push_back(estimate.part.from);
+      boundaries_.push_back(estimate.part.to);
+    }
+  }
 }
 
 void Plan::choose() {
@@ -228,6 +274,7 @@ void Plan::choose() {
     together = 0;
     open = false;
   }
+  if (noisy()) open_in_noise(parts);
   make_set(boundaries_);
 }
 

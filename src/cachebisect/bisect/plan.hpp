@@ -23,6 +23,9 @@ struct PlanOptions {
 /// Every round visits 0, n and both ends of each part that loses much of what the largest part
 /// loses; what lies between is taken together. Spans that lose so much are opened: where the law
 /// expects the loss, else in the middle. Short chains begin with a few rounds of all boundaries.
+/// In noise that hides a loss in single rounds, a span is opened only where its loss stands out,
+/// and what opens it is visited until it is known (Findings::least_visits) before anything else
+/// opens.
 class CACHEBISECT_API Plan {
  public:
   /// Throws Error(usage) for candidates out of range.
@@ -73,6 +76,11 @@ class CACHEBISECT_API Plan {
   [[nodiscard]] bool worth_all_boundaries(const std::vector<Estimate>& parts) const;
   [[nodiscard]] double worth(const std::vector<Estimate>& parts) const;
   [[nodiscard]] bool surveying(const std::vector<Estimate>& parts) const;
+  [[nodiscard]] bool noisy() const noexcept { return least_visits_ > 1; }
+  [[nodiscard]] const Estimate* largest_to_open(const std::vector<Estimate>& parts) const;
+  [[nodiscard]] std::vector<int> pieces(const Part& part) const;
+  void open_in_noise(const std::vector<Estimate>& parts);
+  [[nodiscard]] int nearest_inside(const Part& part, int wanted) const;
   [[nodiscard]] int split(const Part& part) const;
   [[nodiscard]] std::optional<int> expected_split(const Part& part) const;
   [[nodiscard]] double round_seconds(const std::vector<int>& boundaries) const;
@@ -86,7 +94,10 @@ class CACHEBISECT_API Plan {
   std::vector<std::optional<double>>
       measured_;  ///< by boundary: log tau(k) - log tau(n), by rounds
   std::vector<Part> excluded_;
-  double stalled_ = 0;  ///< log throughput lost over the whole chain in rare stalls alone
+  std::vector<int> opened_;  ///< visited until they are known well enough
+  int least_visits_ = 1;     ///< rounds until a boundary is known; above 1: pilots tell nothing
+  bool lossy_ = true;        ///< the whole loss stands out of the noise
+  double stalled_ = 0;       ///< log throughput lost over the whole chain in rare stalls alone
   std::size_t survey_rounds_ = 0;  ///< of the boundary with the fewest
   std::vector<int> boundaries_;
 };

@@ -43,8 +43,7 @@ bool span_may_hold_more(const Findings& findings, const Plan& plan) {
   const double leading = findings.parts[*findings.leader].median_drop;
   return std::any_of(findings.rivals.begin(), findings.rivals.end(), [&](std::size_t rival) {
     const Finding& part = findings.parts[rival];
-    return plan.can_open(part.part) &&
-           std::max(part.drop, part.median_drop) > kSpanToOpen * leading;
+    return plan.can_open(part.part) && part.seeming_drop > kSpanToOpen * leading;
   });
 }
 

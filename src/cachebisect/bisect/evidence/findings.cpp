@@ -52,6 +52,37 @@ Finding find(const Part& part, Ledger& ledger, const FindingsOptions& options) {
   return finding;
 }
 
+/// Of the whole loss: an estimate of a boundary is of use when it is known so well.
+constexpr double kUsefulError = 0.4;
+/// The error of a median, times the root of the number of values, over their median deviation.
+constexpr double kErrorOfMedian = 1.86;
+constexpr std::size_t kRoundsToKnowNoise = 4;
+constexpr double kMostVisits = 12;
+
+int least_visits(const Finding& whole, double min_drop) {
+  if (whole.rounds < kRoundsToKnowNoise) return 1;
+  const double loss =
+      std::max(drop_to_theta(min_drop), drop_to_theta(std::min(whole.median_drop, 0.999999)));
+  const double ratio = kErrorOfMedian * whole.scale / (kUsefulError * loss);
+  return static_cast<int>(std::clamp(std::ceil(ratio * ratio), 1.0, kMostVisits));
+}
+
+/// Beyond so many errors a mean above the centre is no accident of symmetric noise.
+constexpr double kErrorsOfMean = 2;
+
+/// In noise a few slow blocks make a mean, and two boundaries of different rounds a drop.
+double seeming_in_noise(const Finding& finding, const RoundTable& rounds) {
+  const Part& part = finding.part;
+  if (finding.rounds == 0) {
+    const auto levels = rounds.levels();
+    const auto level = [&](int k) { return levels.at(static_cast<std::size_t>(k)).value_or(0); };
+    return theta_to_drop(level(part.from) - level(part.to));
+  }
+  const double centre = drop_to_theta(std::min(finding.median_drop, 0.999999));
+  const double excess = rounds.excess_of_mean(part.from, part.to, centre);
+  return excess < kErrorsOfMean ? finding.median_drop : std::max(finding.drop, finding.median_drop);
+}
+
 /// The largest median among those certified above min_drop.
 std::optional<std::size_t> find_leader(const std::vector<Finding>& parts, double min_drop) {
   std::optional<std::size_t> leader;
@@ -69,12 +100,20 @@ std::optional<Interval> Finding::interval() const {
   return Interval{low, high};
 }
 
+double Finding::error() const {
+  return rounds == 0 ? 0 : kErrorOfMedian * scale / std::sqrt(static_cast<double>(rounds));
+}
+
 Findings look(Ledger& ledger, const FindingsOptions& options) {
   Findings findings;
   findings.whole = find(ledger.whole(), ledger, options);
-  const std::vector<int> boundaries = ledger.rounds().visited_boundaries();
+  findings.least_visits = least_visits(findings.whole, options.min_drop);
+  const std::vector<int> boundaries = ledger.rounds().visited_boundaries(findings.least_visits);
   for (std::size_t i = 1; i < boundaries.size(); ++i) {
-    findings.parts.push_back(find({boundaries[i - 1], boundaries[i]}, ledger, options));
+    Finding part = find({boundaries[i - 1], boundaries[i]}, ledger, options);
+    part.seeming_drop = findings.least_visits > 1 ? seeming_in_noise(part, ledger.rounds())
+                                                  : std::max(part.drop, part.median_drop);
+    findings.parts.push_back(part);
   }
   findings.leader = find_leader(findings.parts, options.min_drop);
   findings.bar = options.min_drop;
@@ -82,7 +121,7 @@ Findings look(Ledger& ledger, const FindingsOptions& options) {
   for (std::size_t i = 0; i < findings.parts.size(); ++i) {
     Finding& part = findings.parts[i];
     if (i == findings.leader) continue;
-    part.excluded = part.drop < findings.bar && part.median_drop < findings.bar &&
+    part.excluded = part.seeming_drop < findings.bar &&
                     ledger.cover(part.part).rejects_at_least(drop_to_theta(findings.bar));
     if (findings.leader && !part.excluded) findings.rivals.push_back(i);
   }

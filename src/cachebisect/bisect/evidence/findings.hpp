@@ -22,8 +22,12 @@ struct CACHEBISECT_API Finding {
   bool maybe_slower_cached = false;  ///< not certified, but on its way: worth waiting for
   /// Certified, and not by its mean: below the bar, the larger of min_drop and the leader's low.
   bool excluded = false;
+  /// The larger of mean and median, but in noise the mean only where it stands out of it.
+  double seeming_drop = 0;
   double scale = 0;  ///< median deviation of one round's log drop
   [[nodiscard]] std::optional<Interval> interval() const;
+  /// About the standard error of the median log drop; 0 without rounds.
+  [[nodiscard]] double error() const;
 };
 
 struct Findings {
@@ -33,6 +37,9 @@ struct Findings {
       leader;  ///< index in parts: the largest median drop among those certified
   std::vector<std::size_t> rivals;  ///< parts whose drop may be as large as the leader's
   double bar = 0;  ///< the drop that parts are excluded below: min_drop, or the leader's low
+  /// Rounds that must have visited a boundary before what they show of it stands out of the noise;
+  /// parts lie between such boundaries.
+  int least_visits = 1;
 };
 
 struct FindingsOptions {

@@ -27,10 +27,11 @@ void RoundTable::commit() {
 
 void RoundTable::discard() { open_.assign(open_.size(), {}); }
 
-std::vector<int> RoundTable::visited_boundaries() const {
+std::vector<int> RoundTable::visited_boundaries(int least_visits) const {
   std::vector<int> result;
   for (int k = 0; k <= stages(); ++k) {
-    if (visited(k)) result.push_back(k);
+    const int least = k == 0 || k == stages() ? 1 : least_visits;
+    if (visits(k) >= least) result.push_back(k);
   }
   return result;
 }
@@ -56,6 +57,20 @@ std::optional<double> RoundTable::median_loss(int from, int to) const {
     if (upstream && downstream) losses.push_back(*upstream - *downstream);
   }
   return losses.empty() ? std::nullopt : std::optional(median(losses));
+}
+
+double RoundTable::excess_of_mean(int from, int to, double log_drop) const {
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t round = 0; round < rounds(); ++round) {
+    const auto upstream = log_tau(round, from);
+    const auto downstream = log_tau(round, to);
+    if (!upstream || !downstream) continue;
+    const double excess = std::exp(*upstream - log_drop) - std::exp(*downstream);
+    sum += excess;
+    squares += excess * excess;
+  }
+  return squares > 0 ? sum / std::sqrt(squares) : 0;
 }
 
 std::vector<std::optional<double>> RoundTable::levels() const {

@@ -24,8 +24,8 @@ class CACHEBISECT_API RoundTable {
   [[nodiscard]] std::size_t rounds() const noexcept { return rounds_.size(); }
   [[nodiscard]] int visits(int boundary) const { return visits_.at(index(boundary)); }
   [[nodiscard]] bool visited(int boundary) const { return visits(boundary) > 0; }
-  /// Boundaries visited in a complete round, ascending.
-  [[nodiscard]] std::vector<int> visited_boundaries() const;
+  /// Boundaries visited in so many complete rounds, ascending; 0 and n if in any at all.
+  [[nodiscard]] std::vector<int> visited_boundaries(int least_visits = 1) const;
   /// log(seconds a sample) in a round; none where the round did not visit it.
   [[nodiscard]] std::optional<double> log_tau(std::size_t round, int boundary) const;
   /// The nearest boundaries that a round visited, at or before the first and at or after the
@@ -33,6 +33,10 @@ class CACHEBISECT_API RoundTable {
   [[nodiscard]] std::pair<int, int> visited_around(std::size_t round, int from, int to) const;
   /// Median over the rounds that visited both of log tau(from) - log tau(to); none without such.
   [[nodiscard]] std::optional<double> median_loss(int from, int to) const;
+  /// How far the mean of tau(from) lies above exp(log_drop) times that of tau(to), over the rounds
+  /// that visited both, in errors: the self-normalised sum, beyond x with a probability of at most
+  /// exp(-x^2 / 2) if `log_drop` is the centre of symmetric noise. 0 without such rounds.
+  [[nodiscard]] double excess_of_mean(int from, int to, double log_drop) const;
   /// log tau(k) - log tau(n) of each boundary k; none where it was not visited. Boundaries with
   /// fewer rounds are fitted in between those with more, so that losses of spans are kept.
   [[nodiscard]] std::vector<std::optional<double>> levels() const;
