@@ -27,9 +27,13 @@
 #include "cachebisect/train/train_step.hpp"
 
 namespace cachebisect::truth {
+
+/// The head of a file of scores; each score is a line of its own below.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreFile, method, mode, budget_seconds, machine, date, git)
+
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 using selftest::PlantedChain;
 using selftest::Score;
 
@@ -76,13 +80,6 @@ ScoreFile new_file(const RunSettings& settings) {
           .scores = {}};
 }
 
-std::string head_of(const ScoreFile& file) {
-  const Json json{
-      {"method", file.method},   {"mode", file.mode}, {"budget_seconds", file.budget_seconds},
-      {"machine", file.machine}, {"date", file.date}, {"git", file.git}};
-  return json.dump();
-}
-
 Report run_real(const PlantedChain& planted, const RunSettings& settings,
                 const std::function<Report(Replayer&)>& judge) {
   static_cast<void>(settings);
@@ -105,7 +102,7 @@ class Ledger {
     const bool fresh = !std::filesystem::exists(path) || std::filesystem::file_size(path) == 0;
     if (!fresh) resume(path);
     out_.open(path, std::ios::app);
-    if (fresh) out_ << head_of(file_) << '\n';
+    if (fresh) out_ << Json(file_).dump() << '\n';
     if (!out_.flush()) throw Error(ErrorKind::output, "cannot write " + path);
   }
 
@@ -156,13 +153,7 @@ ScoreFile load_scores(const std::string& file) {
   std::string line;
   if (!std::getline(in, line)) throw Error(ErrorKind::usage, file + ": no scores");
   try {
-    const Json head = Json::parse(line);
-    head.at("method").get_to(result.method);
-    head.at("mode").get_to(result.mode);
-    head.at("budget_seconds").get_to(result.budget_seconds);
-    head.at("machine").get_to(result.machine);
-    head.at("date").get_to(result.date);
-    head.at("git").get_to(result.git);
+    Json::parse(line).get_to(result);
   } catch (const Json::exception& error) {
     throw Error(ErrorKind::usage, file + ": no file of scores: " + error.what());
   }

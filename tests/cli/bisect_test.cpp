@@ -1,8 +1,6 @@
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -10,27 +8,19 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+using cachebisect::test::await_second_round;
 using cachebisect::test::contains;
 using cachebisect::test::read_all;
 using cachebisect::test::run_tool;
 using cachebisect::test::starved_pipeline;
 using cachebisect::test::TemporaryFolder;
+using cachebisect::test::undecided_run;
 using nlohmann::json;
 
 namespace {
 
-// Returns once a debug log line says that the second round has begun, so that there is something to
-// keep.
-void await_second_round(const std::string& log) {
-  constexpr int kPatience = 6000;
-  for (int i = 0; i < kPatience && !contains(read_all(log), "measure, round 1"); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-}
-
 std::vector<std::string> endless_run(const std::string& pipeline, const std::string& report) {
-  return {"--pipeline",   pipeline,  "--budget",    "600",   "--min-drop", "0.1%",
-          "--confidence", "0.99999", "--log-level", "debug", "--json",     report};
+  return undecided_run(pipeline, report, "600", "0.1%");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -102,14 +104,39 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// A planted chain on the emulated device that runs in well under a second a round: "slow" costs
-/// most.
-inline std::string starved_pipeline() {
+/// Waits until `ready` holds for what the file holds by then; two minutes at most.
+template <class Ready>
+void await_text(const std::string& file, const Ready& ready) {
+  constexpr int kPatience = 6000;
+  for (int i = 0; i < kPatience && !ready(read_all(file)); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+/// Waits for the debug log line that says that the second round has begun, so that there is
+/// something to keep.
+inline void await_second_round(const std::string& log) {
+  await_text(log, [](const std::string& text) { return contains(text, "measure, round 1"); });
+}
+
+/// Arguments of a run to the end of its budget: it asks for more than that can certify.
+inline std::vector<std::string> undecided_run(const std::string& pipeline,
+                                              const std::string& report,
+                                              const std::string& budget_seconds,
+                                              const std::string& min_drop) {
+  return {"--pipeline",   pipeline,  "--budget",    budget_seconds, "--min-drop", min_drop,
+          "--confidence", "0.99999", "--log-level", "debug",        "--json",     report};
+}
+
+/// A planted chain on the emulated device: "slow" costs most, `slow_us` a sample beside a step of
+/// 125 us a sample.
+inline std::string starved_pipeline(int slow_us = 250) {
   return R"({
     "name": "starved", "batch_size": 16, "workers": 1, "shuffle": false,
     "stages": [
       {"use": "synthetic.read", "bytes": 1024, "samples": 100000},
-      {"use": "synthetic.wait", "name": "slow", "us": 250},
+      {"use": "synthetic.wait", "name": "slow", "us": )" +
+         std::to_string(slow_us) + R"(},
       {"use": "collate.stack"},
       {"use": "copy.device", "prefetch": 2}
     ],

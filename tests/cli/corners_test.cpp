@@ -14,21 +14,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+using cachebisect::test::await_second_round;
 using cachebisect::test::contains;
 using cachebisect::test::read_all;
 using cachebisect::test::run_tool;
 using cachebisect::test::starved_pipeline;
 using cachebisect::test::TemporaryFolder;
+using cachebisect::test::undecided_run;
 using nlohmann::json;
 
 namespace {
-
-void await_second_round(const std::string& log) {
-  constexpr int kPatience = 6000;
-  for (int i = 0; i < kPatience && !contains(read_all(log), "measure, round 1"); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-}
 
 /// Processes that burn half of the cores until they go out of scope.
 class Hogs {
@@ -59,10 +54,8 @@ class Hogs {
   std::vector<pid_t> children_;
 };
 
-/// Runs to the end of its budget: it asks for more than that can certify.
 std::vector<std::string> long_run(const std::string& pipeline, const std::string& report) {
-  return {"--pipeline",   pipeline,  "--budget",    "8",     "--min-drop", "0.5%",
-          "--confidence", "0.99999", "--log-level", "debug", "--json",     report};
+  return undecided_run(pipeline, report, "8", "0.5%");
 }
 
 /// "slow" is the stage that was planted; knowing nothing is no lie.

@@ -1,54 +1,34 @@
 // Ctrl-C at any time: what is known by then is reported, files are whole, and the exit code says
 // so.
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cli/command.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+using cachebisect::test::await_text;
 using cachebisect::test::contains;
 using cachebisect::test::During;
 using cachebisect::test::read_all;
 using cachebisect::test::run_tool;
+using cachebisect::test::starved_pipeline;
 using cachebisect::test::TemporaryFolder;
 using nlohmann::json;
 
 namespace {
 
 /// Steps so long that a phase takes many times as long as a look at the log.
-std::string slow_pipeline() {
-  return R"({
-    "name": "slow", "batch_size": 16, "workers": 1, "shuffle": false,
-    "stages": [
-      {"use": "synthetic.read", "bytes": 1024, "samples": 100000},
-      {"use": "synthetic.wait", "name": "slow", "us": 1500},
-      {"use": "collate.stack"},
-      {"use": "copy.device", "prefetch": 2}
-    ],
-    "train": {"kind": "emulated"}, "device": "emulated", "emulate": {"step_ms": 2}
-  })";
-}
-
-/// Sends `signal` once `ready` holds for what was written so far.
-template <class Ready>
-void signal_when(pid_t child, int signal, const std::string& file, const Ready& ready) {
-  constexpr int kPatience = 6000;
-  for (int i = 0; i < kPatience && !ready(read_all(file)); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  kill(child, signal);
-}
+constexpr int kLongMicroseconds = 1500;
 
 /// Sends `signal` once `mark` stands in the log.
 During signal_at(std::string mark, int signal) {
   return [mark = std::move(mark), signal](pid_t child, const std::string& log) {
-    signal_when(child, signal, log, [&](const std::string& text) { return contains(text, mark); });
+    await_text(log, [&](const std::string& text) { return contains(text, mark); });
+    kill(child, signal);
   };
 }
 
@@ -69,10 +49,11 @@ struct Interrupted {
 
 Interrupted interrupt(const std::string& mark, int signal, std::vector<std::string> more = {}) {
   const TemporaryFolder folder;
-  std::vector<std::string> words{"--pipeline",  folder.write("p.json", slow_pipeline()),
-                                 "--budget",    "600",
-                                 "--log-level", "debug",
-                                 "--out",       folder.path()};
+  std::vector<std::string> words{
+      "--pipeline",  folder.write("p.json", starved_pipeline(kLongMicroseconds)),
+      "--budget",    "600",
+      "--log-level", "debug",
+      "--out",       folder.path()};
   words.insert(words.end(), more.begin(), more.end());
   const auto result = run_tool(words, "", signal_at(mark, signal));
   const std::string file = read_all(folder.file("report.json"));
@@ -118,9 +99,10 @@ TEST_CASE("Ctrl-C leaves the self-test's file whole, with the chains that were d
   const TemporaryFolder folder;
   const auto after_a_row = [](pid_t child, const std::string& log) {
     const std::string out = log.substr(0, log.size() - 3) + "out";
-    signal_when(child, SIGINT, out, [](const std::string& text) {
+    await_text(out, [](const std::string& text) {
       return std::count(text.begin(), text.end(), '\n') >= 2;
     });
+    kill(child, SIGINT);
   };
   const auto result = run_tool(
       {"selftest", "--cases", "100000", "--budget", "1", "--json", folder.file("selftest.json")},

@@ -1,26 +1,16 @@
 #include "cachebisect/bisect/explain/verify.hpp"
 
 #include "support/law_replayer.hpp"
+#include "support/starved_chain.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/replay/simulated_replayer.hpp"
 
 using namespace cachebisect;
+using cachebisect::test::starved_chain;
 
 namespace {
-
-/// The crop limits: 500 us a sample over two workers, beside a step of 125 us.
-SimulatedChain starved_chain() {
-  SimulatedChain chain;
-  chain.cores = 4;
-  chain.stages = {{.name = "read", .category = "read", .kind = CostKind::wait, .seconds = 20e-6},
-                  {.name = "decode", .category = "decode", .seconds = 30e-6},
-                  {.name = "crop", .category = "augment", .seconds = 0.5e-3},
-                  {.name = "flip", .category = "augment", .seconds = 10e-6}};
-  return chain;
-}
 
 BisectOptions asking(std::vector<std::string> what_ifs, double budget = 60) {
   BisectOptions options;

@@ -5,67 +5,93 @@
 #include "cachebisect/base/error.hpp"
 
 namespace cachebisect::selftest {
+namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string to_line(const Score& s) {
-  const Json json{{"seed", s.seed},
-                  {"stages", s.stages},
-                  {"workers", s.workers},
-                  {"shape", to_string(s.shape)},
-                  {"planted", s.planted.empty() ? Json(nullptr) : Json(s.planted)},
-                  {"jitter", s.jitter},
-                  {"step_seconds", s.step_seconds},
-                  {"largest_drop", s.largest_drop},
-                  {"loss", s.loss},
-                  {"expected", s.expected},
-                  {"expected_category", s.expected_category},
-                  {"verdict", s.verdict},
-                  {"named_category", s.named_category},
-                  {"outcome", to_string(s.outcome)},
-                  {"false_alarm", s.false_alarm},
-                  {"wrong_stage", s.wrong_stage},
-                  {"intervals", s.intervals},
-                  {"covered", s.covered},
-                  {"rounds", s.rounds},
-                  {"blocks", s.blocks},
-                  {"block_cv", s.block_cv ? Json(*s.block_cv) : Json(nullptr)},
-                  {"seconds", s.seconds},
-                  {"certified", s.certified}};
+/// The keys of a line: the one list that writing and reading share. `visit(key, member)`.
+template <class AnyScore, class Visit>
+void visit_fields(AnyScore& s, const Visit& visit) {
+  visit("seed", s.seed);
+  visit("stages", s.stages);
+  visit("workers", s.workers);
+  visit("shape", s.shape);
+  visit("planted", s.planted);
+  visit("jitter", s.jitter);
+  visit("step_seconds", s.step_seconds);
+  visit("largest_drop", s.largest_drop);
+  visit("loss", s.loss);
+  visit("expected", s.expected);
+  visit("expected_category", s.expected_category);
+  visit("verdict", s.verdict);
+  visit("named_category", s.named_category);
+  visit("outcome", s.outcome);
+  visit("false_alarm", s.false_alarm);
+  visit("wrong_stage", s.wrong_stage);
+  visit("intervals", s.intervals);
+  visit("covered", s.covered);
+  visit("rounds", s.rounds);
+  visit("blocks", s.blocks);
+  visit("block_cv", s.block_cv);
+  visit("seconds", s.seconds);
+  visit("certified", s.certified);
+}
+
+struct Writer {
+  Json& json;
+
+  template <class T>
+  void operator()(const char* key, const T& value) const {
+    json[key] = value;
+  }
+  void operator()(const char* key, Pattern value) const { json[key] = to_string(value); }
+  void operator()(const char* key, Outcome value) const { json[key] = to_string(value); }
+  void operator()(const char* key, const std::string& value) const {
+    json[key] = value.empty() ? Json(nullptr) : Json(value);
+  }
+  void operator()(const char* key, const std::optional<double>& value) const {
+    json[key] = value ? Json(*value) : Json(nullptr);
+  }
+};
+
+struct Reader {
+  const Json& json;
+
+  template <class T>
+  void operator()(const char* key, T& value) const {
+    json.at(key).get_to(value);
+  }
+  void operator()(const char* key, Pattern& value) const {
+    value = pattern_of(json.at(key).get<std::string>());
+  }
+  void operator()(const char* key, Outcome& value) const {
+    value = outcome_of(json.at(key).get<std::string>());
+  }
+  void operator()(const char* key, std::string& value) const {
+    if (!json.at(key).is_null()) json.at(key).get_to(value);
+  }
+  void operator()(const char* key, std::optional<double>& value) const {
+    if (!json.at(key).is_null()) value = json.at(key).get<double>();
+  }
+};
+
+}  // namespace
+
+std::string to_line(const Score& score) {
+  Json json;
+  visit_fields(score, Writer{json});
   return json.dump();
 }
 
 Score score_of(const std::string& line) {
-  Score s;
+  Score score;
   try {
     const Json json = Json::parse(line);
-    json.at("seed").get_to(s.seed);
-    json.at("stages").get_to(s.stages);
-    json.at("workers").get_to(s.workers);
-    s.shape = pattern_of(json.at("shape").get<std::string>());
-    if (!json.at("planted").is_null()) json.at("planted").get_to(s.planted);
-    json.at("jitter").get_to(s.jitter);
-    json.at("step_seconds").get_to(s.step_seconds);
-    json.at("largest_drop").get_to(s.largest_drop);
-    json.at("loss").get_to(s.loss);
-    json.at("expected").get_to(s.expected);
-    json.at("expected_category").get_to(s.expected_category);
-    json.at("verdict").get_to(s.verdict);
-    json.at("named_category").get_to(s.named_category);
-    s.outcome = outcome_of(json.at("outcome").get<std::string>());
-    json.at("false_alarm").get_to(s.false_alarm);
-    json.at("wrong_stage").get_to(s.wrong_stage);
-    json.at("intervals").get_to(s.intervals);
-    json.at("covered").get_to(s.covered);
-    json.at("rounds").get_to(s.rounds);
-    json.at("blocks").get_to(s.blocks);
-    if (!json.at("block_cv").is_null()) s.block_cv = json.at("block_cv").get<double>();
-    json.at("seconds").get_to(s.seconds);
-    json.at("certified").get_to(s.certified);
+    visit_fields(score, Reader{json});
   } catch (const Json::exception& error) {
     throw Error(ErrorKind::usage, std::string("not a line of scores: ") + error.what());
   }
-  return s;
+  return score;
 }
 
 }  // namespace cachebisect::selftest
