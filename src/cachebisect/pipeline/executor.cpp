@@ -103,9 +103,9 @@ Executor::State::State(const Pipeline& chain, Device& target, const ExecutorOpti
       layouts(row_layouts(chain)),
       ring(static_cast<std::size_t>(options.workers + options.prefetch + 1), chain,
            target.slot_memory(options.pinned)) {
-  for (int i = 0; i < std::max(workers, 1); ++i) {
-    loaders.push_back(std::make_unique<SampleLoader>(pipeline, layouts, ledger,
-                                                     all_planted(chain, target, workers)));
+  LoaderTraits traits{all_planted(chain, target, workers), measure_probe_clocks()};
+  for (; traits.number < static_cast<std::uint64_t>(std::max(workers, 1)); ++traits.number) {
+    loaders.push_back(std::make_unique<SampleLoader>(pipeline, layouts, ledger, traits));
   }
 }
 

@@ -186,7 +186,7 @@ void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, Block& block,
                                 const std::stop_token& stop) {
   const bool timed = i >= block.warmup();
   BlockTiming& timing = block.timing;
-  if (timed) count_ready(input, timing);
+  if (timed && block.steps.observe) count_ready(input, timing);
   const DeviceBatch& batch = input.acquire(i, stop);
   if (i == 0) timing.first_batch_seconds = monotonic_seconds() - block.began;
   if (timed) {

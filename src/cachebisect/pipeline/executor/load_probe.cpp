@@ -1,74 +1,91 @@
 #include "cachebisect/pipeline/executor/load_probe.hpp"
 
-#include <cmath>
+#include <algorithm>
 
 namespace cachebisect {
 namespace {
 
-// Costs of a reading, generously, and what observing may cost as a share of the work.
-constexpr double kWallReading = 40e-9;
-constexpr double kCpuReading = 500e-9;
-constexpr double kWallShare = 0.0007;
-constexpr double kCpuShare = 0.0005;
+// What observing may cost as a share of the work, by what is read: a fifth of a percent in all.
+constexpr double kWallShare = 0.0008;
+constexpr double kCpuShare = 0.0007;
+constexpr double kBatchShare = 0.0005;
 
-std::uint32_t gap(double cost, double share, double sample_seconds, double low, double high) {
-  const double wanted = std::ceil(cost / (share * std::max(sample_seconds, 1e-9)));
-  return static_cast<std::uint32_t>(std::clamp(wanted, low, high));
-}
-
-double scaled(double sum, double weight, std::uint64_t samples) noexcept {
-  return weight > 0 ? sum / weight * static_cast<double>(samples) : 0;
-}
+// A reading takes longer among the work than in a loop of readings: its caches are colder, and the
+// processor drains its pipeline for it. Measured by bench/probe_cost with every sample observed.
+double wall_in_place(const ProbeClocks& clocks) noexcept { return 2 * clocks.wall_cost; }
+double cpu_in_place(const ProbeClocks& clocks) noexcept { return 1.25 * clocks.cpu_cost; }
 
 }  // namespace
 
-void StageTally::clear() noexcept {
-  wall.clear();
-  wall_weight.clear();
-  cpu.clear();
-  cpu_weight.clear();
-  samples.clear();
-  serial.clear();
-}
+SampleProbe::SampleProbe(const ProbeClocks& clocks, std::uint64_t seed) noexcept
+    : clocks_(clocks), wall_turns_(2 * seed), cpu_turns_(2 * seed + 1) {}
 
-double StageTally::busy_seconds() const noexcept {
-  return scaled(wall.get(), wall_weight.get(), samples.get());
-}
-
-double StageTally::cpu_seconds() const noexcept {
-  return scaled(cpu.get(), cpu_weight.get(), samples.get());
-}
-
-void SampleProbe::reset(std::size_t steps) noexcept {
-  *this = SampleProbe{};
-  laps_ = static_cast<double>(steps + 1);
-  until_cpu_ = cpu_gap_ = 2;
+void SampleProbe::reset(std::size_t laps) noexcept {
+  readings_ = static_cast<double>(laps + 1);
+  mean_ = 0;
+  wall_turns_.reset();
+  // The second one, when it is known from the first what a sample takes.
+  cpu_turns_.reset(1);
 }
 
 bool SampleProbe::start(bool cpu) noexcept {
   cpu_ = cpu;
-  began_ = last_ = cpu ? thread_cpu_seconds() : monotonic_seconds();
+  began_ = last_ = now();
   return true;
 }
 
 void SampleProbe::lap(StageTally& tally) noexcept {
-  const double now = cpu_ ? thread_cpu_seconds() : monotonic_seconds();
-  const double weight = cpu_ ? cpu_gap_ : wall_gap_;
-  (cpu_ ? tally.cpu : tally.wall).add((now - last_) * weight);
-  (cpu_ ? tally.cpu_weight : tally.wall_weight).add(weight);
-  last_ = now;
+  const double time = now();
+  if (cpu_) {
+    tally.cpu.add(time - last_ - clocks_.cpu_cost, cpu_turns_.weight());
+  } else {
+    tally.wall.add(time - last_ - clocks_.wall_cost, wall_turns_.weight());
+  }
+  last_ = time;
 }
 
 void SampleProbe::end() noexcept {
   if (cpu_) {
-    until_cpu_ = cpu_gap_ = gap(laps_ * kCpuReading, kCpuShare, mean_, 2, 16384);
+    // Every other sample at most: what samples take is learnt from the rest.
+    const double cost = readings_ * cpu_in_place(clocks_);
+    cpu_turns_.set_stretch(std::max(2U, affordable_stretch(cost, kCpuShare, mean_)));
     return;
   }
-  const double seconds = last_ - began_;
+  const double seconds = std::max(last_ - began_ - readings_ * clocks_.wall_cost, 1e-9);
   // The first samples of a run are the slowest: what comes after them is believed sooner.
   const double weight = seconds < mean_ ? 0.5 : 0.1;
   mean_ = mean_ == 0 ? seconds : (1 - weight) * mean_ + weight * seconds;
-  until_wall_ = wall_gap_ = gap(laps_ * kWallReading, kWallShare, mean_, 1, 4096);
+  wall_turns_.set_stretch(
+      affordable_stretch(readings_ * wall_in_place(clocks_), kWallShare, mean_));
+}
+
+BatchProbe::BatchProbe(const ProbeClocks& clocks, std::uint64_t seed) noexcept
+    : clocks_(clocks), turns_(seed) {}
+
+void BatchProbe::reset(std::size_t laps) noexcept {
+  laps_ = static_cast<double>(laps);
+  seconds_ = 0;
+  turns_.reset();
+}
+
+void BatchProbe::start_lap() noexcept {
+  cpu_began_ = clocks_.cpu();
+  wall_began_ = clocks_.wall();
+}
+
+void BatchProbe::lap(StageTally& tally, std::int64_t samples) noexcept {
+  const double wall = clocks_.wall() - wall_began_ - clocks_.wall_cost;
+  const double cpu = clocks_.cpu() - cpu_began_ - 2 * clocks_.wall_cost - clocks_.cpu_cost;
+  const auto size = static_cast<double>(samples);
+  tally.wall.add(wall, turns_.weight(), size);
+  tally.cpu.add(cpu, turns_.weight(), size);
+  seconds_ += std::max(wall, 0.0);
+}
+
+void BatchProbe::end(double loading_seconds) noexcept {
+  const double cost = 2 * laps_ * (wall_in_place(clocks_) + cpu_in_place(clocks_));
+  turns_.set_stretch(affordable_stretch(cost, kBatchShare, loading_seconds + seconds_));
+  seconds_ = 0;
 }
 
 }  // namespace cachebisect

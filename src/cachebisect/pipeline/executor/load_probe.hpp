@@ -1,74 +1,74 @@
-// Inline observation of the sample path: sparse, weighted, one writer a tally.
+// Inline observation of the sample path: sparse, weighted, within a fixed share of the work.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 
-#include "cachebisect/base/clock.hpp"
-#include "cachebisect/pipeline/executor.hpp"
+#include "cachebisect/base/probe_clocks.hpp"
+#include "cachebisect/base/sparse_turns.hpp"
+#include "cachebisect/pipeline/executor/stage_tally.hpp"
 
 namespace cachebisect {
 
-/// A number with one writer and any number of readers.
-template <class T>
-class Gauge {
+/// Takes the laps of some samples by one clock or the other: as many as cost about a tenth of a
+/// percent of the work, whatever a reading costs and a sample takes. What a reading costs is taken
+/// from the laps. One worker's own.
+class CACHEBISECT_API SampleProbe {
  public:
-  void add(T value) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
-  }
-  void clear() noexcept { value_.store(T{}, std::memory_order_relaxed); }
-  [[nodiscard]] T get() const noexcept { return value_.load(std::memory_order_relaxed); }
+  SampleProbe(const ProbeClocks& clocks, std::uint64_t seed) noexcept;
 
- private:
-  std::atomic<T> value_{};
-};
-
-/// What one worker saw of one stage. Seconds are weighted sums over observed samples.
-struct alignas(64) StageTally {
-  Gauge<double> wall;
-  Gauge<double> wall_weight;
-  Gauge<double> cpu;
-  Gauge<double> cpu_weight;
-  Gauge<std::uint64_t> samples;
-  Gauge<double> serial;  ///< of all samples, as the stage reports it
-
-  void clear() noexcept;
-  [[nodiscard]] double busy_seconds() const noexcept;
-  [[nodiscard]] double cpu_seconds() const noexcept;
-};
-
-/// Chooses which samples are observed and by which clock, so that observing costs about a
-/// tenth of a percent, and takes their laps. The weight of an observed sample is the number of
-/// samples since the last one, which keeps sums unbiased at any spacing. One worker's own.
-class SampleProbe {
- public:
-  /// Forgets the spacing; `steps`: laps a sample.
-  void reset(std::size_t steps) noexcept;
-  /// Before a sample. True when its laps are to be taken.
+  /// Forgets what samples take; `laps` of one sample.
+  void reset(std::size_t laps) noexcept;
+  /// Before a sample. True when its laps are to be taken, and end() called.
   [[nodiscard]] bool begin() noexcept {
-    if (--until_cpu_ == 0) return start(true);
-    if (--until_wall_ == 0) return start(false);
+    if (cpu_turns_.next()) return start(true);
+    if (wall_turns_.next()) return start(false);
     return false;
   }
   /// Seconds since begin() or the last lap go to `tally`.
   void lap(StageTally& tally) noexcept;
   /// After the last lap of an observed sample: sets the distance to the next.
   void end() noexcept;
+  /// What a sample takes, roughly; 0 while none was observed.
+  [[nodiscard]] double sample_seconds() const noexcept { return mean_; }
 
  private:
   bool start(bool cpu) noexcept;
+  [[nodiscard]] double now() const noexcept { return cpu_ ? clocks_.cpu() : clocks_.wall(); }
 
-  double laps_ = 1;
+  ProbeClocks clocks_;
+  SparseTurns wall_turns_;
+  SparseTurns cpu_turns_;
+  double readings_ = 1;  ///< of an observed sample
   double began_ = 0;
   double last_ = 0;
   double mean_ = 0;
   bool cpu_ = false;
-  std::uint32_t wall_gap_ = 1;
-  std::uint32_t cpu_gap_ = 1;
-  std::uint32_t until_wall_ = 1;
-  std::uint32_t until_cpu_ = 1;
+};
+
+/// Takes the laps of collate and batch stages of some batches by both clocks, in the same way.
+class CACHEBISECT_API BatchProbe {
+ public:
+  BatchProbe(const ProbeClocks& clocks, std::uint64_t seed) noexcept;
+
+  /// Forgets what batches take; `laps` of one batch.
+  void reset(std::size_t laps) noexcept;
+  /// Before a batch is finished. True when its laps are to be taken, and end() called.
+  [[nodiscard]] bool begin() noexcept { return turns_.next(); }
+  /// Before a step.
+  void start_lap() noexcept;
+  /// After it; `samples` in the batch.
+  void lap(StageTally& tally, std::int64_t samples) noexcept;
+  /// After the last lap; `loading_seconds`: what the batch's samples took before.
+  void end(double loading_seconds) noexcept;
+
+ private:
+  ProbeClocks clocks_;
+  SparseTurns turns_;
+  double laps_ = 1;
+  double wall_began_ = 0;
+  double cpu_began_ = 0;
+  double seconds_ = 0;  ///< of this batch's laps
 };
 
 }  // namespace cachebisect

@@ -26,44 +26,18 @@ Field& field_at(Sample& sample, std::size_t usual, const std::string& name) {
   return sample.field(name);
 }
 
-// Times a whole batch by both clocks where it is observed.
-class BatchTimer {
- public:
-  BatchTimer(StageTally& tally, std::int64_t samples, bool observe)
-      : tally_(tally), samples_(samples), observe_(observe) {
-    if (!observe_) return;
-    cpu_ = thread_cpu_seconds();
-    wall_ = monotonic_seconds();
-  }
-  ~BatchTimer() {
-    tally_.samples.add(static_cast<std::uint64_t>(samples_));
-    if (!observe_) return;
-    tally_.wall.add(monotonic_seconds() - wall_);
-    tally_.cpu.add(thread_cpu_seconds() - cpu_);
-    tally_.wall_weight.add(static_cast<double>(samples_));
-    tally_.cpu_weight.add(static_cast<double>(samples_));
-  }
-  BatchTimer(const BatchTimer&) = delete;
-  BatchTimer& operator=(const BatchTimer&) = delete;
-
- private:
-  StageTally& tally_;
-  std::int64_t samples_;
-  bool observe_;
-  double wall_ = 0;
-  double cpu_ = 0;
-};
-
 }  // namespace
 
 SampleLoader::SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout>& layouts,
-                           SkipLedger& ledger, bool absorbs)
+                           SkipLedger& ledger, const LoaderTraits& traits)
     : pipeline_(&pipeline),
       layouts_(&layouts),
       ledger_(&ledger),
       dynamic_(!pipeline.static_shapes()),
-      absorbs_(absorbs),
+      absorbs_(traits.absorbs),
       outputs_(pipeline.collate_position()),
+      probe_(traits.clocks, traits.number),
+      batch_probe_(traits.clocks, traits.number),
       tallies_(pipeline.stages().size()) {}
 
 void SampleLoader::begin_run(const LoadProgram& program) {
@@ -80,8 +54,9 @@ void SampleLoader::begin_run(const LoadProgram& program) {
   blocked_.clear();
   pace_.begin(absorbs_);
   serial_ = 0;
-  batches_ = 0;
-  probe_.reset(steps.size());
+  const std::size_t collating = program.collates() ? 1 : 0;
+  probe_.reset(steps.size() + collating);
+  batch_probe_.reset(program.batch_steps().size() + collating);
 }
 
 void SampleLoader::load(BatchSlot& slot, std::int64_t row, const LoadCursor& at,
@@ -215,9 +190,8 @@ void SampleLoader::count(std::int64_t samples) noexcept {
 }
 
 void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t size) {
-  constexpr std::uint64_t observed_one_in = 4;
   const LoadPlan& plan = program_->plan();
-  observed_ = plan.observe && batches_++ % observed_one_in == 0;
+  observed_ = plan.observe && batch_probe_.begin();
   const std::size_t collate = pipeline_->collate_position();
   const HostBatch* batch = nullptr;
   try {
@@ -225,8 +199,9 @@ void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t 
       batch = &program_->cached_batch(sequence);
     } else if (program_->collates()) {
       current_ = &pipeline_->stages()[collate];
-      const BatchTimer timer(tallies_[collate], size, observed_);
+      if (observed_) batch_probe_.start_lap();
       batch = &slot.collate(pipeline_->collate(), size);
+      end_lap(collate, size);
     }
     if (batch != nullptr && plan.on_batch && plan.boundary <= collate) {
       plan.on_batch(collate + 1, sequence, *batch);
@@ -248,17 +223,24 @@ void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t 
   } catch (const std::exception& error) {
     throw Error(ErrorKind::data, describe(*current_) + ": " + error.what());
   }
+  if (observed_) batch_probe_.end(static_cast<double>(size) * probe_.sample_seconds());
   slot.ready = batch;
+}
+
+void SampleLoader::end_lap(std::size_t position, std::int64_t samples) noexcept {
+  if (observed_) batch_probe_.lap(tallies_[position], samples);
+  tallies_[position].samples.add(static_cast<std::uint64_t>(samples));
 }
 
 const HostBatch* SampleLoader::run_batch_step(const LoadStep& step, const HostBatch& input,
                                               BatchSlot& slot, const RandomKey& key) {
-  const BatchTimer timer(tallies_[step.position], input.size, observed_);
+  if (observed_) batch_probe_.start_lap();
   arena_.reset();
   OwnedHostBatch& out = slot.output(step.position);
   out.begin_from(input);
   static_cast<const BatchStage&>(*step.link->stage)
       .process(input, out, {key, arena_, &pace_, &serial_});
+  end_lap(step.position, input.size);
   note_serial(step.position);
   return &out.batch;
 }

@@ -12,13 +12,18 @@
 
 namespace cachebisect {
 
+struct LoaderTraits {
+  bool absorbs = false;  ///< see PaceTimeline::begin()
+  ProbeClocks clocks{};
+  std::uint64_t number = 0;  ///< of the worker: each chooses other samples to observe
+};
+
 /// Used by one thread at a time; tallies may be read by others meanwhile.
 class SampleLoader {
  public:
-  /// Keeps references to all of them.
-  /// `absorbs`: see PaceTimeline::begin().
+  /// Keeps references to all but the traits.
   SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout>& layouts, SkipLedger& ledger,
-               bool absorbs);
+               const LoaderTraits& traits);
 
   /// Clears tallies and gets ready for this program, which must outlive the run.
   void begin_run(const LoadProgram& program);
@@ -54,6 +59,7 @@ class SampleLoader {
   Sample& target(const LoadStep& step, BatchSlot& slot, std::int64_t row);
   void store(BatchSlot& slot, std::int64_t row, const Sample& sample, bool in_place);
   void write_row(const RowLayout& layout, std::byte* to, const Sample& sample);
+  void end_lap(std::size_t position, std::int64_t samples) noexcept;
   const HostBatch* run_batch_step(const LoadStep& step, const HostBatch& input, BatchSlot& slot,
                                   const RandomKey& key);
   [[nodiscard]] Error explain(const std::exception_ptr& failure) const;
@@ -79,7 +85,7 @@ class SampleLoader {
   bool observed_ = false;
 
   SampleProbe probe_;
-  std::uint64_t batches_ = 0;  // finished by this worker in this run
+  BatchProbe batch_probe_;
   std::vector<StageTally> tallies_;
   StageTally slot_write_;
   StageTally ignored_;
