@@ -1,0 +1,35 @@
+// Pipelines on which the cost of inline observation is measured.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cachebisect/pipeline/pipeline.hpp"
+
+namespace cachebisect::probe_cost {
+
+/// A source, three sample stages that share `microseconds` of arithmetic a sample, collate, copy.
+/// The work is a fixed number of operations: unlike planted costs it never makes up for what
+/// probes take.
+struct WorkCase {
+  std::string name;
+  double microseconds = 0;  ///< of one sample; 0: stages that do nothing
+  std::int64_t batch_size = 32;
+};
+
+/// Stages that do nothing, then 4 us, 12 us, 50 us and 1 ms a sample.
+std::vector<WorkCase> work_cases();
+
+/// Times the arithmetic once, so that all cases of a process are cut from the same measure.
+class WorkFactory {
+ public:
+  WorkFactory();
+  /// For the cpu device, or for an emulated one whose steps take no time.
+  [[nodiscard]] Pipeline make(const WorkCase& work, bool emulated) const;
+
+ private:
+  double rounds_per_microsecond_;
+};
+
+}  // namespace cachebisect::probe_cost
