@@ -30,18 +30,4 @@ ContentionChain draw_contention(std::uint64_t seed, int cores, bool model);
 /// A training step that burns so much CPU on each of `threads` threads.
 std::shared_ptr<TrainStep> make_burning_step(int threads, double seconds);
 
-/// Drops are those of the median round, intervals at 99% of that median by order statistics.
-struct ExhaustiveTruth {
-  selftest::Truth truth;
-  std::vector<Interval> drop_intervals;  ///< by stage
-  Interval loss_interval;
-  std::optional<double> contention;  ///< none where the replayer has no shadow arm
-  Interval contention_interval;
-  int rounds = 0;
-};
-
-/// All boundaries and the shadow in rounds of random order until `seconds` have passed, at least 10
-/// rounds. The replayer must be prepared.
-ExhaustiveTruth measure_exhaustively(Replayer& replayer, double seconds, std::uint64_t seed);
-
 }  // namespace cachebisect::truth

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "bench/truth/contention.hpp"
+#include "bench/truth/exhaustive.hpp"
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/api/selftest/summary.hpp"
@@ -31,33 +32,12 @@ struct Options {
   std::string resume;
 };
 
-/// A chain's outcome. Intervals meet where the printed one and that of the truth have a common
-/// point: truth is itself measured.
 struct Outcome {
   selftest::Score score;
-  int intervals = 0;
-  int meet = 0;
   int contention = 0;  ///< -1: not told; 0: its interval misses that of the truth; 1: it meets it
 };
 
 bool meet(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
-
-void compare(const Report& report, const ExhaustiveTruth& truth, Outcome& out) {
-  const auto count = [&](const std::optional<Interval>& told, const Interval& measured) {
-    if (!told) return;
-    ++out.intervals;
-    out.meet += meet(*told, measured) ? 1 : 0;
-  };
-  for (std::size_t s = 0; s < report.stages.size(); ++s) {
-    if (report.stages[s].span.empty()) {
-      count(report.stages[s].drop.interval, truth.drop_intervals[s]);
-    }
-  }
-  count(report.loss.total.interval, truth.loss_interval);
-  const auto& told = report.loss.contention.interval;
-  out.contention =
-      !told || !truth.contention ? -1 : static_cast<int>(meet(*told, truth.contention_interval));
-}
 
 std::string percent(const Interval& interval) {
   std::ostringstream out;
@@ -84,13 +64,13 @@ Outcome run_chain(const ContentionChain& drawn, const Options& options, const Re
                           std::to_string(drawn.threads) + " threads";
   Outcome out;
   out.score = selftest::score(report, planted);
-  compare(report, truth, out);
-  std::cout << selftest::row(out.score) << "         truth: loss " << percent(truth.loss_interval)
-            << ", contention "
+  const auto& told = report.loss.contention.interval;
+  out.contention =
+      !told || !truth.contention ? -1 : static_cast<int>(meet(*told, truth.contention_interval));
+  std::cout << selftest::row(out.score) << "         truth: loss "
+            << percent(*truth.truth.loss_interval) << ", contention "
             << (truth.contention ? percent(truth.contention_interval) : "not measured") << "; told "
-            << (report.loss.contention.interval ? percent(*report.loss.contention.interval)
-                                                : "nothing")
-            << "; " << truth.rounds << " rounds\n"
+            << (told ? percent(*told) : "nothing") << "; " << truth.rounds << " rounds\n"
             << std::flush;
   return out;
 }
@@ -98,7 +78,7 @@ Outcome run_chain(const ContentionChain& drawn, const Options& options, const Re
 std::vector<Outcome> load(const std::string& file) {
   std::vector<Outcome> outcomes;
   std::ifstream in(file);
-  for (Outcome o; in >> o.intervals >> o.meet >> o.contention;) {
+  for (Outcome o; in >> o.contention;) {
     std::string line;
     std::getline(in, line);
     o.score = selftest::score_of(line);
@@ -110,27 +90,21 @@ std::vector<Outcome> load(const std::string& file) {
 void append(const std::string& file, const Outcome& o) {
   if (file.empty()) return;
   std::ofstream out(file, std::ios::app);
-  out << o.intervals << ' ' << o.meet << ' ' << o.contention << ' ' << selftest::to_line(o.score)
-      << '\n';
+  out << o.contention << ' ' << selftest::to_line(o.score) << '\n';
   if (!out) throw Error(ErrorKind::output, "cannot write " + file);
 }
 
 void print_summary(const std::vector<Outcome>& outcomes) {
   std::vector<selftest::Score> scores;
-  int intervals = 0;
-  int meeting = 0;
   int told = 0;
   int right = 0;
   for (const Outcome& o : outcomes) {
     scores.push_back(o.score);
-    intervals += o.intervals;
-    meeting += o.meet;
     told += o.contention >= 0 ? 1 : 0;
     right += o.contention > 0 ? 1 : 0;
   }
   std::cout << '\n'
-            << selftest::summary(scores) << "intervals that meet the truth's own: " << meeting
-            << " of " << intervals << "\ncontention's: " << right << " of " << told << '\n';
+            << selftest::summary(scores) << "contention's  " << right << " of " << told << '\n';
 }
 
 int run(const Options& options) {

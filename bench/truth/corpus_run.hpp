@@ -40,8 +40,9 @@ struct ScoreFile {
 /// Throws Error(usage) for a file that is none.
 ScoreFile load_scores(const std::string& file);
 
-/// The verdict on one chain.
-Report run_chain(const selftest::PlantedChain& planted, const RunSettings& settings,
+/// The verdict on one chain. In real time the truth of a chain that keeps the cores busy is
+/// measured too, for half a minute after the verdict.
+Report run_chain(selftest::PlantedChain& planted, const RunSettings& settings,
                  const SimulatedNoise& noise);
 
 /// A chain that is done.

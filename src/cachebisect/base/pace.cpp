@@ -94,19 +94,16 @@ void burn_cpu(WorkerPace* pace, double seconds) noexcept {
   PaceTimeline alone;
   PaceTimeline& timeline = pace != nullptr ? pace->cpu : alone;
   const double begin = thread_cpu_seconds();
-  // The wall clock is read inside the readings of the CPU clock, which are dear.
-  const double wall_begin = timeline.absorbs() ? monotonic_seconds() : 0;
   timeline.arrive(begin);
   timeline.add(seconds);
-  const double end = burn_until_due(timeline, begin);
-  timeline.leave(end);
+  timeline.leave(burn_until_due(timeline, begin));
   if (!timeline.absorbs()) return;
-  // Nothing burnt, no time passed: that of a reading would add up over cheap stages.
-  const double wall_end = end > begin ? monotonic_seconds() : wall_begin;
-  // Waiting for a core is part of the cost; what is not burnt now had been spent before.
-  pace->wall.arrive(wall_begin);
-  pace->wall.add((wall_end - wall_begin) + seconds - (end - begin));
-  pace->wall.leave(wall_end);
+  // Having waited for a core is made good by waiting less: threads that want less than the cores
+  // have then keep to what was planted, whoever else wants them.
+  const double now = monotonic_seconds();
+  pace->wall.arrive(now);
+  pace->wall.add(seconds);
+  pace->wall.leave(now);
 }
 
 void pass_serial_section(WorkerPace* pace, FifoTimeline& section, double seconds) noexcept {

@@ -6,6 +6,7 @@
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/denormals.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/random.hpp"
 #include "cachebisect/replay/boundary_cache.hpp"
 #include "cachebisect/replay/describe_chain.hpp"
 #include "cachebisect/replay/input_guard.hpp"
@@ -19,6 +20,7 @@
 namespace cachebisect {
 namespace {
 
+constexpr std::uint64_t kMostSkipped = 64;  ///< batches between the blocks of two rounds
 constexpr std::uint64_t kRoundsBetweenChecks = 8;
 constexpr double kCostSeconds = 0.02;
 
@@ -317,7 +319,9 @@ void PipelineReplayer::begin_round() {
   for (const auto& [overrides, variant] : s.variants) {
     if (variant->weights_kept && variant->step != s.job.step) variant->step->restore();
   }
-  s.round_batch += std::exchange(s.longest_block, 1);
+  // Blocks that fill the cache a whole number of times would begin at the same samples for ever.
+  RandomStream random({.epoch = s.rounds, .stage = hash_name("first batch of a round")});
+  s.round_batch += std::exchange(s.longest_block, 1) + random.below(kMostSkipped);
   ++s.rounds;
   if (!s.cache.filled() || s.rounds % kRoundsBetweenChecks != 0) return;
   // One boundary at a time, so that looking costs little.

@@ -39,11 +39,12 @@ class Drawing {
     if (!plant_shape(out.chain)) return false;
     if (options_.jitter && shape_ != Pattern::ramp && chance(0.5)) add_jitter(out.chain);
     if (hopeless(out.chain)) return false;
-    auto truth = measure_truth(out.chain);
+    auto truth = options_.simulated ? measure_truth(out.chain) : planned_truth(out.chain);
     if (!truth) return false;
     out.truth = std::move(*truth);
     out.truth.shape = shape_;
     out.truth.planted = planted_;
+    out.truth.approximate = !options_.simulated && !leaves_cores_free(out, out.chain.cores);
     return as_it_should_be(out);
   }
 

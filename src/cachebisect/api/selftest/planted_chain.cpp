@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
+#include "cachebisect/api/selftest/chain_law.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/replay/simulated_ring.hpp"
 
@@ -16,6 +18,7 @@ constexpr int kJitteredSteps = 256;
 constexpr int kCrowdedSteps = 1024;
 constexpr double kNothing = 1e-5;      ///< a share of time that is none
 constexpr double kMostFaster = 0.005;  ///< that a stage may make its chain
+constexpr double kMostBusy = 0.8;      ///< of the cores' time, for a law to be exact
 
 int steps_of(const SimulatedRing& ring) {
   if (ring.crowded()) return kCrowdedSteps;
@@ -28,6 +31,29 @@ bool add_boundary(Truth& truth, double tau) {
   if (!taus.empty()) truth.drops.push_back(1 - tau / taus.back());
   taus.push_back(tau);
   return truth.drops.empty() || truth.drops.back() >= -kMostFaster;
+}
+
+/// `seconds_per_sample(k)`: of the chain from boundary k on.
+std::optional<Truth> truth_of(const SimulatedChain& chain,
+                              const std::function<double(int)>& seconds_per_sample) {
+  Truth truth;
+  const double ceiling = seconds_per_sample(chain.boundaries());
+  const auto& taus = truth.seconds_per_sample;
+  for (int k = 0; k < chain.boundaries(); ++k) {
+    // Less live work than where the step is the limit already makes nothing slower.
+    const bool at_ceiling = !taus.empty() && taus.back() < ceiling * (1 + kNothing);
+    if (!add_boundary(truth, at_ceiling ? ceiling : seconds_per_sample(k))) return std::nullopt;
+  }
+  if (!add_boundary(truth, ceiling)) return std::nullopt;
+  truth.loss = 1 - truth.seconds_per_sample.back() / truth.seconds_per_sample.front();
+  truth.largest = 1 + static_cast<int>(std::max_element(truth.drops.begin(), truth.drops.end()) -
+                                       truth.drops.begin());
+  return truth;
+}
+
+/// Seconds a sample for which the cores are busy with the chain from boundary k on.
+double cpu_seconds(const SimulatedChain& chain, int boundary, double cores) {
+  return chain_law(chain, boundary).cpu_seconds / std::max(cores, 1e-9);
 }
 
 }  // namespace
@@ -64,20 +90,25 @@ std::string PlantedChain::category(int stage) const {
 
 std::optional<Truth> measure_truth(const SimulatedChain& chain) {
   const SimulatedRing ring(chain);
-  Truth truth;
-  const double ceiling = ring.seconds_per_sample(chain.boundaries(), steps_of(ring));
-  const auto& taus = truth.seconds_per_sample;
-  for (int k = 0; k < chain.boundaries(); ++k) {
-    // Less live work than where the step is the limit already makes nothing slower.
-    const bool at_ceiling = !taus.empty() && taus.back() < ceiling * (1 + kNothing);
-    const double tau = at_ceiling ? ceiling : ring.seconds_per_sample(k, steps_of(ring));
-    if (!add_boundary(truth, tau)) return std::nullopt;
+  return truth_of(chain, [&](int k) { return ring.seconds_per_sample(k, steps_of(ring)); });
+}
+
+std::optional<Truth> planned_truth(const SimulatedChain& chain) {
+  SimulatedChain alone = chain;
+  alone.cores = chain.workers + 1;
+  const SimulatedRing ring(alone);
+  return truth_of(chain, [&](int k) {
+    return std::max(ring.seconds_per_sample(k, steps_of(ring)), cpu_seconds(chain, k, chain.cores));
+  });
+}
+
+bool leaves_cores_free(const PlantedChain& planted, double cores) {
+  const auto& taus = planted.truth.seconds_per_sample;
+  for (int k = 0; k < planted.chain.boundaries(); ++k) {
+    const double busy = cpu_seconds(planted.chain, k, cores);
+    if (busy > kMostBusy * taus.at(static_cast<std::size_t>(k))) return false;
   }
-  if (!add_boundary(truth, ceiling)) return std::nullopt;
-  truth.loss = 1 - truth.seconds_per_sample.back() / truth.seconds_per_sample.front();
-  truth.largest = 1 + static_cast<int>(std::max_element(truth.drops.begin(), truth.drops.end()) -
-                                       truth.drops.begin());
-  return truth;
+  return true;
 }
 
 }  // namespace cachebisect::selftest

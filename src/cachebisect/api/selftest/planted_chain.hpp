@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/base/statistics.hpp"
 #include "cachebisect/replay/simulated_chain.hpp"
 
 namespace cachebisect::selftest {
@@ -33,6 +34,12 @@ struct Truth {
   double loss = 0;
   int largest = 1;      ///< stage, 1-based
   std::string planted;  ///< "lock", "copy", "cpu+wait", ...; empty when nothing is
+  /// Cores are too busy for a law to hold to better than a few percent: it can tell which stage is
+  /// to blame, but not whether an interval is right.
+  bool approximate = false;
+  /// Where truth was measured: its own intervals, by stage and of the loss; else empty.
+  std::vector<Interval> drop_intervals{};
+  std::optional<Interval> loss_interval{};
 };
 
 struct PlantedChain {
@@ -48,6 +55,11 @@ struct PlantedChain {
 /// the chain faster by more than half a percent: nobody can say what such a chain should be blamed
 /// for.
 CACHEBISECT_API std::optional<Truth> measure_truth(const SimulatedChain& chain);
+/// The truth of the same chain where the planted stages run it in real time: they make good for
+/// having waited for a core, so that cores limit only who wants more than all of them.
+CACHEBISECT_API std::optional<Truth> planned_truth(const SimulatedChain& chain);
+/// True where the chain leaves a fifth of so many cores free at every boundary.
+CACHEBISECT_API bool leaves_cores_free(const PlantedChain& planted, double cores);
 /// The pipeline file of such a chain, for the emulated device. Throws Error(usage) for costs that
 /// only a simulation can have: memory, collate, a busy training thread.
 CACHEBISECT_API std::string pipeline_json(const PlantedChain& planted);

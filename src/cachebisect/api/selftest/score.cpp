@@ -63,15 +63,20 @@ bool is_right(const Report& report, const Truth& truth) {
 }
 
 void count_intervals(const Report& report, const Truth& truth, Score& out) {
-  const auto count = [&](const std::optional<Interval>& interval, double value) {
-    if (!interval) return;
+  if (truth.approximate) return;
+  const auto count = [&](const std::optional<Interval>& told, const Interval& known) {
+    if (!told) return;
     ++out.intervals;
-    out.covered += interval->low <= value && value <= interval->high ? 1 : 0;
+    out.covered += told->low <= known.high && known.low <= told->high ? 1 : 0;
   };
+  const auto exactly = [](double value) { return Interval{value, value}; };
   for (std::size_t s = 0; s < report.stages.size(); ++s) {
-    if (report.stages[s].span.empty()) count(report.stages[s].drop.interval, truth.drops[s]);
+    const bool measured = s < truth.drop_intervals.size();
+    if (!report.stages[s].span.empty()) continue;
+    count(report.stages[s].drop.interval,
+          measured ? truth.drop_intervals[s] : exactly(truth.drops[s]));
   }
-  count(report.loss.total.interval, truth.loss);
+  count(report.loss.total.interval, truth.loss_interval.value_or(exactly(truth.loss)));
 }
 
 void describe(const PlantedChain& planted, Score& out) {

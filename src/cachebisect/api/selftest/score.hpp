@@ -35,8 +35,8 @@ struct Score {
   std::string expected_category;  ///< the same of the truth
   bool false_alarm = false;       ///< a loss reported where there is none
   bool wrong_stage = false;
-  int intervals = 0;     ///< printed for stages and for the whole loss
-  int covered = 0;       ///< of them, those that hold the truth
+  int intervals = 0;     ///< for stages and for the whole loss, where truth is not approximate
+  int covered = 0;       ///< of them, those that hold the truth, or meet its own interval
   double seconds = 0;    ///< measured
   double certified = 0;  ///< seconds to the certificate; 0 where there is none
   int rounds = 0;
