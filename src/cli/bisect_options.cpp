@@ -14,10 +14,7 @@ namespace {
 
 constexpr double kQuickConfidence = 0.9;
 
-}  // namespace
-
-void add_bisect_options(CLI::App& app, BisectArguments& a) {
-  add_pipeline_options(app, a.pipeline);
+void add_measuring_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--budget", a.budget_seconds, "seconds of measuring at most (60)")
       ->type_name("SECONDS");
   app.add_option("--confidence", a.confidence, "of every statement (0.99)")->type_name("SHARE");
@@ -35,6 +32,10 @@ void add_bisect_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--expect", a.expect,
                  "your own job's samples/s; warns when the live figure is another")
       ->type_name("SAMPLES_PER_SECOND");
+}
+
+/// What follows the verdict.
+void add_follow_up_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--what-if", a.what_ifs,
                  "predict a change, e.g. workers=4, crop=free, decode/2, batch_size=256 "
                  "(repeatable)")
@@ -44,6 +45,9 @@ void add_bisect_options(CLI::App& app, BisectArguments& a) {
   app.add_flag("--verify", a.verify, "run the what-ifs that can be run, beside the live pipeline");
   app.add_flag("--no-explain", a.no_explain,
                "end with the verdict: no payoffs, no starvation against contention");
+}
+
+void add_output_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--fail-on", a.fail_on,
                  "exit 5 on these verdicts: drop,spread,flat,anomaly,inconclusive")
       ->delimiter(',')
@@ -59,11 +63,13 @@ void add_bisect_options(CLI::App& app, BisectArguments& a) {
       ->type_name("LEVEL");
 }
 
-IoMode io_mode(const std::string& text) {
-  if (text == "as-is") return IoMode::as_is;
-  if (text == "warm") return IoMode::warm;
-  if (text == "cold") return IoMode::cold;
-  throw Error(ErrorKind::usage, "--io " + text + ": as-is, warm or cold");
+}  // namespace
+
+void add_bisect_options(CLI::App& app, BisectArguments& a) {
+  add_pipeline_options(app, a.pipeline);
+  add_measuring_options(app, a);
+  add_follow_up_options(app, a);
+  add_output_options(app, a);
 }
 
 BisectOptions library_options(const BisectArguments& a) {

@@ -9,7 +9,6 @@
 
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/device/device.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
 
 namespace cachebisect::cli {
 
@@ -42,6 +41,5 @@ void add_bisect_options(CLI::App& app, BisectArguments& arguments);
 BisectOptions library_options(const BisectArguments& arguments);
 /// The cache budgets, percentages of what the machine and the device have free.
 CacheBudget cache_budget(const BisectArguments& arguments, const Device& device);
-IoMode io_mode(const std::string& text);
 
 }  // namespace cachebisect::cli

@@ -18,6 +18,7 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
 #include "cachebisect/report/number_format.hpp"
 #include "cachebisect/report/writers.hpp"
 
@@ -131,7 +132,7 @@ std::string progress_line(const Progress& now) {
 
 int run(const BisectArguments& arguments) {
   BisectOptions options = library_options(arguments);
-  const IoMode io = io_mode(arguments.io);
+  const IoMode io = io_mode_of(arguments.io);
   const Log log(parse_log_level(arguments.log_level));
   Outputs outputs(arguments);
   LastKnown last_known;

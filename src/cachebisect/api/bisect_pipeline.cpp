@@ -7,17 +7,6 @@
 #include "cachebisect/replay/rebuild.hpp"
 
 namespace cachebisect {
-namespace {
-
-IoMode io_mode(const std::string& name) {
-  if (name == "as-is") return IoMode::as_is;
-  if (name == "warm") return IoMode::warm;
-  if (name == "cold") return IoMode::cold;
-  throw Error(ErrorKind::usage, "io '" + name + "' is not known; use as-is, warm or cold");
-}
-
-}  // namespace
-
 Report bisect(const Pipeline& pipeline, std::shared_ptr<TrainStep> step,
               const BisectOptions& options, const Registry* registry) {
   if (!step) throw Error(ErrorKind::usage, "bisect: there is no training step");
@@ -27,7 +16,7 @@ Report bisect(const Pipeline& pipeline, std::shared_ptr<TrainStep> step,
     step =
         make_emulated_step(pipeline.spec().emulate.value_or(EmulateSpec{}), pipeline.spec().seed);
   }
-  ReplayOptions replay{.io = io_mode(options.io), .workers = pipeline.spec().workers};
+  ReplayOptions replay{.io = io_mode_of(options.io), .workers = pipeline.spec().workers};
   if (replay.workers == kAutoWorkers) replay.workers = resolve_workers(pipeline, *device);
   if (registry != nullptr) {
     replay.rebuild = make_rebuild(pipeline, device, *replay.workers, *registry);

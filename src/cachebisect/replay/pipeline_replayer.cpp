@@ -258,6 +258,13 @@ void PipelineReplayer::State::run_arm(TrainingJob& on, const Arm& arm, const Blo
   on.queue_dirty = false;
 }
 
+IoMode io_mode_of(const std::string& name) {
+  if (name == "as-is") return IoMode::as_is;
+  if (name == "warm") return IoMode::warm;
+  if (name == "cold") return IoMode::cold;
+  throw Error(ErrorKind::usage, "io \"" + name + "\" is not known; use as-is, warm or cold");
+}
+
 PipelineReplayer::PipelineReplayer(Pipeline pipeline, std::shared_ptr<Device> device,
                                    std::shared_ptr<TrainStep> step, const ReplayOptions& options)
     : state_(std::make_unique<State>(std::move(pipeline), std::move(device), std::move(step),

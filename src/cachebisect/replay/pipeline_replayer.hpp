@@ -13,7 +13,11 @@
 
 namespace cachebisect {
 
+/// How boundary 0 reads: the next samples of the epoch as storage gives them, the cached samples
+/// again, or the next samples evicted from memory before each block.
 enum class IoMode { as_is, warm, cold };
+/// Of "as-is", "warm" or "cold". Throws Error(usage) for another word.
+CACHEBISECT_API IoMode io_mode_of(const std::string& name);
 
 /// The pipeline after overrides.
 struct PipelineVariant {

@@ -22,6 +22,14 @@ void add_counters(std::vector<InlineCounters>& sums, const std::vector<InlineCou
 
 }  // namespace
 
+Estimate ratio_of(const LogRatio& ratio) {
+  Estimate out{std::exp(ratio.value), std::nullopt};
+  if (ratio.interval) {
+    out.interval = Interval{std::exp(ratio.interval->low), std::exp(ratio.interval->high)};
+  }
+  return out;
+}
+
 ArmTable::ArmTable(std::vector<Arm> arms)
     : arms_(std::move(arms)), log_taus_(arms_.size()), open_(arms_.size()), totals_(arms_.size()) {}
 

@@ -8,6 +8,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/report.hpp"
 #include "cachebisect/replay/replayer.hpp"
 
 namespace cachebisect {
@@ -17,6 +18,9 @@ struct LogRatio {
   double value = 0;                  ///< of all seconds over all samples
   std::optional<Interval> interval;  ///< holds the value; none while either end is open
 };
+
+/// The ratio itself, with its interval.
+[[nodiscard]] CACHEBISECT_API Estimate ratio_of(const LogRatio& ratio);
 
 /// Sums over the blocks of one arm in complete rounds.
 struct ArmTotals {

@@ -40,15 +40,6 @@ void fill_device_side(LimitQuestion& question, const ChainDescription& chain,
   }
 }
 
-/// exp of a log ratio.
-Estimate exponential(const LogRatio& ratio) {
-  Estimate out{std::exp(ratio.value), std::nullopt};
-  if (ratio.interval) {
-    out.interval = Interval{std::exp(ratio.interval->low), std::exp(ratio.interval->high)};
-  }
-  return out;
-}
-
 Estimate as_drop(const LogRatio& ratio) {
   Estimate out{theta_to_drop(ratio.value), std::nullopt};
   if (ratio.interval) {
@@ -162,8 +153,8 @@ std::vector<Payoff> Explainer::payoffs(const Findings& findings) const {
                            .free_stage = table_.arms()[arm].stage};
     fill_device_side(question, *chain_, findings);
     all.push_back({.stage = table_.arms()[arm].stage,
-                   .of_live = exponential(table_.log_ratio(kLive, arm, alpha_ / 2)),
-                   .of_ceiling = exponential(table_.log_ratio(kCeiling, arm, alpha_ / 2)),
+                   .of_live = ratio_of(table_.log_ratio(kLive, arm, alpha_ / 2)),
+                   .of_ceiling = ratio_of(table_.log_ratio(kCeiling, arm, alpha_ / 2)),
                    .limits = find_limit(*chain_, question)});
   }
   return all;

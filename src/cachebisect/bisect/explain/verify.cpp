@@ -1,7 +1,6 @@
 #include "cachebisect/bisect/explain/verify.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -17,14 +16,6 @@ constexpr std::size_t kMostRounds = 16;
 constexpr double kNarrow = 0.005;
 constexpr std::size_t kLive = 0;
 const char* const kNoTime = "the budget ended before it could be run";
-
-Estimate exponential(const LogRatio& ratio) {
-  Estimate out{std::exp(ratio.value), std::nullopt};
-  if (ratio.interval) {
-    out.interval = Interval{std::exp(ratio.interval->low), std::exp(ratio.interval->high)};
-  }
-  return out;
-}
 
 /// Beside the live figure of the report.
 Estimate as_rate(const Estimate& speedup, double live) {
@@ -185,7 +176,7 @@ std::vector<VerifiedArm> Verifier::verified() const {
       continue;
     }
     const auto arm = static_cast<std::size_t>(place - running_.begin()) + 1;
-    verified.speedup = exponential(table_->log_ratio(kLive, arm, alpha_));
+    verified.speedup = ratio_of(table_->log_ratio(kLive, arm, alpha_));
   }
   return all;
 }
