@@ -25,7 +25,7 @@ struct Session {
   [[nodiscard]] std::unique_ptr<PipelineReplayer> make_replayer(IoMode io) const;
 };
 
-/// Reads, checks, opens and resolves. Throws Error of every kind that formats.md lists.
+/// Reads, checks, opens and resolves. Throws Error: usage, data or device.
 Session open_session(const PipelineOptions& options);
 
 }  // namespace cachebisect::cli

@@ -1,4 +1,4 @@
-// The JSON report. Key order follows formats.md, so that two reports can be compared by eye.
+// The JSON report. Keys keep the order of the schema, so that two reports can be compared by eye.
 #include <cmath>
 #include <ostream>
 

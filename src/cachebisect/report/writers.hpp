@@ -14,9 +14,9 @@ struct TextOptions {
   int columns = 80;
 };
 
-/// The terminal report (formats.md, "The terminal report").
+/// The terminal report (docs/report.md, "On the terminal").
 CACHEBISECT_API std::string to_text(const Report& report, const TextOptions& options = {});
-/// The JSON report (formats.md, "The JSON report"), indented, ending in a newline.
+/// The JSON report (docs/report.md, "As JSON"), indented, ending in a newline.
 CACHEBISECT_API void write_json(const Report& report, std::ostream& out);
 /// The JSON Schema of the report.
 CACHEBISECT_API std::string report_schema();
