@@ -33,10 +33,9 @@ During signal_at(std::string mark, int signal) {
 }
 
 bool leftovers(const std::string& folder) {
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (contains(entry.path().string(), ".tmp")) return true;
-  }
-  return false;
+  const std::filesystem::recursive_directory_iterator all(folder);
+  return std::any_of(begin(all), end(all),
+                     [](const auto& entry) { return contains(entry.path().string(), ".tmp"); });
 }
 
 struct Interrupted {
