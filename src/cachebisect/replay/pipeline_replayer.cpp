@@ -20,7 +20,10 @@
 namespace cachebisect {
 namespace {
 
-constexpr std::uint64_t kMostSkipped = 64;  ///< batches between the blocks of two rounds
+/// Batches left out between the blocks of two rounds, in the caches and of the live ones, which
+/// are not to read a data set through by skipping.
+constexpr std::uint64_t kMostSkipped = 64;
+constexpr std::uint64_t kMostUnread = 8;
 constexpr std::uint64_t kRoundsBetweenChecks = 8;
 constexpr double kCostSeconds = 0.02;
 
@@ -326,9 +329,10 @@ void PipelineReplayer::begin_round() {
   for (const auto& [overrides, variant] : s.variants) {
     if (variant->weights_kept && variant->step != s.job.step) variant->step->restore();
   }
-  // Blocks that fill the cache a whole number of times would begin at the same samples for ever.
+  // Blocks as long as what repeats in cache or data would begin at the same place of it for ever.
   RandomStream random({.epoch = s.rounds, .stage = hash_name("first batch of a round")});
   s.round_batch += std::exchange(s.longest_block, 1) + random.below(kMostSkipped);
+  s.job.order.reserve(random.below(kMostUnread));
   ++s.rounds;
   if (!s.cache.filled() || s.rounds % kRoundsBetweenChecks != 0) return;
   // One boundary at a time, so that looking costs little.
