@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
+
+#include "cachebisect/replay/simulated_state.hpp"
 
 namespace cachebisect {
 
@@ -66,6 +69,21 @@ class SimulatedCores {
   [[nodiscard]] bool is_parked(Thread thread) const {
     const Activity& activity = activities_[thread];
     return activity.left == kNever && activity.until == kNever;
+  }
+
+  /// All that decides what happens next, times counted from now.
+  void append_state(RingState& state) const {
+    for (const Activity& activity : activities_) {
+      state.add_seconds(activity.left);
+      state.add_seconds(activity.until - now_);
+      state.add_count(static_cast<std::int64_t>(activity.account));
+      state.add_count(activity.streams ? 1 : 0);
+    }
+    state.add_count(static_cast<std::int64_t>(turns_.size()));
+    for (const Turn& turn : turns_) {
+      state.add_count(static_cast<std::int64_t>(turn.thread));
+      state.add_seconds(std::min(turn.ran, kTimeSlice));
+    }
   }
 
   /// On cores, all threads together.

@@ -32,4 +32,13 @@ double SimulatedDevice::step(double time, double trainer_end) {
   return step_ends_.back();
 }
 
+void SimulatedDevice::append_state(double now, RingState& state) const {
+  state.add_future(copy_end_ - now);
+  const std::size_t outstanding = std::min(buffers_, step_ends_.size());
+  for (auto end = step_ends_.end() - static_cast<std::ptrdiff_t>(outstanding);
+       end != step_ends_.end(); ++end) {
+    state.add_future(*end - now);
+  }
+}
+
 }  // namespace cachebisect

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cachebisect/replay/simulated_ring.hpp"
+#include "cachebisect/replay/simulated_state.hpp"
 
 namespace cachebisect {
 
@@ -20,6 +21,9 @@ class SimulatedDevice {
   /// Submits the next step, which reads what is ready at `time` and ends no sooner than the
   /// training thread's own part of it.
   double step(double time, double trainer_end);
+
+  /// All that decides what happens next, times counted from `now`.
+  void append_state(double now, RingState& state) const;
 
   [[nodiscard]] const std::vector<double>& step_ends() const noexcept { return step_ends_; }
   [[nodiscard]] double copy_busy_seconds() const noexcept { return copy_busy_; }

@@ -49,7 +49,8 @@ class EventRing {
     result_.stages.resize(static_cast<std::size_t>(chain_.boundaries()));
   }
 
-  RingRun run() {
+  /// `search`: ends the run where its state recurs; may be null.
+  RingRun run(CycleSearch* search) {
     const auto steps = static_cast<std::size_t>(request_.steps);
     for (auto& worker : workers_) resume(worker);
     resume(trainer_);
@@ -58,7 +59,9 @@ class EventRing {
       for (auto& worker : workers_) {
         if (cores_.is_due(worker.thread)) resume(worker);
       }
+      const std::size_t before = device_.step_ends().size();
       if (cores_.is_due(trainer_.thread)) resume(trainer_);
+      if (search != nullptr && device_.step_ends().size() > before && recurs(*search)) break;
     }
     result_.step_ends = device_.step_ends();
     result_.cpu_seconds = cores_.cpu_seconds();
@@ -74,6 +77,40 @@ class EventRing {
   }
 
  private:
+  [[nodiscard]] bool recurs(CycleSearch& search) {
+    append_state(search.next());
+    const auto cycle = search.recurs(cores_.now());
+    result_.cycle_steps = cycle.value_or(0);
+    return cycle.has_value();
+  }
+
+  /// All that decides what happens next; batches and samples are counted from the next one that
+  /// the training thread takes.
+  void append_state(RingState& state) const {
+    cores_.append_state(state);
+    device_.append_state(cores_.now(), state);
+    const std::int64_t first = static_cast<std::int64_t>(consumed_) * chain_.batch_size;
+    for (const Worker& worker : workers_) {
+      state.add_count(static_cast<std::int64_t>(worker.phase));
+      state.add_count(worker.position - first);
+      state.add_count(worker.end - first);
+      state.add_count(static_cast<std::int64_t>(worker.stage));
+    }
+    state.add_count(static_cast<std::int64_t>(trainer_.phase));
+    state.add_seconds(trainer_.copied - cores_.now());
+    state.add_future(lock_free_ - cores_.now());
+    state.add_count(next_ - first);
+    if (!ring_.constant()) {
+      state.add_count(first % static_cast<std::int64_t>(JitterSequence::kPeriod));
+    }
+    const auto slots = static_cast<std::size_t>(slots_);
+    for (std::size_t batch = consumed_; batch < consumed_ + slots; ++batch) {
+      state.add_count(remaining_[batch]);
+      state.add_count(complete_[batch]);
+      if (batch >= slots) state.add_future(slot_free_[batch - slots] - cores_.now());
+    }
+  }
+
   /// Carries a worker on until it has something to do that takes time.
   void resume(Worker& worker) {
     for (;;) {
@@ -274,7 +311,12 @@ class EventRing {
 }  // namespace
 
 RingRun run_by_events(const SimulatedRing& ring, const RingRequest& request) {
-  return EventRing(ring, request).run();
+  return EventRing(ring, request).run(nullptr);
+}
+
+RingRun run_to_cycle(const SimulatedRing& ring, const RingRequest& request) {
+  CycleSearch search;
+  return EventRing(ring, request).run(&search);
 }
 
 }  // namespace cachebisect

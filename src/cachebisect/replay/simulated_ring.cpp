@@ -278,9 +278,14 @@ RingRun SimulatedRing::run(const RingRequest& request) const {
 
 double SimulatedRing::seconds_per_sample(int boundary, int steps) const {
   const int warmup = std::max(1, steps / 2);
-  const RingRun result = run({.boundary = boundary, .steps = warmup + steps});
-  return (result.step_ends.back() - result.step_ends[static_cast<std::size_t>(warmup) - 1]) /
-         (static_cast<double>(steps) * static_cast<double>(chain_.batch_size));
+  const RingRequest request{.boundary = boundary, .steps = warmup + steps};
+  const bool by_workers = chain_.workers > 0 && boundary < chain_.collate_boundary();
+  const RingRun result = by_workers && crowded() ? run_to_cycle(*this, request) : run(request);
+  const std::size_t timed =
+      result.cycle_steps > 0 ? result.cycle_steps : static_cast<std::size_t>(steps);
+  const auto& ends = result.step_ends;
+  return (ends.back() - ends[ends.size() - 1 - timed]) /
+         (static_cast<double>(timed) * static_cast<double>(chain_.batch_size));
 }
 
 }  // namespace cachebisect

@@ -27,6 +27,7 @@ struct RingRun {
   std::vector<double> step_ends;
   std::vector<double> starved_by;  ///< by step: seconds starved up to it
   std::vector<double> trainer_by;  ///< by step: seconds that the training thread was busy
+  std::size_t cycle_steps = 0;     ///< the last so many repeat for ever; 0: not known
   double cpu_seconds = 0;
   std::optional<double> ready_batches;
   std::vector<InlineCounters> stages;  ///< one a stage of the whole chain
@@ -39,7 +40,8 @@ class CACHEBISECT_API SimulatedRing {
   explicit SimulatedRing(SimulatedChain chain);
 
   [[nodiscard]] RingRun run(const RingRequest& request) const;
-  /// Seconds a sample in the long run, from `steps` steps after half as many untimed ones.
+  /// Seconds a sample in the long run: of the cycle that the ring falls into, where threads share
+  /// cores and it does so in time; else from `steps` steps after half as many untimed ones.
   [[nodiscard]] double seconds_per_sample(int boundary, int steps = 400) const;
 
   [[nodiscard]] const SimulatedChain& chain() const noexcept { return chain_; }

@@ -12,10 +12,10 @@ namespace cachebisect::selftest {
 namespace {
 
 /// Whole periods: constant costs repeat from batch to batch, jittered ones each 64 samples. Threads
-/// that share cores keep no period; what is long enough for a fifth of a percent does.
+/// that share cores nearly always come to a cycle, long before so many steps.
 constexpr int kConstantSteps = 64;
 constexpr int kJitteredSteps = 256;
-constexpr int kCrowdedSteps = 1024;
+constexpr int kCrowdedSteps = 2048;
 constexpr double kNothing = 1e-5;      ///< a share of time that is none
 constexpr double kMostFaster = 0.005;  ///< that a stage may make its chain
 constexpr double kMostBusy = 0.8;      ///< of the cores' time, for a law to be exact
