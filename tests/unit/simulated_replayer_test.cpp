@@ -186,3 +186,50 @@ TEST_CASE("caches are refilled with other samples, and serve as few as they are 
   CHECK(replayer.refill(0, {})->samples == 2 * facts.samples);
   CHECK_FALSE(replayer.refill(chain.samples + 4, {}));
 }
+
+TEST_CASE("caches hold whole periods of the costs, so that a replay costs what the data cost") {
+  SimulatedChain chain = chain_of_three();
+  chain.batch_size = 16;
+  chain.stages[1].jitter = {.kind = Jitter::Kind::pareto, .cv = 0.5};
+  for (const int workers : {0, 1, 2, 4}) {
+    CAPTURE(workers);
+    chain.workers = workers;
+    chain.cores = workers + 1;
+    SimulatedReplayer replayer(chain);
+    CHECK(replayer.prepare({}, {}).samples % JitterSequence::kPeriod == 0);
+    double seconds = 0;
+    constexpr int kRounds = 24;
+    for (int round = 0; round < kRounds; ++round) {
+      replayer.begin_round();
+      seconds += batch_seconds(run(replayer, {.boundary = 1}, 20)) / kRounds;
+    }
+    const double truth = 16 * SimulatedRing(chain).seconds_per_sample(1, 512);
+    CHECK(seconds == doctest::Approx(truth).epsilon(0.003));
+  }
+}
+
+TEST_CASE("a block is the same block, whatever ran before it") {
+  SimulatedChain chain = chain_of_three();
+  chain.stages[0].jitter = {.kind = Jitter::Kind::lognormal, .cv = 0.5};
+  for (const int cores : {1, 8}) {
+    chain.cores = cores;
+    chain.workers = 2;
+    for (const int boundary : {0, 1}) {
+      CAPTURE(cores);
+      CAPTURE(boundary);
+      const Arm arm{.boundary = boundary};
+      SimulatedReplayer fresh(chain);
+      static_cast<void>(fresh.prepare({}, {}));
+      const BlockResult alone = run(fresh, arm, 6);
+      SimulatedReplayer used(chain);
+      static_cast<void>(used.prepare({}, {}));
+      // 64 samples, the period of the costs, lie between the beginnings of the two.
+      static_cast<void>(used.run({.arm = arm, .steps = 14, .warmup_steps = 2}, {}));
+      const BlockResult later = run(used, arm, 6);
+      CHECK(later.seconds == doctest::Approx(alone.seconds).epsilon(1e-9));
+      CHECK(later.cpu_seconds == doctest::Approx(alone.cpu_seconds).epsilon(0.2));
+      CHECK(later.stages[1].busy_seconds ==
+            doctest::Approx(alone.stages[1].busy_seconds).epsilon(0.2));
+    }
+  }
+}

@@ -1,12 +1,34 @@
 #include "cachebisect/replay/simulated_replayer.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <string>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/replay/simulated_overrides.hpp"
 
 namespace cachebisect {
+namespace {
+
+constexpr std::uint64_t kPeriod = JitterSequence::kPeriod;
+/// Beyond those asked for, so that one run serves blocks with other warm-ups too.
+constexpr int kSpareSteps = 16;
+
+/// What a part of the run that counted would have counted.
+void scale(InlineCounters& counters, double share) {
+  const auto part = [&](std::uint64_t count) {
+    return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(count)));
+  };
+  counters.busy_seconds *= share;
+  counters.cpu_seconds *= share;
+  counters.slot_write_seconds *= share;
+  counters.serial_seconds *= share;
+  counters.samples = part(counters.samples);
+  counters.slot_writes = part(counters.slot_writes);
+}
+
+}  // namespace
 
 SimulatedReplayer::SimulatedReplayer(SimulatedChain chain, SimulatedOptions options)
     : ring_(std::move(chain)),
@@ -42,7 +64,11 @@ CacheFacts SimulatedReplayer::prepare(const CacheBudget& budget, const std::stop
   const auto batch = static_cast<std::uint64_t>(chain.batch_size);
   const int ring_slots = chain.workers + chain.ring_prefetch + 1;
   const auto slots = static_cast<std::uint64_t>(ring_slots);
-  CacheFacts facts = fill(std::max((64 + batch - 1) / batch, slots + 2) * batch);
+  // As many as workers and slots hold, two batches more, in whole periods of the costs: what the
+  // caches hold must cost on average what all samples do.
+  const std::uint64_t period = std::lcm(batch, kPeriod);
+  const std::uint64_t least = (slots + 2) * batch;
+  CacheFacts facts = fill((least + period - 1) / period * period);
   if (budget_.host_bytes && facts.bytes_host > *budget_.host_bytes) {
     throw Error(ErrorKind::usage, "the host cache budget holds not even one batch");
   }
@@ -91,7 +117,10 @@ MachineReading SimulatedReplayer::read_machine() const {
   return reading;
 }
 
-void SimulatedReplayer::begin_round() { cache_position_ += cache_samples_ / 3 + 1; }
+void SimulatedReplayer::begin_round() {
+  const auto batch = static_cast<std::uint64_t>(ring_.chain().batch_size);
+  cache_position_ += (cache_samples_ / batch / 3 + 1) * batch;
+}
 
 const SimulatedRing& SimulatedReplayer::ring_of(const Arm& arm) {
   if (arm.overrides.empty()) return ring_;
@@ -119,37 +148,49 @@ RingRequest SimulatedReplayer::ring_request(const BlockRequest& request) const {
   return ring;
 }
 
-SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(const SimulatedRing& ring,
-                                                       const BlockRequest& request,
-                                                       const RingRequest& ring_request) {
-  const RingRun run = ring.run(ring_request);
-  QuietBlock block;
+const RingRun& SimulatedReplayer::remembered(const BlockRequest& request) {
+  const SimulatedRing& ring = ring_of(request.arm);
+  RingRequest wanted = ring_request(request);
+  // Of what goes round, only whole periods look the same from every sample of equal phase.
+  const std::uint64_t phase = ring.constant() ? 0
+                              : wanted.cache_samples % kPeriod == 0
+                                  ? (wanted.first_index + wanted.first_cached) % kPeriod
+                                  : kPeriod + wanted.first_index;
+  RingRun& run = memory_[{request.arm, wanted.cache_samples, phase}];
+  if (run.step_ends.size() < static_cast<std::size_t>(wanted.steps)) {
+    wanted.steps += kSpareSteps;
+    run = ring.run(wanted);
+  }
+  return run;
+}
+
+SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(const BlockRequest& request) {
+  const RingRun& run = remembered(request);
+  const auto last = static_cast<std::size_t>(request.warmup_steps + request.steps) - 1;
   const auto timed = [&](const std::vector<double>& by_step) {
     const double before =
         request.warmup_steps > 0 ? by_step[static_cast<std::size_t>(request.warmup_steps) - 1] : 0;
-    return by_step.back() - before;
+    return by_step[last] - before;
   };
-  block.total_seconds = run.step_ends.back();
-  block.result.seconds = timed(run.step_ends);
-  block.result.steps = request.steps;
-  block.result.warmup_steps = request.warmup_steps;
-  block.result.samples = static_cast<std::uint64_t>(request.steps) *
-                         static_cast<std::uint64_t>(ring.chain().batch_size);
-  block.result.cpu_seconds = run.cpu_seconds * block.result.seconds / block.total_seconds;
-  block.result.starved_seconds = timed(run.starved_by);
-  block.result.trainer_seconds = timed(run.trainer_by);
-  block.result.ready_batches = run.ready_batches;
-  block.result.first_batch_seconds = run.step_ends.front();
-  if (request.arm.observed) block.result.stages = run.stages;
+  QuietBlock block;
+  block.total_seconds = run.step_ends[last];
+  BlockResult& result = block.result;
+  result.seconds = timed(run.step_ends);
+  result.steps = request.steps;
+  result.warmup_steps = request.warmup_steps;
+  result.samples = static_cast<std::uint64_t>(request.steps) *
+                   static_cast<std::uint64_t>(ring_of(request.arm).chain().batch_size);
+  result.cpu_seconds = run.cpu_seconds * result.seconds / run.step_ends.back();
+  result.starved_seconds = timed(run.starved_by);
+  result.trainer_seconds = timed(run.trainer_by);
+  result.ready_batches = run.ready_batches;
+  result.first_batch_seconds = run.step_ends.front();
+  if (request.arm.observed) {
+    result.stages = run.stages;
+    const double share = block.total_seconds / run.step_ends.back();
+    for (InlineCounters& counters : result.stages) scale(counters, share);
+  }
   return block;
-}
-
-const SimulatedReplayer::QuietBlock& SimulatedReplayer::remembered(const BlockRequest& request) {
-  const Key key{request.arm, request.warmup_steps, request.steps};
-  const auto found = memory_.find(key);
-  if (found != memory_.end() && ring_.constant()) return found->second;
-  const SimulatedRing& ring = ring_of(request.arm);
-  return memory_.insert_or_assign(key, quiet(ring, request, ring_request(request))).first->second;
 }
 
 void SimulatedReplayer::misbehave(const std::stop_token& stop) {
@@ -177,7 +218,7 @@ BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_
   }
   misbehave(stop);
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
-  const QuietBlock& block = remembered(request);
+  const QuietBlock block = quiet(request);
   const bool cached = request.arm.kind == ArmKind::replay || request.arm.kind == ArmKind::null;
   const int boundary = cached ? request.arm.boundary : 0;
   if (boundary == 0) {

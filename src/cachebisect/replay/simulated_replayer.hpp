@@ -56,14 +56,16 @@ class CACHEBISECT_API SimulatedReplayer final : public Replayer {
     BlockResult result;
     double total_seconds = 0;  ///< warm-up and all
   };
-  using Key = std::tuple<Arm, int, int>;  ///< arm, warm-up steps, steps
+  /// An arm, the samples that it serves, and where the first of them lies in the period of the
+  /// costs: what a run does is known by these.
+  using Key = std::tuple<Arm, std::uint64_t, std::uint64_t>;
 
   [[nodiscard]] CacheFacts fill(std::uint64_t samples);
   [[nodiscard]] const SimulatedRing& ring_of(const Arm& arm);
   [[nodiscard]] RingRequest ring_request(const BlockRequest& request) const;
-  [[nodiscard]] static QuietBlock quiet(const SimulatedRing& ring, const BlockRequest& request,
-                                        const RingRequest& ring_request);
-  const QuietBlock& remembered(const BlockRequest& request);
+  [[nodiscard]] QuietBlock quiet(const BlockRequest& request);
+  /// A run of the arm that is at least so long as the request.
+  const RingRun& remembered(const BlockRequest& request);
   void misbehave(const std::stop_token& stop);
 
   SimulatedRing ring_;
@@ -78,8 +80,7 @@ class CACHEBISECT_API SimulatedReplayer final : public Replayer {
   CacheBudget budget_;
   /// With overrides in force, by what they are.
   std::map<std::map<std::string, std::string>, SimulatedRing> changed_;
-  /// Constant costs: a block is known by its arm and length.
-  std::map<Key, QuietBlock> memory_;
+  std::map<Key, RingRun> memory_;
 };
 
 }  // namespace cachebisect
