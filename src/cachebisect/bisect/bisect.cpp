@@ -47,6 +47,10 @@ PlanOptions plan_options(const Replayer& replayer, const ChainDescription& chain
   plan.min_drop = options.min_drop;
   plan.batch_size = static_cast<double>(chain.batch_size);
   plan.workers = chain.workers;
+  for (int s = 1; s <= plan.stages; ++s) {
+    const std::string& kind = chain.stages[static_cast<std::size_t>(s) - 1].kind;
+    if (kind == "collate" || kind == "batch") plan.ready_from = s;
+  }
   plan.all = !options.boundaries.empty();
   plan.candidates = options.boundaries;
   for (int k = 0; k <= last; ++k) {

@@ -93,7 +93,7 @@ bool Measurement::round(RandomStream& random) {
   if (done > 0 && plan_->round_seconds() > runner_->left()) return false;
   refill_if_due();
   runner_->begin_round(static_cast<int>(done));
-  if (!run_arms(arms_.draw(plan_->boundaries(), random))) {
+  if (!run_arms(arms_.draw(plan_->boundaries(), random), random)) {
     rounds_.discard();
     return false;
   }
@@ -107,11 +107,12 @@ bool Measurement::round(RandomStream& random) {
 }
 
 /// One block an arm; the round is complete only when this returns true.
-bool Measurement::run_arms(const std::vector<Arm>& arms) {
+bool Measurement::run_arms(const std::vector<Arm>& arms, RandomStream& random) {
   std::optional<std::pair<int, double>> null;
   for (const Arm& arm : arms) {
     if (runner_->left() <= 0) return false;
-    const BlockResult block = runner_->run(arm, plan_->warmup(), plan_->steps(arm.boundary));
+    const BlockResult block =
+        runner_->run(arm, plan_->draw_warmup(arm.boundary, random), plan_->steps(arm.boundary));
     if (arm.kind == ArmKind::null) {
       null = {arm.boundary, std::log(block.seconds / static_cast<double>(block.samples))};
     } else {

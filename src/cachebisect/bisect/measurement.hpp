@@ -60,7 +60,7 @@ class CACHEBISECT_API Measurement {
  private:
   void look_around(Pilot& pilot);
   bool round(RandomStream& random);
-  bool run_arms(const std::vector<Arm>& arms);
+  bool run_arms(const std::vector<Arm>& arms, RandomStream& random);
   void refill_if_due();
   void look_at_evidence();
   [[nodiscard]] bool finished() const;

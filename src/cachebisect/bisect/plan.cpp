@@ -12,6 +12,9 @@ namespace {
 
 constexpr double kBlockSeconds = 0.040;
 constexpr int kLeastSteps = 3;
+constexpr int kLeastWarmup = 2;
+/// Nothing but the device's buffers has to fill.
+constexpr int kWarmupOfDevice = 4;
 constexpr int kMostSteps = 100000;
 /// Many workers would make blocks of slow steps too long.
 constexpr int kMostStretch = 4;
@@ -96,11 +99,24 @@ int Plan::whole_groups(int steps) const {
   return whole <= kMostStretch * steps ? whole : steps;
 }
 
+int Plan::warmup(int boundary) const noexcept {
+  const bool ready = options_.ready_from > 0 && boundary >= options_.ready_from;
+  return ready ? std::min(warmup_, kWarmupOfDevice) : warmup_;
+}
+
+int Plan::draw_warmup(int boundary, RandomStream& random) const {
+  const int usual = warmup(boundary);
+  if (options_.workers < 2) return usual;
+  const int least = std::max(kLeastWarmup, usual - options_.workers);
+  const int choices = std::max(2, 2 * (usual - least));
+  return least + static_cast<int>(random.below(static_cast<std::uint64_t>(choices)));
+}
+
 double Plan::block_seconds(int boundary) const {
   // An unknown boundary costs at most what live costs; a pilot block may have met a stall.
   const int like = piloted(boundary) ? boundary : 0;
   const double usual = usual_seconds_[at(like)];
-  return (warmup_ + steps(like)) * (usual > 0 ? usual : step_seconds_[at(like)]);
+  return (warmup(boundary) + steps(like)) * (usual > 0 ? usual : step_seconds_[at(like)]);
 }
 
 std::vector<Plan::Estimate> Plan::estimates() const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/evidence/findings.hpp"
 
 namespace cachebisect {
@@ -17,7 +18,8 @@ struct PlanOptions {
   double min_drop = 0.05;
   double batch_size = 1;
   int workers = 0;
-  bool all = false;  ///< the user gave the list: all of it, whatever the budget
+  int ready_from = 0;  ///< boundary from which on whole batches lie ready; 0: not known
+  bool all = false;    ///< the user gave the list: all of it, whatever the budget
 };
 
 /// Every round visits 0, n and both ends of each part that loses much of what the largest part
@@ -38,7 +40,12 @@ class CACHEBISECT_API Plan {
   /// What the law expects of each boundary 0..n, in seconds a sample; only ratios count.
   void set_prior(const std::vector<double>& seconds_per_sample);
   void set_warmup(int steps) noexcept { warmup_ = steps; }
-  [[nodiscard]] int warmup() const noexcept { return warmup_; }
+  /// Untimed steps of a pilot's block; no workers have to settle where batches lie ready.
+  [[nodiscard]] int warmup(int boundary) const noexcept;
+  /// Those of a block that is evidence: warmup(boundary), with two workers and more on average,
+  /// give or take half a step: where in a group of batches a block begins is noise then and no
+  /// bias.
+  [[nodiscard]] int draw_warmup(int boundary, RandomStream& random) const;
   [[nodiscard]] bool piloted(int boundary) const { return step_seconds_.at(at(boundary)) > 0; }
   [[nodiscard]] int steps(int boundary) const;
   /// Timed steps of a block whose steps take so long; 0: not known.

@@ -48,7 +48,8 @@ bool CacheCheck::round(int number, RandomStream& random) {
   runner_->begin_round(number);
   const std::size_t first = random.below(2);
   for (const std::size_t arm : {first, 1 - first}) {
-    table_.add(arm, runner_->run(table_.arms()[arm], plan_->warmup(), plan_->steps(boundary_)));
+    table_.add(arm, runner_->run(table_.arms()[arm], plan_->draw_warmup(boundary_, random),
+                                 plan_->steps(boundary_)));
   }
   table_.commit();
   return true;

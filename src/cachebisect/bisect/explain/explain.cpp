@@ -78,7 +78,7 @@ int Explainer::steps(std::size_t arm) const { return plan_->steps_for(step_secon
 double Explainer::round_seconds() const {
   double seconds = 0;
   for (std::size_t arm = 0; arm < step_seconds_.size(); ++arm) {
-    seconds += (plan_->warmup() + steps(arm)) * step_seconds_[arm];
+    seconds += (plan_->warmup(table_.arms()[arm].boundary) + steps(arm)) * step_seconds_[arm];
   }
   return seconds;
 }
@@ -87,7 +87,8 @@ void Explainer::pilot() {
   if (unknown_.empty()) return;
   runner_->begin_round(-1);
   for (const std::size_t arm : unknown_) {
-    const BlockResult block = runner_->run(table_.arms()[arm], plan_->warmup(), steps(arm));
+    const BlockResult block =
+        runner_->run(table_.arms()[arm], plan_->warmup(table_.arms()[arm].boundary), steps(arm));
     step_seconds_[arm] = block.seconds / std::max(1, block.steps);
   }
   unknown_.clear();
@@ -111,7 +112,9 @@ bool Explainer::round(RandomStream& random) {
   runner_->begin_round(options_.first_round + static_cast<int>(table_.rounds()));
   for (const std::size_t arm : shuffled(random)) {
     if (left() <= 0) return false;
-    table_.add(arm, runner_->run(table_.arms()[arm], plan_->warmup(), steps(arm)));
+    table_.add(arm,
+               runner_->run(table_.arms()[arm],
+                            plan_->draw_warmup(table_.arms()[arm].boundary, random), steps(arm)));
   }
   table_.commit();
   return true;

@@ -120,7 +120,7 @@ void Verifier::pilot() {
       continue;
     }
     try {
-      const BlockResult block = runner_->run(candidate.arm, plan_->warmup(), plan_->steps(0));
+      const BlockResult block = runner_->run(candidate.arm, plan_->warmup(0), plan_->steps(0));
       candidate.step_seconds = block.seconds / std::max(1, block.steps);
       running_.push_back(i);
     } catch (const Error& error) {
@@ -132,7 +132,7 @@ void Verifier::pilot() {
 
 double Verifier::block_seconds(std::size_t arm) const {
   const double step = step_seconds_[arm];
-  return (plan_->warmup() + plan_->steps_for(step)) * step;
+  return (plan_->warmup(0) + plan_->steps_for(step)) * step;
 }
 
 bool Verifier::round(RandomStream& random) {
@@ -147,7 +147,7 @@ bool Verifier::round(RandomStream& random) {
   shuffle(order, random);
   runner_->begin_round(next_round(*runner_));
   for (const std::size_t arm : order) {
-    table.add(arm, runner_->run(table.arms()[arm], plan_->warmup(),
+    table.add(arm, runner_->run(table.arms()[arm], plan_->draw_warmup(0, random),
                                 plan_->steps_for(step_seconds_[arm])));
   }
   table.commit();
