@@ -135,6 +135,20 @@ TEST_CASE("explaining leaves the verdict as it was") {
   }
 }
 
+TEST_CASE("a large gain need not be known as closely as a small one") {
+  const auto rounds_beside = [](double stage_seconds) {
+    LawReplayer replayer({.stage_seconds = {stage_seconds}, .step_seconds = 1e-4, .noise = 0.03});
+    const Report report = bisect(replayer);
+    CAPTURE(stage_seconds);
+    CHECK(report.verdict.kind == VerdictKind::drop);
+    REQUIRE(report.stages[0].payoff.interval.has_value());
+    CHECK(holds(report.stages[0].payoff, 1e4));
+    return blocks_of(report, ArmKind::shadow) - 1;  // one is the pilot's
+  };
+  CHECK(rounds_beside(5e-4) < 16);
+  CHECK(rounds_beside(1.18e-4) == 16);
+}
+
 TEST_CASE("a flat verdict costs at most a second more, for the probes alone") {
   LawReplayer replayer({.stage_seconds = {1e-5}, .step_seconds = 1e-4});
   const Report report = bisect(replayer);
