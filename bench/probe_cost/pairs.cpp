@@ -1,8 +1,8 @@
 #include "bench/probe_cost/pairs.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
@@ -11,48 +11,16 @@
 namespace cachebisect::probe_cost {
 namespace {
 
-constexpr double kBlockSeconds = 0.040;
-constexpr int kLeastSteps = 3;
-constexpr int kLeastWarmup = 4;
-
-struct BlockCost {
-  double seconds = 0;      ///< a sample
-  double cpu_seconds = 0;  ///< a sample, all of the block over what it delivered
-};
-
 struct Pair {
   BlockCost observed;
   BlockCost bare;
 };
 
-BlockCost run_block(Replayer& replayer, bool observed, int steps, int warmup) {
-  const BlockRequest request{
-      .arm = {.observed = observed}, .steps = steps, .warmup_steps = warmup, .seed = 0};
-  // Between blocks the workers sleep: while they run, the kernel's sum lags behind by up to a tick.
-  const double cpu = process_cpu_seconds();
-  const BlockResult block = replayer.run(request, {});
-  const auto timed = static_cast<double>(block.samples);
-  const double delivered = timed * (steps + warmup) / steps;
-  return {block.seconds / timed, (process_cpu_seconds() - cpu) / delivered};
-}
-
-/// Steps that take as long as the bisector's blocks, by blocks that double until they do.
-int steps_of_block(Replayer& replayer, int warmup) {
-  int steps = kLeastSteps;
-  for (;;) {
-    const BlockResult block =
-        replayer.run({.arm = {.observed = false}, .steps = steps, .warmup_steps = warmup}, {});
-    if (block.seconds >= kBlockSeconds) return steps;
-    steps *= 2;
-  }
-}
-
-Pair run_pair(Replayer& replayer, RandomStream& random, int steps, int warmup) {
+Pair run_pair(const BlockFunction& run_block, RandomStream& random) {
   Pair pair;
   const bool observed_first = random.below(2) == 0;
-  replayer.begin_round();
   for (const bool observed : {observed_first, !observed_first}) {
-    (observed ? pair.observed : pair.bare) = run_block(replayer, observed, steps, warmup);
+    (observed ? pair.observed : pair.bare) = run_block(observed);
   }
   return pair;
 }
@@ -69,27 +37,22 @@ Share share_of(const std::vector<Pair>& pairs, double BlockCost::*part, double c
   return {std::expm1(median(ratios)), {std::expm1(interval->low), std::expm1(interval->high)}};
 }
 
-double bare_median(const std::vector<Pair>& pairs, double BlockCost::*part) {
+double bare_cpu_seconds(const std::vector<Pair>& pairs) {
   std::vector<double> values;
   values.reserve(pairs.size());
-  for (const Pair& pair : pairs) values.push_back(pair.bare.*part);
+  for (const Pair& pair : pairs) values.push_back(pair.bare.cpu_seconds);
   return median(values);
 }
 
 }  // namespace
 
-ProbeCost measure_probe_cost(Replayer& replayer, const PairOptions& options) {
-  const int warmup = std::max(kLeastWarmup, replayer.describe().ring_slots);
-  const int steps = steps_of_block(replayer, warmup);
+ProbeCost measure_pairs(const BlockFunction& run_block, const PairOptions& options) {
   RandomStream random({.seed = options.seed});
   std::vector<Pair> pairs;
-  const double end = replayer.clock() + options.seconds;
-  while (replayer.clock() < end) {
-    pairs.push_back(run_pair(replayer, random, steps, warmup));
-  }
+  const double end = monotonic_seconds() + options.seconds;
+  while (monotonic_seconds() < end) pairs.push_back(run_pair(run_block, random));
   return {.pairs = pairs.size(),
-          .seconds_per_sample = bare_median(pairs, &BlockCost::seconds),
-          .cpu_seconds_per_sample = bare_median(pairs, &BlockCost::cpu_seconds),
+          .cpu_seconds_per_sample = bare_cpu_seconds(pairs),
           .time = share_of(pairs, &BlockCost::seconds, options.confidence),
           .cpu = share_of(pairs, &BlockCost::cpu_seconds, options.confidence)};
 }

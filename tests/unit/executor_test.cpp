@@ -484,6 +484,7 @@ TEST_CASE("options that make no sense are refused") {
   CHECK_THROWS_AS(
       Executor(pipeline, *device, {.workers = 1, .prefetch = 2, .pinned = false, .grain = 0}),
       Error);
+  CHECK_THROWS_AS(Executor(pipeline, *device, {.observation_budget = 0}), Error);
   Executor executor(pipeline, *device, {});
   CHECK_THROWS_AS(executor.start({.boundary = 2}), Error);
   CHECK_THROWS_AS((void)executor.next({}), Error);

@@ -38,6 +38,11 @@ const ExecutorOptions& checked(const ExecutorOptions& options) {
                                       " workers and prefetch " + std::to_string(options.prefetch) +
                                       "; both must be 0 or more, and the grain 1 or more");
   }
+  if (!(options.observation_budget > 0)) {
+    throw Error(ErrorKind::usage, "an executor's observation budget of " +
+                                      std::to_string(options.observation_budget) +
+                                      "; it must be above 0");
+  }
   return options;
 }
 
@@ -103,7 +108,8 @@ Executor::State::State(const Pipeline& chain, Device& target, const ExecutorOpti
       layouts(row_layouts(chain)),
       ring(static_cast<std::size_t>(options.workers + options.prefetch + 1), chain,
            target.slot_memory(options.pinned)) {
-  LoaderTraits traits{all_planted(chain, target, workers), measure_probe_clocks()};
+  LoaderTraits traits{all_planted(chain, target, workers), measure_probe_clocks(),
+                      options.observation_budget};
   for (; traits.number < static_cast<std::uint64_t>(std::max(workers, 1)); ++traits.number) {
     loaders.push_back(std::make_unique<SampleLoader>(pipeline, layouts, ledger, traits));
   }

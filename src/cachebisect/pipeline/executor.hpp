@@ -80,6 +80,7 @@ struct ExecutorOptions {
   int prefetch = 2;
   bool pinned = false;
   std::optional<int> grain;  ///< samples a claim; none: min(32, max(1, batch / (2 workers)))
+  double observation_budget = 0.002;  ///< share of the work that inline probes may cost
 };
 
 /// One training thread calls start/next/release/halt; workers are the executor's own threads, made

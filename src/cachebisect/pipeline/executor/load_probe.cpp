@@ -5,10 +5,10 @@
 namespace cachebisect {
 namespace {
 
-// What observing may cost as a share of the work, by what is read: a fifth of a percent in all.
-constexpr double kWallShare = 0.0008;
-constexpr double kCpuShare = 0.0007;
-constexpr double kBatchShare = 0.0005;
+// How a budget is spent: on wall clock readings, on CPU clock readings, on batches.
+constexpr double kWallPart = 0.40;
+constexpr double kCpuPart = 0.35;
+constexpr double kBatchPart = 0.25;
 
 // A reading takes longer among the work than in a loop of readings: its caches are colder, and the
 // processor drains its pipeline for it. Measured by bench/probe_cost with every sample observed.
@@ -17,8 +17,8 @@ double cpu_in_place(const ProbeClocks& clocks) noexcept { return 1.25 * clocks.c
 
 }  // namespace
 
-SampleProbe::SampleProbe(const ProbeClocks& clocks, std::uint64_t seed) noexcept
-    : clocks_(clocks), wall_turns_(2 * seed), cpu_turns_(2 * seed + 1) {}
+SampleProbe::SampleProbe(const ProbeClocks& clocks, double budget, std::uint64_t seed) noexcept
+    : clocks_(clocks), budget_(budget), wall_turns_(2 * seed), cpu_turns_(2 * seed + 1) {}
 
 void SampleProbe::reset(std::size_t laps) noexcept {
   readings_ = static_cast<double>(laps + 1);
@@ -48,7 +48,7 @@ void SampleProbe::end() noexcept {
   if (cpu_) {
     // Every other sample at most: what samples take is learnt from the rest.
     const double cost = readings_ * cpu_in_place(clocks_);
-    cpu_turns_.set_stretch(std::max(2U, affordable_stretch(cost, kCpuShare, mean_)));
+    cpu_turns_.set_stretch(std::max(2U, affordable_stretch(cost, kCpuPart * budget_, mean_)));
     return;
   }
   const double seconds = std::max(last_ - began_ - readings_ * clocks_.wall_cost, 1e-9);
@@ -56,11 +56,11 @@ void SampleProbe::end() noexcept {
   const double weight = seconds < mean_ ? 0.5 : 0.1;
   mean_ = mean_ == 0 ? seconds : (1 - weight) * mean_ + weight * seconds;
   wall_turns_.set_stretch(
-      affordable_stretch(readings_ * wall_in_place(clocks_), kWallShare, mean_));
+      affordable_stretch(readings_ * wall_in_place(clocks_), kWallPart * budget_, mean_));
 }
 
-BatchProbe::BatchProbe(const ProbeClocks& clocks, std::uint64_t seed) noexcept
-    : clocks_(clocks), turns_(seed) {}
+BatchProbe::BatchProbe(const ProbeClocks& clocks, double budget, std::uint64_t seed) noexcept
+    : clocks_(clocks), budget_(budget), turns_(seed) {}
 
 void BatchProbe::reset(std::size_t laps) noexcept {
   laps_ = static_cast<double>(laps);
@@ -84,7 +84,7 @@ void BatchProbe::lap(StageTally& tally, std::int64_t samples) noexcept {
 
 void BatchProbe::end(double loading_seconds) noexcept {
   const double cost = 2 * laps_ * (wall_in_place(clocks_) + cpu_in_place(clocks_));
-  turns_.set_stretch(affordable_stretch(cost, kBatchShare, loading_seconds + seconds_));
+  turns_.set_stretch(affordable_stretch(cost, kBatchPart * budget_, loading_seconds + seconds_));
   seconds_ = 0;
 }
 

@@ -10,12 +10,12 @@
 
 namespace cachebisect {
 
-/// Takes the laps of some samples by one clock or the other: as many as cost about a tenth of a
-/// percent of the work, whatever a reading costs and a sample takes. What a reading costs is taken
-/// from the laps. One worker's own.
+/// Takes the laps of some samples by one clock or the other: as many as cost no more than three
+/// quarters of `budget`, a share of the work, whatever a reading costs and a sample takes. What a
+/// reading costs is taken from the laps. One worker's own.
 class CACHEBISECT_API SampleProbe {
  public:
-  SampleProbe(const ProbeClocks& clocks, std::uint64_t seed) noexcept;
+  SampleProbe(const ProbeClocks& clocks, double budget, std::uint64_t seed) noexcept;
 
   /// Forgets what samples take; `laps` of one sample.
   void reset(std::size_t laps) noexcept;
@@ -37,6 +37,7 @@ class CACHEBISECT_API SampleProbe {
   [[nodiscard]] double now() const noexcept { return cpu_ ? clocks_.cpu() : clocks_.wall(); }
 
   ProbeClocks clocks_;
+  double budget_;
   SparseTurns wall_turns_;
   SparseTurns cpu_turns_;
   double readings_ = 1;  ///< of an observed sample
@@ -46,10 +47,11 @@ class CACHEBISECT_API SampleProbe {
   bool cpu_ = false;
 };
 
-/// Takes the laps of collate and batch stages of some batches by both clocks, in the same way.
+/// Takes the laps of collate and batch stages of some batches by both clocks, in the same way, for
+/// the last quarter of `budget`.
 class CACHEBISECT_API BatchProbe {
  public:
-  BatchProbe(const ProbeClocks& clocks, std::uint64_t seed) noexcept;
+  BatchProbe(const ProbeClocks& clocks, double budget, std::uint64_t seed) noexcept;
 
   /// Forgets what batches take; `laps` of one batch.
   void reset(std::size_t laps) noexcept;
@@ -64,6 +66,7 @@ class CACHEBISECT_API BatchProbe {
 
  private:
   ProbeClocks clocks_;
+  double budget_;
   SparseTurns turns_;
   double laps_ = 1;
   double wall_began_ = 0;

@@ -36,8 +36,8 @@ SampleLoader::SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout
       dynamic_(!pipeline.static_shapes()),
       absorbs_(traits.absorbs),
       outputs_(pipeline.collate_position()),
-      probe_(traits.clocks, traits.number),
-      batch_probe_(traits.clocks, traits.number),
+      probe_(traits.clocks, traits.observation_budget, traits.number),
+      batch_probe_(traits.clocks, traits.observation_budget, traits.number),
       tallies_(pipeline.stages().size()) {}
 
 void SampleLoader::begin_run(const LoadProgram& program) {

@@ -15,6 +15,7 @@ namespace cachebisect {
 struct LoaderTraits {
   bool absorbs = false;  ///< see PaceTimeline::begin()
   ProbeClocks clocks{};
+  double observation_budget = 0;  ///< see ExecutorOptions
   std::uint64_t number = 0;  ///< of the worker: each chooses other samples to observe
 };
 

@@ -1,0 +1,87 @@
+#include "bench/probe_cost/blocks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cachebisect/base/clock.hpp"
+
+namespace cachebisect::probe_cost {
+namespace {
+
+constexpr double kBlockSeconds = 0.040;
+constexpr int kLeastSteps = 3;
+constexpr int kLeastWarmup = 4;
+
+/// A block of so many steps. Seconds of its timed part, CPU seconds of all of it.
+struct RunBlock {
+  double seconds = 0;
+  double cpu_seconds = 0;
+  double samples = 0;  ///< of the timed steps
+};
+using Run = std::function<RunBlock(bool observed, int warmup, int steps)>;
+
+/// Steps that take as long as the bisector's blocks, by blocks that double until they do.
+int steps_of_block(const Run& run, int warmup) {
+  int steps = kLeastSteps;
+  while (run(false, warmup, steps).seconds < kBlockSeconds) steps *= 2;
+  return steps;
+}
+
+BlockFunction blocks_of(Run run, int slots) {
+  const int warmup = std::max(kLeastWarmup, slots);
+  const int steps = steps_of_block(run, warmup);
+  return [run = std::move(run), warmup, steps](bool observed) -> BlockCost {
+    const RunBlock block = run(observed, warmup, steps);
+    const double delivered = block.samples * (steps + warmup) / steps;
+    return {block.seconds / block.samples, block.cpu_seconds / delivered};
+  };
+}
+
+RunBlock load(Executor& loader, std::uint64_t& position, const LoadPlan& plan, int warmup,
+              int steps) {
+  RunBlock block;
+  const auto take = [&] {
+    const ReadyBatch ready = loader.next({});
+    const auto size = static_cast<double>(ready.batch->size);
+    loader.release(ready, nullptr);
+    return size;
+  };
+  loader.start(plan);
+  for (int i = 0; i < warmup; ++i) position += static_cast<std::uint64_t>(take());
+  const double began = monotonic_seconds();
+  for (int i = 0; i < steps; ++i) block.samples += take();
+  block.seconds = monotonic_seconds() - began;
+  loader.halt();
+  position += static_cast<std::uint64_t>(block.samples);
+  return block;
+}
+
+}  // namespace
+
+BlockFunction replay_blocks(Replayer& replayer) {
+  const auto run = [&replayer](bool observed, int warmup, int steps) -> RunBlock {
+    // Between blocks the workers sleep: while they run, the kernel's sum lags by up to a tick.
+    const double cpu = process_cpu_seconds();
+    const BlockResult block =
+        replayer.run({.arm = {.observed = observed}, .steps = steps, .warmup_steps = warmup}, {});
+    return {block.seconds, process_cpu_seconds() - cpu, static_cast<double>(block.samples)};
+  };
+  return blocks_of(run, replayer.describe().ring_slots);
+}
+
+BlockFunction loader_blocks(std::shared_ptr<Executor> loader) {
+  const int slots = loader->slots();
+  auto run = [loader = std::move(loader), position = std::uint64_t{0}](
+                 bool observed, int warmup, int steps) mutable -> RunBlock {
+    LoadPlan plan;
+    plan.first_position = position;
+    plan.observe = observed;
+    const double cpu = process_cpu_seconds();
+    RunBlock block = load(*loader, position, plan, warmup, steps);
+    block.cpu_seconds = process_cpu_seconds() - cpu;
+    return block;
+  };
+  return blocks_of(std::move(run), slots);
+}
+
+}  // namespace cachebisect::probe_cost
