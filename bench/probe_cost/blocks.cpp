@@ -17,6 +17,7 @@ struct RunBlock {
   double seconds = 0;
   double cpu_seconds = 0;
   double samples = 0;  ///< of the timed steps
+  double observing_seconds = 0;
 };
 using Run = std::function<RunBlock(bool observed, int warmup, int steps)>;
 
@@ -33,7 +34,8 @@ BlockFunction blocks_of(Run run, int slots) {
   return [run = std::move(run), warmup, steps](bool observed) -> BlockCost {
     const RunBlock block = run(observed, warmup, steps);
     const double delivered = block.samples * (steps + warmup) / steps;
-    return {block.seconds / block.samples, block.cpu_seconds / delivered};
+    return {block.seconds / block.samples, block.cpu_seconds / delivered,
+            block.observing_seconds / delivered};
   };
 }
 
@@ -79,6 +81,7 @@ BlockFunction loader_blocks(std::shared_ptr<Executor> loader) {
     const double cpu = process_cpu_seconds();
     RunBlock block = load(*loader, position, plan, warmup, steps);
     block.cpu_seconds = process_cpu_seconds() - cpu;
+    block.observing_seconds = loader->counters().observing_seconds;
     return block;
   };
   return blocks_of(std::move(run), slots);

@@ -12,6 +12,7 @@ namespace cachebisect::probe_cost {
 struct BlockCost {
   double seconds = 0;      ///< a sample, from the end of the untimed steps
   double cpu_seconds = 0;  ///< a sample, of all threads: all of the block over what it delivered
+  double observing_seconds = 0;  ///< a sample, as the loader reckons; of loading alone
 };
 
 /// Runs one block as long as the bisector's own, 40 ms or three steps.

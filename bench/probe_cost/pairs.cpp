@@ -37,10 +37,10 @@ Share share_of(const std::vector<Pair>& pairs, double BlockCost::*part, double c
   return {std::expm1(median(ratios)), {std::expm1(interval->low), std::expm1(interval->high)}};
 }
 
-double bare_cpu_seconds(const std::vector<Pair>& pairs) {
+double median_of(const std::vector<Pair>& pairs, BlockCost Pair::*block, double BlockCost::*part) {
   std::vector<double> values;
   values.reserve(pairs.size());
-  for (const Pair& pair : pairs) values.push_back(pair.bare.cpu_seconds);
+  for (const Pair& pair : pairs) values.push_back(pair.*block.*part);
   return median(values);
 }
 
@@ -52,7 +52,9 @@ ProbeCost measure_pairs(const BlockFunction& run_block, const PairOptions& optio
   const double end = monotonic_seconds() + options.seconds;
   while (monotonic_seconds() < end) pairs.push_back(run_pair(run_block, random));
   return {.pairs = pairs.size(),
-          .cpu_seconds_per_sample = bare_cpu_seconds(pairs),
+          .cpu_seconds_per_sample = median_of(pairs, &Pair::bare, &BlockCost::cpu_seconds),
+          .observing_seconds_per_sample =
+              median_of(pairs, &Pair::observed, &BlockCost::observing_seconds),
           .time = share_of(pairs, &BlockCost::seconds, options.confidence),
           .cpu = share_of(pairs, &BlockCost::cpu_seconds, options.confidence)};
 }

@@ -24,7 +24,8 @@ struct Share {
 
 struct ProbeCost {
   std::size_t pairs = 0;
-  double cpu_seconds_per_sample = 0;  ///< of all threads, without probes, median
+  double cpu_seconds_per_sample = 0;        ///< of all threads, without probes, median
+  double observing_seconds_per_sample = 0;  ///< as the loader reckons, median
   Share time;
   Share cpu;
 };

@@ -100,15 +100,42 @@ TEST_CASE("a loss without contention is all starvation, one without starvation a
   CHECK(contention.find("lost is contention") != std::string::npos);
 }
 
-TEST_CASE("what the probes cost is measured, and said above one percent") {
+TEST_CASE("what the probes cost is measured, and said above half a percent") {
   LawChain chain = two_stages();
-  chain.noise = 0.003;
+  chain.noise = 0.001;
   SUBCASE("little") { chain.probe_share = 0.002; }
-  SUBCASE("much") { chain.probe_share = 0.05; }
+  SUBCASE("as much as they may") { chain.probe_share = 0.005; }
+  SUBCASE("too much") { chain.probe_share = 0.009; }
+  SUBCASE("far too much") { chain.probe_share = 0.05; }
   LawReplayer replayer(chain);
   const Report report = bisect(replayer);
+  REQUIRE(report.machine.noise.block_cv.value_or(1) < 0.03);
   CHECK(holds(report.overhead, 1 - 1 / (1 + chain.probe_share)));
-  CHECK(has_warning(report, "overhead") == (chain.probe_share > 0.01));
+  CHECK(has_warning(report, "overhead") == (chain.probe_share > 0.005));
+}
+
+TEST_CASE("where blocks vary, probes may cost a percent") {
+  Report report;
+  Explanation explanation;
+  explanation.overhead = {0.008, Interval{0.006, 0.010}};
+  report.machine.noise.block_cv = 0.02;
+  SUBCASE("quiet") {
+    fill_explanation(report, explanation);
+    CHECK(has_warning(report, "overhead"));
+  }
+  SUBCASE("shared") {
+    report.machine.noise.block_cv = 0.1;
+    fill_explanation(report, explanation);
+    CHECK_FALSE(has_warning(report, "overhead"));
+    explanation.overhead = {0.02, Interval{0.011, 0.03}};
+    fill_explanation(report, explanation);
+    CHECK(has_warning(report, "overhead"));
+  }
+  SUBCASE("uncertain") {
+    explanation.overhead = {0.02, Interval{-0.01, 0.05}};
+    fill_explanation(report, explanation);
+    CHECK_FALSE(has_warning(report, "overhead"));
+  }
 }
 
 TEST_CASE("explaining leaves the verdict as it was") {

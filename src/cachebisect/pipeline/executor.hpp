@@ -71,6 +71,7 @@ struct LoadCounters {
   std::vector<StageCounters> stages;       ///< one a stage of the chain
   double starved_seconds = 0;              ///< time that next() waited (or loaded, without workers)
   double blocked_seconds = 0;              ///< time that workers waited for a free slot
+  double observing_seconds = 0;            ///< what inline probes are reckoned to have taken
   std::uint64_t skipped = 0;               ///< damaged samples replaced
   std::vector<std::string> first_skipped;  ///< at most 8, "path: what"
 };

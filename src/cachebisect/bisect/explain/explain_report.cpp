@@ -14,8 +14,10 @@ namespace {
 
 /// The law is believed where it misses a measurement by no more than this.
 constexpr double kTrusted = 0.10;
-/// Inline probes that certainly cost more than this share are worth a word.
-constexpr double kProbesWorthSaying = 0.01;
+/// What inline probes may cost: where blocks vary by no more than kQuiet, and elsewhere.
+constexpr double kProbesQuiet = 0.005;
+constexpr double kProbesShared = 0.01;
+constexpr double kQuiet = 0.03;
 
 Estimate scaled(const Estimate& ratio, double factor) {
   Estimate out;
@@ -83,9 +85,14 @@ void fill_loss(Report& report, const Explanation& explanation) {
                std::max(explanation.starvation.interval->high, *loss.starvation.value)};
 }
 
+double most_probes_may_cost(const Report& report) {
+  const std::optional<double> varies = report.machine.noise.block_cv;
+  return varies && *varies <= kQuiet ? kProbesQuiet : kProbesShared;
+}
+
 void fill_warnings(Report& report, const Explanation& explanation) {
   const auto& overhead = explanation.overhead.interval;
-  if (overhead && overhead->low > kProbesWorthSaying) {
+  if (overhead && overhead->low > most_probes_may_cost(report)) {
     report.warnings.push_back(
         {"overhead",
          "the inline probes cost " + percent_range(*overhead) + " of the live throughput",

@@ -23,6 +23,7 @@ SampleProbe::SampleProbe(const ProbeClocks& clocks, double budget, std::uint64_t
 void SampleProbe::reset(std::size_t laps) noexcept {
   readings_ = static_cast<double>(laps + 1);
   mean_ = 0;
+  spent_.clear();
   wall_turns_.reset();
   // The second one, when it is known from the first what a sample takes.
   cpu_turns_.reset(1);
@@ -48,6 +49,7 @@ void SampleProbe::end() noexcept {
   if (cpu_) {
     // Every other sample at most: what samples take is learnt from the rest.
     const double cost = readings_ * cpu_in_place(clocks_);
+    spent_.add(cost);
     cpu_turns_.set_stretch(std::max(2U, affordable_stretch(cost, kCpuPart * budget_, mean_)));
     return;
   }
@@ -55,8 +57,9 @@ void SampleProbe::end() noexcept {
   // The first samples of a run are the slowest: what comes after them is believed sooner.
   const double weight = seconds < mean_ ? 0.5 : 0.1;
   mean_ = mean_ == 0 ? seconds : (1 - weight) * mean_ + weight * seconds;
-  wall_turns_.set_stretch(
-      affordable_stretch(readings_ * wall_in_place(clocks_), kWallPart * budget_, mean_));
+  const double cost = readings_ * wall_in_place(clocks_);
+  spent_.add(cost);
+  wall_turns_.set_stretch(affordable_stretch(cost, kWallPart * budget_, mean_));
 }
 
 BatchProbe::BatchProbe(const ProbeClocks& clocks, double budget, std::uint64_t seed) noexcept
@@ -65,6 +68,7 @@ BatchProbe::BatchProbe(const ProbeClocks& clocks, double budget, std::uint64_t s
 void BatchProbe::reset(std::size_t laps) noexcept {
   laps_ = static_cast<double>(laps);
   seconds_ = 0;
+  spent_.clear();
   turns_.reset();
 }
 
@@ -84,6 +88,7 @@ void BatchProbe::lap(StageTally& tally, std::int64_t samples) noexcept {
 
 void BatchProbe::end(double loading_seconds) noexcept {
   const double cost = 2 * laps_ * (wall_in_place(clocks_) + cpu_in_place(clocks_));
+  spent_.add(cost);
   turns_.set_stretch(affordable_stretch(cost, kBatchPart * budget_, loading_seconds + seconds_));
   seconds_ = 0;
 }

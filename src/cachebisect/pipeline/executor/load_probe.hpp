@@ -31,6 +31,8 @@ class CACHEBISECT_API SampleProbe {
   void end() noexcept;
   /// What a sample takes, roughly; 0 while none was observed.
   [[nodiscard]] double sample_seconds() const noexcept { return mean_; }
+  /// What the readings since reset() are reckoned to have taken. Any thread may ask.
+  [[nodiscard]] double observing_seconds() const noexcept { return spent_.get(); }
 
  private:
   bool start(bool cpu) noexcept;
@@ -45,6 +47,7 @@ class CACHEBISECT_API SampleProbe {
   double last_ = 0;
   double mean_ = 0;
   bool cpu_ = false;
+  Gauge<double> spent_;
 };
 
 /// Takes the laps of collate and batch stages of some batches by both clocks, in the same way, for
@@ -63,6 +66,8 @@ class CACHEBISECT_API BatchProbe {
   void lap(StageTally& tally, std::int64_t samples) noexcept;
   /// After the last lap; `loading_seconds`: what the batch's samples took before.
   void end(double loading_seconds) noexcept;
+  /// As SampleProbe's.
+  [[nodiscard]] double observing_seconds() const noexcept { return spent_.get(); }
 
  private:
   ProbeClocks clocks_;
@@ -72,6 +77,7 @@ class CACHEBISECT_API BatchProbe {
   double wall_began_ = 0;
   double cpu_began_ = 0;
   double seconds_ = 0;  ///< of this batch's laps
+  Gauge<double> spent_;
 };
 
 }  // namespace cachebisect

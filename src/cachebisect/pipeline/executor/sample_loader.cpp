@@ -290,6 +290,7 @@ void SampleLoader::add_to(LoadCounters& counters) const {
     counters.stages[last].cpu_seconds += slot_write_.cpu_seconds();
   }
   counters.blocked_seconds += blocked_.get();
+  counters.observing_seconds += probe_.observing_seconds() + batch_probe_.observing_seconds();
 }
 
 std::size_t SampleLoader::capacity() const noexcept {
