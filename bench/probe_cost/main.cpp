@@ -52,27 +52,35 @@ BlockFunction loading(const Pipeline& pipeline, Device& device, int workers, dou
   return loader_blocks(std::make_shared<Executor>(pipeline, device, options));
 }
 
+struct Magnified {
+  Share cpu;
+  double reckoned_seconds_per_sample = 0;  ///< by the loader, for its usual probes
+};
+
 /// What many more probes than usual cost, whose cost stands out of the noise, over how many more
 /// seconds the loader reckons for them.
-Share measure_magnified(const Pipeline& pipeline, int workers, const Options& options) {
+Magnified measure_magnified(const Pipeline& pipeline, int workers, const Options& options) {
   const std::shared_ptr<Device> device = make_device(pipeline.spec());
   const BlockFunction usual = loading(pipeline, *device, workers, 1);
-  std::vector<double> reckoned;
-  for (int i = 0; i < 5; ++i) reckoned.push_back(usual(true).observing_seconds);
+  std::array<double, 5> reckoned{};
+  for (double& seconds : reckoned) seconds = usual(true).observing_seconds;
   const ProbeCost many =
       measure_pairs(loading(pipeline, *device, workers, options.magnified), options.pairs);
   const double times = many.observing_seconds_per_sample / median(reckoned);
-  return {many.cpu.value / times, {many.cpu.interval.low / times, many.cpu.interval.high / times}};
+  const Interval& all = many.cpu.interval;
+  return {{many.cpu.value / times, {all.low / times, all.high / times}}, median(reckoned)};
 }
 
 /// On the cpu device the step does nothing, so that loading is all that there is to slow down.
 void measure(const Pipeline& pipeline, const Options& options) {
   for (const int workers : options.workers) {
     const ProbeCost direct = measure_direct(pipeline, workers, options);
-    const Share magnified = measure_magnified(pipeline, workers, options);
-    std::printf("| %s | %d | %.3g us | %s | %s | %s |\n", pipeline.spec().name.c_str(), workers,
-                1e6 * direct.cpu_seconds_per_sample, share_text(direct.time).c_str(),
-                share_text(direct.cpu).c_str(), share_text(magnified).c_str());
+    const Magnified magnified = measure_magnified(pipeline, workers, options);
+    const double sample = direct.cpu_seconds_per_sample;
+    std::printf("| %s | %d | %.3g us | %s | %s | %s | %.2f%% |\n", pipeline.spec().name.c_str(),
+                workers, 1e6 * sample, share_text(direct.time).c_str(),
+                share_text(direct.cpu).c_str(), share_text(magnified.cpu).c_str(),
+                100 * magnified.reckoned_seconds_per_sample / sample);
     std::fflush(stdout);
   }
 }
@@ -83,8 +91,9 @@ bool wanted(const Options& options, const std::string& name) {
 }
 
 void run(const Options& options) {
-  std::puts("| pipeline | workers | CPU a sample | time | CPU time | CPU time, magnified |");
-  std::puts("|---|---|---|---|---|---|");
+  std::puts(
+      "| pipeline | workers | CPU a sample | time | CPU time | CPU time, magnified | reckoned |");
+  std::puts("|---|---|---|---|---|---|---|");
   const WorkFactory factory;
   for (const WorkCase& work : work_cases()) {
     if (wanted(options, work.name)) measure(factory.make(work, options.emulated), options);

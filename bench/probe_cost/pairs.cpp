@@ -1,7 +1,6 @@
 #include "bench/probe_cost/pairs.hpp"
 
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "cachebisect/base/clock.hpp"
@@ -10,6 +9,8 @@
 
 namespace cachebisect::probe_cost {
 namespace {
+
+constexpr std::size_t kLeastPairs = 10;
 
 struct Pair {
   BlockCost observed;
@@ -30,10 +31,7 @@ Share share_of(const std::vector<Pair>& pairs, double BlockCost::*part, double c
   ratios.reserve(pairs.size());
   for (const Pair& pair : pairs) ratios.push_back(std::log(pair.observed.*part / pair.bare.*part));
   const auto interval = median_interval(ratios, confidence);
-  if (!interval) {
-    throw Error(ErrorKind::usage, std::to_string(pairs.size()) +
-                                      " pairs are too few for an interval; give more seconds");
-  }
+  if (!interval) throw Error(ErrorKind::usage, "there is no interval at such a confidence");
   return {std::expm1(median(ratios)), {std::expm1(interval->low), std::expm1(interval->high)}};
 }
 
@@ -50,7 +48,9 @@ ProbeCost measure_pairs(const BlockFunction& run_block, const PairOptions& optio
   RandomStream random({.seed = options.seed});
   std::vector<Pair> pairs;
   const double end = monotonic_seconds() + options.seconds;
-  while (monotonic_seconds() < end) pairs.push_back(run_pair(run_block, random));
+  while (monotonic_seconds() < end || pairs.size() < kLeastPairs) {
+    pairs.push_back(run_pair(run_block, random));
+  }
   return {.pairs = pairs.size(),
           .cpu_seconds_per_sample = median_of(pairs, &Pair::bare, &BlockCost::cpu_seconds),
           .observing_seconds_per_sample =

@@ -11,7 +11,7 @@
 namespace cachebisect::probe_cost {
 
 struct PairOptions {
-  double seconds = 10;  ///< to spend, the longest pair more or less
+  double seconds = 10;  ///< to spend, the last pair more or less
   double confidence = 0.95;
   std::uint64_t seed = 1;
 };
@@ -30,8 +30,8 @@ struct ProbeCost {
   Share cpu;
 };
 
-/// Throws what the pipeline throws; Error(usage) where the seconds hold too few pairs for an
-/// interval.
+/// At least ten pairs. Throws what the pipeline throws; Error(usage) where that is too few for the
+/// confidence.
 ProbeCost measure_pairs(const BlockFunction& run_block, const PairOptions& options);
 
 }  // namespace cachebisect::probe_cost
