@@ -82,6 +82,8 @@ int run(const Arguments& arguments) {
   const int threads = arguments.threads > 0
                           ? arguments.threads
                           : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const bool steady = settings.noise == "white" || settings.noise == "none";
+  const WhatIfTruth truth = steady ? WhatIfTruth::rate : WhatIfTruth::gain;
   std::vector<WhatIfScore> what_ifs;
   std::cout << selftest::row_header();
   const ScoreFile file =
@@ -89,7 +91,7 @@ int run(const Arguments& arguments) {
                  [&](const Finished& done) {
                    const bool right = done.score.outcome == selftest::Outcome::right;
                    if (!arguments.only_bad || !right) std::cout << row(done.score) << std::flush;
-                   for (auto& what_if : score_what_ifs(done.report, done.planted)) {
+                   for (auto& what_if : score_what_ifs(done.report, done.planted, truth)) {
                      if (!arguments.only_bad) std::cout << what_if_row(what_if);
                      what_ifs.push_back(std::move(what_if));
                    }

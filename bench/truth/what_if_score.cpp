@@ -102,9 +102,12 @@ double true_rate(const SimulatedChain& chain) {
   return 1 / ring.seconds_per_sample(0, ring.constant() ? 64 : 1024);
 }
 
-std::vector<WhatIfScore> score_what_ifs(const Report& report,
-                                        const selftest::PlantedChain& planted) {
+std::vector<WhatIfScore> score_what_ifs(const Report& report, const selftest::PlantedChain& planted,
+                                        WhatIfTruth truth) {
   std::vector<WhatIfScore> scores;
+  if (report.what_ifs.empty() || !report.live.value) return scores;
+  const double machine =
+      truth == WhatIfTruth::gain ? *report.live.value / true_rate(planted.chain) : 1;
   for (const WhatIfReport& what_if : report.what_ifs) {
     if (!what_if.predicted.value) continue;
     WhatIfScore score;
@@ -114,7 +117,7 @@ std::vector<WhatIfScore> score_what_ifs(const Report& report,
     score.predicted = *what_if.predicted.value;
     score.interval = what_if.predicted.interval;
     if (what_if.measured.value) score.measured = what_if.measured;
-    score.truth = true_rate(changed(planted.chain, what_if.change));
+    score.truth = machine * true_rate(changed(planted.chain, what_if.change));
     scores.push_back(std::move(score));
   }
   return scores;

@@ -30,9 +30,16 @@ std::vector<std::string> what_ifs_of(const selftest::PlantedChain& planted);
 SimulatedChain changed(const SimulatedChain& chain, const std::string& what_if);
 /// Samples/s of the live chain in the long run, in virtual time.
 double true_rate(const SimulatedChain& chain);
+/// What a prediction is held against.
+enum class WhatIfTruth {
+  rate,  ///< the changed chain's long run in silence
+  gain,  ///< what that gains on the unchanged one, times the live figure of the report: on a machine
+         ///< that is slower at times nobody knows the rate, but the change helps as much
+};
+
 /// One a what-if of the report that has a prediction.
-std::vector<WhatIfScore> score_what_ifs(const Report& report,
-                                        const selftest::PlantedChain& planted);
+std::vector<WhatIfScore> score_what_ifs(const Report& report, const selftest::PlantedChain& planted,
+                                        WhatIfTruth truth = WhatIfTruth::rate);
 /// Errors and coverage of all of them, and by form of the change.
 std::string what_if_summary(const std::vector<WhatIfScore>& scores);
 std::string what_if_row(const WhatIfScore& score);

@@ -135,7 +135,8 @@ TEST_CASE("one live block fits as well as all of them where nothing varies") {
   REQUIRE(all.has_value());
   for (const BlockRecord& block : report.blocks) {
     if (!shows_live_costs(block)) continue;
-    const auto one = fit_law(report, block.result);
+    const auto one =
+        fit_law(report, block, RoundRatios(report), find_sharing(report, RoundRatios(report)));
     REQUIRE(one.has_value());
     CHECK(predict(*one) == doctest::Approx(predict(*all)).epsilon(1e-6));
   }

@@ -28,6 +28,20 @@ void scale(InlineCounters& counters, double share) {
   counters.slot_writes = part(counters.slot_writes);
 }
 
+/// Noise slows all of a block alike: every clock that ran in it shows so much more.
+void stretch(BlockResult& block, double factor) {
+  block.seconds *= factor;
+  block.cpu_seconds *= factor;
+  block.starved_seconds *= factor;
+  block.trainer_seconds *= factor;
+  block.first_batch_seconds *= factor;
+  for (InlineCounters& stage : block.stages) {
+    stage.busy_seconds *= factor;
+    stage.cpu_seconds *= factor;
+    stage.serial_seconds *= factor;
+  }
+}
+
 }  // namespace
 
 SimulatedReplayer::SimulatedReplayer(SimulatedChain chain, SimulatedOptions options)
@@ -229,7 +243,7 @@ BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_
   double factor = noise_.factor(clock_, block.total_seconds, boundary);
   if (request.arm.observed) factor *= 1 + options_.probe_share;
   result.start_seconds = clock_;
-  result.seconds *= factor;
+  stretch(result, factor);
   clock_ += options_.block_overhead_seconds + block.total_seconds * factor;
   ++blocks_;
   result.is_void = options_.faults.void_every > 0 && blocks_ % options_.faults.void_every == 0;

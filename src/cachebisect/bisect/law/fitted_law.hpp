@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/law/beside_live.hpp"
 #include "cachebisect/bisect/law/law.hpp"
+#include "cachebisect/bisect/law/sharing.hpp"
 #include "cachebisect/bisect/report.hpp"
 
 namespace cachebisect {
@@ -21,6 +23,8 @@ struct StageCost {
   double copy_seconds = 0;
   double device_seconds = 0;  ///< on the compute stream; on the training thread where the host is
                               ///< the device
+  double shared_seconds = 0;  ///< of what it computes, through something that all workers share
+  bool may_share = false;     ///< nothing that was measured tells whether it does
   bool known = true;          ///< false: nothing that was measured tells
 };
 
@@ -68,11 +72,13 @@ struct LawMisfit {
   double worst = 0;  ///< of all boundaries visited
 };
 
-/// Fitted to the live blocks and the boundaries of a report, or to one live block and the
-/// boundaries. None where boundary n was not measured or live blocks carry no inline counters.
+/// Fitted to the live blocks and the boundaries of a report, or to one live block and what was
+/// measured beside it. None where boundary n was not measured or live blocks carry no inline
+/// counters.
 [[nodiscard]] CACHEBISECT_API std::optional<FittedLaw> fit_law(const Report& report);
-[[nodiscard]] CACHEBISECT_API std::optional<FittedLaw> fit_law(const Report& report,
-                                                               const BlockResult& live);
+[[nodiscard]] CACHEBISECT_API std::optional<FittedLaw> fit_law(
+    const Report& report, const BlockRecord& live, const RoundRatios& ratios,
+    const std::vector<StageSharing>& sharing);
 
 /// True for a block whose inline counters tell what the live pipeline costs.
 [[nodiscard]] CACHEBISECT_API bool shows_live_costs(const BlockRecord& record) noexcept;

@@ -31,15 +31,24 @@ class CACHEBISECT_API Forecast {
  private:
   struct Block {
     FittedLaw law;
-    double samples_per_second = 0;
+    double stretch = 1;  ///< live throughput over that of this block
   };
+
+  /// Samples/s of a law, with what its threads lose by taking turns on the cores.
+  [[nodiscard]] double rate(const FittedLaw& law, const LawChanges& changes) const;
+  /// The spread over the live blocks, each with its own costs, of both ways of predicting.
+  [[nodiscard]] Interval over_blocks(const LawChanges& changes, double relative,
+                                     double absolute) const;
+  /// Widened to hold what each suspicion predicts.
+  [[nodiscard]] Interval over_suspicions(const LawChanges& changes, Interval interval) const;
 
   FittedLaw law_;
   LawMisfit misfit_;
   Estimate live_;
   double confidence_ = 0.99;
-  Interval alone_spread_;  ///< shares below and above, of what boundaries near n tell
+  double turns_ = 0;  ///< of what taking turns on the cores may cost, so much is lost: 0 to 1
   std::vector<Block> blocks_;
+  std::vector<FittedLaw> suspicions_;  ///< that nothing that was measured refutes
 };
 
 }  // namespace cachebisect
