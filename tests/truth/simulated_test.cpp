@@ -164,9 +164,9 @@ TEST_CASE("stalls in one arm are named, and never called flat") {
     bursty += named ? 1 : 0;
     stalls_said += report.verdict.text.find("stalls") != std::string::npos ? 1 : 0;
   }
-  // A flat verdict after eleven rounds without a single stall is honest, and rare.
-  CHECK(flat <= kChains / 3);
-  CHECK(bursty >= kChains / 3);
-  CHECK(stalls_said >= kChains / 2);
+  // A flat verdict after two dozen live blocks without a single stall is honest, and rare.
+  CHECK(flat <= kChains / 12);
+  CHECK(bursty >= kChains * 4 / 5);
+  CHECK(stalls_said >= kChains * 4 / 5);
   MESSAGE(flat << " flat, " << bursty << " bursty, " << stalls_said << " said, of " << kChains);
 }

@@ -108,3 +108,38 @@ TEST_CASE("a span that only few noisy rounds saw does not hold up a certified dr
   REQUIRE(decision.part);
   CHECK(findings.parts.at(*decision.part).part == Part{1, 2});
 }
+
+TEST_CASE("a stall that live alone met forbids flat, one that the ceiling met too does not") {
+  const auto decide_with = [](double live_stall, double ceiling_stall) {
+    RandomStream random({.seed = 6});
+    RoundTable table(1);
+    for (int round = 0; round < 30; ++round) {
+      const double again = round == 3 ? live_stall : 0;
+      const double ceiling = round == 5 ? ceiling_stall : 0;
+      table.add(0, 0.05 * (1 + 0.01 * random.normal()), 1);
+      table.add_again(0, 0.05 * (1 + 0.01 * random.normal()) + again, 1);
+      table.add(1, 0.05 * (1 + 0.01 * random.normal()) + ceiling, 1);
+      table.commit();
+    }
+    Ledger ledger(table, 0.99);
+    return decide(look(ledger, {}), Plan({.stages = 1, .candidates = {0, 1}}), 0.05).kind;
+  };
+  CHECK(decide_with(0, 0) == VerdictKind::flat);
+  CHECK(decide_with(0.1, 0) == VerdictKind::inconclusive);
+  CHECK(decide_with(0.1, 0.05) == VerdictKind::flat);
+}
+
+TEST_CASE("flat is not said before live was watched for a while") {
+  for (const auto& [seconds, kind] :
+       {std::pair{0.01, VerdictKind::inconclusive}, {0.05, VerdictKind::flat}}) {
+    RandomStream random({.seed = 7});
+    RoundTable table(1);
+    for (int round = 0; round < 20; ++round) {
+      table.add(0, seconds * (1 + 0.001 * random.normal()), 1);
+      table.add(1, seconds * (1 + 0.001 * random.normal()), 1);
+      table.commit();
+    }
+    Ledger ledger(table, 0.99);
+    CHECK(decide(look(ledger, {}), Plan({.stages = 1, .candidates = {0, 1}}), 0.05).kind == kind);
+  }
+}

@@ -54,6 +54,20 @@ TEST_CASE("a boundary that missed slow rounds is not made faster by it") {
   CHECK(table.tau(2) == doctest::Approx(1.5).epsilon(0.01));
 }
 
+TEST_CASE("a second block of a round counts for the mean, not as evidence") {
+  RoundTable table(1);
+  for (int round = 0; round < 2; ++round) {
+    table.add(0, 2, 1);
+    table.add(1, 1, 1);
+    if (round == 0) table.add_again(0, 6, 1);
+    table.commit();
+  }
+  CHECK(table.tau(0) == doctest::Approx((4.0 + 2.0) / 2));
+  CHECK(*table.log_tau(0, 0) == doctest::Approx(std::log(2)));
+  CHECK(table.all_block_taus(0) == std::vector<double>{2, 2, 6});
+  CHECK(table.seconds(0) == doctest::Approx(10));
+}
+
 TEST_CASE("the first verdict that holds") {
   CHECK(decide_on({2, 1.2, 1.1, 1}, 30).kind == VerdictKind::drop);
   CHECK(*decide_on({2, 1.2, 1.1, 1}, 30).part == 0);

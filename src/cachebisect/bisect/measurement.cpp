@@ -93,7 +93,7 @@ bool Measurement::round(RandomStream& random) {
   if (done > 0 && plan_->round_seconds() > runner_->left()) return false;
   refill_if_due();
   runner_->begin_round(static_cast<int>(done));
-  if (!run_arms(arms_.draw(plan_->boundaries(), random), random)) {
+  if (!run_arms(arms_.draw(plan_->boundaries(), plan_->live_twice(), random), random)) {
     rounds_.discard();
     return false;
   }
@@ -115,6 +115,7 @@ bool Measurement::run_arms(const std::vector<Arm>& arms, RandomStream& random) {
         runner_->run(arm, plan_->draw_warmup(arm.boundary, random), plan_->steps(arm.boundary));
     if (arm.kind == ArmKind::null) {
       null = {arm.boundary, std::log(block.seconds / static_cast<double>(block.samples))};
+      if (plan_->live_twice()) rounds_.add_again(arm.boundary, block.seconds, block.samples);
     } else {
       rounds_.add(arm.boundary, block.seconds, block.samples);
       serving_.add(arm, block);

@@ -312,7 +312,9 @@ bool Plan::can_open(const Part& part) const {
                      [&](int k) { return k > part.from && k < part.to; });
 }
 
-double Plan::round_seconds() const { return round_seconds(boundaries_); }
+double Plan::round_seconds() const {
+  return round_seconds(boundaries_) + (live_twice() ? block_seconds(0) : 0);
+}
 
 double Plan::round_seconds(const std::vector<int>& boundaries) const {
   double seconds = 0;

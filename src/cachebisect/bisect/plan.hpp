@@ -62,6 +62,9 @@ class CACHEBISECT_API Plan {
   /// By the pilot alone, before the first round.
   void choose();
   [[nodiscard]] const std::vector<int>& boundaries() const noexcept { return boundaries_; }
+  /// Whether rounds visit live a second time: a chain that seems flat is looked at for stalls,
+  /// which live alone may show, and rarely.
+  [[nodiscard]] bool live_twice() const noexcept { return boundaries_.size() == 2 && !noisy(); }
   /// Stages (1-based) of the part that loses most; none while no part loses enough to be looked at.
   [[nodiscard]] std::vector<int> suspects() const;
 

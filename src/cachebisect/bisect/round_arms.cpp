@@ -1,5 +1,7 @@
 #include "cachebisect/bisect/round_arms.hpp"
 
+#include <algorithm>
+
 #include "cachebisect/base/shuffle.hpp"
 
 namespace cachebisect {
@@ -9,14 +11,16 @@ constexpr double kNullShare = 0.1;
 
 }  // namespace
 
-std::vector<Arm> RoundArms::draw(const std::vector<int>& boundaries, RandomStream& random) {
+std::vector<Arm> RoundArms::draw(const std::vector<int>& boundaries, bool live_twice,
+                                 RandomStream& random) {
   std::vector<Arm> arms;
   arms.reserve(boundaries.size() + 1);
   for (const int k : boundaries) arms.push_back({.boundary = k});
   null_debt_ += kNullShare * static_cast<double>(arms.size());
-  if (null_debt_ >= 1) {
-    const Arm null{.kind = ArmKind::null, .boundary = arms[random.below(arms.size())].boundary};
-    null_debt_ -= 1;
+  if (live_twice || null_debt_ >= 1) {
+    const int boundary = live_twice ? 0 : arms[random.below(arms.size())].boundary;
+    const Arm null{.kind = ArmKind::null, .boundary = boundary};
+    null_debt_ = std::max(0.0, null_debt_ - 1);
     if (replayer_->supports(null)) arms.push_back(null);
   }
   shuffle(arms, random);

@@ -16,8 +16,10 @@ class CACHEBISECT_API RoundArms {
   /// Keeps a reference: null arms are drawn where the replayer has them.
   explicit RoundArms(const Replayer& replayer) : replayer_(&replayer) {}
 
-  /// The next round's arms in a random order; `boundaries` must not be empty.
-  [[nodiscard]] std::vector<Arm> draw(const std::vector<int>& boundaries, RandomStream& random);
+  /// The next round's arms in a random order; `boundaries` must not be empty. `live_twice`: the
+  /// null arm is live, and due in any case.
+  [[nodiscard]] std::vector<Arm> draw(const std::vector<int>& boundaries, bool live_twice,
+                                      RandomStream& random);
 
  private:
   const Replayer* replayer_;

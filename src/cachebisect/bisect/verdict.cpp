@@ -24,6 +24,8 @@ const char* to_string(VerdictKind kind) noexcept {
 
 namespace {
 
+/// Live is watched so long before it is called free of stalls: twenty of the shortest blocks.
+constexpr double kLiveSeconds = 0.8;
 /// Of the leader's drop.
 constexpr double kSpanToOpen = 0.6;
 
@@ -63,7 +65,9 @@ Decision decide(const Findings& findings, const Plan& plan, double min_drop) {
   if (findings.whole.low > min_drop && all_small) {
     return {VerdictKind::spread, !unsure, std::nullopt};
   }
-  if (findings.whole.high < min_drop && !findings.whole.bursty) {
+  const bool stalls_excluded =
+      findings.live_seconds >= kLiveSeconds && findings.highest_mean_loss < min_drop;
+  if (findings.whole.high < min_drop && !findings.whole.bursty && stalls_excluded) {
     return {VerdictKind::flat, !unsure, std::nullopt};
   }
   return {};

@@ -83,6 +83,26 @@ double seeming_in_noise(const Finding& finding, const RoundTable& rounds) {
   return excess < kErrorsOfMean ? finding.median_drop : std::max(finding.drop, finding.median_drop);
 }
 
+/// The ceiling stalls too where its mean is so much of live's above its centre.
+constexpr double kStallsAlike = 0.5;
+
+double mean_above_centre(const std::vector<double>& taus) { return mean(taus) / median(taus) - 1; }
+
+double squared_error(const std::vector<double>& taus) {
+  const double cv = coefficient_of_variation(taus);
+  return cv * cv / static_cast<double>(taus.size());
+}
+
+double highest_mean_loss(const Findings& findings, const RoundTable& rounds) {
+  const std::vector<double> live = rounds.all_block_taus(0);
+  const std::vector<double> ceiling = rounds.all_block_taus(rounds.stages());
+  const bool machine_stalls = mean_above_centre(ceiling) >= kStallsAlike * mean_above_centre(live);
+  if (findings.least_visits > 1 || machine_stalls) return findings.whole.median_drop;
+  if (live.size() < 2) return 1;
+  const double error = std::sqrt(squared_error(live) + squared_error(ceiling));
+  return 1 - mean(ceiling) / mean(live) * std::exp(-kErrorsOfMean * error);
+}
+
 /// The largest median among those certified above min_drop.
 std::optional<std::size_t> find_leader(const std::vector<Finding>& parts, double min_drop) {
   std::optional<std::size_t> leader;
@@ -107,7 +127,9 @@ double Finding::error() const {
 Findings look(Ledger& ledger, const FindingsOptions& options) {
   Findings findings;
   findings.whole = find(ledger.whole(), ledger, options);
+  findings.live_seconds = ledger.rounds().seconds(0);
   findings.least_visits = least_visits(findings.whole, options.min_drop);
+  findings.highest_mean_loss = highest_mean_loss(findings, ledger.rounds());
   const std::vector<int> boundaries = ledger.rounds().visited_boundaries(findings.least_visits);
   for (std::size_t i = 1; i < boundaries.size(); ++i) {
     Finding part = find({boundaries[i - 1], boundaries[i]}, ledger, options);

@@ -40,6 +40,10 @@ struct Findings {
   /// Rounds that must have visited a boundary before what they show of it stands out of the noise;
   /// parts lie between such boundaries.
   int least_visits = 1;
+  double live_seconds = 0;  ///< timed: how long stalls of live had their chance
+  /// What the whole loss may be by its mean, two standard errors up: one stall that live alone met
+  /// may be the first of many. The median loss where the ceiling stalls too, or in noise.
+  double highest_mean_loss = 0;
 };
 
 struct FindingsOptions {

@@ -17,7 +17,15 @@ constexpr double kStall = 2;
 RoundTable::RoundTable(int stages) : open_(index(stages) + 1), visits_(index(stages) + 1, 0) {}
 
 void RoundTable::add(int boundary, double seconds, std::uint64_t samples) {
-  open_.at(index(boundary)) = {seconds, static_cast<double>(samples)};
+  Cell& cell = open_.at(index(boundary));
+  cell.seconds = seconds;
+  cell.samples = static_cast<double>(samples);
+}
+
+void RoundTable::add_again(int boundary, double seconds, std::uint64_t samples) {
+  Cell& cell = open_.at(index(boundary));
+  cell.again_seconds += seconds;
+  cell.again_samples += static_cast<double>(samples);
 }
 
 void RoundTable::commit() {
@@ -73,6 +81,14 @@ double RoundTable::excess_of_mean(int from, int to, double log_drop) const {
   return squares > 0 ? sum / std::sqrt(squares) : 0;
 }
 
+double RoundTable::seconds(int boundary) const {
+  double sum = 0;
+  for (const auto& round : rounds_) {
+    sum += round[index(boundary)].seconds + round[index(boundary)].again_seconds;
+  }
+  return sum;
+}
+
 std::vector<std::optional<double>> RoundTable::levels() const {
   std::vector<std::optional<double>> levels(open_.size());
   levels.back() = 0;
@@ -107,6 +123,15 @@ std::vector<double> RoundTable::block_taus(int boundary) const {
   return result;
 }
 
+std::vector<double> RoundTable::all_block_taus(int boundary) const {
+  std::vector<double> result = block_taus(boundary);
+  for (const auto& round : rounds_) {
+    const Cell& cell = round[index(boundary)];
+    if (cell.again_samples > 0) result.push_back(cell.again_seconds / cell.again_samples);
+  }
+  return result;
+}
+
 double RoundTable::mean_beside(int measured, int companion, double most) const {
   double sum = 0;
   double count = 0;
@@ -122,7 +147,7 @@ double RoundTable::mean_beside(int measured, int companion, double most) const {
 double RoundTable::tau(int boundary) const {
   Cell sum;
   for (const auto& round : rounds_) {
-    sum.seconds += round[index(boundary)].seconds;
+    sum.seconds += round[index(boundary)].mean_seconds();
     sum.samples += round[index(boundary)].samples;
   }
   if (sum.samples <= 0) return 0;

@@ -17,6 +17,9 @@ class CACHEBISECT_API RoundTable {
   explicit RoundTable(int stages);
 
   void add(int boundary, double seconds, std::uint64_t samples);
+  /// A second block of a boundary in the same round: counts for tau() alone, as evidence compares
+  /// one block with one.
+  void add_again(int boundary, double seconds, std::uint64_t samples);
   void commit();   ///< the round is complete
   void discard();  ///< it is not: thrown away
 
@@ -37,20 +40,31 @@ class CACHEBISECT_API RoundTable {
   /// that visited both, in errors: the self-normalised sum, beyond x with a probability of at most
   /// exp(-x^2 / 2) if `log_drop` is the centre of symmetric noise. 0 without such rounds.
   [[nodiscard]] double excess_of_mean(int from, int to, double log_drop) const;
+  /// Timed seconds of all blocks of this boundary.
+  [[nodiscard]] double seconds(int boundary) const;
   /// log tau(k) - log tau(n) of each boundary k; none where it was not visited. Boundaries with
   /// fewer rounds are fitted in between those with more, so that losses of spans are kept.
   [[nodiscard]] std::vector<std::optional<double>> levels() const;
   /// Seconds a sample of every block of this boundary.
   [[nodiscard]] std::vector<double> block_taus(int boundary) const;
-  /// All seconds over all samples. A boundary that missed rounds is scaled by what the missed
-  /// rounds did to boundaries 0 and n, which every round visits, stalls in them left out: neither
-  /// drift nor stalls must look like a drop.
+  /// The same, second blocks of a round among them.
+  [[nodiscard]] std::vector<double> all_block_taus(int boundary) const;
+  /// All seconds over all samples; a round with two blocks counts with their mean. A boundary that
+  /// missed rounds is scaled by what the missed rounds did to boundaries 0 and n, which every round
+  /// visits, stalls in them left out: neither drift nor stalls must look like a drop.
   [[nodiscard]] double tau(int boundary) const;
 
  private:
   struct Cell {
     double seconds = 0;
     double samples = 0;  ///< 0: not visited
+    double again_seconds = 0;
+    double again_samples = 0;
+    /// Seconds that `samples` took by all blocks of the round.
+    [[nodiscard]] double mean_seconds() const noexcept {
+      return again_samples > 0 ? samples * (seconds + again_seconds) / (samples + again_samples)
+                               : seconds;
+    }
   };
   static std::size_t index(int boundary) { return static_cast<std::size_t>(boundary); }
   /// Mean seconds a sample of `measured` over the rounds that visit `companion` too, no block
