@@ -1,4 +1,4 @@
-// The answer as one plain struct (formats.md, "The JSON report"). Made by bisect(), written by
+// The answer as one plain struct (docs/report.md). Made by bisect(), written by
 // report/.
 #pragma once
 
