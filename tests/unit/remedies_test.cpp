@@ -63,6 +63,19 @@ TEST_CASE("a stage bound by the CPU gets the idle cores") {
   }
 }
 
+TEST_CASE("a part of a core, and one that others keep busy, is none for a worker more") {
+  Report report = report_of("decode");
+  report.machine.usable_cpus = 1.5;
+  CHECK(find(find_remedies(report), "workers") == nullptr);
+  report.machine.usable_cpus = 8;
+  report.machine.noise.other_load = 4;
+  const auto remedies = find_remedies(report);
+  REQUIRE(find(remedies, "workers") != nullptr);
+  CHECK(find(remedies, "workers")->edits.front().value == "4");
+  report.machine.noise.other_load = 6.9;
+  CHECK(find(find_remedies(report), "workers") == nullptr);
+}
+
 TEST_CASE("no more workers are sold than there are cores") {
   Report report = report_of("decode");
   report.chain.workers = 8;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMost = 3;
 constexpr double kMostlyWaiting = 0.5;
+constexpr double kLoadWorthCounting = 0.5;  ///< CPUs busy with other processes
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -73,10 +74,16 @@ class Advisor {
     }
   }
 
+  /// Usable, less what other processes kept busy.
+  [[nodiscard]] double free_cpus() const {
+    const double others = report_.machine.noise.other_load.value_or(0);
+    return report_.machine.usable_cpus - (others >= kLoadWorthCounting ? others : 0);
+  }
+
   /// More workers, as far as cores (or waiting) allow.
   void workers(const std::string& stage, const std::string& reason, bool waiting = false) {
     const int now = report_.chain.workers;
-    const int cores = std::max(1, static_cast<int>(std::floor(report_.machine.usable_cpus)));
+    const int cores = std::max(1, static_cast<int>(std::floor(free_cpus())));
     const int better = waiting ? std::max(2 * std::max(1, now), cores) : cores;
     if (better <= now) return;
     add({.id = "workers",
