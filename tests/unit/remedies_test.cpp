@@ -63,10 +63,26 @@ TEST_CASE("a stage bound by the CPU gets the idle cores") {
   }
 }
 
+TEST_CASE("waiting for cores that others keep busy is not waiting that more workers share") {
+  Report report = report_of("decode");
+  report.chain.workers = 4;
+  report.machine.usable_cpus = 2;
+  report.stages[1] = stage(2, "decode", "decode.image", 1e-3, 9e-3);
+  const auto waits = find_remedies(report);
+  report.machine.noise.other_load = 1.5;
+  const auto shares = find_remedies(report);
+  CHECK(find(waits, "workers") != nullptr);
+  CHECK(find(shares, "workers") == nullptr);
+  CHECK(find(shares, "more_cpu") != nullptr);
+}
+
 TEST_CASE("a part of a core, and one that others keep busy, is none for a worker more") {
   Report report = report_of("decode");
   report.machine.usable_cpus = 1.5;
-  CHECK(find(find_remedies(report), "workers") == nullptr);
+  const auto limited = find_remedies(report);
+  CHECK(find(limited, "workers") == nullptr);
+  REQUIRE(find(limited, "more_cpu") != nullptr);
+  CHECK(find(limited, "more_cpu")->reason.find("1.5") != std::string::npos);
   report.machine.usable_cpus = 8;
   report.machine.noise.other_load = 4;
   const auto remedies = find_remedies(report);

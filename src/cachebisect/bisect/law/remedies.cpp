@@ -12,6 +12,7 @@ namespace cachebisect {
 namespace {
 
 constexpr std::size_t kMost = 3;
+constexpr double kLeastShare = 0.1;  ///< of a core that a process gets in the end
 constexpr double kMostlyWaiting = 0.5;
 constexpr double kLoadWorthCounting = 0.5;  ///< CPUs busy with other processes
 
@@ -109,10 +110,14 @@ class Advisor {
          .measured = std::nullopt});
   }
 
-  [[nodiscard]] static bool mostly_waits(const StageReport& stage) {
+  /// Waiting of its own, not for a core that more workers than there are free ones share.
+  [[nodiscard]] bool mostly_waits(const StageReport& stage) const {
     if (!stage.cpu_seconds_per_sample || !stage.wait_seconds_per_sample) return false;
-    const double busy = *stage.cpu_seconds_per_sample + *stage.wait_seconds_per_sample;
-    return busy > 0 && *stage.wait_seconds_per_sample > kMostlyWaiting * busy;
+    const double cpu = *stage.cpu_seconds_per_sample;
+    const double busy = cpu + *stage.wait_seconds_per_sample;
+    const double sharing = report_.chain.workers / std::max(free_cpus(), kLeastShare);
+    const double own = *stage.wait_seconds_per_sample - cpu * std::max(0.0, sharing - 1);
+    return busy > 0 && own > kMostlyWaiting * busy;
   }
 
   void read(const StageReport& stage) {
@@ -156,7 +161,17 @@ class Advisor {
     }
     say("more_cpu", &stage, "use a machine with more cores a GPU",
         "all " + percent(stage.busy_share.value_or(1)) + " of the workers' time in " + stage.name +
-            " is CPU time");
+            " is CPU time" + core_limit());
+  }
+
+  /// Words on the cores where there are fewer than whole ones of the machine to have.
+  [[nodiscard]] std::string core_limit() const {
+    const double usable = report_.machine.usable_cpus;
+    const double others = usable - free_cpus();
+    if (others <= 0 && usable == std::floor(usable)) return {};
+    std::string text = ", and this process may use " + rate(usable) + " CPUs";
+    if (others > 0) text += ", of which other processes kept " + rate(others) + " busy";
+    return text;
   }
 
   /// Element-wise stages run after the copy for next to nothing, and the copy shrinks.
