@@ -97,7 +97,7 @@ TEST_CASE("--no-explain ends the run with the verdict") {
   const json report = json::parse(result.out);
   for (const json& block : report["blocks"]) {
     CAPTURE(block.dump());
-    CHECK(block["round"] < report["verdict"]["rounds"]);
+    CHECK(block["round"] <= report["verdict"]["rounds"]);  // the budget may end within a round
     CHECK((block["arm"] == "replay" || block["arm"] == "null"));
   }
   for (const json& stage : report["stages"]) CHECK(stage["payoff"]["samples_per_second"].is_null());
