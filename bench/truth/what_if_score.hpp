@@ -33,8 +33,8 @@ double true_rate(const SimulatedChain& chain);
 /// What a prediction is held against.
 enum class WhatIfTruth {
   rate,  ///< the changed chain's long run in silence
-  gain,  ///< what that gains on the unchanged one, times the live figure of the report: on a machine
-         ///< that is slower at times nobody knows the rate, but the change helps as much
+  gain,  ///< what that gains on the unchanged one, times the live figure of the report: on a
+         ///< machine that is slower at times nobody knows the rate, but the change helps as much
 };
 
 /// One a what-if of the report that has a prediction.

@@ -16,7 +16,7 @@ struct LoaderTraits {
   bool absorbs = false;  ///< see PaceTimeline::begin()
   ProbeClocks clocks{};
   double observation_budget = 0;  ///< see ExecutorOptions
-  std::uint64_t number = 0;  ///< of the worker: each chooses other samples to observe
+  std::uint64_t number = 0;       ///< of the worker: each chooses other samples to observe
 };
 
 /// Used by one thread at a time; tallies may be read by others meanwhile.
