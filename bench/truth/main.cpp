@@ -83,7 +83,9 @@ int run(const Arguments& arguments) {
                           ? arguments.threads
                           : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const bool steady = settings.noise == "white" || settings.noise == "none";
-  const WhatIfTruth truth = steady ? WhatIfTruth::rate : WhatIfTruth::gain;
+  const WhatIfTruth truth = !settings.simulated ? WhatIfTruth::plan
+                            : steady            ? WhatIfTruth::rate
+                                                : WhatIfTruth::gain;
   std::vector<WhatIfScore> what_ifs;
   std::cout << selftest::row_header();
   const ScoreFile file =

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <optional>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/statistics.hpp"
@@ -102,6 +103,19 @@ double true_rate(const SimulatedChain& chain) {
   return 1 / ring.seconds_per_sample(0, ring.constant() ? 64 : 1024);
 }
 
+namespace {
+
+/// As true_rate(), of the planted stages in real time; none where they keep to no plan.
+std::optional<double> planned_rate(const SimulatedChain& chain) {
+  const auto truth = selftest::planned_truth(chain);
+  if (!truth) return std::nullopt;
+  const selftest::PlantedChain planned{.chain = chain, .truth = *truth};
+  if (!leaves_cores_free(planned, chain.cores)) return std::nullopt;
+  return 1 / truth->seconds_per_sample.front();
+}
+
+}  // namespace
+
 std::vector<WhatIfScore> score_what_ifs(const Report& report, const selftest::PlantedChain& planted,
                                         WhatIfTruth truth) {
   std::vector<WhatIfScore> scores;
@@ -110,6 +124,10 @@ std::vector<WhatIfScore> score_what_ifs(const Report& report, const selftest::Pl
       truth == WhatIfTruth::gain ? *report.live.value / true_rate(planted.chain) : 1;
   for (const WhatIfReport& what_if : report.what_ifs) {
     if (!what_if.predicted.value) continue;
+    const SimulatedChain after = changed(planted.chain, what_if.change);
+    const auto rate =
+        truth == WhatIfTruth::plan ? planned_rate(after) : std::optional(true_rate(after));
+    if (!rate) continue;
     WhatIfScore score;
     score.change = what_if.change;
     score.planted = planted.truth.planted.empty() ? selftest::to_string(planted.truth.shape)
@@ -117,7 +135,7 @@ std::vector<WhatIfScore> score_what_ifs(const Report& report, const selftest::Pl
     score.predicted = *what_if.predicted.value;
     score.interval = what_if.predicted.interval;
     if (what_if.measured.value) score.measured = what_if.measured;
-    score.truth = machine * true_rate(changed(planted.chain, what_if.change));
+    score.truth = machine * *rate;
     scores.push_back(std::move(score));
   }
   return scores;

@@ -35,6 +35,7 @@ enum class WhatIfTruth {
   rate,  ///< the changed chain's long run in silence
   gain,  ///< what that gains on the unchanged one, times the live figure of the report: on a
          ///< machine that is slower at times nobody knows the rate, but the change helps as much
+  plan,  ///< the rate that the changed chain is planned to have in real time, where cores are free
 };
 
 /// One a what-if of the report that has a prediction.
