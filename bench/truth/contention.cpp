@@ -50,7 +50,7 @@ std::string write_json(const ContentionChain& drawn) {
   }
   out << R"({"use": "collate.stack"}, {"use": "copy.device"}], "train": )";
   if (drawn.model) {
-    out << R"({"model": "lenet", "classes": 10, "threads": )" << drawn.threads << "}}";
+    out << R"({"model": "mlp", "classes": 10, "threads": )" << drawn.threads << "}}";
   } else {
     out << R"({"kind": "callback"}})";
   }
