@@ -9,7 +9,7 @@
 #include <benchmark/benchmark.h>
 
 #include "cachebisect/base/clock.hpp"
-#include "cachebisect/pipeline/executor.hpp"
+#include "cachebisect/executor/executor.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "stages/support/resize.hpp"
+#include "stages/kernels/resize.hpp"
 #include <benchmark/benchmark.h>
 
 #include "cachebisect/stages.hpp"

@@ -1,7 +1,7 @@
 // augment.center_crop: the middle of an image; smaller images are padded with zeros.
-#include "stages/support/crop.hpp"
+#include "stages/kernels/crop.hpp"
+#include "stages/kernels/geometry.hpp"
 #include "stages/support/field_stage.hpp"
-#include "stages/support/geometry.hpp"
 #include "stages/support/param_specs.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"

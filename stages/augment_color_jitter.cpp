@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "stages/support/color.hpp"
+#include "stages/kernels/color.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/param_specs.hpp"
 

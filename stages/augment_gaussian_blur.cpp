@@ -1,5 +1,5 @@
 // augment.gaussian_blur: blur with a random sigma (torchvision's GaussianBlur).
-#include "stages/support/blur.hpp"
+#include "stages/kernels/blur.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/param_specs.hpp"
 

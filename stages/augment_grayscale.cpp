@@ -1,5 +1,5 @@
 // augment.grayscale: colour to grey with probability p.
-#include "stages/support/color.hpp"
+#include "stages/kernels/color.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/param_specs.hpp"
 

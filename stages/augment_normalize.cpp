@@ -1,5 +1,5 @@
 // augment.normalize: (value - mean) / std a channel; uint8 is scaled to 0..1 on the way.
-#include "stages/support/affine_lut.hpp"
+#include "stages/kernels/affine_lut.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/normalization.hpp"
 

@@ -1,5 +1,5 @@
 // augment.random_crop: a cut at a random place, after padding (torchvision's RandomCrop).
-#include "stages/support/crop.hpp"
+#include "stages/kernels/crop.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/param_specs.hpp"
 

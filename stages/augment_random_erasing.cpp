@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "stages/kernels/geometry.hpp"
 #include "stages/support/field_stage.hpp"
-#include "stages/support/geometry.hpp"
 #include "stages/support/param_specs.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"

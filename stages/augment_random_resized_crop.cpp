@@ -1,8 +1,8 @@
 // augment.random_resized_crop: a random part, resized (torchvision's RandomResizedCrop).
+#include "stages/kernels/geometry.hpp"
+#include "stages/kernels/resize.hpp"
 #include "stages/support/field_stage.hpp"
-#include "stages/support/geometry.hpp"
 #include "stages/support/param_specs.hpp"
-#include "stages/support/resize.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 

@@ -1,9 +1,9 @@
 // augment.resize: to an exact size, or to a shorter side with the aspect ratio kept.
 #include <optional>
 
+#include "stages/kernels/resize.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/param_specs.hpp"
-#include "stages/support/resize.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 

@@ -1,9 +1,9 @@
 // augment.rotate: turns by a random angle about the centre (torchvision's RandomRotation).
 #include <cmath>
 
+#include "stages/kernels/rotate.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/param_specs.hpp"
-#include "stages/support/rotate.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 

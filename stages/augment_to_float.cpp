@@ -1,5 +1,5 @@
 // augment.to_float: uint8 to float32 in 0..1 (torchvision's ToTensor without the layout change).
-#include "stages/support/affine_lut.hpp"
+#include "stages/kernels/affine_lut.hpp"
 #include "stages/support/field_stage.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"

@@ -1,7 +1,7 @@
 // decode.cifar: the planar bytes of a CIFAR record as an image.
 #include <cstring>
 
-#include "stages/support/decode_common.hpp"
+#include "stages/codecs/decode_common.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 

@@ -2,12 +2,12 @@
 #include <atomic>
 #include <mutex>
 
-#include "stages/support/decode_common.hpp"
-#include "stages/support/image_header.hpp"
-#include "stages/support/imgcodecs.hpp"
-#include "stages/support/jpeg.hpp"
+#include "stages/codecs/decode_common.hpp"
+#include "stages/codecs/image_header.hpp"
+#include "stages/codecs/imgcodecs.hpp"
+#include "stages/codecs/jpeg.hpp"
+#include "stages/codecs/orientation.hpp"
 #include "stages/support/object_pool.hpp"
-#include "stages/support/orientation.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 

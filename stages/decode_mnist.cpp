@@ -1,5 +1,5 @@
 // decode.mnist: the 784 bytes of an MNIST record as an image.
-#include "stages/support/decode_common.hpp"
+#include "stages/codecs/decode_common.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 

@@ -1,6 +1,6 @@
 // read.cifar10: the binary version of CIFAR-10 (https://www.cs.toronto.edu/~kriz/cifar.html).
-#include "stages/support/cifar_source.hpp"
-#include "stages/support/generate_cifar.hpp"
+#include "stages/datasets/cifar_source.hpp"
+#include "stages/datasets/generate_cifar.hpp"
 
 namespace cachebisect::stages {
 

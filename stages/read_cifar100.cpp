@@ -1,6 +1,6 @@
 // read.cifar100: the binary version of CIFAR-100; the label is the fine one.
-#include "stages/support/cifar_source.hpp"
-#include "stages/support/generate_cifar.hpp"
+#include "stages/datasets/cifar_source.hpp"
+#include "stages/datasets/generate_cifar.hpp"
 
 namespace cachebisect::stages {
 

@@ -1,10 +1,10 @@
 // read.image_folder: image files in a folder for each class, as torchvision's ImageFolder.
 #include <algorithm>
 
-#include "stages/support/data_folder.hpp"
-#include "stages/support/file.hpp"
-#include "stages/support/generate_photos.hpp"
-#include "stages/support/image_folder.hpp"
+#include "stages/datasets/data_folder.hpp"
+#include "stages/datasets/file.hpp"
+#include "stages/datasets/generate_photos.hpp"
+#include "stages/datasets/image_folder.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 

@@ -2,9 +2,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "stages/support/data_folder.hpp"
-#include "stages/support/generate_mnist.hpp"
-#include "stages/support/idx.hpp"
+#include "stages/codecs/idx.hpp"
+#include "stages/datasets/data_folder.hpp"
+#include "stages/datasets/generate_mnist.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 

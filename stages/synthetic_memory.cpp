@@ -3,8 +3,8 @@
 #include <cstring>
 #include <vector>
 
+#include "stages/kernels/target_clones.hpp"
 #include "stages/support/synthetic.hpp"
-#include "stages/support/target_clones.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 
-#include "cachebisect/pipeline/executor.hpp"
-#include "cachebisect/replay/replayer.hpp"
+#include "cachebisect/executor/executor.hpp"
+#include "cachebisect/protocol/replayer.hpp"
 
 namespace cachebisect::probe_cost {
 

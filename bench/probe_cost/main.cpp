@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
 #include "cachebisect/stages.hpp"
 

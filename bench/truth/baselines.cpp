@@ -66,7 +66,7 @@ class Baseline {
       return report;
     }
     const auto most = std::max_element(block.stages.begin(), block.stages.end(),
-                                       [](const InlineCounters& a, const InlineCounters& b) {
+                                       [](const StageCounters& a, const StageCounters& b) {
                                          return a.busy_seconds < b.busy_seconds;
                                        });
     if (most != block.stages.end()) {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "cachebisect/bisect/report.hpp"
-#include "cachebisect/replay/replayer.hpp"
+#include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/protocol/replayer.hpp"
 
 namespace cachebisect::truth {
 

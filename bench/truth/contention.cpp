@@ -10,10 +10,10 @@ namespace {
 
 constexpr double kModelStepSeconds = 2e-3;  ///< about what a small network takes a step
 
-SimulatedStage stage(std::string name, std::string category, CostKind kind, double seconds) {
+SimulatedStage stage(std::string name, Category category, CostKind kind, double seconds) {
   SimulatedStage result;
   result.name = std::move(name);
-  result.category = std::move(category);
+  result.category = category;
   result.kind = kind;
   result.seconds = seconds;
   return result;
@@ -29,7 +29,7 @@ void plant(RandomStream& random, double step_seconds, SimulatedChain& chain) {
     const CostKind kind = i == large || random.below(2) == 0 ? CostKind::cpu : CostKind::wait;
     const double share = i == large ? random.uniform(0.2, 2.0) : random.uniform(0.01, 0.1);
     chain.stages.push_back(stage(std::string(to_string(kind)) + "_" + std::to_string(i + 1),
-                                 "synthetic", kind, share * room));
+                                 Category::synthetic, kind, share * room));
   }
 }
 
@@ -44,7 +44,7 @@ std::string write_json(const ContentionChain& drawn) {
                            {"use": "decode.mnist"}, {"use": "augment.to_float"},)"
               : R"({"use": "synthetic.read", "bytes": 64, "samples": 100000},)");
   for (const SimulatedStage& s : chain.stages) {
-    if (s.category != "synthetic") continue;
+    if (s.category != Category::synthetic) continue;
     out << R"({"use": "synthetic.)" << to_string(s.kind) << R"(", "name": ")" << s.name
         << R"(", "us": )" << 1e6 * s.seconds << "},";
   }
@@ -72,10 +72,10 @@ ContentionChain draw_contention(std::uint64_t seed, int cores, bool model) {
   chain.cores = cores;
   chain.device_is_host = true;
   chain.trainer_seconds = drawn.step_seconds;
-  chain.stages.push_back(stage("read", "read", CostKind::payload, 0));
+  chain.stages.push_back(stage("read", Category::read, CostKind::payload, 0));
   if (model) {
-    chain.stages.push_back(stage("decode", "decode", CostKind::cpu, 0));
-    chain.stages.push_back(stage("to_float", "augment", CostKind::cpu, 0));
+    chain.stages.push_back(stage("decode", Category::decode, CostKind::cpu, 0));
+    chain.stages.push_back(stage("to_float", Category::augment, CostKind::cpu, 0));
   }
   plant(random, drawn.step_seconds, chain);
   drawn.json = write_json(drawn);

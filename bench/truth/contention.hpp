@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cachebisect/api/selftest/planted_chain.hpp"
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/replay/replayer.hpp"
+#include "cachebisect/protocol/replayer.hpp"
+#include "cachebisect/selftest/planted_chain.hpp"
 #include "cachebisect/train/train_step.hpp"
 
 namespace cachebisect::truth {

@@ -10,12 +10,12 @@
 #include "bench/truth/exhaustive.hpp"
 #include <CLI/CLI.hpp>
 
-#include "cachebisect/api/selftest/summary.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/selftest/summary.hpp"
 #include "cachebisect/stages.hpp"
 
 namespace {

@@ -16,14 +16,14 @@
 #include "bench/truth/what_if_score.hpp"
 #include <nlohmann/json.hpp>
 
-#include "cachebisect/api/selftest/selftest.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/version.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
-#include "cachebisect/replay/simulated_replayer.hpp"
+#include "cachebisect/selftest/selftest.hpp"
+#include "cachebisect/simulate/simulated_replayer.hpp"
 #include "cachebisect/stages.hpp"
 #include "cachebisect/train/train_step.hpp"
 

@@ -9,9 +9,9 @@
 
 #include "bench/truth/baselines.hpp"
 
-#include "cachebisect/api/selftest/draw.hpp"
-#include "cachebisect/api/selftest/score.hpp"
-#include "cachebisect/replay/simulated_noise.hpp"
+#include "cachebisect/selftest/draw.hpp"
+#include "cachebisect/selftest/score.hpp"
+#include "cachebisect/simulate/simulated_noise.hpp"
 
 namespace cachebisect::truth {
 

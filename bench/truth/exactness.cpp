@@ -7,12 +7,12 @@
 #include <map>
 #include <numeric>
 
-#include "cachebisect/api/selftest/chain_law.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/base/shuffle.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/selftest/chain_law.hpp"
 
 namespace cachebisect::selftest {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cachebisect/api/selftest/draw.hpp"
 #include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/selftest/draw.hpp"
 
 namespace cachebisect::selftest {
 

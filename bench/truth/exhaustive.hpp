@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "cachebisect/api/selftest/planted_chain.hpp"
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/replay/replayer.hpp"
+#include "cachebisect/protocol/replayer.hpp"
+#include "cachebisect/selftest/planted_chain.hpp"
 
 namespace cachebisect::truth {
 

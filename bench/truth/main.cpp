@@ -11,9 +11,9 @@
 #include "bench/truth/what_if_score.hpp"
 #include <CLI/CLI.hpp>
 
-#include "cachebisect/api/selftest/summary.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
+#include "cachebisect/selftest/summary.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cachebisect/replay/simulated_noise.hpp"
+#include "cachebisect/simulate/simulated_noise.hpp"
 
 namespace cachebisect::truth {
 

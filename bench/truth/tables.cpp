@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "cachebisect/api/selftest/summary.hpp"
+#include "cachebisect/selftest/summary.hpp"
 
 namespace cachebisect::truth {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/bisect/law/what_if.hpp"
-#include "cachebisect/replay/simulated_ring.hpp"
+#include "cachebisect/bisect/costs/what_if.hpp"
+#include "cachebisect/simulate/simulated_ring.hpp"
 
 namespace cachebisect::truth {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cachebisect/api/selftest/draw.hpp"
-#include "cachebisect/bisect/report.hpp"
+#include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/selftest/draw.hpp"
 
 namespace cachebisect::truth {
 

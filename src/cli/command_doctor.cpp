@@ -6,9 +6,9 @@
 #include "signals.hpp"
 #include <CLI/CLI.hpp>
 
-#include "cachebisect/api/doctor.hpp"
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/pipeline/pipeline_spec.hpp"
+#include "cachebisect/doctor/doctor.hpp"
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
 
 namespace cachebisect::cli {

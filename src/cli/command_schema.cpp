@@ -6,7 +6,7 @@
 #include "pipeline_options.hpp"
 #include <CLI/CLI.hpp>
 
-#include "cachebisect/pipeline/pipeline_spec.hpp"
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect::cli {

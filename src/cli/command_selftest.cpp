@@ -11,8 +11,8 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include "cachebisect/api/selftest/selftest.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/selftest/selftest.hpp"
 #include "cachebisect/stages.hpp"
 
 namespace cachebisect::cli {

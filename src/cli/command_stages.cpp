@@ -7,7 +7,7 @@
 #include "pipeline_options.hpp"
 #include <CLI/CLI.hpp>
 
-#include "cachebisect/pipeline/stage_doc.hpp"
+#include "cachebisect/pipeline/file/stage_doc.hpp"
 
 namespace cachebisect::cli {
 namespace {

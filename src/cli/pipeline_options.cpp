@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/stages.hpp"
 
 namespace cachebisect::cli {

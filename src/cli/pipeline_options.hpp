@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/pipeline/pipeline_spec.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 

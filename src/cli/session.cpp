@@ -1,6 +1,6 @@
 #include "session.hpp"
 
-#include "cachebisect/replay/rebuild.hpp"
+#include "cachebisect/replay/job/rebuild.hpp"
 
 namespace cachebisect::cli {
 

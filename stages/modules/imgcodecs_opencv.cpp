@@ -1,5 +1,5 @@
 // The module behind support/imgcodecs.hpp: all that links OpenCV's imgcodecs.
-#include "stages/support/imgcodecs.hpp"
+#include "stages/codecs/imgcodecs.hpp"
 #include <opencv2/imgcodecs.hpp>
 
 #include "cachebisect/base/export.hpp"

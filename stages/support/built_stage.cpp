@@ -3,7 +3,7 @@
 #include <cctype>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/pipeline/pipeline_spec.hpp"
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/stages.hpp"
 
 namespace cachebisect::stages {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "stages/support/crop.hpp"
+#include "stages/kernels/crop.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/param_specs.hpp"
 

@@ -12,7 +12,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "cachebisect/pipeline/pipeline_spec.hpp"
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/stages.hpp"
 
 namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-#include "cachebisect/api/doctor.hpp"
+#include "cachebisect/doctor/doctor.hpp"
 
 #include <sstream>
 #include <string>
@@ -6,7 +6,7 @@
 #include "support/golden.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/bisect/warnings.hpp"
+#include "cachebisect/bisect/report/warnings.hpp"
 #include "cachebisect/report/text_layout.hpp"
 
 using namespace cachebisect;

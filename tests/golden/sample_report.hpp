@@ -1,18 +1,17 @@
 // A report with every part filled in, as a certified drop would leave it.
 #pragma once
 
-#include "cachebisect/bisect/report.hpp"
+#include "cachebisect/bisect/report/report.hpp"
 
 namespace cachebisect::test {
 
-inline StageDescription describe_stage(const char* name, const char* type, const char* category,
-                                       const char* kind) {
+inline StageDescription describe_stage(const char* name, const char* type, StageKind kind) {
   StageDescription stage;
   stage.name = name;
   stage.type = type;
-  stage.category = category;
+  stage.category = category_of(type);
   stage.kind = kind;
-  stage.held = stage.kind == "copy" ? "device" : "host";
+  stage.held = kind == StageKind::copy ? Held::device : Held::host;
   return stage;
 }
 
@@ -20,7 +19,7 @@ inline Estimate estimate(double value, double low, double high) {
   return {value, Interval{low, high}};
 }
 
-inline void add_boundary(Report& report, const char* after, const char* held, double rate) {
+inline void add_boundary(Report& report, const char* after, Held held, double rate) {
   BoundaryReport boundary;
   boundary.index = static_cast<int>(report.boundaries.size());
   boundary.after = after;
@@ -72,24 +71,23 @@ inline void fill_chain(Report& report) {
   report.chain.ring_slots = 5;
   report.chain.generated_data = true;
   report.chain.train = "emulated";
-  report.chain.device_kind = "emulated";
+  report.chain.device_kind = DeviceKind::emulated;
   report.chain.device_name = "emulated";
   report.chain.copy_gb_per_s = 25;
 }
 
 inline void fill_stages(Report& report) {
-  add_boundary(report, "", "none", 1000);
-  add_boundary(report, "read", "host", 1010);
-  add_boundary(report, "decode", "host", 2480);
-  add_boundary(report, "collate", "host", 2490);
-  add_boundary(report, "copy", "device", 2500);
-  add_stage(report, describe_stage("read", "read.image_folder", "read", "source"),
+  add_boundary(report, "", Held::none, 1000);
+  add_boundary(report, "read", Held::host, 1010);
+  add_boundary(report, "decode", Held::host, 2480);
+  add_boundary(report, "collate", Held::host, 2490);
+  add_boundary(report, "copy", Held::device, 2500);
+  add_stage(report, describe_stage("read", "read.image_folder", StageKind::source),
             1 - 1000 / 1010.0);
-  add_stage(report, describe_stage("decode", "decode.image", "decode", "sample"),
-            1 - 1010 / 2480.0);
-  add_stage(report, describe_stage("collate", "collate.stack", "collate", "collate"),
+  add_stage(report, describe_stage("decode", "decode.image", StageKind::sample), 1 - 1010 / 2480.0);
+  add_stage(report, describe_stage("collate", "collate.stack", StageKind::collate),
             1 - 2480 / 2490.0);
-  add_stage(report, describe_stage("copy", "copy.device", "copy", "copy"), 1 - 2490 / 2500.0);
+  add_stage(report, describe_stage("copy", "copy.device", StageKind::copy), 1 - 2490 / 2500.0);
 }
 
 inline void fill_quantities(Report& report) {

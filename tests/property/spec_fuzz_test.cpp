@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/random.hpp"
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::testing;

@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "stages/image_fixtures.hpp"
-#include "stages/support/affine_lut.hpp"
-#include "stages/support/blur.hpp"
-#include "stages/support/color.hpp"
-#include "stages/support/crop.hpp"
-#include "stages/support/geometry.hpp"
-#include "stages/support/resize.hpp"
-#include "stages/support/rotate.hpp"
+#include "stages/kernels/affine_lut.hpp"
+#include "stages/kernels/blur.hpp"
+#include "stages/kernels/color.hpp"
+#include "stages/kernels/crop.hpp"
+#include "stages/kernels/geometry.hpp"
+#include "stages/kernels/resize.hpp"
+#include "stages/kernels/rotate.hpp"
 #include <doctest/doctest.h>
 
 using namespace cachebisect;

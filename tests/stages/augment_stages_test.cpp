@@ -5,7 +5,7 @@
 
 #include "stages/conformance.hpp"
 #include "stages/image_fixtures.hpp"
-#include "stages/support/geometry.hpp"
+#include "stages/kernels/geometry.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/data/half.hpp"

@@ -11,7 +11,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/replay/replayer.hpp"
+#include "cachebisect/protocol/replayer.hpp"
 
 namespace cachebisect::test {
 
@@ -44,19 +44,19 @@ class LawReplayer final : public Replayer {
       const std::string name(1, static_cast<char>('a' + s));
       out.stages.push_back({.name = name,
                             .type = "augment." + name,
-                            .category = "augment",
-                            .kind = "sample",
-                            .held = "host"});
+                            .category = Category::augment,
+                            .kind = StageKind::sample,
+                            .held = Held::host});
     }
     out.stages.push_back({.name = "copy",
                           .type = "copy.device",
-                          .category = "copy",
-                          .kind = "copy",
-                          .held = "device"});
+                          .category = Category::copy,
+                          .kind = StageKind::copy,
+                          .held = Held::device});
     out.batch_size = kBatch;
     out.workers = chain_.workers;
     out.ring_slots = chain_.workers + 3;
-    out.device_kind = "emulated";
+    out.device_kind = DeviceKind::emulated;
     return out;
   }
 

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/pipeline/pipeline_spec.hpp"
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
 
 namespace cachebisect::testing {
 

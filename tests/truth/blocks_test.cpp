@@ -1,10 +1,10 @@
 // How many blocks, all boundaries and the pilot together, a planted drop takes to certify.
 #include <doctest/doctest.h>
 
-#include "cachebisect/api/selftest/draw.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/replay/simulated_replayer.hpp"
+#include "cachebisect/selftest/draw.hpp"
+#include "cachebisect/simulate/simulated_replayer.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::selftest;

@@ -6,7 +6,7 @@
 #include "bench/truth/noise_choice.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/api/selftest/summary.hpp"
+#include "cachebisect/selftest/summary.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::truth;

@@ -7,9 +7,9 @@
 
 #include <doctest/doctest.h>
 
-#include "cachebisect/api/selftest/draw.hpp"
 #include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/replay/simulated_replayer.hpp"
+#include "cachebisect/selftest/draw.hpp"
+#include "cachebisect/simulate/simulated_replayer.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::selftest;
@@ -101,8 +101,8 @@ TEST_CASE("payoff, starvation and contention of drawn chains") {
 
 TEST_CASE("a step on the processor beside greedy workers: contention is found") {
   SimulatedChain chain;
-  chain.stages = {{.name = "read", .category = "read", .seconds = 0.02e-3},
-                  {.name = "decode", .category = "decode", .seconds = 0.6e-3}};
+  chain.stages = {{.name = "read", .category = Category::read, .seconds = 0.02e-3},
+                  {.name = "decode", .category = Category::decode, .seconds = 0.6e-3}};
   chain.batch_size = 4;
   chain.workers = 3;
   chain.cores = 2;

@@ -4,11 +4,11 @@
 
 #include <doctest/doctest.h>
 
-#include "cachebisect/api/selftest/draw.hpp"
-#include "cachebisect/api/selftest/score.hpp"
-#include "cachebisect/api/selftest/summary.hpp"
 #include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/replay/simulated_replayer.hpp"
+#include "cachebisect/selftest/draw.hpp"
+#include "cachebisect/selftest/score.hpp"
+#include "cachebisect/selftest/summary.hpp"
+#include "cachebisect/simulate/simulated_replayer.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::selftest;

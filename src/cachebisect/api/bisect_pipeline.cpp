@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/replay/job/rebuild.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
-#include "cachebisect/replay/rebuild.hpp"
 
 namespace cachebisect {
 Report bisect(const Pipeline& pipeline, std::shared_ptr<TrainStep> step,

@@ -7,13 +7,13 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/bisect/block_runner.hpp"
+#include "cachebisect/bisect/costs/what_if.hpp"
 #include "cachebisect/bisect/explain/explain_phase.hpp"
 #include "cachebisect/bisect/explain/verify.hpp"
-#include "cachebisect/bisect/law/what_if.hpp"
-#include "cachebisect/bisect/measurement.hpp"
-#include "cachebisect/bisect/plan.hpp"
-#include "cachebisect/bisect/report_builder.hpp"
+#include "cachebisect/bisect/record/block_runner.hpp"
+#include "cachebisect/bisect/report/report_builder.hpp"
+#include "cachebisect/bisect/search/measurement.hpp"
+#include "cachebisect/bisect/search/plan.hpp"
 
 namespace cachebisect {
 namespace {
@@ -48,8 +48,8 @@ PlanOptions plan_options(const Replayer& replayer, const ChainDescription& chain
   plan.batch_size = static_cast<double>(chain.batch_size);
   plan.workers = chain.workers;
   for (int s = 1; s <= plan.stages; ++s) {
-    const std::string& kind = chain.stages[static_cast<std::size_t>(s) - 1].kind;
-    if (kind == "collate" || kind == "batch") plan.ready_from = s;
+    const StageKind kind = chain.stages[static_cast<std::size_t>(s) - 1].kind;
+    if (works_on_batches(kind)) plan.ready_from = s;
   }
   plan.all = !options.boundaries.empty();
   plan.candidates = options.boundaries;

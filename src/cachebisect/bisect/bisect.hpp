@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/report.hpp"
-#include "cachebisect/replay/replayer.hpp"
+#include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/protocol/replayer.hpp"
 
 namespace cachebisect {
 

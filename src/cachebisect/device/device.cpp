@@ -7,18 +7,6 @@
 
 namespace cachebisect {
 
-std::string_view to_string(DeviceKind kind) noexcept {
-  switch (kind) {
-    case DeviceKind::cpu:
-      return "cpu";
-    case DeviceKind::cuda:
-      return "cuda";
-    case DeviceKind::emulated:
-      return "emulated";
-  }
-  return "?";
-}
-
 Stream::~Stream() = default;
 Event::~Event() = default;
 Device::~Device() = default;

@@ -11,13 +11,11 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/data/memory.hpp"
 #include "cachebisect/data/tensor_view.hpp"
+#include "cachebisect/protocol/kinds.hpp"
 
 namespace cachebisect {
 
 class DeviceOps;
-
-enum class DeviceKind { cpu, cuda, emulated };
-CACHEBISECT_API std::string_view to_string(DeviceKind kind) noexcept;
 
 /// A queue of work that a device carries out in order. Made by a Device, used with it alone.
 class CACHEBISECT_API Stream {

@@ -34,7 +34,6 @@ ChainStage make_link(const StageSpec& spec, const StageType& type) {
   ChainStage link;
   link.name = spec.name;
   link.type = type.type;
-  link.category = std::string(type.category());
   link.kind = type.kind;
   link.traits = type.traits;
   link.random_key = hash_name(spec.name);

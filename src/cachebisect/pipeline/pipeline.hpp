@@ -13,14 +13,10 @@
 
 namespace cachebisect {
 
-/// Where a boundary's output is held.
-enum class Held { none, host, device };
-
 /// A stage in its place in the chain.
 struct ChainStage {
   std::string name;
   std::string type;  ///< "category.name"
-  std::string category;
   StageKind kind = StageKind::sample;
   StageTraits traits;
   std::uint64_t random_key = 0;  ///< hash_name(name)

@@ -15,7 +15,6 @@ PipelineBuilder& PipelineBuilder::add(std::string name, BuiltStage built) {
   ChainStage link;
   link.name = name.empty() ? default_stage_name(built.type, pipeline_.stages_) : std::move(name);
   link.type = std::move(built.type);
-  link.category = link.type.substr(0, link.type.find('.'));
   link.kind = built.stage->kind();
   link.traits = built.traits;
   link.random_key = hash_name(link.name);

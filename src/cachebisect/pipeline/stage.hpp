@@ -17,11 +17,9 @@
 #include "cachebisect/device/device.hpp"
 #include "cachebisect/device/device_ops.hpp"
 #include "cachebisect/pipeline/params.hpp"
+#include "cachebisect/protocol/kinds.hpp"
 
 namespace cachebisect {
-
-enum class StageKind { source, sample, collate, batch, copy, device };
-CACHEBISECT_API std::string_view to_string(StageKind kind) noexcept;
 
 /// What a stage says of itself beside its parameters.
 struct StageTraits {

@@ -7,15 +7,15 @@
 #include "cachebisect/base/denormals.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/replay/boundary_cache.hpp"
-#include "cachebisect/replay/describe_chain.hpp"
-#include "cachebisect/replay/input_guard.hpp"
-#include "cachebisect/replay/live_reading.hpp"
-#include "cachebisect/replay/load_guard.hpp"
-#include "cachebisect/replay/residency.hpp"
-#include "cachebisect/replay/suspension_watch.hpp"
-#include "cachebisect/replay/tool_cost.hpp"
-#include "cachebisect/replay/training_job.hpp"
+#include "cachebisect/replay/cache/boundary_cache.hpp"
+#include "cachebisect/replay/cache/input_guard.hpp"
+#include "cachebisect/replay/job/describe_chain.hpp"
+#include "cachebisect/replay/job/training_job.hpp"
+#include "cachebisect/replay/loop/load_guard.hpp"
+#include "cachebisect/replay/loop/suspension_watch.hpp"
+#include "cachebisect/replay/loop/tool_cost.hpp"
+#include "cachebisect/replay/reading/live_reading.hpp"
+#include "cachebisect/replay/reading/residency.hpp"
 
 namespace cachebisect {
 namespace {
@@ -42,13 +42,9 @@ void set_timing(const BlockTiming& timing, BlockResult& result) {
 void set_counters(const Pipeline& pipeline, const LoadCounters& loaded,
                   const std::vector<DeviceTime>& on_device, BlockResult& result) {
   result.stages.resize(pipeline.stages().size());
-  for (std::size_t i = 0; i < loaded.stages.size(); ++i) {
-    const StageCounters& stage = loaded.stages[i];
-    result.stages[i] = {stage.busy_seconds, stage.cpu_seconds,    stage.slot_write_seconds,
-                        stage.samples,      stage.serial_seconds, stage.slot_writes};
-  }
+  std::copy(loaded.stages.begin(), loaded.stages.end(), result.stages.begin());
   for (std::size_t i = 0; i < on_device.size(); ++i) {
-    InlineCounters& stage = result.stages.at(pipeline.copy_position() + i);
+    StageCounters& stage = result.stages.at(pipeline.copy_position() + i);
     stage.busy_seconds = on_device[i].busy_seconds;
     stage.cpu_seconds = on_device[i].cpu_seconds;
     stage.samples = on_device[i].samples;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cachebisect/pipeline/pipeline.hpp"
-#include "cachebisect/replay/replayer.hpp"
+#include "cachebisect/protocol/replayer.hpp"
 #include "cachebisect/train/train_step.hpp"
 
 namespace cachebisect {

@@ -65,7 +65,7 @@ Json machine(const MachineReport& m) {
 }
 
 Json device(const ChainDescription& chain) {
-  return {{"kind", chain.device_kind},
+  return {{"kind", to_string(chain.device_kind)},
           {"name", chain.device_name},
           {"memory_bytes", number(chain.device_memory_bytes)},
           {"copy_gb_per_s", number(chain.copy_gb_per_s)}};
@@ -141,7 +141,7 @@ Json live(const Report& report) {
 Json boundary(const BoundaryReport& b) {
   return {{"index", b.index},
           {"after", text(b.after)},
-          {"held", b.held},
+          {"held", to_string(b.held)},
           {"visited", b.visited},
           {"samples_per_second", number(b.samples_per_second.value)},
           {"interval", interval(b.samples_per_second.interval)},
@@ -156,7 +156,7 @@ Json stage(const StageReport& s) {
   return {{"index", s.index},
           {"name", s.name},
           {"type", s.type},
-          {"category", s.category},
+          {"category", category_name(s.type)},
           {"random", s.random},
           {"cacheable", s.cacheable},
           {"drop", number(s.drop.value)},

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cachebisect/bisect/report.hpp"
+#include "cachebisect/bisect/report/report.hpp"
 #include "cachebisect/report/text_layout.hpp"
 
 namespace cachebisect {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/report.hpp"
+#include "cachebisect/bisect/report/report.hpp"
 
 namespace cachebisect {
 

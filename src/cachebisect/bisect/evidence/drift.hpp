@@ -4,7 +4,7 @@
 #include <span>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/report.hpp"
+#include "cachebisect/bisect/report/report.hpp"
 
 namespace cachebisect {
 

@@ -15,7 +15,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/evidence/evidence.hpp"
-#include "cachebisect/bisect/evidence/round_table.hpp"
+#include "cachebisect/bisect/record/round_table.hpp"
 
 namespace cachebisect {
 

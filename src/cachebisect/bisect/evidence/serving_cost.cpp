@@ -6,7 +6,7 @@ namespace cachebisect {
 
 ServingCost::ServingCost(const ChainDescription& chain) {
   for (std::size_t s = 0; s < chain.stages.size(); ++s) {
-    if (chain.stages[s].category == "collate") before_collate_ = static_cast<int>(s);
+    if (chain.stages[s].category == Category::collate) before_collate_ = static_cast<int>(s);
   }
 }
 
@@ -19,7 +19,7 @@ void ServingCost::add(const Arm& arm, const BlockResult& block) {
   const bool replay = arm.kind == ArmKind::replay || arm.kind == ArmKind::null;
   const auto k = static_cast<std::size_t>(before_collate_);
   if (!replay || before_collate_ == 0 || arm.boundary != before_collate_) return;
-  for (const InlineCounters& stage : block.stages) {
+  for (const StageCounters& stage : block.stages) {
     write_seconds_ += stage.slot_write_seconds;
     writes_ += static_cast<double>(stage.slot_writes);
   }

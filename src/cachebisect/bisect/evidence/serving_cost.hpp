@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/replay/replayer.hpp"
+#include "cachebisect/protocol/replayer.hpp"
 
 namespace cachebisect {
 

@@ -14,7 +14,7 @@ constexpr std::size_t kLarge = 1;
 
 std::optional<int> boundary_to_check(const ChainDescription& chain, int stage) {
   for (int k = stage; k > 0; --k) {
-    if (chain.stages.at(static_cast<std::size_t>(k) - 1).held == "host") return k;
+    if (chain.stages.at(static_cast<std::size_t>(k) - 1).held == Held::host) return k;
   }
   return std::nullopt;
 }

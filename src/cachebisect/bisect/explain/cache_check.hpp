@@ -7,10 +7,10 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/bisect/block_runner.hpp"
-#include "cachebisect/bisect/explain/arm_table.hpp"
-#include "cachebisect/bisect/plan.hpp"
-#include "cachebisect/bisect/report.hpp"
+#include "cachebisect/bisect/record/arm_table.hpp"
+#include "cachebisect/bisect/record/block_runner.hpp"
+#include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/bisect/search/plan.hpp"
 
 namespace cachebisect {
 

@@ -33,7 +33,7 @@ void fill_device_side(LimitQuestion& question, const ChainDescription& chain,
                       const Findings& findings) {
   for (const Finding& finding : findings.parts) {
     const StageDescription& stage = chain.stages[static_cast<std::size_t>(finding.part.to) - 1];
-    const bool behind = stage.category == "copy" || stage.category == "device";
+    const bool behind = !runs_on_host(stage.category);
     if (!behind || !finding.part.single() || finding.drop <= question.device_side_drop) continue;
     question.device_side_drop = finding.drop;
     question.device_side_stage = stage.name;

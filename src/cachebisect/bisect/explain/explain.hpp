@@ -7,11 +7,11 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/bisect/block_runner.hpp"
-#include "cachebisect/bisect/explain/arm_table.hpp"
 #include "cachebisect/bisect/explain/explanation.hpp"
-#include "cachebisect/bisect/plan.hpp"
-#include "cachebisect/bisect/verdict.hpp"
+#include "cachebisect/bisect/record/arm_table.hpp"
+#include "cachebisect/bisect/record/block_runner.hpp"
+#include "cachebisect/bisect/search/plan.hpp"
+#include "cachebisect/bisect/search/verdict.hpp"
 
 namespace cachebisect {
 

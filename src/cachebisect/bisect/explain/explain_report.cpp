@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
+#include "cachebisect/bisect/costs/fitted_law.hpp"
 #include "cachebisect/bisect/explain/cache_check.hpp"
 #include "cachebisect/bisect/explain/explanation.hpp"
 #include "cachebisect/bisect/explain/limit.hpp"
-#include "cachebisect/bisect/format.hpp"
-#include "cachebisect/bisect/law/fitted_law.hpp"
+#include "cachebisect/bisect/report/format.hpp"
 
 namespace cachebisect {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/report.hpp"
+#include "cachebisect/bisect/report/report.hpp"
 
 namespace cachebisect {
 

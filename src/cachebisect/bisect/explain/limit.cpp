@@ -8,9 +8,7 @@ constexpr double kHardlyStarved = 0.05;
 /// So close to the ceiling there is nothing left to lose.
 constexpr double kAtCeiling = 0.02;
 
-bool on_host(const StageDescription& stage) {
-  return stage.category != "copy" && stage.category != "device";
-}
+bool on_host(const StageDescription& stage) { return runs_on_host(stage.category); }
 
 }  // namespace
 
@@ -25,7 +23,7 @@ std::string find_limit(const ChainDescription& chain, const LimitQuestion& quest
   double busiest = 0;
   std::string name;
   for (std::size_t s = 0; s < totals.stages.size() && s < chain.stages.size(); ++s) {
-    const InlineCounters& counters = totals.stages[s];
+    const StageCounters& counters = totals.stages[s];
     const bool runs = static_cast<int>(s) + 1 != question.free_stage && counters.samples > 0;
     if (!runs || !on_host(chain.stages[s])) continue;
     const double busy = counters.busy_seconds / static_cast<double>(counters.samples);

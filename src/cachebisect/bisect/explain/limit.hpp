@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/explain/arm_table.hpp"
+#include "cachebisect/bisect/record/arm_table.hpp"
 
 namespace cachebisect {
 

@@ -6,7 +6,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/shuffle.hpp"
-#include "cachebisect/bisect/law/what_if.hpp"
+#include "cachebisect/bisect/costs/what_if.hpp"
 
 namespace cachebisect {
 namespace {

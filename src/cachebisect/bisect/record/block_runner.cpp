@@ -1,0 +1,82 @@
+#include "cachebisect/bisect/record/block_runner.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/random.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr int kMostVoidInARow = 20;
+
+}  // namespace
+
+BlockRunner::BlockRunner(Replayer& replayer, const BisectOptions& options)
+    : replayer_(&replayer), options_(&options) {}
+
+void BlockRunner::start() {
+  started_ = replayer_->clock();
+  started_once_ = true;
+}
+
+double BlockRunner::elapsed() const {
+  if (!started_once_) return 0;
+  return std::max(0.0, replayer_->clock() - started_ - left_out_seconds_);
+}
+
+double BlockRunner::leave_out_since(double clock) {
+  const double seconds = std::max(0.0, replayer_->clock() - clock);
+  if (started_once_) left_out_seconds_ += seconds;
+  return seconds;
+}
+
+void BlockRunner::begin_round(int round) {
+  round_ = round;
+  replayer_->begin_round();
+}
+
+BlockResult BlockRunner::run(const Arm& arm, int warmup_steps, int steps) {
+  BlockRequest request{arm, steps, warmup_steps, 0};
+  request.seed = RandomStream({.seed = options_->seed,
+                               .index = static_cast<std::uint64_t>(round_ + 1),
+                               .stage = hash_name("block")})
+                     .next_u64();
+  for (int attempt = 0; attempt < kMostVoidInARow; ++attempt) {
+    if (options_->stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
+    const double before = replayer_->clock();
+    BlockResult result = replayer_->run(request, options_->stop);
+    records_.push_back({round_, arm, result});
+    if (result.is_void) {
+      ++void_blocks_;
+      leave_out_since(before);
+      continue;
+    }
+    if (!std::isfinite(result.seconds) || result.seconds <= 0 || result.samples == 0) {
+      throw Error(ErrorKind::data, std::string("a block of the arm ") + to_string(arm.kind) +
+                                       " at boundary " + std::to_string(arm.boundary) +
+                                       " took no time or had no samples: the clock or the "
+                                       "training step is not what it says");
+    }
+    report_progress(arm);
+    return result;
+  }
+  throw Error(ErrorKind::data, "the process was suspended in " + std::to_string(kMostVoidInARow) +
+                                   " blocks in a row; nothing can be measured like this");
+}
+
+void BlockRunner::report_progress(const Arm& arm) const {
+  if (!options_->progress) return;
+  Progress progress;
+  progress.phase = phase_;
+  progress.round = std::max(0, round_);
+  progress.arm = arm;
+  progress.best = best_;
+  progress.elapsed_seconds = elapsed();
+  progress.budget_seconds = options_->budget_seconds;
+  progress.expected_seconds = expected_;
+  options_->progress(progress);
+}
+
+}  // namespace cachebisect

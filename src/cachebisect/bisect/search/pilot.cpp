@@ -1,0 +1,124 @@
+#include "cachebisect/bisect/search/pilot.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/bisect/costs/prior.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// A pilot block is half as long as one that counts.
+constexpr double kPilotShare = 0.5;
+constexpr int kLeastSteps = 3;
+constexpr int kLeastWarmup = 2;
+constexpr double kAgree = 0.01;
+/// Untimed rings of batches where workers crowd out a training thread that computes for this share
+/// of a block: the ring fills at its expense until it is full.
+constexpr int kRingsForTrainer = 2;
+constexpr double kBusyTrainer = 0.1;
+/// And where work on whole batches takes this share of the time of three workers or more: one of
+/// them at a time falls behind the others, who part from their common start only slowly.
+constexpr int kRingsForBatches = 3;
+constexpr double kLongBatches = 0.2;
+
+/// Of what keeps the workers busy: collate and batch stages. 0 where no probe says.
+double share_of_batches(const ChainDescription& chain, const BlockResult& live) {
+  double batches = 0;
+  double all = 0;
+  for (std::size_t s = 0; s < std::min(live.stages.size(), chain.stages.size()); ++s) {
+    const StageKind kind = chain.stages[s].kind;
+    if (kind == StageKind::copy || kind == StageKind::device) continue;
+    all += live.stages[s].busy_seconds;
+    if (works_on_batches(kind)) batches += live.stages[s].busy_seconds;
+  }
+  return all > 0 ? batches / all : 0;
+}
+
+}  // namespace
+
+Pilot::Pilot(BlockRunner& runner, Plan& plan, const ChainDescription& chain)
+    : runner_(&runner),
+      plan_(&plan),
+      chain_(&chain),
+      emulated_(chain.device_kind == DeviceKind::emulated),
+      most_warmup_(std::max({4, chain.workers, chain.ring_slots})),
+      ceiling_(static_cast<int>(chain.stages.size())) {}
+
+int Pilot::pilot_steps(double step_seconds) const {
+  return plan_->steps_for(step_seconds / kPilotShare);
+}
+
+double Pilot::block(int boundary, int warmup, int steps) {
+  const BlockResult result = runner_->run({.boundary = boundary}, warmup, steps);
+  return result.seconds / std::max(1, result.steps);
+}
+
+void Pilot::ends() {
+  runner_->begin_round(-1);
+  if (emulated_) plan_->set_warmup(chain_->workers < 2 ? kLeastWarmup : most_warmup_);
+  // The first block also pays for what a process does once; where steps are slow, that is little.
+  double ceiling = block(ceiling_, plan_->warmup(ceiling_), kLeastSteps);
+  if (pilot_steps(ceiling) > kLeastSteps) {
+    ceiling = block(ceiling_, plan_->warmup(ceiling_), pilot_steps(ceiling));
+  }
+  plan_->set_pilot(ceiling_, ceiling);
+  // Live may be slower by orders of magnitude: a few steps first, as many as it can bear after.
+  double first = block(0, plan_->warmup(0), kLeastSteps);
+  if (pilot_steps(first) > kLeastSteps) first = block(0, plan_->warmup(0), pilot_steps(first));
+  if (const int rings = rings_to_settle(runner_->records().back().result); rings > 1) {
+    most_warmup_ *= rings;
+    if (emulated_) plan_->set_warmup(most_warmup_);
+    first = block(0, plan_->warmup(0), pilot_steps(first));
+  }
+  plan_->set_pilot(0, first);
+  plan_->set_prior(expected_seconds(*chain_, runner_->records().back().result,
+                                    ceiling / static_cast<double>(chain_->batch_size)));
+  if (!emulated_) choose_warmup(first);
+}
+
+int Pilot::rings_to_settle(const BlockResult& live) const {
+  if (chain_->workers < 2) return 1;
+  const double cores = chain_->usable_cpus ? *chain_->usable_cpus : probe_machine().usable_cpus;
+  const bool trains = live.trainer_seconds > kBusyTrainer * live.seconds;
+  const bool batches = chain_->workers > 2 && share_of_batches(*chain_, live) > kLongBatches;
+  return batches ? kRingsForBatches : trains && chain_->workers + 1 > cores ? kRingsForTrainer : 1;
+}
+
+void Pilot::choose_warmup(double first_step) {
+  const std::array<int, 3> choices{2, 4, most_warmup_};
+  const int steps = plan_->steps(0);
+  double before = first_step;
+  for (std::size_t i = 0; i + 1 < choices.size(); ++i) {
+    plan_->set_warmup(choices[i]);
+    if (choices[i + 1] == choices[i] || runner_->left() < 4 * plan_->block_seconds(0)) return;
+    const double next = block(0, choices[i + 1], steps);
+    const bool agree = std::abs(next / before - 1) <= kAgree;
+    plan_->set_pilot(0, next);
+    if (agree) return;
+    before = next;
+  }
+  plan_->set_warmup(choices.back());
+}
+
+void Pilot::measure(int boundary) {
+  // No boundary is slower than live by much, none faster than the ceiling.
+  const double guess = plan_->block_seconds(0) / (plan_->warmup(0) + plan_->steps(0));
+  plan_->set_pilot(boundary, block(boundary, plan_->warmup(boundary), pilot_steps(guess)));
+}
+
+void Pilot::explore() {
+  while (runner_->left() > 0) {
+    const std::optional<int> boundary = plan_->to_pilot();
+    if (!boundary) break;
+    measure(*boundary);
+  }
+  for (const int boundary : plan_->boundaries()) {
+    if (runner_->left() > 0 && !plan_->piloted(boundary)) measure(boundary);
+  }
+}
+
+}  // namespace cachebisect

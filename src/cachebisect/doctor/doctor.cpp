@@ -1,0 +1,71 @@
+#include "cachebisect/doctor/doctor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/evidence/evidence.hpp"
+#include "cachebisect/bisect/report/machine_report.hpp"
+#include "cachebisect/bisect/report/warnings.hpp"
+#include "cachebisect/doctor/bandwidth_probe.hpp"
+#include "cachebisect/doctor/noise_probe.hpp"
+#include "cachebisect/replay/loop/tool_cost.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// Of the time given; the rest goes to bandwidth, timers and files.
+constexpr double kNoiseShare = 0.7;
+constexpr double kFloorShare = 0.1;
+/// Of the null pipeline, the source included: what a common chain has.
+constexpr std::size_t kSampleStages = 4;
+
+void judge_noise(Diagnosis& diagnosis, const NoiseTrace& trace) {
+  Noise& noise = diagnosis.machine.noise;
+  noise.block_cv = coefficient_of_variation(trace.block_taus);
+  noise.null_drop.value = theta_to_drop(median(trace.differences));
+  const double confidence = diagnosis.trust_options.confidence;
+  if (const auto interval = median_interval(trace.differences, confidence)) {
+    noise.null_drop.interval =
+        Interval{theta_to_drop(interval->low), theta_to_drop(interval->high)};
+  }
+  diagnosis.pairs = trace.differences.size();
+  std::vector<double> sizes;
+  for (const double d : trace.differences) sizes.push_back(std::expm1(std::abs(d)));
+  diagnosis.neighbour_difference = median(sizes);
+  diagnosis.trust_options.block_seconds = trace.block_seconds;
+  diagnosis.trust = trust_in(trace.differences, diagnosis.trust_options);
+}
+
+}  // namespace
+
+Diagnosis diagnose(Device& device, const DoctorOptions& options, const std::stop_token& stop) {
+  Diagnosis diagnosis;
+  const MachineInfo machine = probe_machine();
+  diagnosis.machine = describe_machine(machine);
+  diagnosis.device = device.info();
+  diagnosis.trust_options.budget_seconds = options.budget_seconds;
+  MachineWatch watch;
+  judge_noise(diagnosis,
+              measure_noise(kNoiseShare * options.seconds, machine.usable_cpus, watch, stop));
+  fill_disturbance(diagnosis.machine.noise, watch.seen());
+  const ToolCost cost =
+      measure_inline_cost(device, kSampleStages, kFloorShare * options.seconds, stop);
+  diagnosis.machine.floor = {.ns_per_sample = 1e9 * cost.seconds_per_sample,
+                             .us_per_batch = 1e6 * cost.seconds_per_batch};
+  constexpr double kMostThreads = 256;
+  diagnosis.memory_threads =
+      static_cast<int>(std::clamp(std::ceil(machine.usable_cpus), 1.0, kMostThreads));
+  diagnosis.memory_gb_per_s = memory_gb_per_s(1, machine, stop);
+  diagnosis.memory_all_gb_per_s = diagnosis.memory_threads > 1
+                                      ? memory_gb_per_s(diagnosis.memory_threads, machine, stop)
+                                      : diagnosis.memory_gb_per_s;
+  diagnosis.copy_gb_per_s = copy_gb_per_s(device, stop);
+  diagnosis.timers = measure_timers();
+  if (!options.folder.empty()) diagnosis.page_cache = probe_page_cache(options.folder);
+  diagnosis.warnings = find_machine_warnings(diagnosis.machine, diagnosis.memory_threads);
+  return diagnosis;
+}
+
+}  // namespace cachebisect

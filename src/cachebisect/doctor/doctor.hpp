@@ -1,0 +1,50 @@
+// What this machine is good for: its cores and memory, how steady it is, and what the tool itself
+// costs here.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/device/device.hpp"
+#include "cachebisect/doctor/page_cache_probe.hpp"
+#include "cachebisect/doctor/timer_probe.hpp"
+#include "cachebisect/doctor/trust.hpp"
+
+namespace cachebisect {
+
+struct DoctorOptions {
+  double seconds = 10;         ///< to measure, about
+  std::string folder{};        ///< where the data lies; empty: files are not looked at
+  double budget_seconds = 60;  ///< of the runs that the answer is about
+};
+
+struct Diagnosis {
+  MachineReport machine;            ///< noise: of `pairs`; floor: stages that do nothing, inline
+  std::size_t pairs = 0;            ///< of equal blocks of a small pipeline, emulated step
+  double neighbour_difference = 0;  ///< median share by which the blocks of a pair differ
+  TrustOptions trust_options;       ///< what `trust` was asked about
+  Trust trust;                      ///< what that noise lets be certified
+  double memory_gb_per_s = 0;       ///< one core's memcpy, bytes read plus bytes written
+  int memory_threads = 1;           ///< as many as there are usable CPUs
+  double memory_all_gb_per_s = 0;   ///< of all those threads together
+  DeviceInfo device;
+  std::optional<double>
+      copy_gb_per_s;  ///< pinned host to device, 64 MiB; none where the device does not copy
+  TimerLateness timers;
+  std::optional<PageCacheFacts> page_cache;
+  std::vector<Warning> warnings;  ///< the same as a report would have
+};
+
+/// Measures for about `seconds`. Throws Error(interrupted) on `stop`, Error(device) when the device
+/// fails.
+CACHEBISECT_API Diagnosis diagnose(Device& device, const DoctorOptions& options,
+                                   const std::stop_token& stop);
+/// The diagnosis in words, at most 80 columns: what drops can be trusted on this machine.
+CACHEBISECT_API std::string to_text(const Diagnosis& diagnosis);
+
+}  // namespace cachebisect

@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "cachebisect/bisect/report/format.hpp"
+#include "cachebisect/bisect/report/near_floor.hpp"
+#include "cachebisect/doctor/doctor.hpp"
+#include "cachebisect/report/number_format.hpp"
+#include "cachebisect/report/text_layout.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr int kColumns = 80;
+/// The default of --min-drop: what a run asks of a machine.
+constexpr double kUsualDrop = 0.05;
+
+std::string decimal(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), value < 100 ? "%.3g" : "%.0f", value);
+  return text.data();
+}
+
+// "label    text", the lines that follow indented to the text.
+std::string labelled(const std::string& label, const std::string& text) {
+  constexpr std::size_t kLabelColumns = 9;
+  std::string line = label;
+  line.resize(kLabelColumns, ' ');
+  for (const char c : wrap(text, kColumns - static_cast<int>(kLabelColumns), 0)) {
+    line += c;
+    if (c == '\n') line.append(kLabelColumns, ' ');
+  }
+  line.resize(line.size() - kLabelColumns);
+  return line;
+}
+
+std::string machine_lines(const Diagnosis& d) {
+  const MachineReport& m = d.machine;
+  const std::string machine = m.cpu + ", " + std::to_string(m.cores) + " cores, " +
+                              decimal(m.usable_cpus) + " usable, " + format_bytes(m.memory_bytes);
+  std::string system = m.os;
+  if (m.virtualized) system += *m.virtualized ? ", virtual machine" : ", bare metal";
+  std::string device = d.device.name;
+  if (d.device.memory_bytes)
+    device += ", " + format_bytes(static_cast<double>(*d.device.memory_bytes));
+  if (d.copy_gb_per_s) device += ", copies " + decimal(*d.copy_gb_per_s) + " GB/s";
+  std::string memory = decimal(d.memory_gb_per_s) + " GB/s moved by one core";
+  if (d.memory_threads > 1) {
+    memory += ", " + decimal(d.memory_all_gb_per_s) + " GB/s by " +
+              std::to_string(d.memory_threads) + " together";
+  }
+  return labelled("machine", machine) + labelled("system", system) + labelled("device", device) +
+         labelled("memory", memory);
+}
+
+std::string timer_line(const Diagnosis& d) {
+  return labelled("timers", "sleeps end " + format_seconds(d.timers.median_seconds) +
+                                " late (median), one in a hundred more than " +
+                                format_seconds(d.timers.p99_seconds));
+}
+
+std::string file_line(const PageCacheFacts& facts) {
+  std::string text = facts.folder;
+  if (!facts.file_system.empty()) text += " (" + facts.file_system + ")";
+  text += ": ";
+  const auto works = facts.eviction_works();
+  if (!facts.problem.empty()) {
+    text += facts.problem;
+  } else if (!works) {
+    text += "the system does not tell what is in the page cache; --io cold cannot be checked";
+  } else if (*works) {
+    text += "files can be dropped from the page cache; --io cold works";
+  } else {
+    text += format_percent(*facts.resident_after_eviction) +
+            " of a file stays in memory when it is dropped; --io cold would not be cold";
+  }
+  return labelled("files", text);
+}
+
+std::string noise_line(const Diagnosis& d) {
+  const std::string text =
+      "equal blocks of a small pipeline, " + format_seconds(d.trust_options.block_seconds) +
+      " each: neighbours " + "differ by " + format_percent(d.neighbour_difference) +
+      " (median of " + std::to_string(d.pairs) + " pairs), all by " +
+      format_percent(d.machine.noise.block_cv.value_or(0)) + " (standard deviation over mean)";
+  return labelled("noise", text);
+}
+
+std::string disturbance_line(const Noise& noise) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (noise.other_load) add(rate(*noise.other_load) + " CPUs busy with other processes");
+  if (noise.steal_share) add(format_percent(*noise.steal_share) + " of CPU time stolen");
+  add(noise.frequency_change ? "the clock changed by " + format_percent(*noise.frequency_change)
+                             : "the clock cannot be read");
+  if (noise.throttled_share) {
+    add("the CPU quota ran out in " + format_percent(*noise.throttled_share) + " of its periods");
+  }
+  if (noise.memory_stall_share) {
+    add("programs waited for memory " + format_percent(*noise.memory_stall_share) + " of the time");
+  }
+  return labelled("load", text);
+}
+
+std::string floor_line(const Diagnosis& d) {
+  const ToolFloor& floor = d.machine.floor;
+  return labelled("floor",
+                  "the tool itself: " + format_seconds(floor.ns_per_sample.value_or(0) * 1e-9) +
+                      " a sample, " + format_seconds(floor.us_per_batch.value_or(0) * 1e-6) +
+                      " a batch; costs within " + decimal(kFloorsToTrust) +
+                      " times that are not judged");
+}
+
+std::string verdict(const Diagnosis& d) {
+  if (d.pairs < kLeastDifferences) {
+    return "Too little was measured to say what can be trusted here; give --seconds 10.";
+  }
+  const Trust& trust = d.trust;
+  const std::string budget = duration(d.trust_options.budget_seconds);
+  if (!trust.smallest_drop) {
+    return "Too unsteady: not even a drop of 60% could be certified in " + budget +
+           " here. Stop other work on this machine, or give a longer --budget.";
+  }
+  std::string text = *trust.smallest_drop <= kUsualDrop
+                         ? "Steady enough: drops of "
+                         : "Only large drops can be trusted: those of ";
+  text += format_percent(*trust.smallest_drop) + " and more can be told from none in " + budget +
+          " here";
+  if (trust.seconds_for_a_fifth) {
+    text += "; one of 20% is certified in about " + duration(*trust.seconds_for_a_fifth);
+  }
+  return text + " (a chain of " + std::to_string(d.trust_options.boundaries - 1) + " stages, at " +
+         format_percent(d.trust_options.confidence) + ").";
+}
+
+std::string warning_lines(const Diagnosis& d) {
+  std::string text;
+  for (const Warning& warning : d.warnings) {
+    text += wrap("warning: " + as_sentence(warning.text) + " " + as_sentence(warning.remedy),
+                 kColumns, 2);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const Diagnosis& diagnosis) {
+  std::string text = machine_lines(diagnosis) + timer_line(diagnosis);
+  if (diagnosis.page_cache) text += file_line(*diagnosis.page_cache);
+  text += noise_line(diagnosis) + disturbance_line(diagnosis.machine.noise) +
+          floor_line(diagnosis) + "\n" + wrap(verdict(diagnosis), kColumns, 0);
+  return text + warning_lines(diagnosis);
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,117 @@
+#include "cachebisect/doctor/page_cache_probe.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "cachebisect/replay/reading/residency.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr std::size_t kFileBytes = std::size_t{4} << 20U;
+
+struct FileSystem {
+  long magic;
+  const char* name;
+};
+
+// From linux/magic.h and the file systems' own sources.
+constexpr std::array<FileSystem, 12> kFileSystems{{{0xEF53, "ext4"},
+                                                   {0x01021994, "tmpfs"},
+                                                   {0x794C7630, "overlay"},
+                                                   {0x58465342, "xfs"},
+                                                   {0x9123683E, "btrfs"},
+                                                   {0x6969, "nfs"},
+                                                   {0x65735546, "fuse"},
+                                                   {0x2FC12FC1, "zfs"},
+                                                   {0x01021997, "9p"},
+                                                   {0x0BD00BD0, "lustre"},
+                                                   {0xFF534D42, "cifs"},
+                                                   {0xF2F52010, "f2fs"}}};
+
+std::string file_system_of(const std::string& folder) {
+  struct statfs facts {};
+  if (statfs(folder.c_str(), &facts) != 0) return {};
+  for (const FileSystem& known : kFileSystems) {
+    if (known.magic == static_cast<long>(facts.f_type)) return known.name;
+  }
+  return {};
+}
+
+/// A file of its own that is gone with the object.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& folder) : path_(folder + "/doctor-XXXXXX") {
+    file_ = mkstemp(path_.data());
+  }
+  ~TemporaryFile() {
+    if (file_ < 0) return;
+    close(file_);
+    unlink(path_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] bool fill(std::size_t bytes) const {
+    if (file_ < 0) return false;
+    const std::vector<char> piece(std::size_t{1} << 16U, 'x');
+    for (std::size_t done = 0; done < bytes;) {
+      const ssize_t written = write(file_, piece.data(), std::min(piece.size(), bytes - done));
+      if (written <= 0) return false;
+      done += static_cast<std::size_t>(written);
+    }
+    return fsync(file_) == 0;
+  }
+
+ private:
+  std::string path_;
+  int file_ = -1;
+};
+
+/// One sample, which is the file: residency and eviction as the measuring does them.
+class OneFile final : public SourceStage {
+ public:
+  explicit OneFile(std::string path) : path_(std::move(path)) {}
+  [[nodiscard]] std::uint64_t size() const override { return 1; }
+  [[nodiscard]] SampleSpec infer() override { return {}; }
+  void read(Sample& /*out*/, const SampleContext& /*context*/) const override {}
+  [[nodiscard]] std::vector<FileRange> files(SampleIndex /*index*/) const override {
+    return {{path_, 0, kFileBytes}};
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+PageCacheFacts probe_page_cache(const std::string& folder) {
+  PageCacheFacts facts;
+  facts.folder = folder;
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  facts.file_system = file_system_of(folder);
+  const TemporaryFile file(folder);
+  if (!file.fill(kFileBytes)) {
+    facts.problem = std::string("a file cannot be written there: ") + std::strerror(errno);
+    return facts;
+  }
+  const OneFile source(file.path());
+  const std::array<SampleIndex, 1> sample{SampleIndex{0}};
+  facts.resident_after_write = resident_share(source, sample);
+  evict(source, sample);
+  facts.resident_after_eviction = resident_share(source, sample);
+  return facts;
+}
+
+}  // namespace cachebisect

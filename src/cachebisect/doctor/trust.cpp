@@ -1,0 +1,107 @@
+#include "cachebisect/doctor/trust.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "cachebisect/base/random.hpp"
+#include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/evidence/evidence.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr int kTrials = 20;
+constexpr int kMustSucceed = 18;
+/// More rounds than these tell drops smaller than any that matters, and cost time to play through.
+constexpr int kMostRounds = 250;
+constexpr double kNullShare = 0.1;
+constexpr double kSuspectWeight = 0.5;
+/// No interval is printed narrower, so that nothing smaller can be told from none.
+constexpr double kSmallest = 2 * kLeastHalfWidth;
+constexpr double kLargest = 0.6;
+
+class NoiseSource {
+ public:
+  NoiseSource(std::span<const double> differences, int trial)
+      : differences_(differences),
+        random_({.seed = 1,
+                 .index = static_cast<std::uint64_t>(trial),
+                 .stage = hash_name("doctor-trust")}) {}
+
+  double next() {
+    const double size = differences_[random_.below(differences_.size())];
+    return random_.uniform() < 0.5 ? size : -size;
+  }
+
+ private:
+  std::span<const double> differences_;
+  RandomStream random_;
+};
+
+Evidence fresh(const TrustOptions& options) {
+  return Evidence(2 / ((1 - options.confidence) * kSuspectWeight));
+}
+
+/// Rounds until a drop is certified above `bar`; beyond `most`: most + 1.
+int rounds_to_certify(NoiseSource noise, double drop, double bar, int most,
+                      const TrustOptions& options) {
+  Evidence evidence = fresh(options);
+  for (int round = 1; round <= most; ++round) {
+    evidence.add(drop_to_theta(drop) + noise.next());
+    if (evidence.rejects_at_most(drop_to_theta(bar))) return round;
+  }
+  return most + 1;
+}
+
+std::vector<double> rounds_of_trials(std::span<const double> differences, double drop, double bar,
+                                     int most, const TrustOptions& options) {
+  std::vector<double> rounds;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const NoiseSource noise(differences, trial);
+    rounds.push_back(rounds_to_certify(noise, drop, bar, most, options));
+  }
+  return rounds;
+}
+
+bool told_from_none(std::span<const double> differences, double drop, int rounds,
+                    const TrustOptions& options) {
+  const auto needed = rounds_of_trials(differences, drop, 0, rounds, options);
+  return std::count_if(needed.begin(), needed.end(), [&](double r) { return r <= rounds; }) >=
+         kMustSucceed;
+}
+
+std::optional<double> smallest_drop(std::span<const double> differences, int rounds,
+                                    const TrustOptions& options) {
+  if (!told_from_none(differences, kLargest, rounds, options)) return std::nullopt;
+  double low = kSmallest;
+  double high = kLargest;
+  if (told_from_none(differences, low, rounds, options)) return low;
+  while (high / low > 1.05) {
+    const double middle = std::sqrt(low * high);
+    (told_from_none(differences, middle, rounds, options) ? high : low) = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
+Trust trust_in(std::span<const double> differences, const TrustOptions& options) {
+  Trust trust;
+  if (differences.size() < kLeastDifferences || options.block_seconds <= 0) return trust;
+  const double pilot = options.boundaries * options.block_seconds;
+  const double round = pilot * (1 + kNullShare);
+  const double fitting = (options.budget_seconds - pilot) / round;
+  const int rounds = static_cast<int>(std::clamp<double>(fitting, 0, kMostRounds));
+  trust.smallest_drop = smallest_drop(differences, rounds, options);
+  constexpr double kFifth = 0.2;
+  const auto needed = rounds_of_trials(differences, kFifth, options.min_drop, kMostRounds, options);
+  const double typical = median(needed);
+  const double seconds = pilot + typical * round;
+  if (typical <= kMostRounds && seconds <= 10 * options.budget_seconds) {
+    trust.seconds_for_a_fifth = seconds;
+  }
+  return trust;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,82 @@
+// The ring of batch slots: the only queue. No free slot is the back-pressure.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cachebisect/executor/batch_slot.hpp"
+
+namespace cachebisect {
+
+/// Batch number b lives in slot b % size(). A slot's phase counts up: 2r free for its r-th batch,
+/// 2r + 1 ready. Who waits sleeps in the kernel (std::atomic::wait on a 32-bit word); all that
+/// notify is sequentially consistent, so that no wake-up is lost.
+class SlotRing {
+ public:
+  SlotRing(std::size_t slots, const Pipeline& pipeline,
+           const std::shared_ptr<MemoryResource>& memory);
+
+  /// Empties the ring for batches of `grains` grains. No worker may run.
+  void reset(std::int32_t grains);
+  /// Lets everybody who waits go; nothing is published until reset().
+  void stop() noexcept;
+
+  /// The slot of this batch once it is free and its event has happened; null after stop(). Adds the
+  /// seconds waited.
+  BatchSlot* acquire(std::uint64_t sequence, Device& device, double& waited_seconds);
+  /// The slot of this batch if it is free now.
+  BatchSlot* try_acquire(std::uint64_t sequence, Device& device);
+  /// The batch is complete. Wakes the consumer.
+  void publish(std::uint64_t sequence) noexcept;
+
+  [[nodiscard]] bool is_ready(std::uint64_t sequence) const noexcept;
+  /// How many batches from `sequence` on are ready, without a gap.
+  [[nodiscard]] int ready_from(std::uint64_t sequence) const noexcept;
+  [[nodiscard]] const BatchSlot& slot(std::uint64_t sequence) const noexcept {
+    return place(sequence).slot;
+  }
+  /// Free for the next batch after `free_after` (may be null). Wakes the workers that wait for it.
+  void release(std::uint64_t sequence, const Event* free_after) noexcept;
+  /// Waits until no device works on a slot any more.
+  void drain(Device& device);
+
+  /// The consumer's word: changes whenever is_ready(), stop() or ring_bell() may have news.
+  [[nodiscard]] std::uint32_t bell() const noexcept { return bell_.load(); }
+  void wait_bell(std::uint32_t seen) const noexcept { bell_.wait(seen); }
+  void ring_bell() noexcept {
+    bell_.fetch_add(1);
+    bell_.notify_all();
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
+  [[nodiscard]] std::size_t capacity() const noexcept;
+
+ private:
+  struct Place {
+    Place(const Pipeline& pipeline, const std::shared_ptr<MemoryResource>& memory)
+        : slot(pipeline, memory) {}
+    alignas(64) std::atomic<std::uint32_t> phase{0};
+    const Event* free_after = nullptr;
+    std::atomic<bool> reusable{true};  // free_after has happened
+    BatchSlot slot;
+  };
+
+  [[nodiscard]] Place& place(std::uint64_t sequence) const noexcept {
+    return *places_[sequence % places_.size()];
+  }
+  [[nodiscard]] std::uint32_t free_phase(std::uint64_t sequence) const noexcept {
+    return static_cast<std::uint32_t>(2 * (sequence / places_.size()));
+  }
+  /// Looks whether the place's event has happened.
+  static bool is_reusable(Place& place, Device& device);
+  /// Returns early when the ring is stopped meanwhile.
+  static void await_event(Place& place, Device& device);
+
+  std::vector<std::unique_ptr<Place>> places_;
+  std::int32_t grains_ = 1;
+  alignas(64) std::atomic<std::uint32_t> bell_{0};
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,18 @@
+// --set PATH=VALUE, applied to the file's JSON before it is read, so that it meets every check.
+// Internal to the pipeline floor.
+#pragma once
+
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cachebisect/pipeline/file/context.hpp"
+
+namespace cachebisect::spec {
+
+/// Writes the values into `root` and notes their pointers in `context`. A stage is named by its
+/// name or its 0-based number. Throws Error(usage) naming the option and the nearest known name.
+void apply_overrides(nlohmann::json& root, const std::vector<SpecOverride>& overrides,
+                     Context& context);
+
+}  // namespace cachebisect::spec

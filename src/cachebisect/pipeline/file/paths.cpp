@@ -1,0 +1,58 @@
+#include "cachebisect/pipeline/file/paths.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "cachebisect/base/names.hpp"
+
+namespace cachebisect::spec {
+namespace {
+
+bool is_variable_name(std::string_view name) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto inner = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  return !name.empty() && letter(name.front()) && std::ranges::all_of(name, inner);
+}
+
+std::string value_of(const std::string& name, const Pointer& at, const Context& context) {
+  if (name == "cache") {
+    if (!context.paths.cache_folder.empty()) return context.paths.cache_folder;
+    context.fail(at, "uses ${cache}, and there is no cache folder; set XDG_CACHE_HOME or HOME");
+  }
+  if (!is_variable_name(name))
+    context.fail(at, "has a bad variable name " + quote(name) + " in ${...}");
+  const char* const value = std::getenv(name.c_str());
+  if (value == nullptr) {
+    context.fail(at, "uses ${" + name + "}, which is not set in the environment; export " + name +
+                         " or write the path out");
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string resolve_path(const std::string& path, const Pointer& at, const Context& context) {
+  if (path.empty()) context.fail(at, "must be a path, not an empty string");
+  if (path.find('\0') != std::string::npos)
+    context.fail(at, "must be a path without a NUL character");
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t open = path.find("${"); open != std::string::npos;
+       open = path.find("${", done)) {
+    const std::size_t close = path.find('}', open);
+    if (close == std::string::npos) context.fail(at, "has ${ without its }");
+    out += path.substr(done, open - done) +
+           value_of(path.substr(open + 2, close - open - 2), at, context);
+    done = close + 1;
+  }
+  out += path.substr(done);
+  if (out.empty()) context.fail(at, "is empty once its variables are filled in");
+  const auto absolute =
+      std::filesystem::absolute(std::filesystem::path(context.paths.base_folder) / out);
+  return absolute.string();
+}
+
+}  // namespace cachebisect::spec

@@ -1,0 +1,81 @@
+// A spec back to JSON: the whole of it, so that it parses to an equal spec.
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/pipeline/file/param_json.hpp"
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
+
+namespace cachebisect {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json stage_json(const StageSpec& stage) {
+  ordered_json out{{"use", stage.use}, {"name", stage.name}};
+  if (stage.skip_damaged) out["on_error"] = "skip";
+  spec::write_params(out, stage.params);
+  return out;
+}
+
+ordered_json model_json(const TrainSpec& train) {
+  ordered_json optimizer{{"kind", train.optimizer.kind}, {"lr", train.optimizer.lr}};
+  if (train.optimizer.kind == "sgd") optimizer["momentum"] = train.optimizer.momentum;
+  optimizer["weight_decay"] = train.optimizer.weight_decay;
+  ordered_json out{{"model", train.model},
+                   {"classes", train.classes},
+                   {"loss", train.loss},
+                   {"optimizer", std::move(optimizer)},
+                   {"precision", train.precision}};
+  if (train.threads) out["threads"] = *train.threads;
+  return out;
+}
+
+ordered_json train_json(const TrainSpec& train) {
+  ordered_json out;
+  switch (train.kind) {
+    case TrainSpec::Kind::model:
+      out = model_json(train);
+      break;
+    case TrainSpec::Kind::callback:
+      out["kind"] = "callback";
+      break;
+    case TrainSpec::Kind::emulated:
+      out["kind"] = "emulated";
+      break;
+    case TrainSpec::Kind::plugin:
+      out["use"] = train.use;
+      break;
+  }
+  out["sync_every"] = train.sync_every;
+  if (train.kind == TrainSpec::Kind::plugin) spec::write_params(out, train.params);
+  return out;
+}
+
+ordered_json emulate_json(const EmulateSpec& emulate) {
+  return {{"step_ms", emulate.step_ms},
+          {"copy_gb_per_s", emulate.copy_gb_per_s},
+          {"copy_latency_us", emulate.copy_latency_us},
+          {"jitter", spec::jitter_to_json(emulate.jitter)}};
+}
+
+}  // namespace
+
+std::string to_json(const PipelineSpec& spec) {
+  ordered_json out{{"name", spec.name}, {"seed", spec.seed}, {"batch_size", spec.batch_size}};
+  if (spec.workers == kAutoWorkers) {
+    out["workers"] = "auto";
+  } else {
+    out["workers"] = spec.workers;
+  }
+  out["prefetch"] = spec.prefetch;
+  out["shuffle"] = spec.shuffle;
+  out["drop_last"] = spec.drop_last;
+  out["stages"] = ordered_json::array();
+  for (const StageSpec& stage : spec.stages) out["stages"].push_back(stage_json(stage));
+  out["train"] = train_json(spec.train);
+  out["device"] = spec.device;
+  if (spec.emulate) out["emulate"] = emulate_json(*spec.emulate);
+  // A path out of the environment may hold bytes that are not UTF-8.
+  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace cachebisect

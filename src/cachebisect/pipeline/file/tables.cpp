@@ -1,0 +1,150 @@
+#include "cachebisect/pipeline/file/tables.hpp"
+
+namespace cachebisect::spec {
+namespace {
+
+ParamSpec integer(std::string name, std::string doc, std::int64_t default_value, double minimum,
+                  double maximum) {
+  return {.name = std::move(name),
+          .type = ParamType::integer,
+          .doc = std::move(doc),
+          .default_value = default_value,
+          .minimum = minimum,
+          .maximum = maximum};
+}
+
+ParamSpec boolean(std::string name, std::string doc, bool default_value) {
+  return {.name = std::move(name),
+          .type = ParamType::boolean,
+          .doc = std::move(doc),
+          .default_value = default_value};
+}
+
+ParamSpec choice(std::string name, std::string doc, std::vector<std::string> choices) {
+  std::string first = choices.front();
+  return {.name = std::move(name),
+          .type = ParamType::string,
+          .doc = std::move(doc),
+          .default_value = std::move(first),
+          .choices = std::move(choices)};
+}
+
+ParamSpec number(std::string name, std::string doc, double default_value, double minimum,
+                 double maximum) {
+  return {.name = std::move(name),
+          .type = ParamType::number,
+          .doc = std::move(doc),
+          .default_value = default_value,
+          .minimum = minimum,
+          .maximum = maximum};
+}
+
+ParamSpec above_zero(ParamSpec spec) {
+  spec.minimum = 0;
+  spec.exclusive_minimum = true;
+  return spec;
+}
+
+}  // namespace
+
+std::vector<ParamSpec> top_params() {
+  return {
+      {.name = "name",
+       .type = ParamType::string,
+       .doc = "name of the pipeline in reports",
+       .default_value = "pipeline"},
+      integer("seed", "seed of the order and of every random stage", 1, 0, 9007199254740992.0),
+      integer("batch_size", "samples in a batch", 32, 1, 1048576),
+      integer("prefetch", "batch slots beyond those being filled and used", 2, 0, kMaxPrefetch),
+      boolean("shuffle", "a new order in each epoch", true),
+      boolean("drop_last", "leave out the last, smaller batch of an epoch", true),
+  };
+}
+
+std::vector<std::string> top_keys() {
+  return {"name",      "seed",   "batch_size", "workers", "prefetch", "shuffle",
+          "drop_last", "stages", "train",      "device",  "emulate"};
+}
+
+ParamSpec workers_param() {
+  return integer("workers", "loader threads; 0 loads inside the training thread", 0, 0,
+                 kMaxWorkers);
+}
+
+std::vector<ParamSpec> model_params() {
+  return {
+      {.name = "model",
+       .type = ParamType::string,
+       .doc = "built-in model",
+       .choices = {"mlp", "lenet", "resnet18", "resnet50"}},
+      integer("classes", "outputs of the model", 10, 1, 1000000),
+      choice("loss", "loss function", {"cross_entropy"}),
+      choice("precision", "arithmetic of the model", {"fp32", "bf16-mixed"}),
+      sync_every_param(),
+      {.name = "threads",
+       .type = ParamType::integer,
+       .doc = "threads of the step on the cpu; absent: usable cores - workers, at least 1",
+       .optional = true,
+       .minimum = 1,
+       .maximum = kMaxWorkers},
+  };
+}
+
+const std::vector<std::string>& optimizer_kinds() {
+  static const std::vector<std::string> kKinds{"sgd", "adam", "adamw"};
+  return kKinds;
+}
+
+std::vector<ParamSpec> optimizer_params(const std::string& kind) {
+  ParamSpec kind_param = choice("kind", "optimizer", optimizer_kinds());
+  std::vector<ParamSpec> params{std::move(kind_param),
+                                above_zero(number("lr", "learning rate", 0.001, 0, 1000)),
+                                number("weight_decay", "weight decay", 0, 0, 1000)};
+  if (kind == "sgd") params.push_back(number("momentum", "momentum of sgd", 0, 0, 1));
+  return params;
+}
+
+ParamSpec sync_every_param() {
+  return integer("sync_every", "steps between waits for the loss, as loss.item() does; 0: never", 0,
+                 0, 1000000000);
+}
+
+ParamSpec train_kind_param() {
+  return {
+      .name = "kind",
+      .type = ParamType::string,
+      .doc =
+          "callback: a step given by the library's user; emulated: a step of the emulated device",
+      .choices = {"callback", "emulated"}};
+}
+
+std::vector<ParamSpec> emulate_params() {
+  return {
+      above_zero(number("step_ms", "milliseconds that a training step takes", 25, 0, 3600000)),
+      above_zero(
+          number("copy_gb_per_s", "host-to-device bandwidth in GB/s (10^9 bytes)", 12, 0, 1000000)),
+      number("copy_latency_us", "microseconds that a copy takes beside its bytes", 10, 0, 1000000),
+      {.name = "jitter",
+       .type = ParamType::jitter,
+       .doc = "spread of the step's time around its mean"},
+  };
+}
+
+std::vector<ParamSpec> jitter_params() {
+  return {choice("kind", "distribution", {"none", "lognormal", "pareto"}),
+          number("cv", "standard deviation over mean", 0, 0, kMaxJitterCv)};
+}
+
+ParamSpec on_error_param() {
+  return choice("on_error", "a damaged sample fails the run, or is skipped and counted",
+                {"fail", "skip"});
+}
+
+ParamSpec stage_name_param() {
+  return {.name = "name",
+          .type = ParamType::string,
+          .doc = "name of the stage in reports and --set",
+          .optional = true};
+}
+
+}  // namespace cachebisect::spec

@@ -1,0 +1,15 @@
+// "train" and "emulate" of the pipeline file. Internal to the pipeline floor.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cachebisect/pipeline/file/context.hpp"
+
+namespace cachebisect::spec {
+
+/// {"model": ...}, {"kind": "callback" | "emulated"} or {"use": "my.step"}.
+TrainSpec parse_train(const nlohmann::json& train, const Registry& registry,
+                      const Context& context);
+EmulateSpec parse_emulate(const nlohmann::json& emulate, const Context& context);
+
+}  // namespace cachebisect::spec

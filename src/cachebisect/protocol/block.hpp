@@ -1,0 +1,44 @@
+// A block: consecutive steps in one arm, timed as a whole.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachebisect/protocol/arm.hpp"
+#include "cachebisect/protocol/stage_counters.hpp"
+
+namespace cachebisect {
+
+struct BlockRequest {
+  Arm arm;
+  int steps = 8;
+  int warmup_steps = 2;  ///< untimed, before the timed ones
+  std::uint64_t seed = 0;
+};
+
+/// Counts and times are of the timed steps where nothing else is said.
+struct BlockResult {
+  double start_seconds = 0;  ///< on the replayer's clock
+  /// Device completion of the last timed step minus that of the last warm-up step.
+  double seconds = 0;
+  int steps = 0;
+  int warmup_steps = 0;
+  std::uint64_t samples = 0;
+  double cpu_seconds = 0;      ///< of the process
+  double starved_seconds = 0;  ///< the training thread waited for a batch
+  std::uint64_t skipped = 0;   ///< damaged samples
+  std::vector<std::string> first_skipped;
+  std::optional<double> resident_share;  ///< of the files read, when measured
+  bool is_void = false;                  ///< the process was suspended meanwhile
+  double padding_share = 0;
+  double first_batch_seconds = 0;     ///< from the block's start to its first batch
+  std::vector<StageCounters> stages;  ///< one per stage of the chain; empty when not observed
+  /// The training thread was busy, neither starved nor waiting for the device.
+  double trainer_seconds = 0;
+  /// Mean number of batches in the ring when the training thread asked; none without workers.
+  std::optional<double> ready_batches;
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,30 @@
+// What the boundary caches may take, and what they hold.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cachebisect {
+
+struct CacheBudget {
+  std::optional<double> host_bytes;    ///< none: 25% of the memory available
+  std::optional<double> device_bytes;  ///< none: 10% of what is free
+};
+
+struct CacheFacts {
+  std::uint64_t samples = 0;  ///< K, the same at every boundary
+  double bytes_host = 0;
+  double bytes_device = 0;
+  std::string limited_by;  ///< empty, "data set", "host budget", "device budget", "fill time"
+  double seconds = 0;      ///< filling took
+  std::optional<double> resident_share;
+  std::vector<double> serve_seconds_per_sample;  ///< rho_k, one per boundary 0..n
+  std::vector<double> item_bytes;                ///< per sample, one per boundary 0..n
+  bool sizes_vary = false;  ///< items of one boundary differ in size by more than 1%
+  std::optional<double> floor_seconds_per_sample;  ///< the tool's own cost on this machine
+  std::optional<double> floor_seconds_per_batch;
+};
+
+}  // namespace cachebisect

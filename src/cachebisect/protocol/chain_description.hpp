@@ -1,0 +1,56 @@
+// The training job as reports and advice need it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachebisect/protocol/kinds.hpp"
+
+namespace cachebisect {
+
+/// Stages count from 1 in chain order.
+struct StageDescription {
+  std::string name;
+  std::string type;  ///< "category.name"
+  Category category = Category::custom;
+  StageKind kind = StageKind::sample;
+  bool random = false;
+  bool stateful = false;
+  bool side_effects = false;
+  bool cacheable = true;  ///< in REAL training: neither it nor any stage before it is random
+  std::string output;     ///< "image uint8 [32, 32, 3], label int64 []"
+  std::optional<double> output_bytes;  ///< per sample at this boundary (mean where it varies)
+  Held held = Held::host;              ///< where the output of this stage is cached
+};
+
+struct ChainDescription {
+  std::string name;
+  std::string file;
+  std::string sha256;
+  std::string effective_json;  ///< the whole spec after defaults; empty when there is none
+  std::vector<StageDescription> stages;
+  std::int64_t batch_size = 1;
+  int workers = 0;
+  int ring_slots = 0;
+  int train_threads = 1;
+  std::uint64_t samples = 0;  ///< in the data set
+  bool generated_data = false;
+  bool shuffle = true;
+  std::uint64_t seed = 1;
+  std::string train;  ///< "lenet, sgd, fp32", "callback", "emulated"
+  bool weights_restored = true;
+  int sync_every = 0;  ///< steps between synchronisations; 0: never
+  bool copy_pinned = true;
+  bool copy_non_blocking = true;
+  int copy_prefetch = 0;
+  int ring_prefetch = 0;
+  DeviceKind device_kind = DeviceKind::cpu;
+  std::string device_name;
+  std::optional<double> device_memory_bytes;
+  std::optional<double> copy_gb_per_s;
+  std::optional<double> usable_cpus;  ///< of the machine that runs the chain; none: this one's
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,85 @@
+#include "cachebisect/protocol/kinds.hpp"
+
+#include <array>
+
+namespace cachebisect {
+
+std::string_view to_string(Category category) noexcept {
+  switch (category) {
+    case Category::read:
+      return "read";
+    case Category::decode:
+      return "decode";
+    case Category::augment:
+      return "augment";
+    case Category::collate:
+      return "collate";
+    case Category::copy:
+      return "copy";
+    case Category::device:
+      return "device";
+    case Category::synthetic:
+      return "synthetic";
+    case Category::custom:
+      break;
+  }
+  return "custom";
+}
+
+std::string_view category_name(std::string_view type) noexcept {
+  return type.substr(0, type.find('.'));
+}
+
+Category category_of(std::string_view type) noexcept {
+  constexpr std::array kBuiltIn{Category::read,     Category::decode, Category::augment,
+                                Category::collate,  Category::copy,   Category::device,
+                                Category::synthetic};
+  for (const Category category : kBuiltIn) {
+    if (category_name(type) == to_string(category)) return category;
+  }
+  return Category::custom;
+}
+
+std::string_view to_string(StageKind kind) noexcept {
+  switch (kind) {
+    case StageKind::source:
+      return "source";
+    case StageKind::sample:
+      return "sample";
+    case StageKind::collate:
+      return "collate";
+    case StageKind::batch:
+      return "batch";
+    case StageKind::copy:
+      return "copy";
+    case StageKind::device:
+      return "device";
+  }
+  return "?";
+}
+
+std::string_view to_string(Held held) noexcept {
+  switch (held) {
+    case Held::none:
+      return "none";
+    case Held::host:
+      return "host";
+    case Held::device:
+      return "device";
+  }
+  return "?";
+}
+
+std::string_view to_string(DeviceKind kind) noexcept {
+  switch (kind) {
+    case DeviceKind::cpu:
+      return "cpu";
+    case DeviceKind::cuda:
+      return "cuda";
+    case DeviceKind::emulated:
+      return "emulated";
+  }
+  return "?";
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,30 @@
+#include "cachebisect/protocol/replayer.hpp"
+
+namespace cachebisect {
+
+const char* to_string(ArmKind kind) noexcept {
+  switch (kind) {
+    case ArmKind::replay:
+      return "replay";
+    case ArmKind::bypass:
+      return "bypass";
+    case ArmKind::shadow:
+      return "shadow";
+    case ArmKind::live:
+      return "live";
+    case ArmKind::null:
+      return "null";
+  }
+  return "?";
+}
+
+Replayer::~Replayer() = default;
+
+std::optional<CacheFacts> Replayer::refill(std::uint64_t /*samples*/,
+                                           const std::stop_token& /*stop*/) {
+  return std::nullopt;
+}
+
+MachineReading Replayer::read_machine() const { return cachebisect::read_machine(); }
+
+}  // namespace cachebisect

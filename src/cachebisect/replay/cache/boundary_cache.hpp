@@ -1,0 +1,60 @@
+// The caches that replay serves from: the same K samples at every boundary of a chain.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/device/device.hpp"
+#include "cachebisect/executor/executor.hpp"
+#include "cachebisect/pipeline/pipeline.hpp"
+#include "cachebisect/protocol/replayer.hpp"
+
+namespace cachebisect {
+
+/// One pass of K distinct samples through the live chain fills every boundary. Items are dense and
+/// own their bytes: samples in an arena, host batches in the memory that batch slots have, device
+/// batches on the device (fields that a device stage passes on are shared with the boundary
+/// before). On the emulated device those have shapes and no bytes. One thread at a time.
+class CACHEBISECT_API BoundaryCache {
+ public:
+  /// Keeps references to all, which must outlive it.
+  BoundaryCache(const Pipeline& pipeline, Device& device, const CopyOptions& copy);
+  ~BoundaryCache();
+  BoundaryCache(const BoundaryCache&) = delete;
+  BoundaryCache& operator=(const BoundaryCache&) = delete;
+
+  /// Chooses K (plan_cache) and fills the caches through `loader`, which must be halted and is
+  /// halted afterwards. Throws Error(usage) when the budgets do not hold one batch, what the
+  /// pipeline throws, and Error(interrupted) on `stop`.
+  CacheFacts fill(Executor& loader, const CacheBudget& budget, const std::stop_token& stop);
+
+  /// Fills the caches with the next `samples` samples of the data set, in whole batches (0: as many
+  /// as before). None when the data set has no others or the budgets do not hold them: all is as
+  /// before. Where the budgets do not hold old and new ones together the old ones are freed first,
+  /// and loaded again should the new ones fail. Throws as fill().
+  std::optional<CacheFacts> refill(Executor& loader, std::uint64_t samples,
+                                   const std::stop_token& stop);
+
+  [[nodiscard]] bool filled() const noexcept;
+  /// K; whole batches.
+  [[nodiscard]] std::uint64_t samples() const noexcept;
+  /// The K samples, in the order of the caches.
+  [[nodiscard]] std::span<const SampleIndex> indices() const noexcept;
+  /// Of a boundary held on the host.
+  [[nodiscard]] HostCacheView host(std::size_t boundary) const;
+  /// Of a boundary held on the device.
+  [[nodiscard]] std::span<const DeviceBatch> device(std::size_t boundary) const;
+  /// True when the caches of `boundary` still hold what was put in; device memory that the host
+  /// cannot read counts as unchanged.
+  [[nodiscard]] bool intact(std::size_t boundary) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,185 @@
+#include "cachebisect/replay/cache/cache_contents.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/replay/cache/content_hash.hpp"
+#include "cachebisect/replay/loop/device_chain.hpp"
+#include "cachebisect/replay/loop/load_guard.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr double kVaries = 0.01;
+
+void store_sample(const Sample& from, Sample& to, HostArena& arena) {
+  to.set_index(from.index());
+  to.set_origin(from.origin());
+  for (const Sample::NamedField& named : from.fields()) {
+    const ConstTensorView view = named.field.view();
+    const TensorView place = dense_view(arena.take(view.byte_size()), view.dtype, view.shape);
+    copy_tensor(view, place);
+    to.field(named.name).share(place);
+  }
+}
+
+void copy_host_batch(const HostBatch& from, OwnedHostBatch& to) {
+  to.batch.size = from.size;
+  to.batch.indices = from.indices;
+  to.batch.padding_share = from.padding_share;
+  for (std::size_t i = 0; i < from.fields.size(); ++i) {
+    const BatchField& field = from.fields[i];
+    copy_tensor(field.tensor,
+                to.resize_field(i, field.name, field.tensor.dtype, field.tensor.shape));
+  }
+}
+
+/// Seconds that one sample costs when it is served by a look at its cached fields.
+double serving_seconds(std::span<const Sample> samples) {
+  Sample look;
+  const double begin = monotonic_seconds();
+  for (const Sample& sample : samples) look.begin_from(sample);
+  return (monotonic_seconds() - begin) / static_cast<double>(samples.size());
+}
+
+/// Bytes of the items of one boundary.
+class Bytes {
+ public:
+  void add(std::size_t bytes) {
+    const auto value = static_cast<double>(bytes);
+    least_ = count_ == 0 ? value : std::min(least_, value);
+    most_ = std::max(most_, value);
+    sum_ += value;
+    ++count_;
+  }
+  [[nodiscard]] double sum() const { return sum_; }
+  [[nodiscard]] bool vary() const {
+    return count_ > 0 && most_ - least_ > kVaries * sum_ / static_cast<double>(count_);
+  }
+
+ private:
+  double least_ = 0;
+  double most_ = 0;
+  double sum_ = 0;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+bool CacheContents::fill(std::vector<SampleIndex> indices, Executor& loader,
+                         const std::stop_token& stop, double sample_bytes) {
+  indices_ = std::move(indices);
+  make_room();
+  if (!load(loader, sample_bytes, stop)) return false;
+  fill_device();
+  std::vector<std::vector<std::uint64_t>> hashes(boundaries());
+  for (std::size_t b = 1; b < boundaries(); ++b) hashes[b] = hashes_of(b);
+  hashes_ = std::move(hashes);
+  return true;
+}
+
+void CacheContents::make_room() {
+  const std::size_t batches = indices_.size() / static_cast<std::size_t>(pipeline_.batch_size());
+  samples_.resize(boundaries());
+  host_batches_.resize(boundaries());
+  device_batches_.resize(boundaries());
+  for (std::size_t b = 1; b <= pipeline_.copy_position(); ++b) {
+    if (b <= pipeline_.collate_position()) {
+      samples_[b].resize(indices_.size());
+    } else {
+      host_batches_[b].resize(batches, device_.slot_memory(copy_.pinned));
+    }
+  }
+}
+
+bool CacheContents::load(Executor& loader, double sample_bytes, const std::stop_token& stop) {
+  const std::size_t batches = indices_.size() / static_cast<std::size_t>(pipeline_.batch_size());
+  std::atomic<double> taken{0};
+  const auto too_much = [&] { return taken.load(std::memory_order_relaxed) > sample_bytes; };
+  LoadPlan plan;
+  plan.indices = indices_;
+  plan.observe = false;
+  // Workers run ahead into the list's second round, which is not for us.
+  plan.on_sample = [&](std::size_t stage, std::uint64_t position, const Sample& sample) {
+    if (position >= indices_.size() || too_much()) return;
+    taken.fetch_add(static_cast<double>(sample.byte_size()), std::memory_order_relaxed);
+    store_sample(sample, samples_[stage][position], arena_);
+  };
+  plan.on_batch = [this](std::size_t stage, std::uint64_t sequence, const HostBatch& batch) {
+    auto& owned = host_batches_[stage].owned;
+    if (sequence < owned.size()) copy_host_batch(batch, owned[sequence]);
+  };
+  {
+    const LoadGuard running(loader, plan);
+    for (std::size_t i = 0; i < batches && !too_much(); ++i) {
+      loader.release(loader.next(stop), nullptr);
+    }
+  }
+  for (BatchStore<HostBatch>& store : host_batches_) store.seal();
+  return !too_much();
+}
+
+void CacheContents::fill_device() {
+  const auto& stages = pipeline_.stages();
+  const std::size_t copied = pipeline_.copy_position() + 1;
+  const std::vector<HostBatch>& host = host_batches_[pipeline_.copy_position()].looks;
+  const std::unique_ptr<Stream> stream = device_.make_stream();
+  for (std::size_t b = copied; b < boundaries(); ++b) {
+    device_batches_[b].resize(host.size(), device_.device_memory());
+    for (std::size_t i = 0; i < host.size(); ++i) {
+      OwnedDeviceBatch& out = device_batches_[b].owned[i];
+      if (b == copied) {
+        copy_batch(host[i], out, device_, *stream, true);
+      } else {
+        run_device_stage(dynamic_cast<const DeviceStage&>(*stages[b - 1].stage), stages[b - 1].name,
+                         device_batches_[b - 1].owned[i].batch, out, device_, *stream);
+      }
+    }
+  }
+  const std::unique_ptr<Event> done = device_.make_event();
+  device_.record(*done, *stream);
+  device_.synchronize(*done);
+  for (BatchStore<DeviceBatch>& store : device_batches_) store.seal();
+}
+
+std::vector<std::uint64_t> CacheContents::hashes_of(std::size_t boundary) const {
+  std::vector<std::uint64_t> all;
+  if (pipeline_.held(boundary) == Held::device) {
+    if (device_.kind() != DeviceKind::cpu) return all;
+    for (const DeviceBatch& batch : device_batches_[boundary].looks) {
+      all.push_back(content_hash(batch));
+    }
+    return all;
+  }
+  for (const Sample& sample : samples_[boundary]) all.push_back(content_hash(sample));
+  for (const HostBatch& batch : host_batches_[boundary].looks) all.push_back(content_hash(batch));
+  return all;
+}
+
+ContentSizes CacheContents::sizes() const {
+  ContentSizes sizes;
+  sizes.item_bytes.assign(boundaries(), 0);
+  sizes.serve_seconds_per_sample.assign(boundaries(), 0);
+  sizes.bytes_host = static_cast<double>(arena_.bytes());
+  for (std::size_t b = 1; b < boundaries(); ++b) {
+    Bytes bytes;
+    for (const Sample& sample : samples_[b]) bytes.add(sample.byte_size());
+    for (const auto& batch : host_batches_[b].owned) {
+      bytes.add(batch.batch.byte_size());
+      sizes.bytes_host += static_cast<double>(batch.capacity());
+    }
+    for (const auto& batch : device_batches_[b].owned) {
+      bytes.add(batch.batch.byte_size());
+      sizes.bytes_device += static_cast<double>(batch.capacity());
+    }
+    sizes.item_bytes[b] = bytes.sum() / static_cast<double>(indices_.size());
+    sizes.vary = sizes.vary || bytes.vary();
+    // Batches are handed over by pointer, at no cost a sample.
+    if (!samples_[b].empty()) sizes.serve_seconds_per_sample[b] = serving_seconds(samples_[b]);
+  }
+  return sizes;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,45 @@
+#include "cachebisect/replay/cache/host_arena.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <sys/mman.h>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/data/memory.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+HostArena::~HostArena() {
+  for (const Chunk& chunk : chunks_) munmap(chunk.data, chunk.size);
+}
+
+std::byte* HostArena::take(std::size_t bytes) {
+  constexpr std::size_t kChunk = std::size_t{4} << 20;
+  constexpr std::size_t kPage = 4096;
+  const std::size_t rounded = round_up(std::max<std::size_t>(bytes, 1), MemoryResource::kAlignment);
+  const std::lock_guard lock(mutex_);
+  if (chunks_.empty() || chunks_.back().used + rounded > chunks_.back().size) {
+    const std::size_t size = std::max(kChunk, round_up(rounded, kPage));
+    void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) {  // NOLINT(performance-no-int-to-ptr)
+      throw Error(ErrorKind::data, "no host memory left for a cache of " + std::to_string(bytes_) +
+                                       " bytes; lower --cache-host");
+    }
+    chunks_.push_back({static_cast<std::byte*>(data), size, 0});
+  }
+  Chunk& chunk = chunks_.back();
+  std::byte* taken = chunk.data + chunk.used;
+  chunk.used += rounded;
+  bytes_ += rounded;
+  return taken;
+}
+
+}  // namespace cachebisect

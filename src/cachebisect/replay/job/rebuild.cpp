@@ -1,0 +1,74 @@
+#include "cachebisect/replay/job/rebuild.hpp"
+
+#include <utility>
+
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
+
+namespace cachebisect {
+namespace {
+
+class Rebuild {
+ public:
+  Rebuild(const Pipeline& pipeline, std::shared_ptr<Device> device, int workers,
+          const Registry& registry)
+      : spec_(pipeline.spec()),
+        step_input_(pipeline.device_spec()),
+        device_(std::move(device)),
+        workers_(workers),
+        registry_(&registry) {}
+
+  PipelineVariant operator()(const Overrides& overrides) const {
+    PipelineVariant variant{Pipeline::from_spec(changed(overrides), *registry_)};
+    const PipelineSpec& spec = variant.pipeline.spec();
+    if (spec.device != spec_.device || spec.emulate != spec_.emulate) {
+      variant.device = make_device(spec);
+    }
+    Device& device = variant.device ? *variant.device : *device_;
+    const bool other_workers = overrides.contains("workers") && spec.workers != kAutoWorkers;
+    const int workers = other_workers ? spec.workers : workers_;
+    if (needs_step(variant, device, workers)) {
+      variant.step = make_train_step(variant.pipeline, device, workers, *registry_);
+    }
+    return variant;
+  }
+
+ private:
+  [[nodiscard]] PipelineSpec changed(const Overrides& overrides) const {
+    std::vector<SpecOverride> sets;
+    for (const auto& [path, value] : overrides) sets.push_back({path, value});
+    // All paths of a spec are absolute.
+    PipelineSpec spec =
+        parse_pipeline(to_json(spec_), spec_.name, *registry_, {".", default_cache_folder()}, sets);
+    spec.file = spec_.file;
+    spec.sha256 = spec_.sha256;
+    return spec;
+  }
+
+  [[nodiscard]] bool needs_step(const PipelineVariant& variant, const Device& device,
+                                int workers) const {
+    const PipelineSpec& spec = variant.pipeline.spec();
+    if (device.kind() == DeviceKind::emulated) return variant.device != nullptr;
+    if (spec.train.kind == TrainSpec::Kind::callback) return false;
+    const bool other_threads =
+        device.kind() == DeviceKind::cpu && workers != workers_ && !spec.train.threads;
+    return variant.device != nullptr || spec.train != spec_.train || other_threads ||
+           variant.pipeline.device_spec() != step_input_;
+  }
+
+  PipelineSpec spec_;
+  BatchSpec step_input_;
+  std::shared_ptr<Device> device_;
+  int workers_;
+  const Registry* registry_;
+};
+
+}  // namespace
+
+std::function<PipelineVariant(const Overrides&)> make_rebuild(const Pipeline& pipeline,
+                                                              std::shared_ptr<Device> device,
+                                                              int workers,
+                                                              const Registry& registry) {
+  return Rebuild(pipeline, std::move(device), workers, registry);
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,61 @@
+// Copies the loader's batches into device buffers, as the pipeline's copy options say.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cachebisect/data/batch.hpp"
+#include "cachebisect/device/device.hpp"
+#include "cachebisect/executor/executor.hpp"
+#include "cachebisect/pipeline/stage.hpp"
+#include "cachebisect/replay/loop/device_timer.hpp"
+
+namespace cachebisect {
+
+/// From the calling thread on the compute stream, or, when pinned, non-blocking and prefetch >= 1,
+/// on a stream of its own up to `prefetch` batches ahead. Used by the training thread alone.
+class BatchCopier {
+ public:
+  /// Keeps references to all. `places`: device buffers.
+  BatchCopier(Executor& loader, Device& device, Stream& compute, std::size_t places,
+              const CopyOptions& options);
+
+  void begin(bool observed);
+  /// Batches that may be copied beyond that of the current step; 0 without a stream of its own.
+  [[nodiscard]] std::uint64_t ahead() const noexcept { return ahead_; }
+  [[nodiscard]] std::size_t places() const noexcept { return places_.size(); }
+  /// Copies into buffer `number` % places() once `free_after` (may be null) has happened, and gives
+  /// the slot back to the loader.
+  void copy(const ReadyBatch& ready, std::uint64_t number, const Event* free_after);
+  /// True when that copy is done.
+  [[nodiscard]] bool copied(std::uint64_t number);
+  /// The batch, ready for work that is queued on the compute stream from now on.
+  const DeviceBatch& batch(std::uint64_t number);
+  /// Seconds since begin() that the calling thread waited for blocking copies.
+  [[nodiscard]] double waited_seconds() const noexcept { return waited_seconds_; }
+  /// What the copies took; all that a step used are done.
+  [[nodiscard]] DeviceTime time() { return timer_.total(); }
+
+ private:
+  struct Place {
+    OwnedDeviceBatch batch;
+    std::unique_ptr<Event> copied;
+  };
+
+  [[nodiscard]] Place& place(std::uint64_t number) { return places_[number % places_.size()]; }
+  [[nodiscard]] Event* slot_event(int slot);
+
+  Executor* loader_;
+  Device* device_;
+  Stream* compute_;
+  bool blocking_;
+  std::uint64_t ahead_;
+  std::unique_ptr<Stream> copy_stream_;  ///< null: copies go on the compute stream
+  std::vector<Place> places_;
+  std::vector<std::unique_ptr<Event>> slot_events_;  ///< one a ring slot: its copy is done
+  DeviceTimer timer_;
+  double waited_seconds_ = 0;
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,73 @@
+#include "cachebisect/replay/loop/device_chain.hpp"
+
+#include <string>
+
+namespace cachebisect {
+
+void copy_batch(const HostBatch& from, OwnedDeviceBatch& to, Device& device, Stream& stream,
+                bool blocking) {
+  to.batch.size = from.size;
+  to.batch.indices = from.indices;
+  to.batch.padding_share = from.padding_share;
+  device.begin_transfer(stream);
+  for (std::size_t i = 0; i < from.fields.size(); ++i) {
+    const BatchField& field = from.fields[i];
+    const TensorView target =
+        to.resize_field(i, field.name, field.tensor.dtype, field.tensor.shape);
+    // One wait is enough: the fields are in one stream.
+    const bool last = i + 1 == from.fields.size();
+    device.copy_to_device(target.data, field.tensor.data, field.tensor.byte_size(), stream,
+                          blocking && last);
+  }
+}
+
+void run_device_stage(const DeviceStage& stage, std::string_view name, const DeviceBatch& input,
+                      OwnedDeviceBatch& out, Device& device, Stream& stream) {
+  out.begin_from(input);
+  try {
+    stage.process(input, out, device.ops(), stream);
+  } catch (const Error& error) {
+    throw error.with_context("stage '" + std::string(name) + "'");
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::data, "stage '" + std::string(name) + "': " + error.what());
+  }
+}
+
+DeviceChain::DeviceChain(const Pipeline& pipeline, Device& device, std::size_t runs)
+    : device_(&device), first_boundary_(pipeline.copy_position() + 1) {
+  const auto& stages = pipeline.stages();
+  for (std::size_t i = first_boundary_; i < stages.size(); ++i) {
+    links_.push_back({dynamic_cast<const DeviceStage*>(stages[i].stage.get()), stages[i].name,
+                      OwnedDeviceBatch(device.device_memory()), DeviceTimer(device, runs)});
+    if (links_.back().stage == nullptr) {
+      throw Error(ErrorKind::internal,
+                  "stage '" + stages[i].name + "' after the copy is not a device stage");
+    }
+  }
+}
+
+void DeviceChain::begin(bool observed) {
+  for (Link& link : links_) link.timer.reset(observed);
+}
+
+const DeviceBatch& DeviceChain::run(const DeviceBatch& input, std::size_t from, std::size_t to,
+                                    Stream& stream) {
+  const DeviceBatch* current = &input;
+  for (std::size_t i = from - first_boundary_; i < to - first_boundary_; ++i) {
+    Link& link = links_[i];
+    link.timer.begin(stream);
+    run_device_stage(*link.stage, link.name, *current, link.output, *device_, stream);
+    link.timer.end(stream, current->size);
+    current = &link.output.batch;
+  }
+  return *current;
+}
+
+std::vector<DeviceTime> DeviceChain::times() {
+  std::vector<DeviceTime> all;
+  all.reserve(links_.size());
+  for (Link& link : links_) all.push_back(link.timer.total());
+  return all;
+}
+
+}  // namespace cachebisect

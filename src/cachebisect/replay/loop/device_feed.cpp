@@ -1,0 +1,99 @@
+#include "cachebisect/replay/loop/device_feed.hpp"
+
+#include "cachebisect/base/clock.hpp"
+
+namespace cachebisect {
+
+StepEvents::StepEvents(Device& device, std::size_t count) {
+  events_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) events_.push_back(device.make_event());
+}
+
+DeviceFeed::~DeviceFeed() = default;
+
+ReadyBatch DeviceFeed::wait_for_batch(const std::stop_token& stop) {
+  const double begin = monotonic_seconds();
+  const ReadyBatch ready = loader_->next(stop);
+  starved_seconds_ += monotonic_seconds() - begin;
+  return ready;
+}
+
+void HandOverFeed::begin(std::uint64_t /*steps*/) { reset_starved(); }
+
+const DeviceBatch* HandOverFeed::acquire(std::uint64_t /*step*/, const std::stop_token& stop) {
+  ready_ = paced_ ? loader().try_next() : wait_for_batch(stop);
+  if (ready_.batch == nullptr) return nullptr;
+  static_cast<Batch&>(look_) = *ready_.batch;
+  return &look_;
+}
+
+void HandOverFeed::submitted(std::uint64_t /*step*/) {
+  if (ready_.batch != nullptr) loader().release(ready_, nullptr);
+}
+
+void CopyFeed::begin(std::uint64_t steps) {
+  reset_starved();
+  copied_ = 0;
+  total_ = steps;
+}
+
+void CopyFeed::copy(const ReadyBatch& ready) {
+  const std::uint64_t places = copier_->places();
+  copier_->copy(ready, copied_, copied_ >= places ? &steps_->of(copied_ - places) : nullptr);
+  ++copied_;
+}
+
+const DeviceBatch* CopyFeed::acquire(std::uint64_t step, const std::stop_token& stop) {
+  if (copied_ == step) copy(wait_for_batch(stop));
+  return &copier_->batch(step);
+}
+
+void CopyFeed::submitted(std::uint64_t step) {
+  while (copied_ < total_ && copied_ < step + 1 + copier_->ahead()) {
+    const ReadyBatch ready = loader().try_next();
+    if (ready.batch == nullptr) return;
+    copy(ready);
+  }
+}
+
+void PacedCopyFeed::begin(std::uint64_t /*steps*/) {
+  reset_starved();
+  copied_ = 0;
+  used_ = 0;
+}
+
+void PacedCopyFeed::copy_ready(std::uint64_t step) {
+  if (copied_ - used_ >= copier_->places()) return;
+  const ReadyBatch ready = loader().try_next();
+  if (ready.batch == nullptr) return;
+  const bool fresh = copied_ < copier_->places();
+  const std::uint64_t last_use = used_at_[copied_ % copier_->places()];
+  // The events of older steps stand for later ones by now, and those steps are done.
+  const bool kept = !fresh && last_use + steps_->size() > step;
+  copier_->copy(ready, copied_, kept ? &steps_->of(last_use) : nullptr);
+  ++copied_;
+}
+
+const DeviceBatch* PacedCopyFeed::acquire(std::uint64_t step, const std::stop_token& /*stop*/) {
+  if (copier_->ahead() == 0) copy_ready(step);
+  const std::uint64_t waiting = copied_ - used_;
+  if (waiting == 0 || waiting < copier_->ahead()) return nullptr;
+  if (copier_->ahead() > 0 && !copier_->copied(used_)) return nullptr;
+  used_at_[used_ % copier_->places()] = step;
+  return &copier_->batch(used_++);
+}
+
+void PacedCopyFeed::submitted(std::uint64_t step) {
+  if (copier_->ahead() > 0) copy_ready(step);
+}
+
+void DropFeed::begin(std::uint64_t /*steps*/) { reset_starved(); }
+
+const DeviceBatch* DropFeed::acquire(std::uint64_t /*step*/, const std::stop_token& stop) {
+  loader().release(wait_for_batch(stop), nullptr);
+  return nullptr;
+}
+
+void DropFeed::submitted(std::uint64_t /*step*/) {}
+
+}  // namespace cachebisect

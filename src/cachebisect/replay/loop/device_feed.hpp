@@ -1,0 +1,118 @@
+// Where the training loop gets the loader's batches on the device: handed over, copied, dropped.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "cachebisect/data/batch.hpp"
+#include "cachebisect/device/device.hpp"
+#include "cachebisect/executor/executor.hpp"
+#include "cachebisect/replay/loop/batch_copier.hpp"
+
+namespace cachebisect {
+
+/// Events behind the last `size()` training steps; a device buffer is free when the step that read
+/// it is done. Step i is kept until step i + size() is recorded.
+class StepEvents {
+ public:
+  StepEvents(Device& device, std::size_t count);
+  [[nodiscard]] std::size_t size() const noexcept { return events_.size(); }
+  [[nodiscard]] Event& of(std::uint64_t step) noexcept { return *events_[step % events_.size()]; }
+
+ private:
+  std::vector<std::unique_ptr<Event>> events_;
+};
+
+/// Takes the loader's batches in order, step by step. Called by the training thread alone.
+class DeviceFeed {
+ public:
+  explicit DeviceFeed(Executor& loader) : loader_(&loader) {}
+  DeviceFeed(const DeviceFeed&) = delete;
+  DeviceFeed& operator=(const DeviceFeed&) = delete;
+  virtual ~DeviceFeed();
+  /// Begins a block of `steps` steps.
+  virtual void begin(std::uint64_t steps) = 0;
+  /// The loader's batch that goes with step `step`, ready for work queued on the compute stream;
+  /// null where none reaches the device. Throws what the loader throws.
+  virtual const DeviceBatch* acquire(std::uint64_t step, const std::stop_token& stop) = 0;
+  /// Step `step` has been queued and its event recorded.
+  virtual void submitted(std::uint64_t step) = 0;
+  /// Seconds since begin() that the training thread waited for the loader.
+  [[nodiscard]] double starved_seconds() const noexcept { return starved_seconds_; }
+  [[nodiscard]] Executor& loader() const noexcept { return *loader_; }
+
+ protected:
+  /// The loader's next batch; the wait is counted.
+  ReadyBatch wait_for_batch(const std::stop_token& stop);
+  void reset_starved() noexcept { starved_seconds_ = 0; }
+
+ private:
+  Executor* loader_;
+  double starved_seconds_ = 0;
+};
+
+/// The device reads host memory itself (cpu): the slot is handed over, and goes back after the
+/// step. Paced: only a slot that is ready, without waiting.
+class HandOverFeed final : public DeviceFeed {
+ public:
+  HandOverFeed(Executor& loader, bool paced) : DeviceFeed(loader), paced_(paced) {}
+  void begin(std::uint64_t steps) override;
+  const DeviceBatch* acquire(std::uint64_t step, const std::stop_token& stop) override;
+  void submitted(std::uint64_t step) override;
+
+ private:
+  bool paced_;
+  ReadyBatch ready_;
+  DeviceBatch look_;
+};
+
+/// Copies batches to the device.
+class CopyFeed final : public DeviceFeed {
+ public:
+  CopyFeed(Executor& loader, BatchCopier& copier, StepEvents& steps)
+      : DeviceFeed(loader), copier_(&copier), steps_(&steps) {}
+  void begin(std::uint64_t steps) override;
+  const DeviceBatch* acquire(std::uint64_t step, const std::stop_token& stop) override;
+  void submitted(std::uint64_t step) override;
+
+ private:
+  void copy(const ReadyBatch& ready);
+
+  BatchCopier* copier_;
+  StepEvents* steps_;
+  std::uint64_t copied_ = 0;
+  std::uint64_t total_ = 0;
+};
+
+/// Copies at most one batch a step, and only one that is ready: nobody waits for it, neither the
+/// training thread nor the compute stream. What acquire() gives was copied as far ahead as live.
+class PacedCopyFeed final : public DeviceFeed {
+ public:
+  PacedCopyFeed(Executor& loader, BatchCopier& copier, StepEvents& steps)
+      : DeviceFeed(loader), copier_(&copier), steps_(&steps), used_at_(copier.places()) {}
+  void begin(std::uint64_t steps) override;
+  const DeviceBatch* acquire(std::uint64_t step, const std::stop_token& stop) override;
+  void submitted(std::uint64_t step) override;
+
+ private:
+  void copy_ready(std::uint64_t step);
+
+  BatchCopier* copier_;
+  StepEvents* steps_;
+  std::vector<std::uint64_t> used_at_;  ///< by place: the step that its last batch went with
+  std::uint64_t copied_ = 0;
+  std::uint64_t used_ = 0;
+};
+
+/// Waits for batches as a live loop does, and gives their slots back without copying them.
+class DropFeed final : public DeviceFeed {
+ public:
+  using DeviceFeed::DeviceFeed;
+  void begin(std::uint64_t steps) override;
+  const DeviceBatch* acquire(std::uint64_t step, const std::stop_token& stop) override;
+  void submitted(std::uint64_t step) override;
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,262 @@
+#include "cachebisect/replay/loop/train_loop.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/replay/loop/device_chain.hpp"
+#include "cachebisect/replay/loop/device_feed.hpp"
+#include "cachebisect/replay/loop/step_input.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// Steps that may be queued at once. A device without a queue of its own finishes a step when it is
+/// submitted.
+std::size_t steps_in_flight(const Device& device, const CopyOptions& copy) {
+  if (!device.copies()) return 1;
+  return static_cast<std::size_t>(std::max(3, copy.prefetch + 1));
+}
+
+void check(const BlockSteps& steps) {
+  if (steps.warmup < 1 || steps.timed < 1) {
+    throw Error(ErrorKind::usage, "a block needs at least one untimed and one timed step");
+  }
+}
+
+/// Where the training thread stands: the clock, and its waiting since the block began. Seconds.
+struct Mark {
+  double clock = 0;
+  double starved = 0;  ///< for the loader
+  double waited = 0;   ///< for the device
+};
+
+void count_ready(const StepInput& input, BlockTiming& timing) {
+  if (const std::optional<int> ready = input.ready()) {
+    timing.ready_batches = timing.ready_batches.value_or(0) + *ready;
+  }
+}
+
+/// One block on its way.
+struct Block {
+  BlockSteps steps;
+  double began = 0;
+  std::optional<double> cpu_start{};  ///< when the last untimed step was done
+  Mark at_start{};                    ///< when it had been queued
+  BlockTiming timing{};
+
+  [[nodiscard]] std::uint64_t warmup() const { return static_cast<std::uint64_t>(steps.warmup); }
+};
+
+void finish_tallies(const Mark& now, Block& block) {
+  const Mark& start = block.at_start;
+  BlockTiming& timing = block.timing;
+  timing.starved_seconds = now.starved - start.starved;
+  const double idle = timing.starved_seconds + now.waited - start.waited;
+  timing.trainer_seconds = std::max(0.0, now.clock - start.clock - idle);
+  timing.padding_share /= block.steps.timed;
+  if (timing.ready_batches) *timing.ready_batches /= block.steps.timed;
+}
+
+/// The feeds of one loader, made when first used; device buffers are shared.
+struct Feeds {
+  Executor* loader = nullptr;
+  std::unique_ptr<BatchCopier> copier;
+  std::unique_ptr<DeviceFeed> live;
+  std::unique_ptr<DeviceFeed> paced;
+  std::unique_ptr<DeviceFeed> dropping;
+};
+
+}  // namespace
+
+struct TrainLoop::State {
+  State(const Pipeline& chain, Device& on, TrainStep& trained, const CopyOptions& options,
+        int synchronised_every)
+      : pipeline(chain),
+        device(on),
+        step(trained),
+        copy(options),
+        sync_every(synchronised_every),
+        compute(on.make_stream()),
+        events(on, steps_in_flight(on, options)),
+        start_mark(on.make_event()),
+        end_mark(on.make_event()),
+        stages(chain, on, steps_in_flight(on, options)) {}
+
+  DeviceFeed* feed_of(const StepSource& source);
+  void make_feeds(Executor& loader);
+  BlockTiming run(const StepSource& source, const BlockSteps& steps, const std::stop_token& stop);
+  void make_room(std::uint64_t i, Block& block, const std::stop_token& stop);
+  void run_step(std::uint64_t i, StepInput& input, Block& block, const std::stop_token& stop);
+  void finish(const StepInput& input, Block& block, const std::stop_token& stop);
+  [[nodiscard]] Mark mark(const StepInput& input) const {
+    const double copying = feeds.copier ? feeds.copier->waited_seconds() : 0;
+    return {monotonic_seconds(), input.starved_seconds(), waited + copying};
+  }
+  void submit(const DeviceBatch& batch, std::uint64_t i, std::uint64_t index);
+  void synchronise(std::uint64_t i, const std::stop_token& stop);
+  void wait_for(const Event& event, const std::stop_token& stop);
+  [[nodiscard]] std::vector<DeviceTime> device_times(std::uint64_t samples);
+
+  const Pipeline& pipeline;
+  Device& device;
+  TrainStep& step;
+  CopyOptions copy;
+  int sync_every;
+  std::unique_ptr<Stream> compute;
+  StepEvents events;
+  std::unique_ptr<Event> start_mark;
+  std::unique_ptr<Event> end_mark;
+  DeviceChain stages;
+  Feeds feeds;
+  double waited = 0;  ///< seconds in this block that the training thread waited for the device
+};
+
+void TrainLoop::State::make_feeds(Executor& loader) {
+  feeds = {};
+  feeds.loader = &loader;
+  if (device.copies()) {
+    feeds.copier = std::make_unique<BatchCopier>(loader, device, *compute, events.size(), copy);
+    feeds.live = std::make_unique<CopyFeed>(loader, *feeds.copier, events);
+    feeds.paced = std::make_unique<PacedCopyFeed>(loader, *feeds.copier, events);
+  } else {
+    feeds.live = std::make_unique<HandOverFeed>(loader, false);
+    feeds.paced = std::make_unique<HandOverFeed>(loader, true);
+  }
+  feeds.dropping = std::make_unique<DropFeed>(loader);
+}
+
+DeviceFeed* TrainLoop::State::feed_of(const StepSource& source) {
+  if (source.loader == nullptr) return nullptr;
+  if (feeds.loader != source.loader) make_feeds(*source.loader);
+  if (source.paced) return feeds.paced.get();
+  const bool copy_bypassed =
+      !source.cached.empty() && source.boundary == pipeline.copy_position() + 1;
+  return copy_bypassed ? feeds.dropping.get() : feeds.live.get();
+}
+
+void TrainLoop::State::submit(const DeviceBatch& batch, std::uint64_t i, std::uint64_t index) {
+  try {
+    step.step(batch, {compute.get(), &device, index});
+  } catch (const Error& error) {
+    throw error.with_context("training step '" + step.name() + "'");
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::data, "training step '" + step.name() + "': " + error.what());
+  }
+  device.record(events.of(i), *compute);
+}
+
+void TrainLoop::State::wait_for(const Event& event, const std::stop_token& stop) {
+  constexpr double slice = 0.1;  // seconds in which a stop is noticed
+  if (device.synchronize_for(event, 0)) return;
+  const double began = monotonic_seconds();
+  while (!device.synchronize_for(event, slice)) {
+    if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
+  }
+  const double seconds = monotonic_seconds() - began;
+  waited += seconds;
+  if (feeds.loader != nullptr) feeds.loader->rested(seconds);
+}
+
+void TrainLoop::State::synchronise(std::uint64_t i, const std::stop_token& stop) {
+  const double began = monotonic_seconds();
+  (void)step.loss();
+  waited += monotonic_seconds() - began;
+  wait_for(events.of(i), stop);
+}
+
+std::vector<DeviceTime> TrainLoop::State::device_times(std::uint64_t samples) {
+  std::vector<DeviceTime> all;
+  all.push_back(feeds.copier ? feeds.copier->time() : DeviceTime{0, 0, samples});
+  for (const DeviceTime& time : stages.times()) all.push_back(time);
+  return all;
+}
+
+void TrainLoop::State::make_room(std::uint64_t i, Block& block, const std::stop_token& stop) {
+  if (i < events.size()) return;
+  const std::uint64_t done = i - events.size();
+  wait_for(events.of(done), stop);
+  if (done + 1 == block.warmup()) block.cpu_start = process_cpu_seconds();
+}
+
+void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, Block& block,
+                                const std::stop_token& stop) {
+  const bool timed = i >= block.warmup();
+  BlockTiming& timing = block.timing;
+  if (timed && block.steps.observe) count_ready(input, timing);
+  const DeviceBatch& batch = input.acquire(i, stop);
+  if (i == 0) timing.first_batch_seconds = monotonic_seconds() - block.began;
+  if (timed) {
+    timing.samples += static_cast<std::uint64_t>(batch.size);
+    timing.padding_share += batch.padding_share;
+  }
+  const std::uint64_t index = block.steps.first_step + i;
+  submit(batch, i, index);
+  const bool last_untimed = i + 1 == block.warmup();
+  if (last_untimed) device.record(*start_mark, *compute);
+  input.submitted(i);
+  if (last_untimed) block.at_start = mark(input);
+  if (sync_every > 0 && (index + 1) % static_cast<std::uint64_t>(sync_every) == 0) {
+    synchronise(i, stop);
+  }
+}
+
+void TrainLoop::State::finish(const StepInput& input, Block& block, const std::stop_token& stop) {
+  device.record(*end_mark, *compute);
+  finish_tallies(mark(input), block);
+  if (!block.cpu_start) {
+    wait_for(*start_mark, stop);
+    block.cpu_start = process_cpu_seconds();
+  }
+  wait_for(*end_mark, stop);
+  BlockTiming& timing = block.timing;
+  timing.cpu_seconds = process_cpu_seconds() - *block.cpu_start;
+  device.synchronize(*start_mark);
+  timing.seconds = device.completion_seconds(*end_mark) - device.completion_seconds(*start_mark);
+  if (block.steps.observe) timing.device_stages = device_times(timing.samples);
+}
+
+BlockTiming TrainLoop::State::run(const StepSource& source, const BlockSteps& steps,
+                                  const std::stop_token& stop) {
+  check(steps);
+  StepInput input(pipeline, source, feed_of(source), stages, *compute);
+  stages.begin(steps.observe);
+  if (feeds.copier) feeds.copier->begin(steps.observe);
+  waited = 0;
+  Block block{steps, monotonic_seconds()};
+  const std::uint64_t total = block.warmup() + static_cast<std::uint64_t>(steps.timed);
+  input.begin(total);
+  for (std::uint64_t i = 0; i < total; ++i) {
+    make_room(i, block, stop);
+    run_step(i, input, block, stop);
+  }
+  finish(input, block, stop);
+  return block.timing;
+}
+
+TrainLoop::TrainLoop(const Pipeline& pipeline, Device& device, TrainStep& step,
+                     const CopyOptions& copy, int sync_every)
+    : state_(std::make_unique<State>(pipeline, device, step, copy, sync_every)) {}
+
+TrainLoop::~TrainLoop() = default;
+
+BlockTiming TrainLoop::run(const StepSource& source, const BlockSteps& steps,
+                           const std::stop_token& stop) {
+  return state_->run(source, steps, stop);
+}
+
+void TrainLoop::drain() {
+  State& s = *state_;
+  if (s.device.has_data()) {
+    s.device.record(*s.end_mark, *s.compute);
+    s.device.synchronize(*s.end_mark);
+  } else {
+    s.compute = s.device.make_stream();
+  }
+  s.feeds = {};  // new ones begin with an empty copy stream
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,114 @@
+#include "cachebisect/selftest/planted_chain.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/selftest/chain_law.hpp"
+#include "cachebisect/simulate/simulated_ring.hpp"
+
+namespace cachebisect::selftest {
+namespace {
+
+/// Whole periods: constant costs repeat from batch to batch, jittered ones each 64 samples. Threads
+/// that share cores nearly always come to a cycle, long before so many steps.
+constexpr int kConstantSteps = 64;
+constexpr int kJitteredSteps = 256;
+constexpr int kCrowdedSteps = 2048;
+constexpr double kNothing = 1e-5;      ///< a share of time that is none
+constexpr double kMostFaster = 0.005;  ///< that a stage may make its chain
+constexpr double kMostBusy = 0.8;      ///< of the cores' time, for a law to be exact
+
+int steps_of(const SimulatedRing& ring) {
+  if (ring.crowded()) return kCrowdedSteps;
+  return ring.constant() ? kConstantSteps : kJitteredSteps;
+}
+
+/// False where the stage before this boundary makes the chain faster.
+bool add_boundary(Truth& truth, double tau) {
+  auto& taus = truth.seconds_per_sample;
+  if (!taus.empty()) truth.drops.push_back(1 - tau / taus.back());
+  taus.push_back(tau);
+  return truth.drops.empty() || truth.drops.back() >= -kMostFaster;
+}
+
+/// `seconds_per_sample(k)`: of the chain from boundary k on.
+std::optional<Truth> truth_of(const SimulatedChain& chain,
+                              const std::function<double(int)>& seconds_per_sample) {
+  Truth truth;
+  const double ceiling = seconds_per_sample(chain.boundaries());
+  const auto& taus = truth.seconds_per_sample;
+  for (int k = 0; k < chain.boundaries(); ++k) {
+    // Less live work than where the step is the limit already makes nothing slower.
+    const bool at_ceiling = !taus.empty() && taus.back() < ceiling * (1 + kNothing);
+    if (!add_boundary(truth, at_ceiling ? ceiling : seconds_per_sample(k))) return std::nullopt;
+  }
+  if (!add_boundary(truth, ceiling)) return std::nullopt;
+  truth.loss = 1 - truth.seconds_per_sample.back() / truth.seconds_per_sample.front();
+  truth.largest = 1 + static_cast<int>(std::max_element(truth.drops.begin(), truth.drops.end()) -
+                                       truth.drops.begin());
+  return truth;
+}
+
+/// Seconds a sample for which the cores are busy with the chain from boundary k on.
+double cpu_seconds(const SimulatedChain& chain, int boundary, double cores) {
+  return chain_law(chain, boundary).cpu_seconds / std::max(cores, 1e-9);
+}
+
+}  // namespace
+
+const char* to_string(Pattern shape) noexcept {
+  switch (shape) {
+    case Pattern::flat:
+      return "flat";
+    case Pattern::drop:
+      return "drop";
+    case Pattern::two_drops:
+      return "two drops";
+    case Pattern::ramp:
+      return "ramp";
+    case Pattern::contention:
+      return "contention";
+  }
+  return "unknown";
+}
+
+Pattern pattern_of(const std::string& text) {
+  for (const Pattern shape :
+       {Pattern::flat, Pattern::drop, Pattern::two_drops, Pattern::ramp, Pattern::contention}) {
+    if (text == to_string(shape)) return shape;
+  }
+  throw Error(ErrorKind::usage, "'" + text + "' is no shape of a planted chain");
+}
+
+Category PlantedChain::category(int stage) const {
+  if (stage == chain.boundaries()) return Category::copy;
+  if (stage == chain.collate_boundary()) return Category::collate;
+  return chain.stages.at(static_cast<std::size_t>(stage) - 1).category;
+}
+
+std::optional<Truth> measure_truth(const SimulatedChain& chain) {
+  const SimulatedRing ring(chain);
+  return truth_of(chain, [&](int k) { return ring.seconds_per_sample(k, steps_of(ring)); });
+}
+
+std::optional<Truth> planned_truth(const SimulatedChain& chain) {
+  SimulatedChain alone = chain;
+  alone.cores = chain.workers + 1;
+  const SimulatedRing ring(alone);
+  return truth_of(chain, [&](int k) {
+    return std::max(ring.seconds_per_sample(k, steps_of(ring)), cpu_seconds(chain, k, chain.cores));
+  });
+}
+
+bool leaves_cores_free(const PlantedChain& planted, double cores) {
+  const auto& taus = planted.truth.seconds_per_sample;
+  for (int k = 0; k < planted.chain.boundaries(); ++k) {
+    const double busy = cpu_seconds(planted.chain, k, cores);
+    if (busy > kMostBusy * taus.at(static_cast<std::size_t>(k))) return false;
+  }
+  return true;
+}
+
+}  // namespace cachebisect::selftest

@@ -1,0 +1,154 @@
+#include "cachebisect/selftest/score.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "cachebisect/base/error.hpp"
+
+namespace cachebisect::selftest {
+
+const char* to_string(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::right:
+      return "right";
+    case Outcome::wrong:
+      return "wrong";
+    case Outcome::inconclusive:
+      return "inconclusive";
+  }
+  return "unknown";
+}
+
+Outcome outcome_of(const std::string& text) {
+  for (const Outcome outcome : {Outcome::right, Outcome::wrong, Outcome::inconclusive}) {
+    if (text == to_string(outcome)) return outcome;
+  }
+  throw Error(ErrorKind::usage, "'" + text + "' is no outcome: right, wrong or inconclusive");
+}
+
+namespace {
+
+constexpr double kSlack = 0.005;
+constexpr double kAsLarge = 0.9;   ///< of the largest drop: as good an answer
+constexpr double kAnomaly = 0.02;  ///< what an anomaly claims
+
+bool right_drop(const Report& report, const Truth& truth) {
+  const auto named = static_cast<std::size_t>(report.verdict.stage_index) - 1;
+  const auto largest = static_cast<std::size_t>(truth.largest) - 1;
+  if (named >= truth.drops.size() || truth.drops[named] < report.settings.min_drop - kSlack) {
+    return false;
+  }
+  if (truth.drops[named] >= kAsLarge * truth.drops[largest]) return true;
+  const auto& ties = report.verdict.tied_with;
+  return std::find(ties.begin(), ties.end(), report.stages[largest].name) != ties.end();
+}
+
+bool is_right(const Report& report, const Truth& truth) {
+  const double bar = report.settings.min_drop;
+  const double largest = *std::max_element(truth.drops.begin(), truth.drops.end());
+  switch (report.verdict.kind) {
+    case VerdictKind::drop:
+      return right_drop(report, truth);
+    case VerdictKind::spread:
+      return truth.loss > bar - kSlack && largest < bar + kSlack;
+    case VerdictKind::flat:
+      return truth.loss < bar + kSlack;
+    case VerdictKind::anomaly:
+      return *std::min_element(truth.drops.begin(), truth.drops.end()) < -kAnomaly;
+    case VerdictKind::inconclusive:
+      return false;
+  }
+  return false;
+}
+
+void count_intervals(const Report& report, const Truth& truth, Score& out) {
+  if (truth.approximate) return;
+  const auto count = [&](const std::optional<Interval>& told, const Interval& known) {
+    if (!told) return;
+    ++out.intervals;
+    out.covered += told->low <= known.high && known.low <= told->high ? 1 : 0;
+  };
+  const auto exactly = [](double value) { return Interval{value, value}; };
+  for (std::size_t s = 0; s < report.stages.size(); ++s) {
+    const bool measured = s < truth.drop_intervals.size();
+    if (!report.stages[s].span.empty()) continue;
+    count(report.stages[s].drop.interval,
+          measured ? truth.drop_intervals[s] : exactly(truth.drops[s]));
+  }
+  count(report.loss.total.interval, truth.loss_interval.value_or(exactly(truth.loss)));
+}
+
+void describe(const PlantedChain& planted, Score& out) {
+  const SimulatedChain& chain = planted.chain;
+  const Truth& truth = planted.truth;
+  out.seed = planted.seed;
+  out.shape = truth.shape;
+  out.planted = truth.planted;
+  out.stages = chain.boundaries();
+  out.workers = chain.workers;
+  out.step_seconds = truth.seconds_per_sample.back() * static_cast<double>(chain.batch_size);
+  out.jitter = std::any_of(chain.stages.begin(), chain.stages.end(), [](const SimulatedStage& s) {
+    return s.jitter.kind != Jitter::Kind::none && s.jitter.cv > 0;
+  });
+  out.largest_drop = truth.drops[static_cast<std::size_t>(truth.largest) - 1];
+  out.loss = truth.loss;
+}
+
+void expect(const Report& report, const PlantedChain& planted, Score& out) {
+  const Truth& truth = planted.truth;
+  const double bar = report.settings.min_drop;
+  if (truth.loss < bar || out.largest_drop < bar) {
+    out.expected = truth.loss < bar ? "flat" : "spread";
+    out.expected_category = out.expected;
+    return;
+  }
+  out.expected = report.stages[static_cast<std::size_t>(truth.largest) - 1].name;
+  out.expected_category = to_string(planted.category(truth.largest));
+}
+
+}  // namespace
+
+Score score(const Report& report, const PlantedChain& planted) {
+  Score out;
+  describe(planted, out);
+  expect(report, planted, out);
+  const Verdict& verdict = report.verdict;
+  out.seconds = report.timing.measure_seconds;
+  out.certified = verdict.certified_after_seconds.value_or(0);
+  out.rounds = verdict.rounds;
+  out.block_cv = report.machine.noise.block_cv;
+  out.blocks = static_cast<int>(
+      std::count_if(report.blocks.begin(), report.blocks.end(),
+                    [](const BlockRecord& block) { return !block.result.is_void; }));
+  const bool names = verdict.kind == VerdictKind::drop;
+  out.verdict = names ? verdict.stage : cachebisect::to_string(verdict.kind);
+  out.named_category =
+      names ? std::string(to_string(planted.category(verdict.stage_index))) : out.verdict;
+  if (verdict.kind != VerdictKind::inconclusive) {
+    out.outcome = is_right(report, planted.truth) ? Outcome::right : Outcome::wrong;
+  }
+  const bool alarm = names || verdict.kind == VerdictKind::spread;
+  out.false_alarm = alarm && out.loss < report.settings.min_drop - kSlack;
+  out.wrong_stage = names && out.outcome == Outcome::wrong;
+  count_intervals(report, planted.truth, out);
+  return out;
+}
+
+std::string row_header() {
+  return "    seed  n  W  shape      planted     drop  expected      verdict       outcome"
+         "        rounds  seconds\n";
+}
+
+std::string row(const Score& s) {
+  std::array<char, 240> text{};
+  const bool wrong = s.outcome == Outcome::wrong;
+  std::snprintf(text.data(), text.size(),
+                "%8llu %2d %2d  %-10s %-10s %4.0f%%  %-12s  %-12s  %-12s  %6d  %7.1f\n",
+                static_cast<unsigned long long>(s.seed), s.stages, s.workers, to_string(s.shape),
+                s.planted.c_str(), 100 * s.largest_drop, s.expected.c_str(), s.verdict.c_str(),
+                wrong ? "WRONG" : to_string(s.outcome), s.rounds, s.seconds);
+  return text.data();
+}
+
+}  // namespace cachebisect::selftest

@@ -1,0 +1,67 @@
+#include "cachebisect/selftest/selftest.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/pipeline/pipeline.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/train/train_step.hpp"
+
+namespace cachebisect::selftest {
+namespace {
+
+constexpr int kMostCases = 100000;
+
+void check(const Options& options) {
+  if (options.cases < 1 || options.cases > kMostCases) {
+    throw Error(ErrorKind::usage, "selftest: the number of cases must lie in 1 to 100000");
+  }
+  if (!(options.budget_seconds > 0)) {
+    throw Error(ErrorKind::usage, "selftest: the budget must be above 0 s");
+  }
+}
+
+}  // namespace
+
+bool Result::any_wrong() const {
+  return std::any_of(scores.begin(), scores.end(),
+                     [](const Score& score) { return score.outcome == Outcome::wrong; });
+}
+
+Report bisect_planted(const PlantedChain& planted, const BisectOptions& options,
+                      const Registry& registry) {
+  const Pipeline pipeline = Pipeline::from_json(pipeline_json(planted), registry);
+  const std::shared_ptr<Device> device = make_device(pipeline.spec());
+  const auto step = make_train_step(pipeline, *device, planted.chain.workers, registry);
+  PipelineReplayer replayer(pipeline, device, step);
+  return bisect(replayer, options);
+}
+
+Result run(const Options& options, const Registry& registry) {
+  check(options);
+  Result result;
+  result.options = options;
+  DrawOptions draw_options;
+  draw_options.cores = std::max(1, static_cast<int>(probe_machine().usable_cpus));
+  for (int i = 0; i < options.cases && !options.stop.stop_requested(); ++i) {
+    const PlantedChain planted = draw(options.seed + static_cast<std::uint64_t>(i), draw_options);
+    BisectOptions bisect_options;
+    bisect_options.budget_seconds = options.budget_seconds;
+    bisect_options.seed = planted.seed;
+    bisect_options.explain = false;
+    bisect_options.stop = options.stop;
+    if (options.progress) {
+      bisect_options.progress = [&](const Progress& now) { options.progress(i, now); };
+    }
+    const Report report = bisect_planted(planted, bisect_options, registry);
+    if (report.interrupted) break;
+    result.scores.push_back(score(report, planted));
+    if (options.finished) options.finished(result.scores.back());
+  }
+  result.interrupted = options.stop.stop_requested();
+  return result;
+}
+
+}  // namespace cachebisect::selftest

@@ -1,0 +1,254 @@
+#include "cachebisect/simulate/simulated_replayer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/simulate/simulated_overrides.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr std::uint64_t kPeriod = JitterSequence::kPeriod;
+/// Beyond those asked for, so that one run serves blocks with other warm-ups too.
+constexpr int kSpareSteps = 16;
+
+/// What a part of the run that counted would have counted.
+void scale(StageCounters& counters, double share) {
+  const auto part = [&](std::uint64_t count) {
+    return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(count)));
+  };
+  counters.busy_seconds *= share;
+  counters.cpu_seconds *= share;
+  counters.slot_write_seconds *= share;
+  counters.serial_seconds *= share;
+  counters.samples = part(counters.samples);
+  counters.slot_writes = part(counters.slot_writes);
+}
+
+/// Noise slows all of a block alike: every clock that ran in it shows so much more.
+void stretch(BlockResult& block, double factor) {
+  block.seconds *= factor;
+  block.cpu_seconds *= factor;
+  block.starved_seconds *= factor;
+  block.trainer_seconds *= factor;
+  block.first_batch_seconds *= factor;
+  for (StageCounters& stage : block.stages) {
+    stage.busy_seconds *= factor;
+    stage.cpu_seconds *= factor;
+    stage.serial_seconds *= factor;
+  }
+}
+
+}  // namespace
+
+SimulatedReplayer::SimulatedReplayer(SimulatedChain chain, SimulatedOptions options)
+    : ring_(std::move(chain)),
+      options_(std::move(options)),
+      noise_(options_.noise, options_.seed) {}
+
+SimulatedReplayer::~SimulatedReplayer() = default;
+
+ChainDescription SimulatedReplayer::describe() const {
+  return cachebisect::describe(ring_.chain());
+}
+
+bool SimulatedReplayer::supports(const Arm& arm) const {
+  const int last = ring_.chain().boundaries();
+  switch (arm.kind) {
+    case ArmKind::replay:
+    case ArmKind::null:
+      return arm.boundary >= 0 && arm.boundary <= last && arm.overrides.empty();
+    case ArmKind::bypass:
+      return arm.stage >= 1 && arm.stage <= last && arm.overrides.empty();
+    case ArmKind::shadow:
+      return arm.overrides.empty();
+    case ArmKind::live:
+      return with_overrides(ring_.chain(), arm.overrides).has_value();
+  }
+  return false;
+}
+
+CacheFacts SimulatedReplayer::prepare(const CacheBudget& budget, const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped while filling caches");
+  budget_ = budget;
+  const SimulatedChain& chain = ring_.chain();
+  const auto batch = static_cast<std::uint64_t>(chain.batch_size);
+  const int ring_slots = chain.workers + chain.ring_prefetch + 1;
+  const auto slots = static_cast<std::uint64_t>(ring_slots);
+  // As many as workers and slots hold, two batches more, in whole periods of the costs: what the
+  // caches hold must cost on average what all samples do.
+  const std::uint64_t period = std::lcm(batch, kPeriod);
+  const std::uint64_t least = (slots + 2) * batch;
+  CacheFacts facts = fill((least + period - 1) / period * period);
+  if (budget_.host_bytes && facts.bytes_host > *budget_.host_bytes) {
+    throw Error(ErrorKind::usage, "the host cache budget holds not even one batch");
+  }
+  clock_ += facts.seconds;
+  cache_samples_ = facts.samples;
+  return facts;
+}
+
+std::optional<CacheFacts> SimulatedReplayer::refill(std::uint64_t samples,
+                                                    const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped while filling caches");
+  const auto batch = static_cast<std::uint64_t>(ring_.chain().batch_size);
+  const std::uint64_t wanted = samples == 0 ? cache_samples_ : samples / batch * batch;
+  if (wanted == 0 || wanted > ring_.chain().samples) return std::nullopt;
+  CacheFacts facts = fill(wanted);
+  if (budget_.host_bytes && facts.bytes_host > *budget_.host_bytes) return std::nullopt;
+  if (budget_.device_bytes && facts.bytes_device > *budget_.device_bytes) return std::nullopt;
+  clock_ += facts.seconds;
+  first_cached_ += cache_samples_;
+  cache_samples_ = wanted;
+  return facts;
+}
+
+CacheFacts SimulatedReplayer::fill(std::uint64_t samples) {
+  const SimulatedChain& chain = ring_.chain();
+  CacheFacts facts;
+  facts.samples = samples;
+  const ChainDescription description = describe();
+  facts.item_bytes.push_back(0);
+  for (const auto& stage : description.stages) {
+    facts.item_bytes.push_back(stage.output_bytes.value_or(0));
+    (stage.held == Held::host ? facts.bytes_host : facts.bytes_device) +=
+        facts.item_bytes.back() * static_cast<double>(facts.samples);
+  }
+  facts.serve_seconds_per_sample.assign(facts.item_bytes.size(), 0);
+  for (int k = 1; k < chain.collate_boundary(); ++k) {
+    facts.serve_seconds_per_sample[static_cast<std::size_t>(k)] = chain.serve_seconds;
+  }
+  facts.seconds = static_cast<double>(facts.samples) * ring_.seconds_per_sample(0, 4);
+  return facts;
+}
+
+MachineReading SimulatedReplayer::read_machine() const {
+  MachineReading reading;
+  reading.seconds = clock_;
+  return reading;
+}
+
+void SimulatedReplayer::begin_round() {
+  const auto batch = static_cast<std::uint64_t>(ring_.chain().batch_size);
+  cache_position_ += (cache_samples_ / batch / 3 + 1) * batch;
+}
+
+const SimulatedRing& SimulatedReplayer::ring_of(const Arm& arm) {
+  if (arm.overrides.empty()) return ring_;
+  const auto found = changed_.find(arm.overrides);
+  if (found != changed_.end()) return found->second;
+  auto chain = with_overrides(ring_.chain(), arm.overrides);
+  return changed_.emplace(arm.overrides, SimulatedRing(std::move(*chain))).first->second;
+}
+
+RingRequest SimulatedReplayer::ring_request(const BlockRequest& request) const {
+  const Arm& arm = request.arm;
+  RingRequest ring;
+  ring.steps = request.warmup_steps + request.steps;
+  ring.shadow = arm.kind == ArmKind::shadow;
+  if (arm.kind == ArmKind::bypass) ring.bypass = arm.stage;
+  if (arm.kind == ArmKind::replay || arm.kind == ArmKind::null) ring.boundary = arm.boundary;
+  if (ring.boundary == 0) {
+    ring.first_index = live_position_;
+  } else {
+    ring.first_index = cache_position_;
+    ring.first_cached = first_cached_;
+    ring.cache_samples =
+        arm.cache_samples > 0 ? std::min(arm.cache_samples, cache_samples_) : cache_samples_;
+  }
+  return ring;
+}
+
+const RingRun& SimulatedReplayer::remembered(const BlockRequest& request) {
+  const SimulatedRing& ring = ring_of(request.arm);
+  RingRequest wanted = ring_request(request);
+  // Of what goes round, only whole periods look the same from every sample of equal phase.
+  const std::uint64_t phase = ring.constant() ? 0
+                              : wanted.cache_samples % kPeriod == 0
+                                  ? (wanted.first_index + wanted.first_cached) % kPeriod
+                                  : kPeriod + wanted.first_index;
+  RingRun& run = memory_[{request.arm, wanted.cache_samples, phase}];
+  if (run.step_ends.size() < static_cast<std::size_t>(wanted.steps)) {
+    wanted.steps += kSpareSteps;
+    run = ring.run(wanted);
+  }
+  return run;
+}
+
+SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(const BlockRequest& request) {
+  const RingRun& run = remembered(request);
+  const auto last = static_cast<std::size_t>(request.warmup_steps + request.steps) - 1;
+  const auto timed = [&](const std::vector<double>& by_step) {
+    const double before =
+        request.warmup_steps > 0 ? by_step[static_cast<std::size_t>(request.warmup_steps) - 1] : 0;
+    return by_step[last] - before;
+  };
+  QuietBlock block;
+  block.total_seconds = run.step_ends[last];
+  BlockResult& result = block.result;
+  result.seconds = timed(run.step_ends);
+  result.steps = request.steps;
+  result.warmup_steps = request.warmup_steps;
+  result.samples = static_cast<std::uint64_t>(request.steps) *
+                   static_cast<std::uint64_t>(ring_of(request.arm).chain().batch_size);
+  result.cpu_seconds = run.cpu_seconds * result.seconds / run.step_ends.back();
+  result.starved_seconds = timed(run.starved_by);
+  result.trainer_seconds = timed(run.trainer_by);
+  result.ready_batches = run.ready_batches;
+  result.first_batch_seconds = run.step_ends.front();
+  if (request.arm.observed) {
+    result.stages = run.stages;
+    const double share = block.total_seconds / run.step_ends.back();
+    for (StageCounters& counters : result.stages) scale(counters, share);
+  }
+  return block;
+}
+
+void SimulatedReplayer::misbehave(const std::stop_token& stop) {
+  const SimulatedFaults& faults = options_.faults;
+  if (faults.clock_jump_at_block == blocks_) clock_ += faults.clock_jump_seconds;
+  if (faults.fail_at_block == blocks_) {
+    const auto stage = static_cast<std::size_t>(std::max(1, faults.fail_stage)) - 1;
+    throw Error(ErrorKind::data, "stage " + ring_.chain().stages.at(stage).name +
+                                     ": planted failure at sample " +
+                                     std::to_string(live_position_));
+  }
+  if (faults.hang_at_block == blocks_) {
+    // Virtual time passes until somebody stops the run.
+    while (!stop.stop_requested()) clock_ += 1e-3;
+  }
+}
+
+BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_token& stop) {
+  if (!supports(request.arm)) {
+    throw Error(ErrorKind::usage, std::string("the simulation has no arm ") +
+                                      to_string(request.arm.kind) + " like this");
+  }
+  if (request.steps < 1 || request.warmup_steps < 0) {
+    throw Error(ErrorKind::usage, "a block needs at least one timed step");
+  }
+  misbehave(stop);
+  if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
+  const QuietBlock block = quiet(request);
+  const bool cached = request.arm.kind == ArmKind::replay || request.arm.kind == ArmKind::null;
+  const int boundary = cached ? request.arm.boundary : 0;
+  if (boundary == 0) {
+    live_position_ += static_cast<std::uint64_t>(request.steps + request.warmup_steps) *
+                      static_cast<std::uint64_t>(ring_of(request.arm).chain().batch_size);
+  }
+  BlockResult result = block.result;
+  double factor = noise_.factor(clock_, block.total_seconds, boundary);
+  if (request.arm.observed) factor *= 1 + options_.probe_share;
+  result.start_seconds = clock_;
+  stretch(result, factor);
+  clock_ += options_.block_overhead_seconds + block.total_seconds * factor;
+  ++blocks_;
+  result.is_void = options_.faults.void_every > 0 && blocks_ % options_.faults.void_every == 0;
+  if (result.is_void) clock_ += 0.6;
+  return result;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,153 @@
+#include "stages/datasets/cifar_source.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "stages/datasets/data_folder.hpp"
+#include "stages/datasets/file.hpp"
+#include "stages/datasets/generated_folder.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+constexpr std::uint64_t kPixels = 3072;
+
+class CifarSource final : public SourceStage {
+ public:
+  CifarSource(CifarFormat format, const Params& params)
+      : format_(std::move(format)),
+        path_(params.string("path")),
+        train_(params.string("split") == "train"),
+        generate_(generate_if_missing(params)),
+        generated_samples_(static_cast<std::uint64_t>(params.integer("generated_samples"))) {}
+
+  [[nodiscard]] SampleSpec infer() override {
+    return {{"image", DType::uint8, {std::int64_t{kPixels}}}, {"label", DType::int64, {}}};
+  }
+
+  void open() override {
+    const GeneratedSet set{.kind = format_.generated_kind,
+                           .samples = generated_samples_,
+                           .bytes = generated_samples_ * record_bytes() * 6 / 5,
+                           .write = [this](const std::string& folder) {
+                             format_.generate(folder, generated_samples_);
+                           }};
+    require_data(path_, generate_ && !path_.ends_with(".bin"), set);
+    files_.clear();
+    ends_.clear();
+    for (const std::string& file : file_paths()) add_file(file);
+    generated_ = is_generated(files_.front().path());
+  }
+
+  [[nodiscard]] std::uint64_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
+  [[nodiscard]] bool generated() const override { return generated_; }
+
+  void read(Sample& out, const SampleContext& context) const override {
+    const auto [file, offset] = locate(context.index());
+    std::array<std::byte, 2> labels{};
+    const auto label = std::span(labels).first(format_.label_bytes);
+    const TensorView pixels = out.field("image").resize(DType::uint8, {std::int64_t{kPixels}});
+    out.set_origin(file->path());
+    file->read(offset, label, std::span(pixels.data, kPixels));
+    const auto value = std::to_integer<unsigned>(label.back());
+    if (value >= format_.classes) {
+      throw Error(ErrorKind::data, "the record at byte " + std::to_string(offset) +
+                                       " has the label " + std::to_string(value) + "; " +
+                                       format_.set + " has labels from 0 to " +
+                                       std::to_string(format_.classes - 1));
+    }
+    out.field("label").set(static_cast<std::int64_t>(value));
+  }
+
+  [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
+    const auto [file, offset] = locate(index);
+    return {{file->path(), offset, record_bytes()}};
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t record_bytes() const noexcept {
+    return kPixels + format_.label_bytes;
+  }
+
+  [[nodiscard]] std::pair<const InputFile*, std::uint64_t> locate(std::uint64_t index) const {
+    const auto at = std::ranges::upper_bound(ends_, index);
+    if (at == ends_.end()) {
+      throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
+                                           std::to_string(size()) + " was asked for");
+    }
+    const auto number = static_cast<std::size_t>(at - ends_.begin());
+    const std::uint64_t first = number == 0 ? 0 : ends_[number - 1];
+    return {&files_[number], (index - first) * record_bytes()};
+  }
+
+  [[nodiscard]] std::vector<std::string> file_paths() const {
+    if (!std::filesystem::is_directory(path_)) return {path_};
+    const std::vector<std::string> names =
+        train_ ? format_.train_files : std::vector<std::string>{format_.test_file};
+    const std::string folder = find_data_folder(path_, {format_.subfolder}, {names.front()});
+    std::vector<std::string> paths;
+    for (const std::string& name : names) {
+      paths.push_back(folder);
+      paths.back().append("/").append(name);
+      if (exists(paths.back())) continue;
+      // NOLINTNEXTLINE(performance-inefficient-string-concatenation): made once, when the run ends
+      throw Error(ErrorKind::data, folder + ": has no " + name + "; the " +
+                                       (train_ ? "training" : "test") + " split of " + format_.set +
+                                       " (binary version) is " + joined(names) +
+                                       regenerate_hint(folder));
+    }
+    return paths;
+  }
+
+  static std::string joined(const std::vector<std::string>& names) {
+    return names.size() == 1 ? names.front() : names.front() + " to " + names.back();
+  }
+
+  void add_file(const std::string& path) {
+    files_.emplace_back(path);
+    const std::uint64_t bytes = files_.back().size();
+    if (bytes == 0 || bytes % record_bytes() != 0) {
+      throw Error(ErrorKind::data,
+                  path + ": has " + std::to_string(bytes) + " bytes; a " + format_.set +
+                      " file has a multiple of " + std::to_string(record_bytes()) +
+                      ": it is truncated, or another kind of file" + regenerate_hint(path));
+    }
+    ends_.push_back(size() + bytes / record_bytes());
+  }
+
+  CifarFormat format_;
+  std::string path_;
+  bool train_;
+  bool generate_;
+  std::uint64_t generated_samples_;
+  std::vector<InputFile> files_;
+  std::vector<std::uint64_t> ends_;  // samples up to and with each file
+  bool generated_ = false;
+};
+
+}  // namespace
+
+StageType cifar_type(const std::string& name, const CifarFormat& format) {
+  return {.type = "read." + name,
+          .doc = format.set + " binary files: image [3072] planar RGB bytes, label",
+          .kind = StageKind::source,
+          .traits = {},
+          .params = {{.name = "path",
+                      .type = ParamType::path,
+                      .doc = "folder with the binary version's files, or one such file"},
+                     {.name = "split",
+                      .type = ParamType::string,
+                      .doc = "which files of the folder",
+                      .default_value = std::string("train"),
+                      .choices = {"train", "test"}},
+                     if_missing_param(),
+                     generated_samples_param(50'000)},
+          .example = R"({"path": "${cache}/)" + name + R"(", "if_missing": "generate"})",
+          .make = [format](const Params& params) {
+            return std::make_unique<CifarSource>(format, params);
+          }};
+}
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,115 @@
+#include "stages/datasets/file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace cachebisect::stages {
+namespace {
+
+[[noreturn]] void fail(const char* path, const std::string& what) {
+  throw Error(ErrorKind::data, std::string(path) + ": " + what);
+}
+
+std::string kind_text(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
+  return "something else";
+}
+
+[[noreturn]] void fail_short(const char* path, std::uint64_t offset, std::uint64_t wanted) {
+  fail(path, "ends within the " + std::to_string(wanted) + " bytes from byte " +
+                 std::to_string(offset) + "; it was cut short while it was in use");
+}
+
+}  // namespace
+
+std::string errno_text(int error) { return std::generic_category().message(error); }
+
+FileDescriptor::FileDescriptor(FileDescriptor&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    descriptor_ = std::exchange(other.descriptor_, -1);
+  }
+  return *this;
+}
+
+FileDescriptor::~FileDescriptor() { close(); }
+
+void FileDescriptor::close() noexcept {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+FileDescriptor open_regular(const char* path, std::uint64_t& size) {
+  // O_NONBLOCK: opening a FIFO without a writer would otherwise wait for one.
+  FileDescriptor file(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open()) fail(path, "cannot be opened: " + errno_text(errno));
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail(path, "cannot be examined: " + errno_text(errno));
+  if (!S_ISREG(status.st_mode)) fail(path, "is " + kind_text(status.st_mode) + ", not a file");
+  size = static_cast<std::uint64_t>(status.st_size);
+  return file;
+}
+
+void read_exactly(int descriptor, const char* path, std::uint64_t offset,
+                  std::span<std::byte> out) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t got = ::pread(descriptor, out.data() + done, out.size() - done,
+                                static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(path, "cannot be read: " + errno_text(errno));
+    if (got == 0) fail_short(path, offset, out.size());
+    done += static_cast<std::size_t>(got);
+  }
+}
+
+InputFile::InputFile(std::string path)
+    : path_(std::move(path)), file_(open_regular(path_.c_str(), size_)) {}
+
+void InputFile::read(std::uint64_t offset, std::span<std::byte> out) const {
+  read_exactly(file_.get(), path_.c_str(), offset, out);
+}
+
+void InputFile::read(std::uint64_t offset, std::span<std::byte> first,
+                     std::span<std::byte> second) const {
+  const std::array<iovec, 2> parts{iovec{first.data(), first.size()},
+                                   iovec{second.data(), second.size()}};
+  const ssize_t got = ::preadv(file_.get(), parts.data(), 2, static_cast<off_t>(offset));
+  if (std::cmp_equal(got, first.size() + second.size())) return;
+  // Interrupted or short: the plain way finishes it or says what is wrong.
+  read(offset, first);
+  read(offset + first.size(), second);
+}
+
+void write_file(const std::string& path, std::span<const std::byte> bytes) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file.is_open()) fail(path.c_str(), "cannot be made: " + errno_text(errno));
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t put = ::write(file.get(), bytes.data() + done, bytes.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail(path.c_str(), "cannot be written: " + errno_text(errno));
+    done += static_cast<std::size_t>(put);
+  }
+}
+
+bool exists(const std::string& path) noexcept {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0;
+}
+
+}  // namespace cachebisect::stages

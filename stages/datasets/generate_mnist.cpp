@@ -1,0 +1,120 @@
+#include "stages/datasets/generate_mnist.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "stages/codecs/idx.hpp"
+#include "stages/datasets/file.hpp"
+#include "stages/datasets/small_random.hpp"
+#include "stages/support/parallel.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+constexpr int kSide = 28;
+constexpr std::size_t kPixels = static_cast<std::size_t>(kSide) * kSide;
+constexpr std::uint64_t kSeed = 0x3A15;
+constexpr std::uint64_t kGrain = 4096;
+
+struct Point {
+  float x;
+  float y;
+};
+struct Segment {
+  Point from;
+  Point to;
+};
+
+// A seven-segment display: top, upper left, upper right, middle, lower left, lower right, bottom.
+constexpr std::array<Segment, 7> kSegments{{{{9, 5}, {19, 5}},
+                                            {{9, 5}, {9, 14}},
+                                            {{19, 5}, {19, 14}},
+                                            {{9, 14}, {19, 14}},
+                                            {{9, 14}, {9, 23}},
+                                            {{19, 14}, {19, 23}},
+                                            {{9, 23}, {19, 23}}}};
+constexpr std::array<unsigned, 10> kDigits{0b1110111, 0b0100100, 0b1011101, 0b1101101, 0b0101110,
+                                           0b1101011, 0b1111011, 0b0100101, 0b1111111, 0b1101111};
+
+float distance(Point p, const Segment& s) {
+  const float dx = s.to.x - s.from.x;
+  const float dy = s.to.y - s.from.y;
+  const float t =
+      std::clamp(((p.x - s.from.x) * dx + (p.y - s.from.y) * dy) / (dx * dx + dy * dy), 0.0F, 1.0F);
+  const float ex = p.x - s.from.x - t * dx;
+  const float ey = p.y - s.from.y - t * dy;
+  return std::sqrt(ex * ex + ey * ey);
+}
+
+using Glyph = std::array<std::uint8_t, kPixels>;
+
+Glyph draw_digit(unsigned digit) {
+  constexpr float kHalfWidth = 1.6F;
+  Glyph glyph{};
+  for (std::size_t i = 0; i < kPixels; ++i) {
+    const std::size_t row = i / kSide;
+    const Point p{static_cast<float>(i % kSide), static_cast<float>(row)};
+    float nearest = 1e9F;
+    for (std::size_t s = 0; s < kSegments.size(); ++s) {
+      if ((kDigits.at(digit) >> s & 1U) != 0)
+        nearest = std::min(nearest, distance(p, kSegments[s]));
+    }
+    glyph[i] =
+        static_cast<std::uint8_t>(255.0F * std::clamp(kHalfWidth + 0.5F - nearest, 0.0F, 1.0F));
+  }
+  return glyph;
+}
+
+/// The glyph shifted and slanted, its strokes of uneven strength.
+void draw_sample(const Glyph& glyph, SmallRandom& random, std::byte* pixels) {
+  const int shift_x = random.between(-4, 4);
+  const int shift_y = random.between(-4, 4);
+  const int slant = random.between(-24, 24);  // 1/64 columns a row
+  const int strength = random.between(150, 256);
+  for (int y = 0; y < kSide; ++y) {
+    const int from_y = y - shift_y;
+    const int slanted = shift_x + (slant * (kSide / 2 - y)) / 64;
+    std::uint64_t noise = 0;
+    for (int x = 0; x < kSide; ++x) {
+      noise = x % 8 == 0 ? random.next() : noise >> 8;
+      const int from_x = x - slanted;
+      const bool inside = from_x >= 0 && from_x < kSide && from_y >= 0 && from_y < kSide;
+      const int ink = inside ? glyph[static_cast<std::size_t>(from_y * kSide + from_x)] : 0;
+      const int value = (ink * strength >> 8) - static_cast<int>(noise & 31U);
+      pixels[y * kSide + x] = static_cast<std::byte>(std::clamp(value, 0, 255));
+    }
+  }
+}
+
+void write_split(const std::string& prefix, std::uint64_t samples, std::uint64_t seed) {
+  std::array<Glyph, 10> glyphs{};
+  for (unsigned digit = 0; digit < glyphs.size(); ++digit) glyphs.at(digit) = draw_digit(digit);
+  const std::array<std::uint32_t, 3> dims{static_cast<std::uint32_t>(samples), kSide, kSide};
+  std::vector<std::byte> images = idx_header(dims);
+  std::vector<std::byte> labels = idx_header(std::span(dims).first(1));
+  const std::size_t image_header = images.size();
+  const std::size_t label_header = labels.size();
+  images.resize(image_header + samples * kPixels);
+  labels.resize(label_header + samples);
+  parallel_for((samples + kGrain - 1) / kGrain, [&](std::uint64_t part) {
+    for (std::uint64_t i = part * kGrain; i < std::min(samples, (part + 1) * kGrain); ++i) {
+      SmallRandom random(seed, i);
+      const auto digit = static_cast<std::size_t>(random.between(0, 9));
+      labels[label_header + i] = static_cast<std::byte>(digit);
+      draw_sample(glyphs.at(digit), random, images.data() + image_header + i * kPixels);
+    }
+  });
+  write_file(prefix + "-images-idx3-ubyte", images);
+  write_file(prefix + "-labels-idx1-ubyte", labels);
+}
+
+}  // namespace
+
+void generate_mnist(const std::string& folder, std::uint64_t samples) {
+  write_split(folder + "/train", samples, kSeed);
+  write_split(folder + "/t10k", std::max<std::uint64_t>(1, samples / 6), kSeed + 1);
+}
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,48 @@
+#include "stages/datasets/generate_photos.hpp"
+
+#include <filesystem>
+
+#include "stages/codecs/jpeg.hpp"
+#include "stages/datasets/file.hpp"
+#include "stages/support/parallel.hpp"
+
+#include "cachebisect/base/error.hpp"
+
+namespace cachebisect::stages {
+
+#ifdef CACHEBISECT_WITH_TURBOJPEG
+namespace {
+
+constexpr unsigned kClasses = 10;
+constexpr int kQuality = 91;
+
+std::string padded(std::uint64_t number, std::size_t digits) {
+  const std::string text = std::to_string(number);
+  return std::string(digits - std::min(digits, text.size()), '0') + text;
+}
+
+std::string class_folder(const std::string& folder, unsigned class_index) {
+  return folder + "/class_" + padded(class_index, 2);
+}
+
+}  // namespace
+
+void generate_photos(const std::string& folder, std::uint64_t samples) {
+  for (unsigned i = 0; i < kClasses; ++i)
+    std::filesystem::create_directory(class_folder(folder, i));
+  parallel_for(samples, [&](std::uint64_t i) {
+    const auto class_index = static_cast<unsigned>(i % kClasses);
+    const RgbImage photo = draw_photo(i, class_index);
+    write_file(class_folder(folder, class_index) + "/photo_" + padded(i, 6) + ".jpg",
+               encode_jpeg(photo.pixels, {photo.width, photo.height}, kQuality));
+  });
+}
+#else
+void generate_photos(const std::string& /*folder*/, std::uint64_t /*samples*/) {
+  throw Error(ErrorKind::usage,
+              "this build makes no JPEG files; build it with CACHEBISECT_WITH_TURBOJPEG=ON, or "
+              "give a \"path\" with images");
+}
+#endif
+
+}  // namespace cachebisect::stages

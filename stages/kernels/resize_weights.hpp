@@ -1,0 +1,30 @@
+// The weights of one axis of a resize.
+#pragma once
+
+#include <cstdint>
+
+#include "stages/kernels/resize.hpp"
+
+#include "cachebisect/data/memory.hpp"
+
+namespace cachebisect::stages {
+
+/// Output i is the sum over t < count[i] of weight[i * taps + t] * source[first[i] + t].
+struct AxisWeights {
+  const std::int32_t* first = nullptr;
+  const std::int32_t* count = nullptr;
+  const float* real = nullptr;
+  const std::int16_t* fixed = nullptr;  ///< weight * 2^precision, rounded
+  std::int64_t taps = 0;  ///< of a row of weights, a multiple of 4; filled up with zeros
+  int precision = 0;
+  bool identity = false;  ///< output i is source i + first[0]; then there are no weights
+};
+
+/// Weights from `length` source pixels, the first at `start`, to `outputs`; not for nearest.
+AxisWeights make_weights(std::int64_t start, std::int64_t length, std::int64_t outputs,
+                         const ResizeFilter& filter, Arena& arena);
+/// The source pixel of each output for nearest, by Pillow's running sum.
+const std::int32_t* nearest_sources(std::int64_t start, std::int64_t length, std::int64_t outputs,
+                                    Arena& arena);
+
+}  // namespace cachebisect::stages

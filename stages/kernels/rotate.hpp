@@ -1,0 +1,18 @@
+// Rotation about the centre, by torchvision's rotate for tensors.
+#pragma once
+
+#include <cstdint>
+
+#include "stages/kernels/image.hpp"
+
+namespace cachebisect::stages {
+
+/// Turns `in` by `degrees` counter-clockwise into `out`, dense and of the same size; what comes
+/// from outside is `fill`. T is std::uint8_t (bilinear is rounded to nearest) or float.
+template <class T>
+void rotate(const ImageIn<T>& in, T* out, double degrees, bool bilinear, float fill);
+
+extern template void rotate(const ImageIn<std::uint8_t>&, std::uint8_t*, double, bool, float);
+extern template void rotate(const ImageIn<float>&, float*, double, bool, float);
+
+}  // namespace cachebisect::stages

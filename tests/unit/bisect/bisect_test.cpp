@@ -1,0 +1,284 @@
+#include "cachebisect/bisect/bisect.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include <doctest/doctest.h>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/simulate/simulated_replayer.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+/// Six stages, 1 ms a step at batch 8; the crop costs half of the throughput.
+SimulatedChain chain_with_drop(double crop_seconds = 0.5e-3) {
+  SimulatedChain chain;
+  chain.stages = {
+      {.name = "read", .category = Category::read, .kind = CostKind::wait, .seconds = 20e-6},
+      {.name = "decode", .category = Category::decode, .seconds = 30e-6},
+      {.name = "crop", .category = Category::augment, .seconds = crop_seconds},
+      {.name = "flip", .category = Category::augment, .seconds = 10e-6}};
+  chain.batch_size = 8;
+  chain.step_seconds = 1e-3;
+  return chain;
+}
+
+double waterfall_sum(const Report& report) {
+  double sum = 0;
+  for (const StageReport& stage : report.stages) sum += stage.seconds_per_sample.value_or(0);
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a planted drop is found, certified and explained") {
+  SimulatedReplayer replayer(chain_with_drop(), {.noise = {.white_cv = 0.01}});
+  std::vector<std::string> phases;
+  std::optional<double> expected;
+  BisectOptions options;
+  options.progress = [&](const Progress& progress) {
+    if (phases.empty() || phases.back() != progress.phase) phases.push_back(progress.phase);
+    expected = progress.expected_seconds;
+  };
+  const Report report = bisect(replayer, options);
+  CHECK(report.verdict.kind == VerdictKind::drop);
+  CHECK(report.verdict.stage == "crop");
+  CHECK(report.verdict.stage_index == 3);
+  CHECK(report.verdict.tied_with.empty());
+  CHECK(report.verdict.rounds >= 9);
+  CHECK(report.verdict.rounds <= 16);
+  CHECK(report.verdict.certified_after_seconds.has_value());
+  CHECK_FALSE(report.verdict.needed.has_value());
+  const SimulatedRing ring(chain_with_drop());
+  const double truth = 1 - ring.seconds_per_sample(3) / ring.seconds_per_sample(2);
+  REQUIRE(report.verdict.drop.interval.has_value());
+  CHECK(report.verdict.drop.interval->low <= truth);
+  CHECK(report.verdict.drop.interval->high >= truth);
+  CHECK(report.verdict.text.starts_with("crop costs "));
+  CHECK(report.live.value.has_value());
+  CHECK(report.ceiling.value == doctest::Approx(8000).epsilon(0.02));
+  CHECK(phases == std::vector<std::string>{"caches", "pilot", "measure", "explain"});
+  CHECK(expected.has_value());
+  CHECK(report.started.size() == 20);
+  CHECK(report.blocks.front().round == -1);
+  CHECK(report.stages[2].cpu_seconds_per_sample == doctest::Approx(0.5e-3));
+  CHECK(report.stages[0].wait_seconds_per_sample == doctest::Approx(20e-6));
+  CHECK(waterfall_sum(report) == doctest::Approx(*report.boundaries.front().seconds_per_sample -
+                                                 *report.boundaries.back().seconds_per_sample));
+}
+
+TEST_CASE("partial reports come after rounds and are whole") {
+  SimulatedReplayer replayer(chain_with_drop(), {.noise = {.white_cv = 0.01}});
+  BisectOptions options;
+  options.explain = false;
+  int partial = 0;
+  options.partial = [&](const Report& report) {
+    ++partial;
+    CHECK(report.interrupted);
+    CHECK(report.verdict.rounds == partial);
+    CHECK(report.stages.size() == 6);
+    CHECK_FALSE(report.verdict.text.empty());
+  };
+  const Report report = bisect(replayer, options);
+  CHECK_FALSE(report.interrupted);
+  CHECK(report.stages.size() == 6);
+  CHECK(partial >= report.verdict.rounds - 1);
+}
+
+TEST_CASE("the same seed gives the same report") {
+  const auto run = [] {
+    SimulatedReplayer replayer(chain_with_drop(), {.seed = 4, .noise = {.white_cv = 0.05}});
+    return bisect(replayer);
+  };
+  const Report a = run();
+  const Report b = run();
+  CHECK(a.verdict.text == b.verdict.text);
+  REQUIRE(a.blocks.size() == b.blocks.size());
+  CHECK(a.blocks.back().result.seconds == b.blocks.back().result.seconds);
+}
+
+TEST_CASE("a chain that hides behind the step is flat, and quickly so") {
+  SimulatedReplayer replayer(chain_with_drop(20e-6), {.noise = {.white_cv = 0.01}});
+  const Report report = bisect(replayer);
+  CHECK(report.verdict.kind == VerdictKind::flat);
+  CHECK(report.timing.measure_seconds < 4);
+  CHECK(report.verdict.text.starts_with("The training step is the limit"));
+  CHECK(report.verdict.stage.empty());
+  for (const Remedy& remedy : report.remedies) CHECK(remedy.stage.empty());
+  // Only live and ceiling were looked at; the stages between are one span, and the sum still holds.
+  CHECK_FALSE(report.boundaries[2].visited);
+  CHECK(report.stages[1].span == "stages 1-6 together");
+  CHECK(waterfall_sum(report) == doctest::Approx(*report.boundaries.front().seconds_per_sample -
+                                                 *report.boundaries.back().seconds_per_sample));
+}
+
+TEST_CASE("many small drops are a spread") {
+  SimulatedChain chain;
+  chain.workers = 1;
+  chain.step_seconds = 8e-3;
+  for (int i = 0; i < 10; ++i) {
+    // The first fill the step's time, then each adds 3.5% of it.
+    chain.stages.push_back({.name = "s" + std::to_string(i), .seconds = 3.5e-5});
+  }
+  chain.stages.push_back({.name = "last", .seconds = 0.99e-3});
+  SimulatedReplayer replayer(chain, {.noise = {.white_cv = 0.005}});
+  const Report report = bisect(replayer);
+  CHECK(report.verdict.kind == VerdictKind::spread);
+  CHECK(report.verdict.shares.size() >= 3);
+  CHECK(report.verdict.shares.size() <= 6);
+}
+
+TEST_CASE("two equal drops are a tie") {
+  SimulatedChain chain = chain_with_drop();
+  chain.workers = 1;
+  // 1 - 2/3 at both: 9x, 3x, x.
+  chain.stages = {{.name = "a", .seconds = 6 * 0.125e-3},
+                  {.name = "b", .seconds = 2 * 0.125e-3},
+                  {.name = "c", .seconds = 0.9 * 0.125e-3}};
+  chain.stages[0].seconds = 2 * (chain.stages[1].seconds + chain.stages[2].seconds);
+  chain.stages[1].seconds = 2 * chain.stages[2].seconds;
+  chain.stages[0].seconds = 2 * (chain.stages[1].seconds + chain.stages[2].seconds);
+  chain.step_seconds = 8 * chain.stages[2].seconds;
+  SimulatedReplayer replayer(chain, {.noise = {.white_cv = 0.01}});
+  const Report report = bisect(replayer);
+  CHECK(report.verdict.kind == VerdictKind::drop);
+  CHECK(report.verdict.tied_with.size() == 1);
+  CHECK(report.timing.measure_seconds < 20);
+}
+
+TEST_CASE("a slow cache is an anomaly") {
+  SimulatedChain chain = chain_with_drop(0);
+  chain.workers = 1;
+  chain.stages = {{.name = "read", .seconds = 0.0}, {.name = "decode", .seconds = 0.0}};
+  // Serving is never that slow unannounced: the facts below do not say so.
+  chain.serve_seconds = 0.4e-3;
+  class Silent final : public Replayer {
+   public:
+    explicit Silent(Replayer& inner) : inner_(inner) {}
+    ~Silent() override = default;
+    Silent(const Silent&) = delete;
+    Silent& operator=(const Silent&) = delete;
+    [[nodiscard]] ChainDescription describe() const override { return inner_.describe(); }
+    [[nodiscard]] bool supports(const Arm& arm) const override { return inner_.supports(arm); }
+    CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override {
+      CacheFacts facts = inner_.prepare(budget, stop);
+      facts.serve_seconds_per_sample.clear();
+      return facts;
+    }
+    void begin_round() override { inner_.begin_round(); }
+    BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
+      return inner_.run(request, stop);
+    }
+    [[nodiscard]] double clock() const override { return inner_.clock(); }
+
+   private:
+    Replayer& inner_;
+  };
+  SimulatedReplayer inner(chain, {.noise = {.white_cv = 0.01}});
+  Silent replayer(inner);
+  BisectOptions options;
+  options.boundaries = {1, 2, 3};
+  const Report report = bisect(replayer, options);
+  CHECK(report.verdict.kind == VerdictKind::anomaly);
+  CHECK(report.verdict.stage == "read");
+  CHECK(report.remedies.empty());
+}
+
+TEST_CASE("a budget that is too small is inconclusive and says what would do") {
+  SimulatedReplayer replayer(chain_with_drop(), {.noise = {.white_cv = 0.05}});
+  BisectOptions options;
+  options.budget_seconds = 1.5;
+  const Report report = bisect(replayer, options);
+  CHECK(report.verdict.kind == VerdictKind::inconclusive);
+  REQUIRE(report.verdict.needed.has_value());
+  CHECK(report.verdict.needed->seconds > 1.5);
+  CHECK(report.verdict.needed->rounds > report.verdict.rounds);
+  CHECK(report.timing.measure_seconds <= 2);
+}
+
+TEST_CASE("void blocks are repeated, kept, and cost no budget") {
+  SimulatedOptions simulated{.noise = {.white_cv = 0.01}};
+  simulated.faults.void_every = 7;
+  SimulatedReplayer replayer(chain_with_drop(), simulated);
+  const Report report = bisect(replayer);
+  CHECK(report.verdict.kind == VerdictKind::drop);
+  int voids = 0;
+  for (const BlockRecord& block : report.blocks) voids += block.result.is_void ? 1 : 0;
+  CHECK(voids >= static_cast<int>(report.blocks.size()) / 7 - 1);
+  CHECK(report.warnings.size() >= 1);
+  simulated.faults.void_every = 1;
+  SimulatedReplayer always(chain_with_drop(), simulated);
+  CHECK_THROWS_AS((void)bisect(always), Error);
+}
+
+TEST_CASE("a failing stage ends the run with its own error") {
+  for (const int block : {0, 5, 60}) {
+    SimulatedOptions simulated;
+    simulated.faults = {.fail_at_block = block, .fail_stage = 3};
+    SimulatedReplayer replayer(chain_with_drop(), simulated);
+    try {
+      (void)bisect(replayer);
+      FAIL("no error");
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::data);
+      CHECK(std::string(error.what()).find("crop") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a stop gives what is known") {
+  std::stop_source source;
+  int blocks = 0;
+  int stop_after = 0;
+  BisectOptions options;
+  options.stop = source.get_token();
+  options.progress = [&](const Progress&) {
+    if (++blocks == stop_after) source.request_stop();
+  };
+  SUBCASE("before anything") { source.request_stop(); }
+  SUBCASE("in the pilot") { stop_after = 3; }
+  SUBCASE("between rounds") { stop_after = 40; }
+  SUBCASE("in a block that hangs") { stop_after = 30; }
+  SimulatedOptions simulated{.noise = {.white_cv = 0.01}};
+  SimulatedReplayer replayer(chain_with_drop(), simulated);
+  const Report report = bisect(replayer, options);
+  CHECK(report.interrupted);
+  CHECK(report.verdict.kind == VerdictKind::inconclusive);
+  CHECK_FALSE(report.verdict.text.empty());
+  CHECK(report.boundaries.size() == 7);
+  CHECK((report.verdict.rounds > 0) == (stop_after > 25));
+}
+
+TEST_CASE("a clock that jumps ends the budget, not the program") {
+  SimulatedOptions simulated;
+  simulated.faults.clock_jump_at_block = 30;
+  SimulatedReplayer forward(chain_with_drop(), simulated);
+  CHECK(bisect(forward).verdict.kind == VerdictKind::inconclusive);
+  simulated.faults.clock_jump_seconds = -3600;
+  SimulatedReplayer backward(chain_with_drop(), simulated);
+  CHECK(bisect(backward).verdict.kind == VerdictKind::drop);
+}
+
+TEST_CASE("bad options are refused") {
+  SimulatedReplayer replayer(chain_with_drop());
+  BisectOptions options;
+  SUBCASE("budget") { options.budget_seconds = 0; }
+  SUBCASE("confidence") { options.confidence = 1; }
+  SUBCASE("drop") { options.min_drop = 0; }
+  SUBCASE("boundary") { options.boundaries = {9}; }
+  SUBCASE("not a number") { options.budget_seconds = std::nan(""); }
+  CHECK_THROWS_AS((void)bisect(replayer, options), Error);
+}
+
+TEST_CASE("boundaries of the user's own make spans") {
+  SimulatedReplayer replayer(chain_with_drop(), {.noise = {.white_cv = 0.01}});
+  BisectOptions options;
+  options.boundaries = {3};
+  const Report report = bisect(replayer, options);
+  CHECK(report.verdict.kind == VerdictKind::drop);
+  CHECK(report.verdict.stage == "stages 1-3 together");
+  CHECK(report.stages[1].span == "stages 1-3 together");
+  CHECK_FALSE(report.stages[1].seconds_per_sample.has_value());
+}

@@ -1,0 +1,101 @@
+#include "cachebisect/bisect/report/remedy_edits.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
+#include "cachebisect/stages.hpp"
+
+using namespace cachebisect;
+using nlohmann::json;
+
+namespace {
+
+const char* const kFile = R"({
+  "stages": [
+    {"use": "read.cifar10", "path": "/nowhere"},
+    {"use": "decode.cifar"},
+    {"use": "augment.to_float"},
+    {"use": "augment.normalize", "name": "norm", "mean": [0.5, 0.4, 0.3], "std": [0.2, 0.2, 0.1]},
+    {"use": "augment.one_hot", "classes": 10},
+    {"use": "collate.stack", "layout": "NHWC"},
+    {"use": "copy.device"}
+  ],
+  "train": {"kind": "emulated"}, "device": "emulated"})";
+
+Registry all_stages() {
+  Registry registry;
+  stages::register_all(registry);
+  return registry;
+}
+
+ChainDescription chain_of(const std::string& file) {
+  const PipelineSpec spec = parse_pipeline(file, "test", all_stages(), {});
+  ChainDescription chain;
+  chain.effective_json = to_json(spec);
+  for (const StageSpec& stage : spec.stages) {
+    StageDescription description;
+    description.type = stage.use;
+    description.category = category_of(stage.use);
+    description.kind = all_stages().stage(stage.use).kind;
+    chain.stages.push_back(description);
+  }
+  return chain;
+}
+
+/// The file with the edits in force, as the tool would read it.
+PipelineSpec edited(const ChainDescription& chain, const std::vector<Edit>& edits) {
+  json patch = json::array();
+  for (const Edit& edit : edits) {
+    const json value = json::parse(edit.value);
+    if (value.is_null()) {
+      patch.push_back({{"op", "remove"}, {"path", edit.path}});
+    } else {
+      patch.push_back({{"op", "add"}, {"path", edit.path}, {"value", value}});
+    }
+  }
+  return parse_pipeline(json::parse(chain.effective_json).patch(patch).dump(), "edited",
+                        all_stages(), {});
+}
+
+}  // namespace
+
+TEST_CASE("normalize moves to the device with its mean and std, and the file is read again") {
+  const ChainDescription chain = chain_of(kFile);
+  const PipelineSpec spec = edited(chain, move_to_device(chain, {3}));
+  REQUIRE(spec.stages.size() == 7);
+  CHECK(spec.stages.back().use == "device.normalize");
+  CHECK(spec.stages.back().params.numbers("mean") == std::vector<double>{0.5, 0.4, 0.3});
+  CHECK(spec.stages.back().params.numbers("std") == std::vector<double>{0.2, 0.2, 0.1});
+  CHECK(spec.stages.back().params.string("layout") == "NHWC");
+  CHECK(spec.stages[2].use == "augment.to_float");
+}
+
+TEST_CASE("to_float and normalize leave together") {
+  const ChainDescription chain = chain_of(kFile);
+  const PipelineSpec spec = edited(chain, move_to_device(chain, {2, 3}));
+  REQUIRE(spec.stages.size() == 6);
+  CHECK(spec.stages.back().use == "device.normalize");
+  CHECK(spec.stages[2].use == "augment.one_hot");
+}
+
+TEST_CASE("one_hot keeps its classes") {
+  const ChainDescription chain = chain_of(kFile);
+  const PipelineSpec spec = edited(chain, move_to_device(chain, {4}));
+  CHECK(spec.stages.back().use == "device.one_hot");
+  CHECK(spec.stages.back().params.integer("classes") == 10);
+  CHECK(spec.stages.back().fields == std::vector<std::string>{"label"});
+}
+
+TEST_CASE("no edit where a later stage needs the output, or where the pipeline is not known") {
+  ChainDescription chain = chain_of(kFile);
+  CHECK(move_to_device(chain, {2}).empty());  // normalize follows
+  CHECK(move_to_device(chain, {}).empty());
+  chain.effective_json.clear();
+  CHECK(move_to_device(chain, {3}).empty());
+  std::string with_device(kFile);
+  const std::string copy = R"({"use": "copy.device"})";
+  with_device.replace(with_device.find(copy), copy.size(),
+                      copy + R"(, {"use": "device.cast", "dtype": "float16"})");
+  CHECK(move_to_device(chain_of(with_device), {3}).empty());
+}

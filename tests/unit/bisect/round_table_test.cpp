@@ -1,0 +1,103 @@
+#include "cachebisect/bisect/record/round_table.hpp"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "cachebisect/bisect/evidence/findings.hpp"
+#include "cachebisect/bisect/search/verdict.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+/// Rounds of exact times: `taus` by boundary, all samples 100.
+void add_rounds(RoundTable& table, const std::vector<double>& taus, int count) {
+  for (int round = 0; round < count; ++round) {
+    const double wobble = 1 + 1e-3 * (round % 3);
+    for (std::size_t k = 0; k < taus.size(); ++k) {
+      if (taus[k] > 0) table.add(static_cast<int>(k), 100 * taus[k] * wobble, 100);
+    }
+    table.commit();
+  }
+}
+
+Decision decide_on(const std::vector<double>& taus, int rounds) {
+  RoundTable table(static_cast<int>(taus.size()) - 1);
+  add_rounds(table, taus, rounds);
+  Ledger ledger(table, 0.99);
+  const Findings findings = look(ledger, {});
+  std::vector<int> candidates;
+  for (std::size_t k = 0; k < taus.size(); ++k) candidates.push_back(static_cast<int>(k));
+  return decide(findings, Plan({.stages = table.stages(), .candidates = candidates}), 0.05);
+}
+
+}  // namespace
+
+TEST_CASE("a round that is not complete leaves no trace") {
+  RoundTable table(2);
+  table.add(0, 1, 10);
+  table.discard();
+  CHECK(table.rounds() == 0);
+  add_rounds(table, {2, 0, 1}, 2);
+  CHECK(table.visited_boundaries() == std::vector<int>{0, 2});
+  CHECK_FALSE(table.log_tau(0, 1).has_value());
+  CHECK(*table.log_tau(0, 0) == doctest::Approx(std::log(2)));
+}
+
+TEST_CASE("a boundary that missed slow rounds is not made faster by it") {
+  RoundTable table(2);
+  add_rounds(table, {4, 2, 1}, 3);
+  add_rounds(table, {8, 0, 2}, 3);  // the machine is half as fast now, and 1 is closed
+  CHECK(table.tau(0) == doctest::Approx(6).epsilon(0.01));
+  CHECK(table.tau(1) == doctest::Approx(3).epsilon(0.01));
+  CHECK(table.tau(2) == doctest::Approx(1.5).epsilon(0.01));
+}
+
+TEST_CASE("a second block of a round counts for the mean, not as evidence") {
+  RoundTable table(1);
+  for (int round = 0; round < 2; ++round) {
+    table.add(0, 2, 1);
+    table.add(1, 1, 1);
+    if (round == 0) table.add_again(0, 6, 1);
+    table.commit();
+  }
+  CHECK(table.tau(0) == doctest::Approx((4.0 + 2.0) / 2));
+  CHECK(*table.log_tau(0, 0) == doctest::Approx(std::log(2)));
+  CHECK(table.all_block_taus(0) == std::vector<double>{2, 2, 6});
+  CHECK(table.seconds(0) == doctest::Approx(10));
+}
+
+TEST_CASE("the first verdict that holds") {
+  CHECK(decide_on({2, 1.2, 1.1, 1}, 30).kind == VerdictKind::drop);
+  CHECK(*decide_on({2, 1.2, 1.1, 1}, 30).part == 0);
+  CHECK(decide_on({1.02, 1.01, 1.0, 1}, 30).kind == VerdictKind::flat);
+  CHECK(decide_on({1.16, 1.12, 1.08, 1.04, 1}, 30).kind == VerdictKind::spread);
+  // A cached stage slower than the live one comes before the drop beside it.
+  CHECK(decide_on({2, 1.0, 1.1, 1}, 30).kind == VerdictKind::anomaly);
+  CHECK(*decide_on({2, 1.0, 1.1, 1}, 30).part == 1);
+  CHECK(decide_on({2, 1.2, 1.1, 1}, 5).kind == VerdictKind::inconclusive);
+}
+
+TEST_CASE("equal drops are rivals, unequal ones are not") {
+  CHECK_FALSE(decide_on({4, 2, 1}, 30).settled);
+  CHECK(decide_on({4, 1.5, 1.2}, 30).settled);
+}
+
+TEST_CASE("the fewest stages that hold half of the loss") {
+  RoundTable table(4);
+  add_rounds(table, {1.2, 1.18, 1.1, 1.01, 1}, 20);
+  Ledger ledger(table, 0.99);
+  const Findings findings = look(ledger, {});
+  CHECK(half_of_loss(findings) == std::vector<std::size_t>{2, 1});
+}
+
+TEST_CASE("power: no test does with fewer rounds than bets that double") {
+  const Power power{.sigma = 0.02, .alpha = 0.01, .weight = 0.5};
+  CHECK(power.least_rounds() >= 9);
+  CHECK(power.least_rounds() <= 12);
+  CHECK_FALSE(power.distance_in(5).has_value());
+  CHECK(*power.distance_in(100) < *power.distance_in(20));
+  CHECK(power.rounds_for(0.001) > power.rounds_for(0.01));
+  CHECK(power.rounds_for(0) <= 1000000);
+}

@@ -1,0 +1,172 @@
+#include "cachebisect/doctor/doctor.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/random.hpp"
+#include "cachebisect/bisect/evidence/evidence.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/report/text_layout.hpp"
+
+using namespace cachebisect;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Differences of two equal blocks on a machine of this noise.
+std::vector<double> normal_noise(double sigma, std::size_t count, std::uint64_t seed = 1) {
+  RandomStream random({.seed = seed, .stage = 1});
+  std::vector<double> values(count);
+  for (double& value : values) {
+    value = sigma * normal_quantile(std::min(1 - 1e-9, 1e-9 + random.uniform()));
+  }
+  return values;
+}
+
+/// Share of fresh runs of such noise that tell a drop from none in so many rounds.
+double share_told(double sigma, double drop, std::size_t rounds) {
+  constexpr int kRuns = 200;
+  int told = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    Evidence evidence(2 / (0.01 * 0.5));
+    for (const double d : normal_noise(sigma, rounds, 100 + static_cast<std::uint64_t>(run))) {
+      evidence.add(d + drop_to_theta(drop));
+    }
+    told += evidence.rejects_at_most(0) ? 1 : 0;
+  }
+  return static_cast<double>(told) / kRuns;
+}
+
+std::shared_ptr<Device> emulated_device() {
+  PipelineSpec spec;
+  spec.device = "emulated";
+  return make_device(spec);
+}
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_(fs::temp_directory_path() / ("doctor" + std::to_string(getpid()))) {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+  }
+  ~TemporaryFolder() { fs::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("what doctor trusts is what the evidence certifies in fresh noise") {
+  const TrustOptions options;
+  constexpr std::size_t kRounds = 135;  // 60 s of eight blocks of 50 ms, and null blocks
+  for (const double sigma : {0.005, 0.02, 0.08}) {
+    CAPTURE(sigma);
+    const Trust trust = trust_in(normal_noise(sigma, 60), options);
+    REQUIRE(trust.smallest_drop.has_value());
+    CHECK(share_told(sigma, *trust.smallest_drop, kRounds) > 0.6);
+    CHECK(share_told(sigma, *trust.smallest_drop / 3, kRounds) < 0.4);
+  }
+}
+
+TEST_CASE("more noise, less trust") {
+  double last_drop = 0;
+  double last_seconds = 0;
+  for (const double sigma : {0.001, 0.01, 0.05, 0.1}) {
+    const Trust trust = trust_in(normal_noise(sigma, 60), {});
+    REQUIRE(trust.smallest_drop.has_value());
+    REQUIRE(trust.seconds_for_a_fifth.has_value());
+    CHECK(*trust.smallest_drop >= last_drop);
+    CHECK(*trust.seconds_for_a_fifth >= last_seconds);
+    last_drop = *trust.smallest_drop;
+    last_seconds = *trust.seconds_for_a_fifth;
+  }
+  CHECK(last_drop > 0.03);
+  CHECK_FALSE(trust_in(normal_noise(5, 60), {}).smallest_drop.has_value());
+  CHECK_FALSE(trust_in(normal_noise(5, 60), {}).seconds_for_a_fifth.has_value());
+}
+
+TEST_CASE("no noise, no false precision") {
+  const Trust trust = trust_in(std::vector<double>(20, 0.0), {});
+  CHECK(*trust.smallest_drop == doctest::Approx(0.004));
+  // -log2 of the bar is a floor for every symmetric test: about ten rounds of 0.44 s.
+  CHECK(*trust.seconds_for_a_fifth > 3);
+  CHECK(*trust.seconds_for_a_fifth < 7);
+}
+
+TEST_CASE("too little measured, or too small a budget, is not trusted") {
+  CHECK_FALSE(trust_in({}, {}).smallest_drop.has_value());
+  CHECK_FALSE(trust_in(normal_noise(0.01, kLeastDifferences - 1), {}).smallest_drop.has_value());
+  CHECK_FALSE(trust_in(normal_noise(0.01, 40), {.budget_seconds = 1}).smallest_drop.has_value());
+  CHECK_FALSE(trust_in(normal_noise(0.01, 40), {.block_seconds = 0}).smallest_drop.has_value());
+  const auto drop_in = [](double budget) {
+    return *trust_in(normal_noise(0.03, 40), {.budget_seconds = budget}).smallest_drop;
+  };
+  CHECK(drop_in(60) <= drop_in(10));
+}
+
+TEST_CASE("files are tried in the folder given, and nothing is left there") {
+  const TemporaryFolder folder;
+  const PageCacheFacts facts = probe_page_cache(folder.path() + "/made/here");
+  CHECK(facts.problem.empty());
+  if (facts.resident_after_write) {
+    CHECK(*facts.resident_after_write >= 0);
+    CHECK(*facts.resident_after_write <= 1);
+    REQUIRE(facts.resident_after_eviction.has_value());
+    CHECK(*facts.resident_after_eviction <= *facts.resident_after_write);
+  }
+  CHECK(fs::is_empty(folder.path() + "/made/here"));
+}
+
+TEST_CASE("a folder that cannot be used is said, not thrown") {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/file") << "x";
+  const PageCacheFacts facts = probe_page_cache(folder.path() + "/file");
+  CHECK_FALSE(facts.problem.empty());
+  CHECK_FALSE(facts.eviction_works().has_value());
+}
+
+TEST_CASE("a diagnosis has every figure, whatever the machine") {
+  const TemporaryFolder folder;
+  const auto device = emulated_device();
+  const Diagnosis d = diagnose(*device, {.seconds = 0.5, .folder = folder.path()}, {});
+  CHECK(d.pairs >= 1);
+  CHECK(d.trust_options.block_seconds > 0);
+  CHECK(std::isfinite(*d.machine.noise.null_drop.value));
+  CHECK(*d.machine.noise.block_cv >= 0);
+  CHECK(*d.machine.floor.ns_per_sample > 0);
+  CHECK(d.memory_gb_per_s > 0);
+  CHECK(d.memory_all_gb_per_s > 0);
+  CHECK(*d.copy_gb_per_s == doctest::Approx(12));
+  CHECK(d.timers.p99_seconds >= d.timers.median_seconds);
+  CHECK(d.timers.median_seconds >= 0);
+  CHECK(d.page_cache->folder == folder.path());
+  std::istringstream lines(to_text(d));
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    CHECK((display_width(line) <= 80 || line.find(folder.path()) != std::string::npos));
+  }
+}
+
+TEST_CASE("a diagnosis is stopped like a run") {
+  std::stop_source source;
+  source.request_stop();
+  const auto device = emulated_device();
+  try {
+    static_cast<void>(diagnose(*device, {.seconds = 60}, source.get_token()));
+    FAIL("not stopped");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::interrupted);
+  }
+}

@@ -1,0 +1,88 @@
+#include "cachebisect/replay/cache/cache_plan.hpp"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "cachebisect/base/error.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+CacheNeeds ample() {
+  CacheNeeds needs;
+  needs.batch_size = 32;
+  needs.data_set_samples = 1'000'000;
+  needs.largest_host_item_bytes = 1000;
+  needs.host_bytes_per_sample = 3000;
+  needs.host_budget_bytes = 1e12;
+  return needs;
+}
+
+}  // namespace
+
+TEST_CASE("K is at least 64 samples, in whole batches") {
+  CacheNeeds needs = ample();
+  CHECK(plan_cache(needs).samples == 64);
+  needs.batch_size = 48;
+  CHECK(plan_cache(needs).samples == 96);
+  CHECK(plan_cache(needs).limited_by.empty());
+}
+
+TEST_CASE("K outgrows the caches of processor and device, and what is in flight") {
+  CacheNeeds needs = ample();
+  needs.llc_bytes = 320'000;
+  CHECK(plan_cache(needs).samples == 640);  // 2 LLC / item
+  needs.device_l2_bytes = 1'000'000;
+  needs.largest_device_item_bytes = 2000;
+  CHECK(plan_cache(needs).samples == 1024);  // 2 L2 / item = 1000, in batches of 32
+  needs.samples_in_flight = 2000;
+  CHECK(plan_cache(needs).samples == 2080);  // 2000 + 2 batches = 2064, in batches
+}
+
+TEST_CASE("What caps K is said") {
+  CacheNeeds needs = ample();
+  needs.llc_bytes = 64'000'000;
+  SUBCASE("data set") {
+    needs.data_set_samples = 100;
+    CHECK(plan_cache(needs).samples == 96);
+    CHECK(plan_cache(needs).limited_by == "data set");
+  }
+  SUBCASE("data set below one batch") {
+    needs.data_set_samples = 10;
+    CHECK(plan_cache(needs).samples == 32);
+  }
+  SUBCASE("fill time") {
+    needs.seconds_per_sample = 0.01;
+    needs.fill_seconds = 3.2;
+    CHECK(plan_cache(needs).samples == 320);
+    CHECK(plan_cache(needs).limited_by == "fill time");
+    needs.seconds_per_sample = 10;  // never below what is useful
+    CHECK(plan_cache(needs).samples == 64);
+  }
+  SUBCASE("host budget") {
+    needs.host_budget_bytes = 3000.0 * 170;
+    CHECK(plan_cache(needs).samples == 160);
+    CHECK(plan_cache(needs).limited_by == "host budget");
+  }
+  SUBCASE("device budget") {
+    needs.device_bytes_per_sample = 500;
+    needs.device_budget_bytes = 500.0 * 64;
+    CHECK(plan_cache(needs).samples == 64);
+    CHECK(plan_cache(needs).limited_by == "device budget");
+  }
+}
+
+TEST_CASE("A budget below one batch is refused with what it takes") {
+  CacheNeeds needs = ample();
+  needs.host_budget_bytes = 3000.0 * 32 - 1;
+  try {
+    plan_cache(needs);
+    FAIL("not refused");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::usage);
+    CHECK(std::string(error.what()).find("--cache-host") != std::string::npos);
+    CHECK(std::string(error.what()).find("96000") != std::string::npos);
+  }
+}

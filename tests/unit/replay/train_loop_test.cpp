@@ -1,0 +1,290 @@
+#include "cachebisect/replay/loop/train_loop.hpp"
+
+#include <thread>
+
+#include "tests/support/fake_device.hpp"
+#include "tests/support/recording_step.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/base/error.hpp"
+
+using namespace cachebisect;
+using test::FakeDevice;
+using test::TimedStep;
+
+namespace {
+
+constexpr double kStep = 0.004;
+constexpr double kCopy = 0.003;
+
+Pipeline chain(const CopyOptions& copy) {
+  return PipelineBuilder{}
+      .source("read", 64,
+              [](SampleIndex i, Sample& out) {
+                out.field("x").set<std::int64_t>(static_cast<std::int64_t>(i.value));
+              })
+      .collate()
+      .copy(copy)
+      .batch_size(4)
+      .workers(0)
+      .build();
+}
+
+struct Run {
+  BlockTiming timing;
+  std::vector<std::uint64_t> steps;
+  int copies = 0;
+};
+
+Run run_live(const CopyOptions& copy, double copy_seconds, double step_seconds,
+             const BlockSteps& steps, int sync_every = 0) {
+  const Pipeline pipeline = chain(copy);
+  FakeDevice device(copy_seconds);
+  TimedStep step(step_seconds);
+  TrainLoop loop(pipeline, device, step, copy, sync_every);
+  Executor loader(pipeline, device, {0, 2, false, {}});
+  loader.start({});
+  const BlockTiming timing = loop.run({&loader}, steps, {});
+  loader.halt();
+  return {timing, step.indices, device.copies_made};
+}
+
+}  // namespace
+
+TEST_CASE("A copy ahead on a stream of its own overlaps with the step") {
+  for (const int prefetch : {1, 2, 3}) {
+    CAPTURE(prefetch);
+    const CopyOptions copy{true, true, prefetch};
+    CHECK(run_live(copy, kCopy, kStep, {2, 10, 0}).timing.seconds == doctest::Approx(10 * kStep));
+    CHECK(run_live(copy, kStep, kCopy, {4, 10, 0}).timing.seconds == doctest::Approx(10 * kStep));
+  }
+}
+
+TEST_CASE("Copy and step take turns with prefetch 0, unpinned or blocking") {
+  for (const CopyOptions copy :
+       {CopyOptions{true, true, 0}, CopyOptions{false, true, 2}, CopyOptions{true, false, 2}}) {
+    const Run run = run_live(copy, kCopy, kStep, {2, 10, 0});
+    CHECK(run.timing.seconds == doctest::Approx(10 * (kStep + kCopy)));
+  }
+}
+
+TEST_CASE("A synchronised loop that loads inline pays for copy and step") {
+  const Run run = run_live({true, true, 2}, kCopy, kStep, {2, 10, 0}, 1);
+  CHECK(run.timing.seconds == doctest::Approx(10 * (kStep + kCopy)));
+}
+
+TEST_CASE("A block runs its steps, counts its samples and copies no batch in vain") {
+  const Run run = run_live({true, true, 2}, kCopy, kStep, {3, 5, 17});
+  CHECK(run.steps == std::vector<std::uint64_t>{17, 18, 19, 20, 21, 22, 23, 24});
+  CHECK(run.timing.samples == 20);
+  CHECK(run.copies == 8);
+}
+
+TEST_CASE("Cached device batches cost the step alone") {
+  const CopyOptions copy;
+  const Pipeline pipeline = chain(copy);
+  FakeDevice device(kCopy);
+  TimedStep step(kStep);
+  TrainLoop loop(pipeline, device, step, copy, 0);
+  std::vector<DeviceBatch> batches(3);
+  for (DeviceBatch& batch : batches) batch.size = 4;
+  const BlockTiming timing =
+      loop.run({nullptr, batches, pipeline.stages().size(), 1}, {1, 7, 0}, {});
+  CHECK(timing.seconds == doctest::Approx(7 * kStep));
+  CHECK(timing.samples == 28);
+  CHECK(device.copies_made == 0);
+}
+
+TEST_CASE("Cached host batches are copied as live ones are") {
+  const CopyOptions copy{true, true, 2};
+  const Pipeline pipeline = chain(copy);
+  FakeDevice device(kCopy);
+  TimedStep step(kStep);
+  TrainLoop loop(pipeline, device, step, copy, 0);
+  Executor loader(pipeline, device, {0, 2, true, {}});
+  std::vector<HostBatch> batches(2);
+  for (HostBatch& batch : batches) {
+    batch.size = 4;
+    batch.fields.resize(1);
+    batch.fields[0].name = "x";
+    batch.fields[0].tensor = dense_view(static_cast<std::byte*>(nullptr), DType::int64, Shape{4});
+  }
+  LoadPlan plan;
+  plan.boundary = pipeline.copy_position();
+  plan.cache.batches = batches;
+  loader.start(plan);
+  const BlockTiming timing = loop.run({&loader}, {2, 10, 0}, {});
+  loader.halt();
+  CHECK(timing.seconds == doctest::Approx(10 * kStep));
+  CHECK(device.copies_made == 12);
+}
+
+TEST_CASE("On the emulated device late submission does not stretch a block of cached batches") {
+  const CopyOptions copy;
+  const Pipeline pipeline = chain(copy);
+  const auto device = make_emulated_device({});
+  TimedStep step(0.001);
+  TrainLoop loop(pipeline, *device, step, copy, 0);
+  std::vector<DeviceBatch> batches(1);
+  batches[0].size = 4;
+  const BlockTiming timing = loop.run({nullptr, batches, pipeline.stages().size()}, {2, 20, 0}, {});
+  CHECK(timing.seconds == doctest::Approx(0.020));
+}
+
+TEST_CASE("A failing step is named, and the loop runs again afterwards") {
+  const CopyOptions copy;
+  const Pipeline pipeline = chain(copy);
+  const auto device = make_cpu_device();
+  test::RecordingStep step;
+  TrainLoop loop(pipeline, *device, step, copy, 0);
+  Executor loader(pipeline, *device, {1, 1, false, {}});
+  step.then = [](const DeviceBatch&) { throw std::runtime_error("weights are gone"); };
+  loader.start({});
+  try {
+    loop.run({&loader}, {1, 2, 0}, {});
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::data);
+    CHECK(std::string(error.what()) == "training step 'recording': weights are gone");
+  }
+  loader.halt();
+  loop.drain();
+  step.then = nullptr;
+  loader.start({});
+  CHECK(loop.run({&loader}, {1, 2, 0}, {}).samples == 8);
+  loader.halt();
+}
+
+TEST_CASE("A stop leaves a long emulated step") {
+  const CopyOptions copy;
+  const Pipeline pipeline = chain(copy);
+  const auto device = make_emulated_device({});
+  TimedStep step(3600);
+  TrainLoop loop(pipeline, *device, step, copy, 0);
+  std::vector<DeviceBatch> batches(1);
+  std::stop_source stop;
+  std::jthread stopper([&] { stop.request_stop(); });
+  CHECK_THROWS_AS(
+      loop.run({nullptr, batches, pipeline.stages().size()}, {2, 8, 0}, stop.get_token()), Error);
+}
+
+namespace {
+
+/// Until the loader has filled its ring, so that what a paced loop finds does not depend on luck.
+void wait_until_full(const Executor& loader) {
+  while (loader.ready().value_or(0) < loader.slots()) std::this_thread::yield();
+}
+
+std::vector<DeviceBatch> cached_batches(std::size_t count) {
+  std::vector<DeviceBatch> batches(count);
+  for (DeviceBatch& batch : batches) batch.size = 4;
+  return batches;
+}
+
+Run run_shadow(const CopyOptions& copy, double copy_seconds, double step_seconds, int timed) {
+  const Pipeline pipeline = chain(copy);
+  FakeDevice device(copy_seconds);
+  TimedStep step(step_seconds);
+  TrainLoop loop(pipeline, device, step, copy, 0);
+  Executor loader(pipeline, device, {1, 2, true, {}});
+  const std::vector<DeviceBatch> batches = cached_batches(3);
+  loader.start({});
+  wait_until_full(loader);
+  const StepSource source{&loader, batches, pipeline.stages().size(), 0, true};
+  const BlockTiming timing = loop.run(source, {2, timed, 0}, {});
+  loader.halt();
+  return {timing, step.indices, device.copies_made};
+}
+
+}  // namespace
+
+TEST_CASE("A shadowed step never waits for a copy on a stream of its own, however slow") {
+  for (const double copy_seconds : {kCopy, kStep, 10 * kStep}) {
+    CAPTURE(copy_seconds);
+    const Run run = run_shadow({true, true, 2}, copy_seconds, kStep, 10);
+    CHECK(run.timing.seconds == doctest::Approx(10 * kStep));
+    CHECK(run.timing.starved_seconds == 0);
+    CHECK(run.timing.samples == 40);
+    CHECK(run.copies >= 3);   // the buffers, from a full ring
+    CHECK(run.copies <= 12);  // one a step
+  }
+}
+
+TEST_CASE("A shadowed step takes turns with the copies that a live one takes turns with") {
+  const Run run = run_shadow({true, true, 0}, kCopy, kStep, 2);
+  CHECK(run.timing.seconds == doctest::Approx(2 * (kStep + kCopy)));
+  CHECK(run.copies == 4);  // the ring held one for each step
+}
+
+TEST_CASE("With the copy bypassed, batches are taken in order and none is copied") {
+  const CopyOptions copy{true, true, 2};
+  const Pipeline pipeline = chain(copy);
+  FakeDevice device(kCopy);
+  TimedStep step(kStep);
+  TrainLoop loop(pipeline, device, step, copy, 0);
+  Executor loader(pipeline, device, {0, 2, true, {}});
+  const std::vector<DeviceBatch> batches = cached_batches(3);
+  loader.start({});
+  const StepSource source{&loader, batches, pipeline.copy_position() + 1};
+  const BlockTiming timing = loop.run(source, {2, 10, 0}, {});
+  CHECK(loader.next({}).sequence == 12);
+  loader.halt();
+  CHECK(timing.seconds == doctest::Approx(10 * kStep));
+  CHECK(device.copies_made == 0);
+}
+
+TEST_CASE("The copy's time on the device is told, and the training thread's own") {
+  const CopyOptions copy{true, true, 2};
+  const Pipeline pipeline = chain(copy);
+  const auto device = make_emulated_device({.copy_gb_per_s = 1, .copy_latency_us = 500});
+  TimedStep step(0.001);
+  TrainLoop loop(pipeline, *device, step, copy, 0);
+  Executor loader(pipeline, *device, {0, 2, true, {}});
+  loader.start({});
+  const BlockTiming timing = loop.run({&loader}, {2, 8, 0}, {});
+  loader.halt();
+  REQUIRE(timing.device_stages.size() == 1);
+  CHECK(timing.device_stages[0].samples == 40);
+  const double exact = 10 * (500e-6 + 4 * 8 / 1e9);
+  CHECK(timing.device_stages[0].busy_seconds >= doctest::Approx(exact).epsilon(1e-6));
+  CHECK_FALSE(timing.ready_batches.has_value());
+  loader.start({});
+  const BlockTiming unobserved = loop.run({&loader}, {2, 8, 0, false}, {});
+  loader.halt();
+  CHECK(unobserved.device_stages.empty());
+}
+
+TEST_CASE("A step that runs in the training thread keeps it busy, and not starved") {
+  const CopyOptions copy;
+  const Pipeline pipeline = chain(copy);
+  const auto nap = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+  const auto cpu = make_cpu_device();
+  test::RecordingStep step;
+  step.then = [&](const DeviceBatch&) { nap(); };
+  TrainLoop loop(pipeline, *cpu, step, copy, 0);
+  const std::vector<DeviceBatch> batches = cached_batches(1);
+  const BlockTiming busy = loop.run({nullptr, batches, pipeline.stages().size()}, {1, 5, 0}, {});
+  CHECK(busy.trainer_seconds >= 0.010);
+  CHECK(busy.starved_seconds == 0);
+}
+
+TEST_CASE("A stop is not held back by a long emulated step, nor is what comes after it") {
+  const CopyOptions copy{true, true, 0};  // the slots' copies are behind the steps
+  const Pipeline pipeline = chain(copy);
+  const auto device = make_emulated_device({});
+  for (const int workers : {0, 2}) {
+    CAPTURE(workers);
+    TimedStep step(3600);
+    TrainLoop loop(pipeline, *device, step, copy, 0);
+    Executor loader(pipeline, *device, {workers, 0, true, {}});
+    loader.start({});
+    std::stop_source stop;
+    std::jthread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      stop.request_stop();
+    });
+    CHECK_THROWS_AS(loop.run({&loader}, {2, 8, 0}, stop.get_token()), Error);
+    loader.halt();
+    loop.drain();
+  }
+}

@@ -1,0 +1,77 @@
+#include "cachebisect/selftest/planted_chain.hpp"
+
+#include <doctest/doctest.h>
+
+#include "cachebisect/selftest/draw.hpp"
+#include "cachebisect/selftest/score.hpp"
+
+using namespace cachebisect;
+using namespace cachebisect::selftest;
+
+namespace {
+
+/// Four workers on two cores; a sample waits and computes so many seconds.
+SimulatedChain chain(double wait_seconds, double cpu_seconds) {
+  SimulatedChain result;
+  result.stages = {{.name = "read", .kind = CostKind::payload, .bytes = 64},
+                   {.name = "wait", .kind = CostKind::wait, .seconds = wait_seconds},
+                   {.name = "cpu", .kind = CostKind::cpu, .seconds = cpu_seconds}};
+  result.workers = 4;
+  result.cores = 2;
+  result.step_seconds = 1e-4 * static_cast<double>(result.batch_size);
+  return result;
+}
+
+PlantedChain planned(double wait_seconds, double cpu_seconds) {
+  PlantedChain planted;
+  planted.chain = chain(wait_seconds, cpu_seconds);
+  planted.truth = planned_truth(planted.chain).value();
+  return planted;
+}
+
+/// Of three stages, collate and copy; the second loses `drop`.
+Report report_of(double drop, const Interval& interval) {
+  Report report;
+  report.verdict.kind = VerdictKind::drop;
+  report.verdict.stage = "wait";
+  report.verdict.stage_index = 2;
+  report.stages.resize(5);
+  report.stages[1].name = "wait";
+  report.stages[1].drop.value = drop;
+  report.stages[1].drop.interval = interval;
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("In real time who waits for a core makes good for it, and only full cores limit") {
+  const PlantedChain waits = planned(400e-6, 100e-6);
+  CHECK(waits.truth.seconds_per_sample[0] == doctest::Approx(125e-6));
+  CHECK(leaves_cores_free(waits, 2));
+  CHECK_FALSE(leaves_cores_free(waits, 0.5));
+  const PlantedChain computes = planned(100e-6, 500e-6);
+  CHECK(computes.truth.seconds_per_sample[0] == doctest::Approx(250e-6));
+  CHECK_FALSE(leaves_cores_free(computes, 2));
+}
+
+TEST_CASE("A drawn chain that keeps the cores busy has an approximate truth") {
+  bool some = false;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const PlantedChain planted = draw(seed, corpus(false, 2));
+    CHECK(planted.truth.approximate == !leaves_cores_free(planted, 2));
+    some = some || planted.truth.approximate;
+  }
+  CHECK(some);
+}
+
+TEST_CASE("Intervals are scored against what is known: a value, an interval, or nothing") {
+  PlantedChain planted = planned(500e-6, 0);
+  const double drop = planted.truth.drops[1];
+  const Report report = report_of(drop, {drop + 0.01, drop + 0.03});
+  CHECK(score(report, planted).intervals == 1);
+  CHECK(score(report, planted).covered == 0);
+  planted.truth.drop_intervals.assign(5, {drop - 0.02, drop + 0.02});
+  CHECK(score(report, planted).covered == 1);
+  planted.truth.approximate = true;
+  CHECK(score(report, planted).intervals == 0);
+}

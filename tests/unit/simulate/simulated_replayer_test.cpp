@@ -1,0 +1,236 @@
+// Every arm of the simulated replayer against what its chain must cost.
+#include "cachebisect/simulate/simulated_replayer.hpp"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/simulate/event_ring.hpp"
+#include "cachebisect/simulate/simulated_overrides.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+/// 2 ms of work a sample for one worker: read 0.5, decode 1, crop 0.5; batches of 4; step 2 ms.
+SimulatedChain chain_of_three() {
+  SimulatedChain chain;
+  chain.stages = {
+      {.name = "read", .category = Category::read, .kind = CostKind::wait, .seconds = 0.5e-3},
+      {.name = "decode", .kind = CostKind::cpu, .seconds = 1e-3},
+      {.name = "crop", .kind = CostKind::lock, .seconds = 0.5e-3}};
+  chain.batch_size = 4;
+  chain.workers = 1;
+  chain.step_seconds = 2e-3;
+  return chain;
+}
+
+BlockResult run(SimulatedReplayer& replayer, const Arm& arm, int steps = 40) {
+  return replayer.run({.arm = arm, .steps = steps, .warmup_steps = 10}, {});
+}
+
+double batch_seconds(const BlockResult& block) { return block.seconds / block.steps; }
+
+double replayed(const SimulatedChain& chain, const Arm& arm) {
+  SimulatedReplayer replayer(chain);
+  static_cast<void>(replayer.prepare({}, {}));
+  return batch_seconds(run(replayer, arm));
+}
+
+}  // namespace
+
+TEST_CASE("bypass takes one stage's cost away, wherever it stands") {
+  const SimulatedChain chain = chain_of_three();
+  CHECK(replayed(chain, {}) == doctest::Approx(8e-3).epsilon(0.01));
+  CHECK(replayed(chain, {.kind = ArmKind::bypass, .stage = 1}) ==
+        doctest::Approx(6e-3).epsilon(0.01));
+  CHECK(replayed(chain, {.kind = ArmKind::bypass, .stage = 2}) ==
+        doctest::Approx(4e-3).epsilon(0.01));
+  SimulatedChain slow_copy = chain;
+  slow_copy.copy_latency_seconds = 20e-3;
+  CHECK(replayed(slow_copy, {}) == doctest::Approx(20e-3).epsilon(0.01));
+  CHECK(replayed(slow_copy, {.kind = ArmKind::bypass, .stage = 5}) ==
+        doctest::Approx(8e-3).epsilon(0.01));
+  SimulatedChain slow_collate = chain;
+  slow_collate.collate_seconds = 3e-3;
+  CHECK(replayed(slow_collate, {}) == doctest::Approx(20e-3).epsilon(0.01));
+  CHECK(replayed(slow_collate, {.boundary = 4}) == doctest::Approx(2e-3).epsilon(0.01));
+  CHECK(replayed(slow_collate, {.kind = ArmKind::bypass, .stage = 4}) ==
+        doctest::Approx(8e-3).epsilon(0.01));
+}
+
+TEST_CASE("a shadow costs nothing while nobody competes, and shows who does") {
+  SimulatedChain chain = chain_of_three();
+  const Arm shadow{.kind = ArmKind::shadow};
+  CHECK(replayed(chain, shadow) == doctest::Approx(2e-3).epsilon(0.01));
+  // A step of 3 ms on the CPU against four workers that want all of both cores.
+  chain.stages = {{.name = "decode", .kind = CostKind::cpu, .seconds = 3e-3}};
+  chain.workers = 4;
+  chain.cores = 2;
+  chain.step_seconds = 0;
+  chain.trainer_seconds = 3e-3;
+  chain.device_is_host = true;
+  const double alone = replayed(chain, {.boundary = 3});
+  const double beside = replayed(chain, shadow);
+  const double live = replayed(chain, {});
+  CHECK(alone == doctest::Approx(3e-3).epsilon(0.01));
+  CHECK(beside > 1.5 * alone);
+  // 12 ms of decoding and 3 ms of training, on two cores.
+  CHECK(live == doctest::Approx(7.5e-3).epsilon(0.03));
+  CHECK(live >= doctest::Approx(beside).epsilon(0.03));  // cores change hands in slices
+  // Without workers nothing runs beside the step.
+  chain.workers = 0;
+  CHECK(replayed(chain, shadow) == doctest::Approx(3e-3).epsilon(0.01));
+}
+
+TEST_CASE("threads that want more cores than there are get equal shares of them") {
+  SimulatedChain chain;
+  chain.stages = {{.name = "work", .kind = CostKind::cpu, .seconds = 1e-3}};
+  chain.workers = 4;
+  chain.step_seconds = 1e-6;
+  for (const int cores : {1, 2, 3, 4}) {
+    CAPTURE(cores);
+    chain.cores = cores;
+    CHECK(SimulatedRing(chain).seconds_per_sample(0) ==
+          doctest::Approx(1e-3 / cores).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("hours of crowded virtual time come to an end") {
+  SimulatedChain chain;
+  chain.stages = {{.name = "work",
+                   .kind = CostKind::cpu,
+                   .seconds = 0.7,
+                   .jitter = {.kind = Jitter::Kind::lognormal, .cv = 0.3}}};
+  chain.workers = 4;
+  chain.step_seconds = 0.1;
+  chain.trainer_seconds = 1.1;
+  // 5.6 s of work and 1.1 s of training a batch, on two cores.
+  CHECK(SimulatedRing(chain).seconds_per_sample(0) == doctest::Approx(6.7 / 16).epsilon(0.01));
+}
+
+TEST_CASE("by clocks or by events, the ring is the same ring") {
+  SimulatedChain chain = chain_of_three();
+  chain.workers = 2;
+  chain.cores = 8;
+  chain.stages[0].jitter = {.kind = Jitter::Kind::lognormal, .cv = 0.3};
+  for (const double step : {1e-3, 4e-3, 12e-3}) {
+    chain.step_seconds = step;
+    const SimulatedRing ring(chain);
+    const RingRequest request{.steps = 200};
+    const RingRun by_clocks = ring.run(request);
+    const RingRun by_events = run_by_events(ring, request);
+    CHECK(by_clocks.step_ends.back() == doctest::Approx(by_events.step_ends.back()).epsilon(2e-3));
+    CHECK(by_clocks.starved_by.back() ==
+          doctest::Approx(by_events.starved_by.back()).epsilon(0.02));
+    CHECK(*by_clocks.ready_batches == doctest::Approx(*by_events.ready_batches).epsilon(0.1));
+  }
+}
+
+TEST_CASE("overrides are what --set would do; what means nothing is refused") {
+  const SimulatedChain chain = chain_of_three();
+  const auto live = [](std::map<std::string, std::string> overrides) {
+    return Arm{.kind = ArmKind::live, .overrides = std::move(overrides)};
+  };
+  CHECK(replayed(chain, live({{"workers", "2"}})) == doctest::Approx(4e-3).epsilon(0.01));
+  CHECK(replayed(chain, live({{"stages.decode.us", "250"}})) ==
+        doctest::Approx(5e-3).epsilon(0.01));
+  CHECK(replayed(chain, live({{"stages.1.us", "0"}, {"workers", "2"}})) ==
+        doctest::Approx(2e-3).epsilon(0.02));
+  CHECK(replayed(chain, live({{"batch_size", "8"}})) == doctest::Approx(16e-3).epsilon(0.01));
+  CHECK(replayed(chain, live({{"emulate.step_ms", "20"}})) == doctest::Approx(20e-3).epsilon(0.01));
+  const SimulatedReplayer replayer(chain);
+  for (const auto& [path, value] : std::map<std::string, std::string>{{"stages.crp.us", "1"},
+                                                                      {"stages.crop.bytes", "1"},
+                                                                      {"stages.9.us", "1"},
+                                                                      {"workers", "-1"},
+                                                                      {"workers", "\"auto\""},
+                                                                      {"batch_size", "0"},
+                                                                      {"seed", "2"}}) {
+    CAPTURE(path);
+    CHECK_FALSE(replayer.supports(live({{path, value}})));
+  }
+  CHECK(with_overrides(chain, {{"stages.copy.prefetch", "0"}})->copy_prefetch == 0);
+}
+
+TEST_CASE("inline counters hold what the stages cost, and only when observed") {
+  SimulatedReplayer replayer(chain_of_three(), {.probe_share = 0.01});
+  static_cast<void>(replayer.prepare({}, {}));
+  const BlockResult seen = run(replayer, {});
+  REQUIRE(seen.stages.size() == 5);
+  const auto& decode = seen.stages[1];
+  CHECK(decode.busy_seconds / static_cast<double>(decode.samples) == doctest::Approx(1e-3));
+  CHECK(decode.cpu_seconds == doctest::Approx(decode.busy_seconds));
+  CHECK(seen.stages[0].cpu_seconds == 0);
+  CHECK(seen.stages[2].serial_seconds / static_cast<double>(seen.stages[2].samples) ==
+        doctest::Approx(0.5e-3));
+  // 8 ms a batch, 2 of them the step's, which a starved trainer waits out before it asks again.
+  CHECK(seen.starved_seconds / seen.seconds > 0.9);
+  CHECK(*seen.ready_batches < 0.3);
+  const BlockResult unseen = run(replayer, {.observed = false});
+  CHECK(unseen.stages.empty());
+  CHECK(seen.seconds == doctest::Approx(1.01 * unseen.seconds));
+}
+
+TEST_CASE("caches are refilled with other samples, and serve as few as they are told") {
+  SimulatedChain chain = chain_of_three();
+  chain.stages[1].jitter = {.kind = Jitter::Kind::pareto, .cv = 1};
+  SimulatedReplayer replayer(chain);
+  const CacheFacts facts = replayer.prepare({}, {});
+  const double all = batch_seconds(run(replayer, {.boundary = 1}));
+  const double few = batch_seconds(run(replayer, {.boundary = 1, .cache_samples = 4}));
+  CHECK(all / few != doctest::Approx(1).epsilon(1e-3));
+  const auto doubled = replayer.refill(2 * facts.samples, {});
+  REQUIRE(doubled);
+  CHECK(doubled->samples == 2 * facts.samples);
+  CHECK(replayer.refill(0, {})->samples == 2 * facts.samples);
+  CHECK_FALSE(replayer.refill(chain.samples + 4, {}));
+}
+
+TEST_CASE("caches hold whole periods of the costs, so that a replay costs what the data cost") {
+  SimulatedChain chain = chain_of_three();
+  chain.batch_size = 16;
+  chain.stages[1].jitter = {.kind = Jitter::Kind::pareto, .cv = 0.5};
+  for (const int workers : {0, 1, 2, 4}) {
+    CAPTURE(workers);
+    chain.workers = workers;
+    chain.cores = workers + 1;
+    SimulatedReplayer replayer(chain);
+    CHECK(replayer.prepare({}, {}).samples % JitterSequence::kPeriod == 0);
+    double seconds = 0;
+    constexpr int kRounds = 24;
+    for (int round = 0; round < kRounds; ++round) {
+      replayer.begin_round();
+      seconds += batch_seconds(run(replayer, {.boundary = 1}, 20)) / kRounds;
+    }
+    const double truth = 16 * SimulatedRing(chain).seconds_per_sample(1, 512);
+    CHECK(seconds == doctest::Approx(truth).epsilon(0.003));
+  }
+}
+
+TEST_CASE("a block is the same block, whatever ran before it") {
+  SimulatedChain chain = chain_of_three();
+  chain.stages[0].jitter = {.kind = Jitter::Kind::lognormal, .cv = 0.5};
+  for (const int cores : {1, 8}) {
+    chain.cores = cores;
+    chain.workers = 2;
+    for (const int boundary : {0, 1}) {
+      CAPTURE(cores);
+      CAPTURE(boundary);
+      const Arm arm{.boundary = boundary};
+      SimulatedReplayer fresh(chain);
+      static_cast<void>(fresh.prepare({}, {}));
+      const BlockResult alone = run(fresh, arm, 6);
+      SimulatedReplayer used(chain);
+      static_cast<void>(used.prepare({}, {}));
+      // 64 samples, the period of the costs, lie between the beginnings of the two.
+      static_cast<void>(used.run({.arm = arm, .steps = 14, .warmup_steps = 2}, {}));
+      const BlockResult later = run(used, arm, 6);
+      CHECK(later.seconds == doctest::Approx(alone.seconds).epsilon(1e-9));
+      CHECK(later.cpu_seconds == doctest::Approx(alone.cpu_seconds).epsilon(0.2));
+      CHECK(later.stages[1].busy_seconds ==
+            doctest::Approx(alone.stages[1].busy_seconds).epsilon(0.2));
+    }
+  }
+}

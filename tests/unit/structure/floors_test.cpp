@@ -1,0 +1,223 @@
+// The floors of the design: who may include whom. Reads the sources, so that no floor grows a
+// dependency unseen.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What each room may include besides its own files. Two towers on one ground: the machine (data to
+/// replay) runs pipelines, the method (bisect, simulate, report) measures whatever answers the
+/// protocol; they meet in api and its siblings alone.
+const std::map<std::string, std::set<std::string>> kMayInclude = [] {
+  const std::set<std::string> ground{"base", "protocol"};
+  std::map<std::string, std::set<std::string>> rules{
+      {"base", {}}, {"protocol", {"base"}}, {"data", {"base"}}};
+  std::set<std::string> below{"base", "protocol", "data"};
+  for (const char* const floor : {"device", "pipeline", "train", "executor", "replay"}) {
+    rules[floor] = below;
+    below.insert(floor);
+  }
+  rules["simulate"] = ground;
+  rules["remote"] = ground;
+  rules["bisect"] = ground;
+  rules["report"] = {"base", "protocol", "bisect"};
+  const std::set<std::string> method{"simulate", "remote", "bisect", "report"};
+  below.insert(method.begin(), method.end());
+  for (const char* const top : {"api", "doctor", "selftest"}) rules[top] = below;
+  rules["stages"] = {"base", "protocol", "data", "device", "pipeline"};
+  rules["torch"] = {"base", "protocol", "data", "device", "pipeline", "train"};
+  return rules;
+}();
+
+/// Rooms within a floor, from the ground up: each may include those before it.
+const std::map<std::string, std::vector<std::string>> kRooms{
+    {"pipeline", {"", "file"}},
+};
+
+bool starts_with_any(std::string_view text, const std::vector<std::string_view>& starts) {
+  return std::any_of(starts.begin(), starts.end(),
+                     [&](std::string_view start) { return text.starts_with(start); });
+}
+
+/// What follows #include in each line of a source, without quotes or angle brackets.
+std::vector<std::string> includes_of(const std::string& source) {
+  std::vector<std::string> all;
+  std::istringstream lines(source);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t hash = line.find_first_not_of(" \t");
+    if (hash == std::string::npos || line[hash] != '#') continue;
+    const std::size_t word = line.find_first_not_of(" \t", hash + 1);
+    if (word == std::string::npos || line.compare(word, 7, "include") != 0) continue;
+    const std::size_t open = line.find_first_of("<\"", word);
+    const std::size_t close = line.find_first_of(">\"", open + 1);
+    if (open == std::string::npos || close == std::string::npos) continue;
+    all.push_back(line.substr(open + 1, close - open - 1));
+  }
+  return all;
+}
+
+/// "bisect" and "costs" of "cachebisect/bisect/costs/model.hpp"; parts that are not there are
+/// empty.
+struct Place {
+  std::string floor;
+  std::string room;
+};
+
+Place place_of(std::string_view path) {
+  constexpr std::string_view kPrefix = "cachebisect/";
+  if (!path.starts_with(kPrefix)) return {};
+  const auto next = [&path] {
+    const std::size_t slash = path.find('/');
+    if (slash == std::string_view::npos) return std::string();
+    std::string part(path.substr(0, slash));
+    path.remove_prefix(slash + 1);
+    return part;
+  };
+  (void)next();
+  Place place;
+  place.floor = next();
+  place.room = next();
+  return place;
+}
+
+/// Where a file at this path (from the repository's root) stands; no floor where no rule holds.
+Place place_of_source(const std::string& path) {
+  if (path.starts_with("stages/")) return {.floor = "stages", .room = {}};
+  if (path.starts_with("src/torch/")) return {.floor = "torch", .room = {}};
+  if (path.starts_with("src/")) return place_of(std::string_view(path).substr(4));
+  return {};
+}
+
+bool may_include_room(const Place& from, const Place& to) {
+  const auto rooms = kRooms.find(from.floor);
+  if (rooms == kRooms.end()) return true;
+  const auto level = [&](const std::string& room) {
+    return std::find(rooms->second.begin(), rooms->second.end(), room);
+  };
+  return level(to.room) <= level(from.room) && level(from.room) != rooms->second.end();
+}
+
+/// Whether a file in one place may include one in the other.
+bool may_include(const Place& from, const Place& to) {
+  if (from.floor.empty()) return true;
+  if (from.floor == to.floor) return may_include_room(from, to);
+  const auto rule = kMayInclude.find(from.floor);
+  return rule != kMayInclude.end() && rule->second.count(to.floor) > 0;
+}
+
+/// What a file does that its place forbids; empty when it keeps the rules.
+std::vector<std::string> violations(const std::string& path, const std::string& source) {
+  std::vector<std::string> found;
+  const auto forbid = [&](bool broken, const std::string& why) {
+    if (broken) found.push_back(path + ": " + why);
+  };
+  const bool is_header = path.ends_with(".hpp");
+  const bool in_torch = path.starts_with("src/torch/");
+  const bool in_cuda = path.starts_with("src/cachebisect/device/cuda/");
+  const Place place = place_of_source(path);
+  for (const std::string& include : includes_of(source)) {
+    const bool own_stages = path.starts_with("stages/") && include == "cachebisect/stages.hpp";
+    if (include.starts_with("cachebisect/") && !own_stages) {
+      forbid(!may_include(place, place_of(include)),
+             "includes " + include + ", which is not below its own place");
+    }
+    forbid(!in_torch && starts_with_any(include, {"torch/", "ATen/", "c10/"}),
+           "includes " + include + "; only src/torch knows LibTorch");
+    forbid(in_torch && is_header && include == "torch/torch.h",
+           "a header includes torch/torch.h, which costs every source half a minute");
+    forbid(!in_torch && !in_cuda && starts_with_any(include, {"cuda", "cub/", "thrust/", "nvtx"}),
+           "includes " + include + "; only device/cuda and src/torch know CUDA");
+    forbid(is_header && include == "nlohmann/json.hpp",
+           "a header includes nlohmann/json.hpp; include it in the source");
+    forbid(!path.starts_with("stages/") && include.starts_with("opencv2/"),
+           "includes " + include + "; only stages know OpenCV");
+    forbid(include.starts_with("CLI/") && !path.starts_with("src/cli/"),
+           "includes " + include + "; only the command knows CLI11");
+  }
+  for (const std::string_view mark : {"__attribute__((constructor", "static const bool registered",
+                                      "static bool registered", "Registrar "}) {
+    forbid(source.find(mark) != std::string::npos,
+           "registers from a static initialiser (" + std::string(mark) + ")");
+  }
+  return found;
+}
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("every source keeps to its floor") {
+  const fs::path root(CACHEBISECT_SOURCE_DIR);
+  std::size_t files = 0;
+  for (const char* const folder : {"src", "stages"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".hpp" && extension != ".cpp" && extension != ".cu") continue;
+      ++files;
+      const std::string path = fs::relative(entry.path(), root).generic_string();
+      for (const std::string& violation : violations(path, read(entry.path())))
+        FAIL_CHECK(violation);
+    }
+  }
+  CHECK(files > 30);
+}
+
+TEST_CASE("the check sees what it is there for") {
+  const auto count = [](const std::string& path, const std::string& include) {
+    return violations(path, "#include " + include + "\n").size();
+  };
+  const auto core = [&](const std::string& path, const std::string& include) {
+    return count("src/cachebisect/" + path, "\"cachebisect/" + include + "\"");
+  };
+  CHECK(core("data/field.cpp", "base/error.hpp") == 0);
+  CHECK(core("data/field.cpp", "data/field.hpp") == 0);
+  CHECK(core("data/field.cpp", "device/device.hpp") == 1);
+  CHECK(core("protocol/arm.hpp", "data/field.hpp") == 1);
+  CHECK(core("replay/pipeline_replayer.hpp", "protocol/replayer.hpp") == 0);
+  CHECK(core("executor/executor.hpp", "replay/loop/train_loop.hpp") == 1);
+  for (const char* const machine : {"pipeline/pipeline.hpp", "device/device.hpp", "data/field.hpp",
+                                    "train/train_step.hpp", "replay/pipeline_replayer.hpp"}) {
+    CHECK(core("bisect/search/plan.cpp", machine) == 1);
+    CHECK(core("simulate/simulated_ring.cpp", machine) == 1);
+    CHECK(core("report/text_writer.cpp", machine) == 1);
+    CHECK(core("api/call.cpp", machine) == 0);
+  }
+  CHECK(core("bisect/search/plan.cpp", "simulate/simulated_ring.hpp") == 1);
+  CHECK(core("simulate/simulated_ring.cpp", "bisect/report/report.hpp") == 1);
+  CHECK(core("replay/job/open_job.cpp", "bisect/bisect.hpp") == 1);
+  CHECK(core("bisect/search/plan.cpp", "report/writers.hpp") == 1);
+  CHECK(core("pipeline/stage.hpp", "pipeline/file/json_reader.hpp") == 1);
+  CHECK(core("api/call.cpp", "report/writers.hpp") == 0);
+  CHECK(core("api/call.cpp", "doctor/doctor.hpp") == 1);
+  CHECK(core("api/call.cpp", "cachebisect.hpp") == 1);
+  CHECK(core("attic/thing.cpp", "base/error.hpp") == 1);
+  CHECK(count("stages/crop.cpp", "\"cachebisect/pipeline/stage.hpp\"") == 0);
+  CHECK(count("stages/crop.cpp", "\"cachebisect/train/train_step.hpp\"") == 1);
+  CHECK(count("stages/crop.cpp", "<cuda_runtime.h>") == 1);
+  CHECK(count("src/cachebisect/device/cuda/stream.cpp", "<cuda_runtime.h>") == 0);
+  CHECK(count("src/cachebisect/train/module.cpp", "<torch/torch.h>") == 1);
+  CHECK(count("src/torch/model.hpp", "<torch/torch.h>") == 1);
+  CHECK(count("src/torch/model.cpp", "<torch/torch.h>") == 0);
+  CHECK(count("src/torch/model.cpp", "\"cachebisect/replay/pipeline_replayer.hpp\"") == 1);
+  CHECK(count("src/cachebisect/report/json.hpp", "<nlohmann/json.hpp>") == 1);
+  CHECK(count("src/cachebisect/report/json.cpp", "<nlohmann/json.hpp>") == 0);
+  CHECK(count("src/cachebisect/report/json.cpp", "<opencv2/core.hpp>") == 1);
+  CHECK(violations("stages/crop.cpp", "static const bool registered = add();\n").size() == 1);
+}
