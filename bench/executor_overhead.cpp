@@ -47,9 +47,9 @@ void samples(benchmark::State& state) {
   const auto device = make_cpu_device();
   Executor executor(pipeline, *device,
                     {.workers = static_cast<int>(state.range(0)), .prefetch = 2, .grain = 32});
-  LoadPlan plan;
-  plan.observe = state.range(2) != 0;
-  executor.start(plan);
+  LoadRequest request;
+  request.observe = state.range(2) != 0;
+  executor.start(request);
   for (int i = 0; i < 20; ++i) executor.release(executor.next({}), nullptr);
   const double cpu = process_cpu_seconds();
   const double began = monotonic_seconds();

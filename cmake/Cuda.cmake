@@ -1,16 +1,16 @@
-# The CUDA corner of core: nvcc for its kernels, and a runtime that is linked statically, so that the
-# same library loads on machines without CUDA.
+# Builds the CUDA kernels of core with nvcc. The CUDA runtime is linked statically, so that the library
+# also loads on machines without CUDA.
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
 endif()
 if(NOT CMAKE_CUDA_ARCHITECTURES)
-  # Machine code for each, and PTX of the last, from which drivers make code for what comes after it.
+  # Machine code for each, and PTX for the last, which drivers compile for later architectures.
   set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
   if(DEFINED ENV{TORCH_CUDA_ARCH_LIST} AND NOT TORCH_CUDA_ARCH_LIST)
     set(TORCH_CUDA_ARCH_LIST $ENV{TORCH_CUDA_ARCH_LIST})
   endif()
   if(TORCH_CUDA_ARCH_LIST)
-    # "8.0;9.0+PTX" or "8.0 9.0a" as PyTorch takes them; names such as "Hopper" are left to CMake.
+    # PyTorch's syntax: "8.0;9.0+PTX" or "8.0 9.0a". Names such as "Hopper" are refused.
     string(REGEX REPLACE "[ ,]+" ";" architectures "${TORCH_CUDA_ARCH_LIST}")
     set(CMAKE_CUDA_ARCHITECTURES "")
     foreach(architecture IN LISTS architectures)
@@ -39,7 +39,7 @@ enable_language(CUDA)
 string(REPLACE ";" ", " architectures "${CMAKE_CUDA_ARCHITECTURES}")
 message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${architectures}")
 
-# Links a target of ours to the CUDA runtime and sets the warnings of its .cu files.
+# Links `target` with the CUDA runtime and sets the warnings of its .cu files.
 function(cachebisect_use_cuda target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:CUDA::cudart_static>)
   target_compile_options(${target} PRIVATE

@@ -1,4 +1,4 @@
-# What we stand on. Header-only ones may be given by path (CMAKE_PREFIX_PATH or CPLUS_INCLUDE_PATH).
+# Third-party packages. Header-only ones are also found by CMAKE_PREFIX_PATH or CPLUS_INCLUDE_PATH.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp REQUIRED)
@@ -18,7 +18,7 @@ endif()
 if(NOT CACHEBISECT_WITH_CUDA STREQUAL "OFF")
   find_package(CUDAToolkit QUIET)
   if(NOT CUDAToolkit_FOUND AND CACHEBISECT_WITH_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "CACHEBISECT_WITH_CUDA=ON, and no CUDA toolkit was found; set CUDAToolkit_ROOT")
+    message(FATAL_ERROR "CACHEBISECT_WITH_CUDA=ON, but no CUDA toolkit was found; set CUDAToolkit_ROOT")
   endif()
 endif()
 set(CACHEBISECT_HAS_CUDA ${CUDAToolkit_FOUND})

@@ -1,4 +1,4 @@
-# What `cmake --install` puts where, and the package that find_package(cachebisect CONFIG) reads.
+# Where `cmake --install` puts each file, and the package for find_package(cachebisect CONFIG).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cachebisect)
 
@@ -8,16 +8,22 @@ install(TARGETS cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET imgcodecs_module)
   install(TARGETS imgcodecs_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cachebisect)
 endif()
-if(TARGET imgcodecs_module)
-  install(TARGETS imgcodecs_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cachebisect)
-endif()
 if(TARGET torch_module)
   install(TARGETS torch_module EXPORT cachebisect
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cachebisect)
 endif()
 
-install(DIRECTORY src/cachebisect stages/include/ ${PROJECT_BINARY_DIR}/generated/
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "device/cuda" EXCLUDE PATTERN "pipeline/spec" EXCLUDE)
+# Headers are installed by list; tests/unit/structure/public_headers_test.cpp keeps the list right.
+set(public_headers_file ${PROJECT_SOURCE_DIR}/cmake/public_headers.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${public_headers_file})
+file(STRINGS ${public_headers_file} public_headers REGEX "^[^#]")
+foreach(header IN LISTS public_headers)
+  find_file(header_path ${header} REQUIRED NO_CACHE NO_DEFAULT_PATH
+    PATHS ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/stages/include ${PROJECT_BINARY_DIR}/generated)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${header_path} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+  unset(header_path)
+endforeach()
 install(DIRECTORY pipelines/ DESTINATION ${CMAKE_INSTALL_DATADIR}/cachebisect/pipelines
   FILES_MATCHING PATTERN "*.json")
 

@@ -1,14 +1,14 @@
-# LibTorch as the targets cachebisect_libtorch (headers and libraries), without find_package(Torch),
-# which insists on a CUDA toolkit: the module links libtorch_cpu and libc10 alone and opens
-# libtorch_cuda at run time. Sets CACHEBISECT_HAS_TORCH.
+# LibTorch as the target cachebisect_libtorch. find_package(Torch) would require a CUDA toolkit; the
+# module links only libtorch_cpu and libc10, and opens libtorch_cuda at run time.
+# Sets CACHEBISECT_HAS_TORCH.
 file(GLOB venv_torch ${PROJECT_SOURCE_DIR}/build/venv/lib/python3*/site-packages/torch)
-set(CACHEBISECT_TORCH_DIR "" CACHE PATH "LibTorch: the folder that has include/ and lib/ (default: build/venv, then CMAKE_PREFIX_PATH)")
+set(CACHEBISECT_TORCH_DIR "" CACHE PATH "LibTorch: the folder with include/ and lib/ (default: build/venv, then CMAKE_PREFIX_PATH)")
 find_path(torch_include torch/csrc/api/include/torch/nn.h NO_CACHE
   HINTS ${CACHEBISECT_TORCH_DIR} ${venv_torch} PATH_SUFFIXES include)
 set(CACHEBISECT_HAS_TORCH OFF)
 if(NOT torch_include)
-  message(STATUS "LibTorch: not found, so the module with mlp, lenet and resnet is left out; "
-                 "scripts/setup installs it, or set CACHEBISECT_TORCH_DIR")
+  message(STATUS "LibTorch: not found; the module with mlp, lenet and resnet is not built; "
+                 "run scripts/setup or set CACHEBISECT_TORCH_DIR")
   return()
 endif()
 get_filename_component(torch_root ${torch_include} DIRECTORY)
@@ -19,10 +19,10 @@ message(STATUS "LibTorch: ${torch_root}")
 add_library(cachebisect_libtorch INTERFACE)
 target_include_directories(cachebisect_libtorch SYSTEM INTERFACE
   ${torch_include} ${torch_include}/torch/csrc/api/include)
-# libtorch_cpu registers its operators from initialisers: it must stay linked.
+# libtorch_cpu registers its operators in static initialisers: it must stay linked.
 target_link_libraries(cachebisect_libtorch INTERFACE
   -Wl,--push-state,--no-as-needed ${torch_cpu_library} ${c10_library} -Wl,--pop-state)
-# PyPI's wheels keep CUDA's run-time libraries beside torch, and the linker looks there too.
+# PyPI's wheels keep the CUDA run-time libraries in a folder next to torch.
 set(CACHEBISECT_TORCH_RPATH ${torch_root}/lib)
 get_filename_component(site_packages ${torch_root} DIRECTORY)
 if(EXISTS ${site_packages}/nvidia/cu13/lib)

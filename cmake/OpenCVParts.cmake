@@ -1,6 +1,6 @@
 # The three parts of OpenCV that stages use, as the targets opencv_core, opencv_imgproc and
-# opencv_imgcodecs. Debian's OpenCVConfig.cmake wants every part installed (with VTK and the rest),
-# so that the parts are also taken on their own.
+# opencv_imgcodecs. Debian's OpenCVConfig.cmake requires every part (with VTK and others), so the
+# three are searched one by one if it fails.
 set(opencv_parts core imgproc imgcodecs)
 find_package(OpenCV QUIET COMPONENTS ${opencv_parts})
 if(OpenCV_FOUND)

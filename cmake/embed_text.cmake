@@ -1,4 +1,4 @@
-# embed_text(INPUT OUTPUT SYMBOL): a C++ source that holds a text file as `extern const char* const SYMBOL`.
+# embed_text(INPUT OUTPUT SYMBOL): writes a C++ source with the text file as `extern const char* const SYMBOL`.
 function(embed_text input output symbol)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${input})
   file(READ ${input} content)

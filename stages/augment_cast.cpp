@@ -1,4 +1,4 @@
-// augment.cast: to another floating-point type; values are not scaled.
+// augment.cast: conversion to a floating-point type, without scaling.
 #include <algorithm>
 #include <cstring>
 
@@ -48,8 +48,7 @@ class Cast final : public FieldStage {
 
  private:
   FieldSpec infer_field(const FieldSpec& input) override {
-    require_dtype(input, {DType::uint8, DType::int32, DType::int64, DType::float16, DType::bfloat16,
-                          DType::float32});
+    require_castable(input);
     FieldSpec output = input;
     output.dtype = dtype_;
     return output;
@@ -80,13 +79,15 @@ class Cast final : public FieldStage {
 }  // namespace
 
 void register_augment_cast(Registry& registry) {
-  registry.add({.type = "augment.cast",
-                .doc = "Converts to float16, bfloat16 (nearest even) or float32; nothing is scaled",
-                .kind = StageKind::sample,
-                .traits = {.strided_output = true},
-                .params = {float_dtype_param()},
-                .example = R"({"dtype": "float16"})",
-                .make = [](const Params& params) { return std::make_unique<Cast>(params); }});
+  registry.add(
+      {.type = "augment.cast",
+       .doc =
+           "Converts to float16, bfloat16 (rounding to nearest even) or float32, without scaling",
+       .kind = StageKind::sample,
+       .traits = {.strided_output = true},
+       .params = {float_dtype_param()},
+       .example = R"({"dtype": "float16"})",
+       .make = [](const Params& params) { return std::make_unique<Cast>(params); }});
 }
 
 }  // namespace cachebisect::stages

@@ -1,4 +1,4 @@
-// augment.center_crop: the middle of an image; smaller images are padded with zeros.
+// augment.center_crop: the centre of an image; smaller images are padded with zeros.
 #include "stages/kernels/crop.hpp"
 #include "stages/kernels/geometry.hpp"
 #include "stages/support/field_stage.hpp"
@@ -41,7 +41,7 @@ class CenterCrop final : public FieldStage {
 
 void register_augment_center_crop(Registry& registry) {
   StageType type{.type = "augment.center_crop",
-                 .doc = "Cuts out the middle; smaller images are padded with zeros",
+                 .doc = "Crops the centre; smaller images are padded with zeros",
                  .kind = StageKind::sample,
                  .traits = {.strided_output = true},
                  .example = R"({"size": 24})",

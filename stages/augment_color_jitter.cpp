@@ -50,7 +50,7 @@ class ColorJitter final : public FieldStage {
   void process_field(const ConstTensorView& input, Field& out,
                      const SampleContext& context) const override {
     if (input.shape[2] != 1 && input.shape[2] != 3)
-      refuse_sample("colour jitter takes 1 or 3 channels", input.shape);
+      refuse_sample("colour jitter needs 1 or 3 channels", input.shape);
     RandomStream random = context.random();
     std::array<std::size_t, 4> order{0, 1, 2, 3};
     for (std::size_t i = order.size() - 1; i > 0; --i)
@@ -81,16 +81,16 @@ ParamSpec amount(std::string name, std::string doc, std::optional<double> maximu
 }  // namespace
 
 void register_augment_color_jitter(Registry& registry) {
-  constexpr double kMost = 100;
+  constexpr double kMaxAmount = 100;
   registry.add(
       {.type = "augment.color_jitter",
        .doc = "Changes brightness, contrast, saturation and hue by random factors in random order",
        .kind = StageKind::sample,
        .traits = {.random = true},
-       .params = {amount("brightness", "factor from max(0, 1 - b) to 1 + b", kMost),
-                  amount("contrast", "factor from max(0, 1 - c) to 1 + c", kMost),
-                  amount("saturation", "factor from max(0, 1 - s) to 1 + s", kMost),
-                  amount("hue", "turn from -h to h, in full circles", 0.5)},
+       .params = {amount("brightness", "factor from max(0, 1 - b) to 1 + b", kMaxAmount),
+                  amount("contrast", "factor from max(0, 1 - c) to 1 + c", kMaxAmount),
+                  amount("saturation", "factor from max(0, 1 - s) to 1 + s", kMaxAmount),
+                  amount("hue", "shift from -h to h, in full turns", 0.5)},
        .example = R"({"brightness": 0.4, "contrast": 0.4, "saturation": 0.4, "hue": 0.1})",
        .make = [](const Params& params) { return std::make_unique<ColorJitter>(params); }});
 }

@@ -39,7 +39,7 @@ class GaussianBlur final : public FieldStage {
     });
   }
 
-  // Reflection needs sides longer than half the kernel.
+  // Reflection needs sides that are longer than half the kernel.
   void require_sides(const Shape& shape, ErrorKind kind) const {
     for (std::size_t axis = 0; axis < 2; ++axis) {
       if (shape[axis] == kDynamic || shape[axis] > kernel_size_ / 2) continue;

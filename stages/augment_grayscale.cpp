@@ -14,7 +14,8 @@ class Grayscale final : public FieldStage {
       : FieldStage(params), p_(params.number("p")), channels_(params.integer("channels")) {
     if (channels_ == 2) throw Error(ErrorKind::usage, "channels is 2, must be 1 or 3");
     if (channels_ == 1 && p_ < 1) {
-      throw Error(ErrorKind::usage, "channels 1 needs p 1: all samples must have as many channels");
+      throw Error(ErrorKind::usage,
+                  "channels 1 needs p 1: all samples must have equally many channels");
     }
   }
 
@@ -32,7 +33,7 @@ class Grayscale final : public FieldStage {
 
   void process_field(const ConstTensorView& input, Field& out,
                      const SampleContext& context) const override {
-    if (input.shape[2] != 3) refuse_sample("grayscale takes 3 channels", input.shape);
+    if (input.shape[2] != 3) refuse_sample("grayscale needs 3 channels", input.shape);
     if (!(context.random().uniform() < p_)) return;
     Shape shape = input.shape;
     shape[2] = channels_;
@@ -49,13 +50,13 @@ class Grayscale final : public FieldStage {
 
 void register_augment_grayscale(Registry& registry) {
   registry.add({.type = "augment.grayscale",
-                .doc = "Turns colour to grey (0.2989 R + 0.587 G + 0.114 B) with probability p",
+                .doc = "Converts colour to grey (0.2989 R + 0.587 G + 0.114 B) with probability p",
                 .kind = StageKind::sample,
                 .traits = {.random = true},
                 .params = {probability_param(1, "probability; 1: always"),
                            {.name = "channels",
                             .type = ParamType::integer,
-                            .doc = "channels that come out: 3 equal ones, or 1 (then p must be 1)",
+                            .doc = "output channels: 3 equal ones, or 1 (then p must be 1)",
                             .default_value = std::int64_t{3},
                             .minimum = 1,
                             .maximum = 3}},

@@ -1,4 +1,4 @@
-// augment.normalize: (value - mean) / std a channel; uint8 is scaled to 0..1 on the way.
+// augment.normalize: (value - mean) / std per channel; uint8 is first scaled to 0..1.
 #include "stages/kernels/affine_lut.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/normalization.hpp"
@@ -12,7 +12,7 @@ class Normalize final : public FieldStage {
  public:
   explicit Normalize(const Params& params)
       : FieldStage(params), normalization_(normalization_of(params)) {
-    // Each entry is made by the same two roundings as to_float and then normalize.
+    // Rounded twice, as by augment.to_float followed by this stage on floats.
     for (std::size_t c = 0; c < normalization_.entries(); ++c) {
       ByteTable table{};
       for (std::size_t value = 0; value < table.size(); ++value)
@@ -24,7 +24,7 @@ class Normalize final : public FieldStage {
  private:
   FieldSpec infer_field(const FieldSpec& input) override {
     require_image(input, {DType::uint8, DType::float32});
-    require_channels(normalization_, input, input.shape[2]);
+    require_entries("mean and std have", normalization_.entries(), input, input.shape[2]);
     FieldSpec output = input;
     output.dtype = DType::float32;
     return output;
@@ -32,10 +32,7 @@ class Normalize final : public FieldStage {
 
   void process_field(const ConstTensorView& input, Field& out,
                      const SampleContext&) const override {
-    const auto entries = static_cast<std::int64_t>(normalization_.entries());
-    if (entries != 1 && entries != input.shape[2]) {
-      refuse_sample("mean and std have " + std::to_string(entries) + " entries", input.shape);
-    }
+    check_entries("mean and std have", normalization_.entries(), input.shape);
     const ImageOut<float> to = image_out<float>(out.resize_strided(DType::float32, input.shape));
     if (input.dtype == DType::uint8)
       return apply_tables(image_in<std::uint8_t>(input), to, tables_);
@@ -65,13 +62,14 @@ class Normalize final : public FieldStage {
 }  // namespace
 
 void register_augment_normalize(Registry& registry) {
-  registry.add({.type = "augment.normalize",
-                .doc = "(value - mean) / std a channel, to float32; uint8 is scaled to 0..1 first",
-                .kind = StageKind::sample,
-                .traits = {.strided_output = true},
-                .params = normalization_params(),
-                .example = R"({"mean": [0.4914, 0.4822, 0.4465], "std": [0.247, 0.2435, 0.2616]})",
-                .make = [](const Params& params) { return std::make_unique<Normalize>(params); }});
+  registry.add(
+      {.type = "augment.normalize",
+       .doc = "(value - mean) / std per channel, as float32; uint8 is first scaled to 0..1",
+       .kind = StageKind::sample,
+       .traits = {.strided_output = true},
+       .params = normalization_params(),
+       .example = R"({"mean": [0.4914, 0.4822, 0.4465], "std": [0.247, 0.2435, 0.2616]})",
+       .make = [](const Params& params) { return std::make_unique<Normalize>(params); }});
 }
 
 }  // namespace cachebisect::stages

@@ -1,4 +1,4 @@
-// augment.one_hot: an integer label to a float32 vector of zeros with a one.
+// augment.one_hot: an integer label as a one-hot float32 vector.
 #include <algorithm>
 
 #include "stages/support/field_stage.hpp"
@@ -15,7 +15,7 @@ class OneHot final : public FieldStage {
 
  private:
   FieldSpec infer_field(const FieldSpec& input) override {
-    require_dtype(input, {DType::uint8, DType::int32, DType::int64}, "labels are integers");
+    require_labels(input);
     if (input.shape.elements() != 1) {
       throw Error(ErrorKind::usage, "field \"" + input.name + "\" has shape " +
                                         input.shape.to_string() + ", must be a single label");
@@ -27,7 +27,7 @@ class OneHot final : public FieldStage {
                      const SampleContext&) const override {
     const std::int64_t label = out.as_integer();
     if (label < 0 || label >= classes_ || input.shape.elements() != 1) {
-      throw Error(ErrorKind::data, "label " + std::to_string(label) + " is not in 0 to " +
+      throw Error(ErrorKind::data, "label " + std::to_string(label) + " is outside 0 to " +
                                        std::to_string(classes_ - 1) + "; raise \"classes\"");
     }
     const std::span<float> values = out.resize_as<float>(Shape{classes_});
@@ -42,7 +42,7 @@ class OneHot final : public FieldStage {
 
 void register_augment_one_hot(Registry& registry) {
   registry.add({.type = "augment.one_hot",
-                .doc = "Turns an integer label into a float32 vector with a one at its place",
+                .doc = "Converts an integer label to a one-hot float32 vector",
                 .kind = StageKind::sample,
                 .params = one_hot_params(),
                 .example = R"({"classes": 10})",

@@ -1,4 +1,4 @@
-// augment.random_crop: a cut at a random place, after padding (torchvision's RandomCrop).
+// augment.random_crop: a crop at a random position, after padding (torchvision's RandomCrop).
 #include "stages/kernels/crop.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/param_specs.hpp"
@@ -39,8 +39,8 @@ class RandomCrop final : public FieldStage {
 
   [[nodiscard]] std::int64_t draw(RandomStream& random, std::int64_t length,
                                   std::int64_t size) const {
-    const auto places = static_cast<std::uint64_t>(length + 2 * padding_ - size + 1);
-    return static_cast<std::int64_t>(random.below(places)) - padding_;
+    const auto positions = static_cast<std::uint64_t>(length + 2 * padding_ - size + 1);
+    return static_cast<std::int64_t>(random.below(positions)) - padding_;
   }
 
   void require_room(const Shape& shape, ErrorKind kind) const {
@@ -62,7 +62,7 @@ class RandomCrop final : public FieldStage {
 
 void register_augment_random_crop(Registry& registry) {
   StageType type{.type = "augment.random_crop",
-                 .doc = "Cuts out a part of fixed size at a random place, after padding with zeros",
+                 .doc = "Crops a fixed size at a random position, after padding with zeros",
                  .kind = StageKind::sample,
                  .traits = {.random = true, .strided_output = true},
                  .example = R"({"size": 32, "padding": 4})",
@@ -70,7 +70,7 @@ void register_augment_random_crop(Registry& registry) {
   add_size_params(type.params);
   type.params.push_back({.name = "padding",
                          .type = ParamType::integer,
-                         .doc = "zeros added on each side before cutting, in pixels",
+                         .doc = "zeros added on each side before cropping, in pixels",
                          .default_value = std::int64_t{0},
                          .minimum = 0,
                          .maximum = kMaxSide});

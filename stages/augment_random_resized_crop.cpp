@@ -1,4 +1,4 @@
-// augment.random_resized_crop: a random part, resized (torchvision's RandomResizedCrop).
+// augment.random_resized_crop: a random crop, resized (torchvision's RandomResizedCrop).
 #include "stages/kernels/geometry.hpp"
 #include "stages/kernels/resize.hpp"
 #include "stages/support/field_stage.hpp"
@@ -16,7 +16,7 @@ class RandomResizedCrop final : public FieldStage {
         size_(required_size(params)),
         scale_(range_of(params, "scale")),
         ratio_(range_of(params, "ratio")),
-        filter_{filter_kind(params.string("interpolation")), params.boolean("antialias")} {}
+        filter_(resize_filter(params)) {}
 
  private:
   FieldSpec infer_field(const FieldSpec& input) override {
@@ -51,16 +51,16 @@ class RandomResizedCrop final : public FieldStage {
 void register_augment_random_resized_crop(Registry& registry) {
   StageType type{
       .type = "augment.random_resized_crop",
-      .doc = "Cuts out a part of random area and aspect ratio and resizes it",
+      .doc = "Crops a part of random area and aspect ratio, and resizes it",
       .kind = StageKind::sample,
       .traits = {.random = true, .strided_output = true},
       .example = R"({"size": 28})",
       .make = [](const Params& params) { return std::make_unique<RandomResizedCrop>(params); }};
   add_size_params(type.params);
   type.params.push_back(
-      range_param("scale", "range of the part's share of the image's area", 0.08, 1, 1e-6, 1));
-  type.params.push_back(
-      range_param("ratio", "range of the part's width over height", 3.0 / 4, 4.0 / 3, 1e-3, 1e3));
+      range_param("scale", "range of the crop's share of the image area", 0.08, 1, 1e-6, 1));
+  type.params.push_back(range_param("ratio", "range of the crop's aspect ratio, width over height",
+                                    3.0 / 4, 4.0 / 3, 1e-3, 1e3));
   type.params.push_back(interpolation_param());
   type.params.push_back(antialias_param());
   registry.add(std::move(type));

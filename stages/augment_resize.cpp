@@ -1,4 +1,4 @@
-// augment.resize: to an exact size, or to a shorter side with the aspect ratio kept.
+// augment.resize: to an exact size, or to a given shorter side with the aspect ratio kept.
 #include <optional>
 
 #include "stages/kernels/resize.hpp"
@@ -13,9 +13,7 @@ namespace {
 class Resize final : public FieldStage {
  public:
   explicit Resize(const Params& params)
-      : FieldStage(params),
-        exact_(optional_size(params)),
-        filter_{filter_kind(params.string("interpolation")), params.boolean("antialias")} {
+      : FieldStage(params), exact_(optional_size(params)), filter_(resize_filter(params)) {
     if (params.has("shorter_side")) shorter_side_ = params.integer("shorter_side");
     if (exact_.has_value() == shorter_side_.has_value()) {
       throw Error(ErrorKind::usage, "give exactly one of size, height with width, or shorter_side");
@@ -45,7 +43,7 @@ class Resize final : public FieldStage {
     });
   }
 
-  // torchvision: the longer side is cut down to an integer.
+  // Like torchvision, truncates the longer side to an integer.
   [[nodiscard]] ImageSize target(const Shape& shape) const {
     if (shape[0] == 0 || shape[1] == 0) refuse_sample("an empty image cannot be resized", shape);
     if (exact_) return *exact_;
@@ -64,14 +62,14 @@ class Resize final : public FieldStage {
 
 void register_augment_resize(Registry& registry) {
   StageType type{.type = "augment.resize",
-                 .doc = "Resizes images to an exact size, or to a shorter side",
+                 .doc = "Resizes images to an exact size, or to a given shorter side",
                  .kind = StageKind::sample,
                  .traits = {.strided_output = true},
                  .example = R"({"size": 32})",
                  .make = [](const Params& params) { return std::make_unique<Resize>(params); }};
   add_size_params(type.params);
-  type.params.push_back(
-      side_param("shorter_side", "shorter side that comes out, aspect ratio kept, in pixels"));
+  type.params.push_back(side_param(
+      "shorter_side", "shorter side of the output, in pixels; the aspect ratio is kept"));
   type.params.push_back(interpolation_param());
   type.params.push_back(antialias_param());
   registry.add(std::move(type));

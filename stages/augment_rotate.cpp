@@ -1,4 +1,4 @@
-// augment.rotate: turns by a random angle about the centre (torchvision's RandomRotation).
+// augment.rotate: rotation by a random angle about the centre (torchvision's RandomRotation).
 #include <cmath>
 
 #include "stages/kernels/rotate.hpp"
@@ -48,24 +48,24 @@ class Rotate final : public FieldStage {
 void register_augment_rotate(Registry& registry) {
   registry.add(
       {.type = "augment.rotate",
-       .doc = "Turns by a random angle about the centre; the size stays",
+       .doc = "Rotates by a random angle about the centre; the size is kept",
        .kind = StageKind::sample,
        .traits = {.random = true},
        .params = {{.name = "degrees",
                    .type = ParamType::number_list,
-                   .doc = "range of the angle, counter-clockwise; one number d: from -d to d",
+                   .doc = "range of the angle, counter-clockwise; one number d means -d to d",
                    .minimum = -360,
                    .maximum = 360,
                    .min_items = 1,
                    .max_items = 2},
                   {.name = "interpolation",
                    .type = ParamType::string,
-                   .doc = "how pixels between pixels are made",
+                   .doc = "how values between pixels are computed",
                    .default_value = std::string("nearest"),
                    .choices = {"nearest", "bilinear"}},
                   {.name = "fill",
                    .type = ParamType::number,
-                   .doc = "value of what comes from outside the image",
+                   .doc = "value of pixels from outside the image",
                    .default_value = 0.0,
                    .minimum = -1e6,
                    .maximum = 1e6}},

@@ -1,4 +1,4 @@
-// augment.to_float: uint8 to float32 in 0..1 (torchvision's ToTensor without the layout change).
+// augment.to_float: uint8 as float32 in 0..1 (torchvision's ToTensor without the layout change).
 #include "stages/kernels/affine_lut.hpp"
 #include "stages/support/field_stage.hpp"
 

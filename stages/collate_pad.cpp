@@ -1,4 +1,4 @@
-// collate.pad: samples of different sizes to a batch as large as the largest, the rest zeros.
+// collate.pad: samples of different sizes in one batch, padded with zeros to the largest.
 #include <algorithm>
 #include <cstring>
 
@@ -76,12 +76,12 @@ class PadCollate final : public CollateStage {
       return "sample " + std::to_string(sample.index().value) + " has " +
              std::string(to_string(field.dtype())) + " " + field.shape().to_string();
     };
-    throw Error(ErrorKind::data, "field '" + name + "' cannot be padded: " + describe(a) + ", " +
-                                     describe(b) +
-                                     "; dtype and number of dimensions must agree in a batch");
+    throw Error(ErrorKind::data,
+                "field '" + name + "' cannot be padded: " + describe(a) + ", " + describe(b) +
+                    "; dtype and number of dimensions must be equal within a batch");
   }
 
-  // StackCollate's own shape rule, for shapes that are known only now.
+  // StackCollate's shape rule, for shapes that are known only per batch.
   [[nodiscard]] Shape batch_shape(const FieldSpec& sample, std::int64_t size) const {
     return StackCollate(stack_).infer({sample}, size).front().shape;
   }
@@ -94,7 +94,7 @@ class PadCollate final : public CollateStage {
 
 void register_collate_pad(Registry& registry) {
   registry.add({.type = "collate.pad",
-                .doc = "Makes a batch of samples of different sizes, padded with zeros",
+                .doc = "Batches samples of different sizes, padded with zeros",
                 .kind = StageKind::collate,
                 .params = {layout_param("layout of images in the batch", "NCHW")},
                 .example = R"({"layout": "NCHW"})",

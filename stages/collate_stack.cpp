@@ -1,4 +1,4 @@
-// collate.stack: samples of equal shapes to a batch.
+// collate.stack: samples of equal shape in one batch.
 #include "stages/support/layout_param.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
@@ -8,7 +8,7 @@ namespace cachebisect::stages {
 
 void register_collate_stack(Registry& registry) {
   registry.add({.type = "collate.stack",
-                .doc = "Stacks samples of equal shapes into a batch",
+                .doc = "Stacks samples of equal shape into a batch",
                 .kind = StageKind::collate,
                 .params = {layout_param("layout of images in the batch", "NCHW")},
                 .example = R"({"layout": "NCHW"})",

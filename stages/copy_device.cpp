@@ -1,29 +1,29 @@
 // copy.device: how batches go to the device.
 #include "cachebisect/pipeline/plain_copy.hpp"
 #include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect::stages {
 
 void register_copy_device(Registry& registry) {
   registry.add(
       {.type = "copy.device",
-       .doc = "Copies batches to the device; free on cpu, where they are handed over",
+       .doc = "Copies batches to the device; free on cpu, where they are passed by pointer",
        .kind = StageKind::copy,
        .params = {{.name = "pinned",
                    .type = ParamType::boolean,
-                   .doc = "batches lie in page-locked memory (CUDA)",
+                   .doc = "keep batches in page-locked memory (CUDA)",
                    .default_value = true},
                   {.name = "non_blocking",
                    .type = ParamType::boolean,
-                   .doc = "the copy is enqueued and not waited for",
+                   .doc = "enqueue the copy and do not wait for it",
                    .default_value = true},
                   {.name = "prefetch",
                    .type = ParamType::integer,
-                   .doc = "batches copied ahead on a stream of their own; 0: from the training "
-                          "thread on the compute stream",
+                   .doc = std::string(settings::kCopyPrefetch.doc),
                    .default_value = std::int64_t{2},
-                   .minimum = 0,
-                   .maximum = 3}},
+                   .minimum = static_cast<double>(settings::kCopyPrefetch.min),
+                   .maximum = static_cast<double>(settings::kCopyPrefetch.max)}},
        .example = R"({"pinned": true, "non_blocking": true, "prefetch": 2})",
        .make = [](const Params& params) -> std::unique_ptr<Stage> {
          return std::make_unique<PlainCopy>(

@@ -1,7 +1,7 @@
 // decode.cifar: the planar bytes of a CIFAR record as an image.
 #include <cstring>
 
-#include "stages/codecs/decode_common.hpp"
+#include "stages/support/field_stage.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 
@@ -35,28 +35,21 @@ void write_image(const std::byte* planes, const TensorView& to) {
   }
 }
 
-class DecodeCifar final : public SampleStage {
+class DecodeCifar final : public FieldStage {
  public:
-  explicit DecodeCifar(const Params& params) : fields_(params.strings("fields")) {}
-
-  [[nodiscard]] SampleSpec infer(const SampleSpec& input) override {
-    SampleSpec output = input;
-    for (const std::string& name : fields_) {
-      required_bytes(output, name, kRecord, "the records of read.cifar10 or read.cifar100").shape =
-          kImage;
-    }
-    return output;
-  }
-
-  void process(const Sample& input, Sample& out, const SampleContext& /*context*/) const override {
-    for (const std::string& name : fields_) {
-      write_image(record_view(input.field(name), kRecord).data,
-                  out.field(name).resize_strided(DType::uint8, kImage));
-    }
-  }
+  using FieldStage::FieldStage;
 
  private:
-  std::vector<std::string> fields_;
+  FieldSpec infer_field(const FieldSpec& input) override {
+    require_bytes(input, kRecord, "a record of read.cifar10 or read.cifar100");
+    return {input.name, DType::uint8, kImage};
+  }
+
+  void process_field(const ConstTensorView& input, Field& out,
+                     const SampleContext&) const override {
+    const std::byte* planes = checked_bytes(input, kRecord).data();
+    write_image(planes, out.resize_strided(DType::uint8, kImage));
+  }
 };
 
 }  // namespace
@@ -64,7 +57,7 @@ class DecodeCifar final : public SampleStage {
 void register_decode_cifar(Registry& registry) {
   registry.add(
       {.type = "decode.cifar",
-       .doc = "CIFAR's planar bytes [3072] to an image [32, 32, 3] uint8",
+       .doc = "Planar CIFAR bytes [3072] to an image [32, 32, 3] uint8",
        .kind = StageKind::sample,
        .traits = {.strided_output = true},
        .params = {},

@@ -2,11 +2,11 @@
 #include <atomic>
 #include <mutex>
 
-#include "stages/codecs/decode_common.hpp"
 #include "stages/codecs/image_header.hpp"
 #include "stages/codecs/imgcodecs.hpp"
 #include "stages/codecs/jpeg.hpp"
-#include "stages/codecs/orientation.hpp"
+#include "stages/kernels/orientation.hpp"
+#include "stages/support/field_stage.hpp"
 #include "stages/support/object_pool.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
@@ -16,10 +16,10 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-/// Pillow's limit too: twice a quarter gigabyte of RGB.
-constexpr std::int64_t kMostPixels = 178'956'970;
+/// Above this Pillow refuses too: half a gigabyte of RGB.
+constexpr std::int64_t kDefaultMaxPixels = 178'956'970;
 
-/// The module of other formats, opened by the first image that needs it.
+/// The decoder of formats other than JPEG, opened by the first image that needs it.
 class OtherFormats {
  public:
   [[nodiscard]] DecodeImage get() {
@@ -39,37 +39,31 @@ std::uint8_t* resize_rgb(Field& out, std::int64_t width, std::int64_t height) {
   return reinterpret_cast<std::uint8_t*>(out.resize(DType::uint8, {height, width, 3}).data);
 }
 
-class DecodeImageStage final : public SampleStage {
+class DecodeImageStage final : public FieldStage {
  public:
   explicit DecodeImageStage(const Params& params)
-      : fields_(params.strings("fields")),
+      : FieldStage(params),
         orientation_(params.boolean("orientation")),
         max_pixels_(static_cast<std::uint64_t>(params.integer("max_pixels"))),
         dct_(params.string("dct") == "islow" ? JpegDct::islow : JpegDct::ifast) {}
 
-  [[nodiscard]] SampleSpec infer(const SampleSpec& input) override {
-    SampleSpec output = input;
-    for (const std::string& name : fields_) {
-      required_bytes(output, name, {kDynamic}, "the bytes of encoded images").shape = {kDynamic,
-                                                                                       kDynamic, 3};
-    }
-    return output;
-  }
-
-  void process(const Sample& input, Sample& out, const SampleContext& context) const override {
-    for (const std::string& name : fields_) {
-      const Bytes bytes = std::as_bytes(input.field(name).as<std::uint8_t>());
-      decode(bytes, out.field(name), context.arena());
-    }
-  }
-
  private:
+  FieldSpec infer_field(const FieldSpec& input) override {
+    require_bytes(input, {kDynamic}, "the bytes of an encoded image");
+    return {input.name, DType::uint8, {kDynamic, kDynamic, 3}};
+  }
+
+  void process_field(const ConstTensorView& input, Field& out,
+                     const SampleContext& context) const override {
+    decode(checked_bytes(input, {kDynamic}), out, context.arena());
+  }
+
   void decode(Bytes bytes, Field& out, Arena& arena) const {
     const ImageFormat format = image_format(bytes);
     if (format == ImageFormat::unknown) {
       throw Error(ErrorKind::data, bytes.empty()
                                        ? "is empty"
-                                       : "is no image of a known format: JPEG, PNG, WebP, BMP, "
+                                       : "is not an image of a known format: JPEG, PNG, WebP, BMP, "
                                          "TIFF, PNM");
     }
     const int orientation = orientation_ ? exif_orientation(bytes, format) : 1;
@@ -83,14 +77,14 @@ class DecodeImageStage final : public SampleStage {
   void check_pixels(std::uint64_t pixels) const {
     if (pixels <= max_pixels_) return;
     throw Error(ErrorKind::data, "has " + std::to_string(pixels) +
-                                     " pixels by its header, more than \"max_pixels\" (" +
+                                     " pixels according to its header, more than \"max_pixels\" (" +
                                      std::to_string(max_pixels_) + ")");
   }
 
 #ifdef CACHEBISECT_WITH_TURBOJPEG
   void decode_jpeg(Bytes bytes, int orientation, Field& out, Arena& arena) const {
     const auto decoder = jpeg_decoders_.borrow();
-    const ImageSize size = decoder->begin(bytes, dct_);
+    const JpegSize size = decoder->begin(bytes, dct_);
     check_pixels(std::uint64_t{size.width} * size.height);
     const std::size_t rgb_bytes = std::size_t{3} * size.width * size.height;
     const auto scratch = arena.take_array<std::uint8_t>(decoder->scratch_bytes());
@@ -100,13 +94,13 @@ class DecodeImageStage final : public SampleStage {
     }
     const auto stored = arena.take_array<std::uint8_t>(rgb_bytes);
     decoder->decode(stored, scratch);
-    put_upright({stored.data(), size.width, size.height, std::int64_t{3} * size.width}, orientation,
-                out);
+    store_upright({stored.data(), size.width, size.height, std::int64_t{3} * size.width},
+                  orientation, out);
   }
 #else
   void decode_jpeg(Bytes /*bytes*/, int /*orientation*/, Field& /*out*/, Arena& /*arena*/) const {
     throw Error(ErrorKind::usage,
-                "this build decodes no JPEG; build it with CACHEBISECT_WITH_TURBOJPEG=ON");
+                "this build cannot decode JPEG; build with CACHEBISECT_WITH_TURBOJPEG=ON");
   }
 #endif
 
@@ -118,7 +112,7 @@ class DecodeImageStage final : public SampleStage {
     } target{out, orientation};
     const auto receive = [](void* user, const PixelRows& rows) {
       const auto& to = *static_cast<Target*>(user);
-      put_upright(rows, to.orientation, to.out);
+      store_upright(rows, to.orientation, to.out);
     };
     if (!other_formats_.get()(bytes.data(), bytes.size(), &target, receive)) {
       throw Error(ErrorKind::data,
@@ -126,14 +120,13 @@ class DecodeImageStage final : public SampleStage {
     }
   }
 
-  static void put_upright(const PixelRows& rows, int orientation, Field& out) {
+  static void store_upright(const PixelRows& rows, int orientation, Field& out) {
     const bool swapped = swaps_axes(orientation);
     write_upright(
         rows, orientation,
         resize_rgb(out, swapped ? rows.height : rows.width, swapped ? rows.width : rows.height));
   }
 
-  std::vector<std::string> fields_;
   bool orientation_;
   std::uint64_t max_pixels_;
   JpegDct dct_;
@@ -153,17 +146,17 @@ void register_decode_image(Registry& registry) {
        .traits = {.allocates = true},
        .params = {{.name = "orientation",
                    .type = ParamType::boolean,
-                   .doc = "turn the image upright by its EXIF orientation (TIFF: always)",
+                   .doc = "apply the EXIF orientation (always applied for TIFF)",
                    .default_value = false},
                   {.name = "max_pixels",
                    .type = ParamType::integer,
-                   .doc = "refuse images of more pixels, before memory is taken for them",
-                   .default_value = kMostPixels,
+                   .doc = "images with more pixels are refused before memory is allocated",
+                   .default_value = kDefaultMaxPixels,
                    .minimum = 1,
                    .maximum = 1'000'000'000},
                   {.name = "dct",
                    .type = ParamType::string,
-                   .doc = "JPEG's inverse transform: islow is exact, ifast faster and less so",
+                   .doc = "inverse DCT of JPEG: islow is exact, ifast is faster and less accurate",
                    .default_value = std::string("islow"),
                    .choices = {"islow", "ifast"}}},
        .example = "{}",

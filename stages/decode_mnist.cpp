@@ -1,5 +1,5 @@
 // decode.mnist: the 784 bytes of an MNIST record as an image.
-#include "stages/codecs/decode_common.hpp"
+#include "stages/support/field_stage.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 
@@ -9,27 +9,21 @@ namespace {
 const Shape kRecord{784};
 const Shape kImage{28, 28, 1};
 
-class DecodeMnist final : public SampleStage {
+class DecodeMnist final : public FieldStage {
  public:
-  explicit DecodeMnist(const Params& params) : fields_(params.strings("fields")) {}
-
-  [[nodiscard]] SampleSpec infer(const SampleSpec& input) override {
-    SampleSpec output = input;
-    for (const std::string& name : fields_)
-      required_bytes(output, name, kRecord, "the records of read.mnist").shape = kImage;
-    return output;
-  }
-
-  void process(const Sample& input, Sample& out, const SampleContext& /*context*/) const override {
-    for (const std::string& name : fields_) {
-      const ConstTensorView record = record_view(input.field(name), kRecord);
-      copy_tensor(dense_view(record.data, DType::uint8, kImage),
-                  out.field(name).resize_strided(DType::uint8, kImage));
-    }
-  }
+  using FieldStage::FieldStage;
 
  private:
-  std::vector<std::string> fields_;
+  FieldSpec infer_field(const FieldSpec& input) override {
+    require_bytes(input, kRecord, "a record of read.mnist");
+    return {input.name, DType::uint8, kImage};
+  }
+
+  void process_field(const ConstTensorView& input, Field& out,
+                     const SampleContext&) const override {
+    const std::byte* record = checked_bytes(input, kRecord).data();
+    copy_tensor(dense_view(record, DType::uint8, kImage), out.resize_strided(DType::uint8, kImage));
+  }
 };
 
 }  // namespace

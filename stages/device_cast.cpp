@@ -1,7 +1,6 @@
-// device.cast: to another floating-point type, after the copy.
+// device.cast: conversion to a floating-point type, after the copy.
 #include "stages/support/batch_field_stage.hpp"
 #include "stages/support/cast_spec.hpp"
-#include "stages/support/field_stage.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 
@@ -14,8 +13,7 @@ class Cast final : public BatchFieldStage {
 
  private:
   FieldSpec infer_field(const FieldSpec& input) const override {
-    require_dtype(input, {DType::uint8, DType::int32, DType::int64, DType::float16, DType::bfloat16,
-                          DType::float32});
+    require_castable(input);
     return {input.name, dtype_, input.shape};
   }
 
@@ -31,7 +29,7 @@ class Cast final : public BatchFieldStage {
 
 void register_device_cast(Registry& registry) {
   registry.add({.type = "device.cast",
-                .doc = "Converts to float16, bfloat16 or float32 on the device; nothing is scaled",
+                .doc = "Converts to float16, bfloat16 or float32 on the device, without scaling",
                 .kind = StageKind::device,
                 .params = {float_dtype_param()},
                 .example = R"({"dtype": "bfloat16"})",

@@ -1,4 +1,4 @@
-// device.normalize: (value - mean) / std a channel, after the copy.
+// device.normalize: (value - mean) / std per channel, after the copy.
 #include "stages/support/batch_field_stage.hpp"
 #include "stages/support/field_stage.hpp"
 #include "stages/support/layout_param.hpp"
@@ -28,9 +28,10 @@ class Normalize final : public BatchFieldStage {
     require_dtype(input, {DType::uint8, DType::float16, DType::bfloat16, DType::float32});
     if (input.shape.rank() < 2) {
       throw Error(ErrorKind::usage, "field \"" + input.name + "\" is " + input.shape.to_string() +
-                                        ", must have channels behind the batch's axis");
+                                        ", must have a channel axis after the batch axis");
     }
-    require_channels(normalization_, input, input.shape[channel_axis(layout_, input.shape)]);
+    require_entries("mean and std have", normalization_.entries(), input,
+                    input.shape[channel_axis(layout_, input.shape)]);
     return {input.name, DType::float32, input.shape};
   }
 
@@ -53,13 +54,13 @@ class Normalize final : public BatchFieldStage {
 void register_device_normalize(Registry& registry) {
   StageType type{.type = "device.normalize",
                  .doc =
-                     "(value - mean) / std a channel, to float32, on the device; uint8 is "
-                     "scaled to 0..1 first",
+                     "(value - mean) / std per channel, as float32, on the device; uint8 is first "
+                     "scaled to 0..1",
                  .kind = StageKind::device,
                  .params = normalization_params(),
                  .example = R"({"mean": [0.5], "std": [0.25]})",
                  .make = [](const Params& params) { return std::make_unique<Normalize>(params); }};
-  type.params.push_back(layout_param("layout of the batch that comes in", "NCHW"));
+  type.params.push_back(layout_param("layout of the input batch", "NCHW"));
   registry.add(std::move(type));
 }
 

@@ -1,6 +1,5 @@
-// device.one_hot: integer labels to vectors of zeros with a one, after the copy.
+// device.one_hot: integer labels as one-hot float32 vectors, after the copy.
 #include "stages/support/batch_field_stage.hpp"
-#include "stages/support/field_stage.hpp"
 #include "stages/support/one_hot_spec.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
@@ -15,10 +14,10 @@ class OneHot final : public BatchFieldStage {
 
  private:
   FieldSpec infer_field(const FieldSpec& input) const override {
-    require_dtype(input, {DType::uint8, DType::int32, DType::int64}, "labels are integers");
+    require_labels(input);
     if (input.shape.rank() != 1) {
       throw Error(ErrorKind::usage, "field \"" + input.name + "\" is " + input.shape.to_string() +
-                                        ", must be one label a sample");
+                                        ", must be one label per sample");
     }
     return {input.name, DType::float32, Shape{input.shape[0], classes_}};
   }
@@ -35,7 +34,7 @@ class OneHot final : public BatchFieldStage {
 
 void register_device_one_hot(Registry& registry) {
   registry.add({.type = "device.one_hot",
-                .doc = "Turns integer labels into float32 vectors with a one, on the device",
+                .doc = "Converts integer labels to one-hot float32 vectors, on the device",
                 .kind = StageKind::device,
                 .params = one_hot_params(),
                 .example = R"({"classes": 10})",

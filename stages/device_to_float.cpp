@@ -1,4 +1,4 @@
-// device.to_float: uint8 to float32 in 0..1, after the copy.
+// device.to_float: uint8 as float32 in 0..1, after the copy.
 #include <array>
 
 #include "stages/support/batch_field_stage.hpp"

@@ -1,4 +1,4 @@
-// read.cifar100: the binary version of CIFAR-100; the label is the fine one.
+// read.cifar100: the binary version of CIFAR-100, with the fine labels.
 #include "stages/datasets/cifar_source.hpp"
 #include "stages/datasets/generate_cifar.hpp"
 

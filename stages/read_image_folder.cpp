@@ -1,4 +1,4 @@
-// read.image_folder: image files in a folder for each class, as torchvision's ImageFolder.
+// read.image_folder: image files in one folder per class, like torchvision's ImageFolder.
 #include <algorithm>
 
 #include "stages/datasets/data_folder.hpp"
@@ -11,7 +11,7 @@
 namespace cachebisect::stages {
 namespace {
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
 
 class ImageFolderSource final : public SourceStage {
  public:
@@ -56,10 +56,10 @@ class ImageFolderSource final : public SourceStage {
     std::uint64_t bytes = 0;
     const FileDescriptor file = open_regular(path, bytes);
     if (bytes == 0) throw Error(ErrorKind::data, std::string(path) + ": is empty");
-    if (bytes > kLargestFile) {
+    if (bytes > kMaxFileBytes) {
       throw Error(ErrorKind::data, std::string(path) + ": has " + std::to_string(bytes) +
                                        " bytes, more than an image may have (" +
-                                       std::to_string(kLargestFile) + ")");
+                                       std::to_string(kMaxFileBytes) + ")");
     }
     const auto length = static_cast<std::size_t>(bytes);
     const TensorView image =
@@ -89,21 +89,21 @@ class ImageFolderSource final : public SourceStage {
 void register_read_image_folder(Registry& registry) {
   registry.add(
       {.type = "read.image_folder",
-       .doc = "image files in class folders (as torchvision's ImageFolder): image bytes, label",
+       .doc = "Image files in class folders, like torchvision's ImageFolder: image bytes, label",
        .kind = StageKind::source,
        .traits = {},
-       .params = {{.name = "path",
-                   .type = ParamType::path,
-                   .doc = "folder with one folder a class, sorted by name; files in natural order"},
-                  {.name = "extensions",
-                   .type = ParamType::string_list,
-                   .doc = "endings of image files, any case; other files are left out",
-                   .default_value =
-                       std::vector<std::string>{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm",
-                                                ".tif", ".tiff", ".webp"},
-                   .min_items = 1},
-                  if_missing_param(),
-                  generated_samples_param(2'000)},
+       .params =
+           {{.name = "path",
+             .type = ParamType::path,
+             .doc = "folder with one subfolder per class, sorted by name; files in natural order"},
+            {.name = "extensions",
+             .type = ParamType::string_list,
+             .doc = "file name endings of images, in any case; other files are ignored",
+             .default_value = std::vector<std::string>{".jpg", ".jpeg", ".png", ".ppm", ".bmp",
+                                                       ".pgm", ".tif", ".tiff", ".webp"},
+             .min_items = 1},
+            if_missing_param(),
+            generated_samples_param(2'000)},
        .example = R"({"path": "${cache}/photos", "if_missing": "generate"})",
        .make = [](const Params& params) { return std::make_unique<ImageFolderSource>(params); }});
 }

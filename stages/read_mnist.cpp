@@ -2,9 +2,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "stages/codecs/idx.hpp"
 #include "stages/datasets/data_folder.hpp"
 #include "stages/datasets/generate_mnist.hpp"
+#include "stages/datasets/idx.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 
@@ -36,7 +36,7 @@ class MnistSource final : public SourceStage {
                     generate_mnist(folder, generated_samples_);
                   }});
     if (!std::filesystem::is_directory(path_)) {
-      throw Error(ErrorKind::data, path_ + ": is no folder; give the folder that holds " +
+      throw Error(ErrorKind::data, path_ + ": is not a folder; give the folder that has " +
                                        image_name() + " and " + label_name());
     }
     const std::string folder =
@@ -82,7 +82,7 @@ class MnistSource final : public SourceStage {
     if (file.items() != images_->items()) {
       throw Error(ErrorKind::data, images_->path() + " has " + std::to_string(images_->items()) +
                                        " images, " + path + " has " + std::to_string(file.items()) +
-                                       " labels; they must be of the same split");
+                                       " labels; they must be from the same split");
     }
     labels_.resize(file.items());
     file.read(0, labels_);
@@ -98,7 +98,7 @@ class MnistSource final : public SourceStage {
   void check_images() const {
     if (images_->dim(1) == kSide && images_->dim(2) == kSide) return;
     throw Error(ErrorKind::data,
-                images_->path() + ": holds images of " + std::to_string(images_->dim(1)) + "x" +
+                images_->path() + ": has images of " + std::to_string(images_->dim(1)) + "x" +
                     std::to_string(images_->dim(2)) + " pixels; read.mnist reads 28x28");
   }
 
@@ -121,7 +121,7 @@ void register_read_mnist(Registry& registry) {
        .traits = {},
        .params = {{.name = "path",
                    .type = ParamType::path,
-                   .doc = "folder with train-images-idx3-ubyte[.gz] and its fellows"},
+                   .doc = "folder with the IDX files: train-images-idx3-ubyte[.gz] and so on"},
                   {.name = "split",
                    .type = ParamType::string,
                    .doc = "train, or test (the t10k files)",

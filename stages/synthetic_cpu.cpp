@@ -1,4 +1,4 @@
-// synthetic.cpu: burns CPU time, by the thread's own clock.
+// synthetic.cpu: burns CPU time, by the thread's CPU clock.
 #include "stages/support/synthetic.hpp"
 
 #include "cachebisect/base/pace.hpp"
@@ -21,7 +21,7 @@ class Cpu final : public CostStage {
 
 void register_synthetic_cpu(Registry& registry) {
   registry.add({.type = "synthetic.cpu",
-                .doc = "Burns CPU time (the thread's clock), on average us a sample",
+                .doc = "Burns CPU time: `us` microseconds per sample on average",
                 .kind = StageKind::sample,
                 .traits = {.planted = true},
                 .params = cost_params(),

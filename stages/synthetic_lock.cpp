@@ -1,4 +1,4 @@
-// synthetic.lock: a serial section that all workers pass in order of arrival.
+// synthetic.lock: a serial section that workers pass one at a time, in order of arrival.
 #include "stages/support/synthetic.hpp"
 
 #include "cachebisect/base/pace.hpp"
@@ -24,7 +24,8 @@ class Lock final : public CostStage {
 
 void register_synthetic_lock(Registry& registry) {
   registry.add({.type = "synthetic.lock",
-                .doc = "A serial section of the whole pipeline, in order of arrival, us a sample",
+                .doc = "Passes a section that admits one worker at a time: `us` microseconds per "
+                       "sample on average",
                 .kind = StageKind::sample,
                 .traits = {.planted = true},
                 .params = cost_params(),

@@ -11,7 +11,7 @@
 namespace cachebisect::stages {
 namespace {
 
-// Beyond the last-level caches that one process can count on.
+// Larger than any last-level cache that one process can expect.
 constexpr std::size_t kPool = std::size_t{128} << 20;
 
 CACHEBISECT_CLONES std::uint64_t sum_words(const std::uint64_t* words, std::size_t count) noexcept {
@@ -27,12 +27,12 @@ class Memory final : public SampleStage {
 
   SampleSpec infer(const SampleSpec& input) override { return input; }
 
-  // Written once, so that every page is its own and not the kernel's page of zeros.
+  // Written once, so that no page is the kernel's shared page of zeros.
   void open() override { pool_.assign(kPool / sizeof(std::uint64_t), 1); }
 
   void process(const Sample&, Sample&, const SampleContext& context) const override {
     if (pool_.empty()) throw Error(ErrorKind::internal, "synthetic.memory ran before open()");
-    // Neighbouring samples read neighbouring pieces: each comes back only after the whole pool.
+    // Consecutive samples read consecutive pieces: a piece is read again only after the whole pool.
     std::size_t at = static_cast<std::size_t>(context.index().value * words_ % pool_.size());
     std::uint64_t sum = 0;
     for (std::size_t left = words_; left > 0;) {
@@ -41,7 +41,7 @@ class Memory final : public SampleStage {
       left -= piece;
       at = 0;
     }
-    // The sum is used, or else the loop would be removed.
+    // Uses the sum, or the compiler would remove the loop.
     asm volatile("" : : "r"(sum));
   }
 
@@ -54,9 +54,9 @@ class Memory final : public SampleStage {
 
 void register_synthetic_memory(Registry& registry) {
   registry.add({.type = "synthetic.memory",
-                .doc = "Reads so many bytes a sample from memory, past the caches",
+                .doc = "Reads `bytes` bytes per sample from memory, past the caches",
                 .kind = StageKind::sample,
-                .params = {bytes_param("read from memory by each sample, in bytes", 1 << 20)},
+                .params = {bytes_param("bytes that each sample reads from memory", 1 << 20)},
                 .example = R"({"bytes": 65536})",
                 .make = [](const Params& params) { return std::make_unique<Memory>(params); }});
 }

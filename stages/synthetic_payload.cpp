@@ -1,4 +1,4 @@
-// synthetic.payload: changes a sample's size, free otherwise.
+// synthetic.payload: changes the size of a sample, at no other cost.
 #include "stages/support/field_stage.hpp"
 #include "stages/support/synthetic.hpp"
 
@@ -27,10 +27,10 @@ class Payload final : public FieldStage {
 
 void register_synthetic_payload(Registry& registry) {
   registry.add({.type = "synthetic.payload",
-                .doc = "Makes the field so many bytes of uint8, at no cost",
+                .doc = "Replaces the field by `bytes` bytes of uint8, at no cost",
                 .kind = StageKind::sample,
                 .traits = {.planted = true},
-                .params = {bytes_param("size that comes out, in bytes", 1024)},
+                .params = {bytes_param("size of the output, in bytes", 1024)},
                 .example = R"({"bytes": 2048})",
                 .make = [](const Params& params) { return std::make_unique<Payload>(params); }});
 }

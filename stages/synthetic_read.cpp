@@ -30,20 +30,20 @@ class Read final : public SourceStage {
 }  // namespace
 
 void register_synthetic_read(Registry& registry) {
-  registry.add(
-      {.type = "synthetic.read",
-       .doc = "A source that costs nothing: `image` of so many uint8, `label` the sample's number",
-       .kind = StageKind::source,
-       .traits = {.planted = true},
-       .params = {bytes_param("size of a sample's image, in bytes", 1024),
-                  {.name = "samples",
-                   .type = ParamType::integer,
-                   .doc = "number of samples",
-                   .default_value = std::int64_t{65536},
-                   .minimum = 1,
-                   .maximum = 1e12}},
-       .example = R"({"bytes": 1024, "samples": 4096})",
-       .make = [](const Params& params) { return std::make_unique<Read>(params); }});
+  registry.add({.type = "synthetic.read",
+                .doc = "A source that costs nothing: `image` is `bytes` of uint8, `label` the "
+                       "index of the sample",
+                .kind = StageKind::source,
+                .traits = {.planted = true},
+                .params = {bytes_param("size of a sample's image, in bytes", 1024),
+                           {.name = "samples",
+                            .type = ParamType::integer,
+                            .doc = "number of samples",
+                            .default_value = std::int64_t{65536},
+                            .minimum = 1,
+                            .maximum = 1e12}},
+                .example = R"({"bytes": 1024, "samples": 4096})",
+                .make = [](const Params& params) { return std::make_unique<Read>(params); }});
 }
 
 }  // namespace cachebisect::stages

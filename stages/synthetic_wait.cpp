@@ -1,4 +1,4 @@
-// synthetic.wait: waits without burning CPU, as storage does.
+// synthetic.wait: waits without using the CPU, like a read from storage.
 #include "stages/support/synthetic.hpp"
 
 #include "cachebisect/base/pace.hpp"
@@ -21,7 +21,7 @@ class Wait final : public CostStage {
 
 void register_synthetic_wait(Registry& registry) {
   registry.add({.type = "synthetic.wait",
-                .doc = "Waits without burning CPU, on average us a sample",
+                .doc = "Waits without using the CPU: `us` microseconds per sample on average",
                 .kind = StageKind::sample,
                 .traits = {.planted = true},
                 .params = cost_params(),

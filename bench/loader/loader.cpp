@@ -145,9 +145,9 @@ class LoaderLoop {
  public:
   LoaderLoop(const Pipeline& pipeline, Device& device, int workers)
       : executor_(pipeline, device, {.workers = workers, .prefetch = pipeline.spec().prefetch}) {
-    LoadPlan plan;
-    plan.observe = false;
-    executor_.start(plan);
+    LoadRequest request;
+    request.observe = false;
+    executor_.start(request);
     run(0.2);
   }
 

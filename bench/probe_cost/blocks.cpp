@@ -39,7 +39,7 @@ BlockFunction blocks_of(Run run, int slots) {
   };
 }
 
-RunBlock load(Executor& loader, std::uint64_t& position, const LoadPlan& plan, int warmup,
+RunBlock load(Executor& loader, std::uint64_t& position, const LoadRequest& request, int warmup,
               int steps) {
   RunBlock block;
   const auto take = [&] {
@@ -48,7 +48,7 @@ RunBlock load(Executor& loader, std::uint64_t& position, const LoadPlan& plan, i
     loader.release(ready, nullptr);
     return size;
   };
-  loader.start(plan);
+  loader.start(request);
   for (int i = 0; i < warmup; ++i) position += static_cast<std::uint64_t>(take());
   const double began = monotonic_seconds();
   for (int i = 0; i < steps; ++i) block.samples += take();
@@ -75,11 +75,11 @@ BlockFunction loader_blocks(std::shared_ptr<Executor> loader) {
   const int slots = loader->slots();
   auto run = [loader = std::move(loader), position = std::uint64_t{0}](
                  bool observed, int warmup, int steps) mutable -> RunBlock {
-    LoadPlan plan;
-    plan.first_position = position;
-    plan.observe = observed;
+    LoadRequest request;
+    request.first_position = position;
+    request.observe = observed;
     const double cpu = process_cpu_seconds();
-    RunBlock block = load(*loader, position, plan, warmup, steps);
+    RunBlock block = load(*loader, position, request, warmup, steps);
     block.cpu_seconds = process_cpu_seconds() - cpu;
     block.observing_seconds = loader->counters().observing_seconds;
     return block;

@@ -14,7 +14,8 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/job/make_device.hpp"
+#include "cachebisect/replay/job/open_job.hpp"
 #include "cachebisect/stages.hpp"
 
 namespace {
@@ -39,11 +40,10 @@ std::string share_text(const Share& share) {
 }
 
 ProbeCost measure_direct(const Pipeline& pipeline, int workers, const Options& options) {
-  const PipelineSpec& spec = pipeline.spec();
-  const std::shared_ptr<TrainStep> step =
-      options.emulated ? make_emulated_step(spec.emulate.value_or(EmulateSpec{}), spec.seed)
-                       : make_callback_step([](const DeviceBatch&) {});
-  PipelineReplayer replayer(pipeline, make_device(spec), step, {.workers = workers});
+  const Job job =
+      open_job(pipeline, nullptr,
+               {.workers = workers, .step = make_callback_step([](const DeviceBatch&) {})});
+  PipelineReplayer replayer = job.make_replayer();
   return measure_pairs(replay_blocks(replayer), options.pairs);
 }
 

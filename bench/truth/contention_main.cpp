@@ -14,7 +14,7 @@
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/job/open_job.hpp"
 #include "cachebisect/selftest/summary.hpp"
 #include "cachebisect/stages.hpp"
 
@@ -46,12 +46,10 @@ std::string percent(const Interval& interval) {
 }
 
 Outcome run_chain(const ContentionChain& drawn, const Options& options, const Registry& registry) {
-  const Pipeline pipeline = Pipeline::from_json(drawn.json, registry);
-  const std::shared_ptr<Device> device = make_device(pipeline.spec());
-  const std::shared_ptr<TrainStep> step =
-      drawn.model ? make_train_step(pipeline, *device, drawn.planted.chain.workers, registry)
-                  : make_burning_step(drawn.threads, drawn.step_seconds);
-  PipelineReplayer replayer(pipeline, device, step);
+  JobOptions job_options;
+  if (!drawn.model) job_options.step = make_burning_step(drawn.threads, drawn.step_seconds);
+  const Job job = open_job(Pipeline::from_json(drawn.json, registry), &registry, job_options);
+  PipelineReplayer replayer = job.make_replayer();
   BisectOptions bisect_options;
   bisect_options.budget_seconds = options.budget;
   bisect_options.seed = drawn.planted.seed;

@@ -21,7 +21,7 @@
 #include "cachebisect/base/version.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/job/open_job.hpp"
 #include "cachebisect/selftest/selftest.hpp"
 #include "cachebisect/simulate/simulated_replayer.hpp"
 #include "cachebisect/stages.hpp"
@@ -88,10 +88,8 @@ Report run_real(PlantedChain& planted, const RunSettings& settings,
                 const std::function<Report(Replayer&)>& judge) {
   Registry registry;
   stages::register_all(registry);
-  const Pipeline pipeline = Pipeline::from_json(pipeline_json(planted), registry);
-  const std::shared_ptr<Device> device = make_device(pipeline.spec());
-  const auto step = make_train_step(pipeline, *device, planted.chain.workers, registry);
-  PipelineReplayer replayer(pipeline, device, step);
+  const Job job = open_job(Pipeline::from_json(pipeline_json(planted), registry), &registry);
+  PipelineReplayer replayer = job.make_replayer();
   Report report = judge(replayer);
   if (!leaves_cores_free(planted, planted.chain.cores - settings.hogs)) {
     selftest::Truth measured = measure_exhaustively(replayer, kTruthSeconds, planted.seed).truth;

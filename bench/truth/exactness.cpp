@@ -11,7 +11,7 @@
 #include "cachebisect/base/shuffle.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/job/open_job.hpp"
 #include "cachebisect/selftest/chain_law.hpp"
 
 namespace cachebisect::selftest {
@@ -55,7 +55,7 @@ std::string table_row(const std::string& name, const std::vector<Exactness>& row
 }  // namespace
 
 std::string limit_at(const SimulatedChain& chain, int boundary) {
-  const LawInput input = chain_law(chain, boundary);
+  const Demands input = chain_law(chain, boundary);
   const double loading =
       std::accumulate(input.live_seconds.begin(), input.live_seconds.end(), 0.0) /
       std::max(1, chain.workers);
@@ -76,10 +76,8 @@ std::string limit_at(const SimulatedChain& chain, int boundary) {
 std::vector<Exactness> measure_exactness(const PlantedChain& planted, const Registry& registry,
                                          const ExactnessOptions& options) {
   const SimulatedChain& chain = planted.chain;
-  const Pipeline pipeline = Pipeline::from_json(pipeline_json(planted), registry);
-  const std::shared_ptr<Device> device = make_device(pipeline.spec());
-  PipelineReplayer replayer(pipeline, device,
-                            make_train_step(pipeline, *device, chain.workers, registry));
+  const Job job = open_job(Pipeline::from_json(pipeline_json(planted), registry), &registry);
+  PipelineReplayer replayer = job.make_replayer();
   (void)replayer.prepare({}, {});
   std::vector<int> order(static_cast<std::size_t>(chain.boundaries()) + 1);
   std::iota(order.begin(), order.end(), 0);

@@ -122,7 +122,7 @@ std::vector<WhatIfScore> score_what_ifs(const Report& report, const selftest::Pl
   if (report.what_ifs.empty() || !report.live.value) return scores;
   const double machine =
       truth == WhatIfTruth::gain ? *report.live.value / true_rate(planted.chain) : 1;
-  for (const WhatIfReport& what_if : report.what_ifs) {
+  for (const WhatIfResult& what_if : report.what_ifs) {
     if (!what_if.predicted.value) continue;
     const SimulatedChain after = changed(planted.chain, what_if.change);
     const auto rate =

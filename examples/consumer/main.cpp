@@ -1,4 +1,4 @@
-// A pipeline file's text with the built-in stages, and a step of one's own.
+// Bisects a pipeline of built-in stages, given as JSON text, with a training step of its own.
 #include <iostream>
 
 #include <cachebisect/cachebisect.hpp>

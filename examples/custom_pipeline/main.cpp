@@ -1,7 +1,7 @@
-// A pipeline and a training loop of one's own: sound clips -> spectrogram -> batches -> a linear
+// A custom pipeline and training step: sound clips -> spectrogram -> batches -> a linear
 // classifier. Which stage starves the step?
 //
-//   custom_pipeline [seconds to measure]
+//   custom_pipeline [BUDGET_SECONDS]
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -18,11 +18,11 @@ using cachebisect::DeviceBatch;
 using cachebisect::Sample;
 using cachebisect::SampleIndex;
 
-constexpr std::size_t kLength = 512;  // numbers in a clip
+constexpr std::size_t kLength = 512;  // amplitudes in a clip
 constexpr std::size_t kBins = 32;     // frequencies in a spectrogram
 constexpr std::size_t kClips = 4096;
 
-/// The source: clip i is a tone, and its label says whether the tone is high.
+/// The source: clip i is a tone; its label says whether the tone is high.
 void read_clip(SampleIndex index, Sample& out) {
   const auto tone = static_cast<double>(index.value % kBins);
   const auto clip = out.field("clip").resize_as<float>({kLength});
@@ -33,7 +33,7 @@ void read_clip(SampleIndex index, Sample& out) {
   out.field("label").set<std::int64_t>(index.value % kBins >= kBins / 2 ? 1 : 0);
 }
 
-/// Training step: one step of logistic regression on the spectrograms.
+/// The training step: logistic regression on the spectrograms.
 class Classifier {
  public:
   void step(const DeviceBatch& batch) {

@@ -43,7 +43,7 @@ class Solarize final : public SampleStage {
   std::uint8_t threshold_;
 };
 
-/// "Trains" the mean of all bytes; its loss is that mean.
+/// Does not train: reads all bytes; its loss is their mean.
 class MeanStep final : public TrainStep {
  public:
   std::string name() const override { return "example.mean"; }

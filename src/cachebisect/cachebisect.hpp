@@ -6,6 +6,7 @@
 #include "cachebisect/bisect/bisect.hpp"             // IWYU pragma: export
 #include "cachebisect/pipeline/pipeline.hpp"         // IWYU pragma: export
 #include "cachebisect/pipeline/registry.hpp"         // IWYU pragma: export
+#include "cachebisect/replay/job/open_job.hpp"       // IWYU pragma: export
 #include "cachebisect/replay/pipeline_replayer.hpp"  // IWYU pragma: export
 #include "cachebisect/report/writers.hpp"            // IWYU pragma: export
 #include "cachebisect/train/train_step.hpp"          // IWYU pragma: export

@@ -8,6 +8,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
+#include "cachebisect/report/formats.hpp"
 
 namespace cachebisect::cli {
 namespace {
@@ -30,11 +31,11 @@ void add_measuring_options(CLI::App& app, BisectArguments& a) {
       ->delimiter(',')
       ->type_name("LIST");
   app.add_option("--expect", a.expect,
-                 "your own job's samples/s; warns when the live figure is another")
+                 "samples/s of your own job; warns if the live figure differs")
       ->type_name("SAMPLES_PER_SECOND");
 }
 
-/// What follows the verdict.
+/// What runs after the verdict.
 void add_follow_up_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--what-if", a.what_ifs,
                  "predict a change, e.g. workers=4, crop=free, decode/2, batch_size=256 "
@@ -42,9 +43,10 @@ void add_follow_up_options(CLI::App& app, BisectArguments& a) {
       ->type_name("CHANGE")
       ->expected(1)
       ->take_all();
-  app.add_flag("--verify", a.verify, "run the what-ifs that can be run, beside the live pipeline");
+  app.add_flag("--verify", a.verify,
+               "run the what-ifs that can be run, alongside the live pipeline");
   app.add_flag("--no-explain", a.no_explain,
-               "end with the verdict: no payoffs, no starvation against contention");
+               "end with the verdict: no payoffs, no starvation or contention");
 }
 
 void add_output_options(CLI::App& app, BisectArguments& a) {
@@ -52,8 +54,11 @@ void add_output_options(CLI::App& app, BisectArguments& a) {
                  "exit 5 on these verdicts: drop,spread,flat,anomaly,inconclusive")
       ->delimiter(',')
       ->type_name("VERDICTS");
-  app.add_option("--json", a.json, "write the JSON report; - is standard output")
-      ->type_name("FILE");
+  for (const ReportFormat& format : report_formats()) {
+    if (format.option.empty()) continue;
+    const std::string option(format.option);
+    app.add_option(option, a.files[option], std::string(format.help))->type_name("FILE");
+  }
   app.add_option("--out", a.out, "write report.json and report.txt into this folder")
       ->type_name("DIR");
   app.add_flag("--quiet", a.quiet, "no report on standard output");

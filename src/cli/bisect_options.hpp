@@ -1,6 +1,7 @@
-// The options of `bisect`, as typed, and what they mean to the library.
+// The options of `bisect` as typed, and their translation to library options.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +28,7 @@ struct BisectArguments {
   std::vector<std::string> what_ifs;
   bool verify = false;
   bool no_explain = false;
-  std::string json;
+  std::map<std::string, std::string> files;  ///< by option of a report format: FILE
   std::string out;
   bool quiet = false;
   bool no_progress = false;
@@ -39,7 +40,7 @@ void add_bisect_options(CLI::App& app, BisectArguments& arguments);
 
 /// Checks ranges. Throws Error(usage) naming the option.
 BisectOptions library_options(const BisectArguments& arguments);
-/// The cache budgets, percentages of what the machine and the device have free.
+/// The cache budgets; percentages refer to the free memory of the machine and the device.
 CacheBudget cache_budget(const BisectArguments& arguments, const Device& device);
 
 }  // namespace cachebisect::cli

@@ -3,14 +3,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <vector>
 
 #include "bisect_options.hpp"
 #include "commands.hpp"
 #include "log.hpp"
 #include "output_file.hpp"
-#include "session.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"
 #include <CLI/CLI.hpp>
@@ -18,76 +16,79 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
-#include "cachebisect/report/number_format.hpp"
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/replay/job/open_job.hpp"
+#include "cachebisect/report/formats.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect::cli {
 namespace {
 
-std::string json_of(const Report& report) {
-  std::ostringstream text;
-  write_json(report, text);
-  return text.str();
-}
-
-/// The answer's ways out, opened before anything is measured.
+/// The outputs of the report, opened before anything is measured.
 class Outputs {
  public:
   explicit Outputs(const BisectArguments& arguments)
-      : quiet_(arguments.quiet),
-        json_to_stdout_(arguments.json == "-"),
-        color_(use_color(arguments.color, STDOUT_FILENO)) {
-    if (!arguments.json.empty() && !json_to_stdout_) json_.emplace_back(arguments.json);
-    if (!arguments.out.empty()) {
-      json_.emplace_back(arguments.out + "/report.json");
-      text_.emplace_back(arguments.out + "/report.txt");
+      : quiet_(arguments.quiet), color_(use_color(arguments.color, STDOUT_FILENO)) {
+    for (const ReportFormat& format : report_formats()) {
+      const auto named = arguments.files.find(std::string(format.option));
+      const std::string name = named == arguments.files.end() ? "" : named->second;
+      if (name == "-") {
+        to_stdout_ = &format;
+      } else if (!name.empty()) {
+        files_.push_back({&format, OutputFile(name)});
+      }
+      if (!arguments.out.empty()) {
+        files_.push_back({&format, OutputFile(arguments.out + "/" + std::string(format.file))});
+      }
     }
   }
 
-  /// Standard output first, so that a full disk loses nothing. Throws Error(output) after all was
-  /// tried.
+  /// Standard output first, so that a full disk loses nothing. Throws Error(output) after trying
+  /// all outputs.
   void write(const Report& report) {
-    const std::string json = json_of(report);
-    if (json_to_stdout_) {
-      std::cout << json;
+    if (to_stdout_ != nullptr) {
+      std::cout << to_stdout_->write(report);
     } else if (!quiet_) {
       std::cout << to_text(report, {.color = color_});
     }
     std::optional<Error> first_error;
-    const auto commit = [&](OutputFile& file, const std::string& content) {
+    for (Output& output : files_) {
       try {
-        file.commit(content);
-        if (!quiet_ && !json_to_stdout_) std::cout << "written: " << file.path() << '\n';
+        output.file.commit(output.format->write(report));
+        if (!quiet_ && to_stdout_ == nullptr) {
+          std::cout << "written: " << output.file.path() << '\n';
+        }
       } catch (const Error& error) {
         if (!first_error) first_error = error;
       }
-    };
-    for (OutputFile& file : json_) commit(file, json);
-    for (OutputFile& file : text_) commit(file, to_text(report));
+    }
     std::cout.flush();
     if (!std::cout) throw Error(ErrorKind::output, "standard output could not be written");
     if (first_error) throw Error(*first_error);
   }
 
  private:
+  struct Output {
+    const ReportFormat* format;
+    OutputFile file;
+  };
+
   bool quiet_;
-  bool json_to_stdout_;
   bool color_;
-  std::vector<OutputFile> json_;
-  std::vector<OutputFile> text_;
+  const ReportFormat* to_stdout_ = nullptr;  ///< in the place of the terminal report
+  std::vector<Output> files_;
 };
 
-/// The report as of the last complete round, for when a stage is stuck and the run cannot come
-/// back.
-class LastKnown {
+/// The report as of the last complete round, for a run that fails or never returns because a stage
+/// is stuck.
+class LastReport {
  public:
   void set(const Report& report) {
     const std::scoped_lock lock(mutex_);
     report_ = report;
     report_->interrupted = true;
   }
-  /// What was measured before `error` ended the run; nothing when nothing was.
+  /// Writes what was measured before `error` ended the run, if anything was.
   void write_after(const Error& error, Outputs& outputs) {
     {
       const std::scoped_lock lock(mutex_);
@@ -116,11 +117,11 @@ class LastKnown {
   std::optional<Report> report_;
 };
 
-std::string opened_line(const Session& session, double seconds) {
-  const Pipeline& pipeline = *session.pipeline;
+std::string opened_line(const Job& job, double seconds) {
+  const Pipeline& pipeline = job.pipeline;
   return pipeline.spec().name + ": " + std::to_string(pipeline.samples()) + " samples, " +
-         std::to_string(session.workers) + " workers, device " + session.device->info().name +
-         ", step " + session.step->name() + ", opened in " + format_seconds(seconds);
+         std::to_string(job.workers) + " workers, device " + job.device->info().name + ", step " +
+         job.step->name() + ", opened in " + format_seconds(seconds);
 }
 
 std::string progress_line(const Progress& now) {
@@ -130,46 +131,49 @@ std::string progress_line(const Progress& now) {
   return now.best.empty() ? line : line + ", " + now.best;
 }
 
+bool fails_gate(const BisectArguments& arguments, const Report& report) {
+  return std::ranges::find(arguments.fail_on, to_string(report.verdict.kind)) !=
+         arguments.fail_on.end();
+}
+
 int run(const BisectArguments& arguments) {
   BisectOptions options = library_options(arguments);
   const IoMode io = io_mode_of(arguments.io);
   const Log log(parse_log_level(arguments.log_level));
   Outputs outputs(arguments);
-  LastKnown last_known;
-  SignalWatch signals([&] { last_known.write(outputs); });
+  LastReport last_report;
+  SignalWatch signals([&] { last_report.write(outputs); });
   const double started = monotonic_seconds();
-  const Session session = open_session(arguments.pipeline);
-  log.info(opened_line(session, monotonic_seconds() - started));
-  options.cache = cache_budget(arguments, *session.device);
-  options.seed = session.pipeline->spec().seed;
+  const Registry registry = make_registry(arguments.pipeline.plugins);
+  const Job job = open_job(load_spec(arguments.pipeline, registry), registry, {.io = io});
+  log.info(opened_line(job, monotonic_seconds() - started));
+  options.cache = cache_budget(arguments, *job.device);
+  options.seed = job.pipeline.spec().seed;
   options.stop = signals.token();
   ProgressLine progress(!arguments.no_progress && !arguments.quiet && isatty(STDERR_FILENO) != 0);
   options.progress = [&](const Progress& now) {
     progress.show(now);
     if (log.shows(LogLevel::debug)) log.debug(progress_line(now));
   };
-  options.partial = [&](const Report& report) { last_known.set(report); };
+  options.partial = [&](const Report& report) { last_report.set(report); };
 
-  const std::unique_ptr<PipelineReplayer> replayer = session.make_replayer(io);
+  PipelineReplayer replayer = job.make_replayer();
   const double prepared = monotonic_seconds();
   Report report;
   try {
-    report = bisect(*replayer, options);
+    report = bisect(replayer, options);
   } catch (const Error& error) {
-    signals.stand_down();
+    signals.disarm();
     progress.clear();
-    last_known.write_after(error, outputs);
+    last_report.write_after(error, outputs);
     throw;
   }
-  signals.stand_down();
+  signals.disarm();
   report.timing.prepare_seconds = prepared - started;
   progress.clear();
   outputs.write(report);
   if (const int code = signals.exit_code(); code != 0) return code;
-  const auto& gates = arguments.fail_on;
-  const bool failed =
-      std::find(gates.begin(), gates.end(), to_string(report.verdict.kind)) != gates.end();
-  return failed ? exit_code(ErrorKind::gate) : 0;
+  return fails_gate(arguments, report) ? exit_code(ErrorKind::gate) : 0;
 }
 
 }  // namespace

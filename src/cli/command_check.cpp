@@ -4,10 +4,12 @@
 #include <string>
 
 #include "commands.hpp"
-#include "session.hpp"
+#include "pipeline_options.hpp"
 #include <CLI/CLI.hpp>
 
-#include "cachebisect/report/number_format.hpp"
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/pipeline/chain.hpp"
+#include "cachebisect/replay/job/open_job.hpp"
 #include "cachebisect/report/text_layout.hpp"
 
 namespace cachebisect::cli {
@@ -18,16 +20,7 @@ struct CheckArguments {
   bool sample = false;
 };
 
-std::string spec_text(const SampleSpec& spec) {
-  std::string text;
-  for (const FieldSpec& field : spec) {
-    text += (text.empty() ? "" : ", ") + field.name + " " + std::string(to_string(field.dtype)) +
-            " " + field.shape.to_string();
-  }
-  return text;
-}
-
-// Bytes at a boundary for one sample; "?" where a shape is dynamic.
+// Bytes of one sample at a boundary; "?" if a shape is dynamic.
 std::string bytes_text(const ChainStage& stage, std::int64_t batch_size) {
   double bytes = 0;
   for (const FieldSpec& field : stage.output) {
@@ -38,12 +31,12 @@ std::string bytes_text(const ChainStage& stage, std::int64_t batch_size) {
   return format_bytes(stage.batched_output ? bytes / static_cast<double>(batch_size) : bytes);
 }
 
-void print_chain(const Session& session) {
-  const Pipeline& pipeline = *session.pipeline;
+void print_chain(const Job& job) {
+  const Pipeline& pipeline = job.pipeline;
   std::cout << pipeline.spec().name << ": " << pipeline.samples() << " samples"
             << (pipeline.source().generated() ? " (generated data)" : "") << ", batch "
-            << pipeline.batch_size() << ", " << session.workers << " workers, device "
-            << session.device->info().name << ", step " << session.step->name() << "\n\n";
+            << pipeline.batch_size() << ", " << job.workers << " workers, device "
+            << job.device->info().name << ", step " << job.step->name() << "\n\n";
   TextTable table({{"", Align::right},
                    {"stage", Align::left},
                    {"type", Align::left},
@@ -52,20 +45,21 @@ void print_chain(const Session& session) {
   std::size_t boundary = 0;
   for (const ChainStage& stage : pipeline.stages()) {
     table.add({std::to_string(++boundary), stage.name, stage.type,
-               bytes_text(stage, pipeline.batch_size()), spec_text(stage.output)});
+               bytes_text(stage, pipeline.batch_size()), describe(stage.output)});
   }
   std::cout << table.to_text(TextPaint(false));
 }
 
 int run(const CheckArguments& arguments) {
-  const Session session = open_session(arguments.pipeline);
-  print_chain(session);
+  const Registry registry = make_registry(arguments.pipeline.plugins);
+  const Job job = open_job(load_spec(arguments.pipeline, registry), registry);
+  print_chain(job);
   if (arguments.sample) {
-    const auto replayer = session.make_replayer(IoMode::as_is);
+    PipelineReplayer replayer = job.make_replayer();
     BlockRequest request;
     request.steps = 1;
     request.warmup_steps = 1;
-    const BlockResult result = replayer->run(request, std::stop_token{});
+    const BlockResult result = replayer.run(request, std::stop_token{});
     std::cout << "\none batch and one step: ok, " << format_seconds(result.seconds) << " a step\n";
   }
   return 0;

@@ -9,7 +9,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/doctor/doctor.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/job/make_device.hpp"
 
 namespace cachebisect::cli {
 namespace {
@@ -21,9 +21,8 @@ struct DoctorArguments {
 };
 
 int run(const DoctorArguments& arguments) {
-  constexpr double kLeastSeconds = 0.5;
-  if (!(arguments.seconds >= kLeastSeconds))
-    throw Error(ErrorKind::usage, "--seconds: at least 0.5");
+  constexpr double kMinSeconds = 0.5;
+  if (!(arguments.seconds >= kMinSeconds)) throw Error(ErrorKind::usage, "--seconds: at least 0.5");
   const SignalWatch signals([] {});
   PipelineSpec spec;
   spec.device = arguments.device;
@@ -37,8 +36,7 @@ int run(const DoctorArguments& arguments) {
 
 Command add_doctor(CLI::App& app) {
   auto arguments = std::make_shared<DoctorArguments>();
-  app.add_option("--device", arguments->device, "auto, cpu, cuda[:N] or emulated")
-      ->type_name("DEVICE");
+  app.add_option("--device", arguments->device, device_names())->type_name("DEVICE");
   app.add_option("--seconds", arguments->seconds, "how long to measure (10)")->type_name("SECONDS");
   app.add_option("--data", arguments->data, "the folder that data is read from (the cache folder)")
       ->type_name("DIR");

@@ -24,7 +24,7 @@ struct SelftestArguments {
   bool no_progress = false;
 };
 
-/// The outputs, opened before anything is measured. `--json -` leaves standard output to the JSON.
+/// The outputs, opened before anything is measured. With `--json -`, standard output has only JSON.
 class Outputs {
  public:
   explicit Outputs(const std::string& json) : rows_(json != "-") {
@@ -75,7 +75,7 @@ int run(const SelftestArguments& arguments) {
   };
   outputs.header();
   const selftest::Result result = selftest::run(options, registry);
-  signals.stand_down();
+  signals.disarm();
   progress.clear();
   outputs.finish(result);
   if (const int code = signals.exit_code(); code != 0) return code;
@@ -87,8 +87,8 @@ int run(const SelftestArguments& arguments) {
 Command add_selftest(CLI::App& app) {
   auto arguments = std::make_shared<SelftestArguments>();
   selftest::Options& options = arguments->options;
-  app.add_option("--cases", options.cases, "how many planted chains (20)")->type_name("N");
-  app.add_option("--seed", options.seed, "of the first chain; the next ones count on (1)")
+  app.add_option("--cases", options.cases, "number of planted chains (20)")->type_name("N");
+  app.add_option("--seed", options.seed, "seed of the first chain; each following chain adds 1 (1)")
       ->type_name("N");
   app.add_option("--budget", options.budget_seconds, "seconds of measuring for each chain (30)")
       ->type_name("SECONDS");

@@ -18,21 +18,12 @@ struct StagesArguments {
   bool markdown = false;
 };
 
-void list_stages(const Registry& registry) {
-  constexpr std::size_t kTypeColumns = 28;
-  for (const StageType& stage : registry.stages()) {
-    std::string line = stage.type;
-    line.resize(std::max(line.size() + 1, kTypeColumns), ' ');
-    std::cout << line << stage.doc << '\n';
-  }
-}
-
 int run(const StagesArguments& arguments) {
   const Registry registry = make_registry(arguments.plugins);
   if (arguments.markdown) {
     std::cout << stages_markdown(registry);
   } else if (arguments.type.empty()) {
-    list_stages(registry);
+    std::cout << stages_text(registry);
   } else {
     std::cout << stage_text(registry.stage(arguments.type));
   }

@@ -1,4 +1,4 @@
-// The subcommands: each parses its own options and returns the exit code.
+// The subcommands. Each declares its own options.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@ class App;
 
 namespace cachebisect::cli {
 
-/// Runs a subcommand after the options were parsed; returns the exit code.
+/// Runs a subcommand after its options are parsed; returns the exit code.
 using Command = std::function<int()>;
 
-/// These add a subcommand's options to `app` and return what runs it.
+/// These add the options of a subcommand to `app` and return the function that runs it.
 Command add_bisect(CLI::App& app);
 Command add_stages(CLI::App& app);
 Command add_check(CLI::App& app);

@@ -8,7 +8,7 @@ namespace cachebisect::cli {
 
 enum class LogLevel { error, warn, info, debug };
 
-/// Throws Error(usage) for another word than error, warn, info, debug.
+/// Throws Error(usage) unless `text` is error, warn, info or debug.
 LogLevel parse_log_level(const std::string& text);
 
 class Log {

@@ -29,11 +29,11 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app(
       "Finds the stage of an input pipeline that starves the accelerator: replays real training "
       "steps\n"
-      "from a cache at every stage boundary and says where throughput drops, and how sure that "
-      "is.");
+      "from a cache at every stage boundary and reports where throughput drops and how certain "
+      "that is.");
   app.set_version_flag("--version", std::string("cachebisect ") + cachebisect::version());
   app.footer(
-      "Exit codes: 0 done, 1 our own fault, 2 usage or pipeline file, 3 a stage or the step "
+      "Exit codes: 0 done, 1 internal error, 2 usage or pipeline file, 3 a stage or the step "
       "failed,\n"
       "4 device, 5 a gate (--fail-on) failed, 6 an output could not be written, 130/143 "
       "interrupted.");
@@ -41,15 +41,14 @@ int parse_and_run(int argc, char** argv) {
   const std::vector<Subcommand> subcommands{
       add(app, "bisect", "find the stage where throughput drops (the default)",
           cachebisect::cli::add_bisect),
-      add(app, "stages", "what stages there are; one stage's parameters",
-          cachebisect::cli::add_stages),
+      add(app, "stages", "list the stages, or describe one", cachebisect::cli::add_stages),
       add(app, "check", "validate a pipeline file and print its chain",
           cachebisect::cli::add_check),
-      add(app, "doctor", "machine, device, noise, and what they mean for results",
+      add(app, "doctor", "check machine, device and noise, and what results can be trusted",
           cachebisect::cli::add_doctor),
-      add(app, "selftest", "planted chains on this machine: is the verdict to be trusted here?",
+      add(app, "selftest", "measure planted chains: can verdicts be trusted on this machine?",
           cachebisect::cli::add_selftest),
-      add(app, "schema", "the JSON Schemas of pipeline files and reports",
+      add(app, "schema", "print the JSON Schema of pipeline files or reports",
           cachebisect::cli::add_schema)};
   app.require_subcommand(0, 1);
   try {

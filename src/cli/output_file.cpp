@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -21,17 +20,16 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
       "." + target.filename().string() + "." + std::to_string(getpid()) + ".tmp";
   temporary_ = (target.parent_path() / name).string();
   constexpr mode_t kMode = 0666;
-  file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
-  if (file_ < 0) fail("cannot write", errno);
+  file_ = FileDescriptor(open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode));
+  if (!file_.is_open()) fail("cannot write", errno);
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
-      file_(std::exchange(other.file_, -1)) {}
+      file_(std::move(other.file_)) {}
 
 OutputFile::~OutputFile() {
-  if (file_ >= 0) close(file_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
@@ -43,20 +41,19 @@ void OutputFile::fail(const std::string& what, int code) const {
   if (code == ENOSPC) remedy = "; free space or choose another folder";
   if (code == EROFS) remedy = "; the file system is read-only: choose another folder";
   if (code == EISDIR) remedy = "; name a file in it, or use --out for a folder";
-  throw Error(ErrorKind::output, what + " " + path_ + ": " + std::strerror(code) + remedy);
+  throw Error(ErrorKind::output, what + " " + path_ + ": " + errno_text(code) + remedy);
 }
 
 void OutputFile::commit(std::string_view content) {
   while (!content.empty()) {
-    const ssize_t written = write(file_, content.data(), content.size());
+    const ssize_t written = write(file_.get(), content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail("cannot write", errno);
     content.remove_prefix(static_cast<std::size_t>(written));
   }
-  // Some file systems (pipes, /dev/full stand-ins) cannot sync; what matters there is the write
-  // itself.
-  if (fsync(file_) != 0 && errno != EINVAL) fail("cannot write", errno);
-  if (close(std::exchange(file_, -1)) != 0) fail("cannot write", errno);
+  // Not every file system can sync.
+  if (fsync(file_.get()) != 0 && errno != EINVAL) fail("cannot write", errno);
+  if (!file_.close()) fail("cannot write", errno);
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot write", errno);
   temporary_.clear();
 }

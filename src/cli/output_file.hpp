@@ -1,21 +1,24 @@
-// An output that is written whole or not at all: a temporary beside it, renamed at the end.
+// An output that is written whole or not at all: to a temporary file in the same folder, renamed at
+// the end.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "cachebisect/base/file_descriptor.hpp"
+
 namespace cachebisect::cli {
 
-/// Opened before anything is measured, so that a full or read-only folder is known at once.
+/// Opened before anything is measured, so that a missing or read-only folder fails at once.
 class OutputFile {
  public:
-  /// Throws Error(output) that names the folder and the remedy.
+  /// Throws Error(output) naming the path and the remedy.
   explicit OutputFile(std::string path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  /// Removes the temporary when commit() was not reached.
+  /// Removes the temporary file unless commit() succeeded.
   ~OutputFile();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -27,7 +30,7 @@ class OutputFile {
 
   std::string path_;
   std::string temporary_;
-  int file_ = -1;
+  FileDescriptor file_;
 };
 
 }  // namespace cachebisect::cli

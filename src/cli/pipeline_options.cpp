@@ -8,6 +8,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
+#include "cachebisect/protocol/settings.hpp"
 #include "cachebisect/stages.hpp"
 
 namespace cachebisect::cli {
@@ -62,13 +63,12 @@ void add_pipeline_options(CLI::App& app, PipelineOptions& options) {
       ->type_name("PATH=VALUE")
       ->expected(1)
       ->take_all();
-  app.add_option("--device", options.device, "auto, cpu, cuda[:N] or emulated")
-      ->type_name("DEVICE");
-  app.add_option("--workers", options.workers,
-                 "loading threads; 0 loads inside the training thread; auto")
+  app.add_option("--device", options.device, device_names())->type_name("DEVICE");
+  app.add_option("--workers", options.workers, std::string(settings::kWorkers.doc) + "; auto")
       ->type_name("N|auto");
-  app.add_option("--batch-size", options.batch_size, "samples a batch")->type_name("N");
-  app.add_option("--seed", options.seed, "seed of shuffling and augmentation")->type_name("N");
+  app.add_option("--batch-size", options.batch_size, std::string(settings::kBatchSize.doc))
+      ->type_name("N");
+  app.add_option("--seed", options.seed, std::string(settings::kSeed.doc))->type_name("N");
   app.add_option("--plugin", options.plugins, "library with further stages or steps (repeatable)")
       ->type_name("LIB.so")
       ->expected(1)

@@ -1,4 +1,4 @@
-// Options that every subcommand takes which runs a pipeline.
+// Options common to all subcommands that run a pipeline.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ void add_pipeline_options(CLI::App& app, PipelineOptions& options);
 /// The built-in stages and those of the plugins.
 Registry make_registry(const std::vector<std::string>& plugins);
 
-/// Reads the pipeline file ("-" is standard input; a name without a slash is sought in the current
-/// folder, then among the installed pipelines) with all overrides. Throws Error(usage).
+/// Reads the pipeline file with all overrides. "-" is standard input; a name without a slash is
+/// looked up in the current folder, then among the installed pipelines. Throws Error(usage).
 PipelineSpec load_spec(const PipelineOptions& options, const Registry& registry);
 
 }  // namespace cachebisect::cli

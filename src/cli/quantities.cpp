@@ -1,31 +1,26 @@
 #include "quantities.hpp"
 
 #include <array>
-#include <cmath>
-#include <cstdlib>
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/number_parse.hpp"
 
 namespace cachebisect::cli {
 namespace {
 
-// The number at the start of `text`, and what follows it.
-std::pair<double, std::string> split_number(const std::string& option, const std::string& text,
-                                            const std::string& expected) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (end == text.c_str() || !std::isfinite(value)) {
-    throw Error(ErrorKind::usage, option + " " + text + ": " + expected);
-  }
-  return {value, end};
+LeadingNumber<double> number_and_unit(const std::string& option, const std::string& text,
+                                      const std::string& expected) {
+  const auto number = split_number<double>(text);
+  if (!number) throw Error(ErrorKind::usage, option + " " + text + ": " + expected);
+  return *number;
 }
 
 }  // namespace
 
 double parse_share(const std::string& option, const std::string& text) {
   const std::string expected = "a share between 0 and 1, or a percentage such as 5%";
-  const auto [value, unit] = split_number(option, text, expected);
+  const auto [value, unit] = number_and_unit(option, text, expected);
   const double share = unit == "%" ? value / 100 : value;
   if ((!unit.empty() && unit != "%") || share <= 0 || share >= 1) {
     throw Error(ErrorKind::usage, option + " " + text + ": " + expected);
@@ -35,7 +30,7 @@ double parse_share(const std::string& option, const std::string& text) {
 
 double parse_bytes(const std::string& option, const std::string& text, double whole) {
   const std::string expected = "bytes such as 512MB, 2GiB or 1000000, or a percentage such as 25%";
-  const auto [value, unit] = split_number(option, text, expected);
+  const auto [value, unit] = number_and_unit(option, text, expected);
   constexpr std::array<std::pair<const char*, double>, 9> kUnits{{{"", 1},
                                                                   {"B", 1},
                                                                   {"kB", 1e3},

@@ -25,7 +25,7 @@ sigset_t watched_signals() {
 
 }  // namespace
 
-SignalWatch::SignalWatch(std::function<void()> last_words) : last_words_(std::move(last_words)) {
+SignalWatch::SignalWatch(std::function<void()> on_stuck) : on_stuck_(std::move(on_stuck)) {
   const sigset_t set = watched_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::jthread([this](const std::stop_token& done) { watch(done); });
@@ -36,9 +36,9 @@ SignalWatch::~SignalWatch() {
   thread_.join();
 }
 
-void SignalWatch::stand_down() {
-  const std::scoped_lock lock(leaving_);
-  came_back_ = true;
+void SignalWatch::disarm() {
+  const std::scoped_lock lock(exiting_);
+  disarmed_ = true;
 }
 
 int SignalWatch::exit_code() const noexcept {
@@ -58,15 +58,15 @@ void SignalWatch::watch(const std::stop_token& done) {
       caught_at = monotonic_seconds();
       source_.request_stop();
     }
-    leave_when_stuck(caught_at);
+    exit_if_stuck(caught_at);
   }
 }
 
-void SignalWatch::leave_when_stuck(double caught_at) {
+void SignalWatch::exit_if_stuck(double caught_at) {
   if (signal_.load() == 0 || monotonic_seconds() - caught_at < kPatienceSeconds) return;
-  const std::scoped_lock lock(leaving_);
-  if (came_back_) return;
-  last_words_();
+  const std::scoped_lock lock(exiting_);
+  if (disarmed_) return;
+  on_stuck_();
   _exit(exit_code());
 }
 

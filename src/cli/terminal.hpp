@@ -1,5 +1,4 @@
-// What standard output and standard error are: a terminal or not, coloured or not; and the progress
-// line.
+// Colour on the terminal, and the progress line.
 #pragma once
 
 #include <string>
@@ -8,8 +7,8 @@
 
 namespace cachebisect::cli {
 
-/// "auto": colour on a terminal unless NO_COLOR is set. Throws Error(usage) for another word than
-/// auto, always, never.
+/// "auto": colour on a terminal unless NO_COLOR is set. Throws Error(usage) unless `choice` is
+/// auto, always or never.
 bool use_color(const std::string& choice, int file_descriptor);
 
 /// One line on standard error, rewritten in place; only on a terminal.

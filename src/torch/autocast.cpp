@@ -16,7 +16,7 @@ AutocastScope::AutocastScope(c10::DeviceType device, bool enabled)
 
 AutocastScope::~AutocastScope() {
   if (!enabled_) return;
-  // Casts of weights are cached until the outermost scope ends; the optimizer changes them next.
+  // Cached casts of weights would be stale after the optimizer's next step.
   if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
   at::autocast::set_autocast_enabled(device_, was_enabled_);
   at::autocast::set_autocast_dtype(device_, old_dtype_);

@@ -1,4 +1,4 @@
-// Mixed precision for the length of a scope.
+// Mixed precision in a scope.
 #pragma once
 
 #include <c10/core/DeviceType.h>
@@ -6,8 +6,8 @@
 
 namespace cachebisect::torch_module {
 
-/// While it lives, the calling thread's operations that gain by bfloat16 run in it on this kind of
-/// device (torch.autocast). Does nothing when not `enabled`.
+/// During its lifetime, the calling thread's operations that benefit from bfloat16 use it on this
+/// kind of device (torch.autocast). Does nothing if not `enabled`.
 class AutocastScope {
  public:
   AutocastScope(c10::DeviceType device, bool enabled);

@@ -4,20 +4,19 @@
 
 #include <ATen/Context.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
-#include <dlfcn.h>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/shared_library.hpp"
 
 namespace cachebisect::torch_module {
 namespace {
 
-/// Stays open for the life of the process: LibTorch keeps pointers into it.
+/// Stays open until the process ends: LibTorch keeps pointers into it.
 void open_cuda_library() {
-  if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_LOCAL) != nullptr) return;
-  const char* reason = dlerror();
+  const SharedLibrary library("libtorch_cuda.so", SharedLibrary::Unload::never);
+  if (library.is_open()) return;
   throw Error(ErrorKind::device,
-              std::string("this LibTorch cannot use CUDA: ") +
-                  (reason != nullptr ? reason : "libtorch_cuda.so cannot be opened") +
+              "this LibTorch cannot use CUDA: " + library.error() +
                   "; install LibTorch with CUDA (scripts/run --cuda), or use --device cpu");
 }
 

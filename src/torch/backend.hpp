@@ -9,12 +9,12 @@
 
 namespace cachebisect::torch_module {
 
-/// The device of a request as LibTorch calls it; for CUDA, opens libtorch_cuda.so, whose
-/// initialisers register the backend. Throws Error(device) with what was found. LibTorch looks for
-/// its backends once: a process that trains on both must make the CUDA step first.
+/// LibTorch's device for a request; for CUDA, opens libtorch_cuda.so, whose initialisers register
+/// the backend. Throws Error(device) with what was found. LibTorch searches for its backends once:
+/// a process that trains on both must make the CUDA step first.
 c10::Device open_device(const ModelStepRequest& request);
 
-/// A stream of ours as a stream of LibTorch's; null is the device's default stream.
+/// LibTorch's view of our stream; null is the device's default stream.
 c10::Stream as_torch_stream(const c10::Device& device, const Stream* stream);
 
 }  // namespace cachebisect::torch_module

@@ -43,13 +43,13 @@ void check_image_dtype(const FieldSpec& image, const TrainSpec& train) {
       "add augment.to_float or augment.normalize before collate, or device.to_float or "
       "device.normalize after the copy";
   if (image.dtype == DType::bfloat16 || image.dtype == DType::float16) {
-    remedy = "set train.precision to bf16-mixed, or take the cast out";
+    remedy = "set train.precision to bf16-mixed, or remove the cast";
   }
   refuse("image", "it is " + std::string(to_string(image.dtype)) + ", and model " + train.model +
                       " in " + train.precision + " trains on float32; " + remedy);
 }
 
-/// mlp takes rows of 784 numbers as well as images of 28x28.
+/// mlp accepts rows of 784 numbers as well as images of 28x28.
 bool is_flat(const FieldSpec& image, const ImageInput& input) {
   return image.shape.rank() == 2 && input.height > 0 &&
          fits(image.shape[1], input.channels * input.height * input.width);

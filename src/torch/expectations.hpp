@@ -1,4 +1,4 @@
-// What a model needs of the batches that reach it, checked before LibTorch does any work.
+// What a model requires of its batches, checked before LibTorch does any work.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace cachebisect::torch_module {
 
-/// The fields that the model of `request` needs, given what arrives. Throws Error(usage) that names
-/// field, what arrives, what is needed and the stage that would bring it.
+/// The fields that the model of `request` needs, given its input. Throws Error(usage) that names
+/// the field, what it is, what is needed and the stage to add.
 std::vector<ExpectedField> expected_fields(const ModelStepRequest& request,
                                            const ImageInput& input);
 

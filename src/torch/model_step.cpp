@@ -34,14 +34,14 @@ c10::ScalarType scalar_type(DType dtype) {
   }
 }
 
-/// A look at the batch's own memory.
+/// A tensor that views the batch's own memory.
 at::Tensor wrap(const TensorView& view, const c10::Device& device) {
   const std::size_t rank = view.shape.rank();
   return at::from_blob(view.data, {view.shape.dims().data(), rank}, {view.strides.data(), rank},
                        at::TensorOptions().dtype(scalar_type(view.dtype)).device(device));
 }
 
-/// The request, when everything in it that needs no LibTorch is right.
+/// Checks everything in the request that needs no LibTorch.
 const ModelStepRequest& checked(const ModelStepRequest& request) {
   const TrainSpec& train = request.train;
   if (train.classes < 1) {
@@ -82,7 +82,7 @@ ModelStep::ModelStep(const ModelStepRequest& request)
         return Optimizer(spec_.optimizer, network_.parameters());
       }()) {
   if (request.threads >= 1) at::set_num_threads(request.threads);
-  // Streams of ours do not wait for the default stream, on which the weights were copied.
+  // Our streams do not wait for the default stream, on which the weights were copied.
   stream_.synchronize();
 }
 

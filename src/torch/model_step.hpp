@@ -20,8 +20,8 @@ namespace cachebisect::torch_module {
 /// number of threads, which is process-wide, when it is made. Called from one thread.
 class ModelStep final : public TrainStep {
  public:
-  /// Throws Error(usage) for a model, loss, precision, optimizer or input that does not fit,
-  /// Error(device) when LibTorch cannot use the device.
+  /// Throws Error(usage) for a model, loss, precision, optimizer or input that does not fit, and
+  /// Error(device) if LibTorch cannot use the device.
   explicit ModelStep(const ModelStepRequest& request);
   ~ModelStep() override;
   ModelStep(const ModelStep&) = delete;

@@ -13,7 +13,7 @@ namespace cachebisect::torch_module {
 namespace {
 
 TrainStep* make_step(const ModelStepRequest& request) {
-  const FlushDenormals flush;  // for the threads that LibTorch starts on the way
+  const FlushDenormals flush;  // inherited by the threads that LibTorch starts here
   try {
     return new ModelStep(request);
   } catch (const Error&) {
@@ -33,7 +33,7 @@ std::int64_t count_parameters(const char* model, std::int64_t classes) {
 }  // namespace
 }  // namespace cachebisect::torch_module
 
-extern "C" CACHEBISECT_API const cachebisect::TorchModule* cachebisect_torch_module() {
+extern "C" CACHEBISECT_INTERNAL_API const cachebisect::TorchModule* cachebisect_torch_module() {
   using namespace cachebisect::torch_module;
   static const cachebisect::TorchModule module{CACHEBISECT_PLUGIN_ABI, make_step, destroy_step,
                                                count_parameters};

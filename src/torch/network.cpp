@@ -95,7 +95,8 @@ enum class BlockKind { basic, bottleneck };
 
 constexpr std::int64_t expansion(BlockKind kind) { return kind == BlockKind::bottleneck ? 4 : 1; }
 
-/// A residual block (He et al. 2015); the bottleneck's stride is at its 3x3, as torchvision has it.
+/// A residual block (He et al. 2015); the bottleneck's stride is in its 3x3 convolution, as in
+/// torchvision.
 class Residual final : public nn::Module {
  public:
   Residual(BlockKind kind, std::int64_t in, std::int64_t width, std::int64_t stride) {
@@ -169,35 +170,26 @@ struct Entry {
   std::shared_ptr<Network::Impl> (*make)(std::int64_t classes);
 };
 
-const std::array<Entry, 4>& entries() {
-  static constexpr std::array<Entry, 4> kEntries{{
-      {"mlp",
-       {1, 28, 28},
-       [](std::int64_t classes) -> std::shared_ptr<Network::Impl> {
-         return std::make_shared<Mlp>(classes);
-       }},
-      {"lenet",
-       {3, 32, 32},
-       [](std::int64_t classes) -> std::shared_ptr<Network::Impl> {
-         return std::make_shared<LeNet>(classes);
-       }},
-      {"resnet18",
-       {3, 0, 0},
-       [](std::int64_t classes) -> std::shared_ptr<Network::Impl> {
-         return std::make_shared<ResNet>(BlockKind::basic, std::array{2, 2, 2, 2}, classes);
-       }},
-      {"resnet50",
-       {3, 0, 0},
-       [](std::int64_t classes) -> std::shared_ptr<Network::Impl> {
-         return std::make_shared<ResNet>(BlockKind::bottleneck, std::array{3, 4, 6, 3}, classes);
-       }},
-  }};
-  return kEntries;
+template <class Net>
+std::shared_ptr<Network::Impl> make(std::int64_t classes) {
+  return std::make_shared<Net>(classes);
 }
+
+template <BlockKind kind, int... depths>
+std::shared_ptr<Network::Impl> make_resnet(std::int64_t classes) {
+  return std::make_shared<ResNet>(kind, std::array{depths...}, classes);
+}
+
+constexpr std::array<Entry, 4> kEntries{{
+    {"mlp", {1, 28, 28}, make<Mlp>},
+    {"lenet", {3, 32, 32}, make<LeNet>},
+    {"resnet18", {3, 0, 0}, make_resnet<BlockKind::basic, 2, 2, 2, 2>},
+    {"resnet50", {3, 0, 0}, make_resnet<BlockKind::bottleneck, 3, 4, 6, 3>},
+}};
 
 const Entry& find_entry(std::string_view model) {
   std::string known;
-  for (const Entry& entry : entries()) {
+  for (const Entry& entry : kEntries) {
     if (entry.name == model) return entry;
     known += (known.empty() ? "" : ", ") + std::string(entry.name);
   }
@@ -205,7 +197,7 @@ const Entry& find_entry(std::string_view model) {
               "train.model: there is no model \"" + std::string(model) + "\"; known are " + known);
 }
 
-/// Seeds the generator that torch::nn draws weights from, and gives it its state back.
+/// Seeds the generator that torch::nn draws weights from; its earlier state is restored at the end.
 class SeededInit {
  public:
   explicit SeededInit(std::uint64_t seed) : generator_(at::detail::getDefaultCPUGenerator()) {

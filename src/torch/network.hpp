@@ -1,4 +1,4 @@
-// The built-in networks behind an interface of tensors, so that only network.cpp pays for
+// The built-in networks behind an interface of tensors, so that only network.cpp includes
 // torch::nn.
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace cachebisect::torch_module {
 
-/// What a network takes: images [N, channels, height, width]; 0 means any.
+/// The input of a network: images [N, channels, height, width]; 0 means any.
 struct ImageInput {
   std::int64_t channels = 0;
   std::int64_t height = 0;
   std::int64_t width = 0;
 };
 
-/// Throws Error(usage) with the nearest known name for a model that is not there.
+/// Throws Error(usage) with the known names if there is no such model.
 ImageInput image_input(std::string_view model);
 
 /// A network in training mode. Not thread safe.
@@ -45,7 +45,7 @@ class Network {
   std::shared_ptr<Impl> impl_;
 };
 
-/// Numbers in all parameters.
+/// Total number of elements in all parameters.
 std::int64_t parameter_count(const Network& network);
 
 }  // namespace cachebisect::torch_module

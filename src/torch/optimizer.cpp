@@ -66,7 +66,7 @@ void Optimizer::step() {
   const c10::NoGradGuard no_grad;
   for (std::size_t i = 0; i < parameters_.size(); ++i) gradients_[i] = parameters_[i].grad();
   if (kind_ == Kind::sgd) {
-    // Momentum buffers begin as zeros: zero times momentum plus the gradient is the first step.
+    // Momentum buffers start at zero, so the first step is the gradient itself.
     at::_fused_sgd_(parameters_, gradients_, first_moments_, spec_.weight_decay, spec_.momentum,
                     spec_.lr, /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false,
                     /*is_first_step=*/false);

@@ -1,4 +1,4 @@
-// SGD, Adam and AdamW over LibTorch's fused kernels, with a state that can be kept and restored.
+// SGD, Adam and AdamW with LibTorch's fused kernels, and a state that can be saved and restored.
 #pragma once
 
 #include <vector>
@@ -9,17 +9,17 @@
 
 namespace cachebisect::torch_module {
 
-/// Updates float32 parameters in place from their gradients, as torch.optim's with fused=True:
+/// Updates float32 parameters in place from their gradients, as torch.optim with fused=True does:
 /// SGD with momentum and L2 weight decay; Adam and AdamW with betas (0.9, 0.999), eps 1e-8.
 class Optimizer {
  public:
-  /// Throws Error(usage) for a kind that is not there or a number out of range.
+  /// Throws Error(usage) for an unknown kind or a number out of range.
   Optimizer(const OptimizerSpec& spec, std::vector<at::Tensor> parameters);
 
   void step();
-  /// Frees the gradients, as torch.optim's zero_grad(set_to_none=True).
+  /// Frees the gradients, as zero_grad(set_to_none=True) does.
   void clear_gradients();
-  /// All tensors that step() changes beside the parameters; the same ones for its whole life.
+  /// All tensors that step() changes in addition to the parameters; always the same ones.
   [[nodiscard]] std::vector<at::Tensor> state() const;
 
  private:

@@ -1,4 +1,4 @@
-// Bounds-checked integers out of bytes of unknown origin.
+// Reads integers from untrusted bytes, with bounds checks.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace cachebisect::stages {
 
 enum class ByteOrder { little, big };
 
-/// The unsigned integer of `Bytes` bytes at `offset`; none beyond the end.
+/// The unsigned integer of `Bytes` bytes at `offset`; empty beyond the end.
 template <std::size_t Bytes>
 std::optional<std::uint32_t> read_unsigned(std::span<const std::byte> data, std::size_t offset,
                                            ByteOrder order) {
@@ -25,7 +25,7 @@ std::optional<std::uint32_t> read_unsigned(std::span<const std::byte> data, std:
   return value;
 }
 
-/// Whether `text` stands at `offset`.
+/// Whether the bytes at `offset` are `text`.
 inline bool has_text(std::span<const std::byte> data, std::size_t offset, std::string_view text) {
   if (offset > data.size() || data.size() - offset < text.size()) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {

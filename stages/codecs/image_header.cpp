@@ -28,7 +28,7 @@ Pixels png_pixels(Bytes bytes) {
                  read_unsigned<4>(bytes, 20, ByteOrder::big));
 }
 
-/// BMP heights may be negative (rows from the top).
+/// BMP heights are negative if rows are stored from the top.
 Number magnitude(Number value) {
   if (value && *value > 0x7FFFFFFFU) return 0U - *value;
   return value;
@@ -69,7 +69,7 @@ Pixels webp_pixels(Bytes bytes) {
 
 /// The next number of a PNM header, after white space and comments.
 Number pnm_number(Bytes bytes, std::size_t& at) {
-  constexpr std::uint32_t kLargest = 100'000'000;
+  constexpr std::uint32_t kMaxNumber = 100'000'000;
   const auto letter = [&] { return std::to_integer<unsigned char>(bytes[at]); };
   while (at < bytes.size() && (std::isspace(letter()) != 0 || letter() == '#')) {
     if (letter() == '#') {
@@ -81,7 +81,7 @@ Number pnm_number(Bytes bytes, std::size_t& at) {
   Number value;
   for (; at < bytes.size() && std::isdigit(letter()) != 0; ++at) {
     value = value.value_or(0) * 10 + (letter() - '0');
-    if (*value > kLargest) return std::nullopt;
+    if (*value > kMaxNumber) return std::nullopt;
   }
   return value;
 }
@@ -199,7 +199,7 @@ std::uint64_t header_pixels(Bytes bytes, ImageFormat format) {
   const Pixels pixels = pixels_of(bytes, format);
   if (pixels && *pixels > 0) return *pixels;
   throw Error(ErrorKind::data, "the header of this " + std::string(to_string(format)) +
-                                   (pixels ? " says that it has no pixels" : " is damaged"));
+                                   (pixels ? " declares no pixels" : " is damaged"));
 }
 
 int exif_orientation(Bytes bytes, ImageFormat format) noexcept {

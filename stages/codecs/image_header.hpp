@@ -1,4 +1,4 @@
-// What an encoded image says of itself before it is decoded: format, size, orientation.
+// Reads the header of an encoded image: format, size, orientation.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@ namespace cachebisect::stages {
 enum class ImageFormat { unknown, jpeg, png, webp, bmp, tiff, pnm };
 std::string_view to_string(ImageFormat format) noexcept;
 
-/// By the first bytes; unknown when they are of no format that decode.image reads.
+/// The format by its first bytes; unknown when decode.image does not read it.
 ImageFormat image_format(std::span<const std::byte> bytes) noexcept;
 
-/// width * height of an image that is no JPEG, from its header. Throws Error(data) when the header
-/// is truncated, damaged, or says that there are no pixels.
+/// width * height from the header of any format but JPEG. Throws Error(data) when the header is
+/// truncated, damaged, or declares no pixels.
 std::uint64_t header_pixels(std::span<const std::byte> bytes, ImageFormat format);
 
-/// EXIF orientation 1..8 of a JPEG, PNG or WebP; 1 when there is none or it is damaged. TIFF's is
-/// not looked at: it is part of that format and always applied by its decoder.
+/// EXIF orientation 1..8 of a JPEG, PNG or WebP; 1 if it is missing or damaged. Always 1 for TIFF,
+/// because the TIFF decoder applies the orientation itself.
 int exif_orientation(std::span<const std::byte> bytes, ImageFormat format) noexcept;
 
 }  // namespace cachebisect::stages

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/shared_library.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -42,22 +43,21 @@ DecodeImage open_imgcodecs() {
   std::string tried;
   for (const std::string& folder : module_folders()) {
     const std::string file = folder + "/" + kModule;
-    void* module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (module == nullptr) {
-      tried += "\n  " + std::string(::dlerror());
+    const SharedLibrary module(file, SharedLibrary::Unload::never);
+    if (!module.is_open()) {
+      tried += "\n  " + module.error();
       continue;
     }
-    if (void* function = ::dlsym(module, kFunction)) return reinterpret_cast<DecodeImage>(function);
-    tried += "\n  " + file + ": has no " + kFunction + "; it is of another version";
+    if (const auto function = module.function<DecodeImage>(kFunction)) return function;
+    tried += "\n  " + file + ": has no " + kFunction + "; it is from another version";
   }
-  throw Error(ErrorKind::usage,
-              std::string(kModule) +
-                  " cannot be opened; name its folder in CACHEBISECT_MODULE_PATH. "
-                  "Tried:" +
-                  tried);
+  throw Error(ErrorKind::usage, std::string(kModule) +
+                                    " cannot be opened; set CACHEBISECT_MODULE_PATH to its folder. "
+                                    "Tried:" +
+                                    tried);
 #else
   throw Error(ErrorKind::usage,
-              "this build decodes no images but JPEG; build it with CACHEBISECT_WITH_OPENCV=ON");
+              "this build can only decode JPEG; build with CACHEBISECT_WITH_OPENCV=ON");
 #endif
 }
 

@@ -1,5 +1,5 @@
-// PNG, WebP, BMP, TIFF and PNM by OpenCV's imgcodecs, which loads well over a hundred libraries: it
-// stands in a module of its own that is opened when the first such image comes.
+// PNG, WebP, BMP, TIFF and PNM by OpenCV's imgcodecs. It loads over a hundred libraries, so it is
+// in a separate module that the first such image opens.
 #pragma once
 
 #include <cstddef>
@@ -7,20 +7,20 @@
 #include <span>
 #include <string>
 
-#include "stages/codecs/orientation.hpp"
+#include "stages/kernels/orientation.hpp"
 
 namespace cachebisect::stages {
 
-/// What the module hands a decoded image to; the rows live until it returns.
+/// Receives a decoded image; the rows are valid until it returns.
 using ReceiveRows = void (*)(void* user, const PixelRows& rows);
-/// The module's one function, `cachebisect_imgcodecs_decode`: false when the bytes cannot be
+/// The module's only function, `cachebisect_imgcodecs_decode`: false if the bytes cannot be
 /// decoded. Alpha is dropped, grey and palette become colour, 16 bits lose their lower byte.
 using DecodeImage = bool (*)(const std::byte* bytes, std::size_t size, void* user,
                              ReceiveRows receive);
 
-/// The module's function. Throws Error(usage) with the remedy when this build has no such module or
-/// it cannot be found. Searched in CACHEBISECT_MODULE_PATH, then beside the library of stages. Once
-/// opened, it stays: its libraries cannot be unloaded.
+/// Opens the module: searched in CACHEBISECT_MODULE_PATH, then next to the library of stages. It is
+/// never unloaded, because its libraries do not support that. Throws Error(usage) with the remedy
+/// when this build has no such module or it is not found.
 DecodeImage open_imgcodecs();
 
 }  // namespace cachebisect::stages

@@ -1,4 +1,4 @@
-// JPEG by libjpeg-turbo. Defined in jpeg_*_turbojpeg.cpp; absent from builds without it.
+// JPEG by libjpeg-turbo. Defined in jpeg_*_turbojpeg.cpp, which builds without it leave out.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace cachebisect::stages {
 
-struct ImageSize {
+struct JpegSize {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
 };
@@ -27,13 +27,13 @@ class JpegDecoder {
   ~JpegDecoder();
 
   /// Reads the header and prepares to decode. `bytes` must live until decode() has returned.
-  /// Throws Error(data) on what is no JPEG or one of a kind that cannot be decoded.
-  ImageSize begin(std::span<const std::byte> bytes, JpegDct dct);
-  /// Scratch that decode() needs: a row of CMYK pixels, or none.
+  /// Throws Error(data) when they are not a JPEG that can be decoded.
+  JpegSize begin(std::span<const std::byte> bytes, JpegDct dct);
+  /// Scratch that decode() needs: a row of CMYK pixels, or nothing.
   [[nodiscard]] std::size_t scratch_bytes() const noexcept;
-  /// Decodes what begin() read into dense RGB rows of width x 3 bytes. Grey becomes RGB; CMYK is
-  /// taken as Adobe stores it (inverted), as Pillow does. Throws Error(data) on damaged or
-  /// truncated data, saying what.
+  /// Decodes the image of begin() into dense RGB rows of width x 3 bytes. Grey becomes RGB; CMYK is
+  /// read as Adobe stores it (inverted), like Pillow. Throws Error(data) that says what is damaged
+  /// or truncated.
   void decode(std::span<std::uint8_t> rgb, std::span<std::uint8_t> scratch);
 
  private:
@@ -41,7 +41,7 @@ class JpegDecoder {
   std::unique_ptr<State> state_;
 };
 
-/// RGB to baseline JPEG, 4:2:0.
-std::vector<std::byte> encode_jpeg(std::span<const std::uint8_t> rgb, ImageSize size, int quality);
+/// Encodes dense RGB as baseline JPEG, 4:2:0. Throws Error(internal).
+std::vector<std::byte> encode_jpeg(std::span<const std::uint8_t> rgb, JpegSize size, int quality);
 
 }  // namespace cachebisect::stages

@@ -17,10 +17,10 @@
 namespace cachebisect::stages {
 namespace {
 
-/// Scans of a progressive file beyond this are an attack, not a picture.
-constexpr int kMostScans = 500;
+/// A progressive file with more scans is an attack, not a picture.
+constexpr int kMaxScans = 500;
 
-/// Warnings after which every pixel is still right.
+/// Warnings that leave every pixel correct.
 bool is_harmless(int code) {
   return code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR ||
          code == JWRN_TOO_MUCH_DATA;
@@ -52,7 +52,7 @@ struct JpegDecoder::State {
 
   static State& of(j_common_ptr info) { return *static_cast<State*>(info->client_data); }
 
-  // The library is C: an exception must not pass through it, so that errors jump.
+  // The library is C: exceptions must not pass through it, so errors use longjmp.
   [[noreturn]] static void error_exit(j_common_ptr info) {
     State& state = of(info);
     state.errors.format_message(info, static_cast<char*>(state.message));
@@ -68,14 +68,14 @@ struct JpegDecoder::State {
 
   static void check_scans(j_common_ptr info) {
     const auto* decompress = reinterpret_cast<j_decompress_ptr>(info);
-    if (decompress->input_scan_number <= kMostScans) return;
+    if (decompress->input_scan_number <= kMaxScans) return;
     State& state = of(info);
-    std::snprintf(static_cast<char*>(state.message), JMSG_LENGTH_MAX, "over %d scans", kMostScans);
+    std::snprintf(static_cast<char*>(state.message), JMSG_LENGTH_MAX, "over %d scans", kMaxScans);
     std::longjmp(state.on_error, 1);  // NOLINT(modernize-avoid-setjmp-longjmp)
   }
 
-  /// Runs calls of the library; `calls` may hold nothing that needs a destructor. Throws
-  /// Error(data) when one failed or warned of damage.
+  /// Runs calls to the library; `calls` must create no objects with destructors. Throws Error(data)
+  /// when a call fails or warns of damage.
   template <class Calls>
   void guarded(const Calls& calls) {
     damaged = false;
@@ -102,9 +102,9 @@ JpegDecoder::JpegDecoder() : state_(std::make_unique<State>()) {
 
 JpegDecoder::~JpegDecoder() { jpeg_destroy_decompress(&state_->info); }
 
-ImageSize JpegDecoder::begin(std::span<const std::byte> bytes, JpegDct dct) {
+JpegSize JpegDecoder::begin(std::span<const std::byte> bytes, JpegDct dct) {
   state_->guarded([bytes, dct](jpeg_decompress_struct& info) {
-    jpeg_abort_decompress(&info);  // after an image that was given up
+    jpeg_abort_decompress(&info);  // after an abandoned image
     jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
     jpeg_read_header(&info, TRUE);
     const bool four = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
@@ -134,7 +134,7 @@ void JpegDecoder::decode(std::span<std::uint8_t> rgb, std::span<std::uint8_t> sc
         continue;
       }
       constexpr JDIMENSION kRows = 8;
-      JSAMPROW lines[kRows];  // NOLINT(modernize-avoid-c-arrays): nothing with a destructor here
+      JSAMPROW lines[kRows];  // NOLINT(modernize-avoid-c-arrays): no destructors here
       const JDIMENSION left = info.output_height - info.output_scanline;
       const JDIMENSION count = left < kRows ? left : kRows;
       for (JDIMENSION i = 0; i < count; ++i) lines[i] = row + stride * i;

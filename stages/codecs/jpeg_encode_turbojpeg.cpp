@@ -8,7 +8,7 @@
 
 namespace cachebisect::stages {
 
-std::vector<std::byte> encode_jpeg(std::span<const std::uint8_t> rgb, ImageSize size, int quality) {
+std::vector<std::byte> encode_jpeg(std::span<const std::uint8_t> rgb, JpegSize size, int quality) {
   const auto destroy = [](void* handle) { tjDestroy(handle); };
   const std::unique_ptr<void, decltype(destroy)> compressor(tjInitCompress(), destroy);
   const int width = static_cast<int>(size.width);
@@ -19,7 +19,7 @@ std::vector<std::byte> encode_jpeg(std::span<const std::uint8_t> rgb, ImageSize 
   if (!compressor || tjCompress2(compressor.get(), rgb.data(), width, 0, height, TJPF_RGB, &data,
                                  &bytes, TJSAMP_420, quality, TJFLAG_NOREALLOC) != 0) {
     throw Error(ErrorKind::internal,
-                "a JPEG could not be made: " + std::string(tjGetErrorStr2(compressor.get())));
+                "JPEG encoding failed: " + std::string(tjGetErrorStr2(compressor.get())));
   }
   jpeg.resize(bytes);
   return jpeg;

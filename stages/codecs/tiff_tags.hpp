@@ -1,4 +1,4 @@
-// The first directory of a TIFF structure: TIFF files, and the EXIF block inside other files.
+// Reads the first directory of a TIFF structure: a TIFF file, or the EXIF block of other formats.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ inline constexpr std::uint32_t kTiffWidth = 0x0100;
 inline constexpr std::uint32_t kTiffHeight = 0x0101;
 inline constexpr std::uint32_t kTiffOrientation = 0x0112;
 
-/// The value of an unsigned tag of the first directory (BYTE, SHORT or LONG, one value); none when
-/// there is no such tag or the structure is damaged.
+/// The value of an unsigned tag of the first directory (BYTE, SHORT or LONG, one value); empty if
+/// the tag is missing or the structure is damaged.
 std::optional<std::uint32_t> tiff_tag(std::span<const std::byte> tiff, std::uint32_t tag);
 
 }  // namespace cachebisect::stages

@@ -75,7 +75,7 @@ class CifarSource final : public SourceStage {
     const auto at = std::ranges::upper_bound(ends_, index);
     if (at == ends_.end()) {
       throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
-                                           std::to_string(size()) + " was asked for");
+                                           std::to_string(size()) + " was requested");
     }
     const auto number = static_cast<std::size_t>(at - ends_.begin());
     const std::uint64_t first = number == 0 ? 0 : ends_[number - 1];
@@ -92,7 +92,7 @@ class CifarSource final : public SourceStage {
       paths.push_back(folder);
       paths.back().append("/").append(name);
       if (exists(paths.back())) continue;
-      // NOLINTNEXTLINE(performance-inefficient-string-concatenation): made once, when the run ends
+      // NOLINTNEXTLINE(performance-inefficient-string-concatenation): built once, as the run fails
       throw Error(ErrorKind::data, folder + ": has no " + name + "; the " +
                                        (train_ ? "training" : "test") + " split of " + format_.set +
                                        " (binary version) is " + joined(names) +
@@ -123,7 +123,7 @@ class CifarSource final : public SourceStage {
   bool generate_;
   std::uint64_t generated_samples_;
   std::vector<InputFile> files_;
-  std::vector<std::uint64_t> ends_;  // samples up to and with each file
+  std::vector<std::uint64_t> ends_;  // samples up to the end of each file
   bool generated_ = false;
 };
 
@@ -139,7 +139,7 @@ StageType cifar_type(const std::string& name, const CifarFormat& format) {
                       .doc = "folder with the binary version's files, or one such file"},
                      {.name = "split",
                       .type = ParamType::string,
-                      .doc = "which files of the folder",
+                      .doc = "which files of the folder to read",
                       .default_value = std::string("train"),
                       .choices = {"train", "test"}},
                      if_missing_param(),

@@ -11,11 +11,11 @@
 
 namespace cachebisect::stages {
 
-/// What tells the two data sets apart.
+/// How the two data sets differ.
 struct CifarFormat {
   std::string set;                       ///< "CIFAR-10"
   std::string generated_kind;            ///< "cifar-10-like"
-  std::string subfolder;                 ///< where its archive unpacks to
+  std::string subfolder;                 ///< the folder that its archive unpacks to
   std::vector<std::string> train_files;  ///< in order
   std::string test_file;
   std::size_t label_bytes = 1;  ///< before the pixels; the last one is the label
@@ -23,7 +23,7 @@ struct CifarFormat {
   void (*generate)(const std::string& folder, std::uint64_t samples) = nullptr;
 };
 
-/// The type `read.<name>` over this format.
+/// The stage type `read.<name>` for this format.
 StageType cifar_type(const std::string& name, const CifarFormat& format);
 
 }  // namespace cachebisect::stages

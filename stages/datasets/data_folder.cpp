@@ -15,8 +15,8 @@ void require_data(const std::string& path, bool generate, const GeneratedSet& se
   if (::stat(path.c_str(), &status) != 0) {
     throw Error(ErrorKind::data,
                 path + ": " + errno_text(errno) +
-                    (errno == ENOENT ? "; give the data's \"path\", or \"if_missing\": "
-                                       "\"generate\" for a generated set of the same format"
+                    (errno == ENOENT ? "; give the \"path\" of the data, or \"if_missing\": "
+                                       "\"generate\" for a generated set in the same format"
                                      : ""));
   }
 }
@@ -39,7 +39,7 @@ std::string find_data_folder(const std::string& folder,
 
 std::string regenerate_hint(const std::string& path) {
   if (!is_generated(path)) return "";
-  return " (cachebisect generated these files: delete the folder to have them made again)";
+  return " (cachebisect generated these files: delete the folder to generate them again)";
 }
 
 }  // namespace cachebisect::stages

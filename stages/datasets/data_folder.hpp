@@ -1,4 +1,4 @@
-// Finding the files of a data set below the path that a user gave.
+// Finds the files of a data set under the path that the user gave.
 #pragma once
 
 #include <initializer_list>
@@ -9,17 +9,17 @@
 
 namespace cachebisect::stages {
 
-/// Generates the set at `path` when nothing is there and `generate` says so. Throws Error(data)
-/// with the remedy when nothing is there otherwise.
+/// Generates the set at `path` if nothing is there and `generate` is true. Throws Error(data) with
+/// the remedy if nothing is there and `generate` is false.
 void require_data(const std::string& path, bool generate, const GeneratedSet& set);
 
-/// `folder`, or the first of its `subfolders` (where archives unpack to) that holds a file of one
-/// of the `names`; `folder` when none does.
+/// `folder`, or the first of its `subfolders` (which archives unpack to) that has a file with one
+/// of the `names`; `folder` if none has.
 std::string find_data_folder(const std::string& folder,
                              std::initializer_list<std::string_view> subfolders,
                              std::initializer_list<std::string_view> names);
 
-/// For errors about the content of `path`: what to do when we had generated it ourselves, else "".
+/// For errors about the content of `path`: the remedy if it is a generated set, otherwise "".
 std::string regenerate_hint(const std::string& path);
 
 }  // namespace cachebisect::stages

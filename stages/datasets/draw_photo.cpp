@@ -11,19 +11,19 @@ namespace cachebisect::stages {
 namespace {
 
 constexpr std::uint64_t kSeed = 0xF070;
-constexpr int kFewestLeaves = 1000;
-constexpr int kMostLeaves = 4600;
+constexpr int kMinLeaves = 1000;
+constexpr int kMaxLeaves = 4600;
 constexpr std::size_t kChannels = 3;
 
-/// A disc of one surface.
+/// A disc with one surface.
 struct Leaf {
   std::array<int, kChannels> colour{};
-  int slope_x = 0;  ///< shading, 1/64 levels a pixel
+  int slope_x = 0;  ///< shading, 1/64 levels per pixel
   int slope_y = 0;
-  int grain = 0;  ///< amplitude of its texture, 1/64 levels
+  int grain = 0;  ///< amplitude of the texture, 1/64 levels
 };
 
-using LeafMap = std::vector<std::uint16_t>;  // which leaf is seen at each pixel
+using LeafMap = std::vector<std::uint16_t>;  // the visible leaf at each pixel
 
 struct Scene {
   std::vector<Leaf> leaves;
@@ -41,11 +41,11 @@ Leaf draw_leaf(SmallRandom& random, const std::array<int, kChannels>& tint, int 
   return leaf;
 }
 
-/// Radii follow r^-3, the law that makes the model scale invariant.
+/// Radii follow r^-3, which makes the model scale invariant.
 float draw_radius(SmallRandom& random) {
-  constexpr float kSmallest = 3.0F;
-  constexpr float kRatio = kSmallest / 180.0F;
-  return kSmallest / std::sqrt(1.0F - random.unit() * (1.0F - kRatio * kRatio));
+  constexpr float kMinRadius = 3.0F;
+  constexpr float kRatio = kMinRadius / 180.0F;
+  return kMinRadius / std::sqrt(1.0F - random.unit() * (1.0F - kRatio * kRatio));
 }
 
 void paint_disc(LeafMap& map, const RgbImage& image, SmallRandom& random, std::uint16_t leaf) {
@@ -68,7 +68,7 @@ Scene draw_scene(const RgbImage& image, SmallRandom& random, unsigned class_inde
   std::array<int, kChannels> tint{};
   for (int& shift : tint) shift = class_random.between(-40, 40);
   const int roughness = random.between(250, 2600);
-  const int leaves = random.between(kFewestLeaves, kMostLeaves);
+  const int leaves = random.between(kMinLeaves, kMaxLeaves);
   Scene scene;
   scene.map.resize(std::size_t{image.width} * image.height);
   scene.leaves.reserve(static_cast<std::size_t>(leaves));
@@ -84,19 +84,19 @@ std::uint8_t to_level(int value) { return static_cast<std::uint8_t>(std::clamp(v
 /// A triangle wave of period 256 between -64 and 64.
 int folded(unsigned position) { return std::abs(static_cast<int>(position % 256) - 128) - 64; }
 
-/// Colour, shading and grain of every pixel's leaf.
+/// Gives every pixel the colour, shading and grain of its leaf.
 void shade(const Scene& scene, RgbImage& image, SmallRandom& random) {
   std::uint8_t* out = image.pixels.data();
   const std::uint16_t* seen = scene.map.data();
   for (unsigned y = 0; y < image.height; ++y) {
-    int drift = 0;  // grain is correlated along the row, as a lens and a sensor leave it
+    int drift = 0;  // grain is correlated along the row, as from a lens and a sensor
     for (unsigned x = 0; x < image.width; ++x, out += kChannels) {
       const Leaf& leaf = scene.leaves[*seen++];
       const std::uint64_t bits = random.next();
       const int white = static_cast<int>(bits & 63U) + static_cast<int>(bits >> 6U & 63U) - 63;
       drift = (drift + white) / 2;
-      const int light = (leaf.slope_x * (folded(x)) + leaf.slope_y * (folded(y))) / 64 +
-                        leaf.grain * drift / 2048;
+      const int light =
+          (leaf.slope_x * folded(x) + leaf.slope_y * folded(y)) / 64 + leaf.grain * drift / 2048;
       for (std::size_t c = 0; c < kChannels; ++c) {
         const int colour_noise = static_cast<int>(bits >> (16 + 4 * c) & 7U) - 4;
         out[c] = to_level(leaf.colour[c] + light + colour_noise);
@@ -105,7 +105,7 @@ void shade(const Scene& scene, RgbImage& image, SmallRandom& random) {
   }
 }
 
-/// A lens: each row and column averaged with its neighbours by 1-2-1.
+/// Blurs like a lens: weights 1-2-1 along rows and columns.
 void soften(RgbImage& image) {
   const std::size_t row = kChannels * image.width;
   std::vector<std::uint8_t>& p = image.pixels;
@@ -131,7 +131,7 @@ void soften(RgbImage& image) {
 }
 
 RgbImage blank(std::uint64_t index) {
-  // Six in ten are 500x375; the rest stand upright or are a little lower.
+  // Six in ten are 500x375; the others are upright or slightly lower.
   const std::uint64_t kind = (index + index / 10) % 10;
   if (kind < 6) return {500, 375, {}};
   if (kind < 8) return {375, 500, {}};

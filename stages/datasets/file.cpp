@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -32,26 +31,6 @@ std::string kind_text(mode_t mode) {
 }
 
 }  // namespace
-
-std::string errno_text(int error) { return std::generic_category().message(error); }
-
-FileDescriptor::FileDescriptor(FileDescriptor&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
-  if (this != &other) {
-    close();
-    descriptor_ = std::exchange(other.descriptor_, -1);
-  }
-  return *this;
-}
-
-FileDescriptor::~FileDescriptor() { close(); }
-
-void FileDescriptor::close() noexcept {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = -1;
-}
 
 FileDescriptor open_regular(const char* path, std::uint64_t& size) {
   // O_NONBLOCK: opening a FIFO without a writer would otherwise wait for one.
@@ -90,7 +69,7 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> first,
                                    iovec{second.data(), second.size()}};
   const ssize_t got = ::preadv(file_.get(), parts.data(), 2, static_cast<off_t>(offset));
   if (std::cmp_equal(got, first.size() + second.size())) return;
-  // Interrupted or short: the plain way finishes it or says what is wrong.
+  // Interrupted or short: plain reads finish it or report the error.
   read(offset, first);
   read(offset + first.size(), second);
 }

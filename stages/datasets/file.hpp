@@ -1,4 +1,4 @@
-// Regular files, read whole or by range: never blocks on a FIFO, never dies when a file shrinks.
+// Regular files, read whole or by range: never blocks on a FIFO, never crashes if a file shrinks.
 #pragma once
 
 #include <cstddef>
@@ -8,43 +8,21 @@
 #include <string_view>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/file_descriptor.hpp"
 
 namespace cachebisect::stages {
-
-/// "No such file or directory" and the like, for the current errno or the one given.
-std::string errno_text(int error);
-
-/// Owns a file descriptor. Move only.
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int descriptor) noexcept : descriptor_(descriptor) {}
-  FileDescriptor(FileDescriptor&& other) noexcept;
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor();
-
-  [[nodiscard]] int get() const noexcept { return descriptor_; }
-  [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
-
- private:
-  void close() noexcept;
-
-  int descriptor_ = -1;
-};
 
 /// A regular file opened for reading. Thread safe: it has no file position.
 class InputFile {
  public:
   InputFile() = default;
-  /// Throws Error(data) that names the path when it cannot be opened or is no regular file.
+  /// Throws Error(data) naming the path if it cannot be opened or is not a regular file.
   explicit InputFile(std::string path);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Bytes when it was opened.
+  /// Bytes at the time of opening.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// Fills `out` from `offset`. Throws Error(data) when the file ends before or cannot be read.
+  /// Fills `out` from `offset`. Throws Error(data) if the file ends too early or cannot be read.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
   /// Fills `first`, then `second`, from `offset` in one system call.
   void read(std::uint64_t offset, std::span<std::byte> first, std::span<std::byte> second) const;
@@ -55,14 +33,14 @@ class InputFile {
   FileDescriptor file_;  // after size_, which opening it sets
 };
 
-/// Opens `path` for reading. Throws Error(data) as InputFile does; `size` receives the bytes.
+/// Opens `path` for reading and stores its bytes in `size`. Throws Error(data) as InputFile does.
 /// Allocates nothing unless it throws.
 FileDescriptor open_regular(const char* path, std::uint64_t& size);
 /// As InputFile::read().
 void read_exactly(int descriptor, const char* path, std::uint64_t offset, std::span<std::byte> out);
-/// Writes a whole new file. Throws Error(data) that names it.
+/// Writes a whole new file. Throws Error(data) naming it.
 void write_file(const std::string& path, std::span<const std::byte> bytes);
-/// True when something of any kind is at `path`.
+/// True if anything exists at `path`.
 bool exists(const std::string& path) noexcept;
 
 }  // namespace cachebisect::stages

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "stages/datasets/file.hpp"
+#include "stages/datasets/parallel.hpp"
 #include "stages/datasets/small_random.hpp"
-#include "stages/support/parallel.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -21,7 +21,7 @@ constexpr std::uint64_t kGrain = 1024;
 
 using Pattern = std::array<std::int16_t, kPixels>;
 
-/// A smooth pattern of its own for each class: three plane waves a channel.
+/// A smooth pattern for each class: three plane waves per channel.
 Pattern draw_pattern(unsigned class_index) {
   constexpr float kAmplitude = 26.0F;
   SmallRandom random(kSeed, 1'000'000 + class_index);
@@ -45,7 +45,7 @@ Pattern draw_pattern(unsigned class_index) {
   return pattern;
 }
 
-/// The pattern shifted a little, brighter or darker, of varying contrast, under noise.
+/// The pattern shifted a little, with random brightness, contrast and noise.
 void draw_sample(const Pattern& pattern, SmallRandom& random, std::byte* pixels) {
   const auto shift_x = static_cast<unsigned>(random.between(0, 7));
   const auto shift_y = static_cast<unsigned>(random.between(0, 7));
@@ -67,23 +67,21 @@ void draw_sample(const Pattern& pattern, SmallRandom& random, std::byte* pixels)
   }
 }
 
-/// Records [first, last) of the stream `seed`: label bytes, then the planes.
+/// Writes records [first, last) of the stream `seed`: label bytes, then the planes.
 void write_records(const std::string& path, const std::vector<Pattern>& patterns, bool coarse_label,
                    std::uint64_t seed, std::uint64_t first, std::uint64_t last) {
   const std::size_t label_bytes = coarse_label ? 2 : 1;
   const std::size_t record = label_bytes + kPixels;
   const std::uint64_t count = last - first;
   std::vector<std::byte> content(count * record);
-  parallel_for((count + kGrain - 1) / kGrain, [&](std::uint64_t part) {
-    for (std::uint64_t i = part * kGrain; i < std::min(count, (part + 1) * kGrain); ++i) {
-      SmallRandom random(seed, first + i);
-      std::byte* at = content.data() + i * record;
-      const auto label =
-          static_cast<unsigned>(random.between(0, static_cast<int>(patterns.size()) - 1));
-      if (coarse_label) *at = static_cast<std::byte>(label / 5);
-      at[label_bytes - 1] = static_cast<std::byte>(label);
-      draw_sample(patterns[label], random, at + label_bytes);
-    }
+  parallel_for(count, kGrain, [&](std::uint64_t i) {
+    SmallRandom random(seed, first + i);
+    std::byte* at = content.data() + i * record;
+    const auto label =
+        static_cast<unsigned>(random.between(0, static_cast<int>(patterns.size()) - 1));
+    if (coarse_label) *at = static_cast<std::byte>(label / 5);
+    at[label_bytes - 1] = static_cast<std::byte>(label);
+    draw_sample(patterns[label], random, at + label_bytes);
   });
   write_file(path, content);
 }

@@ -1,5 +1,5 @@
-// Data sets in CIFAR's binary files with a pattern a class under noise, for when the real ones are
-// not at hand.
+// Generates data sets in CIFAR's binary format, for use without the real ones: one pattern per
+// class under noise.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace cachebisect::stages {
 
-/// data_batch_1..5.bin with `samples` records in all and test_batch.bin with a fifth as many; the
-/// same bytes on every run.
+/// Writes data_batch_1..5.bin with `samples` records in total and test_batch.bin with a fifth as
+/// many; the same bytes on every run.
 void generate_cifar10(const std::string& folder, std::uint64_t samples);
-/// train.bin and test.bin, with coarse and fine labels.
+/// Writes train.bin and test.bin, with coarse and fine labels; a fifth as many test records.
 void generate_cifar100(const std::string& folder, std::uint64_t samples);
 
 }  // namespace cachebisect::stages

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <vector>
 
-#include "stages/codecs/idx.hpp"
 #include "stages/datasets/file.hpp"
+#include "stages/datasets/idx.hpp"
+#include "stages/datasets/parallel.hpp"
 #include "stages/datasets/small_random.hpp"
-#include "stages/support/parallel.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -67,11 +67,11 @@ Glyph draw_digit(unsigned digit) {
   return glyph;
 }
 
-/// The glyph shifted and slanted, its strokes of uneven strength.
+/// The glyph shifted and slanted, with a random stroke strength and noise.
 void draw_sample(const Glyph& glyph, SmallRandom& random, std::byte* pixels) {
   const int shift_x = random.between(-4, 4);
   const int shift_y = random.between(-4, 4);
-  const int slant = random.between(-24, 24);  // 1/64 columns a row
+  const int slant = random.between(-24, 24);  // 1/64 columns per row
   const int strength = random.between(150, 256);
   for (int y = 0; y < kSide; ++y) {
     const int from_y = y - shift_y;
@@ -98,13 +98,11 @@ void write_split(const std::string& prefix, std::uint64_t samples, std::uint64_t
   const std::size_t label_header = labels.size();
   images.resize(image_header + samples * kPixels);
   labels.resize(label_header + samples);
-  parallel_for((samples + kGrain - 1) / kGrain, [&](std::uint64_t part) {
-    for (std::uint64_t i = part * kGrain; i < std::min(samples, (part + 1) * kGrain); ++i) {
-      SmallRandom random(seed, i);
-      const auto digit = static_cast<std::size_t>(random.between(0, 9));
-      labels[label_header + i] = static_cast<std::byte>(digit);
-      draw_sample(glyphs.at(digit), random, images.data() + image_header + i * kPixels);
-    }
+  parallel_for(samples, kGrain, [&](std::uint64_t i) {
+    SmallRandom random(seed, i);
+    const auto digit = static_cast<std::size_t>(random.between(0, 9));
+    labels[label_header + i] = static_cast<std::byte>(digit);
+    draw_sample(glyphs.at(digit), random, images.data() + image_header + i * kPixels);
   });
   write_file(prefix + "-images-idx3-ubyte", images);
   write_file(prefix + "-labels-idx1-ubyte", labels);

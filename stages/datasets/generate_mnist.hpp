@@ -1,4 +1,4 @@
-// A data set in MNIST's files with digit-like strokes, for when the real one is not at hand.
+// Generates a data set in MNIST's format, for use without the real one: digit-like strokes.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace cachebisect::stages {
 
-/// Writes the four IDX files: `samples` for training and a sixth of it for testing; 28x28, 10
+/// Writes the four IDX files: `samples` for training and a sixth as many for testing; 28x28, 10
 /// classes, the same bytes on every run.
 void generate_mnist(const std::string& folder, std::uint64_t samples);
 

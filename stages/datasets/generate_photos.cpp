@@ -4,7 +4,7 @@
 
 #include "stages/codecs/jpeg.hpp"
 #include "stages/datasets/file.hpp"
-#include "stages/support/parallel.hpp"
+#include "stages/datasets/parallel.hpp"
 
 #include "cachebisect/base/error.hpp"
 
@@ -30,7 +30,7 @@ std::string class_folder(const std::string& folder, unsigned class_index) {
 void generate_photos(const std::string& folder, std::uint64_t samples) {
   for (unsigned i = 0; i < kClasses; ++i)
     std::filesystem::create_directory(class_folder(folder, i));
-  parallel_for(samples, [&](std::uint64_t i) {
+  parallel_for(samples, 1, [&](std::uint64_t i) {
     const auto class_index = static_cast<unsigned>(i % kClasses);
     const RgbImage photo = draw_photo(i, class_index);
     write_file(class_folder(folder, class_index) + "/photo_" + padded(i, 6) + ".jpg",
@@ -40,8 +40,8 @@ void generate_photos(const std::string& folder, std::uint64_t samples) {
 #else
 void generate_photos(const std::string& /*folder*/, std::uint64_t /*samples*/) {
   throw Error(ErrorKind::usage,
-              "this build makes no JPEG files; build it with CACHEBISECT_WITH_TURBOJPEG=ON, or "
-              "give a \"path\" with images");
+              "this build cannot write JPEG files; build with CACHEBISECT_WITH_TURBOJPEG=ON, or "
+              "give a \"path\" that has images");
 }
 #endif
 

@@ -1,4 +1,4 @@
-// A folder of photo-like JPEG files, for when no real photographs are at hand.
+// Generates a folder of photo-like JPEG files, for use without real photographs.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace cachebisect::stages {
 
-/// About how many bytes one file has.
+/// Approximate size of a file, in bytes.
 inline constexpr std::uint64_t kPhotoBytes = 70'000;
 
 /// Dense RGB pixels.
@@ -17,13 +17,14 @@ struct RgbImage {
   std::vector<std::uint8_t> pixels;
 };
 
-/// Writes `samples` files in ten class folders: about 500x375 pixels, 4:2:0, about 70 KB. The same
-/// bytes on every run with the same JPEG library. Throws Error(usage) in a build without TurboJPEG.
+/// Writes `samples` files in ten class folders: about 500x375 pixels, 4:2:0, about 70 KB each. The
+/// same bytes on every run with the same JPEG library. Throws Error(usage) in a build without
+/// TurboJPEG.
 void generate_photos(const std::string& folder, std::uint64_t samples);
 
-/// Photo number `index` by the dead leaves model (Lee, Mumford, Huang, "Occlusion models for
-/// natural images", IJCV 2001): discs of power-law sizes that hide each other, which gives the 1/f
-/// spectrum and the edges of photographs, with shading and grain. Colours lean to the class's own.
+/// Draws photo number `index` by the dead leaves model (Lee, Mumford, Huang, "Occlusion models for
+/// natural images", IJCV 2001): overlapping discs of power-law sizes, which give the 1/f spectrum
+/// and the edges of photographs, with shading and grain. The class tints the colours.
 RgbImage draw_photo(std::uint64_t index, unsigned class_index);
 
 }  // namespace cachebisect::stages

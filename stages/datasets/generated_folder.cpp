@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
   throw Error(ErrorKind::data, "the " + set.kind + " data set (about " +
                                    std::to_string((set.bytes + 999'999) / 1'000'000) +
                                    " MB) cannot be generated in " + folder + ": " + what +
-                                   "; nothing was left there. Make room or give a \"path\" that "
-                                   "can be written");
+                                   "; nothing was left behind. Free some space, or give a "
+                                   "writable \"path\"");
 }
 
-/// A folder beside its target that goes away unless it is renamed to it.
+/// A folder next to its target; removed unless it is renamed to the target.
 class PartialFolder {
  public:
   explicit PartialFolder(const fs::path& target)
@@ -45,7 +45,7 @@ class PartialFolder {
     kept_ = true;
   }
 
-  /// Removes what processes that were killed have left; only under the lock.
+  /// Removes the partial folders of killed processes; only under the lock.
   static void remove_stale(const fs::path& target) {
     const std::string start = prefix(target).string();
     for (const fs::directory_entry& entry : fs::directory_iterator(target.parent_path())) {
@@ -87,8 +87,8 @@ void generate_folder(const std::string& folder, const GeneratedSet& set) {
   const fs::path target = normal_path(folder);
   try {
     fs::create_directories(target.parent_path());
-    // The lock is on the parent folder itself, so that no lock file stays behind. Where a file
-    // system has no such locks, the rename alone keeps the result whole.
+    // The lock is on the parent folder, so that no lock file remains. On a file system without
+    // locks, the rename alone keeps the result complete.
     const FileDescriptor parent(
         ::open(target.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     const bool locked = parent.is_open() && ::flock(parent.get(), LOCK_EX) == 0;
@@ -97,9 +97,9 @@ void generate_folder(const std::string& folder, const GeneratedSet& set) {
     generate_locked(target, set);
   } catch (const fs::filesystem_error& error) {
     const auto code = static_cast<std::errc>(error.code().value());
-    const bool made_by_another =
+    const bool generated_elsewhere =
         code == std::errc::directory_not_empty || code == std::errc::file_exists;
-    if (made_by_another && !is_absent(target.string())) return;
+    if (generated_elsewhere && !is_absent(target.string())) return;
     fail(target.string(), set, errno_text(error.code().value()));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::data) throw;
@@ -124,7 +124,7 @@ bool is_absent(const std::string& folder) {
 ParamSpec if_missing_param() {
   return {.name = "if_missing",
           .type = ParamType::string,
-          .doc = "when there is no data at `path`: fail, or generate a data set of the same format",
+          .doc = "when there is no data at `path`: fail, or generate a data set in the same format",
           .default_value = std::string("fail"),
           .choices = {"fail", "generate"}};
 }
@@ -132,7 +132,7 @@ ParamSpec if_missing_param() {
 ParamSpec generated_samples_param(std::int64_t default_value) {
   return {.name = "generated_samples",
           .type = ParamType::integer,
-          .doc = "training samples of a generated data set",
+          .doc = "number of training samples to generate",
           .default_value = default_value,
           .minimum = 10,
           .maximum = 1'000'000};

@@ -1,4 +1,4 @@
-// Data sets that are generated when they are missing: made whole in one step, and labelled.
+// Generates missing data sets: atomically, and marked as generated.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@ namespace cachebisect::stages {
 /// Name of the file that marks a folder as generated.
 inline constexpr const char* kGeneratedMarker = "GENERATED";
 
-/// What is to be made.
+/// The data set to generate.
 struct GeneratedSet {
-  std::string kind;           ///< what the marker calls it: "mnist-like"
-  std::uint64_t samples = 0;  ///< of the training split
-  std::uint64_t bytes = 0;    ///< about, for the message when there is no room
+  std::string kind;           ///< its name in the marker file: "mnist-like"
+  std::uint64_t samples = 0;  ///< in the training split
+  std::uint64_t bytes = 0;    ///< approximate size, for the message when there is no room
   std::function<void(const std::string& folder)> write;  ///< fills an empty folder
 };
 
-/// Makes `folder` unless it is there by now: written beside it and renamed, so that it is there
-/// whole or not at all, and once only when several processes ask at the same time.
-/// Throws Error(data) that names the folder and the remedy when it cannot be made (no room, read
-/// only, in the way).
+/// Generates `folder` unless it exists by now. It is written next to its place and renamed, so that
+/// it is complete or absent, and generated once even if several processes ask at the same time.
+/// Throws Error(data) that names the folder and the remedy when that fails (no room, read only, a
+/// file of that name).
 void generate_folder(const std::string& folder, const GeneratedSet& set);
 
-/// Whether `path` (a folder, or a file in one) carries the marker.
+/// Whether `path` (a folder, or a file in one) is marked as generated.
 bool is_generated(const std::string& path);
 
-/// Whether there is nothing at `folder`, or an empty folder.
+/// Whether `folder` does not exist or is empty.
 bool is_absent(const std::string& folder);
 
 /// The parameters `if_missing` and `generated_samples` of sources that can generate their data.

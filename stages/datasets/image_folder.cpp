@@ -13,13 +13,13 @@
 namespace cachebisect::stages {
 namespace {
 
-constexpr std::size_t kDeepest = 64;
+constexpr std::size_t kMaxDepth = 64;
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw Error(ErrorKind::data, path + ": " + what);
 }
 
-/// Identity of a folder, to notice that it is its own ancestor.
+/// Identity of a folder, to detect a folder that is its own ancestor.
 struct FolderId {
   dev_t device;
   ino_t inode;
@@ -36,7 +36,7 @@ mode_t mode_of(const std::string& path) {
   if (::stat(path.c_str(), &status) == 0) return status.st_mode;
   struct stat link {};
   if (errno == ENOENT && ::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode))
-    fail(path, "is a link to nothing; remove it or mend its target");
+    fail(path, "is a broken link; remove it or fix its target");
   fail(path, "cannot be examined: " + errno_text(errno));
 }
 
@@ -64,7 +64,7 @@ void sort_into(Listing& listing, const std::string& folder, const dirent& entry,
   const mode_t mode = mode_of(path);
   if (S_ISDIR(mode)) return listing.folders.push_back(path);
   if (!image_name) return;
-  if (!S_ISREG(mode)) fail(path, "has an image's name and is no regular file; remove it");
+  if (!S_ISREG(mode)) fail(path, "is named like an image but is not a regular file; remove it");
   listing.files.push_back(path);
 }
 
@@ -86,27 +86,28 @@ Listing list_folder(const std::string& folder, std::span<const std::string> exte
   return listing;
 }
 
-/// Enters `folder` on the way down; throws when it is already on the way.
-void push_folder(const std::string& folder, std::vector<FolderId>& way) {
+/// Adds `folder` to the path of folders being listed; throws if it is already on it.
+void push_folder(const std::string& folder, std::vector<FolderId>& open_folders) {
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0)
     fail(folder, "cannot be examined: " + errno_text(errno));
   const FolderId id{status.st_dev, status.st_ino};
-  if (std::ranges::find(way, id) != way.end())
-    fail(folder, "leads back to a folder above it, a loop; remove the link");
-  if (way.size() >= kDeepest)
-    fail(folder,
-         "lies over " + std::to_string(kDeepest) + " folders deep; is this the right path?");
-  way.push_back(id);
+  if (std::ranges::find(open_folders, id) != open_folders.end())
+    fail(folder, "leads back to a folder above it; remove the link");
+  if (open_folders.size() >= kMaxDepth)
+    fail(folder, "is over " + std::to_string(kMaxDepth) + " folders deep; is this the right path?");
+  open_folders.push_back(id);
 }
 
 void collect(const std::string& folder, std::uint32_t label,
-             std::span<const std::string> extensions, std::vector<FolderId>& way, FileList& list) {
-  push_folder(folder, way);
+             std::span<const std::string> extensions, std::vector<FolderId>& open_folders,
+             FileList& list) {
+  push_folder(folder, open_folders);
   const Listing listing = list_folder(folder, extensions);
   for (const std::string& file : listing.files) list.add(file, label);
-  for (const std::string& inner : listing.folders) collect(inner, label, extensions, way, list);
-  way.pop_back();
+  for (const std::string& inner : listing.folders)
+    collect(inner, label, extensions, open_folders, list);
+  open_folders.pop_back();
 }
 
 std::string joined(std::span<const std::string> words) {
@@ -129,19 +130,19 @@ void FileList::shrink_to_fit() {
 
 FileList list_image_folder(const std::string& root, std::span<const std::string> extensions) {
   FileList list;
-  std::vector<FolderId> way;
-  push_folder(root, way);
+  std::vector<FolderId> open_folders;
+  push_folder(root, open_folders);
   const Listing top = list_folder(root, extensions);
   if (top.folders.empty()) {
     fail(root, top.files.empty()
-                   ? "holds no class folders; there must be one for each class, with its images"
-                   : "holds images and no class folders; put them into one folder for each class");
+                   ? "has no class folders; give each class a folder with its images"
+                   : "has images but no class folders; give each class a folder with its images");
   }
   for (std::uint32_t label = 0; label < top.folders.size(); ++label) {
     const std::uint64_t before = list.size();
-    collect(top.folders[label], label, extensions, way, list);
+    collect(top.folders[label], label, extensions, open_folders, list);
     if (list.size() == before)
-      fail(top.folders[label], "holds no image (" + joined(extensions) + "); remove the folder");
+      fail(top.folders[label], "has no images (" + joined(extensions) + "); remove the folder");
   }
   list.shrink_to_fit();
   return list;

@@ -1,5 +1,4 @@
-// The list of image files below a folder with a folder a class, as torchvision's ImageFolder reads
-// it.
+// Lists the image files of a folder with one subfolder per class, like torchvision's ImageFolder.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +9,14 @@
 
 namespace cachebisect::stages {
 
-/// All paths in one piece of memory: some bytes beyond the names themselves, however many there
-/// are.
+/// Paths and labels. All paths share one block of memory, with a few bytes of overhead each.
 class FileList {
  public:
   void add(std::string_view path, std::uint32_t label);
   void shrink_to_fit();
 
   [[nodiscard]] std::uint64_t size() const noexcept { return entries_.size(); }
-  /// The path, ended by a NUL. Valid as long as the list is not changed.
+  /// The path, NUL-terminated. Valid until the list changes.
   [[nodiscard]] const char* path(std::uint64_t index) const {
     return text_.data() + at(index).begin;
   }
@@ -35,11 +33,11 @@ class FileList {
   std::vector<Entry> entries_;
 };
 
-/// Lists the files of `root` whose names end in one of the `extensions` (lower case, with the dot;
-/// case is ignored). Classes are the folders of `root` sorted by name; within a class files come in
-/// natural order, folders of any depth included; links are followed. Throws Error(data) on a folder
-/// that cannot be read, a loop of links, a dangling link, something that is no regular file under
-/// an image's name, no class at all, or a class without images.
+/// Lists the files under `root` whose names end in one of the `extensions` (lower case, with the
+/// dot; case is ignored). Classes are the folders of `root` sorted by name; within a class, files
+/// of all depths are in natural order. Links are followed. Throws Error(data) for a folder that
+/// cannot be read, a loop of links, a broken link, an image's name on something that is not a
+/// regular file, no class at all, or a class without images.
 FileList list_image_folder(const std::string& root, std::span<const std::string> extensions);
 
 }  // namespace cachebisect::stages

@@ -8,7 +8,7 @@ namespace {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-/// The run of digits at the front of `text`, which loses it; leading zeros are left out.
+/// Removes the run of digits at the front of `text` and returns it without leading zeros.
 std::string_view take_number(std::string_view& text) noexcept {
   const auto end =
       static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin());

@@ -8,7 +8,7 @@ namespace cachebisect::stages {
 /// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 class SmallRandom {
  public:
-  /// Streams of different (seed, stream) are independent for the purpose.
+  /// Different pairs (seed, stream) give independent numbers, well enough for images.
   constexpr SmallRandom(std::uint64_t seed, std::uint64_t stream) noexcept
       : state_(seed * 0xD1342543DE82EF95ULL ^ stream * 0x9E3779B97F4A7C15ULL) {
     next();
@@ -22,7 +22,7 @@ class SmallRandom {
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
     return x ^ (x >> 31);
   }
-  /// Uniform integer in [low, high], by the high half of a product (its bias is below 2^-32).
+  /// Uniform integer in [low, high], from the high half of a product (bias below 2^-32).
   constexpr int between(int low, int high) noexcept {
     const auto range = static_cast<std::uint64_t>(high - low) + 1;
     return low + static_cast<int>((next() >> 32) * range >> 32);

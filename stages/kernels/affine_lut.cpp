@@ -7,7 +7,7 @@ const ByteTable& table_of(const std::vector<ByteTable>& tables, std::int64_t cha
   return tables.size() == 1 ? tables.front() : tables[static_cast<std::size_t>(channel)];
 }
 
-// Three planes of one row at once: the pixels are read only once.
+// Fills three planes at once, so that each pixel is read only once.
 void spread_row(const std::uint8_t* from, std::int64_t width, float* red, float* green, float* blue,
                 const ByteTable& r, const ByteTable& g, const ByteTable& b) {
   for (std::int64_t x = 0; x < width; ++x) {

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 
 #include "stages/kernels/target_clones.hpp"
 
 namespace cachebisect::stages {
 namespace {
 
-// -1 -> 1, length -> length - 2: the border itself is not repeated.
+// -1 -> 1, length -> length - 2: the border pixel is not repeated.
 std::int64_t reflect(std::int64_t at, std::int64_t length) noexcept {
   if (at < 0) return -at;
   return at < length ? at : 2 * length - 2 - at;
@@ -25,16 +24,7 @@ CACHEBISECT_CLONES void add_weighted(const float* from, float weight, float* to,
   for (std::int64_t i = 0; i < length; ++i) to[i] += weight * from[i];
 }
 
-void finish(const float* from, std::uint8_t* to, std::int64_t length) noexcept {
-  for (std::int64_t i = 0; i < length; ++i)
-    to[i] = static_cast<std::uint8_t>(std::clamp(std::nearbyint(from[i]), 0.0F, 255.0F));
-}
-
-void finish(const float* from, float* to, std::int64_t length) noexcept {
-  std::copy(from, from + length, to);
-}
-
-// Widens a row by `half` reflected pixels on each side.
+// Extends a row by `half` reflected pixels on each side.
 void pad_row(const float* from, std::int64_t width, std::int64_t channels, std::int64_t half,
              float* to) noexcept {
   for (std::int64_t x = -half; x < width + half; ++x) {
@@ -79,7 +69,8 @@ void blur(const ImageIn<T>& in, T* out, std::span<const float> kernel, Arena& ar
       add_weighted(padded.data() + static_cast<std::int64_t>(k) * in.channels, kernel[k],
                    mixed.data(), length);
     }
-    finish(mixed.data(), out + y * length, length);
+    T* to = out + y * length;
+    for (const float value : mixed) *to++ = to_pixel<T>(value);
   }
 }
 

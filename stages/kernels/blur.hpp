@@ -10,11 +10,11 @@
 
 namespace cachebisect::stages {
 
-/// Weights of an odd `kernel_size`, summing to 1; sigma in pixels.
+/// The weights of a kernel of odd size, which sum to 1; sigma in pixels.
 std::span<const float> gaussian_kernel(std::int64_t kernel_size, double sigma, Arena& arena);
 
-/// `out` is dense and of the size of `in`; both sides are longer than half the kernel. uint8 is
-/// rounded to nearest: within 1 of 255 of torchvision.
+/// Blurs `in` into `out`, which is dense and of the same size; both sides must be longer than half
+/// the kernel. T is std::uint8_t (rounded to nearest, within 1 of 255 of torchvision) or float.
 template <class T>
 void blur(const ImageIn<T>& in, T* out, std::span<const float> kernel, Arena& arena);
 

@@ -9,7 +9,7 @@
 namespace cachebisect::stages {
 namespace {
 
-// ITU-R 601-2 luma as torchvision writes it, in 1/65536; the shift floors, as its cast does.
+// ITU-R 601-2 luma with torchvision's weights, in 1/65536; the shift truncates, as its cast does.
 constexpr std::uint32_t kRed = 19589;
 constexpr std::uint32_t kGreen = 38470;
 constexpr std::uint32_t kBlue = 7471;
@@ -18,7 +18,7 @@ std::uint32_t luma(std::uint32_t red, std::uint32_t green, std::uint32_t blue) n
   return (red * kRed + green * kGreen + blue * kBlue) >> 16;
 }
 
-// torchvision's blend: factor * value + (1 - factor) * other, cut to 0..255, fraction dropped.
+// torchvision's blend: factor * value + (1 - factor) * other, clamped to 0..255 and truncated.
 std::uint8_t blend(float value, float other, float factor) noexcept {
   return static_cast<std::uint8_t>(
       std::clamp(value * factor + other * (1.0F - factor), 0.0F, 255.0F));
@@ -59,7 +59,7 @@ float hsv_channel(float n, float h6, float range, float v) noexcept {
   return v - range * std::max(0.0F, std::min(std::min(k, 4.0F - k), 1.0F));
 }
 
-CACHEBISECT_CLONES void turn_hue(std::uint8_t* data, std::int64_t pixels, float turn6) noexcept {
+CACHEBISECT_CLONES void shift_hue(std::uint8_t* data, std::int64_t pixels, float shift6) noexcept {
   for (std::int64_t i = 0; i < pixels; ++i) {
     std::uint8_t* pixel = data + 3 * i;
     const auto r = static_cast<float>(pixel[0]);
@@ -72,10 +72,10 @@ CACHEBISECT_CLONES void turn_hue(std::uint8_t* data, std::int64_t pixels, float 
     const float from_green = (b - r) * scale + 2.0F;
     const float from_blue = (r - g) * scale + 4.0F;
     float h6 = high == r ? from_red : (high == g ? from_green : from_blue);
-    h6 += turn6;
+    h6 += shift6;
     h6 = h6 < 0.0F ? h6 + 6.0F : h6;
     h6 = h6 >= 6.0F ? h6 - 6.0F : h6;
-    // Values are exact levels where nothing turns; the half rounds to the nearest one.
+    // The half rounds to nearest, so that a shift of 0 gives the exact input.
     pixel[0] = static_cast<std::uint8_t>(hsv_channel(5.0F, h6, range, high) + 0.5F);
     pixel[1] = static_cast<std::uint8_t>(hsv_channel(3.0F, h6, range, high) + 0.5F);
     pixel[2] = static_cast<std::uint8_t>(hsv_channel(1.0F, h6, range, high) + 0.5F);
@@ -122,7 +122,7 @@ void adjust_saturation(const Pixels& pixels, float factor) noexcept {
 }
 
 void adjust_hue(const Pixels& pixels, float factor) noexcept {
-  if (pixels.channels == 3 && factor != 0) turn_hue(pixels.data.data(), count(pixels), factor * 6);
+  if (pixels.channels == 3 && factor != 0) shift_hue(pixels.data.data(), count(pixels), factor * 6);
 }
 
 void to_grayscale(std::span<const std::uint8_t> from, std::span<std::uint8_t> to,

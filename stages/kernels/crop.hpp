@@ -1,4 +1,4 @@
-// Cutting, mirroring and padding: they move elements of any dtype and never compute with them.
+// Cropping, flipping and padding: moves elements of any dtype, computes with none.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace cachebisect::stages {
 
-/// Copies the part of `in` at (top, left) that is as large as `out`; what lies outside `in` becomes
+/// Copies the part of `in` at (top, left) with the size of `out`; pixels outside `in` become
 /// `fill`.
 template <class T>
 void crop(const ImageIn<T>& in, std::int64_t top, std::int64_t left, const ImageOut<T>& out,
@@ -34,10 +34,10 @@ void crop(const ImageIn<T>& in, std::int64_t top, std::int64_t left, const Image
   }
 }
 
-/// Mirrors left and right.
+/// Flips left to right.
 template <class T>
 void flip_columns(const ImageIn<T>& in, const ImageOut<T>& out) {
-  // Column 0 of the input is the last of the output: the same copy with the stride turned round.
+  // The first input column is the last output column: the same copy with a negative stride.
   for (std::int64_t y = 0; y < in.height; ++y) {
     const T* from = in.row(y);
     T* last = out.row(y) + (in.width - 1) * out.column_stride;
@@ -54,7 +54,7 @@ void flip_columns(const ImageIn<T>& in, const ImageOut<T>& out) {
   }
 }
 
-/// Mirrors top and bottom.
+/// Flips top to bottom.
 template <class T>
 void flip_rows(const ImageIn<T>& in, const ImageOut<T>& out) {
   for (std::int64_t y = 0; y < in.height; ++y)

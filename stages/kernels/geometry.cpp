@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kTries = 10;
 
-// Height and width of an area of a share in `scale`; `aspect` is the first side over the second.
+// The sides of a box; first / second is its aspect ratio.
 struct Sides {
   std::int64_t first;
   std::int64_t second;
@@ -20,8 +20,8 @@ Sides draw_sides(double area, const Range& scale, const Range& ratio, RandomStre
   return {std::llrint(std::sqrt(target * aspect)), std::llrint(std::sqrt(target / aspect))};
 }
 
-Box draw_place(std::int64_t height, std::int64_t width, std::int64_t box_height,
-               std::int64_t box_width, RandomStream& random) {
+Box draw_position(std::int64_t height, std::int64_t width, std::int64_t box_height,
+                  std::int64_t box_width, RandomStream& random) {
   const auto top = random.below(static_cast<std::uint64_t>(height - box_height + 1));
   const auto left = random.below(static_cast<std::uint64_t>(width - box_width + 1));
   return {static_cast<std::int64_t>(top), static_cast<std::int64_t>(left), box_height, box_width};
@@ -39,7 +39,8 @@ Box random_resized_box(std::int64_t height, std::int64_t width, const Range& sca
   const double area = static_cast<double>(height) * static_cast<double>(width);
   for (int i = 0; i < kTries; ++i) {
     const auto [w, h] = draw_sides(area, scale, ratio, random);
-    if (w > 0 && w <= width && h > 0 && h <= height) return draw_place(height, width, h, w, random);
+    if (w > 0 && w <= width && h > 0 && h <= height)
+      return draw_position(height, width, h, w, random);
   }
   const double aspect = static_cast<double>(width) / static_cast<double>(height);
   std::int64_t w = width;
@@ -59,7 +60,7 @@ std::optional<Box> random_erasing_box(std::int64_t height, std::int64_t width, c
   const double area = static_cast<double>(height) * static_cast<double>(width);
   for (int i = 0; i < kTries; ++i) {
     const auto [h, w] = draw_sides(area, scale, ratio, random);
-    if (h < height && w < width) return draw_place(height, width, h, w, random);
+    if (h < height && w < width) return draw_position(height, width, h, w, random);
   }
   return std::nullopt;
 }

@@ -1,6 +1,8 @@
 // Images as stages see them: dense HWC in, any strides out.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -12,7 +14,7 @@
 
 namespace cachebisect::stages {
 
-/// A part of an image, in pixels. top and left may be negative where a kernel pads.
+/// A part of an image, in pixels. top and left may be negative for kernels that pad.
 struct Box {
   std::int64_t top = 0;
   std::int64_t left = 0;
@@ -33,7 +35,7 @@ struct ImageIn {
   [[nodiscard]] Box whole() const noexcept { return {0, 0, height, width}; }
 };
 
-/// An image to write: shape HWC, strides in elements of whatever layout the owner has.
+/// An HWC image to write; the strides, in elements, may be of any layout.
 template <class T>
 struct ImageOut {
   T* data = nullptr;
@@ -45,7 +47,7 @@ struct ImageOut {
   std::int64_t channel_stride = 0;
 
   [[nodiscard]] T* row(std::int64_t y) const noexcept { return data + y * row_stride; }
-  /// True when a row's pixels lie as in a dense HWC image.
+  /// True if a row's pixels are laid out as in a dense HWC image.
   [[nodiscard]] bool interleaved() const noexcept {
     return channel_stride == 1 && column_stride == channels;
   }
@@ -69,14 +71,7 @@ ImageOut<T> image_out(const TensorView& view) noexcept {
           view.strides[2]};
 }
 
-/// A dense HWC image to write.
-template <class T>
-ImageOut<T> dense_image(T* data, std::int64_t height, std::int64_t width,
-                        std::int64_t channels) noexcept {
-  return {data, height, width, channels, width * channels, channels, 1};
-}
-
-/// Puts `width` interleaved pixels into row `y` of `out`, from column `x` on.
+/// Copies `width` interleaved pixels to row `y` of `out`, from column `x` on.
 template <class T>
 void store_row(const T* pixels, std::int64_t width, const ImageOut<T>& out, std::int64_t y,
                std::int64_t x = 0) noexcept {
@@ -100,8 +95,8 @@ void store_row(const T* pixels, std::int64_t width, const ImageOut<T>& out, std:
   }
 }
 
-/// Calls `work` with a value of the unsigned integer type that is as wide as `dtype`: for stages
-/// that move elements and never compute with them.
+/// Calls `work` with a value of the unsigned integer type that is as wide as `dtype`: for kernels
+/// that move elements and do not compute with them.
 template <class Work>
 void visit_bits(DType dtype, Work&& work) {
   switch (size_of(dtype)) {
@@ -116,7 +111,14 @@ void visit_bits(DType dtype, Work&& work) {
   }
 }
 
-/// Calls `work` with a value of the pixel type: uint8 or float32.
+/// A computed value as a pixel: uint8 is rounded to nearest and clamped, float is kept.
+template <class T>
+T to_pixel(float value) noexcept {
+  if constexpr (std::is_same_v<T, float>) return value;
+  return static_cast<T>(std::clamp(std::nearbyint(value), 0.0F, 255.0F));
+}
+
+/// Calls `work` with a value of the pixel type: std::uint8_t or float.
 template <class Work>
 void visit_pixel(DType dtype, Work&& work) {
   if (dtype == DType::uint8) return work(std::uint8_t{});

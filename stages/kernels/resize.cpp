@@ -20,7 +20,7 @@ template <int kChannels>
 [[gnu::always_inline]] inline void mix_columns(const std::uint8_t* from, std::uint8_t* to,
                                                std::int64_t begin, std::int64_t outputs,
                                                const AxisWeights& axis) {
-  const std::int32_t half = axis.precision > 0 ? 1 << (axis.precision - 1) : 0;
+  const std::int32_t half = axis.half();
   for (std::int64_t i = begin; i < outputs; ++i) {
     const std::int16_t* weights = axis.fixed + i * axis.taps;
     const std::uint8_t* pixels = from + axis.first[i] * kChannels;
@@ -35,7 +35,7 @@ template <int kChannels>
   }
 }
 
-// A row of interleaved pixels, squeezed or stretched along x.
+// Resamples a row of interleaved pixels along x.
 CACHEBISECT_CLONES void mix_row(const std::uint8_t* from, std::int64_t width, std::uint8_t* to,
                                 std::int64_t outputs, std::int64_t channels,
                                 const AxisWeights& axis) {
@@ -44,7 +44,7 @@ CACHEBISECT_CLONES void mix_row(const std::uint8_t* from, std::int64_t width, st
     return mix_columns<3>(from, to, done, outputs, axis);
   }
   if (channels == 1) return mix_columns<1>(from, to, 0, outputs, axis);
-  const std::int32_t half = axis.precision > 0 ? 1 << (axis.precision - 1) : 0;
+  const std::int32_t half = axis.half();
   for (std::int64_t i = 0; i < outputs; ++i) {
     for (std::int64_t c = 0; c < channels; ++c) {
       std::int32_t sum = half;
@@ -68,12 +68,12 @@ CACHEBISECT_CLONES void mix_row(const float* from, std::int64_t /*width*/, float
   }
 }
 
-// One row that comes out: the weighted sum of the rows of `output`, `stride` elements apart.
+// The weighted sum of the source rows of output row `output`; rows are `stride` elements apart.
 CACHEBISECT_CLONES void blend_rows(const std::uint8_t* from, std::int64_t stride,
                                    const AxisWeights& axis, std::int64_t output, std::uint8_t* to,
                                    std::int64_t length) {
   const std::int16_t* weights = axis.fixed + output * axis.taps;
-  const std::int32_t half = axis.precision > 0 ? 1 << (axis.precision - 1) : 0;
+  const std::int32_t half = axis.half();
   const std::int64_t done = blend_rows_simd(from, stride, axis, output, to, length);
   for (std::int64_t i = done; i < length; ++i) {
     std::int32_t sum = half;
@@ -105,7 +105,7 @@ void resize_nearest(const ImageIn<T>& in, const Box& box, const ImageOut<T>& out
   }
 }
 
-// Rows [first, first + count) of the source, each already of the width that comes out.
+// Source rows from `first` on, already resized to the output width.
 template <class T>
 struct Rows {
   const T* data;
@@ -114,8 +114,8 @@ struct Rows {
 };
 
 template <class T>
-Rows<T> squeeze_rows(const ImageIn<T>& in, const Box& box, std::int64_t width, std::int64_t first,
-                     std::int64_t last, const ResizeFilter& filter, Arena& arena) {
+Rows<T> resize_rows(const ImageIn<T>& in, const Box& box, std::int64_t width, std::int64_t first,
+                    std::int64_t last, const ResizeFilter& filter, Arena& arena) {
   const std::int64_t stride = in.width * in.channels;
   if (width == box.width) return {in.row(first) + box.left * in.channels, first, stride};
   const AxisWeights axis = make_weights(box.left, box.width, width, filter, arena);
@@ -133,7 +133,7 @@ ResizeFilter::Kind filter_kind(std::string_view name) {
   if (name == "area") return ResizeFilter::Kind::area;
   if (name == "bilinear") return ResizeFilter::Kind::bilinear;
   if (name == "bicubic") return ResizeFilter::Kind::bicubic;
-  throw Error(ErrorKind::internal, "no interpolation is called " + std::string(name));
+  throw Error(ErrorKind::internal, "unknown interpolation " + std::string(name));
 }
 
 template <class T>
@@ -143,7 +143,7 @@ void resize(const ImageIn<T>& in, const Box& box, const ImageOut<T>& out,
   const AxisWeights axis = make_weights(box.top, box.height, out.height, filter, arena);
   const std::int64_t last = out.height - 1;
   const std::int64_t end = axis.first[last] + (axis.identity ? 1 : axis.count[last]);
-  const Rows<T> rows = squeeze_rows(in, box, out.width, axis.first[0], end, filter, arena);
+  const Rows<T> rows = resize_rows(in, box, out.width, axis.first[0], end, filter, arena);
   const std::int64_t length = out.width * in.channels;
   T* scratch = arena.take_array<T>(static_cast<std::size_t>(length)).data();
   for (std::int64_t y = 0; y < out.height; ++y) {

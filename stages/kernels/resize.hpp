@@ -1,4 +1,4 @@
-// Separable resizing with weights computed once an axis (Pillow's algorithm, ImagingResample).
+// Separable resizing with weights computed once per axis (Pillow's algorithm, ImagingResample).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace cachebisect::stages {
 
-/// How a pixel that comes out is made of those that go in.
+/// How an output pixel is computed from input pixels.
 struct ResizeFilter {
   enum class Kind { nearest, area, bilinear, bicubic };
   Kind kind = Kind::bilinear;
@@ -22,9 +22,9 @@ struct ResizeFilter {
 /// "nearest", "area", "bilinear" or "bicubic". Throws Error(internal) for another name.
 ResizeFilter::Kind filter_kind(std::string_view name);
 
-/// Resizes the part `box` of `in` (which lies inside it) to the size of `out`, as if it had been
-/// cut out first. Within 1 of 255 of torchvision; of Pillow too for bilinear and area; equal to
-/// Pillow for nearest. T is std::uint8_t or float. Scratch comes from `arena`. Thread safe.
+/// Resizes the part `box` of `in` (which must lie inside it) to the size of `out`, as if it had
+/// been cropped first. Within 1 of 255 of torchvision, and of Pillow for bilinear and area; equal
+/// to Pillow for nearest. T is std::uint8_t or float. Scratch comes from `arena`. Thread safe.
 template <class T>
 void resize(const ImageIn<T>& in, const Box& box, const ImageOut<T>& out,
             const ResizeFilter& filter, Arena& arena);

@@ -10,7 +10,7 @@ using Kind = ResizeFilter::Kind;
 
 struct Filter {
   Kind kind;
-  double a;  ///< of bicubic
+  double a;  ///< the parameter of bicubic
 
   [[nodiscard]] double support() const noexcept {
     return kind == Kind::area ? 0.5 : kind == Kind::bilinear ? 1.0 : 2.0;
@@ -25,13 +25,13 @@ struct Filter {
   }
 };
 
-// One row of weights, and where it begins in the source.
+// The source pixels that one output is computed from.
 struct Window {
   std::int64_t first;
   std::int64_t count;
 };
 
-// Pillow's: the window is cut at the border and what is left is scaled to sum to 1.
+// Like Pillow: the window is cut at the border and the remaining weights are scaled to sum to 1.
 Window cut_window(double center, double support, double scale, std::int64_t length,
                   const Filter& filter, float* weights) {
   const auto low = std::max<std::int64_t>(static_cast<std::int64_t>(center - support + 0.5), 0);
@@ -49,7 +49,7 @@ Window cut_window(double center, double support, double scale, std::int64_t leng
   return {low, high - low};
 }
 
-// Without antialias: pixels beyond the border are the border's.
+// Without antialias: pixels beyond the border repeat the border pixel.
 Window clamped_window(double center, double support, std::int64_t length, const Filter& filter,
                       float* weights) {
   const auto reach = static_cast<std::int64_t>(support);
@@ -64,7 +64,7 @@ Window clamped_window(double center, double support, std::int64_t length, const 
   return {low, high - low + 1};
 }
 
-// The most bits for which the largest weight fits 16 bits and a sum of 255s fits 32.
+// The most bits for which the largest weight fits in 16 bits and a weighted sum in 32.
 int choose_precision(const float* weights, std::int64_t count) {
   float largest = 0;
   for (std::int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(weights[i]));

@@ -1,22 +1,14 @@
 #include "stages/kernels/rotate.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <type_traits>
 
 namespace cachebisect::stages {
 namespace {
 
 template <class T>
-T to_pixel(float value) noexcept {
-  if constexpr (std::is_same_v<T, float>) return value;
-  return static_cast<T>(std::clamp(std::nearbyint(value), 0.0F, 255.0F));
-}
-
-template <class T>
-void take_nearest(const ImageIn<T>& in, float x, float y, float fill, T* to) noexcept {
+void sample_nearest(const ImageIn<T>& in, float x, float y, float fill, T* to) noexcept {
   const auto column = static_cast<std::int64_t>(std::nearbyint(x));
   const auto row = static_cast<std::int64_t>(std::nearbyint(y));
   const bool inside = column >= 0 && column < in.width && row >= 0 && row < in.height;
@@ -24,9 +16,9 @@ void take_nearest(const ImageIn<T>& in, float x, float y, float fill, T* to) noe
     to[c] = inside ? in.row(row)[column * in.channels + c] : to_pixel<T>(fill);
 }
 
-// Corners outside count as 0 and lower the coverage; torchvision then blends with `fill` by it.
+// Corners outside the image count as 0; as in torchvision, the covered share blends with `fill`.
 template <class T>
-void take_bilinear(const ImageIn<T>& in, float x, float y, float fill, T* to) noexcept {
+void sample_bilinear(const ImageIn<T>& in, float x, float y, float fill, T* to) noexcept {
   const float left = std::floor(x);
   const float top = std::floor(y);
   const float fx = x - left;
@@ -66,7 +58,7 @@ void rotate(const ImageIn<T>& in, T* out, double degrees, bool bilinear, float f
       const float dx = static_cast<float>(column) - middle_x;
       const float x = cosine * dx - sine * dy + middle_x;
       const float y = sine * dx + cosine * dy + middle_y;
-      bilinear ? take_bilinear(in, x, y, fill, to) : take_nearest(in, x, y, fill, to);
+      bilinear ? sample_bilinear(in, x, y, fill, to) : sample_nearest(in, x, y, fill, to);
     }
   }
 }

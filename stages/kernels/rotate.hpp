@@ -1,4 +1,4 @@
-// Rotation about the centre, by torchvision's rotate for tensors.
+// Rotation about the centre, as torchvision's rotate does it for tensors.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,9 @@
 
 namespace cachebisect::stages {
 
-/// Turns `in` by `degrees` counter-clockwise into `out`, dense and of the same size; what comes
-/// from outside is `fill`. T is std::uint8_t (bilinear is rounded to nearest) or float.
+/// Rotates `in` by `degrees` counter-clockwise into `out`, which is dense and of the same size;
+/// pixels from outside `in` are `fill`. T is std::uint8_t (bilinear is rounded to nearest) or
+/// float.
 template <class T>
 void rotate(const ImageIn<T>& in, T* out, double degrees, bool bilinear, float fill);
 

@@ -13,7 +13,7 @@
 namespace cachebisect::stages {
 namespace {
 
-// Intel's types for addresses of vectors, without alignment.
+// An unaligned load; the cast is what Intel's interface wants.
 CACHEBISECT_AVX2 __m128i load16(const void* from) noexcept {
   return _mm_loadu_si128(static_cast<const __m128i*>(from));
 }
@@ -25,7 +25,8 @@ T load(const void* from) noexcept {
   return value;
 }
 
-// Four taps of one pixel: 16-bit pairs (tap 0, tap 1) a channel in the lower lane, (2, 3) above.
+// Four taps of one pixel: per channel, 16-bit pairs (tap 0, tap 1) in the lower lane, (2, 3) in the
+// upper one.
 CACHEBISECT_AVX2 __m256i mix_four(const std::uint8_t* pixels,
                                   const std::int16_t* weights) noexcept {
   const __m256i pairs =
@@ -41,9 +42,9 @@ CACHEBISECT_AVX2 __m256i mix_four(const std::uint8_t* pixels,
 CACHEBISECT_AVX2 std::int64_t mix_rgb(const std::uint8_t* from, std::int64_t row_bytes,
                                       std::uint8_t* to, std::int64_t outputs,
                                       const AxisWeights& axis) noexcept {
-  const __m128i half = _mm_set1_epi32(axis.precision > 0 ? 1 << (axis.precision - 1) : 0);
+  const __m128i half = _mm_set1_epi32(axis.half());
   const __m128i shift = _mm_cvtsi32_si128(axis.precision);
-  // The last output is left to the caller: a vector of four bytes would write beyond it.
+  // The last pixel is left to the caller: the four-byte store would write past its end.
   for (std::int64_t i = 0; i + 1 < outputs; ++i) {
     const std::int64_t first = axis.first[i];
     const std::int64_t taps = (axis.count[i] + 3) / 4 * 4;
@@ -62,18 +63,19 @@ CACHEBISECT_AVX2 std::int64_t mix_rgb(const std::uint8_t* from, std::int64_t row
 }
 
 CACHEBISECT_AVX2 std::int64_t blend_rows(const std::uint8_t* from, std::int64_t stride,
-                                         const std::int16_t* weights, std::int32_t count,
-                                         int precision, std::uint8_t* to,
-                                         std::int64_t length) noexcept {
-  const __m256i half = _mm256_set1_epi32(precision > 0 ? 1 << (precision - 1) : 0);
-  const __m128i shift = _mm_cvtsi32_si128(precision);
+                                         const AxisWeights& axis, std::int64_t output,
+                                         std::uint8_t* to, std::int64_t length) noexcept {
+  const std::int16_t* weights = axis.fixed + output * axis.taps;
+  const std::int32_t count = axis.count[output];
+  const __m256i half = _mm256_set1_epi32(axis.half());
+  const __m128i shift = _mm_cvtsi32_si128(axis.precision);
   std::int64_t x = 0;
   for (; x + 16 <= length; x += 16) {
     __m256i low = half;
     __m256i high = half;
     for (std::int32_t t = 0; t < count; t += 2) {
       const std::uint8_t* row = from + t * stride + x;
-      // An odd last tap is paired with itself, under the weight 0 that fills up the weights' row.
+      // An odd last tap is paired with itself; the padding weight of the second one is 0.
       const __m128i a = load16(row);
       const __m128i b = load16(t + 1 < count ? row + stride : row);
       const __m256i pair = _mm256_set1_epi32(load<std::int32_t>(weights + t));
@@ -82,7 +84,7 @@ CACHEBISECT_AVX2 std::int64_t blend_rows(const std::uint8_t* from, std::int64_t 
       high = _mm256_add_epi32(
           high, _mm256_madd_epi16(_mm256_cvtepu8_epi16(_mm_unpackhi_epi8(a, b)), pair));
     }
-    // Packing works lane by lane: put the quarters back in order.
+    // Packing works within lanes: put the quarters back in order.
     const __m256i words = _mm256_permute4x64_epi64(
         _mm256_packs_epi32(_mm256_sra_epi32(low, shift), _mm256_sra_epi32(high, shift)), 0xD8);
     const __m128i bytes =
@@ -96,7 +98,8 @@ CACHEBISECT_AVX2 std::int64_t reverse_rgb(const std::uint8_t* from, std::uint8_t
                                           std::int64_t width) noexcept {
   const __m128i order = _mm_setr_epi8(15, 12, 13, 14, 9, 10, 11, 6, 7, 8, 3, 4, 5, 0, 1, 2);
   std::int64_t x = 0;
-  // Five pixels at a time; the byte before them is written by the next five, so one must remain.
+  // Five pixels at a time. Each store also writes the byte before them, which the next pixels
+  // overwrite, so at least one pixel must remain.
   for (; x + 6 <= width; x += 5) {
     const __m128i reversed = _mm_shuffle_epi8(load16(from + 3 * x), order);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 3 * (width - x - 5) - 1), reversed);
@@ -104,7 +107,7 @@ CACHEBISECT_AVX2 std::int64_t reverse_rgb(const std::uint8_t* from, std::uint8_t
   return x;
 }
 
-// Sixteen bytes of one channel out of 48 of three: `a`, `b`, `c` say which come from which vector.
+// Picks the 16 bytes of one channel from 48 bytes of RGB; `a`, `b` and `c` select from each vector.
 // NOLINTNEXTLINE(modernize-avoid-c-arrays): std::array drops the alignment of vector types
 CACHEBISECT_AVX2 void store_plane(std::uint8_t* to, const __m128i (&pixels)[3], __m128i a,
                                   __m128i b, __m128i c) noexcept {
@@ -152,9 +155,7 @@ std::int64_t mix_rgb_simd(const std::uint8_t* from, std::int64_t row_bytes, std:
 
 std::int64_t blend_rows_simd(const std::uint8_t* from, std::int64_t stride, const AxisWeights& axis,
                              std::int64_t output, std::uint8_t* to, std::int64_t length) noexcept {
-  if (!has_avx2()) return 0;
-  return blend_rows(from, stride, axis.fixed + output * axis.taps, axis.count[output],
-                    axis.precision, to, length);
+  return has_avx2() ? blend_rows(from, stride, axis, output, to, length) : 0;
 }
 
 std::int64_t reverse_rgb_simd(const std::uint8_t* from, std::uint8_t* to,

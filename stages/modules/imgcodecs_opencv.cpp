@@ -1,4 +1,4 @@
-// The module behind support/imgcodecs.hpp: all that links OpenCV's imgcodecs.
+// The module that codecs/imgcodecs.hpp opens: the only code that links OpenCV's imgcodecs.
 #include "stages/codecs/imgcodecs.hpp"
 #include <opencv2/imgcodecs.hpp>
 
@@ -7,10 +7,10 @@
 namespace cachebisect::stages {
 namespace {
 
-/// Codecs throw on damaged data; what they say is about their code, not the data.
+/// Empty for damaged data: the codecs throw, with messages about their code rather than the data.
 cv::Mat decode(const std::byte* bytes, std::size_t size) {
   try {
-    // imdecode takes a Mat of bytes that it does not write.
+    // imdecode takes a mutable Mat but does not write to it.
     const cv::Mat encoded(1, static_cast<int>(size), CV_8UC1,
                           const_cast<std::byte*>(bytes));  // NOLINT
     return cv::imdecode(encoded, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION);
@@ -22,7 +22,7 @@ cv::Mat decode(const std::byte* bytes, std::size_t size) {
 }  // namespace
 }  // namespace cachebisect::stages
 
-extern "C" CACHEBISECT_API bool cachebisect_imgcodecs_decode(
+extern "C" CACHEBISECT_INTERNAL_API bool cachebisect_imgcodecs_decode(
     const std::byte* bytes, std::size_t size, void* user,
     cachebisect::stages::ReceiveRows receive) {
   const cv::Mat image = cachebisect::stages::decode(bytes, size);

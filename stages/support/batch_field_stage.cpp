@@ -22,7 +22,7 @@ void BatchFieldStage::process(const DeviceBatch& input, OwnedDeviceBatch& out, D
   for (const std::string& name : fields_) {
     const auto found = std::ranges::find(input.fields, name, &BatchField::name);
     if (found == input.fields.end()) {
-      throw Error(ErrorKind::internal, "a batch came without its field \"" + name + "\"");
+      throw Error(ErrorKind::internal, "the batch has no field \"" + name + "\"");
     }
     const TensorView& from = found->tensor;
     const FieldSpec to = infer_field({name, from.dtype, from.shape});

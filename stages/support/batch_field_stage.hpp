@@ -1,4 +1,4 @@
-// What the device stages that work field by field have in common.
+// The base of device stages that work field by field.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace cachebisect::stages {
 
-/// A device stage that maps each of its fields on its own.
+/// A device stage that maps each of its fields separately.
 class BatchFieldStage : public DeviceStage {
  public:
   explicit BatchFieldStage(const Params& params);
@@ -19,9 +19,9 @@ class BatchFieldStage : public DeviceStage {
                Stream& stream) const final;
 
  protected:
-  /// What becomes of a batch field [N, ...] of this dtype and shape.
+  /// The output for a batch field [N, ...] of this dtype and shape.
   [[nodiscard]] virtual FieldSpec infer_field(const FieldSpec& input) const = 0;
-  /// Fills `to`, of the dtype and shape that infer_field() gave for `from`.
+  /// Fills `to`, which has the dtype and shape that infer_field() gave for `from`.
   virtual void run(const ConstTensorView& from, const TensorView& to, DeviceOps& ops,
                    Stream& stream) const = 0;
 

@@ -1,7 +1,5 @@
-// The builder functions of stages.hpp: they go through the registry, so that the checks are those
+// The builder functions of stages.hpp. They go through the registry, so that the checks are those
 // of a pipeline file.
-#include <cctype>
-
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/stages.hpp"
@@ -51,30 +49,13 @@ void set_filter(Params& params, const Options& options) {
 
 std::vector<double> list(const std::array<double, 2>& range) { return {range[0], range[1]}; }
 
-// A pipeline file with this one stage: {"stages": [{"use": TYPE, ...}]}.
-std::string one_stage_text(const std::string& type, std::string_view params_json) {
-  const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-  while (!params_json.empty() && blank(params_json.front())) params_json.remove_prefix(1);
-  if (params_json.empty() || params_json.front() != '{')
-    throw Error(ErrorKind::usage, type + ": parameters must be a JSON object, {\"name\": value}");
-  params_json.remove_prefix(1);
-  while (!params_json.empty() && blank(params_json.front())) params_json.remove_prefix(1);
-  const bool empty = !params_json.empty() && params_json.front() == '}';
-  return R"({"stages": [{"use": ")" + type + (empty ? "\"" : "\", ") + std::string(params_json) +
-         "]}";
-}
-
 }  // namespace
 
 BuiltStage make(std::string_view type, std::string_view params_json) {
   const Registry registry = built_in();
   const StageType& found = registry.stage(type);
   const SpecPaths paths{.base_folder = ".", .cache_folder = default_cache_folder()};
-  const PipelineSpec spec = parse_pipeline(one_stage_text(found.type, params_json),
-                                           "the parameters of " + found.type, registry, paths);
-  if (spec.stages.size() != 1)
-    throw Error(ErrorKind::usage, found.type + ": parameters must be one JSON object");
-  return build(found, spec.stages.front().params);
+  return build(found, parse_stage(params_json, found, paths).params);
 }
 
 BuiltStage resize(const ResizeOptions& options) {

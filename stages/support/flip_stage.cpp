@@ -11,8 +11,8 @@ namespace {
 
 class FlipStage final : public FieldStage {
  public:
-  FlipStage(const Params& params, Mirror mirror)
-      : FieldStage(params), p_(params.number("p")), mirror_(mirror) {}
+  FlipStage(const Params& params, FlipDirection direction)
+      : FieldStage(params), p_(params.number("p")), direction_(direction) {}
 
  private:
   FieldSpec infer_field(const FieldSpec& input) override {
@@ -26,7 +26,7 @@ class FlipStage final : public FieldStage {
     const TensorView to = out.resize_strided(input.dtype, input.shape);
     visit_bits(input.dtype, [&](auto bits) {
       using T = decltype(bits);
-      if (mirror_ == Mirror::left_right) {
+      if (direction_ == FlipDirection::left_right) {
         flip_columns(image_in<T>(input), image_out<T>(to));
       } else {
         flip_rows(image_in<T>(input), image_out<T>(to));
@@ -35,21 +35,21 @@ class FlipStage final : public FieldStage {
   }
 
   double p_;
-  Mirror mirror_;
+  FlipDirection direction_;
 };
 
 }  // namespace
 
 void add_flip_stage(Registry& registry, const std::string& type, const std::string& doc,
-                    Mirror mirror) {
+                    FlipDirection direction) {
   registry.add({.type = type,
                 .doc = doc,
                 .kind = StageKind::sample,
                 .traits = {.random = true, .strided_output = true},
                 .params = {probability_param(0.5, "probability of a flip")},
                 .example = R"({"p": 0.5})",
-                .make = [mirror](const Params& params) {
-                  return std::make_unique<FlipStage>(params, mirror);
+                .make = [direction](const Params& params) {
+                  return std::make_unique<FlipStage>(params, direction);
                 }});
 }
 

@@ -1,4 +1,4 @@
-// What the two stages that mirror an image share: all but the direction.
+// The stages that flip an image, given the direction.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace cachebisect::stages {
 
-enum class Mirror { left_right, top_bottom };
+enum class FlipDirection { left_right, top_bottom };
 
-/// Registers a sample stage that mirrors with probability p.
+/// Registers a sample stage that flips with probability p.
 void add_flip_stage(Registry& registry, const std::string& type, const std::string& doc,
-                    Mirror mirror);
+                    FlipDirection direction);
 
 }  // namespace cachebisect::stages

@@ -1,4 +1,4 @@
-// The parameter layout: how images lie in a batch.
+// The parameter layout: the memory layout of images in a batch.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ inline ParamSpec layout_param(std::string doc, std::string default_value) {
           .choices = {"NHWC", "NCHW"}};
 }
 
-/// The axis of the channels in a batch of this shape: 1 for images in NCHW, the last one otherwise.
+/// The channel axis of a batch of this shape: 1 for images in NCHW, otherwise the last one.
 inline std::size_t channel_axis(BatchLayout layout, const Shape& shape) {
   return layout == BatchLayout::nchw && shape.rank() == 4 ? 1 : shape.rank() - 1;
 }

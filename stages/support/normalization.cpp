@@ -16,12 +16,12 @@ std::vector<float> floats(const std::vector<double>& values) {
 std::vector<ParamSpec> normalization_params() {
   return {{.name = "mean",
            .type = ParamType::number_list,
-           .doc = "subtracted, one a channel or one for all, in units of 0..1",
+           .doc = "subtracted from each value; one per channel or one for all, on the scale 0..1",
            .min_items = 1,
            .max_items = kMaxChannels},
           {.name = "std",
            .type = ParamType::number_list,
-           .doc = "divided by after mean is subtracted, one a channel or one for all",
+           .doc = "divides the difference; one per channel or one for all",
            .minimum = 0,
            .exclusive_minimum = true,
            .min_items = 1,
@@ -33,18 +33,9 @@ Normalization normalization_of(const Params& params) {
   if (result.mean.size() != result.std.size()) {
     throw Error(ErrorKind::usage, "mean has " + std::to_string(result.mean.size()) +
                                       " entries and std " + std::to_string(result.std.size()) +
-                                      "; give both as many, one a channel or one for all");
+                                      "; give both one entry per channel, or one for all");
   }
   return result;
-}
-
-void require_channels(const Normalization& normalization, const FieldSpec& field,
-                      std::int64_t channels) {
-  const auto entries = static_cast<std::int64_t>(normalization.entries());
-  if (entries == 1 || channels == kDynamic || entries == channels) return;
-  throw Error(ErrorKind::usage,
-              "mean and std have " + std::to_string(entries) + " entries, field \"" + field.name +
-                  "\" has " + std::to_string(channels) + " channels in " + field.shape.to_string());
 }
 
 }  // namespace cachebisect::stages

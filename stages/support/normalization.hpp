@@ -3,12 +3,11 @@
 
 #include <vector>
 
-#include "cachebisect/data/field.hpp"
 #include "cachebisect/pipeline/params.hpp"
 
 namespace cachebisect::stages {
 
-/// (value - mean) / std a channel; one entry serves all channels.
+/// (value - mean) / std per channel; a single entry serves all channels.
 struct Normalization {
   std::vector<float> mean;
   std::vector<float> std;
@@ -19,8 +18,5 @@ struct Normalization {
 std::vector<ParamSpec> normalization_params();
 /// Throws Error(usage) when the lists differ in length.
 Normalization normalization_of(const Params& params);
-/// Throws Error(usage) when there is neither one entry nor one a channel.
-void require_channels(const Normalization& normalization, const FieldSpec& field,
-                      std::int64_t channels);
 
 }  // namespace cachebisect::stages

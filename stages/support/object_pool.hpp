@@ -1,4 +1,4 @@
-// A few reusable objects that any thread may borrow without a lock.
+// A pool of reusable objects that threads borrow without a lock.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace cachebisect::stages {
 
-/// Thread safe. Holds at most Capacity idle objects; further ones are destroyed when given back.
+/// Thread safe. Keeps at most Capacity idle objects; further ones are destroyed when returned.
 template <class T, std::size_t Capacity = 64>
 class ObjectPool {
  public:
@@ -22,7 +22,7 @@ class ObjectPool {
     for (std::atomic<T*>& slot : slots_) const std::unique_ptr<T> owned(slot.load());
   }
 
-  /// Gives its object back to the pool when it goes.
+  /// Returns its object to the pool when destroyed.
   class Loan {
    public:
     Loan(ObjectPool& pool, std::unique_ptr<T> object) noexcept

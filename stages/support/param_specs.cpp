@@ -26,7 +26,7 @@ ParamSpec interpolation_param() {
   return {
       .name = "interpolation",
       .type = ParamType::string,
-      .doc = "nearest and area as Pillow's NEAREST and BOX, bilinear and bicubic as torchvision",
+      .doc = "nearest and area as in Pillow (NEAREST, BOX), bilinear and bicubic as in torchvision",
       .default_value = std::string("bilinear"),
       .choices = {"bilinear", "nearest", "area", "bicubic"}};
 }
@@ -51,9 +51,9 @@ ParamSpec range_param(std::string name, std::string doc, double low, double high
 }
 
 void add_size_params(std::vector<ParamSpec>& params) {
-  params.push_back(side_param("size", "side of the square that comes out, in pixels"));
-  params.push_back(side_param("height", "height that comes out, in pixels; with width"));
-  params.push_back(side_param("width", "width that comes out, in pixels; with height"));
+  params.push_back(side_param("size", "side of a square output, in pixels"));
+  params.push_back(side_param("height", "output height, in pixels; together with width"));
+  params.push_back(side_param("width", "output width, in pixels; together with height"));
 }
 
 std::optional<ImageSize> optional_size(const Params& params) {
@@ -61,8 +61,7 @@ std::optional<ImageSize> optional_size(const Params& params) {
   const bool height = params.has("height");
   const bool width = params.has("width");
   if (height != width) {
-    throw Error(ErrorKind::usage,
-                "height and width come together; give both, or size for a square");
+    throw Error(ErrorKind::usage, "height and width go together; give both, or size for a square");
   }
   if (square && height) {
     throw Error(ErrorKind::usage, "give either size, or height and width, not both");
@@ -75,6 +74,10 @@ std::optional<ImageSize> optional_size(const Params& params) {
 ImageSize required_size(const Params& params) {
   if (const auto size = optional_size(params)) return *size;
   throw Error(ErrorKind::usage, "the size is missing: give size, or height and width, in pixels");
+}
+
+ResizeFilter resize_filter(const Params& params) {
+  return {filter_kind(params.string("interpolation")), params.boolean("antialias")};
 }
 
 Range range_of(const Params& params, const std::string& name) {

@@ -1,15 +1,18 @@
-// Declarations of parameters that several stages share.
+// Parameters that several stages share: declarations, and values read from them.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "stages/kernels/range.hpp"
+#include "stages/kernels/resize.hpp"
+
 #include "cachebisect/pipeline/params.hpp"
 
 namespace cachebisect::stages {
 
-/// The largest side of an image that a stage makes, in pixels.
+/// The largest side of an output image, in pixels.
 inline constexpr double kMaxSide = 16384;
 
 struct ImageSize {
@@ -28,16 +31,14 @@ ParamSpec range_param(std::string name, std::string doc, double low, double high
 /// The parameters `size`, or `height` and `width`.
 void add_size_params(std::vector<ParamSpec>& params);
 
-/// From `size`, or `height` and `width`; none when all are absent. Throws Error(usage) when they
-/// are half given or given twice.
+/// From `size`, or `height` and `width`; empty if none is given. Throws Error(usage) for one of
+/// height and width alone, or for both forms together.
 std::optional<ImageSize> optional_size(const Params& params);
-/// As optional_size(), but one must be there.
+/// Like optional_size(), but throws Error(usage) if none is given.
 ImageSize required_size(const Params& params);
-struct Range {
-  double low = 0;
-  double high = 0;
-};
-/// Throws Error(usage) when the first number is above the second.
+/// From `interpolation` and `antialias`.
+ResizeFilter resize_filter(const Params& params);
+/// Throws Error(usage) if the first number is above the second.
 Range range_of(const Params& params, const std::string& name);
 
 }  // namespace cachebisect::stages

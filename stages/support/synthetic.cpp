@@ -5,7 +5,7 @@
 namespace cachebisect::stages {
 namespace {
 
-// Windows of neighbouring indices begin this many bytes apart, at one of kWindows places.
+// Windows of consecutive indices begin kStep bytes apart, at one of kWindows positions.
 constexpr std::uint64_t kStep = 64;
 constexpr std::uint64_t kWindows = 64;
 
@@ -18,7 +18,7 @@ FreeBytes::FreeBytes(std::int64_t bytes)
 }
 
 void FreeBytes::show(std::uint64_t index, Field& field) const {
-  // Fields look at bytes that nobody may write; a field's memory is read only to stages.
+  // A field that is a view is read only to stages, so nothing writes these bytes.
   auto* start = const_cast<std::byte*>(data_.data()) + index % kWindows * kStep;
   field.share(dense_view(start, DType::uint8, Shape{bytes_}));
 }
@@ -26,7 +26,7 @@ void FreeBytes::show(std::uint64_t index, Field& field) const {
 std::vector<ParamSpec> cost_params() {
   return {{.name = "us",
            .type = ParamType::number,
-           .doc = "mean cost of a sample, in microseconds",
+           .doc = "mean cost per sample, in microseconds",
            .minimum = 0,
            .maximum = 1e7},
           {.name = "jitter",
@@ -39,9 +39,9 @@ CostStage::CostStage(const Params& params)
     : seconds_(params.number("us") * 1e-6), jitter_(params.jitter(), 0) {}
 
 void CostStage::process(const Sample&, Sample&, const SampleContext& context) const {
-  // The stage's key moves the sequence on, so that two stages of a chain do not vary together.
-  const std::uint64_t place = context.index().value + (context.stage_key() >> 8);
-  spend(seconds_ * jitter_.factor(place), context);
+  // Offset by the stage's key, so that two stages of a chain do not vary together.
+  const std::uint64_t position = context.index().value + (context.stage_key() >> 8);
+  spend(seconds_ * jitter_.factor(position), context);
 }
 
 ParamSpec bytes_param(std::string doc, std::int64_t default_value) {

@@ -1,4 +1,4 @@
-// What the synthetic stages have in common: bytes that cost nothing, costs with jitter.
+// Shared by the synthetic stages: bytes that cost nothing, costs with jitter.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,11 @@
 
 namespace cachebisect::stages {
 
-/// Pseudo-random bytes that fields look at: each index has its own window, and nothing is copied.
+/// Pseudo-random bytes that fields view: each index has its own window, and nothing is copied.
 class FreeBytes {
  public:
   explicit FreeBytes(std::int64_t bytes);
+  /// Makes `field` a view of the window of `index`.
   void show(std::uint64_t index, Field& field) const;
   [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
 
@@ -26,7 +27,7 @@ class FreeBytes {
 /// The parameters `us` and `jitter`.
 std::vector<ParamSpec> cost_params();
 
-/// A sample stage that leaves its input as it is and spends `us` microseconds, jittered.
+/// A sample stage that passes its input through and spends `us` microseconds, with jitter.
 class CostStage : public SampleStage {
  public:
   explicit CostStage(const Params& params);

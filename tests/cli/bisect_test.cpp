@@ -3,18 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "cli/starved_run.hpp"
+#include "support/command.hpp"
+#include "support/files.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-using cachebisect::test::await_second_round;
-using cachebisect::test::contains;
-using cachebisect::test::read_all;
-using cachebisect::test::run_tool;
-using cachebisect::test::starved_pipeline;
-using cachebisect::test::TemporaryFolder;
-using cachebisect::test::undecided_run;
+using namespace cachebisect::test;
 using nlohmann::json;
 
 namespace {
@@ -25,24 +22,25 @@ std::vector<std::string> endless_run(const std::string& pipeline, const std::str
 
 }  // namespace
 
-TEST_CASE("a planted drop ends in a report: text on stdout, JSON in files, nothing on stderr") {
+TEST_CASE(
+    "a planted drop is reported as text on stdout and JSON in files, with nothing on stderr") {
   const TemporaryFolder folder;
   const std::string file = folder.write("p.json", starved_pipeline());
-  std::filesystem::create_directory(folder.file("out"));
+  std::filesystem::create_directory(folder.path("out"));
   const auto result = run_tool({"--pipeline", file, "--budget", "20", "--json",
-                                folder.file("report.json"), "--out", folder.file("out")});
+                                folder.path("report.json"), "--out", folder.path("out")});
   CHECK(result.exit_code == 0);
-  CHECK(contains(result.out, "step alone (ceiling)"));
-  CHECK(contains(result.out, "emulated"));
+  CHECK(has(result.out, "step alone (ceiling)"));
+  CHECK(has(result.out, "emulated"));
   CHECK(result.err.empty());
-  const json report = json::parse(read_all(folder.file("report.json")));
-  CHECK(report == json::parse(read_all(folder.file("out/report.json"))));
-  CHECK(contains(read_all(folder.file("out/report.txt")), "slow"));
+  const json report = json::parse(read_file(folder.path("report.json")));
+  CHECK(report == json::parse(read_file(folder.path("out/report.json"))));
+  CHECK(has(read_file(folder.path("out/report.txt")), "slow"));
   CHECK(report["stages"].size() == 4);
   CHECK(report["boundaries"].size() == 5);
   CHECK_FALSE(report["blocks"].empty());
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
-    CHECK_FALSE(contains(entry.path().string(), ".tmp"));
+    CHECK_FALSE(has(entry.path().string(), ".tmp"));
   }
 }
 
@@ -70,7 +68,7 @@ TEST_CASE("--json - makes standard output pure JSON, --quiet makes it empty") {
   CHECK(quiet.out.empty());
 }
 
-TEST_CASE("a pipeline that costs hardly more than the tool itself gets no verdict") {
+TEST_CASE("a pipeline that costs hardly more than the tool gets no verdict") {
   const auto result = run_tool({"--pipeline", "-", "--budget", "3", "--json", "-"}, R"({
     "name": "cheap", "batch_size": 64, "workers": 1,
     "stages": [{"use": "synthetic.read", "bytes": 4, "samples": 100000}, {"use": "collate.stack"},
@@ -82,12 +80,12 @@ TEST_CASE("a pipeline that costs hardly more than the tool itself gets no verdic
   CHECK(floor["ns_per_sample"].get<double>() > 0);
   const double own =
       1e-9 * floor["ns_per_sample"].get<double>() + 1e-6 * floor["us_per_batch"].get<double>() / 64;
-  // Beside a hog the live pipeline may take many times what the tool took alone.
+  // With other load, the live pipeline may take many times longer than the tool alone.
   const json& live = report["boundaries"][0]["seconds_per_sample"];
   if (live.is_null() || live.get<double>() > 5 * own) return;
   CHECK(report["verdict"]["kind"] == "inconclusive");
   CHECK(report["verdict"]["stage"].is_null());
-  CHECK(contains(report["warnings"].dump(), "near_floor"));
+  CHECK(has(report["warnings"].dump(), "near_floor"));
 }
 
 TEST_CASE("--no-explain ends the run with the verdict") {
@@ -114,24 +112,24 @@ TEST_CASE("--fail-on turns a verdict into exit 5") {
   CHECK(json::accept(result.out));
 }
 
-TEST_CASE("Ctrl-C leaves the partial report and exit 130, a termination 143") {
+TEST_CASE("Ctrl-C leaves a partial report and exit 130, SIGTERM 143") {
   for (const auto& [signal, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
     const TemporaryFolder folder;
     const std::string file = folder.write("p.json", starved_pipeline());
     const int sent = signal;
-    const auto result = run_tool(endless_run(file, folder.file("report.json")), "",
+    const auto result = run_tool(endless_run(file, folder.path("report.json")), "",
                                  [sent](pid_t child, const std::string& log) {
                                    await_second_round(log);
                                    kill(child, sent);
                                  });
     CHECK(result.exit_code == code);
-    const std::string text = read_all(folder.file("report.json"));
+    const std::string text = read_file(folder.path("report.json"));
     REQUIRE(json::accept(text));
     CHECK(json::parse(text)["interrupted"] == true);
   }
 }
 
-TEST_CASE("data that vanish while running are exit 3, and what was measured is kept") {
+TEST_CASE("data that disappears during the run is exit 3, and what was measured is kept") {
   const TemporaryFolder folder;
   constexpr std::size_t kRecordBytes = 3073;
   const std::string data = folder.write("data_batch_1.bin", std::string(2000 * kRecordBytes, '\0'));
@@ -141,24 +139,24 @@ TEST_CASE("data that vanish while running are exit 3, and what was measured is k
                                                       R"("}, {"use": "decode.cifar"},
                {"use": "synthetic.wait", "us": 100}, {"use": "collate.stack"}, {"use": "copy.device"}],
     "train": {"kind": "emulated"}, "device": "emulated", "emulate": {"step_ms": 2}})");
-  const auto result = run_tool(endless_run(file, folder.file("report.json")), "",
+  const auto result = run_tool(endless_run(file, folder.path("report.json")), "",
                                [&](pid_t, const std::string& log) {
                                  await_second_round(log);
                                  std::filesystem::resize_file(data, 0);
                                });
   CHECK(result.exit_code == 3);
-  CHECK(contains(result.err, "data_batch_1.bin"));
-  const std::string text = read_all(folder.file("report.json"));
+  CHECK(has(result.err, "data_batch_1.bin"));
+  const std::string text = read_file(folder.path("report.json"));
   REQUIRE(json::accept(text));
   CHECK_FALSE(json::parse(text)["blocks"].empty());
 }
 
 TEST_CASE("a full disk costs the file, not the answer") {
   if (access("/dev/full", W_OK) != 0) return;
-  const auto result = ::cachebisect::test::run(
-      {"sh", "-c",
-       CACHEBISECT_BINARY_DIR "/bin/cachebisect --pipeline - --budget 1 --json - > /dev/full"},
-      starved_pipeline());
+  const auto result =
+      run({"sh", "-c",
+           CACHEBISECT_BINARY_DIR "/bin/cachebisect --pipeline - --budget 1 --json - > /dev/full"},
+          starved_pipeline());
   CHECK(result.exit_code == 6);
-  CHECK(contains(result.err, "standard output"));
+  CHECK(has(result.err, "standard output"));
 }

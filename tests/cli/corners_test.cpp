@@ -1,5 +1,5 @@
-// What real runs meet: suspension, other processes, tiny budgets, tiny data, heavy tails. Nothing
-// here depends on how fast the machine is: what is held is which verdicts may come out.
+// Conditions of real runs: suspension, other processes, tiny budgets, tiny data, heavy tails.
+// Nothing here depends on the speed of the machine: the tests check which verdicts are possible.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -7,20 +7,17 @@
 #include <thread>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "cli/starved_run.hpp"
+#include "support/command.hpp"
+#include "support/files.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-using cachebisect::test::await_second_round;
-using cachebisect::test::contains;
-using cachebisect::test::read_all;
-using cachebisect::test::run_tool;
-using cachebisect::test::starved_pipeline;
-using cachebisect::test::TemporaryFolder;
-using cachebisect::test::undecided_run;
+using namespace cachebisect::test;
 using nlohmann::json;
 
 namespace {
@@ -58,7 +55,7 @@ std::vector<std::string> long_run(const std::string& pipeline, const std::string
   return undecided_run(pipeline, report, "8", "0.5%");
 }
 
-/// "slow" is the stage that was planted; knowing nothing is no lie.
+/// "slow" is the planted stage; being inconclusive is not wrong.
 void check_slow_or_unknown(const json& report) {
   const json& verdict = report["verdict"];
   CAPTURE(verdict.dump());
@@ -82,10 +79,10 @@ std::string chain(const std::string& head, const std::string& stages) {
 
 }  // namespace
 
-TEST_CASE("five seconds of suspension are no drop, and hide none") {
+TEST_CASE("five seconds of suspension neither cause nor hide a drop") {
   const TemporaryFolder folder;
   const std::string file = folder.write("p.json", starved_pipeline());
-  const auto result = run_tool(long_run(file, folder.file("report.json")), "",
+  const auto result = run_tool(long_run(file, folder.path("report.json")), "",
                                [](pid_t child, const std::string& log) {
                                  await_second_round(log);
                                  kill(child, SIGSTOP);
@@ -93,9 +90,9 @@ TEST_CASE("five seconds of suspension are no drop, and hide none") {
                                  kill(child, SIGCONT);
                                });
   REQUIRE(result.exit_code == 0);
-  const json report = json::parse(read_all(folder.file("report.json")));
+  const json report = json::parse(read_file(folder.path("report.json")));
   check_slow_or_unknown(report);
-  // The stop may have fallen between two blocks; a block that it fell into must be void.
+  // The stop may have hit between two blocks; a block that it hit must be void.
   bool voids = false;
   for (const json& block : report["blocks"]) {
     CAPTURE(block.dump());
@@ -105,7 +102,7 @@ TEST_CASE("five seconds of suspension are no drop, and hide none") {
   CHECK(warns_of(report, "suspended") == voids);
 }
 
-TEST_CASE("a process that takes half of the cores from the middle on moves no verdict") {
+TEST_CASE("a process that takes half of the cores midway changes no verdict") {
   const TemporaryFolder folder;
   const std::string file =
       folder.write("p.json", chain(R"("batch_size": 16, "workers": 2, "shuffle": false)",
@@ -114,16 +111,16 @@ TEST_CASE("a process that takes half of the cores from the middle on moves no ve
                          {"use": "synthetic.cpu", "name": "slow", "us": 400},
                          {"use": "synthetic.wait", "name": "short", "us": 20})"));
   Hogs hogs;
-  const auto result = run_tool(long_run(file, folder.file("report.json")), "",
+  const auto result = run_tool(long_run(file, folder.path("report.json")), "",
                                [&hogs](pid_t, const std::string& log) {
                                  await_second_round(log);
                                  hogs.start();
                                });
   REQUIRE(result.exit_code == 0);
-  check_slow_or_unknown(json::parse(read_all(folder.file("report.json"))));
+  check_slow_or_unknown(json::parse(read_file(folder.path("report.json"))));
 }
 
-TEST_CASE("a budget too short for one round says what would be needed, and is no failure") {
+TEST_CASE("a budget too short for one round names what is needed and is not a failure") {
   const auto result =
       run_tool({"--pipeline", "-", "--budget", "0.01", "--json", "-"}, starved_pipeline());
   REQUIRE(result.exit_code == 0);
@@ -134,7 +131,8 @@ TEST_CASE("a budget too short for one round says what would be needed, and is no
   CHECK(report["verdict"]["needed"]["seconds"].get<double>() > 0.01);
 }
 
-TEST_CASE("one worker and a batch larger than the data set: measured, or refused with a reason") {
+TEST_CASE(
+    "one worker and a batch larger than the data set are measured, or refused with a reason") {
   const std::string stages = R"({"use": "synthetic.read", "bytes": 64, "samples": 20},
                                 {"use": "synthetic.wait", "name": "slow", "us": 250})";
   const auto whole = run_tool(
@@ -145,10 +143,10 @@ TEST_CASE("one worker and a batch larger than the data set: measured, or refused
   const auto none = run_tool({"--pipeline", "-", "--budget", "1", "--json", "-"},
                              chain(R"("batch_size": 32, "workers": 1, "drop_last": true)", stages));
   CHECK(none.exit_code == 2);
-  CHECK(contains(none.err, "drop_last"));
+  CHECK(has(none.err, "drop_last"));
 }
 
-TEST_CASE("heavy tails are the stage that has them, or bursty, and never flat") {
+TEST_CASE("heavy tails are attributed to their stage or called bursty, never flat") {
   const auto result = run_tool({"--pipeline", "-", "--budget", "15", "--json", "-"},
                                chain(R"("batch_size": 16, "workers": 1)",
                                      R"({"use": "synthetic.read", "bytes": 64, "samples": 100000},

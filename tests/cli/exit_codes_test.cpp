@@ -1,37 +1,37 @@
 #include <string>
 
-#include "cli/command.hpp"
+#include "cli/starved_run.hpp"
+#include "support/command.hpp"
+#include "support/files.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
-using cachebisect::test::contains;
-using cachebisect::test::run_tool;
-using cachebisect::test::starved_pipeline;
-using cachebisect::test::TemporaryFolder;
+using namespace cachebisect::test;
 
-TEST_CASE("help, version and schemas answer on standard output") {
+TEST_CASE("help, version and schemas are printed on standard output") {
   for (const char* const flag : {"--help", "--version"}) {
     const auto result = run_tool({flag});
     CHECK(result.exit_code == 0);
-    CHECK(contains(result.out, "cachebisect"));
+    CHECK(has(result.out, "cachebisect"));
     CHECK(result.err.empty());
   }
-  CHECK(contains(run_tool({"schema", "report"}).out, "\"verdict\""));
-  CHECK(contains(run_tool({"schema", "pipeline"}).out, "read.cifar10"));
+  CHECK(has(run_tool({"schema", "report"}).out, "\"verdict\""));
+  CHECK(has(run_tool({"schema", "pipeline"}).out, "read.cifar10"));
 }
 
-TEST_CASE("usage errors are exit 2 and name the place") {
+TEST_CASE("a usage error is exit 2 and names the place") {
   CHECK(run_tool({"--no-such-option"}).exit_code == 2);
   CHECK(run_tool({"schema", "nothing"}).exit_code == 2);
   const auto nothing = run_tool({});
   CHECK(nothing.exit_code == 2);
-  CHECK(contains(nothing.err, "--pipeline"));
+  CHECK(has(nothing.err, "--pipeline"));
   CHECK(nothing.out.empty());
   const auto missing = run_tool({"--pipeline", "/nonexistent/file.json"});
   CHECK(missing.exit_code == 2);
-  CHECK(contains(missing.err, "/nonexistent/file.json"));
+  CHECK(has(missing.err, "/nonexistent/file.json"));
 }
 
-TEST_CASE("options out of range are exit 2 and say what would be right") {
+TEST_CASE("an option out of range is exit 2 and names what is allowed") {
   const TemporaryFolder folder;
   const std::string file = folder.write("p.json", starved_pipeline());
   const auto refused = [&](const std::string& option, const std::string& value,
@@ -40,7 +40,7 @@ TEST_CASE("options out of range are exit 2 and say what would be right") {
     CAPTURE(option);
     CAPTURE(value);
     CHECK(result.exit_code == 2);
-    CHECK(contains(result.err, says));
+    CHECK(has(result.err, says));
     CHECK(result.out.empty());
   };
   refused("--min-drop", "150%", "percentage");
@@ -61,20 +61,20 @@ TEST_CASE("options out of range are exit 2 and say what would be right") {
   refused("--cache-host", "plenty", "percentage");
 }
 
-TEST_CASE("a CUDA device that is not there is exit 4 and says what was found") {
+TEST_CASE("a missing CUDA device is exit 4 and names what was found") {
   const TemporaryFolder folder;
   const std::string file = folder.write("p.json", starved_pipeline());
   const auto result = run_tool({"--pipeline", file, "--device", "cuda:63"});
   CHECK(result.exit_code == 4);
-  CHECK(contains(result.err, "CUDA"));
+  CHECK(has(result.err, "CUDA"));
 }
 
-TEST_CASE("outputs that cannot be written are exit 6 before anything is measured") {
+TEST_CASE("an output that cannot be written is exit 6 before anything is measured") {
   const TemporaryFolder folder;
   const std::string file = folder.write("p.json", starved_pipeline());
-  const auto missing = run_tool({"--pipeline", file, "--json", folder.file("none/report.json")});
+  const auto missing = run_tool({"--pipeline", file, "--json", folder.path("none/report.json")});
   CHECK(missing.exit_code == 6);
-  CHECK(contains(missing.err, "mkdir"));
+  CHECK(has(missing.err, "mkdir"));
   CHECK(missing.out.empty());
   CHECK(run_tool({"--pipeline", file, "--json", folder.path()}).exit_code == 6);
 }
@@ -85,5 +85,5 @@ TEST_CASE("missing data is exit 3 and names the path") {
                {"use": "collate.stack"}, {"use": "copy.device"}],
     "train": {"kind": "emulated"}, "device": "emulated"})");
   CHECK(result.exit_code == 3);
-  CHECK(contains(result.err, "/nonexistent/cifar"));
+  CHECK(has(result.err, "/nonexistent/cifar"));
 }

@@ -1,5 +1,5 @@
-// What README.md and docs/ show is true: commands run, reports are such as are shown, code
-// is the code of the examples, JSON is a pipeline file, generated pages are up to date.
+// README.md and docs/ are true: commands run and print reports like those shown, code is that of
+// the examples, JSON is a pipeline file, generated pages are up to date.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -8,16 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "support/all_stages.hpp"
+#include "support/command.hpp"
+#include "support/files.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
-#include "cachebisect/stages.hpp"
 
 namespace fs = std::filesystem;
-using cachebisect::test::contains;
-using cachebisect::test::read_all;
+using namespace cachebisect;
+using namespace cachebisect::test;
 
 namespace {
 
@@ -41,7 +43,7 @@ std::vector<std::string> pages() {
 std::vector<CodeBlock> code_blocks(const std::string& language) {
   std::vector<CodeBlock> blocks;
   for (const std::string& page : pages()) {
-    std::istringstream lines(read_all(page));
+    std::istringstream lines(read_file(page));
     bool inside = false;
     CodeBlock block;
     for (std::string line; std::getline(lines, line);) {
@@ -67,9 +69,9 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// What a report says whatever the machine does: the chain's name and device, and a table from the
-// ceiling to the live pipeline; of doctor, what it looks at. Which stages get rows of their own
-// depends on the noise.
+// The parts of a report that do not depend on the machine: the chain's name and device, and a table
+// from the ceiling to the live pipeline; of doctor, what it checks. Which stages have their own
+// rows depends on the noise.
 std::vector<std::string> steady_parts(const std::string& text) {
   std::vector<std::string> parts;
   std::string last_row;
@@ -91,15 +93,14 @@ std::vector<std::string> steady_parts(const std::string& text) {
 }
 
 // A command as the shell would see it, with the tool of this build.
-cachebisect::test::CommandResult run_shown(const std::string& command) {
+CommandResult run_shown(const std::string& command) {
   const std::string tools = CACHEBISECT_BINARY_DIR "/bin";
-  return cachebisect::test::run(
-      {"sh", "-c", "cd " + kSource + " && PATH=" + tools + ":$PATH " + command});
+  return run({"sh", "-c", "cd " + kSource + " && PATH=" + tools + ":$PATH " + command});
 }
 
 }  // namespace
 
-TEST_CASE("commands that the documents show run, and print such a report as is shown") {
+TEST_CASE("the commands in the documents run and print reports like those shown") {
   // Generated data sets are kept in the build tree between runs.
   setenv("XDG_CACHE_HOME", CACHEBISECT_BINARY_DIR "/cache", 1);
   int ran = 0;
@@ -110,7 +111,7 @@ TEST_CASE("commands that the documents show run, and print such a report as is s
     for (const std::string& line : lines_of(block.text)) {
       if (line.starts_with("$ ")) {
         CHECK_MESSAGE(command.empty(),
-                      "one command a console block, so that its output can be checked");
+                      "one command per console block, so that its output can be checked");
         command = line.substr(2);
       } else {
         shown += line + "\n";
@@ -126,12 +127,12 @@ TEST_CASE("commands that the documents show run, and print such a report as is s
   CHECK(ran >= 2);
 }
 
-TEST_CASE("C++ that the documents show is the code of an example, line by line") {
+TEST_CASE("the C++ code in the documents is that of an example, line by line") {
   const std::vector<std::string> sources{
-      read_all(kSource + "/examples/custom_pipeline/main.cpp"),
-      read_all(kSource + "/examples/builtin_stage/augment_invert.cpp"),
-      read_all(kSource + "/examples/stage_plugin/plugin.cpp"),
-      read_all(kSource + "/examples/consumer/main.cpp")};
+      read_file(kSource + "/examples/custom_pipeline/main.cpp"),
+      read_file(kSource + "/examples/builtin_stage/augment_invert.cpp"),
+      read_file(kSource + "/examples/stage_plugin/plugin.cpp"),
+      read_file(kSource + "/examples/consumer/main.cpp")};
   for (const CodeBlock& block : code_blocks("cpp")) {
     CAPTURE(block.file);
     const std::vector<std::string> shown = lines_of(block.text);
@@ -143,32 +144,27 @@ TEST_CASE("C++ that the documents show is the code of an example, line by line")
   }
 }
 
-TEST_CASE("JSON that the documents show is a pipeline file, or a stage of one") {
-  cachebisect::Registry registry;
-  cachebisect::stages::register_all(registry);
-  const cachebisect::SpecPaths paths{.base_folder = ".", .cache_folder = "/tmp"};
+TEST_CASE("the JSON in the documents is a pipeline file or a stage of one") {
+  const SpecPaths paths{.base_folder = ".", .cache_folder = "/tmp"};
   for (const CodeBlock& block : code_blocks("json")) {
     CAPTURE(block.file);
     CAPTURE(block.text);
     const auto json = nlohmann::json::parse(block.text);
     if (json.contains("use")) {
-      const cachebisect::StageType& type = registry.stage(json["use"].get<std::string>());
-      CHECK_NOTHROW(static_cast<void>(cachebisect::parse_stage(block.text, type, paths)));
+      const StageType& type = all_stages().stage(json["use"].get<std::string>());
+      CHECK_NOTHROW(static_cast<void>(parse_stage(block.text, type, paths)));
     } else {
-      CHECK_NOTHROW(
-          static_cast<void>(cachebisect::parse_pipeline(block.text, block.file, registry, paths)));
+      CHECK_NOTHROW(static_cast<void>(parse_pipeline(block.text, block.file, all_stages(), paths)));
     }
   }
 }
 
 TEST_CASE("every ready pipeline parses") {
-  cachebisect::Registry registry;
-  cachebisect::stages::register_all(registry);
   int count = 0;
   for (const char* const folder : {"/pipelines", "/bench/pipelines"}) {
     for (const auto& entry : fs::directory_iterator(kSource + folder)) {
       CAPTURE(entry.path().string());
-      CHECK_NOTHROW(static_cast<void>(cachebisect::load_pipeline(entry.path().string(), registry)));
+      CHECK_NOTHROW(static_cast<void>(load_pipeline(entry.path().string(), all_stages())));
       ++count;
     }
   }
@@ -176,16 +172,16 @@ TEST_CASE("every ready pipeline parses") {
 }
 
 TEST_CASE("docs/stages.md is what the tool prints") {
-  CHECK(run_shown("cachebisect stages --markdown").out == read_all(kSource + "/docs/stages.md"));
+  CHECK(run_shown("cachebisect stages --markdown").out == read_file(kSource + "/docs/stages.md"));
 }
 
-TEST_CASE("links between the documents lead somewhere") {
+TEST_CASE("links between the documents point to existing files") {
   for (const std::string& page : pages()) {
-    const std::string text = read_all(page);
+    const std::string text = read_file(page);
     for (std::size_t at = text.find("]("); at != std::string::npos; at = text.find("](", at + 1)) {
       const std::string target = text.substr(at + 2, text.find_first_of(")#", at) - at - 2);
       // A lambda in a code block looks like a link; a link has no spaces.
-      if (target.empty() || contains(target, "://") || contains(target, " ")) continue;
+      if (target.empty() || has(target, "://") || has(target, " ")) continue;
       CAPTURE(page);
       CAPTURE(target);
       CHECK(fs::exists(fs::path(page).parent_path() / target));

@@ -1,4 +1,4 @@
-// A report with every part filled in, as a certified drop would leave it.
+// A complete report of a certified drop.
 #pragma once
 
 #include "cachebisect/bisect/report/report.hpp"

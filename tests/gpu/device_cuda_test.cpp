@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "support/errors.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/clock.hpp"
@@ -18,8 +20,8 @@ using namespace cachebisect;
 
 namespace {
 
-/// A CUDA device beside the cpu, and buffers to send values from one to the other. What comes back
-/// is written by the device into page-locked memory, which both see.
+/// A CUDA device, the cpu, and buffers to send values from one to the other. The device writes its
+/// results into page-locked memory, which both can access.
 struct Fixture {
   std::unique_ptr<Device> cuda = make_cuda_device(0);
   std::unique_ptr<Device> cpu = make_cpu_device();
@@ -42,7 +44,7 @@ struct Fixture {
 };
 
 /// Bytes of `count` elements of `dtype` that are valid there: any for integers, 0 or 1 for bool,
-/// and for floats values, infinities and a few beyond every integer, but no NaN (its bits may
+/// and for floats values, infinities and some beyond every integer, but no NaN (its bits may
 /// differ).
 std::vector<std::byte> random_elements(DeviceOps& ops, Stream& stream, DType dtype,
                                        std::size_t count, std::uint64_t seed) {
@@ -91,7 +93,7 @@ bool no_device() { return cuda_device_count() == 0; }
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "the device says what it is" * doctest::skip(no_device())) {
+TEST_CASE_FIXTURE(Fixture, "the device describes itself" * doctest::skip(no_device())) {
   CHECK(cuda->kind() == DeviceKind::cuda);
   CHECK_FALSE(cuda->info().name.empty());
   CHECK(cuda->info().memory_bytes.value() > 0);
@@ -104,7 +106,7 @@ TEST_CASE_FIXTURE(Fixture, "the device says what it is" * doctest::skip(no_devic
   CHECK(cuda->device_memory()->kind() == MemoryKind::device);
 }
 
-TEST_CASE_FIXTURE(Fixture, "bytes go to the device and back" * doctest::skip(no_device())) {
+TEST_CASE_FIXTURE(Fixture, "bytes are copied to the device and back" * doctest::skip(no_device())) {
   for (const bool pinned : {true, false}) {
     for (const bool blocking : {true, false}) {
       for (const std::size_t bytes : {std::size_t{1}, std::size_t{4096}, std::size_t{10'000'019}}) {
@@ -126,7 +128,7 @@ TEST_CASE_FIXTURE(Fixture, "bytes go to the device and back" * doctest::skip(no_
   cuda->copy_to_device(nullptr, nullptr, 0, *stream, true);
 }
 
-TEST_CASE_FIXTURE(Fixture, "casts equal the host's, bit by bit" * doctest::skip(no_device())) {
+TEST_CASE_FIXTURE(Fixture, "casts equal the host's bit for bit" * doctest::skip(no_device())) {
   const Shape shape{5003};
   for (const DType from : kDTypes) {
     const auto input = random_elements(cpu->ops(), *host_stream, from, 5003, 1);
@@ -139,7 +141,7 @@ TEST_CASE_FIXTURE(Fixture, "casts equal the host's, bit by bit" * doctest::skip(
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "affine equals the host's, on any axis" * doctest::skip(no_device())) {
+TEST_CASE_FIXTURE(Fixture, "affine equals the host's on any axis" * doctest::skip(no_device())) {
   // 300 channels take several launches.
   const std::array<Shape, 4> shapes{Shape{2, 3, 17, 19}, Shape{2, 17, 19, 3}, Shape{4, 300, 5},
                                     Shape{300, 7}};
@@ -153,7 +155,7 @@ TEST_CASE_FIXTURE(Fixture, "affine equals the host's, on any axis" * doctest::sk
       bias.push_back(-0.3F * static_cast<float>(c % 5));
     }
     for (const DType from : {DType::uint8, DType::int64, DType::float16, DType::float32}) {
-      // The device's own arithmetic is compared, not infinities times zero.
+      // Finite values only: infinity times zero is not compared.
       auto input = random_elements(cpu->ops(), *host_stream, DType::uint8,
                                    static_cast<std::size_t>(shapes[which].elements()), which);
       std::vector<std::byte> typed(input.size() * size_of(from));
@@ -217,7 +219,7 @@ TEST_CASE_FIXTURE(Fixture,
   const double host_after = monotonic_seconds();
   CHECK(cuda->completion_seconds(*copied) > cuda->completion_seconds(*before));
   CHECK(cuda->completion_seconds(*after) >= cuda->completion_seconds(*copied));
-  // The two clocks are tied to well below a millisecond.
+  // The offset between the two clocks is known to well below a millisecond.
   CHECK(cuda->completion_seconds(*before) > host_before - 1e-3);
   CHECK(cuda->completion_seconds(*after) < host_after + 1e-3);
 }
@@ -241,23 +243,13 @@ TEST_CASE_FIXTURE(Fixture, "differences of event times do not jump when the cloc
   CHECK(std::abs(gap_again - gap) < 2e-6);
 }
 
-TEST_CASE_FIXTURE(Fixture, "too much memory and a device that is not there are refused" *
-                               doctest::skip(no_device())) {
-  try {
-    (void)cuda->device_memory()->allocate(std::size_t{1} << 50);
-    FAIL("should have thrown");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::device);
-    const std::string message = error.what();
-    CHECK(message.find("1125899906842624 bytes") != std::string::npos);
-    CHECK(message.find("cudaMalloc") != std::string::npos);
-  }
-  finish();  // the error has not stuck to the device
-  try {
-    (void)make_cuda_device(1000);
-    FAIL("should have thrown");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::device);
-    CHECK(std::string(error.what()).find("there is no device cuda:1000; found cuda:0") == 0);
-  }
+TEST_CASE_FIXTURE(Fixture,
+                  "too much memory and a missing device are refused" * doctest::skip(no_device())) {
+  const std::string message = test::error_message(
+      [&] { (void)cuda->device_memory()->allocate(std::size_t{1} << 50); }, ErrorKind::device);
+  CHECK(test::has(message, "1125899906842624 bytes"));
+  CHECK(test::has(message, "cudaMalloc"));
+  finish();  // the error did not persist on the device
+  CHECK(test::error_message([] { (void)make_cuda_device(1000); }, ErrorKind::device)
+            .starts_with("there is no device cuda:1000; found cuda:0"));
 }

@@ -1,4 +1,4 @@
-// Stands in for the LibTorch module: the same entry, a step that remembers its request.
+// Stands in for the LibTorch module: the same entry point, a step named after its request.
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 #include "cachebisect/train/train_step.hpp"

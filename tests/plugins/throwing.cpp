@@ -1,4 +1,4 @@
-// A plugin whose registration fails half way, with an exception type of its own.
+// A plugin whose registration fails halfway, with an exception type of its own.
 #include <stdexcept>
 
 #include "cachebisect/pipeline/plugin.hpp"

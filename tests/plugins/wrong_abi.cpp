@@ -1,4 +1,4 @@
-// A plugin of another time: its register function must never be called.
+// A plugin built for another version: its register function must never be called.
 #include <cstdlib>
 
 #include "cachebisect/pipeline/plugin.hpp"

@@ -1,25 +1,22 @@
-// Damaged input of every kind that a counter-based stream can make: an Error or a result, nothing
-// else. Deterministic; run under the sanitizers it finds what a crash would hide.
+// Random damage to input files must give an Error or a result. Deterministic; run it under the
+// sanitizers too.
 #include <algorithm>
 #include <span>
 
-#include "stages/stage_maker.hpp"
-#include "stages/temp_folder.hpp"
+#include "support/files.hpp"
+#include "support/stage_maker.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/random.hpp"
 
-using cachebisect::RandomStream;
-using cachebisect::Sample;
-using cachebisect::SampleStage;
-using cachebisect::SourceStage;
-using test::Bytes;
+using namespace cachebisect;
+using namespace cachebisect::test;
 
 namespace {
 
 const std::string kFixtures = std::string(CACHEBISECT_SOURCE_DIR) + "/tests/fixtures/decode/";
 
-/// A few bytes changed, a piece cut out or doubled, or the end cut off; headers more often.
+/// Changes a few bytes, removes or repeats a piece, or truncates; headers more often.
 Bytes mutate(Bytes bytes, RandomStream& random) {
   const auto place = [&] {
     return random.below(random.below(2) == 0 ? std::min<std::size_t>(bytes.size(), 64)
@@ -55,7 +52,7 @@ Bytes mutate(Bytes bytes, RandomStream& random) {
   return bytes;
 }
 
-/// What came of the mutations of one file.
+/// Results of the mutations of one file.
 struct Outcome {
   int good = 0;
   int refused = 0;
@@ -67,27 +64,27 @@ void count(Outcome& outcome, const Call& call) {
   try {
     call();
     ++outcome.good;
-  } catch (const cachebisect::Error& error) {
-    CHECK(error.kind() == cachebisect::ErrorKind::data);
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::data);
     ++outcome.refused;
   }
 }
 
 void fuzz_image(const std::string& file, std::uint64_t rounds) {
-  if (!test::decodable(file)) return;
+  if (!decodable(file)) return;
   CAPTURE(file);
-  const auto stage = test::make_stage<SampleStage>(
+  const auto stage = make_stage<SampleStage>(
       "decode.image", {{"max_pixels", std::int64_t{20'000}}, {"orientation", true}});
-  const Bytes sound = test::read_bytes(kFixtures + file);
+  const Bytes sound = read_bytes(kFixtures + file);
   Outcome outcome;
   for (std::uint64_t i = 0; i < rounds; ++i) {
     CAPTURE(i);
-    RandomStream random({.seed = 1, .index = i, .stage = cachebisect::hash_name(file)});
+    RandomStream random({.seed = 1, .index = i, .stage = hash_name(file)});
     const Bytes bytes = mutate(sound, random);
     Sample input;
     input.field("image").assign(std::as_bytes(std::span(bytes)));
     count(outcome, [&] {
-      const Sample out = test::process_sample(*stage, input);
+      const Sample out = process_sample(*stage, input);
       const auto& shape = out.field("image").shape();
       CHECK(shape.rank() == 3);
       CHECK(shape[0] * shape[1] <= 20'000);
@@ -98,23 +95,23 @@ void fuzz_image(const std::string& file, std::uint64_t rounds) {
 
 }  // namespace
 
-TEST_CASE("damaged JPEG files") {
+TEST_CASE("damaged JPEG files decode or are refused") {
   for (const std::string file :
        {"rgb_420.jpg", "rgb_420_progressive.jpg", "rgb_420_restart.jpg", "cmyk.jpg", "exif_6.jpg"})
     fuzz_image(file, 400);
 }
 
-TEST_CASE("damaged files of other formats") {
+TEST_CASE("damaged files of other formats decode or are refused") {
   for (const std::string file : {"rgb.png", "palette_transparent.png", "exif_webp.webp",
                                  "rgb_bmp.bmp", "rgb_tif.tif", "rgb_ppm.ppm"})
     fuzz_image(file, 100);
 }
 
-TEST_CASE("damaged IDX files") {
+TEST_CASE("damaged IDX files load or are refused") {
   Bytes images{0, 0, 8, 3, 0, 0, 0, 4, 0, 0, 0, 28, 0, 0, 0, 28};
   images.resize(16 + 4 * 784, 7);
   Bytes labels{0, 0, 8, 1, 0, 0, 0, 4, 1, 2, 3, 4};
-  const test::TempFolder folder;
+  const TemporaryFolder folder;
   Outcome outcome;
   for (std::uint64_t i = 0; i < 300; ++i) {
     CAPTURE(i);
@@ -123,26 +120,26 @@ TEST_CASE("damaged IDX files") {
     folder.write("train-images-idx3-ubyte", in_images ? mutate(images, random) : images);
     folder.write("train-labels-idx1-ubyte", in_images ? labels : mutate(labels, random));
     count(outcome, [&] {
-      const auto source = test::make_stage<SourceStage>("read.mnist", {{"path", folder.path()}});
+      const auto source = make_stage<SourceStage>("read.mnist", {{"path", folder.path()}});
       source->open();
-      for (std::uint64_t s = 0; s < source->size(); ++s) test::read_sample(*source, s);
+      for (std::uint64_t s = 0; s < source->size(); ++s) read_sample(*source, s);
     });
   }
   CHECK(outcome.good > 0);
   CHECK(outcome.refused > 0);
 }
 
-TEST_CASE("damaged CIFAR files") {
-  const test::TempFolder folder;
+TEST_CASE("damaged CIFAR files load or are refused") {
+  const TemporaryFolder folder;
   Outcome outcome;
   for (std::uint64_t i = 0; i < 200; ++i) {
     CAPTURE(i);
     RandomStream random({.seed = 3, .index = i});
     const std::string file = folder.write("train.bin", mutate(Bytes(2 * 3074, 9), random));
     count(outcome, [&] {
-      const auto source = test::make_stage<SourceStage>("read.cifar100", {{"path", file}});
+      const auto source = make_stage<SourceStage>("read.cifar100", {{"path", file}});
       source->open();
-      for (std::uint64_t s = 0; s < source->size(); ++s) test::read_sample(*source, s);
+      for (std::uint64_t s = 0; s < source->size(); ++s) read_sample(*source, s);
     });
   }
   CHECK(outcome.good > 0);

@@ -1,10 +1,10 @@
-// Replay equals live through the built-in random stages, with static and with dynamic shapes.
+// Replay equals live for the built-in random stages, with static and with dynamic shapes.
 #include <initializer_list>
 #include <memory>
 #include <utility>
 
-#include "tests/stages/stage_maker.hpp"
-#include "tests/support/recording_step.hpp"
+#include "support/recording_step.hpp"
+#include "support/stage_maker.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/replay/pipeline_replayer.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kSamples = 48;
 
-/// Photographs of sizes between 16 x 18 and 22 x 26.
+/// Images of sizes between 16 x 18 and 22 x 26.
 void read_photo(SampleIndex index, Sample& out) {
   const auto height = static_cast<std::int64_t>(16 + index % 7);
   const auto width = static_cast<std::int64_t>(18 + index % 9);
@@ -28,21 +28,14 @@ void read_photo(SampleIndex index, Sample& out) {
 
 class Chain {
  public:
-  Chain() { stages::register_all(registry_); }
-
-  Chain& add(const std::string& type, const std::vector<::test::NamedValue>& values = {}) {
-    const StageType& found = registry_.stage(type);
-    Params given;
-    for (const auto& value : values) given.set(value.name, value.value);
-    builder_.stage(
-        BuiltStage{type, found.traits, found.make(complete_params(found.params, given))});
+  Chain& add(const std::string& type, const std::vector<test::NamedValue>& values = {}) {
+    const StageType& found = test::all_stages().stage(type);
+    builder_.stage(BuiltStage{type, found.traits, found.make(test::params_of(found, values))});
     return *this;
   }
   PipelineBuilder& builder() { return builder_; }
-  Registry& registry() { return registry_; }
 
  private:
-  Registry registry_;
   PipelineBuilder builder_;
 };
 
@@ -92,12 +85,12 @@ void check_replay(const Pipeline& pipeline) {
 
 }  // namespace
 
-TEST_CASE("Built-in stages, static shapes") {
+TEST_CASE("built-in stages of static shapes replay as live") {
   Chain chain;
   check_replay(static_chain(chain));
 }
 
-TEST_CASE("Built-in stages, dynamic shapes and padding") {
+TEST_CASE("built-in stages with dynamic shapes and padding replay as live") {
   Chain chain;
   check_replay(dynamic_chain(chain));
 }

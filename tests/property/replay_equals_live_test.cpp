@@ -1,10 +1,10 @@
-// Whatever the boundary, the workers and the seed: the batches that reach the training step are
-// those of the live pipeline, bit by bit.
+// At every boundary, worker count and seed, the batches that reach the training step are those of
+// the live pipeline, bit for bit.
 #include <memory>
 #include <utility>
 
-#include "tests/support/recording_step.hpp"
-#include "tests/support/test_chain.hpp"
+#include "support/recording_step.hpp"
+#include "support/test_chain.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/replay/pipeline_replayer.hpp"
@@ -17,9 +17,9 @@ using test::SeenBatch;
 namespace {
 
 constexpr int kWarmup = 2;
-constexpr int kSteps = 15;  // 17 batches from a cache of 12: round the end and on
+constexpr int kSteps = 15;  // 17 batches from a cache of 12, so that it wraps around
 
-/// One sample at a time, stage by stage, in this thread: what the pipeline means.
+/// The reference: one sample at a time, stage by stage, in this thread.
 std::vector<std::string> reference_images(const Pipeline& pipeline,
                                           const std::vector<std::uint64_t>& indices) {
   std::vector<std::string> images;
@@ -37,7 +37,7 @@ std::vector<std::string> reference_images(const Pipeline& pipeline,
         out.begin_from(current);
         dynamic_cast<const SampleStage&>(*stage.stage).process(current, out, context);
       }
-      Sample own;  // `out` may look at fields of `current`
+      Sample own;  // `out` may be a view of fields of `current`
       own.copy_from(out);
       current = std::move(own);
     }
@@ -81,12 +81,12 @@ void check_all_boundaries(const ChainOptions& options, std::vector<std::vector<S
       CHECK(job.run({ArmKind::null, boundary, 0, {}}) == reference);
     }
   }
-  if (live.size() > 1) CHECK(live[0] != live[1]);  // the position moves on
+  if (live.size() > 1) CHECK(live[0] != live[1]);  // the position advances
 }
 
 }  // namespace
 
-TEST_CASE("Replay at every boundary equals live, at any worker count and seed") {
+TEST_CASE("replay at every boundary equals live at any worker count and seed") {
   for (const std::uint64_t seed : {1ULL, 2ULL, 77ULL}) {
     std::vector<std::vector<SeenBatch>> live;  // the same for all worker counts
     for (const int workers : {0, 1, 2, 4}) {
@@ -97,7 +97,7 @@ TEST_CASE("Replay at every boundary equals live, at any worker count and seed") 
   }
 }
 
-TEST_CASE("Replay equals live with batch stages, without device stages, and in batches of one") {
+TEST_CASE("replay equals live with batch stages, without device stages, and in batches of one") {
   std::vector<std::vector<SeenBatch>> batched;
   check_all_boundaries({.workers = 2, .batch_stage = true}, batched);
   std::vector<std::vector<SeenBatch>> plain;
@@ -106,13 +106,13 @@ TEST_CASE("Replay equals live with batch stages, without device stages, and in b
   check_all_boundaries({.samples = 20, .batch_size = 1, .workers = 2}, single);
 }
 
-TEST_CASE("Seeds draw differently") {
+TEST_CASE("different seeds give different draws") {
   Job one(test::random_chain({.seed = 1}));
   Job two(test::random_chain({.seed = 2}));
   CHECK(one.run({ArmKind::live, 0, 0, {}}) != two.run({ArmKind::live, 0, 0, {}}));
 }
 
-TEST_CASE("What reaches the step is what the stages mean, one by one") {
+TEST_CASE("the step receives what the stages give when called one by one") {
   const ChainOptions options{.device_stage = false};
   const Pipeline pipeline = test::random_chain(options);
   Job job(pipeline);
@@ -130,7 +130,7 @@ TEST_CASE("What reaches the step is what the stages mean, one by one") {
   }
 }
 
-TEST_CASE("Bypass of a stage gives the batches of the live pipeline") {
+TEST_CASE("the bypass of a stage gives the batches of the live pipeline") {
   Job job(test::random_chain({.batch_stage = true}));
   const auto live = job.run({ArmKind::live, 0, 0, {}});
   for (int stage = 1; stage <= 9; ++stage) {
@@ -139,7 +139,7 @@ TEST_CASE("Bypass of a stage gives the batches of the live pipeline") {
   }
 }
 
-TEST_CASE("A shadowed step trains on the batches of the live pipeline") {
+TEST_CASE("a shadowed step trains on the batches of the live pipeline") {
   for (const int workers : {1, 2, 4}) {
     CAPTURE(workers);
     Job job(test::random_chain({.workers = workers, .batch_stage = true}));
@@ -147,7 +147,7 @@ TEST_CASE("A shadowed step trains on the batches of the live pipeline") {
   }
 }
 
-TEST_CASE("As is: live blocks take the next samples, none twice in an epoch") {
+TEST_CASE("live blocks read as-is take the next samples, none twice in an epoch") {
   Job job(test::random_chain({.samples = 4000, .batch_size = 8}), IoMode::as_is);
   std::vector<bool> taken(4000, false);
   for (int block = 0; block < 10; ++block) {

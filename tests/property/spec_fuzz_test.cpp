@@ -1,5 +1,5 @@
-// Seeded mutations of a valid pipeline file: whatever comes out parses, or is a usage error with a
-// short printable message. What parses survives the way to JSON and back.
+// Seeded mutations of a valid pipeline file: every one parses, or is a usage error with a short
+// printable message. What parses is the same after a round trip through JSON.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -11,7 +11,7 @@
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
 
 using namespace cachebisect;
-using namespace cachebisect::testing;
+using namespace cachebisect::test;
 
 namespace {
 
@@ -74,7 +74,7 @@ void mutate(std::string& text, RandomStream& random) {
       if (at < text.size()) std::swap(text[at], text[random.below(text.size())]);
       break;
     default:
-      // A digit for another: changes values and leaves the file valid most of the time.
+      // Replaces a digit: changes values and usually leaves the file valid.
       if (const std::size_t digit = text.find_first_of("0123456789", at);
           digit != std::string::npos) {
         text[digit] = static_cast<char>('0' + random.below(10));
@@ -89,7 +89,7 @@ void check_message(const std::string& message) {
   CHECK(std::ranges::all_of(message, [](char c) { return c >= 0x20 && c < 0x7f; }));
 }
 
-// True when the text parsed.
+// True if the text parsed.
 bool try_parse(const std::string& text, const std::vector<SpecOverride>& overrides,
                const Registry& registry) {
   const SpecPaths paths{.base_folder = "/base", .cache_folder = "/cache"};
@@ -118,7 +118,7 @@ TEST_CASE("mutated files parse or are refused") {
     CAPTURE(text);
     parsed += try_parse(text, {}, registry) ? 1 : 0;
   }
-  // Both sides are met often, or the mutations test nothing.
+  // Both outcomes must be frequent, else the mutations test nothing.
   CHECK(parsed > kFiles / 50);
   CHECK(parsed < kFiles * 9 / 10);
 }

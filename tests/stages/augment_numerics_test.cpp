@@ -1,4 +1,4 @@
-// The kernels of the augment stages against torchvision 0.26 and Pillow, on one small image.
+// Compares the kernels of the augment stages with torchvision 0.26 and Pillow, on one small image.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -15,8 +15,8 @@
 
 using namespace cachebisect;
 using namespace cachebisect::stages;
-using test::fixture;
-using test::FixtureImage;
+using cachebisect::test::fixture;
+using cachebisect::test::FixtureImage;
 
 namespace {
 
@@ -29,7 +29,13 @@ ImageIn<T> input(const FixtureImage& image) {
 
 ImageIn<std::uint8_t> source() { return input<std::uint8_t>(fixture("source.u8")); }
 
-// An image as large as `wanted`, made by `work`.
+// A dense HWC image to write.
+template <class T>
+ImageOut<T> dense_image(T* data, std::int64_t height, std::int64_t width, std::int64_t channels) {
+  return {data, height, width, channels, width * channels, channels, 1};
+}
+
+// An image of the size of `wanted`, filled by `work`.
 template <class T, class Work>
 std::vector<T> make_like(const FixtureImage& wanted, Work&& work) {
   std::vector<T> out(wanted.elements());
@@ -45,7 +51,7 @@ int largest_difference(const Bytes& got, const FixtureImage& wanted) {
   return largest;
 }
 
-// Share of the elements that differ by more than `tolerance`.
+// The share of elements that differ by more than `tolerance`.
 double share_beyond(const Bytes& got, const FixtureImage& wanted, int tolerance) {
   REQUIRE(got.size() == wanted.elements());
   std::size_t beyond = 0;
@@ -71,13 +77,12 @@ Bytes source_pixels() {
 
 }  // namespace
 
-TEST_CASE("resize agrees with Pillow: exact for nearest, within 1 for the others") {
+TEST_CASE("resize agrees with Pillow exactly for nearest, and within 1 for the others") {
   for (const std::string size : {"down", "up", "mixed"}) {
     for (const std::string kind : {"nearest", "area", "bilinear", "bicubic"}) {
       CAPTURE(size);
       CAPTURE(kind);
-      // Pillow stretches before or after it shrinks, by cost; what bicubic overshoots is cut
-      // between.
+      // Pillow picks the order of the axes by cost, and clamps what bicubic overshoots in between.
       if (kind == "bicubic" && size == "mixed") continue;
       const FixtureImage& wanted = fixture("resize_" + kind + "_" + size + "_pillow.u8");
       const Bytes got = resized(wanted, {filter_kind(kind), true});
@@ -99,7 +104,7 @@ TEST_CASE("resize agrees with torchvision within 1, with and without antialias")
   }
 }
 
-TEST_CASE("resize of a part equals torchvision's resized_crop within 1") {
+TEST_CASE("resize of a part agrees with torchvision's resized_crop within 1") {
   const FixtureImage& wanted = fixture("resized_crop_5_7_21_30.u8");
   CHECK(largest_difference(resized(wanted, {}, {5, 7, 21, 30}), wanted) <= 1);
 }
@@ -131,7 +136,7 @@ TEST_CASE("a constant image stays constant under every filter") {
   }
 }
 
-TEST_CASE("resize works with one and four channels as it does with three") {
+TEST_CASE("resize gives the same result with one, three and four channels") {
   const Bytes pixels = source_pixels();
   Arena arena;
   Bytes three(20 * 30 * 3);
@@ -184,7 +189,7 @@ TEST_CASE("rotate agrees with torchvision") {
   for (const auto& [angle, name] :
        {std::pair{17.0, std::string("17")}, std::pair{-40.0, std::string("-40")}}) {
     CAPTURE(name);
-    // A coordinate half way between two pixels may round to either.
+    // A coordinate halfway between two pixels may round to either.
     const FixtureImage& nearest = fixture("rotate_nearest_" + name + ".u8");
     CHECK(share_beyond(turned(nearest, angle, false, 0), nearest, 0) < 0.005);
     const FixtureImage& bilinear = fixture("rotate_bilinear_" + name + ".u8");

@@ -1,4 +1,4 @@
-// What the augment stages do as stages: sizes, fields, distributions of their draws, refusals.
+// The augment stages as stages: sizes, fields, distributions of their random draws, errors.
 #include <array>
 #include <cmath>
 #include <set>
@@ -6,12 +6,15 @@
 #include "stages/conformance.hpp"
 #include "stages/image_fixtures.hpp"
 #include "stages/kernels/geometry.hpp"
+#include "support/errors.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/data/half.hpp"
 #include "cachebisect/stages.hpp"
 
-using namespace test;
+using namespace cachebisect;
+using namespace cachebisect::test;
 
 namespace {
 
@@ -59,15 +62,6 @@ float largest_difference(const std::vector<std::byte>& got, const FixtureImage& 
   return largest;
 }
 
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return std::to_string(exit_code(error.kind())) + ": " + error.what();
-  }
-  return "";
-}
-
 SampleSpec image_spec(const Shape& shape, DType dtype = DType::uint8) {
   return {{"image", dtype, shape}};
 }
@@ -92,7 +86,7 @@ TEST_CASE("normalize on uint8 is bit-equal to to_float and then normalize") {
   CHECK(run_once(normalize, unit) == run_once(normalize, input));
 }
 
-TEST_CASE("resize to a shorter side cuts the longer one down as torchvision does") {
+TEST_CASE("resize to a shorter side truncates the longer one like torchvision") {
   const Sample input = image_sample(fixture("source.u8"));
   const FixtureImage& wanted = fixture("resize_shorter_18.u8");
   const Chain chain = prepare(stages::resize({.shorter_side = 18}), spec_of(input));
@@ -102,7 +96,7 @@ TEST_CASE("resize to a shorter side cuts the longer one down as torchvision does
   CHECK(got.shape() == chain.output[0].shape);
 }
 
-TEST_CASE("cast rounds to nearest even and float32 is left alone") {
+TEST_CASE("cast rounds to nearest even and keeps float32") {
   const Sample input = image_sample(fixture("small_normalized.f32"));
   const FixtureImage& values = fixture("small_normalized.f32");
   for (const auto& [name, convert] : {std::pair{std::string("float16"), &float_to_half},
@@ -117,7 +111,7 @@ TEST_CASE("cast rounds to nearest even and float32 is left alone") {
   CHECK(run_once(stages::make("augment.cast", R"({"dtype": "float32"})"), input) == values.bytes);
 }
 
-TEST_CASE("one_hot sets the label's place and refuses labels beyond the classes") {
+TEST_CASE("one_hot sets the element of the label and refuses labels beyond the classes") {
   const BuiltStage built = stages::make("augment.one_hot", R"({"classes": 4})");
   Sample input;
   input.field("label").set(std::int64_t{2});
@@ -127,12 +121,12 @@ TEST_CASE("one_hot sets the label's place and refuses labels beyond the classes"
   CHECK(std::vector<float>(values.begin(), values.end()) == std::vector<float>{0, 0, 1, 0});
   for (const std::int64_t label : {std::int64_t{4}, std::int64_t{-1}}) {
     input.field("label").set(label);
-    const std::string message = message_of([&] { worker.run(*chain.stage, input); });
+    const std::string message = error_of([&] { worker.run(*chain.stage, input); });
     CHECK(message.starts_with("3: label " + std::to_string(label)));
   }
 }
 
-TEST_CASE("fields of one sample get the same draws, and others are not touched") {
+TEST_CASE("the fields of one sample get the same draws, and other fields are not touched") {
   Sample input;
   fill(input.field("image"), DType::uint8, Shape{16, 16, 3}, 1);
   input.field("mask").copy_from(input.field("image"));
@@ -147,7 +141,7 @@ TEST_CASE("fields of one sample get the same draws, and others are not touched")
   }
 }
 
-TEST_CASE("a flip that is not drawn leaves the look at the input; frequency follows p") {
+TEST_CASE("flips happen with probability p, and otherwise the output stays a view of the input") {
   Sample input;
   fill(input.field("image"), DType::uint8, Shape{4, 4, 3}, 1);
   for (const double p : {0.0, 0.3, 1.0}) {
@@ -164,7 +158,7 @@ TEST_CASE("a flip that is not drawn leaves the look at the input; frequency foll
   }
 }
 
-TEST_CASE("random_crop reaches every place about equally often") {
+TEST_CASE("random_crop draws every position about equally often") {
   Sample input;
   fill(input.field("image"), DType::uint8, Shape{8, 8, 1}, 3);
   const Chain chain = prepare(stages::random_crop({.size = 8, .padding = 1}), spec_of(input));
@@ -178,7 +172,7 @@ TEST_CASE("random_crop reaches every place about equally often") {
   for (const auto& place : seen) CHECK(std::abs(place.second - 1000) < 150);
 }
 
-TEST_CASE("random resized boxes lie inside, within scale and ratio, and fall back to the middle") {
+TEST_CASE("random resized boxes are inside the image, within scale and ratio, or centred") {
   double share = 0;
   constexpr int kDraws = 3000;
   for (std::uint64_t i = 0; i < kDraws; ++i) {
@@ -221,13 +215,13 @@ TEST_CASE("random_erasing overwrites one rectangle with the value") {
   CHECK(erased <= 600 * 33 / 100 + 30);
 }
 
-TEST_CASE("refusals name what is wrong and what would be right") {
+TEST_CASE("errors say what is wrong and what would be right") {
   const auto infer = [](const BuiltStage& built, const SampleSpec& spec) {
-    return message_of([&] { prepare(built, spec); });
+    return error_of([&] { prepare(built, spec); });
   };
   const auto contains = [](const std::string& text, const std::string& part) {
     CAPTURE(text);
-    CHECK(text.find(part) != std::string::npos);
+    CHECK(has(text, part));
   };
   contains(infer(stages::random_crop({.size = 64}), image_spec({32, 32, 3})),
            "2: an image [32, 32, 3]");
@@ -235,31 +229,30 @@ TEST_CASE("refusals name what is wrong and what would be right") {
   contains(infer(stages::to_float(), image_spec({8, 8, 3}, DType::float32)), "must be uint8");
   contains(infer(stages::normalize({.mean = {0, 0}, .std = {1, 1}}), image_spec({8, 8, 3})),
            "2 entries");
-  contains(message_of([] { stages::resize({.size = 8, .shorter_side = 8}); }), "exactly one");
-  contains(message_of([] { stages::resize({.height = 8}); }), "width");
-  contains(message_of([] { stages::make("augment.gaussian_blur", R"({"kernel_size": 4})"); }),
-           "odd");
-  contains(message_of([] {
+  contains(error_of([] { stages::resize({.size = 8, .shorter_side = 8}); }), "exactly one");
+  contains(error_of([] { stages::resize({.height = 8}); }), "width");
+  contains(error_of([] { stages::make("augment.gaussian_blur", R"({"kernel_size": 4})"); }), "odd");
+  contains(error_of([] {
              stages::make("augment.random_resized_crop", R"({"size": 8, "scale": [1, 0.5]})");
            }),
            "smaller first");
-  contains(message_of([] { stages::make("augment.resise"); }), "augment.resize");
-  contains(message_of([] { stages::make("augment.resize", R"({"siz": 8})"); }), "size");
-  contains(message_of([] { stages::make("augment.resize", "8"); }), "JSON object");
-  contains(message_of([] { stages::normalize({.mean = {0, 0}, .std = {1}}); }), "mean has 2");
+  contains(error_of([] { stages::make("augment.resise"); }), "augment.resize");
+  contains(error_of([] { stages::make("augment.resize", R"({"siz": 8})"); }), "size");
+  contains(error_of([] { stages::make("augment.resize", "8"); }), "must be an object");
+  contains(error_of([] { stages::normalize({.mean = {0, 0}, .std = {1}}); }), "mean has 2");
 }
 
-TEST_CASE("a sample that is too small for a dynamic shape is a data error, not a crash") {
+TEST_CASE("a sample of dynamic shape that is too small is a data error, not a crash") {
   Sample input;
   fill(input.field("image"), DType::uint8, Shape{5, 40, 3}, 1);
   const SampleSpec dynamic = image_spec({kDynamic, kDynamic, 3});
   Worker worker;
   const Chain crop = prepare(stages::random_crop({.size = 8}), dynamic);
-  CHECK(message_of([&] { worker.run(*crop.stage, input); }).starts_with("3: "));
+  CHECK(error_of([&] { worker.run(*crop.stage, input); }).starts_with("3: "));
   const Chain blur =
       prepare(stages::make("augment.gaussian_blur", R"({"kernel_size": 11})"), dynamic);
-  CHECK(message_of([&] { worker.run(*blur.stage, input); }).starts_with("3: "));
+  CHECK(error_of([&] { worker.run(*blur.stage, input); }).starts_with("3: "));
   fill(input.field("image"), DType::uint8, Shape{0, 40, 3}, 1);
   const Chain resize = prepare(stages::resize({.size = 8}), dynamic);
-  CHECK(message_of([&] { worker.run(*resize.stage, input); }).starts_with("3: "));
+  CHECK(error_of([&] { worker.run(*resize.stage, input); }).starts_with("3: "));
 }

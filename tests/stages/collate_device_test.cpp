@@ -1,14 +1,17 @@
-// Collate, copy and device stages: batches as declared, padding, and the host's own arithmetic.
+// Collate, copy and device stages: declared shapes, padding, and the same results as on the host.
 #include <cmath>
 
 #include "stages/conformance.hpp"
+#include "support/errors.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/data/half.hpp"
 #include "cachebisect/device/device.hpp"
 #include "cachebisect/stages.hpp"
 
-using namespace test;
+using namespace cachebisect;
+using namespace cachebisect::test;
 
 namespace {
 
@@ -31,7 +34,7 @@ std::shared_ptr<CollateStage> collate(const std::string& type, const std::string
       stages::make(type, R"({"layout": ")" + layout + "\"}").stage);
 }
 
-// Element [n, y, x, c] of a uint8 batch, whatever its layout.
+// Element [n, y, x, c] of a uint8 batch of either layout.
 std::uint8_t pixel(const TensorView& batch, bool planar, std::int64_t n, std::int64_t y,
                    std::int64_t x, std::int64_t c) {
   const auto& s = batch.strides;
@@ -46,7 +49,7 @@ std::uint8_t pixel(const Sample& sample, std::int64_t y, std::int64_t x, std::in
   return static_cast<std::uint8_t>(view.data[(y * view.shape[1] + x) * view.shape[2] + c]);
 }
 
-// A batch on the cpu device, run through a device stage.
+// Runs a batch through a device stage on the cpu device.
 struct DeviceRun {
   explicit DeviceRun(const BuiltStage& built)
       : stage(std::dynamic_pointer_cast<DeviceStage>(built.stage)) {}
@@ -79,7 +82,7 @@ float float_at(const TensorView& view, std::size_t i) {
 
 }  // namespace
 
-TEST_CASE("collates declare and make batches in both layouts") {
+TEST_CASE("collate stages declare and make batches in both layouts") {
   const Shape shape{4, 6, 3};
   for (const std::string type : {"collate.stack", "collate.pad"}) {
     for (const std::string layout : {"NHWC", "NCHW"}) {
@@ -108,7 +111,7 @@ TEST_CASE("collates declare and make batches in both layouts") {
   }
 }
 
-TEST_CASE("collate.pad fills up with zeros to the largest and reports the share") {
+TEST_CASE("collate.pad pads with zeros to the largest sample and reports the share of padding") {
   const std::vector<Sample> samples = sized_samples({{4, 6, 3}, {5, 2, 3}, {1, 1, 3}});
   for (const std::string layout : {"NHWC", "NCHW"}) {
     const bool planar = layout == "NCHW";
@@ -117,7 +120,7 @@ TEST_CASE("collate.pad fills up with zeros to the largest and reports the share"
     CHECK(spec[0].shape ==
           (planar ? Shape{3, 3, kDynamic, kDynamic} : Shape{3, kDynamic, kDynamic, 3}));
     OwnedHostBatch batch(host_memory());
-    // What an earlier, larger batch left behind must not shine through.
+    // The bytes of an earlier, larger batch must not show.
     const TensorView& old = batch.resize_field(0, "image", DType::uint8, Shape{4096});
     std::memset(old.data, 77, old.byte_size());
     stage->gather(samples, batch);
@@ -141,22 +144,17 @@ TEST_CASE("collate.pad fills up with zeros to the largest and reports the share"
   }
 }
 
-TEST_CASE("collates name both samples of a mismatch") {
+TEST_CASE("collate stages name both samples of a mismatch") {
   std::vector<Sample> samples = sized_samples({{4, 6, 3}, {4, 6, 3}});
   fill(samples[1].field("image"), DType::float32, Shape{4, 6, 3}, 1);
   for (const std::string type : {"collate.stack", "collate.pad"}) {
     const auto stage = collate(type, "NHWC");
     static_cast<void>(stage->infer(image_and_label({kDynamic, kDynamic, 3}), 2));
     OwnedHostBatch batch(host_memory());
-    std::string message;
-    try {
-      stage->gather(samples, batch);
-    } catch (const Error& error) {
-      CHECK(error.kind() == ErrorKind::data);
-      message = error.what();
-    }
-    CHECK(message.find("sample 0") != std::string::npos);
-    CHECK(message.find("sample 1") != std::string::npos);
+    const std::string message =
+        error_message([&] { stage->gather(samples, batch); }, ErrorKind::data);
+    CHECK(has(message, "sample 0"));
+    CHECK(has(message, "sample 1"));
   }
 }
 
@@ -169,7 +167,7 @@ TEST_CASE("copy.device holds its options") {
   CHECK(copy->options().prefetch == 0);
 }
 
-TEST_CASE("device.to_float and device.normalize agree with the host's stages") {
+TEST_CASE("device.to_float and device.normalize agree with the host stages") {
   for (const bool planar : {false, true}) {
     Field batch;
     const Shape shape = planar ? Shape{2, 3, 4, 5} : Shape{2, 4, 5, 3};
@@ -195,7 +193,7 @@ TEST_CASE("device.to_float and device.normalize agree with the host's stages") {
   }
 }
 
-TEST_CASE("device.normalize leaves floats in their scale") {
+TEST_CASE("device.normalize does not rescale floats") {
   Field batch;
   fill(batch, DType::float32, Shape{2, 1, 3, 3}, 1);
   const std::vector<float> values(batch.as<float>().begin(), batch.as<float>().end());
@@ -205,7 +203,7 @@ TEST_CASE("device.normalize leaves floats in their scale") {
     REQUIRE(std::abs(float_at(got, i) - (values[i] - 0.5F) / 0.25F) < 1e-5F);
 }
 
-TEST_CASE("device.cast and device.one_hot") {
+TEST_CASE("device.cast rounds as on the host, and device.one_hot sets one element per label") {
   Field batch;
   fill(batch, DType::float32, Shape{2, 8}, 1);
   DeviceRun cast(stages::make("device.cast", R"({"dtype": "bfloat16"})"));
@@ -225,7 +223,7 @@ TEST_CASE("device.cast and device.one_hot") {
 }
 
 TEST_CASE("device stages refuse batches that do not fit") {
-  for (const StageType& type : built_in().stages()) {
+  for (const StageType& type : all_stages().stages()) {
     if (type.kind != StageKind::device) continue;
     CAPTURE(type.type);
     for (const BatchSpec& spec : {BatchSpec{{"other", DType::uint8, Shape{2, 3, 4, 4}}},

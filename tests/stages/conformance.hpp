@@ -1,32 +1,20 @@
-// What the conformance suite stands on: stages from their examples, inputs to try, one worker.
+// Support of the conformance suite: stages from their examples, inputs to try, a worker.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "support/all_stages.hpp"
+#include "support/files.hpp"
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/pipeline/registry.hpp"
-#include "cachebisect/stages.hpp"
+#include "cachebisect/base/pace.hpp"
 
-namespace test {
-
-using namespace cachebisect;
-
-inline const Registry& built_in() {
-  static const Registry registry = [] {
-    Registry made;
-    stages::register_all(made);
-    return made;
-  }();
-  return registry;
-}
+namespace cachebisect::test {
 
 inline ParamValue value_of(const ParamSpec& spec, const nlohmann::json& json) {
   switch (spec.type) {
@@ -86,10 +74,10 @@ inline void fill(Field& field, DType dtype, const Shape& shape, std::uint64_t se
   }
 }
 
-/// What a sample of the candidate holds in `image`; `label` is an int64 below 10.
+/// An input to try: a sample with this `image` and a `label` that is an int64 below 10.
 struct Candidate {
   FieldSpec image;
-  std::string file;  ///< bytes to take instead of random ones
+  std::string file;  ///< the content of the image, instead of random bytes
 
   [[nodiscard]] SampleSpec spec() const {
     FieldSpec shown = image;
@@ -101,9 +89,7 @@ struct Candidate {
     if (file.empty()) {
       fill(sample.field("image"), image.dtype, image.shape, index);
     } else {
-      std::ifstream stream(file, std::ios::binary);
-      const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-      sample.field("image").assign(std::string_view(bytes));
+      sample.field("image").assign(std::string_view(read_file(file)));
     }
     sample.field("label").set(static_cast<std::int64_t>(index % 10));
   }
@@ -125,7 +111,7 @@ inline std::vector<std::byte> bytes_of(const ConstTensorView& view) {
   return bytes;
 }
 
-/// All that a sample holds, as one string of bytes.
+/// The bytes of all fields of a sample, concatenated.
 inline std::vector<std::byte> bytes_of(const Sample& sample) {
   std::vector<std::byte> bytes;
   for (const auto& field : sample.fields()) {
@@ -135,7 +121,7 @@ inline std::vector<std::byte> bytes_of(const Sample& sample) {
   return bytes;
 }
 
-/// A worker: its arena and the sample that it reuses.
+/// A worker: an arena, and an output sample that is reused.
 class Worker {
  public:
   const Sample& run(const SampleStage& stage, const Sample& input, std::uint64_t epoch = 0) {
@@ -158,8 +144,8 @@ class Worker {
   Sample out_;
 };
 
-/// All candidates that a fresh stage of this type accepts. One sample is tried: whether bytes are
-/// an image, only they can tell.
+/// All candidates that a fresh stage of this type accepts. A sample is run too, because only the
+/// bytes tell whether they are an image.
 inline std::vector<Candidate> accepted(const StageType& type) {
   std::vector<Candidate> found;
   for (const Candidate& candidate : candidates()) {
@@ -178,4 +164,4 @@ inline std::vector<Candidate> accepted(const StageType& type) {
   return found;
 }
 
-}  // namespace test
+}  // namespace cachebisect::test

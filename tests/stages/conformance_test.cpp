@@ -1,53 +1,17 @@
-// One suite that every built-in sample, collate and device stage passes, from its own example.
+// One suite that every built-in stage passes, made from its own example.
 #include "stages/conformance.hpp"
 
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <new>
 #include <thread>
 
+#include "support/allocation_counter.hpp"
+#include "support/errors.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
-using namespace test;
-
-namespace {
-
-std::atomic<std::uint64_t> allocations{0};
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* memory =
-      alignment <= alignof(std::max_align_t)
-          ? std::malloc(bytes)
-          : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-// Not inlined: the compiler would take them for mismatched pairs.
-[[gnu::noinline]] void* operator new(std::size_t bytes) { return counted(bytes, 1); }
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return counted(bytes, 1);
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment,
-                                     const std::nothrow_t&) noexcept {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
+using namespace cachebisect;
+using namespace cachebisect::test;
 
 namespace {
 
@@ -59,7 +23,7 @@ std::vector<Sample> make_samples(const Candidate& candidate) {
   return samples;
 }
 
-// A stage that is ready to run, and what it says comes out.
+// A stage that is ready to run, and its declared output.
 struct Ready {
   std::shared_ptr<SampleStage> stage;
   SampleSpec output;
@@ -75,7 +39,7 @@ Ready make_ready(const StageType& type, const Candidate& candidate) {
 // Calls `check(type, candidate)` for every sample stage and every input that it accepts.
 template <class Check>
 void for_each_sample_stage(Check&& check) {
-  for (const StageType& type : built_in().stages()) {
+  for (const StageType& type : all_stages().stages()) {
     if (type.kind != StageKind::sample) continue;
     for (const Candidate& candidate : accepted(type)) {
       CAPTURE(type.type);
@@ -96,24 +60,11 @@ bool agrees(const FieldSpec& declared, const Field& field) {
   return true;
 }
 
-// The kind of the Error that `call` throws; fails when it throws none or something else.
-template <class Call>
-ErrorKind error_kind(Call&& call, std::string& message) {
-  try {
-    call();
-  } catch (const Error& error) {
-    message = error.what();
-    return error.kind();
-  }
-  FAIL("no error was thrown");
-  return ErrorKind::internal;
-}
-
 }  // namespace
 
-TEST_CASE("every sample stage accepts at least one input that a pipeline can bring") {
+TEST_CASE("every sample stage accepts at least one kind of input") {
   std::size_t stages = 0;
-  for (const StageType& type : built_in().stages()) {
+  for (const StageType& type : all_stages().stages()) {
     if (type.kind != StageKind::sample) continue;
     CAPTURE(type.type);
     CHECK(!accepted(type).empty());
@@ -122,7 +73,7 @@ TEST_CASE("every sample stage accepts at least one input that a pipeline can bri
   CHECK(stages >= 20);
 }
 
-TEST_CASE("outputs depend on input, parameters, seed, epoch and index alone") {
+TEST_CASE("outputs depend only on input, parameters, seed, epoch and index") {
   for_each_sample_stage([](const StageType& type, const Candidate& candidate) {
     const std::vector<Sample> samples = make_samples(candidate);
     const Ready first = make_ready(type, candidate);
@@ -130,7 +81,7 @@ TEST_CASE("outputs depend on input, parameters, seed, epoch and index alone") {
     std::vector<std::vector<std::byte>> forward;
     Worker one;
     for (const Sample& sample : samples) forward.push_back(bytes_of(one.run(*first.stage, sample)));
-    // Another object, two other workers at once, another order.
+    // Another object, two workers at once, reverse order.
     std::vector<std::vector<std::byte>> backward(samples.size());
     const auto work = [&](std::size_t parity) {
       Worker worker;
@@ -145,7 +96,7 @@ TEST_CASE("outputs depend on input, parameters, seed, epoch and index alone") {
   });
 }
 
-TEST_CASE("only stages that say so are random, and those that are differ from epoch to epoch") {
+TEST_CASE("stages differ from epoch to epoch exactly if they are declared random") {
   for_each_sample_stage([](const StageType& type, const Candidate& candidate) {
     const std::vector<Sample> samples = make_samples(candidate);
     const Ready ready = make_ready(type, candidate);
@@ -159,7 +110,7 @@ TEST_CASE("only stages that say so are random, and those that are differ from ep
   });
 }
 
-TEST_CASE("inputs are left as they were") {
+TEST_CASE("stages do not change their input") {
   for_each_sample_stage([](const StageType& type, const Candidate& candidate) {
     const std::vector<Sample> samples = make_samples(candidate);
     const Ready ready = make_ready(type, candidate);
@@ -172,7 +123,7 @@ TEST_CASE("inputs are left as they were") {
   });
 }
 
-TEST_CASE("outputs are as declared, and other fields pass through without a copy") {
+TEST_CASE("outputs match their declaration, and other fields pass through without a copy") {
   for_each_sample_stage([](const StageType& type, const Candidate& candidate) {
     const std::vector<Sample> samples = make_samples(candidate);
     const Ready ready = make_ready(type, candidate);
@@ -192,7 +143,7 @@ TEST_CASE("outputs are as declared, and other fields pass through without a copy
   });
 }
 
-TEST_CASE("stages that write strided fill a row of another layout with the same values") {
+TEST_CASE("stages with strided output write the same values into a row of another layout") {
   std::size_t checked = 0;
   for_each_sample_stage([&](const StageType& type, const Candidate& candidate) {
     const Ready ready = make_ready(type, candidate);
@@ -212,7 +163,7 @@ TEST_CASE("stages that write strided fill a row of another layout with the same 
       strided.out().field("image").attach(row);
       const Field& got = strided.run(*ready.stage, sample).field("image");
       REQUIRE(bytes_of(got.view()) == wanted);
-      // A stage that has nothing to change may leave the look at its input.
+      // A stage that has nothing to change may leave a view of its input.
       written = written || got.data() == memory.data();
     }
     CHECK(written == type.traits.strided_output);
@@ -221,7 +172,7 @@ TEST_CASE("stages that write strided fill a row of another layout with the same 
   CHECK(checked >= 10);
 }
 
-TEST_CASE("memory does not grow and nothing is allocated in the steady state") {
+TEST_CASE("memory does not grow in the steady state, and nothing is allocated") {
   for_each_sample_stage([](const StageType& type, const Candidate& candidate) {
     const std::vector<Sample> samples = make_samples(candidate);
     const Ready ready = make_ready(type, candidate);
@@ -243,29 +194,26 @@ TEST_CASE("memory does not grow and nothing is allocated in the steady state") {
   });
 }
 
-TEST_CASE("inputs that do not fit are refused with an error that says what would") {
+TEST_CASE("inputs that do not fit are refused with an error that names the field") {
   const SampleSpec wrong[] = {
       {{"image", DType::float64, Shape{2, 2}}, {"label", DType::float32, Shape{3}}},
       {{"other", DType::uint8, Shape{40, 48, 3}}}};
   const auto cost_only = [](const std::string& type) {
     return type.starts_with("synthetic.");  // they work on any sample
   };
-  for (const StageType& type : built_in().stages()) {
+  for (const StageType& type : all_stages().stages()) {
     if (type.kind != StageKind::sample || cost_only(type.type)) continue;
     for (const SampleSpec& spec : wrong) {
       CAPTURE(type.type);
-      std::string message;
       const auto stage = make_example<SampleStage>(type);
-      CHECK(error_kind([&] { static_cast<void>(stage->infer(spec)); }, message) ==
-            ErrorKind::usage);
-      CHECK(message.find("field") != std::string::npos);
+      CHECK(has(usage_error([&] { static_cast<void>(stage->infer(spec)); }), "field"));
     }
   }
 }
 
 namespace {
 
-// Values that a declaration must refuse.
+// Values that the declaration must refuse.
 std::vector<ParamValue> hostile_values(const ParamSpec& spec) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
@@ -312,19 +260,16 @@ std::vector<ParamValue> hostile_values(const ParamSpec& spec) {
 
 }  // namespace
 
-TEST_CASE("parameters out of their declared range are refused by name") {
+TEST_CASE("parameters outside their declared range are refused by name") {
   std::size_t tried = 0;
-  for (const StageType& type : built_in().stages()) {
+  for (const StageType& type : all_stages().stages()) {
     for (const ParamSpec& spec : type.params) {
       for (const ParamValue& value : hostile_values(spec)) {
         CAPTURE(type.type);
         CAPTURE(spec.name);
         Params params = example_params(type);
         params.set(spec.name, value);
-        std::string message;
-        CHECK(error_kind([&] { static_cast<void>(make<Stage>(type, params)); }, message) ==
-              ErrorKind::usage);
-        CHECK(message.find(spec.name) != std::string::npos);
+        CHECK(has(usage_error([&] { static_cast<void>(make<Stage>(type, params)); }), spec.name));
         ++tried;
       }
     }
@@ -332,8 +277,8 @@ TEST_CASE("parameters out of their declared range are refused by name") {
   CHECK(tried > 100);
 }
 
-TEST_CASE("every stage is documented: itself, each parameter, an example that makes one") {
-  for (const StageType& type : built_in().stages()) {
+TEST_CASE("every stage and parameter is documented, and the example makes a stage") {
+  for (const StageType& type : all_stages().stages()) {
     CAPTURE(type.type);
     CHECK(!type.doc.empty());
     CHECK(type.doc.find('\n') == std::string::npos);

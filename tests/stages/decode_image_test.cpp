@@ -4,16 +4,14 @@
 #include <cstring>
 #include <thread>
 
-#include "stages/stage_maker.hpp"
-#include "stages/temp_folder.hpp"
+#include "support/errors.hpp"
+#include "support/files.hpp"
+#include "support/stage_maker.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
-using cachebisect::DType;
-using cachebisect::Sample;
-using cachebisect::SampleStage;
-using cachebisect::Shape;
-using test::Bytes;
-using test::has;
+using namespace cachebisect;
+using namespace cachebisect::test;
 
 namespace {
 
@@ -25,8 +23,8 @@ Sample encoded(const Bytes& bytes) {
   return sample;
 }
 
-std::unique_ptr<SampleStage> decoder(const std::vector<test::NamedValue>& values = {}) {
-  auto stage = test::make_stage<SampleStage>("decode.image", values);
+std::unique_ptr<SampleStage> decoder(const std::vector<NamedValue>& values = {}) {
+  auto stage = make_stage<SampleStage>("decode.image", values);
   stage->infer({{"image", DType::uint8, {cachebisect::kDynamic}}});
   return stage;
 }
@@ -38,7 +36,7 @@ struct Expected {
 };
 
 Expected expected(const std::string& name) {
-  const Bytes file = test::read_bytes(kFixtures + name);
+  const Bytes file = read_bytes(kFixtures + name);
   std::uint32_t width = 0;
   std::uint32_t height = 0;
   std::memcpy(&width, file.data(), 4);
@@ -59,17 +57,17 @@ void check_equal(const Sample& sample, const Expected& wanted) {
 
 std::string decode_error(const SampleStage& stage, const Bytes& bytes) {
   const Sample input = encoded(bytes);
-  return test::error_of([&] { test::process_sample(stage, input); });
+  return error_of([&] { process_sample(stage, input); });
 }
 
 void check_fixture(const SampleStage& stage, const std::string& file, const std::string& wanted) {
   CAPTURE(file);
-  if (!test::decodable(file)) {
-    CHECK(has(decode_error(stage, test::read_bytes(kFixtures + file)), "2: this build decodes no"));
+  if (!decodable(file)) {
+    CHECK(has(decode_error(stage, read_bytes(kFixtures + file)), "2: this build can"));
     return;
   }
-  const Sample input = encoded(test::read_bytes(kFixtures + file));
-  check_equal(test::process_sample(stage, input), expected(wanted));
+  const Sample input = encoded(read_bytes(kFixtures + file));
+  check_equal(process_sample(stage, input), expected(wanted));
 }
 
 const std::vector<std::string> kJpegs{
@@ -84,17 +82,17 @@ std::string stem(const std::string& file) { return file.substr(0, file.find('.')
 
 }  // namespace
 
-TEST_CASE("JPEG is bit-equal to what Pillow decodes") {
+TEST_CASE("JPEG decodes to the same bytes as in Pillow") {
   const auto stage = decoder();
   for (const std::string& file : kJpegs) check_fixture(*stage, file, stem(file) + ".rgb");
 }
 
-TEST_CASE("other formats are equal to what Pillow decodes") {
+TEST_CASE("other formats decode to the same bytes as in Pillow") {
   const auto stage = decoder();
   for (const std::string& file : kOthers) check_fixture(*stage, file, stem(file) + ".rgb");
 }
 
-TEST_CASE("EXIF orientation is applied on request, and not otherwise") {
+TEST_CASE("EXIF orientation is applied only on request") {
   const auto upright = decoder({{"orientation", true}});
   const auto stored = decoder();
   std::vector<std::string> files{"exif_png.png", "exif_webp.webp"};
@@ -105,14 +103,14 @@ TEST_CASE("EXIF orientation is applied on request, and not otherwise") {
   }
 }
 
-TEST_CASE("the output is declared, and what is no bytes refused") {
-  const auto stage = test::make_stage<SampleStage>("decode.image", {});
+TEST_CASE("the output is declared, and input that is not bytes is refused") {
+  const auto stage = make_stage<SampleStage>("decode.image", {});
   CHECK(stage->infer({{"image", DType::uint8, {cachebisect::kDynamic}}})[0].shape ==
         Shape{cachebisect::kDynamic, cachebisect::kDynamic, 3});
-  CHECK(has(test::error_of([&] {
+  CHECK(has(error_of([&] {
               stage->infer({{"image", DType::uint8, {32, 32, 3}}});
             }),
-            "2: field 'image' comes in as"));
+            "2: field \"image\" is uint8 [32, 32, 3], must be"));
 }
 
 TEST_CASE("the limit on pixels is checked from the header") {
@@ -120,12 +118,12 @@ TEST_CASE("the limit on pixels is checked from the header") {
   for (const std::string file :
        {"rgb_420.jpg", "rgb.png", "rgb_bmp.bmp", "rgb_tif.tif", "rgb_webp.webp", "rgb_ppm.ppm"}) {
     CAPTURE(file);
-    if (file.ends_with(".jpg") && !test::decodable(file)) continue;
-    CHECK(has(decode_error(*stage, test::read_bytes(kFixtures + file)),
-              "3: has 1776 pixels by its header, more than \"max_pixels\" (1775)"));
+    if (file.ends_with(".jpg") && !decodable(file)) continue;
+    CHECK(has(decode_error(*stage, read_bytes(kFixtures + file)),
+              "3: has 1776 pixels according to its header, more than \"max_pixels\" (1775)"));
   }
-  // A few bytes that promise 30,000 x 30,000 pixels.
-  Bytes bomb = test::read_bytes(kFixtures + "rgb.png");
+  // A small file that declares 30,000 x 30,000 pixels.
+  Bytes bomb = read_bytes(kFixtures + "rgb.png");
   for (const std::size_t at : {16U, 20U}) {
     bomb[at + 2] = 0x75;
     bomb[at + 3] = 0x30;
@@ -133,25 +131,25 @@ TEST_CASE("the limit on pixels is checked from the header") {
   CHECK(has(decode_error(*decoder(), bomb), "has 900000000 pixels"));
 }
 
-TEST_CASE("what is no image, or an empty one, is said to be so") {
+TEST_CASE("errors say that the bytes are empty, or not an image") {
   const auto stage = decoder();
   CHECK(has(decode_error(*stage, {}), "3: is empty"));
-  CHECK(has(decode_error(*stage, {'h', 'e', 'l', 'l', 'o'}), "no image of a known format"));
-  if (test::decodable("x.jpg"))
+  CHECK(has(decode_error(*stage, {'h', 'e', 'l', 'l', 'o'}), "not an image of a known format"));
+  if (decodable("x.jpg"))
     CHECK(has(decode_error(*stage, {0xFF, 0xD8, 0xFF}), "3: damaged or unreadable JPEG"));
   CHECK(has(decode_error(*stage, {'P', '6', ' ', '1'}), "the header of this PNM is damaged"));
-  CHECK(has(decode_error(*stage, {'P', '6', ' ', '0', ' ', '4', ' '}), "that it has no pixels"));
+  CHECK(has(decode_error(*stage, {'P', '6', ' ', '0', ' ', '4', ' '}), "declares no pixels"));
 }
 
-TEST_CASE("truncated images are errors, and the stage works on afterwards") {
+TEST_CASE("truncated images are errors, and the stage still works afterwards") {
   const auto stage = decoder();
   std::vector<std::string> files = kJpegs;
   for (const std::string file : {"rgb.png", "rgb_webp.webp", "rgb_tif.tif", "rgb_bmp.bmp"})
     files.push_back(file);
   for (const std::string& file : files) {
-    if (!test::decodable(file)) continue;
+    if (!decodable(file)) continue;
     CAPTURE(file);
-    Bytes bytes = test::read_bytes(kFixtures + file);
+    Bytes bytes = read_bytes(kFixtures + file);
     bytes.resize(bytes.size() * 2 / 3);
     CHECK(has(decode_error(*stage, bytes), "3: "));
     check_fixture(*stage, file, stem(file) + ".rgb");
@@ -159,8 +157,8 @@ TEST_CASE("truncated images are errors, and the stage works on afterwards") {
 }
 
 #ifdef CACHEBISECT_WITH_TURBOJPEG
-TEST_CASE("damage inside the entropy-coded data is noticed") {
-  Bytes bytes = test::read_bytes(kFixtures + "rgb_420_restart.jpg");
+TEST_CASE("damage inside the entropy-coded data is an error") {
+  Bytes bytes = read_bytes(kFixtures + "rgb_420_restart.jpg");
   const std::array<std::uint8_t, 2> restart{0xFF, 0xD3};
   const auto at = std::search(bytes.begin() + 600, bytes.end(), restart.begin(), restart.end());
   REQUIRE(at != bytes.end());
@@ -168,18 +166,18 @@ TEST_CASE("damage inside the entropy-coded data is noticed") {
   CHECK(has(decode_error(*decoder(), bytes), "3: damaged or unreadable JPEG: Corrupt JPEG data"));
 }
 
-TEST_CASE("a file without its last marker, or with junk behind it, still has all its pixels") {
+TEST_CASE("a file with junk after its end still has all its pixels") {
   const auto stage = decoder();
-  Bytes bytes = test::read_bytes(kFixtures + "rgb_444.jpg");
+  Bytes bytes = read_bytes(kFixtures + "rgb_444.jpg");
   bytes.insert(bytes.end(), 100, 0x5A);
   const Sample input = encoded(bytes);
-  check_equal(test::process_sample(*stage, input), expected("rgb_444.rgb"));
+  check_equal(process_sample(*stage, input), expected("rgb_444.rgb"));
 }
 
-TEST_CASE("the fast transform is near the exact one, and another") {
+TEST_CASE("the fast transform differs slightly from the exact one") {
   const auto fast = decoder({{"dct", std::string("ifast")}});
-  const Sample input = encoded(test::read_bytes(kFixtures + "rgb_444.jpg"));
-  const Sample out = test::process_sample(*fast, input);
+  const Sample input = encoded(read_bytes(kFixtures + "rgb_444.jpg"));
+  const Sample out = process_sample(*fast, input);
   const auto pixels = out.field("image").as<std::uint8_t>();
   const Expected exact = expected("rgb_444.rgb");
   int largest = 0;
@@ -191,9 +189,9 @@ TEST_CASE("the fast transform is near the exact one, and another") {
 
 TEST_CASE("threads share one stage") {
   const auto stage = decoder();
-  const Bytes jpeg = test::read_bytes(kFixtures + "rgb_420.jpg");
-  const bool with_png = test::decodable("rgb.png");
-  const Bytes png = test::read_bytes(kFixtures + "rgb.png");
+  const Bytes jpeg = read_bytes(kFixtures + "rgb_420.jpg");
+  const bool with_png = decodable("rgb.png");
+  const Bytes png = read_bytes(kFixtures + "rgb.png");
   const Expected wanted_jpeg = expected("rgb_420.rgb");
   const Expected wanted_png = expected("rgb.rgb");
   std::atomic<int> wrong = 0;
@@ -203,7 +201,7 @@ TEST_CASE("threads share one stage") {
       threads.emplace_back([&] {
         for (int i = 0; i < 50; ++i) {
           const Sample input = encoded(with_png && i % 5 == 0 ? png : jpeg);
-          const Sample out = test::process_sample(*stage, input);
+          const Sample out = process_sample(*stage, input);
           const auto pixels = out.field("image").as<std::uint8_t>();
           const Bytes& wanted = with_png && i % 5 == 0 ? wanted_png.pixels : wanted_jpeg.pixels;
           if (!std::equal(pixels.begin(), pixels.end(), wanted.begin(), wanted.end())) ++wrong;

@@ -1,4 +1,4 @@
-// The images that tests/fixtures/make_augment_fixtures.py made, by name.
+// The images of tests/fixtures/make_augment_fixtures.py, by name.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace test {
+namespace cachebisect::test {
 
 struct FixtureImage {
   std::int64_t height = 0;
@@ -53,4 +53,4 @@ inline const FixtureImage& fixture(const std::string& name) {
   return images.at(name);
 }
 
-}  // namespace test
+}  // namespace cachebisect::test

@@ -1,19 +1,20 @@
 #include <set>
 
-#include "stages/stage_maker.hpp"
-#include "stages/temp_folder.hpp"
+#include "support/errors.hpp"
+#include "support/files.hpp"
+#include "support/stage_maker.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
-using cachebisect::SourceStage;
-using test::Bytes;
-using test::has;
+using namespace cachebisect;
+using namespace cachebisect::test;
 
 namespace {
 
 constexpr std::size_t kPixels = 3072;
 
-/// `count` records whose first pixel is `mark` + their number, labelled by their number.
+/// `count` records; record i has the label i and begins with the pixel `mark` + i.
 Bytes records(std::size_t count, std::uint8_t mark, std::size_t label_bytes = 1,
               unsigned classes = 10) {
   Bytes bytes;
@@ -26,64 +27,57 @@ Bytes records(std::size_t count, std::uint8_t mark, std::size_t label_bytes = 1,
   return bytes;
 }
 
-std::unique_ptr<SourceStage> cifar(const std::string& type, const std::string& path,
-                                   std::vector<test::NamedValue> values = {}) {
-  values.push_back({"path", path});
-  auto source = test::make_stage<SourceStage>(type, values);
-  source->infer();
-  return source;
-}
-
 std::string open_error(const std::string& path) {
-  return test::error_of([&] { cifar("read.cifar10", path)->open(); });
+  return error_of([&] { make_source("read.cifar10", path)->open(); });
 }
 
 std::uint8_t first_pixel(const SourceStage& source, std::uint64_t index) {
-  return test::read_sample(source, index).field("image").as<std::uint8_t>()[0];
+  return read_sample(source, index).field("image").as<std::uint8_t>()[0];
 }
 
 }  // namespace
 
-TEST_CASE("the five batches are one set, in order") {
-  const test::TempFolder folder;
+TEST_CASE("the five files are one set, in order") {
+  const TemporaryFolder folder;
   for (std::uint8_t i = 1; i <= 5; ++i)
     folder.write("data_batch_" + std::to_string(i) + ".bin",
                  records(i, static_cast<std::uint8_t>(10 * i)));
   folder.write("test_batch.bin", records(2, 99));
-  const auto train = cifar("read.cifar10", folder.path());
+  const auto train = make_source("read.cifar10", folder.path());
   train->open();
   REQUIRE(train->size() == 15);
   CHECK(first_pixel(*train, 0) == 10);
   CHECK(first_pixel(*train, 2) == 21);
   CHECK(first_pixel(*train, 14) == 54);
-  const auto sample = test::read_sample(*train, 14);
+  const auto sample = read_sample(*train, 14);
   CHECK(sample.field("label").as_integer() == 4);
-  CHECK(sample.field("image").shape() == cachebisect::Shape{3072});
+  CHECK(sample.field("image").shape() == Shape{3072});
   CHECK(sample.origin() == folder.path("data_batch_5.bin"));
   CHECK(train->files({14})[0].offset == 4 * 3073);
   CHECK(train->files({14})[0].bytes == 3073);
-  CHECK(has(test::error_of([&] { test::read_sample(*train, 15); }), "1: sample 15 of 15"));
+  CHECK(has(error_of([&] { read_sample(*train, 15); }), "1: sample 15 of 15"));
 
-  const auto test_split = cifar("read.cifar10", folder.path(), {{"split", std::string("test")}});
+  const auto test_split =
+      make_source("read.cifar10", folder.path(), {{"split", std::string("test")}});
   test_split->open();
   CHECK(test_split->size() == 2);
-  const auto one_file = cifar("read.cifar10", folder.path("data_batch_3.bin"));
+  const auto one_file = make_source("read.cifar10", folder.path("data_batch_3.bin"));
   one_file->open();
   CHECK(one_file->size() == 3);
 }
 
-TEST_CASE("CIFAR-100 gives the fine label, also from the unpacked archive's folder") {
-  const test::TempFolder folder;
+TEST_CASE("CIFAR-100 gives fine labels, and is found in the folder of its unpacked archive") {
+  const TemporaryFolder folder;
   folder.write("cifar-100-binary/train.bin", records(64, 1, 2, 100));
-  const auto source = cifar("read.cifar100", folder.path());
+  const auto source = make_source("read.cifar100", folder.path());
   source->open();
   CHECK(source->size() == 64);
-  CHECK(test::read_sample(*source, 63).field("label").as_integer() == 63);
+  CHECK(read_sample(*source, 63).field("label").as_integer() == 63);
   CHECK(first_pixel(*source, 63) == 64);
 }
 
-TEST_CASE("what is wrong with the files is said, with the place") {
-  const test::TempFolder folder;
+TEST_CASE("errors say what is wrong with which file") {
+  const TemporaryFolder folder;
   CHECK(has(open_error(folder.path("absent")), "No such file"));
   CHECK(has(open_error(folder.path()), "has no data_batch_1.bin"));
   for (int i = 1; i <= 4; ++i)
@@ -98,53 +92,53 @@ TEST_CASE("what is wrong with the files is said, with the place") {
 
   Bytes wrong_label = records(3, 0);
   wrong_label[2 * 3073] = 10;
-  const auto source = cifar("read.cifar10", folder.write("label.bin", wrong_label));
+  const auto source = make_source("read.cifar10", folder.write("label.bin", wrong_label));
   source->open();
-  CHECK_NOTHROW(test::read_sample(*source, 1));
-  CHECK(has(test::error_of([&] { test::read_sample(*source, 2); }), "has the label 10"));
+  CHECK_NOTHROW(read_sample(*source, 1));
+  CHECK(has(error_of([&] { read_sample(*source, 2); }), "has the label 10"));
 }
 
-TEST_CASE("a file that is cut or removed while it is in use does not crash") {
-  const test::TempFolder folder;
-  const auto source = cifar("read.cifar10", folder.write("data.bin", records(4, 0)));
+TEST_CASE("a file that is truncated or removed while in use does not crash the reader") {
+  const TemporaryFolder folder;
+  const auto source = make_source("read.cifar10", folder.write("data.bin", records(4, 0)));
   source->open();
   std::filesystem::resize_file(folder.path("data.bin"), 3073 + 100);
-  CHECK_NOTHROW(test::read_sample(*source, 0));
-  CHECK(has(test::error_of([&] { test::read_sample(*source, 1); }), "cut short"));
-  CHECK(has(test::error_of([&] { test::read_sample(*source, 3); }), "cut short"));
+  CHECK_NOTHROW(read_sample(*source, 0));
+  CHECK(has(error_of([&] { read_sample(*source, 1); }), "cut short"));
+  CHECK(has(error_of([&] { read_sample(*source, 3); }), "cut short"));
   std::filesystem::remove(folder.path("data.bin"));
-  CHECK_NOTHROW(test::read_sample(*source, 0));
+  CHECK_NOTHROW(read_sample(*source, 0));
 }
 
 TEST_CASE("a missing set is generated as real files") {
   for (const std::string type : {"read.cifar10", "read.cifar100"}) {
     CAPTURE(type);
-    const test::TempFolder folder;
-    const auto source =
-        cifar(type, folder.path("set"),
-              {{"if_missing", std::string("generate")}, {"generated_samples", std::int64_t{997}}});
+    const TemporaryFolder folder;
+    const auto source = make_source(
+        type, folder.path("set"),
+        {{"if_missing", std::string("generate")}, {"generated_samples", std::int64_t{997}}});
     source->open();
     CHECK(source->size() == 997);
     CHECK(source->generated());
-    CHECK(test::entries_in(folder.path()) == 1);
+    CHECK(entries_in(folder.path()) == 1);
     std::set<std::int64_t> labels;
     for (std::uint64_t i = 0; i < source->size(); ++i)
-      labels.insert(test::read_sample(*source, i).field("label").as_integer());
+      labels.insert(read_sample(*source, i).field("label").as_integer());
     CHECK(labels.size() == (type == "read.cifar10" ? 10 : 100));
-    const auto test_split = cifar(type, folder.path("set"), {{"split", std::string("test")}});
+    const auto test_split = make_source(type, folder.path("set"), {{"split", std::string("test")}});
     test_split->open();
     CHECK(test_split->size() == 199);
     CHECK(test_split->generated());
   }
 }
 
-TEST_CASE("a damaged generated set says how to have it made again") {
-  const test::TempFolder folder;
-  const std::vector<test::NamedValue> generate{{"if_missing", std::string("generate")},
+TEST_CASE("the error of a damaged generated set says how to generate it again") {
+  const TemporaryFolder folder;
+  const std::vector<NamedValue> generate{{"if_missing", std::string("generate")},
                                                {"generated_samples", std::int64_t{20}}};
-  cifar("read.cifar10", folder.path("set"), generate)->open();
+  make_source("read.cifar10", folder.path("set"), generate)->open();
   std::filesystem::resize_file(folder.path("set/data_batch_2.bin"), 100);
   const auto error =
-      test::error_of([&] { cifar("read.cifar10", folder.path("set"), generate)->open(); });
+      error_of([&] { make_source("read.cifar10", folder.path("set"), generate)->open(); });
   CHECK(has(error, "delete the folder"));
 }

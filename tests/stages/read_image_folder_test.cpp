@@ -1,37 +1,35 @@
 #include <algorithm>
 
-#include "stages/stage_maker.hpp"
-#include "stages/temp_folder.hpp"
+#include "support/errors.hpp"
+#include "support/files.hpp"
+#include "support/stage_maker.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-using cachebisect::SourceStage;
-using test::Bytes;
-using test::has;
+using namespace cachebisect;
+using namespace cachebisect::test;
 
 namespace {
 
 std::unique_ptr<SourceStage> folder_source(const std::string& path,
-                                           std::vector<test::NamedValue> values = {}) {
-  values.push_back({"path", path});
-  auto source = test::make_stage<SourceStage>("read.image_folder", values);
-  source->infer();
-  return source;
+                                           const std::vector<NamedValue>& values = {}) {
+  return make_source("read.image_folder", path, values);
 }
 
 std::string open_error(const std::string& path) {
-  return test::error_of([&] { folder_source(path)->open(); });
+  return error_of([&] { folder_source(path)->open(); });
 }
 
 std::string read_error(const SourceStage& source, std::uint64_t index) {
-  return test::error_of([&] { test::read_sample(source, index); });
+  return error_of([&] { read_sample(source, index); });
 }
 
 }  // namespace
 
-TEST_CASE("classes are sorted by name, files in natural order, any depth") {
-  const test::TempFolder folder;
+TEST_CASE("classes are sorted by name, and their files of all depths in natural order") {
+  const TemporaryFolder folder;
   folder.write("dog/img10.jpg", {4});
   folder.write("dog/img9.JPEG", {2});
   folder.write("dog/img09.png", {3});
@@ -45,7 +43,7 @@ TEST_CASE("classes are sorted by name, files in natural order, any depth") {
   const std::vector<std::string> paths{"cat/b.bmp", "dog/img9.JPEG", "dog/img09.png",
                                        "dog/img10.jpg", "dog/zoo/img1.webp"};
   for (std::uint64_t i = 0; i < 5; ++i) {
-    const auto sample = test::read_sample(*source, i);
+    const auto sample = read_sample(*source, i);
     CHECK(sample.origin() == folder.path(paths[i]));
     CHECK(sample.field("label").as_integer() == (i == 0 ? 0 : 1));
     CHECK(sample.field("image").as<std::uint8_t>()[0] == i + 1);
@@ -57,50 +55,50 @@ TEST_CASE("classes are sorted by name, files in natural order, any depth") {
       folder_source(folder.path("dog"), {{"extensions", std::vector<std::string>{".WEBP"}}});
   only->open();
   CHECK(only->size() == 1);
-  CHECK(has(test::error_of([&] {
+  CHECK(has(error_of([&] {
               folder_source(folder.path(), {{"extensions", std::vector<std::string>{"jpg"}}});
             }),
             "2: the extension 'jpg' must begin with a dot"));
 }
 
-TEST_CASE("folders that are no image folders are explained") {
-  const test::TempFolder folder;
+TEST_CASE("errors say why a folder is not an image folder") {
+  const TemporaryFolder folder;
   CHECK(has(open_error(folder.path("absent")), "No such file"));
-  CHECK(has(open_error(folder.path()), "holds no class folders"));
+  CHECK(has(open_error(folder.path()), "has no class folders"));
   CHECK(has(open_error(folder.write("file.jpg", {1})), "Not a directory"));
-  CHECK(has(open_error(folder.path()), "holds images and no class folders"));
+  CHECK(has(open_error(folder.path()), "has images but no class folders"));
   std::filesystem::create_directory(folder.path("empty_class"));
-  CHECK(has(open_error(folder.path()), folder.path("empty_class") + ": holds no image"));
+  CHECK(has(open_error(folder.path()), folder.path("empty_class") + ": has no images"));
 }
 
-TEST_CASE("loops, dangling links, FIFOs and devices are errors, never hangs") {
+TEST_CASE("loops, broken links, FIFOs and devices are errors, never hangs") {
   const auto with = [](const auto& change) {
-    const test::TempFolder folder;
+    const TemporaryFolder folder;
     folder.write("cat/1.jpg", {1});
     change(folder);
     return open_error(folder.path());
   };
-  CHECK(has(with([](const test::TempFolder& f) {
+  CHECK(has(with([](const TemporaryFolder& f) {
               std::filesystem::create_directory_symlink("..", f.path("cat/up"));
             }),
             "cat/up: leads back to a folder above it"));
-  CHECK(has(with([](const test::TempFolder& f) {
+  CHECK(has(with([](const TemporaryFolder& f) {
               std::filesystem::create_symlink("nowhere", f.path("cat/2.jpg"));
             }),
-            "cat/2.jpg: is a link to nothing"));
-  CHECK(has(with([](const test::TempFolder& f) {
+            "cat/2.jpg: is a broken link"));
+  CHECK(has(with([](const TemporaryFolder& f) {
               std::filesystem::create_symlink("self.jpg", f.path("cat/self.jpg"));
             }),
             "cat/self.jpg: cannot be examined"));
-  CHECK(has(with([](const test::TempFolder& f) {
+  CHECK(has(with([](const TemporaryFolder& f) {
               REQUIRE(::mkfifo(f.path("cat/3.png").c_str(), 0600) == 0);
             }),
-            "cat/3.png: has an image's name and is no regular file"));
-  CHECK(has(with([](const test::TempFolder& f) {
+            "cat/3.png: is named like an image but is not a regular file"));
+  CHECK(has(with([](const TemporaryFolder& f) {
               std::filesystem::create_symlink("/dev/zero", f.path("cat/4.png"));
             }),
-            "no regular file"));
-  CHECK(has(with([](const test::TempFolder& f) {
+            "not a regular file"));
+  CHECK(has(with([](const TemporaryFolder& f) {
               std::string deep = "cat";
               for (int i = 0; i < 70; ++i) deep += "/d";
               std::filesystem::create_directories(f.path(deep));
@@ -108,18 +106,18 @@ TEST_CASE("loops, dangling links, FIFOs and devices are errors, never hangs") {
             "folders deep"));
 }
 
-TEST_CASE("links to files and folders elsewhere are followed") {
-  const test::TempFolder elsewhere;
+TEST_CASE("links to other folders are followed") {
+  const TemporaryFolder elsewhere;
   elsewhere.write("a/1.jpg", {7});
-  const test::TempFolder folder;
+  const TemporaryFolder folder;
   std::filesystem::create_directory_symlink(elsewhere.path("a"), folder.path("cat"));
   const auto source = folder_source(folder.path());
   source->open();
   CHECK(source->size() == 1);
 }
 
-TEST_CASE("files that vanish, empty, change or lock while running are errors of that sample") {
-  const test::TempFolder folder;
+TEST_CASE("a file that disappears or becomes unreadable is an error of its sample") {
+  const TemporaryFolder folder;
   for (const std::string name : {"1", "2", "3", "4"}) folder.write("cat/" + name + ".jpg", {1, 2});
   const auto source = folder_source(folder.path());
   source->open();
@@ -140,19 +138,19 @@ TEST_CASE("files that vanish, empty, change or lock while running are errors of 
 }
 
 #ifdef CACHEBISECT_WITH_TURBOJPEG
-TEST_CASE("a missing folder is generated: photo-like JPEG files in ten classes") {
-  const test::TempFolder folder;
+TEST_CASE("a missing folder is generated with photo-like JPEG files in ten classes") {
+  const TemporaryFolder folder;
   const auto source = folder_source(
       folder.path("photos"),
       {{"if_missing", std::string("generate")}, {"generated_samples", std::int64_t{20}}});
   source->open();
   CHECK(source->size() == 20);
   CHECK(source->generated());
-  CHECK(test::entries_in(folder.path()) == 1);
-  CHECK(test::entries_in(folder.path("photos")) == 11);  // ten classes and the marker
+  CHECK(entries_in(folder.path()) == 1);
+  CHECK(entries_in(folder.path("photos")) == 11);  // ten classes and the marker
   std::size_t bytes = 0;
   for (std::uint64_t i = 0; i < 20; ++i) {
-    const auto sample = test::read_sample(*source, i);
+    const auto sample = read_sample(*source, i);
     CHECK(sample.field("label").as_integer() == static_cast<std::int64_t>(i / 2));
     bytes += sample.field("image").byte_size();
   }
@@ -161,11 +159,11 @@ TEST_CASE("a missing folder is generated: photo-like JPEG files in ten classes")
 }
 #else
 TEST_CASE("a build without a JPEG library says that it cannot generate") {
-  const test::TempFolder folder;
-  const auto error = test::error_of([&] {
+  const TemporaryFolder folder;
+  const auto error = error_of([&] {
     folder_source(folder.path("photos"), {{"if_missing", std::string("generate")}})->open();
   });
-  CHECK(has(error, "2: this build makes no JPEG files"));
-  CHECK(test::entries_in(folder.path()) == 0);
+  CHECK(has(error, "2: this build cannot write JPEG files"));
+  CHECK(entries_in(folder.path()) == 0);
 }
 #endif

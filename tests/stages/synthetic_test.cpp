@@ -1,4 +1,4 @@
-// The synthetic stages: free bytes, sizes, and costs that are asked of the worker's pace.
+// The synthetic stages: free bytes, sizes, and costs spent through the worker's pace.
 #include <set>
 
 #include "stages/conformance.hpp"
@@ -7,9 +7,10 @@
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/stages.hpp"
 
-using namespace test;
+using namespace cachebisect;
+using namespace cachebisect::test;
 
-TEST_CASE("synthetic.read tells samples apart and copies nothing") {
+TEST_CASE("synthetic.read gives different samples and copies nothing") {
   const auto source = std::dynamic_pointer_cast<SourceStage>(
       stages::make("synthetic.read", R"({"bytes": 100, "samples": 500})").stage);
   CHECK(source->size() == 500);
@@ -27,7 +28,7 @@ TEST_CASE("synthetic.read tells samples apart and copies nothing") {
   CHECK(images.size() == 64);
 }
 
-TEST_CASE("synthetic.payload changes the size alone") {
+TEST_CASE("synthetic.payload changes only the size") {
   const auto stage = std::dynamic_pointer_cast<SampleStage>(
       stages::make("synthetic.payload", R"({"bytes": 4000})").stage);
   const SampleSpec input{{"image", DType::float32, Shape{2, 2}}, {"label", DType::int64, Shape{}}};
@@ -36,7 +37,7 @@ TEST_CASE("synthetic.payload changes the size alone") {
   CHECK(output[1] == input[1]);
 }
 
-TEST_CASE("synthetic.cpu burns the CPU time it is told; wait and lock pass the time") {
+TEST_CASE("synthetic.cpu burns the given CPU time, and wait and lock take the given time") {
   Sample input;
   fill(input.field("image"), DType::uint8, Shape{4}, 1);
   const auto spent = [&](const std::string& type) {
@@ -49,13 +50,13 @@ TEST_CASE("synthetic.cpu burns the CPU time it is told; wait and lock pass the t
     for (int i = 0; i < 64; ++i) static_cast<void>(worker.run(*stage, input));
     return std::pair{thread_cpu_seconds() - begin, monotonic_seconds() - start};
   };
-  // Lower bounds only: how late a busy machine is, is not the stage's.
+  // Lower bounds only: a busy machine may add any delay.
   CHECK(spent("synthetic.cpu").first >= 64 * 500e-6 * 0.99);
   CHECK(spent("synthetic.wait").second >= 64 * 500e-6 - 5.1e-3);
   CHECK(spent("synthetic.lock").second >= 64 * 500e-6 - 5.1e-3);
 }
 
-TEST_CASE("synthetic.memory wants open() and works with pieces larger than its pool") {
+TEST_CASE("synthetic.memory needs open(), and reads more bytes than its pool has") {
   const auto stage = std::dynamic_pointer_cast<SampleStage>(
       stages::make("synthetic.memory", R"({"bytes": 300000000})").stage);
   Sample input;

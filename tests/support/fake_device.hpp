@@ -1,5 +1,5 @@
-// A device in virtual time for tests: the host's clock moves only when the thread that made the
-// device waits, so that what the training loop does to the timeline is exact on any machine.
+// A device in virtual time: the host's clock moves only while the thread that made the device
+// waits, so the effect of the training loop on the timeline is exact on any machine.
 #pragma once
 
 #include <algorithm>

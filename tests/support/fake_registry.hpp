@@ -1,4 +1,4 @@
-// A registry of stage types that declare every sort of parameter and make nothing.
+// A registry of stage types that declare every kind of parameter and make nothing.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "cachebisect/pipeline/registry.hpp"
 
-namespace cachebisect::testing {
+namespace cachebisect::test {
 
 inline Registry fake_registry() {
   Registry registry;
@@ -51,12 +51,12 @@ inline Registry fake_registry() {
                          .doc = "subtracts a mean, divides by a deviation",
                          .params = {{.name = "mean",
                                      .type = ParamType::number_list,
-                                     .doc = "one a channel",
+                                     .doc = "one per channel",
                                      .min_items = 1,
                                      .max_items = 4},
                                     {.name = "std",
                                      .type = ParamType::number_list,
-                                     .doc = "one a channel",
+                                     .doc = "one per channel",
                                      .minimum = 0,
                                      .exclusive_minimum = true,
                                      .min_items = 1,
@@ -71,7 +71,7 @@ inline Registry fake_registry() {
       .doc = "sleeps",
       .params = {{.name = "us",
                   .type = ParamType::number,
-                  .doc = "mean microseconds a sample",
+                  .doc = "mean microseconds per sample",
                   .minimum = 0,
                   .maximum = 1e7},
                  {.name = "jitter", .type = ParamType::jitter, .doc = "spread around the mean"}},
@@ -125,4 +125,4 @@ inline const char* const kFakePipeline = R"({
   "emulate": {"step_ms": 25, "copy_gb_per_s": 12, "copy_latency_us": 10, "jitter": {"kind": "pareto", "cv": 0.1}}
 })";
 
-}  // namespace cachebisect::testing
+}  // namespace cachebisect::test

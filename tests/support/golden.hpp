@@ -1,26 +1,26 @@
-// Texts that are kept beside the tests: what came out must be what is there.
+// Expected texts, kept in tests/golden.
 #pragma once
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string>
 
+#include "support/files.hpp"
 #include <doctest/doctest.h>
 
-namespace cachebisect::testing {
+#include "cachebisect/report/text_layout.hpp"
 
-inline std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  REQUIRE_MESSAGE(file.good(), path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+namespace cachebisect::test {
 
-/// CACHEBISECT_UPDATE_GOLDEN=1 writes what came out in place of comparing.
+/// Compares `text` with the golden file, and checks that it fits a terminal of 80 columns.
+/// CACHEBISECT_UPDATE_GOLDEN=1 rewrites the file first.
 inline void check_golden(const std::string& name, const std::string& text) {
   const std::string path = CACHEBISECT_SOURCE_DIR "/tests/golden/" + name;
   if (std::getenv("CACHEBISECT_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
   CHECK(text == read_file(path));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 80);
 }
 
-}  // namespace cachebisect::testing
+}  // namespace cachebisect::test

@@ -1,5 +1,5 @@
-// A replayer in virtual time whose arms cost what a formula says, with noise: every arm's truth is
-// known by arithmetic.
+// A replayer in virtual time whose arms cost what a formula gives, plus noise: the truth of every
+// arm is known.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 namespace cachebisect::test {
 
 struct LawChain {
-  std::vector<double> stage_seconds{};  ///< worker seconds a sample; host stages in order
-  double step_seconds = 1e-4;           ///< a sample
+  std::vector<double> stage_seconds{};  ///< worker seconds per sample; host stages in order
+  double step_seconds = 1e-4;           ///< per sample
   int workers = 1;
-  double slowed = 0;       ///< share by which loading slows the step down
-  double probe_share = 0;  ///< of the time, what the inline probes cost
-  double small_cache = 0;  ///< share by which a boundary served from few samples is faster
+  double slowed = 0;       ///< share by which loading slows the step
+  double probe_share = 0;  ///< share of the time that the inline probes cost
+  double small_cache = 0;  ///< share by which replay from few samples is faster
   double noise = 0.01;     ///< standard deviation of the log of a block's time
   double fill_seconds = 0.2;
   bool sizes_vary = false;
@@ -74,7 +74,7 @@ class LawReplayer final : public Replayer {
 
   void begin_round() override {}
 
-  /// Seconds a sample, without noise.
+  /// Seconds per sample, without noise.
   [[nodiscard]] double tau(const Arm& arm) const {
     const double step = chain_.step_seconds;
     if (arm.kind == ArmKind::shadow) return step * (1 + chain_.slowed);

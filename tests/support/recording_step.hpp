@@ -1,4 +1,4 @@
-// Training steps for tests: one that notes what reaches it, one that takes time on the device.
+// Training steps for tests: one records what reaches it, one takes time on the device.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct SeenBatch {
   friend bool operator==(const SeenBatch&, const SeenBatch&) = default;
 };
 
-inline SeenBatch look_at(const Batch& batch) {
+inline SeenBatch record(const Batch& batch) {
   SeenBatch seen;
   for (const SampleIndex index : batch.indices) seen.indices.push_back(index);
   for (const BatchField& field : batch.fields) {
@@ -29,12 +29,12 @@ inline SeenBatch look_at(const Batch& batch) {
   return seen;
 }
 
-/// For devices whose memory the host can read.
+/// Records every batch; for devices whose memory the host can read.
 class RecordingStep final : public TrainStep {
  public:
   [[nodiscard]] std::string name() const override { return "recording"; }
   void step(const DeviceBatch& batch, const StepContext& /*context*/) override {
-    seen.push_back(look_at(batch));
+    seen.push_back(record(batch));
     if (then) then(batch);
   }
   bool snapshot() override {

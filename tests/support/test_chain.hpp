@@ -1,4 +1,4 @@
-// A chain with random stages of every sort, small enough to run hundreds of times.
+// A chain with random stages of every kind, small enough to run hundreds of times.
 #pragma once
 
 #include <cstring>

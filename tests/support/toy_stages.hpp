@@ -1,4 +1,4 @@
-// Small stages of known output, for tests of the pipeline floor.
+// Small stages with known output.
 #pragma once
 
 #include <atomic>
@@ -10,21 +10,19 @@
 
 #include "cachebisect/pipeline/pipeline.hpp"
 
-namespace toy {
+namespace cachebisect::test {
 
-using namespace cachebisect;  // NOLINT(google-build-using-namespace)
-
-struct SourceOptions {
+struct ToySourceOptions {
   std::uint64_t samples = 100;
   Shape shape{4, 6, 3};
-  bool vary = false;  ///< the height depends on the index, and is declared dynamic
+  bool vary = false;  ///< the height depends on the index and is declared dynamic
   std::function<void(std::uint64_t)> on_read;
 };
 
-/// image: bytes drawn from the index; label: the index; origin "toy/INDEX" without formatting.
-class Source final : public SourceStage {
+/// image: bytes computed from the index; label: the index; origin "toy/file".
+class ToySource final : public SourceStage {
  public:
-  explicit Source(SourceOptions options) : options_(std::move(options)) {}
+  explicit ToySource(ToySourceOptions options) : options_(std::move(options)) {}
   [[nodiscard]] std::uint64_t size() const override { return options_.samples; }
   [[nodiscard]] SampleSpec infer() override {
     Shape shape = options_.shape;
@@ -44,13 +42,13 @@ class Source final : public SourceStage {
   }
 
  private:
-  SourceOptions options_;
+  ToySourceOptions options_;
 };
 
 /// Adds a random byte to the image. Strided: writes rows of any layout itself.
-class Noise final : public SampleStage {
+class ToyNoise final : public SampleStage {
  public:
-  explicit Noise(bool strided) : strided_(strided) {}
+  explicit ToyNoise(bool strided) : strided_(strided) {}
   [[nodiscard]] SampleSpec infer(const SampleSpec& input) override { return input; }
   void process(const Sample& input, Sample& out, const SampleContext& context) const override {
     const Field& image = input.field("image");
@@ -75,9 +73,9 @@ class Noise final : public SampleStage {
 };
 
 /// Calls a function and passes the sample on.
-class Hook final : public SampleStage {
+class ToyHook final : public SampleStage {
  public:
-  explicit Hook(std::function<void(const Sample&)> call) : call_(std::move(call)) {}
+  explicit ToyHook(std::function<void(const Sample&)> call) : call_(std::move(call)) {}
   [[nodiscard]] SampleSpec infer(const SampleSpec& input) override { return input; }
   void process(const Sample& input, Sample& /*out*/,
                const SampleContext& /*context*/) const override {
@@ -89,7 +87,7 @@ class Hook final : public SampleStage {
 };
 
 /// Adds one to every label of a batch.
-class CountUp final : public BatchStage {
+class ToyCountUp final : public BatchStage {
  public:
   [[nodiscard]] BatchSpec infer(const BatchSpec& input) override { return input; }
   void process(const HostBatch& input, OwnedHostBatch& out,
@@ -103,17 +101,17 @@ class CountUp final : public BatchStage {
   }
 };
 
-inline BuiltStage source(SourceOptions options) {
-  return {"read.toy", {}, std::make_shared<Source>(std::move(options))};
+inline BuiltStage toy_source(ToySourceOptions options) {
+  return {"read.toy", {}, std::make_shared<ToySource>(std::move(options))};
 }
-inline BuiltStage noise(bool strided) {
+inline BuiltStage toy_noise(bool strided) {
   return {"augment.noise",
           {.random = true, .strided_output = strided},
-          std::make_shared<Noise>(strided)};
+          std::make_shared<ToyNoise>(strided)};
 }
-inline BuiltStage hook(std::function<void(const Sample&)> call) {
-  return {"augment.hook", {}, std::make_shared<Hook>(std::move(call))};
+inline BuiltStage toy_hook(std::function<void(const Sample&)> call) {
+  return {"augment.hook", {}, std::make_shared<ToyHook>(std::move(call))};
 }
-inline BuiltStage count_up() { return {"batch.count_up", {}, std::make_shared<CountUp>()}; }
+inline BuiltStage toy_count_up() { return {"batch.count_up", {}, std::make_shared<ToyCountUp>()}; }
 
-}  // namespace toy
+}  // namespace cachebisect::test

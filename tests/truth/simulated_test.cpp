@@ -62,6 +62,13 @@ Rates run(int chains, std::uint64_t first_seed, const DrawOptions& draw_options,
   return rates;
 }
 
+void check(const Rates& rates, double min_right) {
+  CHECK(rates.right >= min_right);
+  CHECK(rates.wrong <= 0.01);
+  CHECK(rates.false_alarms <= 0.01);
+  CHECK(rates.coverage >= 0.98);
+}
+
 /// A machine like a busy one: long calm stretches, seconds at up to 1.4 times, short spikes.
 std::vector<double> busy_trace() {
   RandomStream random({.seed = 99});
@@ -80,10 +87,7 @@ std::vector<double> busy_trace() {
 
 TEST_CASE("quiet: planted drops of a quarter and more, and none") {
   const Rates rates = run(800, 1, {}, {.white_cv = 0.01});
-  CHECK(rates.right >= 0.97);
-  CHECK(rates.wrong <= 0.01);
-  CHECK(rates.false_alarms <= 0.01);
-  CHECK(rates.coverage >= 0.98);
+  check(rates, 0.97);
   CHECK(rates.median_seconds <= 6);
 }
 
@@ -103,10 +107,7 @@ TEST_CASE("quiet: all shapes, up to 30 stages, drops from 10%, jittered costs") 
 
 TEST_CASE("noise of 3% in each block") {
   const Rates rates = run(300, 20001, {}, {.white_cv = 0.03});
-  CHECK(rates.right >= 0.97);
-  CHECK(rates.wrong <= 0.01);
-  CHECK(rates.false_alarms <= 0.01);
-  CHECK(rates.coverage >= 0.98);
+  check(rates, 0.97);
 }
 
 TEST_CASE("drift by half and a step by a third") {
@@ -116,18 +117,12 @@ TEST_CASE("drift by half and a step by a third") {
                            .drift_period_seconds = 7,
                            .step_seconds = 2,
                            .step_factor = 1.33});
-  CHECK(rates.right >= 0.95);
-  CHECK(rates.wrong <= 0.01);
-  CHECK(rates.false_alarms <= 0.01);
-  CHECK(rates.coverage >= 0.98);
+  check(rates, 0.95);
 }
 
 TEST_CASE("a busy machine") {
   const Rates rates = run(300, 40001, {}, {.white_cv = 0.03, .trace = busy_trace()}, 120);
-  CHECK(rates.right >= 0.95);
-  CHECK(rates.wrong <= 0.01);
-  CHECK(rates.false_alarms <= 0.01);
-  CHECK(rates.coverage >= 0.98);
+  check(rates, 0.95);
 }
 
 TEST_CASE("stalls in all arms") {

@@ -1,4 +1,4 @@
-// The library call: bisect a pipeline with a training step of one's own.
+// The library call: bisects a pipeline with your own training step.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,10 @@
 
 namespace cachebisect {
 
-/// Makes the device that the pipeline's spec names, replays and bisects. Throws as bisect() and
-/// make_device() do. With the registry that the pipeline was made with, BisectOptions::verify can
-/// run what-ifs that change the pipeline's spec; without it they are predicted only.
+/// Makes the device that the pipeline's spec names, then replays and bisects. Throws as open_job()
+/// and bisect() of a Replayer do. With the registry that the pipeline was made with,
+/// BisectOptions::verify can run what-ifs that change the pipeline's spec; without it they are only
+/// predicted.
 CACHEBISECT_API Report bisect(const Pipeline& pipeline, std::shared_ptr<TrainStep> step,
                               const BisectOptions& options = {},
                               const Registry* registry = nullptr);

@@ -10,7 +10,7 @@
 namespace cachebisect {
 namespace {
 
-/// Path of this process's group under a controller's mount; with an empty name, under v2's.
+/// Paths of this process's groups under a controller's mount; under v2's if `controller` is empty.
 std::vector<std::string> group_paths(const std::string& root, std::string_view controller) {
   std::vector<std::string> paths;
   std::ifstream file(root + "/proc/self/cgroup");
@@ -27,7 +27,7 @@ std::vector<std::string> group_paths(const std::string& root, std::string_view c
   return paths;
 }
 
-/// Folders of a group and of its parents, up to the mount itself: inside a container that is the
+/// Folders of a group and of its parents, up to the mount itself: in a container, the mount is the
 /// container's own group, whatever the path says.
 void add_folders(const std::string& mount, const std::vector<std::string>& paths,
                  std::vector<std::string>& folders) {
@@ -59,8 +59,8 @@ std::optional<double> v2_quota(const std::string& folder) {
   if (!line) return std::nullopt;
   const auto space = line->find(' ');
   if (space == std::string::npos) return std::nullopt;
-  const auto quota = parse_number(*line);
-  const auto period = parse_number(std::string_view(*line).substr(space + 1));
+  const auto quota = leading_number(*line);
+  const auto period = leading_number(std::string_view(*line).substr(space + 1));
   if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
   return *quota / *period;
 }

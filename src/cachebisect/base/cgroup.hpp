@@ -1,4 +1,4 @@
-// What the control groups (v1 and v2) of this process allow it, along the whole path to the root.
+// The limits that control groups (v1 and v2) put on this process, along the whole path to the root.
 #pragma once
 
 #include <limits>
@@ -7,22 +7,22 @@
 
 namespace cachebisect {
 
-/// CPUs that the quotas allow, fractions kept: 1.5; infinity without a quota.
+/// CPUs that the quotas allow, with fractions (1.5); infinity without a quota.
 double quota_cpus(const std::string& root);
 
 struct CgroupMemory {
   double limit = std::numeric_limits<double>::infinity();      ///< bytes
-  double available = std::numeric_limits<double>::infinity();  ///< bytes; page cache that can be
-                                                               ///< dropped counts as available
+  double available = std::numeric_limits<double>::infinity();  ///< bytes, page cache that can
+                                                               ///< be dropped included
 };
 CgroupMemory cgroup_memory(const std::string& root);
 
-/// Quota periods since the group was made, and those in which the quota ran out.
+/// Quota periods since the group was created, and those in which the quota ran out.
 struct QuotaPeriods {
   double all = 0;
   double throttled = 0;
 };
-/// Summed over the groups with a quota; none where there is no quota.
+/// Summed over the groups with a quota; empty if there is none.
 std::optional<QuotaPeriods> quota_periods(const std::string& root);
 
 }  // namespace cachebisect

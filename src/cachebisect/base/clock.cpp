@@ -15,7 +15,7 @@ double read_seconds(clockid_t id) noexcept {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Lets the calling thread's sleeps end within a nanosecond of what was asked, not the usual 50 us.
+/// Lets the calling thread's sleeps overrun by a nanosecond instead of the default 50 us.
 bool set_timer_slack() noexcept { return prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL) == 0; }
 
 }  // namespace

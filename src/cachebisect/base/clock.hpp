@@ -1,4 +1,4 @@
-// Clocks: the monotonic one that measures, and the CPU clocks of a thread and of the process.
+// The monotonic clock, and the CPU clocks of a thread and of the process.
 #pragma once
 
 #include "cachebisect/base/export.hpp"
@@ -6,12 +6,12 @@
 namespace cachebisect {
 
 /// Seconds of CLOCK_MONOTONIC. Thread safe.
-CACHEBISECT_API double monotonic_seconds() noexcept;
+CACHEBISECT_INTERNAL_API double monotonic_seconds() noexcept;
 /// CPU seconds used by the calling thread.
-CACHEBISECT_API double thread_cpu_seconds() noexcept;
+CACHEBISECT_INTERNAL_API double thread_cpu_seconds() noexcept;
 /// CPU seconds used by all threads of the process.
-CACHEBISECT_API double process_cpu_seconds() noexcept;
-/// Sleeps until the monotonic clock reads `deadline` seconds; returns at once when it already does.
-CACHEBISECT_API void sleep_until(double deadline) noexcept;
+CACHEBISECT_INTERNAL_API double process_cpu_seconds() noexcept;
+/// Sleeps until the monotonic clock reads `deadline` seconds; returns at once if that has passed.
+CACHEBISECT_INTERNAL_API void sleep_until(double deadline) noexcept;
 
 }  // namespace cachebisect

@@ -1,5 +1,5 @@
-// Denormal numbers become zero for the length of a scope, so that work costs the same whatever
-// numbers it meets.
+// Flushes denormal numbers to zero within a scope, so that the cost of work does not depend on its
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace cachebisect {
 
-/// Sets the calling thread's floating-point unit and restores it. Threads that are started within
-/// the scope inherit the setting on Linux. Nothing where the processor is neither x86-64 nor
+/// Sets the mode of the calling thread's floating-point unit and restores it. On Linux, threads
+/// started within the scope inherit the mode. Does nothing unless the processor is x86-64 or
 /// AArch64.
-class CACHEBISECT_API FlushDenormals {
+class CACHEBISECT_INTERNAL_API FlushDenormals {
  public:
   FlushDenormals() noexcept;
   ~FlushDenormals();

@@ -9,13 +9,13 @@
 
 namespace cachebisect {
 
-/// What went wrong, by who can mend it.
+/// What went wrong, by what can fix it.
 enum class ErrorKind {
-  internal,     ///< our own fault
+  internal,     ///< a bug in this library
   usage,        ///< options, pipeline file, plugin or module
   data,         ///< a stage or the training step failed: bad data, missing file
   device,       ///< the device is missing or failed
-  gate,         ///< a gate that the user asked for did not hold
+  gate,         ///< a gate that the user set was not met
   output,       ///< an output could not be written
   interrupted,  ///< stopped by the user
 };

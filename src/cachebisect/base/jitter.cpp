@@ -10,7 +10,7 @@ constexpr auto kCells = static_cast<int>(JitterSequence::kPeriod);
 
 double normal_cdf(double z) noexcept { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
 
-/// z with normal_cdf(z) = u, by bisection: 64 values a stage, once.
+/// z with normal_cdf(z) = u, by bisection: called 64 times per stage, once.
 double normal_quantile(double u) noexcept {
   double low = -10;
   double high = 10;
@@ -56,10 +56,6 @@ JitterSequence::JitterSequence(const Jitter& jitter, std::uint64_t stage_hash) n
   constexpr std::array<std::uint64_t, 4> kMultipliers{39, 25, 23, 41};
   multiplier_ = kMultipliers[(stage_hash >> 8) % kMultipliers.size()];
   offset_ = stage_hash % kPeriod;
-}
-
-double jitter_factor(const Jitter& jitter, std::uint64_t index, std::uint64_t stage_hash) noexcept {
-  return JitterSequence(jitter, stage_hash).factor(index);
 }
 
 }  // namespace cachebisect

@@ -16,11 +16,11 @@ namespace cachebisect {
 namespace {
 
 /// The kernel grants at least 1 ms in a period of 1 s.
-constexpr double kLeastCpus = 0.001;
+constexpr double kMinCpus = 0.001;
 
 std::optional<double> kibibytes(const std::string& root, std::string_view key) {
   const auto value = value_of(root + "/proc/meminfo", key, ':');
-  const auto number = value ? parse_number(*value) : std::nullopt;
+  const auto number = value ? leading_number(*value) : std::nullopt;
   if (!number || *number < 0) return std::nullopt;
   return *number * 1024;
 }
@@ -31,7 +31,7 @@ std::optional<double> last_level_cache(const std::string& root) {
     const auto line = first_line(root + "/sys/devices/system/cpu/cpu0/cache/index" +
                                  std::to_string(index) + "/size");
     if (!line) continue;
-    auto bytes = parse_number(*line);
+    auto bytes = leading_number(*line);
     if (!bytes || *bytes <= 0) continue;
     if (line->ends_with('K')) *bytes *= 1024;
     if (line->ends_with('M')) *bytes *= 1024 * 1024;
@@ -50,7 +50,7 @@ std::optional<bool> hypervisor_flag(const std::string& root) {
 std::string cpu_model(const std::string& root) {
   const std::string file = root + "/proc/cpuinfo";
   if (const auto name = value_of(file, "model name", ':'); name && !name->empty()) return *name;
-  // Arm kernels give numbers in place of a name.
+  // Arm kernels report numbers instead of a name.
   const auto implementer = value_of(file, "CPU implementer", ':');
   const auto part = value_of(file, "CPU part", ':');
   if (implementer && part) return "Arm implementer " + *implementer + ", part " + *part;
@@ -87,7 +87,7 @@ void add_times(const std::string& fields, CpuTimes& times) {
 }  // namespace
 
 std::vector<int> allowed_cpus() {
-  // A mask that is too small for the machine is refused.
+  // The kernel refuses a mask that is too small for the machine.
   for (std::size_t sets = 1; sets <= 64; sets *= 2) {
     std::vector<cpu_set_t> set(sets);
     const std::size_t bytes = sets * sizeof(cpu_set_t);
@@ -107,7 +107,7 @@ MachineInfo probe_machine(const std::string& root) {
   info.cores = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
   const std::size_t allowed = allowed_cpus().size();
   const double affinity = allowed > 0 ? static_cast<double>(allowed) : info.cores;
-  info.usable_cpus = std::max(kLeastCpus, std::min(affinity, quota_cpus(root)));
+  info.usable_cpus = std::max(kMinCpus, std::min(affinity, quota_cpus(root)));
   const CgroupMemory group = cgroup_memory(root);
   info.memory_bytes = std::min(kibibytes(root, "MemTotal").value_or(0), group.limit);
   info.memory_available_bytes =
@@ -126,7 +126,7 @@ std::optional<CpuTimes> read_cpu_times(const std::string& root, const std::vecto
   add_times(line.substr(4), all);
   CpuTimes chosen;
   while (std::getline(file, line) && line.starts_with("cpu")) {
-    const auto number = parse_number(std::string_view(line).substr(3));
+    const auto number = leading_number(std::string_view(line).substr(3));
     const auto space = line.find(' ');
     if (!number || space == std::string::npos) continue;
     ++all.cpus;

@@ -14,11 +14,11 @@
 namespace cachebisect {
 namespace {
 
-/// The kernel counts in ticks of 10 ms: over less time their rounding shows as load.
-constexpr double kLeastSeconds = 0.5;
-constexpr std::size_t kLeastClocks = 5;
-/// Asking for the clock of one CPU may interrupt it.
-constexpr std::size_t kMostCpusAsked = 16;
+/// The kernel counts in ticks of 10 ms: over a shorter time their rounding looks like load.
+constexpr double kMinSeconds = 0.5;
+constexpr std::size_t kMinClocks = 5;
+/// Reading the clock of a CPU may interrupt it.
+constexpr std::size_t kMaxCpusRead = 16;
 
 double children_cpu_seconds() {
   rusage usage{};
@@ -29,10 +29,10 @@ double children_cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// The fastest: an idle CPU's clock says nothing of the busy ones.
+// The fastest: an idle CPU's clock says nothing about the busy ones.
 std::optional<double> driver_mhz(const std::string& root, const std::vector<int>& cpus) {
   std::optional<double> fastest;
-  for (std::size_t i = 0; i < std::min(cpus.size(), kMostCpusAsked); ++i) {
+  for (std::size_t i = 0; i < std::min(cpus.size(), kMaxCpusRead); ++i) {
     const auto khz = number_in(root + "/sys/devices/system/cpu/cpu" + std::to_string(cpus[i]) +
                                "/cpufreq/scaling_cur_freq");
     if (khz && *khz > 0) fastest = std::max(fastest.value_or(0), *khz / 1000);
@@ -47,7 +47,7 @@ std::optional<double> cpuinfo_mhz(const std::string& root) {
     if (!line.starts_with("cpu MHz")) continue;
     const auto from = line.find_first_of("0123456789");
     if (from == std::string::npos) continue;
-    const auto mhz = parse_number(std::string_view(line).substr(from));
+    const auto mhz = leading_number(std::string_view(line).substr(from));
     if (mhz && *mhz > 0) fastest = std::max(fastest.value_or(0), *mhz);
   }
   return fastest;
@@ -60,14 +60,14 @@ std::optional<double> memory_stall_seconds(const std::string& root) {
   constexpr std::string_view kTotal = "total=";
   const auto at = line->find(kTotal);
   if (at == std::string::npos) return std::nullopt;
-  const auto microseconds = parse_number(std::string_view(*line).substr(at + kTotal.size()));
+  const auto microseconds = leading_number(std::string_view(*line).substr(at + kTotal.size()));
   return microseconds ? std::optional(1e-6 * *microseconds) : std::nullopt;
 }
 
 std::optional<double> other_load(const MachineReading& before, const MachineReading& after) {
   if (!before.times || !after.times || after.times->busy < before.times->busy) return std::nullopt;
   const double seconds = after.seconds - before.seconds;
-  if (seconds < kLeastSeconds || after.times->total <= before.times->total) return std::nullopt;
+  if (seconds < kMinSeconds || after.times->total <= before.times->total) return std::nullopt;
   const double busy =
       static_cast<double>(after.times->busy - before.times->busy) / after.ticks_per_second;
   const double own = after.own_cpu_seconds - before.own_cpu_seconds;
@@ -115,13 +115,13 @@ Disturbance MachineWatch::seen() const {
   seen.throttled_share = share(first_->throttled_periods, last_.throttled_periods, periods);
   seen.memory_stall_share = share(first_->memory_stall_seconds, last_.memory_stall_seconds,
                                   last_.seconds - first_->seconds);
-  if (clocks_.size() >= kLeastClocks) {
+  if (clocks_.size() >= kMinClocks) {
     std::vector<double> sorted = clocks_;
     std::sort(sorted.begin(), sorted.end());
     const std::size_t cut = sorted.size() / 10;
     const double low = sorted[cut];
     const double high = sorted[sorted.size() - 1 - cut];
-    // A virtual machine shows its nominal clock, whatever the real one does.
+    // A virtual machine reports its nominal clock, whatever the real one is.
     if (last_.clock_measured || high > low) seen.frequency_change = (high - low) / high;
   }
   return seen;

@@ -7,7 +7,7 @@ namespace cachebisect {
 namespace {
 
 constexpr std::size_t kClip = 80;
-constexpr std::size_t kLongestName = 64;  // the distance is quadratic: no guesses for longer ones
+constexpr std::size_t kMaxNameLength = 64;  // the cost is quadratic: longer names get no guess
 constexpr std::size_t kListed = 24;
 
 char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -29,7 +29,7 @@ void append_escaped(std::string& out, char c) {
   }
 }
 
-// Distance of `name` to a known name, with and without the latter's category.
+// The lesser of the distances to a known name with and without its category.
 std::size_t distance_to(std::string_view name, std::string_view known) {
   const std::size_t whole = edit_distance(name, known);
   const std::size_t dot = known.find('.');
@@ -69,7 +69,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> known) {
-  if (name.empty() || name.size() > kLongestName) return std::nullopt;
+  if (name.empty() || name.size() > kMaxNameLength) return std::nullopt;
   const std::string* best = nullptr;
   std::size_t best_distance = std::max<std::size_t>(1, name.size() * 2 / 5) + 1;
   for (const std::string& candidate : known) {

@@ -25,7 +25,7 @@ double burn_until_due(const PaceTimeline& timeline, double now) noexcept {
   return now;
 }
 
-/// Sleeps off what is owed at `now`, when that is worth it or cannot be carried on.
+/// Sleeps for the time owed at `now`, if that is worth it or cannot be carried over.
 void settle(PaceTimeline& timeline, double now, bool carries) noexcept {
   if (carries && !timeline.worth_sleeping(now)) {
     timeline.leave(now);
@@ -98,8 +98,8 @@ void burn_cpu(WorkerPace* pace, double seconds) noexcept {
   timeline.add(seconds);
   timeline.leave(burn_until_due(timeline, begin));
   if (!timeline.absorbs()) return;
-  // Having waited for a core is made good by waiting less: threads that want less than the cores
-  // have then keep to what was planted, whoever else wants them.
+  // Time spent waiting for a core is deducted from later waits: as long as the cores have capacity
+  // left, threads keep to their planted costs whatever else runs.
   const double now = monotonic_seconds();
   pace->wall.arrive(now);
   pace->wall.add(seconds);
@@ -110,7 +110,7 @@ void pass_serial_section(WorkerPace* pace, FifoTimeline& section, double seconds
   PaceTimeline alone;
   PaceTimeline& timeline = pace != nullptr ? pace->wall : alone;
   const double now = monotonic_seconds();
-  // Who is due later has not arrived yet; who is late would have arrived earlier.
+  // A thread due later has not arrived yet; a late one would have arrived earlier.
   timeline.arrive(now);
   timeline.move_to(section.pass(timeline.due(), seconds));
   settle(timeline, now, pace != nullptr);

@@ -5,17 +5,17 @@
 namespace cachebisect {
 namespace {
 
-/// Seconds a reading: the least of a few short runs, which an interruption can only lengthen.
+/// Seconds per reading: the minimum over a few short runs, which interruptions can only lengthen.
 double reading_cost(double (*clock)() noexcept) noexcept {
   constexpr int kRuns = 4;
   constexpr int kReadings = 16;
-  double least = 1;
+  double shortest = 1;
   for (int run = 0; run < kRuns; ++run) {
     const double began = monotonic_seconds();
     for (int i = 0; i < kReadings; ++i) (void)clock();
-    least = std::min(least, (monotonic_seconds() - began) / kReadings);
+    shortest = std::min(shortest, (monotonic_seconds() - began) / kReadings);
   }
-  return least;
+  return shortest;
 }
 
 }  // namespace

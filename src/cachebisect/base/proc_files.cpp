@@ -1,8 +1,8 @@
 #include "cachebisect/base/proc_files.hpp"
 
-#include <charconv>
-#include <cmath>
 #include <fstream>
+
+#include "cachebisect/base/number_parse.hpp"
 
 namespace cachebisect {
 namespace {
@@ -22,16 +22,14 @@ std::optional<std::string> first_line(const std::string& path) {
   return line;
 }
 
-std::optional<double> parse_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end == text.data() || !std::isfinite(value)) return std::nullopt;
-  return value;
+std::optional<double> leading_number(std::string_view text) {
+  const auto number = split_number<double>(text);
+  return number ? std::optional(number->value) : std::nullopt;
 }
 
 std::optional<double> number_in(const std::string& path) {
   const auto line = first_line(path);
-  return line ? parse_number(*line) : std::nullopt;
+  return line ? leading_number(*line) : std::nullopt;
 }
 
 std::optional<std::string> value_of(const std::string& path, std::string_view key, char separator) {
@@ -46,7 +44,7 @@ std::optional<std::string> value_of(const std::string& path, std::string_view ke
 
 std::optional<double> keyed_number(const std::string& path, std::string_view key) {
   const auto value = value_of(path, std::string(key) + " ", ' ');
-  return value ? parse_number(*value) : std::nullopt;
+  return value ? leading_number(*value) : std::nullopt;
 }
 
 }  // namespace cachebisect

@@ -1,5 +1,5 @@
-// Reads the small text files of /proc, /sys and /etc. What is missing or odd is none, never an
-// error.
+// Reads the small text files of /proc, /sys and /etc. What is missing or malformed gives an empty
+// result, never an error.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 namespace cachebisect {
 
 std::optional<std::string> first_line(const std::string& path);
-/// The finite number that `text` begins with; none for "max", garbage, infinities.
-std::optional<double> parse_number(std::string_view text);
+/// The finite number that `text` begins with; empty for "max" and anything else.
+std::optional<double> leading_number(std::string_view text);
 /// The finite number that the file begins with.
 std::optional<double> number_in(const std::string& path);
 /// What follows `separator` in the first line that begins with `key`, without blanks and quotes.

@@ -1,4 +1,4 @@
-// Counter-based random numbers: what is drawn depends on the key alone, never on who draws or when.
+// Counter-based random numbers: a draw depends on the key alone, never on the thread or the time.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct RandomKey {
 };
 
 /// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
-/// Equal keys give equal streams on every machine. Not thread safe: one stream a sample.
+/// Equal keys give equal streams on every machine. Not thread safe: one stream per sample.
 class CACHEBISECT_API RandomStream {
  public:
   explicit RandomStream(const RandomKey& key) noexcept;

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), to say exactly which pipeline file a report is about.
+// SHA-256 (FIPS 180-4), to identify the pipeline file of a report.
 #pragma once
 
 #include <string>
@@ -9,6 +9,6 @@
 namespace cachebisect {
 
 /// The digest of `bytes` as 64 lower-case hexadecimal digits.
-CACHEBISECT_API std::string sha256_hex(std::string_view bytes);
+CACHEBISECT_INTERNAL_API std::string sha256_hex(std::string_view bytes);
 
 }  // namespace cachebisect

@@ -1,4 +1,4 @@
-// A random order, drawn from a counter-based stream so that the seed alone decides it.
+// A random order from a counter-based stream, so that it depends on the seed alone.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@
 namespace cachebisect {
 namespace {
 
-/// Solves increasing(x) = target on [low, high] by bisection to the last bits that matter.
+/// Solves increasing(x) = target on [low, high] by bisection, to full precision.
 template <typename Function>
 double solve(double low, double high, double target, const Function& increasing) {
   for (int i = 0; i < 100; ++i) {
@@ -127,6 +127,47 @@ Interval clopper_pearson(std::size_t successes, std::size_t trials, double confi
 double normal_quantile(double probability) noexcept {
   const double p = std::clamp(probability, 1e-300, 1 - 1e-16);
   return solve(-38, 9, p, [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); });
+}
+
+double median_deviation(std::span<const double> values) {
+  const double centre = median(values);
+  std::vector<double> distances(values.size());
+  std::transform(values.begin(), values.end(), distances.begin(),
+                 [&](double v) { return std::abs(v - centre); });
+  return median(distances);
+}
+
+double hodges_lehmann(std::span<const double> values) {
+  // More pairs than these improve the estimate very little.
+  constexpr std::size_t kMaxPaired = 256;
+  const std::size_t stride = (values.size() + kMaxPaired - 1) / kMaxPaired;
+  std::vector<double> means;
+  for (std::size_t i = 0; i < values.size(); i += stride) {
+    for (std::size_t j = i; j < values.size(); j += stride) {
+      means.push_back(0.5 * (values[i] + values[j]));
+    }
+  }
+  return median(means);
+}
+
+Slope theil_sen(std::span<const double> values, double confidence) {
+  if (values.size() < 2) throw Error(ErrorKind::internal, "theil_sen() of fewer than two values");
+  std::vector<double> slopes;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t j = i + 1; j < values.size(); ++j) {
+      slopes.push_back((values[j] - values[i]) / static_cast<double>(j - i));
+    }
+  }
+  std::sort(slopes.begin(), slopes.end());
+  const auto n = static_cast<double>(values.size());
+  const auto pairs = static_cast<double>(slopes.size());
+  const double spread =
+      normal_quantile(0.5 + confidence / 2) * std::sqrt(n * (n - 1) * (2 * n + 5) / 18);
+  const auto at = [&](double rank) {
+    return slopes[static_cast<std::size_t>(std::clamp(rank, 0.0, pairs - 1))];
+  };
+  return {median(slopes),
+          {at(std::floor((pairs - spread) / 2) - 1), at(std::ceil((pairs + spread) / 2))}};
 }
 
 }  // namespace cachebisect

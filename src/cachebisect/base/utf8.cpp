@@ -7,7 +7,7 @@ unsigned byte_at(std::string_view text, std::size_t i) noexcept {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
 }
 
-// Bytes of the well-formed sequence at `i`; 0 when there is none (Unicode standard, table 3-7).
+// Bytes of the well-formed sequence at `i`; 0 if there is none (Unicode standard, table 3-7).
 std::size_t sequence_length(std::string_view text, std::size_t i) noexcept {
   const unsigned lead = byte_at(text, i);
   if (lead < 0x80) return 1;

@@ -1,4 +1,4 @@
-// UTF-8: where a text stops being valid.
+// Validation of UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 namespace cachebisect {
 
 /// Offset of the first byte that is not well-formed UTF-8 (RFC 3629: no overlong forms, surrogates
-/// or code points beyond U+10FFFF); none when all is.
-CACHEBISECT_API std::optional<std::size_t> first_invalid_utf8(std::string_view text) noexcept;
+/// or code points beyond U+10FFFF); empty if the whole text is.
+CACHEBISECT_INTERNAL_API std::optional<std::size_t> first_invalid_utf8(
+    std::string_view text) noexcept;
 
 }  // namespace cachebisect

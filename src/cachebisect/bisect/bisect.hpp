@@ -1,48 +1,13 @@
-// The bisector: which block next, what the evidence says, when to stop. Knows no pipeline, only a
-// Replayer.
+// The bisector: measures a training job from every boundary and names the stage where throughput
+// drops. It knows no pipeline, only a Replayer.
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <vector>
-
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/record/bisect_options.hpp"
 #include "cachebisect/bisect/report/report.hpp"
 #include "cachebisect/protocol/replayer.hpp"
 
 namespace cachebisect {
-
-/// What is known so far, given to the progress callback after each block.
-struct Progress {
-  std::string phase;  ///< "caches", "pilot", "measure", "explain", "verify"
-  int round = 0;
-  Arm arm;
-  std::string best;            ///< "crop: 41% (38-44%)"; empty when nothing is known
-  double elapsed_seconds = 0;  ///< of the budget
-  double budget_seconds = 0;
-  std::optional<double> expected_seconds;  ///< to certify a 20% drop here; from the pilot
-};
-
-struct BisectOptions {
-  double budget_seconds = 60;  ///< measuring only
-  double confidence = 0.99;
-  double min_drop = 0.05;
-  std::string io = "as-is";
-  std::uint64_t seed = 1;
-  CacheBudget cache{};
-  std::vector<int> boundaries{};  ///< empty: chosen by the budget
-  std::optional<double> expect_samples_per_second{};
-  /// After a verdict, with what is left of the budget: payoff, starvation, contention, the next
-  /// limit, what the probes cost, and whether the caches are large enough.
-  bool explain = true;
-  std::vector<std::string> what_ifs{};  ///< "workers=4", "crop=free", "decode/2", "batch_size=256"
-  bool verify = false;  ///< run the what-ifs that can be run, beside the present pipeline
-  std::function<void(const Progress&)> progress{};
-  std::function<void(const Report&)> partial{};  ///< given what is known after each complete round
-  std::stop_token stop{};  ///< a stop gives the report of what is known, `interrupted` set
-};
 
 /// Measures until a verdict is certified or the budget ends. Throws Error(usage) for options out of
 /// range, and what the replayer throws before the first complete round; later errors end the run.

@@ -12,8 +12,8 @@
 
 namespace cachebisect {
 
-/// A field of a batch; the shape's first dimension is the batch size. kDynamic where samples
-/// differ.
+/// A field of a batch; the shape's first dimension is the batch size. Dimensions in which samples
+/// differ are kDynamic.
 using BatchSpec = std::vector<FieldSpec>;
 
 /// One field of a batch: a dense tensor, in memory that the batch's owner keeps.
@@ -22,8 +22,7 @@ struct BatchField {
   TensorView tensor;
 };
 
-/// Fields share nothing with samples any more. `data` points into a ring slot, a cache or device
-/// memory.
+/// Fields share no memory with samples: their data lies in a ring slot, a cache or device memory.
 class CACHEBISECT_API Batch {
  public:
   std::int64_t size = 0;  ///< samples in the batch
@@ -32,7 +31,7 @@ class CACHEBISECT_API Batch {
   double padding_share = 0;          ///< share of the bytes that collate.pad filled with zeros
 
   [[nodiscard]] const BatchField* find(std::string_view name) const noexcept;
-  /// Throws Error(usage) that lists the fields there are.
+  /// Throws Error(usage) that lists the existing fields.
   [[nodiscard]] const TensorView& tensor(std::string_view name) const;
   [[nodiscard]] std::size_t byte_size() const noexcept;
 };
@@ -61,7 +60,7 @@ class OwnedBatch {
     batch.fields[i].tensor = dense_view(buffers_[i].reserve(bytes == 0 ? 1 : bytes), dtype, shape);
     return batch.fields[i].tensor;
   }
-  /// Looks at every field of `input`, which must outlive this look: how a stage's output begins.
+  /// Begins a stage's output as a view of every field of `input`, which must outlive it.
   void begin_from(const Batch& input) { static_cast<Batch&>(batch) = input; }
   [[nodiscard]] std::size_t capacity() const noexcept {
     std::size_t bytes = 0;

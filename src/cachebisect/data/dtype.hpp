@@ -1,4 +1,4 @@
-// Element types, under the names that PyTorch's users know.
+// Element types, with PyTorch's names.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ CACHEBISECT_API std::size_t size_of(DType dtype) noexcept;
 /// "uint8", "float32", ...
 CACHEBISECT_API std::string_view to_string(DType dtype) noexcept;
 
-/// The DType of a C++ type that has one.
+/// The DType of a C++ type.
 template <class T>
 struct DTypeOf;
 template <>

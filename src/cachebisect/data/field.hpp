@@ -12,7 +12,7 @@
 
 namespace cachebisect {
 
-/// What a field looks like before any sample is there; dimensions may be kDynamic.
+/// What is known of a field before any sample is read; dimensions may be kDynamic.
 struct FieldSpec {
   std::string name;
   DType dtype = DType::uint8;
@@ -20,8 +20,8 @@ struct FieldSpec {
   friend bool operator==(const FieldSpec&, const FieldSpec&) = default;
 };
 
-/// A stage writes its output by calling resize() (dense) or resize_strided() and filling what comes
-/// back. Storage is reused from sample to sample and grows to a high-water mark. Not thread safe.
+/// A stage writes its output by calling resize() (dense) or resize_strided() and filling the
+/// result. Storage is reused from sample to sample and grows to a high-water mark. Not thread safe.
 class CACHEBISECT_API Field {
  public:
   Field() = default;
@@ -35,7 +35,7 @@ class CACHEBISECT_API Field {
   /// Bytes of the elements (dense size).
   [[nodiscard]] std::size_t byte_size() const noexcept { return view_.byte_size(); }
 
-  /// The elements of a dense field. Throws Error(internal) when the dtype differs or it is strided.
+  /// The elements of a dense field. Throws Error(internal) if the dtype differs or it is strided.
   template <class T>
   [[nodiscard]] std::span<const T> as() const {
     require_dense(dtype_of<T>);
@@ -46,10 +46,10 @@ class CACHEBISECT_API Field {
   /// field.
   [[nodiscard]] std::int64_t as_integer() const;
 
-  /// Makes this a dense tensor to be filled: the attached destination when it is dense and of this
-  /// dtype and shape, otherwise own storage.
+  /// Makes this a dense tensor to be filled: the attached destination if it is dense and of this
+  /// dtype and shape, else own storage.
   TensorView resize(DType dtype, const Shape& shape);
-  /// As resize(), for stages that can write any strides: takes a strided destination too.
+  /// As resize(), for stages that can write any strides: accepts a strided destination too.
   TensorView resize_strided(DType dtype, const Shape& shape);
   /// A dense resize() for elements of type T.
   template <class T>
@@ -67,13 +67,13 @@ class CACHEBISECT_API Field {
   }
   /// Own dense copy of `other`.
   void copy_from(const Field& other);
-  /// Looks at the memory of `other`, which must outlive this look; copies no bytes.
+  /// Becomes a view of the memory of `other`, which must outlive it; copies no bytes.
   void share(const Field& other) noexcept;
-  /// Looks at memory of somebody else's, which must outlive this look.
+  /// Becomes a view of `memory`, which must outlive it.
   void share(const TensorView& memory) noexcept { view_ = memory; }
-  /// Copies the bytes into own storage unless they are there already: ends a look.
+  /// Ends a view: copies the bytes into own storage unless they are there already.
   void keep();
-  /// Offers a place (a row of a batch slot) that resize() uses when dtype and shape agree with it.
+  /// Offers a destination (a row of a batch slot), which resize() uses if dtype and shape match.
   void attach(const TensorView& destination) noexcept;
   void detach() noexcept { attached_ = TensorView{}; }
   /// Bytes of own storage.

@@ -11,10 +11,10 @@ namespace {
 
 #if defined(__x86_64__)
 
-/// Every CPU with AVX2 has F16C, whose own name not all compilers know here.
+/// Every CPU with AVX2 has F16C, which not all compilers accept as a name here.
 bool has_f16c() noexcept { return static_cast<bool>(__builtin_cpu_supports("avx2")); }
 
-/// Both return how many elements they converted: all but the last few.
+/// Both return the number of elements converted: all but the last few.
 __attribute__((target("avx,f16c"))) std::size_t to_half_f16c(const float* from, std::uint16_t* to,
                                                              std::size_t count) noexcept {
   std::size_t i = 0;

@@ -9,8 +9,8 @@
 
 namespace cachebisect {
 
-/// float32 -> float16, round to nearest even; overflow gives infinity, a NaN stays one (quiet, with
-/// the upper bits of its payload), as x86's VCVTPS2PH does.
+/// float32 -> float16, round to nearest even; overflow gives infinity; a NaN stays a NaN (quiet,
+/// with the upper bits of its payload), as with x86's VCVTPS2PH.
 [[nodiscard]] constexpr std::uint16_t float_to_half(float value) noexcept {
   constexpr std::uint32_t kInfinity = 0x7F800000;
   constexpr std::uint32_t kOverflow = 0x47800000;  // 65536
@@ -48,7 +48,7 @@ namespace cachebisect {
   return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000));
 }
 
-/// float32 -> bfloat16, round to nearest even; a NaN stays one (quiet).
+/// float32 -> bfloat16, round to nearest even; a NaN stays a NaN (quiet).
 [[nodiscard]] constexpr std::uint16_t float_to_bfloat16(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t quiet_nan = (bits >> 16) | 0x40;
@@ -61,15 +61,15 @@ namespace cachebisect {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-/// The same for whole arrays, in vector instructions where the CPU has them; results are those of
-/// the functions above, bit by bit. `from` and `to` have the same length and do not overlap.
-CACHEBISECT_API void floats_to_half(std::span<const float> from,
-                                    std::span<std::uint16_t> to) noexcept;
-CACHEBISECT_API void halfs_to_float(std::span<const std::uint16_t> from,
-                                    std::span<float> to) noexcept;
-CACHEBISECT_API void floats_to_bfloat16(std::span<const float> from,
-                                        std::span<std::uint16_t> to) noexcept;
-CACHEBISECT_API void bfloat16s_to_float(std::span<const std::uint16_t> from,
-                                        std::span<float> to) noexcept;
+/// The same for whole arrays, with vector instructions if the CPU has them; the results are
+/// bit-identical. `from` and `to` have the same length and do not overlap.
+CACHEBISECT_INTERNAL_API void floats_to_half(std::span<const float> from,
+                                             std::span<std::uint16_t> to) noexcept;
+CACHEBISECT_INTERNAL_API void halfs_to_float(std::span<const std::uint16_t> from,
+                                             std::span<float> to) noexcept;
+CACHEBISECT_INTERNAL_API void floats_to_bfloat16(std::span<const float> from,
+                                                 std::span<std::uint16_t> to) noexcept;
+CACHEBISECT_INTERNAL_API void bfloat16s_to_float(std::span<const std::uint16_t> from,
+                                                 std::span<float> to) noexcept;
 
 }  // namespace cachebisect

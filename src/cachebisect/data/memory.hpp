@@ -1,4 +1,4 @@
-// Where bytes live: memory resources (plain host, pinned, device) and the buffer that owns a piece.
+// Memory resources (plain host, pinned, device) and the buffers that own memory from them.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@ namespace cachebisect {
 
 enum class MemoryKind { host, pinned, device };
 
-/// Gives and takes back memory. Implementations are thread safe.
+/// Allocates and frees memory. Implementations are thread safe.
 class CACHEBISECT_API MemoryResource {
  public:
   virtual ~MemoryResource();
   [[nodiscard]] virtual MemoryKind kind() const noexcept = 0;
-  /// At least `bytes` bytes, aligned to kAlignment. Throws Error(data) on host and Error(device) on
-  /// a device when there is no memory left; the message names the size asked for.
+  /// At least `bytes` bytes, aligned to kAlignment. Throws Error(data) on the host and
+  /// Error(device) on a device if no memory is left; the message names the requested size.
   [[nodiscard]] virtual std::byte* allocate(std::size_t bytes) = 0;
   virtual void deallocate(std::byte* data, std::size_t bytes) noexcept = 0;
 
@@ -27,7 +27,7 @@ class CACHEBISECT_API MemoryResource {
 /// Ordinary memory of the process.
 CACHEBISECT_API std::shared_ptr<MemoryResource> host_memory();
 
-/// Owns one piece of memory; grows, never shrinks. Move only.
+/// Owns one block of memory; grows, never shrinks. Move only.
 class CACHEBISECT_API Buffer {
  public:
   Buffer() = default;
@@ -51,8 +51,8 @@ class CACHEBISECT_API Buffer {
   std::size_t capacity_ = 0;
 };
 
-/// Scratch memory for one sample on one worker: taken piece by piece, given back all at once.
-/// Grows to a high-water mark; afterwards it allocates nothing. Not thread safe.
+/// Scratch memory for one sample on one worker: taken in pieces, released all at once. Grows to a
+/// high-water mark, then allocates nothing. Not thread safe.
 class CACHEBISECT_API Arena {
  public:
   Arena();
@@ -66,7 +66,7 @@ class CACHEBISECT_API Arena {
   [[nodiscard]] std::span<T> take_array(std::size_t count) {
     return {reinterpret_cast<T*>(take(count * sizeof(T)).data()), count};
   }
-  /// Gives everything back; joins the pieces into one block when there was more than one.
+  /// Releases everything; merges the blocks into one if there was more than one.
   void reset();
   /// Bytes held; constant in the steady state.
   [[nodiscard]] std::size_t capacity() const noexcept;

@@ -37,17 +37,17 @@ class CACHEBISECT_API Sample {
   [[nodiscard]] std::string_view origin() const noexcept { return origin_; }
   void set_origin(std::string_view origin) noexcept { origin_ = origin; }
 
-  /// The field of this name, made when it is not there yet.
+  /// The field of this name; made if there is none yet.
   Field& field(std::string_view name);
-  /// Throws Error(internal) when there is no such field.
+  /// Throws Error(internal) if there is no such field.
   [[nodiscard]] const Field& field(std::string_view name) const;
   [[nodiscard]] const Field* find(std::string_view name) const noexcept;
   [[nodiscard]] std::vector<NamedField>& fields() noexcept { return fields_; }
   [[nodiscard]] const std::vector<NamedField>& fields() const noexcept { return fields_; }
 
-  /// Takes index and origin of `input` and looks at all its fields: how a stage's output begins.
+  /// Begins a stage's output: index and origin of `input`, and views of all its fields.
   void begin_from(const Sample& input);
-  /// Own dense copy of everything in `other` (its origin is still a look).
+  /// Own dense copy of everything in `other` except the origin, which stays a view.
   void copy_from(const Sample& other);
   /// Bytes of all fields together.
   [[nodiscard]] std::size_t byte_size() const noexcept;

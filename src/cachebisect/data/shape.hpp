@@ -12,7 +12,7 @@
 
 namespace cachebisect {
 
-/// A dimension whose size is known only when a sample is there; printed as `?`.
+/// A dimension whose size is known only once a sample is read; printed as `?`.
 inline constexpr std::int64_t kDynamic = -1;
 
 class CACHEBISECT_API Shape {
@@ -20,7 +20,7 @@ class CACHEBISECT_API Shape {
   static constexpr std::size_t kMaxRank = 6;
 
   Shape() = default;
-  /// Throws Error(usage) when there are more than kMaxRank dimensions.
+  /// Throws Error(usage) if there are more than kMaxRank dimensions.
   Shape(std::initializer_list<std::int64_t> dims);
   explicit Shape(std::span<const std::int64_t> dims);
 
@@ -30,9 +30,9 @@ class CACHEBISECT_API Shape {
   [[nodiscard]] std::span<const std::int64_t> dims() const noexcept {
     return {dims_.data(), rank_};
   }
-  /// True when no dimension is kDynamic.
+  /// True if no dimension is kDynamic.
   [[nodiscard]] bool is_static() const noexcept;
-  /// Number of elements (1 for a scalar); kDynamic when a dimension is.
+  /// Number of elements (1 for a scalar); kDynamic if a dimension is.
   [[nodiscard]] std::int64_t elements() const noexcept;
   /// The same shape with `dim` before the first axis.
   [[nodiscard]] Shape with_leading(std::int64_t dim) const;

@@ -1,4 +1,4 @@
-// A look at somebody else's tensor: pointer, dtype, shape, strides. Owns nothing.
+// A view of a tensor: pointer, dtype, shape, strides. Owns nothing.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ inline ConstTensorView dense_view(const std::byte* data, DType dtype, const Shap
   return {data, dtype, shape, dense_strides(shape)};
 }
 
-/// Copies element by element between views of equal dtype and shape; a memcpy where both are dense.
+/// Copies element by element between views of equal dtype and shape; one memcpy if both are dense.
 CACHEBISECT_API void copy_tensor(const ConstTensorView& from, const TensorView& to);
 
 }  // namespace cachebisect

@@ -1,5 +1,4 @@
-// Devices behind one interface: cpu, emulated, cuda. Streams, events, copies and where time is
-// read.
+// Devices behind one interface: cpu, emulated, cuda. Streams, events, copies and completion times.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ namespace cachebisect {
 
 class DeviceOps;
 
-/// A queue of work that a device carries out in order. Made by a Device, used with it alone.
+/// A queue of work that a device executes in order. Made by a Device and used only with it.
 class CACHEBISECT_API Stream {
  public:
   virtual ~Stream();
@@ -25,7 +24,7 @@ class CACHEBISECT_API Stream {
   [[nodiscard]] virtual void* native() const noexcept { return nullptr; }
 };
 
-/// A mark in a stream. Made by a Device, used with it alone.
+/// A marker in a stream. Made by a Device and used only with it.
 class CACHEBISECT_API Event {
  public:
   virtual ~Event();
@@ -35,10 +34,10 @@ struct DeviceInfo {
   DeviceKind kind = DeviceKind::cpu;
   int ordinal = 0;
   std::string name;                           ///< "NVIDIA H200", "CPU", "emulated"
-  std::optional<std::uint64_t> memory_bytes;  ///< of the device; none on cpu and emulated
+  std::optional<std::uint64_t> memory_bytes;  ///< of the device; empty on cpu and emulated
   std::optional<std::uint64_t> free_bytes;
   std::optional<std::uint64_t> l2_bytes;  ///< second-level cache of the device
-  std::optional<double> copy_gb_per_s;    ///< known only where it is set (emulated)
+  std::optional<double> copy_gb_per_s;    ///< known only if it is configured (emulated)
 };
 
 /// All times are seconds on the host's monotonic clock. Methods may be called from several threads,
@@ -49,9 +48,9 @@ class CACHEBISECT_API Device {
   [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
   [[nodiscard]] DeviceKind kind() const noexcept { return info().kind; }
 
-  /// Memory for batch slots: page-locked when `pinned` and the device is CUDA, else plain.
+  /// Memory for batch slots: page-locked if `pinned` and the device is CUDA, else plain.
   [[nodiscard]] virtual std::shared_ptr<MemoryResource> slot_memory(bool pinned) = 0;
-  /// Memory of the device. cpu: plain host memory. emulated: addresses that nobody may touch.
+  /// Memory of the device. cpu: plain host memory. emulated: addresses that must not be accessed.
   [[nodiscard]] virtual std::shared_ptr<MemoryResource> device_memory() = 0;
   /// False on the cpu, where a slot is handed over as it is.
   [[nodiscard]] virtual bool copies() const noexcept = 0;
@@ -60,21 +59,21 @@ class CACHEBISECT_API Device {
 
   [[nodiscard]] virtual std::unique_ptr<Stream> make_stream() = 0;
   [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;
-  /// What is copied on `stream` from here to the next record() is one transfer: the emulated
-  /// device's latency is paid once for it. Others do nothing.
+  /// All copies on `stream` from here to the next record() are one transfer, for which the emulated
+  /// device pays its latency once. Does nothing on other devices.
   virtual void begin_transfer(Stream& stream);
   /// Enqueues a copy from host to device memory; with `blocking` returns when it is done. `from`
   /// may be changed once the copy is done.
   virtual void copy_to_device(std::byte* to, const std::byte* from, std::size_t bytes,
                               Stream& stream, bool blocking) = 0;
-  /// Puts `event` behind what is in `stream` now.
+  /// Puts `event` at the present end of `stream`.
   virtual void record(Event& event, Stream& stream) = 0;
-  /// Lets `stream` wait for `event` (on the device; the host goes on).
+  /// Makes `stream` wait for `event` (on the device; the host continues).
   virtual void wait(Stream& stream, const Event& event) = 0;
   /// Blocks the calling thread, without burning CPU, until the event has happened.
   virtual void synchronize(const Event& event) = 0;
-  /// As synchronize(), but gives up after `seconds` (0: only looks); true when the event has
-  /// happened. A device that cannot wait for a limited time waits to the end.
+  /// As synchronize(), but gives up after `seconds` (0: only checks); true if the event has
+  /// happened. A device that cannot wait for a limited time waits until the event.
   [[nodiscard]] virtual bool synchronize_for(const Event& event, double seconds);
   /// When the recorded event happened; call after synchronize(). On the emulated device it is known
   /// as soon as the event is recorded.
@@ -86,24 +85,24 @@ class CACHEBISECT_API Device {
   [[nodiscard]] virtual DeviceOps& ops() = 0;
 };
 
-/// What the emulated accelerator is like (`emulate` of the pipeline file).
+/// The copy engine of the emulated accelerator (`emulate` in the pipeline file).
 struct EmulatedDeviceOptions {
   double copy_gb_per_s = 12;
   double copy_latency_us = 10;
 };
 
 CACHEBISECT_API std::unique_ptr<Device> make_cpu_device();
-/// An accelerator on a timeline of its own, as arithmetic at submission: a copy starts at
-/// max(submission, end of what its stream holds, awaited events), work at the end of the latter
-/// two; where the host has seen the stream empty, work too starts no earlier than it is submitted.
-/// Throws Error(usage) for a bandwidth that is not above 0 or a negative latency.
+/// An accelerator on its own timeline, computed at submission: a copy starts at max(submission, end
+/// of the queued work, awaited events), work at the maximum of the latter two; once the host has
+/// seen the stream empty, work too starts no earlier than its submission. Throws Error(usage) for a
+/// bandwidth that is not above 0 or a negative latency.
 CACHEBISECT_API std::unique_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& options);
-/// Throws Error(device) that says what was found when there is no such CUDA device, no driver, or
+/// Throws Error(device) saying what was found if there is no such CUDA device or no driver, or if
 /// this build has no CUDA.
 CACHEBISECT_API std::unique_ptr<Device> make_cuda_device(int ordinal);
 /// Number of usable CUDA devices; 0 without a driver or without CUDA in the build. Never throws.
 CACHEBISECT_API int cuda_device_count() noexcept;
-/// True when the CUDA corner was compiled in.
+/// True if device/cuda was compiled in.
 CACHEBISECT_API bool built_with_cuda() noexcept;
 
 }  // namespace cachebisect

@@ -1,4 +1,4 @@
-// The cpu as a device: nothing is queued, slots are handed over as they are.
+// The cpu as a device: nothing is queued, slots are handed over without a copy.
 #include <cstring>
 
 #include "cachebisect/base/clock.hpp"

@@ -1,5 +1,5 @@
-// An accelerator that is arithmetic: nothing runs, and the host sleeps until a time that was
-// computed when the work was submitted.
+// An accelerator that only computes times: nothing runs, and the host sleeps until the time that
+// was computed when the work was submitted.
 #include <string>
 
 #include <sys/mman.h>
@@ -32,7 +32,7 @@ EmulatedStream& emulated(Stream& stream) { return dynamic_cast<EmulatedStream&>(
 
 EmulatedTimeline& timeline_of(Stream& stream) { return *emulated(stream).timeline; }
 
-/// Reserves addresses without memory: who touches them is stopped by the kernel.
+/// Reserves addresses without memory: an access is stopped by the kernel.
 class UntouchableMemory final : public MemoryResource {
  public:
   [[nodiscard]] MemoryKind kind() const noexcept override { return MemoryKind::device; }
@@ -53,7 +53,7 @@ class UntouchableMemory final : public MemoryResource {
   }
 };
 
-/// Checks what it is given, as a real device's operations do, and does nothing.
+/// Checks its arguments as a real device does, and does nothing.
 class EmulatedOps final : public DeviceOps {
  public:
   void cast(const ConstTensorView& from, const TensorView& to, Stream& /*stream*/) override {
@@ -155,7 +155,7 @@ class EmulatedDevice final : public Device {
   [[nodiscard]] DeviceOps& ops() override { return ops_; }
 
  private:
-  /// Of the next copy on `stream`, which begins the transfer or goes on with it.
+  /// Latency of the next copy on `stream`: paid only by the first copy of a transfer.
   [[nodiscard]] double latency_seconds(EmulatedStream& stream) const noexcept {
     using Transfer = EmulatedStream::Transfer;
     if (stream.transfer == Transfer::latency_paid) return 0;

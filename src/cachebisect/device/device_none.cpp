@@ -1,4 +1,4 @@
-// Compiled in place of device/cuda/ where no CUDA toolkit is there.
+// Compiled instead of device/cuda/ if there is no CUDA toolkit.
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/device/device.hpp"
 

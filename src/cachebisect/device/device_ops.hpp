@@ -1,4 +1,4 @@
-// The few tensor operations that a device must offer, so that device stages need no CUDA.
+// The tensor operations that every device offers, so that device stages need no CUDA.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace cachebisect {
 class Stream;
 
 /// All operations enqueue on `stream` and return; views are dense memory of the device. On the
-/// emulated device they take no time and touch nothing. Shapes and dtypes that do not fit throw
+/// emulated device they take no time and access no memory. Shapes and dtypes that do not fit throw
 /// Error(internal) on every device.
 class CACHEBISECT_API DeviceOps {
  public:
   virtual ~DeviceOps();
-  /// Element-wise conversion, as PyTorch's: float to integer truncates (and saturates; NaN gives
-  /// 0), integers are cut to their lower bits, float16/bfloat16 round to nearest even from float32.
+  /// Element-wise conversion as in PyTorch: float to integer truncates (and saturates; NaN gives
+  /// 0), integers keep their lower bits, float16/bfloat16 round to nearest even from float32.
   virtual void cast(const ConstTensorView& from, const TensorView& to, Stream& stream) = 0;
   /// to = (from as float32) * scale[c] + bias[c], c along `channel_axis`; any dtype to float32,
-  /// float16 or bfloat16. `scale` and `bias` have one entry a channel, or one for all.
+  /// float16 or bfloat16. `scale` and `bias` have one entry per channel, or one for all.
   virtual void affine(const ConstTensorView& from, const TensorView& to,
                       std::span<const float> scale, std::span<const float> bias,
                       std::size_t channel_axis, Stream& stream) = 0;
@@ -32,7 +32,7 @@ class CACHEBISECT_API DeviceOps {
                        Stream& stream) = 0;
   /// Bits, most significant first, of uint8 [N, B] -> uint8 0/1 [N, 8 B].
   virtual void unpack_bits(const ConstTensorView& from, const TensorView& to, Stream& stream) = 0;
-  /// to's axis i is from's axis `axes[i]`.
+  /// Axis i of `to` is axis `axes[i]` of `from`.
   virtual void transpose(const ConstTensorView& from, const TensorView& to,
                          std::span<const std::size_t> axes, Stream& stream) = 0;
 };

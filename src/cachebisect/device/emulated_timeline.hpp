@@ -1,5 +1,5 @@
-// The arithmetic of the emulated accelerator: when what is submitted begins and ends. Times are
-// seconds on whatever clock `now` is read from.
+// The arithmetic of the emulated accelerator: when submitted work begins and ends. Times are
+// seconds on the clock that `now` is read from.
 #pragma once
 
 #include <atomic>
@@ -9,21 +9,21 @@
 
 namespace cachebisect {
 
-/// One stream's timeline. Used by one thread, but for drained_to().
-class CACHEBISECT_API EmulatedTimeline {
+/// One stream's timeline. Used by one thread, except drained_to().
+class CACHEBISECT_INTERNAL_API EmulatedTimeline {
  public:
-  /// A copy begins at max(submission, end of what the stream holds).
+  /// A copy begins at max(submission, end of the queued work).
   void add_copy(double now, double seconds) noexcept;
-  /// Work begins at the end of what the stream holds, however late it is submitted: a host that
-  /// wakes up late does not move the timeline. After the host has seen the stream empty, the device
-  /// is idle, and work begins at its submission.
+  /// Work begins at the end of the queued work, however late it is submitted: a host that wakes up
+  /// late does not move the timeline. Once the host has seen the stream empty, the device is idle,
+  /// and work begins at its submission.
   void add_work(double now, double seconds) noexcept;
-  /// What comes next begins at `seconds` or later.
+  /// Whatever is queued next begins at `seconds` or later.
   void wait_until(double seconds) noexcept;
   /// When an event recorded at `now` happens.
   [[nodiscard]] double mark(double now) noexcept;
 
-  /// How many pieces have been queued; names the stream's tail.
+  /// Number of pieces of work queued so far; identifies the stream's tail.
   [[nodiscard]] std::uint64_t queued() const noexcept { return queued_; }
   /// The host has seen the end of the first `pieces` pieces. Any thread.
   void drained_to(std::uint64_t pieces) noexcept;

@@ -4,112 +4,23 @@
 #include <array>
 #include <concepts>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <type_traits>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/data/half.hpp"
+#include "cachebisect/device/host_elements.hpp"
 #include "cachebisect/device/op_checks.hpp"
 
 namespace cachebisect {
 namespace {
 
-struct Half {
-  std::uint16_t bits;
-};
-struct BFloat16 {
-  std::uint16_t bits;
-};
+using host_elements::convert;
+using host_elements::convert_all;
+using host_elements::elements;
+using host_elements::with_float_type;
+using host_elements::with_type;
 
-/// Calls `body` with std::type_identity of the element type.
-template <class Body>
-void with_type(DType dtype, const Body& body) {
-  switch (dtype) {
-    case DType::uint8:
-      return body(std::type_identity<std::uint8_t>{});
-    case DType::int8:
-      return body(std::type_identity<std::int8_t>{});
-    case DType::uint16:
-      return body(std::type_identity<std::uint16_t>{});
-    case DType::int32:
-      return body(std::type_identity<std::int32_t>{});
-    case DType::int64:
-      return body(std::type_identity<std::int64_t>{});
-    case DType::float16:
-      return body(std::type_identity<Half>{});
-    case DType::bfloat16:
-      return body(std::type_identity<BFloat16>{});
-    case DType::float32:
-      return body(std::type_identity<float>{});
-    case DType::float64:
-      return body(std::type_identity<double>{});
-    case DType::boolean:
-      return body(std::type_identity<bool>{});
-  }
-}
-
-template <class T>
-const T* elements(const ConstTensorView& view) {
-  return reinterpret_cast<const T*>(view.data);
-}
-template <class T>
-T* elements(const TensorView& view) {
-  return reinterpret_cast<T*>(view.data);
-}
-
-template <class From>
-auto widen(From value) {
-  if constexpr (std::same_as<From, Half>) {
-    return half_to_float(value.bits);
-  } else if constexpr (std::same_as<From, BFloat16>) {
-    return bfloat16_to_float(value.bits);
-  } else {
-    return value;
-  }
-}
-
-/// Truncates towards zero; NaN gives 0.
-template <std::integral To, std::floating_point From>
-To saturate(From value) {
-  constexpr auto kLow = static_cast<From>(std::numeric_limits<To>::min());
-  // The largest To may round up to the power of two above it, which is out of range already.
-  constexpr auto kHigh = static_cast<From>(std::numeric_limits<To>::max());
-  if (!(value == value)) return 0;
-  if (value <= kLow) return std::numeric_limits<To>::min();
-  if (value >= kHigh) return std::numeric_limits<To>::max();
-  return static_cast<To>(value);
-}
-
-template <class To, class From>
-To convert(From from) {
-  const auto value = widen(from);
-  if constexpr (std::same_as<To, Half>) {
-    return {float_to_half(static_cast<float>(value))};
-  } else if constexpr (std::same_as<To, BFloat16>) {
-    return {float_to_bfloat16(static_cast<float>(value))};
-  } else if constexpr (std::same_as<To, bool>) {
-    return value != decltype(value){};
-  } else if constexpr (std::integral<To> && std::floating_point<decltype(value)>) {
-    return saturate<To>(value);
-  } else {
-    return static_cast<To>(value);
-  }
-}
-
-template <class From, class To>
-void convert_all(const From* from, To* to, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) to[i] = convert<To>(from[i]);
-}
-void convert_all(const float* from, Half* to, std::size_t count) {
-  static_assert(sizeof(Half) == sizeof(std::uint16_t));
-  floats_to_half({from, count}, {&to->bits, count});
-}
-void convert_all(const float* from, BFloat16* to, std::size_t count) {
-  floats_to_bfloat16({from, count}, {&to->bits, count});
-}
-
-/// Scale and bias of channel c, whether there is one for all or one each.
+/// Scale and bias of channel c, with one value for all channels or one per channel.
 class ChannelValues {
  public:
   explicit ChannelValues(std::span<const float> values) : values_(values) {}
@@ -149,13 +60,6 @@ void affine_pixels(const From* from, To* to, std::size_t outer, std::size_t chan
       to[at] = convert<To>(convert<float>(from[at]) * a + b);
     }
   }
-}
-
-template <class Body>
-void with_float_type(DType dtype, const Body& body) {
-  if (dtype == DType::float16) return body(std::type_identity<Half>{});
-  if (dtype == DType::bfloat16) return body(std::type_identity<BFloat16>{});
-  return body(std::type_identity<float>{});
 }
 
 std::size_t product(std::span<const std::int64_t> dims) {

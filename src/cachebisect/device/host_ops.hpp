@@ -7,7 +7,7 @@
 
 namespace cachebisect {
 
-/// Done when the call returns; the stream is not looked at. Stateless, thread safe.
+/// Done when the call returns; the stream is ignored. Stateless, thread safe.
 [[nodiscard]] std::unique_ptr<DeviceOps> make_host_ops();
 
 }  // namespace cachebisect

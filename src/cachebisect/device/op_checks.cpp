@@ -74,7 +74,7 @@ void transpose(const ConstTensorView& from, const TensorView& to,
   require_dense("transpose", from, to);
   const std::size_t rank = from.shape.rank();
   require(from.dtype == to.dtype && to.shape.rank() == rank && axes.size() == rank, "transpose",
-          from, to, "dtype and rank must be equal, with one axis each");
+          from, to, "dtype, rank and the number of axes must be equal");
   std::array<bool, Shape::kMaxRank> seen{};
   for (std::size_t i = 0; i < rank; ++i) {
     const std::size_t axis = axes[i];

@@ -1,5 +1,5 @@
-// What every DeviceOps checks before it works: dtypes and shapes that fit. All throw
-// Error(internal), because a stage that declares its output honestly cannot get here.
+// The checks of dtypes and shapes that every DeviceOps runs first. All throw Error(internal),
+// because a stage that declares its output correctly passes them.
 #pragma once
 
 #include <cstddef>

@@ -20,12 +20,12 @@ void check(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "interrupted");
 }
 
-/// Of each of a thread's two buffers; all of them together take at most an eighth of the memory.
+/// Of each of a thread's two buffers; together they take at most an eighth of the available memory.
 std::size_t buffer_bytes(int threads, const MachineInfo& machine) {
-  constexpr double kLeast = 1 << 20;
-  const auto most = static_cast<double>(kCopyBytes);
+  constexpr double kMin = 1 << 20;
+  constexpr auto kMax = static_cast<double>(kCopyBytes);
   return static_cast<std::size_t>(
-      std::clamp(machine.memory_available_bytes / 16 / threads, kLeast, most));
+      std::clamp(machine.memory_available_bytes / 16 / threads, kMin, kMax));
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ double memory_gb_per_s(int threads, const MachineInfo& machine, const std::stop_
   std::vector<Buffer> buffers(2 * static_cast<std::size_t>(threads));
   for (Buffer& buffer : buffers) buffer.reserve(bytes);
   check(stop);
-  // Passes begin and end together; the time between is what the slowest thread takes.
+  // All threads start and end a pass together, so a pass takes as long as the slowest thread.
   std::vector<double> marks;
   marks.reserve(kPasses + 2);
   std::barrier together(threads, [&]() noexcept { marks.push_back(monotonic_seconds()); });

@@ -1,4 +1,4 @@
-// How fast bytes move here: through memory, on one core and on all, and to the device.
+// Bandwidths of this machine: of memory, on one core and on all, and to the device.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace cachebisect {
 
-/// GB/s read plus written by memcpy on so many threads at once; the best of several passes over
-/// buffers beyond the caches. Throws Error(interrupted) on `stop`.
+/// GB/s read plus written by memcpy on `threads` threads at once; the best of several passes over
+/// buffers larger than the caches. Throws Error(interrupted) on `stop`.
 double memory_gb_per_s(int threads, const MachineInfo& machine, const std::stop_token& stop);
 
-/// GB/s from pinned host memory, 64 MiB at a time, the best of several; what the device says of
-/// itself where it does not copy. Throws Error(device) when the device fails.
+/// GB/s from pinned host memory, the best of several copies of 64 MiB; the device's own figure if
+/// it does not copy. Throws Error(device) if the device fails.
 std::optional<double> copy_gb_per_s(Device& device, const std::stop_token& stop);
 
 }  // namespace cachebisect

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/bisect/evidence/evidence.hpp"
+#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
 #include "cachebisect/bisect/report/machine_report.hpp"
 #include "cachebisect/bisect/report/warnings.hpp"
 #include "cachebisect/doctor/bandwidth_probe.hpp"
@@ -15,10 +15,10 @@
 namespace cachebisect {
 namespace {
 
-/// Of the time given; the rest goes to bandwidth, timers and files.
+/// Shares of the measuring time; the rest goes to bandwidth, timers and files.
 constexpr double kNoiseShare = 0.7;
 constexpr double kFloorShare = 0.1;
-/// Of the null pipeline, the source included: what a common chain has.
+/// Sample stages of the null pipeline, including the source: as many as a common chain has.
 constexpr std::size_t kSampleStages = 4;
 
 void judge_noise(Diagnosis& diagnosis, const NoiseTrace& trace) {
@@ -43,20 +43,20 @@ void judge_noise(Diagnosis& diagnosis, const NoiseTrace& trace) {
 Diagnosis diagnose(Device& device, const DoctorOptions& options, const std::stop_token& stop) {
   Diagnosis diagnosis;
   const MachineInfo machine = probe_machine();
-  diagnosis.machine = describe_machine(machine);
   diagnosis.device = device.info();
   diagnosis.trust_options.budget_seconds = options.budget_seconds;
   MachineWatch watch;
-  judge_noise(diagnosis,
-              measure_noise(kNoiseShare * options.seconds, machine.usable_cpus, watch, stop));
-  fill_disturbance(diagnosis.machine.noise, watch.seen());
+  const NoiseTrace trace =
+      measure_noise(kNoiseShare * options.seconds, machine.usable_cpus, watch, stop);
+  diagnosis.machine = describe_machine(machine, watch.seen());
+  judge_noise(diagnosis, trace);
   const ToolCost cost =
       measure_inline_cost(device, kSampleStages, kFloorShare * options.seconds, stop);
   diagnosis.machine.floor = {.ns_per_sample = 1e9 * cost.seconds_per_sample,
                              .us_per_batch = 1e6 * cost.seconds_per_batch};
-  constexpr double kMostThreads = 256;
+  constexpr double kMaxThreads = 256;
   diagnosis.memory_threads =
-      static_cast<int>(std::clamp(std::ceil(machine.usable_cpus), 1.0, kMostThreads));
+      static_cast<int>(std::clamp(std::ceil(machine.usable_cpus), 1.0, kMaxThreads));
   diagnosis.memory_gb_per_s = memory_gb_per_s(1, machine, stop);
   diagnosis.memory_all_gb_per_s = diagnosis.memory_threads > 1
                                       ? memory_gb_per_s(diagnosis.memory_threads, machine, stop)

@@ -1,5 +1,4 @@
-// What this machine is good for: its cores and memory, how steady it is, and what the tool itself
-// costs here.
+// Diagnoses this machine: its cores and memory, how steady it is, and the tool's own cost.
 #pragma once
 
 #include <cstddef>
@@ -18,33 +17,33 @@
 namespace cachebisect {
 
 struct DoctorOptions {
-  double seconds = 10;         ///< to measure, about
-  std::string folder{};        ///< where the data lies; empty: files are not looked at
-  double budget_seconds = 60;  ///< of the runs that the answer is about
+  double seconds = 10;         ///< approximate measuring time
+  std::string folder{};        ///< where the data is; empty: files are not checked
+  double budget_seconds = 60;  ///< of the runs that the diagnosis is for
 };
 
 struct Diagnosis {
   MachineReport machine;            ///< noise: of `pairs`; floor: stages that do nothing, inline
-  std::size_t pairs = 0;            ///< of equal blocks of a small pipeline, emulated step
+  std::size_t pairs = 0;            ///< of equal blocks of a small pipeline with an emulated step
   double neighbour_difference = 0;  ///< median share by which the blocks of a pair differ
-  TrustOptions trust_options;       ///< what `trust` was asked about
-  Trust trust;                      ///< what that noise lets be certified
+  TrustOptions trust_options;       ///< the assumptions of `trust`
+  Trust trust;                      ///< the drops that can be certified with that noise
   double memory_gb_per_s = 0;       ///< one core's memcpy, bytes read plus bytes written
-  int memory_threads = 1;           ///< as many as there are usable CPUs
+  int memory_threads = 1;           ///< the number of usable CPUs
   double memory_all_gb_per_s = 0;   ///< of all those threads together
   DeviceInfo device;
   std::optional<double>
-      copy_gb_per_s;  ///< pinned host to device, 64 MiB; none where the device does not copy
+      copy_gb_per_s;  ///< pinned host to device, 64 MiB; empty if the device does not copy
   TimerLateness timers;
   std::optional<PageCacheFacts> page_cache;
-  std::vector<Warning> warnings;  ///< the same as a report would have
+  std::vector<Warning> warnings;  ///< as in a report
 };
 
-/// Measures for about `seconds`. Throws Error(interrupted) on `stop`, Error(device) when the device
-/// fails.
-CACHEBISECT_API Diagnosis diagnose(Device& device, const DoctorOptions& options,
-                                   const std::stop_token& stop);
-/// The diagnosis in words, at most 80 columns: what drops can be trusted on this machine.
-CACHEBISECT_API std::string to_text(const Diagnosis& diagnosis);
+/// Measures for about `seconds`. Throws Error(interrupted) on `stop` and Error(device) if the
+/// device fails.
+CACHEBISECT_INTERNAL_API Diagnosis diagnose(Device& device, const DoctorOptions& options,
+                                            const std::stop_token& stop);
+/// The diagnosis in words, at most 80 columns wide: which drops can be trusted on this machine.
+CACHEBISECT_INTERNAL_API std::string to_text(const Diagnosis& diagnosis);
 
 }  // namespace cachebisect

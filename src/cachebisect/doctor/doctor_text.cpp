@@ -1,29 +1,20 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
-#include "cachebisect/bisect/report/format.hpp"
+#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/report/near_floor.hpp"
 #include "cachebisect/doctor/doctor.hpp"
-#include "cachebisect/report/number_format.hpp"
 #include "cachebisect/report/text_layout.hpp"
 
 namespace cachebisect {
 namespace {
 
 constexpr int kColumns = 80;
-/// The default of --min-drop: what a run asks of a machine.
+/// The default of --min-drop.
 constexpr double kUsualDrop = 0.05;
 
-std::string decimal(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), value < 100 ? "%.3g" : "%.0f", value);
-  return text.data();
-}
-
-// "label    text", the lines that follow indented to the text.
+// "label    text", with further lines indented to the text.
 std::string labelled(const std::string& label, const std::string& text) {
   constexpr std::size_t kLabelColumns = 9;
   std::string line = label;
@@ -39,17 +30,18 @@ std::string labelled(const std::string& label, const std::string& text) {
 std::string machine_lines(const Diagnosis& d) {
   const MachineReport& m = d.machine;
   const std::string machine = m.cpu + ", " + std::to_string(m.cores) + " cores, " +
-                              decimal(m.usable_cpus) + " usable, " + format_bytes(m.memory_bytes);
+                              format_number(m.usable_cpus) + " usable, " +
+                              format_bytes(m.memory_bytes);
   std::string system = m.os;
   if (m.virtualized) system += *m.virtualized ? ", virtual machine" : ", bare metal";
   std::string device = d.device.name;
   if (d.device.memory_bytes)
     device += ", " + format_bytes(static_cast<double>(*d.device.memory_bytes));
-  if (d.copy_gb_per_s) device += ", copies " + decimal(*d.copy_gb_per_s) + " GB/s";
-  std::string memory = decimal(d.memory_gb_per_s) + " GB/s moved by one core";
+  if (d.copy_gb_per_s) device += ", copies " + format_number(*d.copy_gb_per_s) + " GB/s";
+  std::string memory = format_number(d.memory_gb_per_s) + " GB/s moved by one core";
   if (d.memory_threads > 1) {
-    memory += ", " + decimal(d.memory_all_gb_per_s) + " GB/s by " +
-              std::to_string(d.memory_threads) + " together";
+    memory += ", " + format_number(d.memory_all_gb_per_s) + " GB/s by " +
+              std::to_string(d.memory_threads) + " cores together";
   }
   return labelled("machine", machine) + labelled("system", system) + labelled("device", device) +
          labelled("memory", memory);
@@ -57,8 +49,8 @@ std::string machine_lines(const Diagnosis& d) {
 
 std::string timer_line(const Diagnosis& d) {
   return labelled("timers", "sleeps end " + format_seconds(d.timers.median_seconds) +
-                                " late (median), one in a hundred more than " +
-                                format_seconds(d.timers.p99_seconds));
+                                " late (median), " + format_seconds(d.timers.p99_seconds) +
+                                " (99th percentile)");
 }
 
 std::string file_line(const PageCacheFacts& facts) {
@@ -69,7 +61,7 @@ std::string file_line(const PageCacheFacts& facts) {
   if (!facts.problem.empty()) {
     text += facts.problem;
   } else if (!works) {
-    text += "the system does not tell what is in the page cache; --io cold cannot be checked";
+    text += "the system does not report what is in the page cache; --io cold cannot be checked";
   } else if (*works) {
     text += "files can be dropped from the page cache; --io cold works";
   } else {
@@ -108,26 +100,26 @@ std::string floor_line(const Diagnosis& d) {
   const ToolFloor& floor = d.machine.floor;
   return labelled("floor",
                   "the tool itself: " + format_seconds(floor.ns_per_sample.value_or(0) * 1e-9) +
-                      " a sample, " + format_seconds(floor.us_per_batch.value_or(0) * 1e-6) +
-                      " a batch; costs within " + decimal(kFloorsToTrust) +
+                      " per sample, " + format_seconds(floor.us_per_batch.value_or(0) * 1e-6) +
+                      " per batch; stages that cost less than " + format_number(kFloorsToTrust) +
                       " times that are not judged");
 }
 
 std::string verdict(const Diagnosis& d) {
-  if (d.pairs < kLeastDifferences) {
-    return "Too little was measured to say what can be trusted here; give --seconds 10.";
+  if (d.pairs < kMinDifferences) {
+    return "Too little was measured to say what can be trusted here; use --seconds 10.";
   }
   const Trust& trust = d.trust;
   const std::string budget = duration(d.trust_options.budget_seconds);
   if (!trust.smallest_drop) {
     return "Too unsteady: not even a drop of 60% could be certified in " + budget +
-           " here. Stop other work on this machine, or give a longer --budget.";
+           " here. Stop other work on this machine, or use a longer --budget.";
   }
   std::string text = *trust.smallest_drop <= kUsualDrop
                          ? "Steady enough: drops of "
                          : "Only large drops can be trusted: those of ";
-  text += format_percent(*trust.smallest_drop) + " and more can be told from none in " + budget +
-          " here";
+  text += format_percent(*trust.smallest_drop) + " and more can be distinguished from no drop in " +
+          budget + " here";
   if (trust.seconds_for_a_fifth) {
     text += "; one of 20% is certified in about " + duration(*trust.seconds_for_a_fifth);
   }

@@ -9,8 +9,9 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/pace.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/job/open_job.hpp"
 
 namespace cachebisect {
 namespace {
@@ -19,12 +20,12 @@ constexpr std::int64_t kSide = 128;
 constexpr std::size_t kImageBytes = kSide * kSide * 3;
 constexpr std::uint64_t kImages = 256;
 constexpr std::int64_t kBatch = 16;
-constexpr double kWorkSeconds = 150e-6;  ///< a sample
-constexpr double kWaitSeconds = 100e-6;  ///< a sample
+constexpr double kWorkSeconds = 150e-6;  ///< per sample
+constexpr double kWaitSeconds = 100e-6;  ///< per sample
 constexpr double kStepMilliseconds = 0.5;
 constexpr double kBlockSeconds = 0.040;
 constexpr int kWarmup = 2;
-constexpr int kMostVoid = 20;
+constexpr int kMaxVoid = 20;
 constexpr double kWatchSeconds = 0.5;
 
 using Table = std::array<std::uint8_t, 256>;
@@ -40,7 +41,8 @@ void transform(const std::uint8_t* from, std::uint8_t* to, const Table& table) {
   for (std::size_t i = 0; i < kImageBytes; ++i) to[i] = table[from[i]];
 }
 
-/// A fixed amount of work a sample: where the clock slows down or others run, it takes longer.
+/// A fixed amount of work per sample: it takes longer if the clock slows down or other processes
+/// run.
 class WorkStage final : public SampleStage {
  public:
   explicit WorkStage(int passes) : passes_(passes), table_(inverting_table()) {}
@@ -65,8 +67,7 @@ class WaitStage final : public SampleStage {
   }
 };
 
-/// Passes that take about kWorkSeconds here and now: the fastest of a few, so that a disturbed one
-/// does not count.
+/// The number of passes that take about kWorkSeconds now, from the fastest of several trials.
 int calibrated_passes() {
   const Table table = inverting_table();
   std::vector<std::uint8_t> from(kImageBytes, 1);
@@ -134,14 +135,13 @@ class Trace {
 
  private:
   double block(int steps) {
-    for (int attempt = 0; attempt < kMostVoid; ++attempt) {
+    for (int attempt = 0; attempt < kMaxVoid; ++attempt) {
       const BlockRequest request{.arm = {}, .steps = steps, .warmup_steps = kWarmup};
       const BlockResult result = replayer_.run(request, stop_);
       if (!result.is_void) return result.seconds / static_cast<double>(result.samples);
     }
     throw Error(ErrorKind::data,
-                "the process was suspended again and again; nothing can be "
-                "measured like this");
+                "the process was suspended repeatedly, so nothing can be measured");
   }
 
   PipelineReplayer& replayer_;
@@ -157,12 +157,9 @@ class Trace {
 
 NoiseTrace measure_noise(double seconds, double usable_cpus, MachineWatch& watch,
                          const std::stop_token& stop) {
-  constexpr double kMostWorkers = 4;
-  const int workers = static_cast<int>(std::clamp(std::floor(usable_cpus), 1.0, kMostWorkers));
-  Pipeline pipeline = small_pipeline(workers);
-  const std::shared_ptr<Device> device = make_device(pipeline.spec());
-  auto step = make_emulated_step({.step_ms = kStepMilliseconds}, pipeline.spec().seed);
-  PipelineReplayer replayer(std::move(pipeline), device, std::move(step));
+  constexpr double kMaxWorkers = 4;
+  const int workers = static_cast<int>(std::clamp(std::floor(usable_cpus), 1.0, kMaxWorkers));
+  PipelineReplayer replayer = open_job(small_pipeline(workers), nullptr).make_replayer();
   watch.add(read_machine());
   const double end = monotonic_seconds() + seconds;
   Trace trace(replayer, watch, stop);

@@ -1,4 +1,4 @@
-// How much equal blocks of a small but real pipeline differ on this machine.
+// Measures how much equal blocks of a small but real pipeline differ on this machine.
 #pragma once
 
 #include <stop_token>
@@ -9,15 +9,15 @@
 namespace cachebisect {
 
 struct NoiseTrace {
-  std::vector<double> block_taus;   ///< seconds a sample, of all blocks
-  std::vector<double> differences;  ///< log ratios of neighbouring blocks, pair by pair
-  double block_seconds = 0;         ///< mean, warm-up and all
+  std::vector<double> block_taus;   ///< seconds per sample, of all blocks
+  std::vector<double> differences;  ///< log ratio of the two blocks of each pair
+  double block_seconds = 0;         ///< mean, including warm-up
 };
 
-/// Replays a pipeline of reading, waiting, work on as many workers as there are usable CPUs (at
-/// most four), collate and copy in front of an emulated step, live, for about `seconds` and at
-/// least one pair. `watch` is given a reading at the start, every half second and at the end.
-/// Throws Error(interrupted) on `stop`.
+/// Runs a live pipeline of a read, a wait, a work stage, collate, copy and an emulated step, with
+/// one worker per usable CPU (at most four), for about `seconds` and at least one pair. Adds a
+/// reading to `watch` at the start, every half second and at the end. Throws Error(interrupted) on
+/// `stop`.
 NoiseTrace measure_noise(double seconds, double usable_cpus, MachineWatch& watch,
                          const std::stop_token& stop);
 

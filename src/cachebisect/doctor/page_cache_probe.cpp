@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "cachebisect/base/file_descriptor.hpp"
 #include "cachebisect/replay/reading/residency.hpp"
 
 namespace cachebisect {
@@ -47,38 +47,36 @@ std::string file_system_of(const std::string& folder) {
   return {};
 }
 
-/// A file of its own that is gone with the object.
+/// A file that is removed with the object.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& folder) : path_(folder + "/doctor-XXXXXX") {
-    file_ = mkstemp(path_.data());
-  }
+  explicit TemporaryFile(const std::string& folder)
+      : path_(folder + "/doctor-XXXXXX"), file_(mkstemp(path_.data())) {}
   ~TemporaryFile() {
-    if (file_ < 0) return;
-    close(file_);
-    unlink(path_.c_str());
+    if (file_.is_open()) unlink(path_.c_str());
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] bool fill(std::size_t bytes) const {
-    if (file_ < 0) return false;
+    if (!file_.is_open()) return false;
     const std::vector<char> piece(std::size_t{1} << 16U, 'x');
     for (std::size_t done = 0; done < bytes;) {
-      const ssize_t written = write(file_, piece.data(), std::min(piece.size(), bytes - done));
+      const ssize_t written =
+          write(file_.get(), piece.data(), std::min(piece.size(), bytes - done));
       if (written <= 0) return false;
       done += static_cast<std::size_t>(written);
     }
-    return fsync(file_) == 0;
+    return fsync(file_.get()) == 0;
   }
 
  private:
   std::string path_;
-  int file_ = -1;
+  FileDescriptor file_;  // after path_, which mkstemp() fills in
 };
 
-/// One sample, which is the file: residency and eviction as the measuring does them.
+/// A source of one sample, the file, so that residency and eviction work as in a measurement.
 class OneFile final : public SourceStage {
  public:
   explicit OneFile(std::string path) : path_(std::move(path)) {}
@@ -103,7 +101,7 @@ PageCacheFacts probe_page_cache(const std::string& folder) {
   facts.file_system = file_system_of(folder);
   const TemporaryFile file(folder);
   if (!file.fill(kFileBytes)) {
-    facts.problem = std::string("a file cannot be written there: ") + std::strerror(errno);
+    facts.problem = "a file cannot be written there: " + errno_text(errno);
     return facts;
   }
   const OneFile source(file.path());

@@ -1,4 +1,4 @@
-// Whether files of a folder can be dropped from the page cache, so that reading them is cold.
+// Checks whether files of a folder can be dropped from the page cache, so that reads are cold.
 #pragma once
 
 #include <optional>
@@ -10,20 +10,20 @@ namespace cachebisect {
 
 struct PageCacheFacts {
   std::string folder;
-  std::string file_system;                        ///< "ext4", "tmpfs", "overlay"; empty: not known
-  std::optional<double> resident_after_write;     ///< share of a file's pages; none: not told
-  std::optional<double> resident_after_eviction;  ///< none: not told
-  std::string problem;                            ///< why nothing was tried; empty otherwise
+  std::string file_system;                        ///< "ext4", "tmpfs", "overlay"; empty: unknown
+  std::optional<double> resident_after_write;     ///< share of a file's pages; empty: unknown
+  std::optional<double> resident_after_eviction;  ///< empty: unknown
+  std::string problem;                            ///< why nothing was tried; else empty
 
-  /// Eviction dropped nearly all; none where the system does not tell.
+  /// Whether eviction dropped nearly all pages; empty if unknown.
   [[nodiscard]] std::optional<bool> eviction_works() const {
     if (!resident_after_eviction) return std::nullopt;
     return *resident_after_eviction < 0.05;
   }
 };
 
-/// Writes a file of 4 MiB into `folder` (made when it is not there), evicts it as `--io cold` does,
-/// and removes it. Never throws for a folder that cannot be used.
-CACHEBISECT_API PageCacheFacts probe_page_cache(const std::string& folder);
+/// Writes a file of 4 MiB into `folder` (made if missing), evicts it as `--io cold` does, and
+/// removes it. Does not throw for a folder that cannot be used.
+CACHEBISECT_INTERNAL_API PageCacheFacts probe_page_cache(const std::string& folder);
 
 }  // namespace cachebisect

@@ -6,19 +6,19 @@
 
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/bisect/evidence/evidence.hpp"
+#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
 
 namespace cachebisect {
 namespace {
 
 constexpr int kTrials = 20;
 constexpr int kMustSucceed = 18;
-/// More rounds than these tell drops smaller than any that matters, and cost time to play through.
-constexpr int kMostRounds = 250;
+/// More rounds would certify only drops too small to matter, and take long to simulate.
+constexpr int kMaxRounds = 250;
 constexpr double kNullShare = 0.1;
 constexpr double kSuspectWeight = 0.5;
-/// No interval is printed narrower, so that nothing smaller can be told from none.
-constexpr double kSmallest = 2 * kLeastHalfWidth;
+/// No interval is printed narrower, so nothing smaller can be distinguished from no drop.
+constexpr double kSmallest = 2 * kMinHalfWidth;
 constexpr double kLargest = 0.6;
 
 class NoiseSource {
@@ -39,33 +39,33 @@ class NoiseSource {
   RandomStream random_;
 };
 
-Evidence fresh(const TrustOptions& options) {
-  return Evidence(2 / ((1 - options.confidence) * kSuspectWeight));
+ConfidenceSequence fresh(const TrustOptions& options) {
+  return ConfidenceSequence(2 / ((1 - options.confidence) * kSuspectWeight));
 }
 
-/// Rounds until a drop is certified above `bar`; beyond `most`: most + 1.
-int rounds_to_certify(NoiseSource noise, double drop, double bar, int most,
+/// Rounds until a drop is certified above `bar`; more than `max`: max + 1.
+int rounds_to_certify(NoiseSource noise, double drop, double bar, int max,
                       const TrustOptions& options) {
-  Evidence evidence = fresh(options);
-  for (int round = 1; round <= most; ++round) {
+  ConfidenceSequence evidence = fresh(options);
+  for (int round = 1; round <= max; ++round) {
     evidence.add(drop_to_theta(drop) + noise.next());
     if (evidence.rejects_at_most(drop_to_theta(bar))) return round;
   }
-  return most + 1;
+  return max + 1;
 }
 
 std::vector<double> rounds_of_trials(std::span<const double> differences, double drop, double bar,
-                                     int most, const TrustOptions& options) {
+                                     int max, const TrustOptions& options) {
   std::vector<double> rounds;
   for (int trial = 0; trial < kTrials; ++trial) {
     const NoiseSource noise(differences, trial);
-    rounds.push_back(rounds_to_certify(noise, drop, bar, most, options));
+    rounds.push_back(rounds_to_certify(noise, drop, bar, max, options));
   }
   return rounds;
 }
 
-bool told_from_none(std::span<const double> differences, double drop, int rounds,
-                    const TrustOptions& options) {
+bool is_certified(std::span<const double> differences, double drop, int rounds,
+                  const TrustOptions& options) {
   const auto needed = rounds_of_trials(differences, drop, 0, rounds, options);
   return std::count_if(needed.begin(), needed.end(), [&](double r) { return r <= rounds; }) >=
          kMustSucceed;
@@ -73,13 +73,13 @@ bool told_from_none(std::span<const double> differences, double drop, int rounds
 
 std::optional<double> smallest_drop(std::span<const double> differences, int rounds,
                                     const TrustOptions& options) {
-  if (!told_from_none(differences, kLargest, rounds, options)) return std::nullopt;
+  if (!is_certified(differences, kLargest, rounds, options)) return std::nullopt;
   double low = kSmallest;
   double high = kLargest;
-  if (told_from_none(differences, low, rounds, options)) return low;
+  if (is_certified(differences, low, rounds, options)) return low;
   while (high / low > 1.05) {
     const double middle = std::sqrt(low * high);
-    (told_from_none(differences, middle, rounds, options) ? high : low) = middle;
+    (is_certified(differences, middle, rounds, options) ? high : low) = middle;
   }
   return high;
 }
@@ -88,17 +88,17 @@ std::optional<double> smallest_drop(std::span<const double> differences, int rou
 
 Trust trust_in(std::span<const double> differences, const TrustOptions& options) {
   Trust trust;
-  if (differences.size() < kLeastDifferences || options.block_seconds <= 0) return trust;
+  if (differences.size() < kMinDifferences || options.block_seconds <= 0) return trust;
   const double pilot = options.boundaries * options.block_seconds;
   const double round = pilot * (1 + kNullShare);
   const double fitting = (options.budget_seconds - pilot) / round;
-  const int rounds = static_cast<int>(std::clamp<double>(fitting, 0, kMostRounds));
+  const int rounds = static_cast<int>(std::clamp<double>(fitting, 0, kMaxRounds));
   trust.smallest_drop = smallest_drop(differences, rounds, options);
   constexpr double kFifth = 0.2;
-  const auto needed = rounds_of_trials(differences, kFifth, options.min_drop, kMostRounds, options);
+  const auto needed = rounds_of_trials(differences, kFifth, options.min_drop, kMaxRounds, options);
   const double typical = median(needed);
   const double seconds = pilot + typical * round;
-  if (typical <= kMostRounds && seconds <= 10 * options.budget_seconds) {
+  if (typical <= kMaxRounds && seconds <= 10 * options.budget_seconds) {
     trust.seconds_for_a_fifth = seconds;
   }
   return trust;

@@ -47,7 +47,7 @@ BatchSlot::BatchSlot(const Pipeline& pipeline, const std::shared_ptr<MemoryResou
   const BatchSpec& spec = pipeline.stages()[pipeline.collate_position()].output;
   for (std::size_t i = 0; i < spec.size(); ++i) {
     const TensorView& tensor = rows_.resize_field(i, spec[i].name, spec[i].dtype, spec[i].shape);
-    // Touched now, so that no page fault is left for the sample path.
+    // Touched now, so that the sample path has no page faults.
     if (tensor.byte_size() > 0) std::memset(tensor.data, 0, tensor.byte_size());
   }
 }

@@ -1,4 +1,4 @@
-// A batch slot of the ring: preallocated memory for one batch, and where in it samples go.
+// A batch slot of the ring: preallocated memory for one batch, one row per sample.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace cachebisect {
 
-/// Where one field's rows lie: row 0 and the distance to the next. Static shapes only.
+/// The location of one field's rows: row 0 and the distance to the next. Static shapes only.
 struct RowLayout {
   std::size_t field = 0;  ///< in the batch and in collate's input
   const FieldSpec* sample = nullptr;
@@ -18,10 +18,10 @@ struct RowLayout {
   std::size_t row_bytes = 0;
 };
 
-/// Throws Error(internal) when the collate stage's rows are not equally far apart.
+/// Throws Error(internal) if the collate stage's rows are not contiguous.
 std::vector<RowLayout> row_layouts(const Pipeline& pipeline);
 
-/// Filled by workers, one sample a row; finished by the worker that fills the last one.
+/// Filled by workers, one sample per row; finished by the worker that fills the last row.
 class BatchSlot {
  public:
   BatchSlot(const Pipeline& pipeline, const std::shared_ptr<MemoryResource>& memory);
@@ -30,18 +30,17 @@ class BatchSlot {
     return rows_.batch.fields[layout.field].tensor.data +
            layout.row_bytes * static_cast<std::size_t>(row);
   }
-  /// Dynamic shapes: the sample that waits for gather().
+  /// Dynamic shapes: the sample kept for gather().
   [[nodiscard]] Sample& staged(std::int64_t row) noexcept {
     return staged_[static_cast<std::size_t>(row)];
   }
   void set_index(std::int64_t row, SampleIndex index) noexcept {
     indices_[static_cast<std::size_t>(row)] = index;
   }
-  [[nodiscard]] SampleIndex first_index() const noexcept { return indices_.front(); }
 
   /// Makes the batch of the first `size` rows.
   const HostBatch& collate(const CollateStage& collate, std::int64_t size);
-  /// Where batch stage `position` of the chain puts its output.
+  /// The output of batch stage `position` of the chain.
   [[nodiscard]] OwnedHostBatch& output(std::size_t position) noexcept {
     return outputs_[position - first_output_];
   }

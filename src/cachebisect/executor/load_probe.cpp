@@ -10,8 +10,8 @@ constexpr double kWallPart = 0.40;
 constexpr double kCpuPart = 0.35;
 constexpr double kBatchPart = 0.25;
 
-// A reading takes longer among the work than in a loop of readings: its caches are colder, and the
-// processor drains its pipeline for it. Measured by bench/probe_cost with every sample observed.
+// Reading a clock takes longer within the work than in a tight loop: the caches are colder, and the
+// processor drains its pipeline. Factors measured by bench/probe_cost with every sample observed.
 double wall_in_place(const ProbeClocks& clocks) noexcept { return 2 * clocks.wall_cost; }
 double cpu_in_place(const ProbeClocks& clocks) noexcept { return 1.25 * clocks.cpu_cost; }
 
@@ -25,7 +25,7 @@ void SampleProbe::reset(std::size_t laps) noexcept {
   mean_ = 0;
   spent_.clear();
   wall_turns_.reset();
-  // The second one, when it is known from the first what a sample takes.
+  // The second sample: the first has shown how long a sample takes.
   cpu_turns_.reset(1);
 }
 
@@ -35,26 +35,26 @@ bool SampleProbe::start(bool cpu) noexcept {
   return true;
 }
 
-void SampleProbe::lap(StageTally& tally) noexcept {
+void SampleProbe::lap(StageTimes& times) noexcept {
   const double time = now();
   if (cpu_) {
-    tally.cpu.add(time - last_ - clocks_.cpu_cost, cpu_turns_.weight());
+    times.cpu.add(time - last_ - clocks_.cpu_cost, cpu_turns_.weight());
   } else {
-    tally.wall.add(time - last_ - clocks_.wall_cost, wall_turns_.weight());
+    times.wall.add(time - last_ - clocks_.wall_cost, wall_turns_.weight());
   }
   last_ = time;
 }
 
 void SampleProbe::end() noexcept {
   if (cpu_) {
-    // Every other sample at most: what samples take is learnt from the rest.
+    // At most every other sample: the time per sample is measured on the rest.
     const double cost = readings_ * cpu_in_place(clocks_);
     spent_.add(cost);
     cpu_turns_.set_stretch(std::max(2U, affordable_stretch(cost, kCpuPart * budget_, mean_)));
     return;
   }
   const double seconds = std::max(last_ - began_ - readings_ * clocks_.wall_cost, 1e-9);
-  // The first samples of a run are the slowest: what comes after them is believed sooner.
+  // The first samples of a run are the slowest, so a faster one gets more weight.
   const double weight = seconds < mean_ ? 0.5 : 0.1;
   mean_ = mean_ == 0 ? seconds : (1 - weight) * mean_ + weight * seconds;
   const double cost = readings_ * wall_in_place(clocks_);
@@ -77,12 +77,12 @@ void BatchProbe::start_lap() noexcept {
   wall_began_ = clocks_.wall();
 }
 
-void BatchProbe::lap(StageTally& tally, std::int64_t samples) noexcept {
+void BatchProbe::lap(StageTimes& times, std::int64_t samples) noexcept {
   const double wall = clocks_.wall() - wall_began_ - clocks_.wall_cost;
   const double cpu = clocks_.cpu() - cpu_began_ - 2 * clocks_.wall_cost - clocks_.cpu_cost;
   const auto size = static_cast<double>(samples);
-  tally.wall.add(wall, turns_.weight(), size);
-  tally.cpu.add(cpu, turns_.weight(), size);
+  times.wall.add(wall, turns_.weight(), size);
+  times.cpu.add(cpu, turns_.weight(), size);
   seconds_ += std::max(wall, 0.0);
 }
 

@@ -6,32 +6,32 @@
 
 #include "cachebisect/base/probe_clocks.hpp"
 #include "cachebisect/base/sparse_turns.hpp"
-#include "cachebisect/executor/stage_tally.hpp"
+#include "cachebisect/executor/stage_times.hpp"
 
 namespace cachebisect {
 
-/// Takes the laps of some samples by one clock or the other: as many as cost no more than three
-/// quarters of `budget`, a share of the work, whatever a reading costs and a sample takes. What a
-/// reading costs is taken from the laps. One worker's own.
-class CACHEBISECT_API SampleProbe {
+/// Times the stages of some samples, each sample by the wall clock or by the CPU clock: as many as
+/// cost at most three quarters of `budget`, a share of the work. The cost of reading the clock is
+/// subtracted. Used by one worker.
+class CACHEBISECT_INTERNAL_API SampleProbe {
  public:
   SampleProbe(const ProbeClocks& clocks, double budget, std::uint64_t seed) noexcept;
 
-  /// Forgets what samples take; `laps` of one sample.
+  /// Forgets the time per sample. `laps`: per sample.
   void reset(std::size_t laps) noexcept;
-  /// Before a sample. True when its laps are to be taken, and end() called.
+  /// Before a sample. If true, call lap() after each stage and end() at the end.
   [[nodiscard]] bool begin() noexcept {
     if (cpu_turns_.next()) return start(true);
     if (wall_turns_.next()) return start(false);
     return false;
   }
-  /// Seconds since begin() or the last lap go to `tally`.
-  void lap(StageTally& tally) noexcept;
+  /// Adds the seconds since begin() or the last lap to `times`.
+  void lap(StageTimes& times) noexcept;
   /// After the last lap of an observed sample: sets the distance to the next.
   void end() noexcept;
-  /// What a sample takes, roughly; 0 while none was observed.
+  /// Approximate time per sample; 0 until one was observed.
   [[nodiscard]] double sample_seconds() const noexcept { return mean_; }
-  /// What the readings since reset() are reckoned to have taken. Any thread may ask.
+  /// Estimated cost of the readings since reset(). Any thread may call it.
   [[nodiscard]] double observing_seconds() const noexcept { return spent_.get(); }
 
  private:
@@ -42,7 +42,7 @@ class CACHEBISECT_API SampleProbe {
   double budget_;
   SparseTurns wall_turns_;
   SparseTurns cpu_turns_;
-  double readings_ = 1;  ///< of an observed sample
+  double readings_ = 1;  ///< per observed sample
   double began_ = 0;
   double last_ = 0;
   double mean_ = 0;
@@ -50,21 +50,21 @@ class CACHEBISECT_API SampleProbe {
   Gauge<double> spent_;
 };
 
-/// Takes the laps of collate and batch stages of some batches by both clocks, in the same way, for
-/// the last quarter of `budget`.
-class CACHEBISECT_API BatchProbe {
+/// Times collate and batch stages of some batches by both clocks, in the same way, for the last
+/// quarter of `budget`.
+class CACHEBISECT_INTERNAL_API BatchProbe {
  public:
   BatchProbe(const ProbeClocks& clocks, double budget, std::uint64_t seed) noexcept;
 
-  /// Forgets what batches take; `laps` of one batch.
+  /// Forgets the time per batch. `laps`: per batch.
   void reset(std::size_t laps) noexcept;
-  /// Before a batch is finished. True when its laps are to be taken, and end() called.
+  /// Before a batch is finished. If true, call start_lap() and lap() around each step, then end().
   [[nodiscard]] bool begin() noexcept { return turns_.next(); }
   /// Before a step.
   void start_lap() noexcept;
   /// After it; `samples` in the batch.
-  void lap(StageTally& tally, std::int64_t samples) noexcept;
-  /// After the last lap; `loading_seconds`: what the batch's samples took before.
+  void lap(StageTimes& times, std::int64_t samples) noexcept;
+  /// After the last lap; `loading_seconds`: the time that loading the batch's samples took.
   void end(double loading_seconds) noexcept;
   /// As SampleProbe's.
   [[nodiscard]] double observing_seconds() const noexcept { return spent_.get(); }

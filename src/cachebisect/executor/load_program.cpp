@@ -6,7 +6,7 @@ namespace cachebisect {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw Error(ErrorKind::internal, "load plan: " + what);
+  throw Error(ErrorKind::internal, "load request: " + what);
 }
 
 }  // namespace
@@ -17,17 +17,18 @@ std::uint64_t epoch_length(const Pipeline& pipeline) {
   return pipeline.spec().drop_last ? samples / batch * batch : samples;
 }
 
-LoadProgram::LoadProgram(const Pipeline& pipeline, const Sampler& sampler, const LoadPlan& plan)
+LoadProgram::LoadProgram(const Pipeline& pipeline, const Sampler& sampler,
+                         const LoadRequest& request)
     : pipeline_(&pipeline),
       sampler_(&sampler),
-      plan_(plan),
+      request_(request),
       batch_size_(static_cast<std::uint64_t>(pipeline.batch_size())) {
   const std::size_t collate = pipeline.collate_position();
-  if (plan.boundary > collate) {
+  if (request.boundary > collate) {
     origin_ = Origin::cached_batches;
-  } else if (plan.boundary > 0) {
+  } else if (request.boundary > 0) {
     origin_ = Origin::cached_samples;
-  } else if (!plan.indices.empty()) {
+  } else if (!request.indices.empty()) {
     origin_ = Origin::indices;
   }
   check();
@@ -36,13 +37,13 @@ LoadProgram::LoadProgram(const Pipeline& pipeline, const Sampler& sampler, const
       modulus_ = epoch_length(pipeline);
       break;
     case Origin::indices:
-      modulus_ = plan.indices.size();
+      modulus_ = request.indices.size();
       break;
     case Origin::cached_samples:
-      modulus_ = plan.cache.samples.size();
+      modulus_ = request.cache.samples.size();
       break;
     case Origin::cached_batches:
-      modulus_ = plan.cache.batches.size() * batch_size_;
+      modulus_ = request.cache.batches.size() * batch_size_;
       break;
   }
   if (origin_ != Origin::cached_batches) add_sample_steps();
@@ -52,25 +53,27 @@ LoadProgram::LoadProgram(const Pipeline& pipeline, const Sampler& sampler, const
 void LoadProgram::check() const {
   const std::size_t collate = pipeline_->collate_position();
   const std::size_t copy = pipeline_->copy_position();
-  const std::size_t bypass = plan_.bypass_stage;
-  if (plan_.boundary > copy)
-    refuse("boundary " + std::to_string(plan_.boundary) + " is on the device");
-  if (origin_ == Origin::cached_samples && plan_.cache.samples.empty()) refuse("no cached samples");
-  if (origin_ == Origin::cached_batches && plan_.cache.batches.empty()) refuse("no cached batches");
+  const std::size_t bypass = request_.bypass_stage;
+  if (request_.boundary > copy)
+    refuse("boundary " + std::to_string(request_.boundary) + " is on the device");
+  if (origin_ == Origin::cached_samples && request_.cache.samples.empty())
+    refuse("no cached samples");
+  if (origin_ == Origin::cached_batches && request_.cache.batches.empty())
+    refuse("no cached batches");
   if (origin_ == Origin::sampler && epoch_length(*pipeline_) == 0) refuse("an epoch of no batches");
   if (bypass == 0) return;
   if (bypass > copy) refuse("bypass of a stage on the device");
-  if (plan_.boundary > 0) refuse("bypass and replay at once");
-  const bool cached =
-      bypass > collate ? !plan_.bypass_cache.batches.empty() : !plan_.bypass_cache.samples.empty();
+  if (request_.boundary > 0) refuse("bypass and replay at once");
+  const bool cached = bypass > collate ? !request_.bypass_cache.batches.empty()
+                                       : !request_.bypass_cache.samples.empty();
   if (!cached) refuse("bypass without its cache");
 }
 
 void LoadProgram::add_sample_steps() {
   const auto& stages = pipeline_->stages();
-  for (std::size_t i = plan_.boundary; i < pipeline_->collate_position(); ++i) {
+  for (std::size_t i = request_.boundary; i < pipeline_->collate_position(); ++i) {
     auto kind = i == 0 ? LoadStep::Kind::read : LoadStep::Kind::process;
-    if (plan_.bypass_stage == i + 1) kind = LoadStep::Kind::substitute;
+    if (request_.bypass_stage == i + 1) kind = LoadStep::Kind::substitute;
     sample_steps_.push_back({kind, i, &stages[i]});
   }
 }
@@ -78,19 +81,20 @@ void LoadProgram::add_sample_steps() {
 void LoadProgram::add_batch_steps() {
   const auto& stages = pipeline_->stages();
   const std::size_t collate = pipeline_->collate_position();
-  collates_ = origin_ != Origin::cached_batches && plan_.bypass_stage != collate + 1;
-  if (plan_.bypass_stage == collate + 1) {
+  collates_ = origin_ != Origin::cached_batches && request_.bypass_stage != collate + 1;
+  if (request_.bypass_stage == collate + 1) {
     batch_steps_.push_back({LoadStep::Kind::substitute, collate, &stages[collate]});
   }
-  for (std::size_t i = std::max(plan_.boundary, collate + 1); i < pipeline_->copy_position(); ++i) {
+  for (std::size_t i = std::max(request_.boundary, collate + 1); i < pipeline_->copy_position();
+       ++i) {
     const auto kind =
-        plan_.bypass_stage == i + 1 ? LoadStep::Kind::substitute : LoadStep::Kind::process;
+        request_.bypass_stage == i + 1 ? LoadStep::Kind::substitute : LoadStep::Kind::process;
     batch_steps_.push_back({kind, i, &stages[i]});
   }
 }
 
 BatchRange LoadProgram::range(std::uint64_t sequence) const noexcept {
-  const std::uint64_t first = plan_.first_position;
+  const std::uint64_t first = request_.first_position;
   if (origin_ != Origin::sampler || modulus_ % batch_size_ == 0) {
     return {first + sequence * batch_size_, static_cast<std::int64_t>(batch_size_)};
   }
@@ -104,11 +108,11 @@ BatchRange LoadProgram::range(std::uint64_t sequence) const noexcept {
 
 LoadCursor LoadProgram::cursor(std::uint64_t position) const noexcept {
   const bool passes = origin_ == Origin::sampler;
-  return {passes ? position / modulus_ : plan_.epoch, position % modulus_, modulus_, passes};
+  return {passes ? position / modulus_ : request_.epoch, position % modulus_, modulus_, passes};
 }
 
 SampleIndex LoadProgram::index(const LoadCursor& at) const noexcept {
-  return origin_ == Origin::indices ? plan_.indices[at.offset]
+  return origin_ == Origin::indices ? request_.indices[at.offset]
                                     : sampler_->index(at.epoch, at.offset);
 }
 
@@ -117,17 +121,17 @@ SampleIndex LoadProgram::replacement(const LoadCursor& at, unsigned attempt) con
 }
 
 const HostBatch& LoadProgram::cached_batch(std::uint64_t sequence) const noexcept {
-  const auto& batches = plan_.cache.batches;
-  return batches[(plan_.first_position / batch_size_ + sequence) % batches.size()];
+  const auto& batches = request_.cache.batches;
+  return batches[(request_.first_position / batch_size_ + sequence) % batches.size()];
 }
 
 const HostBatch& LoadProgram::bypass_batch(std::uint64_t sequence) const noexcept {
-  const auto& batches = plan_.bypass_cache.batches;
-  return batches[(plan_.first_position / batch_size_ + sequence) % batches.size()];
+  const auto& batches = request_.bypass_cache.batches;
+  return batches[(request_.first_position / batch_size_ + sequence) % batches.size()];
 }
 
 const Sample& LoadProgram::bypass_sample(std::uint64_t position) const noexcept {
-  const auto& samples = plan_.bypass_cache.samples;
+  const auto& samples = request_.bypass_cache.samples;
   return samples[position % samples.size()];
 }
 

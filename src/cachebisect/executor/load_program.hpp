@@ -1,24 +1,25 @@
-// A LoadPlan made ready to run: which stages are live, where samples begin, how positions map.
+// A LoadRequest made ready to run: which stages are live, where samples begin, how positions map.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "cachebisect/executor/executor.hpp"
+#include "cachebisect/executor/load_request.hpp"
+#include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/pipeline/sampler.hpp"
 
 namespace cachebisect {
 
-/// One thing that a worker does to a sample or a batch, in order.
+/// One thing that a worker does to a sample or a batch.
 struct LoadStep {
-  /// `substitute` goes on with the bypass cache's output in place of what came before.
+  /// `substitute` continues with the bypass cache's output in place of what came before.
   enum class Kind { read, process, substitute };
   Kind kind = Kind::process;
   std::size_t position = 0;  ///< of the stage, 0-based
   const ChainStage* link = nullptr;
 };
 
-/// Walks positions one by one: offset within the epoch, cache or list, and the epoch it counts for.
+/// Walks through positions: the offset within the epoch, cache or list, and the epoch.
 struct LoadCursor {
   std::uint64_t epoch = 0;
   std::uint64_t offset = 0;
@@ -43,25 +44,25 @@ class LoadProgram {
   enum class Origin { sampler, indices, cached_samples, cached_batches };
 
   LoadProgram() = default;
-  /// Throws Error(internal) for a plan that cannot be run.
-  LoadProgram(const Pipeline& pipeline, const Sampler& sampler, const LoadPlan& plan);
+  /// Throws Error(internal) for a request that cannot be run.
+  LoadProgram(const Pipeline& pipeline, const Sampler& sampler, const LoadRequest& request);
 
-  [[nodiscard]] const LoadPlan& plan() const noexcept { return plan_; }
+  [[nodiscard]] const LoadRequest& request() const noexcept { return request_; }
   [[nodiscard]] Origin origin() const noexcept { return origin_; }
   [[nodiscard]] const std::vector<LoadStep>& sample_steps() const noexcept { return sample_steps_; }
   [[nodiscard]] const std::vector<LoadStep>& batch_steps() const noexcept { return batch_steps_; }
-  /// Batches are served as they are, and nothing runs.
+  /// Batches are handed over as they are, and nothing runs.
   [[nodiscard]] bool by_pointer() const noexcept {
     return origin_ == Origin::cached_batches && batch_steps_.empty();
   }
-  /// Samples end in the slot (not so when collate's output comes from the bypass cache).
+  /// Samples end in the slot; false if collate's output comes from the bypass cache.
   [[nodiscard]] bool collates() const noexcept { return collates_; }
 
   [[nodiscard]] BatchRange range(std::uint64_t sequence) const noexcept;
   [[nodiscard]] LoadCursor cursor(std::uint64_t position) const noexcept;
   /// The sample at the cursor. Origins sampler and indices only.
   [[nodiscard]] SampleIndex index(const LoadCursor& at) const noexcept;
-  /// What takes its place when it is damaged.
+  /// Takes its place if it is damaged.
   [[nodiscard]] SampleIndex replacement(const LoadCursor& at, unsigned attempt) const noexcept;
   [[nodiscard]] const HostBatch& cached_batch(std::uint64_t sequence) const noexcept;
   [[nodiscard]] const HostBatch& bypass_batch(std::uint64_t sequence) const noexcept;
@@ -74,7 +75,7 @@ class LoadProgram {
 
   const Pipeline* pipeline_ = nullptr;
   const Sampler* sampler_ = nullptr;
-  LoadPlan plan_;
+  LoadRequest request_;
   Origin origin_ = Origin::sampler;
   bool collates_ = true;
   std::uint64_t batch_size_ = 1;

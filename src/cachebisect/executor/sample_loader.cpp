@@ -7,38 +7,24 @@
 namespace cachebisect {
 namespace {
 
-std::string call_sample(SampleIndex index, std::string_view origin) {
+std::string name_of(SampleIndex index, std::string_view origin) {
   std::string text = "sample " + std::to_string(index.value);
   if (!origin.empty()) text += " (" + std::string(origin) + ")";
   return text;
 }
 
-// The field at its usual place, else wherever it is.
-const Field* field_at(const Sample& sample, std::size_t usual, const std::string& name) {
-  const auto& fields = sample.fields();
-  if (usual < fields.size() && fields[usual].name == name) return &fields[usual].field;
-  return sample.find(name);
-}
-
-Field& field_at(Sample& sample, std::size_t usual, const std::string& name) {
-  auto& fields = sample.fields();
-  if (usual < fields.size() && fields[usual].name == name) return fields[usual].field;
-  return sample.field(name);
-}
-
 }  // namespace
 
 SampleLoader::SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout>& layouts,
-                           SkipLedger& ledger, const LoaderTraits& traits)
+                           SkipCounter& skipped, const LoaderTraits& traits)
     : pipeline_(&pipeline),
-      layouts_(&layouts),
-      ledger_(&ledger),
-      dynamic_(!pipeline.static_shapes()),
+      rows_(pipeline, layouts),
+      skipped_(&skipped),
       absorbs_(traits.absorbs),
       outputs_(pipeline.collate_position()),
       probe_(traits.clocks, traits.observation_budget, traits.number),
       batch_probe_(traits.clocks, traits.observation_budget, traits.number),
-      tallies_(pipeline.stages().size()) {}
+      times_(pipeline.stages().size()) {}
 
 void SampleLoader::begin_run(const LoadProgram& program) {
   program_ = &program;
@@ -49,9 +35,8 @@ void SampleLoader::begin_run(const LoadProgram& program) {
   for (Sample& sample : outputs_) {
     for (Sample::NamedField& named : sample.fields()) named.field.detach();
   }
-  for (StageTally& tally : tallies_) tally.clear();
+  for (StageTimes& times : times_) times.clear();
   slot_write_.clear();
-  blocked_.clear();
   pace_.begin(absorbs_);
   serial_ = 0;
   const std::size_t collating = program.collates() ? 1 : 0;
@@ -62,7 +47,7 @@ void SampleLoader::begin_run(const LoadProgram& program) {
 void SampleLoader::load(BatchSlot& slot, std::int64_t row, const LoadCursor& at,
                         std::uint64_t position) {
   if (program_->origin() == LoadProgram::Origin::cached_samples) {
-    const Sample& cached = program_->plan().cache.samples[at.offset];
+    const Sample& cached = program_->request().cache.samples[at.offset];
     try {
       run(slot, row, at.epoch, cached.index(), &cached, position);
     } catch (...) {
@@ -84,9 +69,9 @@ void SampleLoader::load(BatchSlot& slot, std::int64_t row, const LoadCursor& at,
 
 void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, SampleIndex index,
                        const Sample* input, std::uint64_t position) {
-  const LoadPlan& plan = program_->plan();
+  const LoadRequest& request = program_->request();
   const auto& steps = program_->sample_steps();
-  observed_ = plan.observe && probe_.begin();
+  observed_ = request.observe && probe_.begin();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const LoadStep& step = steps[i];
     current_ = step.link;
@@ -94,15 +79,16 @@ void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, S
     if (step.kind == LoadStep::Kind::substitute) {
       input = &program_->bypass_sample(position);
       index = input->index();
-      epoch = plan.epoch;
+      epoch = request.epoch;
       if (observed_) probe_.lap(ignored_);
       continue;
     }
     current_origin_ = input != nullptr ? input->origin() : std::string_view{};
-    Sample& out = i == final_ ? target(step, slot, row) : outputs_[step.position];
+    Sample& buffer = outputs_[step.position];
+    Sample& out = i == final_ ? rows_.target(slot, row, buffer) : buffer;
     run_step(step, input, out, epoch, index);
-    if (observed_) probe_.lap(tallies_[step.position]);
-    if (plan.on_sample) plan.on_sample(step.position + 1, position, out);
+    if (observed_) probe_.lap(times_[step.position]);
+    if (request.on_sample) request.on_sample(step.position + 1, position, out);
     input = &out;
   }
   slot.set_index(row, index);
@@ -110,7 +96,10 @@ void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, S
     if (observed_) probe_.end();
     return;
   }
-  store(slot, row, *input, final_ < steps.size());
+  // For errors: the last sample stage made what does not fit the row.
+  current_ = &pipeline_->stages()[pipeline_->collate_position() - 1];
+  current_origin_ = input->origin();
+  rows_.store(slot, row, *input, final_ < steps.size());
   if (observed_) {
     probe_.lap(slot_write_);
     probe_.end();
@@ -133,65 +122,18 @@ void SampleLoader::run_step(const LoadStep& step, const Sample* input, Sample& o
   note_serial(step.position);
 }
 
-Sample& SampleLoader::target(const LoadStep& step, BatchSlot& slot, std::int64_t row) {
-  if (dynamic_) return slot.staged(row);
-  Sample& out = outputs_[step.position];
-  for (const RowLayout& layout : *layouts_) {
-    TensorView view = layout.first;
-    view.data = slot.row_data(layout, row);
-    field_at(out, layout.field, layout.sample->name).attach(view);
-  }
-  return out;
-}
-
-void SampleLoader::store(BatchSlot& slot, std::int64_t row, const Sample& sample, bool in_place) {
-  if (dynamic_) {
-    Sample& staged = slot.staged(row);
-    // From a cache, gather() reads the cache itself; what a worker's buffer holds must be kept.
-    if (!in_place) {
-      staged.begin_from(sample);
-    } else {
-      for (Sample::NamedField& named : staged.fields()) named.field.keep();
-    }
-    return;
-  }
-  for (const RowLayout& layout : *layouts_) {
-    write_row(layout, slot.row_data(layout, row), sample);
-  }
-}
-
-void SampleLoader::write_row(const RowLayout& layout, std::byte* to, const Sample& sample) {
-  const FieldSpec& declared = *layout.sample;
-  const Field* field = field_at(sample, layout.field, declared.name);
-  if (field != nullptr && field->data() == to) return;
-  current_ = &pipeline_->stages()[pipeline_->collate_position() - 1];
-  current_origin_ = sample.origin();
-  if (field == nullptr) {
-    throw Error(ErrorKind::data, "its output has no field '" + declared.name + "'");
-  }
-  if (field->dtype() != declared.dtype || !(field->shape() == declared.shape)) {
-    throw Error(ErrorKind::data,
-                "its output '" + declared.name + "' is " + std::string(to_string(field->dtype())) +
-                    " " + field->shape().to_string() + ", and all samples were to be " +
-                    std::string(to_string(declared.dtype)) + " " + declared.shape.to_string());
-  }
-  TensorView view = layout.first;
-  view.data = to;
-  copy_tensor(field->view(), view);
-}
-
 void SampleLoader::count(std::int64_t samples) noexcept {
   const auto n = static_cast<std::uint64_t>(samples);
   for (const LoadStep& step : program_->sample_steps()) {
-    if (step.kind != LoadStep::Kind::substitute) tallies_[step.position].samples.add(n);
+    if (step.kind != LoadStep::Kind::substitute) times_[step.position].samples.add(n);
   }
   if (program_->collates()) slot_write_.samples.add(n);
-  ledger_->add_loaded(n);
+  skipped_->add_loaded(n);
 }
 
 void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t size) {
-  const LoadPlan& plan = program_->plan();
-  observed_ = plan.observe && batch_probe_.begin();
+  const LoadRequest& request = program_->request();
+  observed_ = request.observe && batch_probe_.begin();
   const std::size_t collate = pipeline_->collate_position();
   const HostBatch* batch = nullptr;
   try {
@@ -203,8 +145,8 @@ void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t 
       batch = &slot.collate(pipeline_->collate(), size);
       end_lap(collate, size);
     }
-    if (batch != nullptr && plan.on_batch && plan.boundary <= collate) {
-      plan.on_batch(collate + 1, sequence, *batch);
+    if (batch != nullptr && request.on_batch && request.boundary <= collate) {
+      request.on_batch(collate + 1, sequence, *batch);
     }
     const LoadCursor at = program_->cursor(program_->range(sequence).first_position);
     for (const LoadStep& step : program_->batch_steps()) {
@@ -216,7 +158,7 @@ void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t 
       const SampleIndex first = batch->indices.empty() ? SampleIndex{} : batch->indices.front();
       batch = run_batch_step(step, *batch, slot,
                              {pipeline_->spec().seed, at.epoch, first, step.link->random_key});
-      if (plan.on_batch) plan.on_batch(step.position + 1, sequence, *batch);
+      if (request.on_batch) request.on_batch(step.position + 1, sequence, *batch);
     }
   } catch (const Error& error) {
     throw error.with_context(describe(*current_));
@@ -228,8 +170,8 @@ void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t 
 }
 
 void SampleLoader::end_lap(std::size_t position, std::int64_t samples) noexcept {
-  if (observed_) batch_probe_.lap(tallies_[position], samples);
-  tallies_[position].samples.add(static_cast<std::uint64_t>(samples));
+  if (observed_) batch_probe_.lap(times_[position], samples);
+  times_[position].samples.add(static_cast<std::uint64_t>(samples));
 }
 
 const HostBatch* SampleLoader::run_batch_step(const LoadStep& step, const HostBatch& input,
@@ -246,9 +188,8 @@ const HostBatch* SampleLoader::run_batch_step(const LoadStep& step, const HostBa
 }
 
 Error SampleLoader::explain(const std::exception_ptr& failure) const {
-  const std::string where = current_ == nullptr ? call_sample(current_index_, current_origin_)
-                                                : describe(*current_) + ": " +
-                                                      call_sample(current_index_, current_origin_);
+  const std::string sample = name_of(current_index_, current_origin_);
+  const std::string where = current_ == nullptr ? sample : describe(*current_) + ": " + sample;
   try {
     std::rethrow_exception(failure);
   } catch (const Error& error) {
@@ -256,17 +197,17 @@ Error SampleLoader::explain(const std::exception_ptr& failure) const {
   } catch (const std::exception& error) {
     return {ErrorKind::data, where + ": " + error.what()};
   } catch (...) {
-    return {ErrorKind::data, where + ": an exception that is no std::exception"};
+    return {ErrorKind::data, where + ": an exception that is not a std::exception"};
   }
 }
 
 SampleIndex SampleLoader::replace(const Error& error, const LoadCursor& at, unsigned attempt) {
   const bool may = current_ != nullptr && current_->skip_damaged && error.kind() == ErrorKind::data;
   if (!may) throw Error(error);
-  ledger_->add_skipped(error.what());
-  if (attempt > SkipLedger::kMaxAttempts) {
+  skipped_->add_skipped(error.what());
+  if (attempt > SkipCounter::kMaxAttempts) {
     throw Error(ErrorKind::data, std::string("a damaged sample's ") +
-                                     std::to_string(SkipLedger::kMaxAttempts) +
+                                     std::to_string(SkipCounter::kMaxAttempts) +
                                      " replacements were damaged too; the last: " + error.what());
   }
   return program_->replacement(at, attempt);
@@ -275,21 +216,20 @@ SampleIndex SampleLoader::replace(const Error& error, const LoadCursor& at, unsi
 void SampleLoader::add_to(LoadCounters& counters) const {
   for (std::size_t i = 0; i < counters.stages.size(); ++i) {
     StageCounters& sum = counters.stages[i];
-    sum.busy_seconds += tallies_[i].busy_seconds();
-    sum.cpu_seconds += tallies_[i].cpu_seconds();
-    sum.samples += tallies_[i].samples.get();
-    sum.serial_seconds += tallies_[i].serial.get();
+    sum.busy_seconds += times_[i].busy_seconds();
+    sum.cpu_seconds += times_[i].cpu_seconds();
+    sum.samples += times_[i].samples.get();
+    sum.serial_seconds += times_[i].serial.get();
   }
   const std::size_t last = pipeline_->collate_position() - 1;
   const double writing = slot_write_.busy_seconds();
   counters.stages[last].slot_write_seconds += writing;
   counters.stages[last].slot_writes += slot_write_.samples.get();
-  if (tallies_[last].samples.get() > 0) {
-    // Live, writing into the slot is part of the last sample stage.
+  if (times_[last].samples.get() > 0) {
+    // If the last sample stage runs, writing into the slot is part of it.
     counters.stages[last].busy_seconds += writing;
     counters.stages[last].cpu_seconds += slot_write_.cpu_seconds();
   }
-  counters.blocked_seconds += blocked_.get();
   counters.observing_seconds += probe_.observing_seconds() + batch_probe_.observing_seconds();
 }
 

@@ -44,7 +44,7 @@ bool SlotRing::is_reusable(Place& place, Device& device) {
 }
 
 void SlotRing::await_event(Place& place, Device& device) {
-  constexpr double slice = 0.1;  // seconds in which a stop is noticed
+  constexpr double slice = 0.1;  // seconds until a stop is noticed
   if (place.reusable.load(std::memory_order_acquire)) return;
   while (!device.synchronize_for(*place.free_after, slice)) {
     if (place.phase.load(std::memory_order_relaxed) == kStopped) return;
@@ -77,7 +77,7 @@ BatchSlot* SlotRing::try_acquire(std::uint64_t sequence, Device& device) {
 
 void SlotRing::publish(std::uint64_t sequence) noexcept {
   std::uint32_t phase = free_phase(sequence);
-  // Fails when the ring has been stopped meanwhile.
+  // Fails if the ring has been stopped.
   if (place(sequence).phase.compare_exchange_strong(phase, phase + 1)) ring_bell();
 }
 

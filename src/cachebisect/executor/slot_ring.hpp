@@ -1,4 +1,4 @@
-// The ring of batch slots: the only queue. No free slot is the back-pressure.
+// The ring of batch slots: the only queue. A full ring is the back-pressure.
 #pragma once
 
 #include <atomic>
@@ -10,9 +10,9 @@
 
 namespace cachebisect {
 
-/// Batch number b lives in slot b % size(). A slot's phase counts up: 2r free for its r-th batch,
-/// 2r + 1 ready. Who waits sleeps in the kernel (std::atomic::wait on a 32-bit word); all that
-/// notify is sequentially consistent, so that no wake-up is lost.
+/// Batch number b is in slot b % size(). A slot's phase counts up: 2r is free for its r-th batch,
+/// 2r + 1 is ready. Waiting threads sleep in the kernel (std::atomic::wait on a 32-bit word); every
+/// notification is sequentially consistent, so that no wake-up is lost.
 class SlotRing {
  public:
   SlotRing(std::size_t slots, const Pipeline& pipeline,
@@ -20,7 +20,7 @@ class SlotRing {
 
   /// Empties the ring for batches of `grains` grains. No worker may run.
   void reset(std::int32_t grains);
-  /// Lets everybody who waits go; nothing is published until reset().
+  /// Wakes all waiting threads; nothing is published until reset().
   void stop() noexcept;
 
   /// The slot of this batch once it is free and its event has happened; null after stop(). Adds the
@@ -32,17 +32,17 @@ class SlotRing {
   void publish(std::uint64_t sequence) noexcept;
 
   [[nodiscard]] bool is_ready(std::uint64_t sequence) const noexcept;
-  /// How many batches from `sequence` on are ready, without a gap.
+  /// The number of consecutive batches from `sequence` on that are ready.
   [[nodiscard]] int ready_from(std::uint64_t sequence) const noexcept;
   [[nodiscard]] const BatchSlot& slot(std::uint64_t sequence) const noexcept {
     return place(sequence).slot;
   }
   /// Free for the next batch after `free_after` (may be null). Wakes the workers that wait for it.
   void release(std::uint64_t sequence, const Event* free_after) noexcept;
-  /// Waits until no device works on a slot any more.
+  /// Waits until no device reads a slot any more.
   void drain(Device& device);
 
-  /// The consumer's word: changes whenever is_ready(), stop() or ring_bell() may have news.
+  /// The word that the consumer waits on: it changes at publish(), stop() and ring_bell().
   [[nodiscard]] std::uint32_t bell() const noexcept { return bell_.load(); }
   void wait_bell(std::uint32_t seen) const noexcept { bell_.wait(seen); }
   void ring_bell() noexcept {
@@ -69,9 +69,9 @@ class SlotRing {
   [[nodiscard]] std::uint32_t free_phase(std::uint64_t sequence) const noexcept {
     return static_cast<std::uint32_t>(2 * (sequence / places_.size()));
   }
-  /// Looks whether the place's event has happened.
+  /// Checks whether the place's event has happened.
   static bool is_reusable(Place& place, Device& device);
-  /// Returns early when the ring is stopped meanwhile.
+  /// Returns early if the ring is stopped.
   static void await_event(Place& place, Device& device);
 
   std::vector<std::unique_ptr<Place>> places_;

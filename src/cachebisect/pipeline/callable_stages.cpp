@@ -10,7 +10,7 @@ std::string describe_field(const Sample& sample, const Field& field) {
          std::string(to_string(field.dtype())) + " " + field.shape().to_string();
 }
 
-// Joins what `sample` shows into `spec`, which began with `first`.
+// Widens `spec`, taken from `first`, to cover `sample`.
 void join(FieldSpec& spec, const Sample& first, const Sample& sample) {
   const Field* field = sample.find(spec.name);
   if (field == nullptr) {
@@ -64,7 +64,8 @@ SampleSpec CallableSource::infer() {
 
 SampleSpec CallableStage::infer(const SampleSpec& /*input*/) {
   if (learnt_.empty()) {
-    throw Error(ErrorKind::internal, "a callable stage was inferred before its outputs were seen");
+    throw Error(ErrorKind::internal,
+                "a callable stage was inferred before its outputs were learnt");
   }
   return learnt_;
 }

@@ -1,5 +1,4 @@
-// Stages from callables of the user's, for PipelineBuilder. What they put out is learnt by running
-// them.
+// Stages from the user's callables, for PipelineBuilder. Their outputs are learnt by running them.
 #pragma once
 
 #include <functional>
@@ -9,11 +8,11 @@
 
 namespace cachebisect {
 
-/// A handful of positions of a data set of this size: 0, the last and some between.
+/// Up to four positions in a data set of this size: the first, the last and two between.
 std::vector<std::uint64_t> probe_indices(std::uint64_t size);
 
-/// The spec that all of `outputs` have; dimensions in which they differ are kDynamic. Throws
-/// Error(data) naming two samples that differ in fields, dtype or rank.
+/// The common spec of `outputs`; dimensions in which they differ are kDynamic. Throws Error(data)
+/// naming two samples that differ in fields, dtype or rank.
 SampleSpec spec_of(std::span<const Sample> outputs);
 
 class CallableSource final : public SourceStage {
@@ -38,12 +37,12 @@ class CallableStage final : public SampleStage {
   using Process = std::function<void(const Sample&, Sample&)>;
   explicit CallableStage(Process process) : process_(std::move(process)) {}
 
-  /// What learn() found; throws Error(internal) before it.
+  /// What learn() found; throws Error(internal) before the first call of learn().
   [[nodiscard]] SampleSpec infer(const SampleSpec& input) override;
   void process(const Sample& input, Sample& out, const SampleContext& /*context*/) const override {
     process_(input, out);
   }
-  /// Remembers the spec of these outputs of its own.
+  /// Takes the spec from `outputs` of this stage.
   void learn(std::span<const Sample> outputs) { learnt_ = spec_of(outputs); }
 
  private:

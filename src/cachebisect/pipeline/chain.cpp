@@ -6,7 +6,7 @@ namespace cachebisect {
 namespace {
 
 constexpr std::string_view kOrder =
-    "the order that works is source, sample stages, collate, batch stages, copy, device stages";
+    "the order is source, sample stages, collate, batch stages, copy, device stages";
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::usage, message); }
 
@@ -24,7 +24,7 @@ void check_one_of(std::span<const ChainStage> chain, StageKind kind) {
   }
 }
 
-// The last stage of at most this kind: behind it the missing one belongs.
+// The last stage of at most this kind: the missing one belongs after it.
 const ChainStage& last_up_to(std::span<const ChainStage> chain, StageKind kind) {
   const ChainStage* last = &chain.front();
   for (const ChainStage& stage : chain) {
@@ -58,8 +58,8 @@ void check_names(std::span<const ChainStage> chain) {
     for (std::size_t j = i + 1; j < chain.size(); ++j) {
       if (chain[i].name == chain[j].name) {
         refuse("stages " + std::to_string(i + 1) + " (" + chain[i].type + ") and " +
-               std::to_string(j + 1) + " (" + chain[j].type + ") are both called '" +
-               chain[i].name + "'; give one another name");
+               std::to_string(j + 1) + " (" + chain[j].type + ") are both named '" + chain[i].name +
+               "'; rename one of them");
       }
     }
   }
@@ -80,12 +80,21 @@ std::string describe(const SampleSpec& spec) {
   return text;
 }
 
+std::string_view base_stage_name(std::string_view type) noexcept {
+  switch (category_of(type)) {
+    case Category::read:
+    case Category::decode:
+    case Category::collate:
+    case Category::copy:
+      return category_name(type);
+    default:
+      // The whole type if it has no dot.
+      return type.substr(type.find('.') + 1);
+  }
+}
+
 std::string default_stage_name(std::string_view type, std::span<const ChainStage> chain) {
-  const std::size_t dot = type.find('.');
-  const std::string_view category = type.substr(0, dot);
-  const bool by_category = category == "read" || category == "decode" || category == "collate" ||
-                           category == "copy" || dot == std::string_view::npos;
-  const std::string base(by_category ? category : type.substr(dot + 1));
+  const std::string base(base_stage_name(type));
   const auto taken = [&](const std::string& name) {
     return std::any_of(chain.begin(), chain.end(),
                        [&](const ChainStage& stage) { return stage.name == name; });

@@ -1,4 +1,4 @@
-// Rules of the chain: how stages are called in messages, what order works, default names.
+// Rules of the chain: the order of stages, default names, and how messages name stages.
 #pragma once
 
 #include <span>
@@ -11,20 +11,21 @@
 
 namespace cachebisect {
 
-/// "stage 'crop' (augment.random_crop)": how every message calls a stage.
-CACHEBISECT_API std::string describe(const ChainStage& stage);
+/// "stage 'crop' (augment.random_crop)": how every message names a stage.
+CACHEBISECT_INTERNAL_API std::string describe(const ChainStage& stage);
 
 /// "image uint8 [32, 32, 3], label int64 []"
-CACHEBISECT_API std::string describe(const SampleSpec& spec);
+CACHEBISECT_INTERNAL_API std::string describe(const SampleSpec& spec);
 
-/// The name of a stage that was given none: the category for read, decode, collate and copy, else
-/// the part after the dot; `_2`, `_3`, ... when it is taken.
-CACHEBISECT_API std::string default_stage_name(std::string_view type,
-                                               std::span<const ChainStage> chain);
+/// The category of a read, decode, collate or copy stage, else the part of its type after the dot.
+std::string_view base_stage_name(std::string_view type) noexcept;
+
+/// The name of a stage without one: base_stage_name(), with `_2`, `_3`, ... if that is taken.
+CACHEBISECT_INTERNAL_API std::string default_stage_name(std::string_view type,
+                                                        std::span<const ChainStage> chain);
 
 /// Throws Error(usage) unless the chain is one source, sample stages, one collate, batch stages,
-/// one copy, device stages, with different names. The message names the stages and what would be
-/// right.
-CACHEBISECT_API void check_order(std::span<const ChainStage> chain);
+/// one copy and device stages, with unique names. The message names the stages and the remedy.
+CACHEBISECT_INTERNAL_API void check_order(std::span<const ChainStage> chain);
 
 }  // namespace cachebisect

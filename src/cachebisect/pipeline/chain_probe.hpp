@@ -1,4 +1,4 @@
-// Runs a few samples through the sample stages of a chain, so that callables' outputs are known.
+// Runs a few samples through the sample stages of a chain, to learn the outputs of callables.
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@
 
 namespace cachebisect {
 
-/// One level of samples a stage; outputs look at the memory of earlier levels.
+/// One level of samples per stage; samples refer to the memory of earlier levels.
 class ChainProbe {
  public:
   ChainProbe(std::uint64_t seed, std::span<const ChainStage> chain) : seed_(seed), chain_(chain) {}
 
-  /// Runs stage `position` (a source or sample stage, the next one) over the samples. Errors are
-  /// the stage's own.
+  /// Runs stage `position`, the source or the next sample stage, over the samples. Throws what the
+  /// stage throws.
   std::span<const Sample> advance(std::size_t position);
 
  private:

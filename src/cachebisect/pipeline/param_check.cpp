@@ -1,28 +1,19 @@
-// The checks that a parameter's declaration asks for.
+// Checks of parameter values against their declarations.
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/names.hpp"
+#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/pipeline/params.hpp"
 
 namespace cachebisect {
 namespace {
 
-std::string number_text(double value) {
-  std::array<char, 32> text{};
-  const bool whole = std::abs(value) < 1e15 && value == std::trunc(value);
-  const auto end = whole ? std::to_chars(text.begin(), text.end(), static_cast<std::int64_t>(value))
-                         : std::to_chars(text.begin(), text.end(), value);
-  return {text.data(), end.ptr};
-}
-
 std::string range_text(const ParamSpec& spec) {
-  const std::string low = spec.minimum ? number_text(*spec.minimum) : "";
-  const std::string high = spec.maximum ? number_text(*spec.maximum) : "";
+  const std::string low = spec.minimum ? format_exact(*spec.minimum) : "";
+  const std::string high = spec.maximum ? format_exact(*spec.maximum) : "";
   if (spec.minimum && spec.maximum) {
     return (spec.exclusive_minimum ? " above " + low + " up to " : " from " + low + " to ") + high;
   }
@@ -106,7 +97,7 @@ bool is_right(const ParamSpec& spec, const ParamValue& value) {
 std::string value_text(const ParamValue& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  if (const auto* number = std::get_if<double>(&value)) return number_text(*number);
+  if (const auto* number = std::get_if<double>(&value)) return format_exact(*number);
   if (const auto* text = std::get_if<std::string>(&value)) return quote(*text);
   const auto* numbers = std::get_if<std::vector<double>>(&value);
   const std::size_t count =
@@ -114,7 +105,7 @@ std::string value_text(const ParamValue& value) {
   std::string out = "[";
   for (std::size_t i = 0; i < std::min<std::size_t>(count, 8); ++i) {
     if (i > 0) out += ", ";
-    out += numbers != nullptr ? number_text((*numbers)[i])
+    out += numbers != nullptr ? format_exact((*numbers)[i])
                               : quote(std::get<std::vector<std::string>>(value)[i]);
   }
   return out + (count > 8 ? ", ...]" : "]");
@@ -144,7 +135,7 @@ std::string describe_accepted(const ParamSpec& spec) {
       break;
   }
   return R"({"kind": "none"|"lognormal"|"pareto", "cv": number from 0 to )" +
-         number_text(kMaxJitterCv) + "}";
+         format_exact(kMaxJitterCv) + "}";
 }
 
 std::optional<std::string> violation(const ParamSpec& spec, const ParamValue& value) {

@@ -12,7 +12,7 @@ template <class T>
 const T& get(const ParamValue& value, std::string_view name, const char* type) {
   if (const T* held = std::get_if<T>(&value)) return *held;
   throw Error(ErrorKind::internal,
-              "parameter " + quote(name) + " was declared with another type than " + type);
+              "parameter " + quote(name) + " was declared with a type other than " + type);
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ const ParamValue& Params::at(std::string_view name) const {
   const auto found = values_.find(name);
   if (found == values_.end()) {
     throw Error(ErrorKind::internal,
-                "parameter " + quote(name) + " is not there: not declared, or optional and absent");
+                "parameter " + quote(name) + " is absent: not declared, or optional and not given");
   }
   return found->second;
 }

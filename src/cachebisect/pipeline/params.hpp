@@ -1,5 +1,4 @@
-// Parameters of a stage: the schema that declares them, and the checked values that a stage is made
-// from.
+// Parameters of a stage: their declarations, and the checked values that a stage is made from.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace cachebisect {
 
-/// A value of a parameter, whatever its type.
+/// A parameter value of any type.
 using ParamValue = std::variant<bool, std::int64_t, double, std::string, std::vector<double>,
                                 std::vector<std::string>>;
 
@@ -28,7 +27,7 @@ struct ParamSpec {
   ParamType type = ParamType::number;
   std::string doc{};  ///< one line, with the unit
   std::optional<ParamValue>
-      default_value{};              ///< none: the parameter is required, unless `optional`
+      default_value{};              ///< empty: the parameter is required, unless `optional`
   bool optional = false;            ///< may be absent without a default
   std::optional<double> minimum{};  ///< of a number, or of each number of a list
   std::optional<double> maximum{};
@@ -38,7 +37,7 @@ struct ParamSpec {
   std::size_t max_items = SIZE_MAX;
 };
 
-/// Checked values by name. Every declared parameter with a default is there.
+/// Checked values by name. Every declared parameter with a default is present.
 class CACHEBISECT_API Params {
  public:
   void set(std::string name, ParamValue value);
@@ -48,16 +47,16 @@ class CACHEBISECT_API Params {
   }
 
   [[nodiscard]] bool has(std::string_view name) const noexcept;
-  /// These throw Error(internal) when the parameter is absent or of another type (a stage that asks
-  /// for what it did not declare).
+  /// These throw Error(internal) if the parameter is absent or of another type: the stage did not
+  /// declare it that way.
   [[nodiscard]] bool boolean(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name) const;
-  [[nodiscard]] double number(std::string_view name) const;  ///< an integer value is taken too
+  [[nodiscard]] double number(std::string_view name) const;  ///< integers are accepted too
   [[nodiscard]] const std::string& string(std::string_view name) const;
   [[nodiscard]] const std::vector<double>& numbers(std::string_view name) const;
   [[nodiscard]] const std::vector<std::string>& strings(std::string_view name) const;
   [[nodiscard]] const Jitter& jitter() const noexcept { return jitter_; }
-  /// True when the type declares a jitter (then its default is there).
+  /// True if the type declares a jitter, given or not.
   [[nodiscard]] bool has_jitter() const noexcept { return has_jitter_; }
   [[nodiscard]] const std::map<std::string, ParamValue, std::less<>>& values() const noexcept {
     return values_;
@@ -72,14 +71,14 @@ class CACHEBISECT_API Params {
   bool has_jitter_ = false;
 };
 
-/// What a parameter takes, in words: "integer from 1 to 16", "one of a, b".
+/// What a parameter accepts: "an integer from 1 to 16", "one of a, b".
 CACHEBISECT_API std::string describe_accepted(const ParamSpec& spec);
-/// What is wrong with `value` (type, range, choice, number of items), in words; none when it is
-/// right. An integer is right for a number. A jitter's value is not a ParamValue and always right.
+/// What is wrong with `value` (type, range, choice, number of items); empty if it is valid. An
+/// integer is valid for a number. A jitter's value is not a ParamValue and always valid.
 CACHEBISECT_API std::optional<std::string> violation(const ParamSpec& spec,
                                                      const ParamValue& value);
-/// Checks `given` against the declarations and fills defaults in. Throws Error(usage) naming the
-/// parameter and what it takes.
+/// Checks `given` against the declarations and fills in defaults. Throws Error(usage) naming the
+/// parameter and what it accepts.
 CACHEBISECT_API Params complete_params(const std::vector<ParamSpec>& specs, Params given);
 
 }  // namespace cachebisect

@@ -7,11 +7,12 @@
 #include "cachebisect/pipeline/callable_stages.hpp"
 #include "cachebisect/pipeline/chain.hpp"
 #include "cachebisect/pipeline/chain_probe.hpp"
+#include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
 namespace {
 
-// Runs `work` of a stage; whatever it throws carries the stage's name.
+// Runs `work` of a stage; its errors carry the stage's name.
 template <class Work>
 auto in_stage(const ChainStage& stage, Work&& work) -> decltype(work()) {
   try {
@@ -40,7 +41,7 @@ ChainStage make_link(const StageSpec& spec, const StageType& type) {
   link.skip_damaged = spec.skip_damaged;
   link.stage = in_stage(link, [&] { return type.make(with_fields(spec, type.kind)); });
   if (!link.stage || link.stage->kind() != type.kind) {
-    throw Error(ErrorKind::internal, describe(link) + ": what was made is not of kind " +
+    throw Error(ErrorKind::internal, describe(link) + ": make() did not return a stage of kind " +
                                          std::string(to_string(type.kind)) +
                                          ", as its type declares");
   }
@@ -66,17 +67,17 @@ SampleSpec infer(const ChainStage& link, const SampleSpec& input, std::int64_t b
   return {};
 }
 
-void require_between(const char* what, std::int64_t value, std::int64_t low, std::int64_t high) {
-  if (value >= low && value <= high) return;
-  throw Error(ErrorKind::usage, std::string(what) + " is " + std::to_string(value) +
-                                    "; it must be " + std::to_string(low) + " to " +
-                                    std::to_string(high));
+void check(const settings::Count& setting, std::int64_t value) {
+  if (setting.allows(value)) return;
+  throw Error(ErrorKind::usage, std::string(setting.key) + " is " + std::to_string(value) +
+                                    "; it must be " + std::to_string(setting.min) + " to " +
+                                    std::to_string(setting.max));
 }
 
 void check_numbers(const PipelineSpec& spec) {
-  require_between("batch_size", spec.batch_size, 1, std::int64_t{1} << 24);
-  if (spec.workers != kAutoWorkers) require_between("workers", spec.workers, 0, 1024);
-  require_between("prefetch", spec.prefetch, 0, 1024);
+  check(settings::kBatchSize, spec.batch_size);
+  if (spec.workers != kAutoWorkers) check(settings::kWorkers, spec.workers);
+  check(settings::kPrefetch, spec.prefetch);
 }
 
 void check_samples(const ChainStage& source, std::uint64_t samples, const PipelineSpec& spec) {

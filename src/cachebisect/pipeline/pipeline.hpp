@@ -23,7 +23,7 @@ struct ChainStage {
   bool skip_damaged = false;
   std::shared_ptr<Stage> stage;
   bool batched_output = false;  ///< collate and later
-  SampleSpec output;            ///< fields of a sample; of a batch when batched_output
+  SampleSpec output;            ///< fields of a sample; of a batch if batched_output
 };
 
 /// Order of the chain: source, sample stages, collate, batch stages, copy, device stages. Immutable
@@ -31,11 +31,10 @@ struct ChainStage {
 /// Pipeline.
 class CACHEBISECT_API Pipeline {
  public:
-  /// From a file path (or "-" is not taken here) or from JSON text when `path_or_text` begins with
-  /// '{' or '/' + '*'.
+  /// From JSON text if `path_or_text` begins with '{' or a comment, else from a file path.
   static Pipeline from_json(const std::string& path_or_text, const Registry& registry);
-  /// Makes and checks every stage; throws Error(usage) for an order that cannot work, Error(data)
-  /// when the source cannot be opened, both naming the stage.
+  /// Makes and checks every stage. Throws, naming the stage, Error(usage) for a wrong order and
+  /// Error(data) if the source cannot be opened.
   static Pipeline from_spec(PipelineSpec spec, const Registry& registry);
 
   [[nodiscard]] const PipelineSpec& spec() const noexcept { return spec_; }
@@ -49,16 +48,16 @@ class CACHEBISECT_API Pipeline {
   [[nodiscard]] std::size_t copy_position() const noexcept { return copy_; }  ///< index in stages()
   [[nodiscard]] const CollateStage& collate() const;
   [[nodiscard]] CopyOptions copy_options() const;
-  /// What arrives at the training step.
+  /// The batches that reach the training step.
   [[nodiscard]] const BatchSpec& device_spec() const { return stages_.back().output; }
   [[nodiscard]] bool static_shapes() const noexcept;  ///< of every field at collate's input
-  /// Where boundary k (0..n) is held.
+  /// Where the output of boundary k (0..n) is held.
   [[nodiscard]] Held held(std::size_t boundary) const noexcept;
 
  private:
   friend class PipelineBuilder;
   void check_and_infer();
-  /// `learning`: opens and runs stages on the way, to see what callables put out.
+  /// `learning`: also opens and runs stages, to learn the outputs of callables.
   void infer_specs(bool learning);
 
   PipelineSpec spec_;
@@ -67,15 +66,14 @@ class CACHEBISECT_API Pipeline {
   std::size_t copy_ = 0;
 };
 
-/// A stage object with its documentation, for the builder: what stages::random_resized_crop({...})
-/// returns.
+/// A stage for the builder: what stages::random_resized_crop({...}) returns.
 struct BuiltStage {
   std::string type;  ///< "augment.random_resized_crop"
   StageTraits traits;
   std::shared_ptr<Stage> stage;
 };
 
-/// Builds a pipeline from C++, with stages of one's own as callables.
+/// Builds a pipeline in C++, from stages and from your own callables.
 class CACHEBISECT_API PipelineBuilder {
  public:
   using ReadFunction = std::function<void(SampleIndex, Sample&)>;
@@ -84,8 +82,7 @@ class CACHEBISECT_API PipelineBuilder {
   PipelineBuilder& name(std::string name);
   PipelineBuilder& source(std::string name, std::uint64_t samples, ReadFunction read);
   PipelineBuilder& source(std::string name, BuiltStage stage);
-  /// A sample stage; what it puts out is learnt from the first sample when build() runs the chain
-  /// once.
+  /// A sample stage; build() learns its output by running the chain on a few samples.
   PipelineBuilder& stage(std::string name, ProcessFunction process);
   PipelineBuilder& stage(BuiltStage stage);
   PipelineBuilder& stage(std::string name, BuiltStage stage);
@@ -96,13 +93,12 @@ class CACHEBISECT_API PipelineBuilder {
   PipelineBuilder& prefetch(int batches);
   PipelineBuilder& shuffle(bool shuffle);
   PipelineBuilder& drop_last(bool drop_last);
-  /// A sample that the stage before this call refuses as damaged is replaced by another and
-  /// counted.
+  /// Samples that the stage added before this call rejects as damaged are replaced and counted.
   PipelineBuilder& skip_damaged();
   PipelineBuilder& seed(std::uint64_t seed);
   PipelineBuilder& device(std::string device);
   PipelineBuilder& emulate(EmulateSpec emulate);
-  /// Checks the chain as Pipeline::from_spec does; a few samples are run where there are callables.
+  /// Checks the chain as Pipeline::from_spec does, and runs a few samples if there are callables.
   /// The builder is empty afterwards.
   [[nodiscard]] Pipeline build();
 

@@ -90,7 +90,7 @@ PipelineBuilder& PipelineBuilder::drop_last(bool drop_last) {
 PipelineBuilder& PipelineBuilder::skip_damaged() {
   if (pipeline_.stages_.empty()) {
     throw Error(ErrorKind::usage,
-                "skip_damaged() speaks of the stage before it, and there is none");
+                "skip_damaged() applies to the stage before it, and there is none");
   }
   pipeline_.stages_.back().skip_damaged = true;
   pipeline_.spec_.stages.back().skip_damaged = true;

@@ -1,4 +1,4 @@
-// The pipeline file as a plain struct, after defaults: what the JSON says, and nothing that runs.
+// A pipeline file as a plain struct, with defaults filled in.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ struct TrainSpec {
   OptimizerSpec optimizer;
   std::string precision = "fp32";  ///< fp32 | bf16-mixed
   int sync_every = 0;              ///< 0: never
-  std::optional<int> threads;      ///< none: usable cores - workers, at least 1
+  std::optional<int> threads;      ///< empty: usable cores - workers, at least 1
   std::string use;                 ///< type of a plugin's step
   Params params;                   ///< of a plugin's step
 
@@ -63,7 +63,7 @@ struct EmulateSpec {
 
 struct PipelineSpec {
   std::string name = "pipeline";
-  std::string file;    ///< as given; empty when built from text or by the builder
+  std::string file;    ///< as given; empty for text and for the builder
   std::string sha256;  ///< of the file's bytes; empty without a file
   std::uint64_t seed = 1;
   std::int64_t batch_size = 32;

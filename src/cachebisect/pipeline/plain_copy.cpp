@@ -2,14 +2,15 @@
 
 #include <string>
 
+#include "cachebisect/protocol/settings.hpp"
+
 namespace cachebisect {
 
 PlainCopy::PlainCopy(const CopyOptions& options) : options_(options) {
-  constexpr int kMaxPrefetch = 3;
-  if (options.prefetch < 0 || options.prefetch > kMaxPrefetch) {
+  if (!settings::kCopyPrefetch.allows(options.prefetch)) {
     throw Error(ErrorKind::usage, "prefetch of the copy is " + std::to_string(options.prefetch) +
                                       "; it is 0 (no copy stream) to " +
-                                      std::to_string(kMaxPrefetch) + " batches");
+                                      std::to_string(settings::kCopyPrefetch.max) + " batches");
   }
 }
 

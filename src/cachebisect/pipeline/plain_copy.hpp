@@ -1,4 +1,4 @@
-// The copy stage: holds how batches go to the device; the copying itself is the device's.
+// The copy stage: options of the copy, which the device itself performs.
 #pragma once
 
 #include "cachebisect/base/export.hpp"
@@ -6,10 +6,10 @@
 
 namespace cachebisect {
 
-/// What copy.device and the builder's copy() are.
-class CACHEBISECT_API PlainCopy final : public CopyStage {
+/// The stage behind copy.device and the builder's copy().
+class CACHEBISECT_INTERNAL_API PlainCopy final : public CopyStage {
  public:
-  /// Throws Error(usage) when options.prefetch is not in 0..3.
+  /// Throws Error(usage) if options.prefetch is not in 0..3.
   explicit PlainCopy(const CopyOptions& options);
   [[nodiscard]] CopyOptions options() const noexcept override { return options_; }
 

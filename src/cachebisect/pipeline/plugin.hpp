@@ -1,4 +1,4 @@
-// For authors of plugins: a shared library with stages or training steps of one's own.
+// For authors of plugins: a shared library with your own stages or training steps.
 //
 //     #include <cachebisect/pipeline/plugin.hpp>
 //     static void register_mine(cachebisect::Registry& registry) { registry.add(...); }

@@ -4,10 +4,9 @@
 #include <optional>
 #include <system_error>
 
-#include <dlfcn.h>
-
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/names.hpp"
+#include "cachebisect/base/shared_library.hpp"
 #include "cachebisect/pipeline/plugin.hpp"
 
 namespace cachebisect {
@@ -19,8 +18,8 @@ constexpr const char* kEntryPoint = "cachebisect_plugin";
   throw Error(ErrorKind::usage, "plugin " + quote(path) + ": " + what);
 }
 
-// A bare file name is sought in the current folder first, as every other file is; dlopen alone
-// would not.
+// A bare file name is looked up in the current folder first, like every other file; the loader
+// alone would not.
 std::string locate(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
@@ -29,26 +28,23 @@ std::string locate(const std::string& path) {
     if (path.find('/') == std::string::npos) return path;
     refuse(path, "no such file; give the path of a shared library (.so)");
   }
-  // Opening a FIFO or a device could wait for ever.
+  // Opening a FIFO or a device could block forever.
   if (!std::filesystem::is_regular_file(status))
     refuse(path, "not a file; give the path of a shared library (.so)");
   return path.find('/') == std::string::npos ? "./" + path : path;
 }
 
-std::shared_ptr<void> open_library(const std::string& path) {
-  void* const handle = ::dlopen(locate(path).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* const reason = ::dlerror();  // NOLINT(concurrency-mt-unsafe): per thread in glibc
-    refuse(path, std::string("cannot be opened: ") +
-                     (reason != nullptr ? reason : "unknown reason") +
+std::shared_ptr<const SharedLibrary> open_library(const std::string& path) {
+  auto library = std::make_shared<const SharedLibrary>(locate(path));
+  if (!library->is_open()) {
+    refuse(path, "cannot be opened: " + library->error() +
                      "; build it as a shared library against cachebisect::core");
   }
-  return {handle, [](void* library) { ::dlclose(library); }};
+  return library;
 }
 
-const PluginEntry& entry_of(void* library, const std::string& path) {
-  using EntryPoint = const PluginEntry* (*)();
-  const auto entry_point = reinterpret_cast<EntryPoint>(::dlsym(library, kEntryPoint));
+const PluginEntry& entry_of(const SharedLibrary& library, const std::string& path) {
+  const auto entry_point = library.function<const PluginEntry* (*)()>(kEntryPoint);
   if (entry_point == nullptr) {
     refuse(path,
            "it has no entry point cachebisect_plugin(); end one of its files with "
@@ -64,7 +60,7 @@ const PluginEntry& entry_of(void* library, const std::string& path) {
   return *entry;
 }
 
-// The plugin's exception must be gone before its library is closed: only its text goes on.
+// The plugin's exception must be destroyed before its library is closed: only its text is kept.
 std::optional<std::string> register_into(Registry& registry, const PluginEntry& entry) {
   try {
     entry.register_all(registry);
@@ -81,10 +77,10 @@ std::optional<std::string> register_into(Registry& registry, const PluginEntry& 
 const char* plugin_abi() noexcept { return CACHEBISECT_PLUGIN_ABI; }
 
 void Registry::load_plugin(const std::string& path) {
-  const std::shared_ptr<void> library = open_library(path);
+  const std::shared_ptr<const SharedLibrary> library = open_library(path);
   Registry extended = *this;
   extended.libraries_.push_back(library);
-  if (const auto failure = register_into(extended, entry_of(library.get(), path))) {
+  if (const auto failure = register_into(extended, entry_of(*library, path))) {
     refuse(path, "registering failed: " + *failure);
   }
   *this = std::move(extended);

@@ -10,7 +10,7 @@
 namespace cachebisect {
 namespace {
 
-// Keys of a stage or train object that the pipeline file itself gives a meaning.
+// Keys of stage and train objects that have a meaning of their own in the pipeline file.
 constexpr std::array<std::string_view, 5> kReserved{"use", "name", "on_error", "kind", "model"};
 
 void check_type_name(const std::string& type) {
@@ -28,12 +28,12 @@ void check_declaration(const std::string& type, const ParamSpec& spec) {
     throw Error(ErrorKind::usage,
                 "type " + quote(type) + ", parameter " + quote(spec.name) + ": " + what);
   };
-  if (!is_plain_name(spec.name)) refuse("a name is of [a-z0-9_-]");
+  if (!is_plain_name(spec.name)) refuse("a name has characters of [a-z0-9_-] only");
   if (std::ranges::find(kReserved, spec.name) != kReserved.end()) refuse("the name is reserved");
   if (spec.type == ParamType::jitter && spec.name != "jitter")
-    refuse("a jitter is called \"jitter\"");
+    refuse("a jitter must be named \"jitter\"");
   if (spec.name == "fields" && spec.type != ParamType::string_list)
-    refuse("\"fields\" is a list of strings");
+    refuse("\"fields\" must be a list of strings");
   if (!spec.default_value) return;
   if (const auto wrong = violation(spec, *spec.default_value)) refuse("its default " + *wrong);
 }
@@ -57,9 +57,8 @@ template <class Type>
 void insert_sorted(std::vector<Type>& types, Type type) {
   const auto place = std::ranges::lower_bound(types, type.type, {}, &Type::type);
   if (place != types.end() && place->type == type.type) {
-    throw Error(ErrorKind::usage,
-                "type " + quote(type.type) +
-                    " is registered already; a plugin needs a category of its own");
+    throw Error(ErrorKind::usage, "type " + quote(type.type) +
+                                      " is already registered; a plugin needs its own category");
   }
   types.insert(place, std::move(type));
 }
@@ -89,7 +88,7 @@ std::string_view StageType::category() const noexcept {
   return std::string_view(type).substr(0, type.find('.'));
 }
 
-// By value: the old libraries are closed after everything that came from them is gone.
+// By value: the old libraries are closed after everything that came from them.
 Registry& Registry::operator=(Registry other) noexcept {
   std::swap(libraries_, other.libraries_);
   std::swap(stages_, other.stages_);

@@ -1,5 +1,4 @@
-// The registry: what stages and training steps there are. A plain value that owns its plugins'
-// handles.
+// The registry of stages and training steps. A plain value that keeps its plugins open.
 #pragma once
 
 #include <functional>
@@ -14,10 +13,11 @@
 
 namespace cachebisect {
 
+class SharedLibrary;
 class TrainStep;
 
-/// A stage type: everything that the documentation, the checks and the chain need to know before
-/// one is made.
+/// A stage type: everything that the documentation, the checks and the chain need before a stage
+/// is made.
 struct CACHEBISECT_API StageType {
   std::string type{};  ///< "category.name"
   std::string doc{};   ///< one line
@@ -47,8 +47,8 @@ class CACHEBISECT_API Registry {
   Registry& operator=(Registry other) noexcept;
   ~Registry() = default;
 
-  /// Throws Error(usage) when the type is there already, is not category.name in [a-z0-9_-], or
-  /// declares a parameter badly (a default out of its own range, a reserved name).
+  /// Throws Error(usage) if the type is already registered, is not category.name in [a-z0-9_-], or
+  /// has an invalid declaration (a default outside its range, a reserved name).
   void add(StageType type);
   void add(TrainStepType type);
   /// Throws Error(usage) that names the nearest known type.
@@ -59,13 +59,13 @@ class CACHEBISECT_API Registry {
   [[nodiscard]] const std::vector<TrainStepType>& train_steps() const noexcept {
     return train_steps_;
   }
-  /// Opens a plugin and lets it register. Throws Error(usage) when it cannot be opened, has no
-  /// entry point, was built against another ABI or fails; the registry is then as it was before.
+  /// Opens a plugin and lets it register. Throws Error(usage), with the registry unchanged, if it
+  /// cannot be opened, has no entry point, was built for another ABI or fails.
   void load_plugin(const std::string& path);
 
  private:
-  // Declared first, so that the libraries are closed after everything that came from them is gone.
-  std::vector<std::shared_ptr<void>> libraries_;
+  // Declared first, so that the libraries are closed after everything that came from them.
+  std::vector<std::shared_ptr<const SharedLibrary>> libraries_;
   std::vector<StageType> stages_;
   std::vector<TrainStepType> train_steps_;
 };
@@ -73,7 +73,7 @@ class CACHEBISECT_API Registry {
 /// The string that core and plugin must agree on: core version, compiler, C++ ABI.
 CACHEBISECT_API const char* plugin_abi() noexcept;
 
-/// What a plugin's `extern "C" const cachebisect::PluginEntry* cachebisect_plugin()` returns.
+/// Returned by a plugin's `extern "C" const cachebisect::PluginEntry* cachebisect_plugin()`.
 struct PluginEntry {
   const char* abi;  ///< CACHEBISECT_PLUGIN_ABI (pipeline/plugin.hpp) of its build
   void (*register_all)(Registry& registry);

@@ -26,8 +26,8 @@ constexpr std::array<std::uint64_t, kRounds> round_keys(std::uint64_t seed,
   return keys;
 }
 
-// Of about 0.618 of the size and coprime to it, so that the first `size` attempts are all different
-// and far apart even where damaged samples are neighbours.
+// About 0.618 of the size and coprime to it, so that the first `size` attempts are all different,
+// and far apart even if damaged samples are neighbours.
 std::uint64_t replacement_stride(std::uint64_t size) noexcept {
   if (size < 3) return 1;
   auto stride = static_cast<std::uint64_t>(static_cast<double>(size) * 0.6180339887498949);

@@ -1,4 +1,5 @@
-// Stacks samples of equal shapes into a batch: what collate.stack and the builder's collate() are.
+// Stacks samples of equal shapes into a batch: the stage behind collate.stack and the builder's
+// collate().
 #pragma once
 
 #include <string_view>
@@ -11,13 +12,13 @@ namespace cachebisect {
 /// Layout of images in a batch; samples are HWC.
 enum class BatchLayout { nhwc, nchw };
 
-/// "NHWC" or "NCHW"; throws Error(usage) that names both for anything else.
-CACHEBISECT_API BatchLayout parse_batch_layout(std::string_view layout);
+/// "NHWC" or "NCHW"; for anything else throws Error(usage) naming both.
+CACHEBISECT_INTERNAL_API BatchLayout parse_batch_layout(std::string_view layout);
 
 /// Every field [...] becomes [batch, ...]. With nchw, fields of three dimensions are permuted from
-/// HWC to CHW; scalars, vectors and matrices are stacked as they are. Static shapes are written
-/// into rows (strided for nchw); dynamic ones are gathered and must then be equal within the batch.
-class CACHEBISECT_API StackCollate final : public CollateStage {
+/// HWC to CHW; others are stacked unchanged. Static shapes are written into rows (strided for
+/// nchw); dynamic ones are gathered and must be equal within the batch.
+class CACHEBISECT_INTERNAL_API StackCollate final : public CollateStage {
  public:
   explicit StackCollate(BatchLayout layout) noexcept : layout_(layout) {}
 

@@ -18,7 +18,7 @@ struct BlockRequest {
   std::uint64_t seed = 0;
 };
 
-/// Counts and times are of the timed steps where nothing else is said.
+/// Counts and times are of the timed steps unless noted otherwise.
 struct BlockResult {
   double start_seconds = 0;  ///< on the replayer's clock
   /// Device completion of the last timed step minus that of the last warm-up step.
@@ -27,17 +27,18 @@ struct BlockResult {
   int warmup_steps = 0;
   std::uint64_t samples = 0;
   double cpu_seconds = 0;      ///< of the process
-  double starved_seconds = 0;  ///< the training thread waited for a batch
+  double starved_seconds = 0;  ///< training thread waiting for a batch
   std::uint64_t skipped = 0;   ///< damaged samples
   std::vector<std::string> first_skipped;
   std::optional<double> resident_share;  ///< of the files read, when measured
-  bool is_void = false;                  ///< the process was suspended meanwhile
+  bool is_void = false;                  ///< the process was suspended during the block
   double padding_share = 0;
   double first_batch_seconds = 0;     ///< from the block's start to its first batch
-  std::vector<StageCounters> stages;  ///< one per stage of the chain; empty when not observed
-  /// The training thread was busy, neither starved nor waiting for the device.
+  std::vector<StageCounters> stages;  ///< one per stage of the chain; empty if not observed
+  /// Training thread busy: neither starved nor waiting for the device.
   double trainer_seconds = 0;
-  /// Mean number of batches in the ring when the training thread asked; none without workers.
+  /// Mean number of batches ready in the ring at each request of the training thread; empty without
+  /// workers.
   std::optional<double> ready_batches;
 };
 

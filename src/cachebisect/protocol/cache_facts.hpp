@@ -1,4 +1,4 @@
-// What the boundary caches may take, and what they hold.
+// The budgets of the boundary caches, and what the caches hold.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace cachebisect {
 
 struct CacheBudget {
-  std::optional<double> host_bytes;    ///< none: 25% of the memory available
-  std::optional<double> device_bytes;  ///< none: 10% of what is free
+  std::optional<double> host_bytes;    ///< empty: 25% of the available memory
+  std::optional<double> device_bytes;  ///< empty: 10% of the free memory
 };
 
 struct CacheFacts {
@@ -18,11 +18,11 @@ struct CacheFacts {
   double bytes_host = 0;
   double bytes_device = 0;
   std::string limited_by;  ///< empty, "data set", "host budget", "device budget", "fill time"
-  double seconds = 0;      ///< filling took
+  double seconds = 0;      ///< time to fill the caches
   std::optional<double> resident_share;
   std::vector<double> serve_seconds_per_sample;  ///< rho_k, one per boundary 0..n
   std::vector<double> item_bytes;                ///< per sample, one per boundary 0..n
-  bool sizes_vary = false;  ///< items of one boundary differ in size by more than 1%
+  bool sizes_vary = false;  ///< items of a boundary differ in size by more than 1%
   std::optional<double> floor_seconds_per_sample;  ///< the tool's own cost on this machine
   std::optional<double> floor_seconds_per_batch;
 };

@@ -1,4 +1,4 @@
-// The training job as reports and advice need it.
+// The training job as reports and remedies need it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct StageDescription {
   bool side_effects = false;
   bool cacheable = true;  ///< in REAL training: neither it nor any stage before it is random
   std::string output;     ///< "image uint8 [32, 32, 3], label int64 []"
-  std::optional<double> output_bytes;  ///< per sample at this boundary (mean where it varies)
+  std::optional<double> output_bytes;  ///< per sample at this boundary (mean if it varies)
   Held held = Held::host;              ///< where the output of this stage is cached
 };
 
@@ -29,7 +29,7 @@ struct ChainDescription {
   std::string name;
   std::string file;
   std::string sha256;
-  std::string effective_json;  ///< the whole spec after defaults; empty when there is none
+  std::string effective_json;  ///< the whole spec after defaults; empty if there is none
   std::vector<StageDescription> stages;
   std::int64_t batch_size = 1;
   int workers = 0;
@@ -50,7 +50,7 @@ struct ChainDescription {
   std::string device_name;
   std::optional<double> device_memory_bytes;
   std::optional<double> copy_gb_per_s;
-  std::optional<double> usable_cpus;  ///< of the machine that runs the chain; none: this one's
+  std::optional<double> usable_cpus;  ///< of the machine that runs the chain; empty: this one's
 };
 
 }  // namespace cachebisect

@@ -70,16 +70,4 @@ std::string_view to_string(Held held) noexcept {
   return "?";
 }
 
-std::string_view to_string(DeviceKind kind) noexcept {
-  switch (kind) {
-    case DeviceKind::cpu:
-      return "cpu";
-    case DeviceKind::cuda:
-      return "cuda";
-    case DeviceKind::emulated:
-      return "emulated";
-  }
-  return "?";
-}
-
 }  // namespace cachebisect

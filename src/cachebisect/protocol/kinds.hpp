@@ -1,18 +1,19 @@
-// The kinds of things in a chain, shared by the pipelines that run and the method that measures
+// The kinds of stages and devices, shared by the pipelines that run and the method that measures
 // them.
 #pragma once
 
 #include <string_view>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/protocol/device_kind.hpp"
 
 namespace cachebisect {
 
-/// What a stage is for: the part of its type before the dot. A plugin may bring categories of its
-/// own: `custom`.
+/// What a stage is for: the part of its type before the dot; `custom` for the categories of
+/// plugins.
 enum class Category { read, decode, augment, collate, copy, device, synthetic, custom };
 CACHEBISECT_API std::string_view to_string(Category category) noexcept;
-/// "augment" of "augment.random_crop"; the whole text where there is no dot.
+/// "augment" of "augment.random_crop"; the whole text if there is no dot.
 CACHEBISECT_API std::string_view category_name(std::string_view type) noexcept;
 /// The category of a stage type.
 CACHEBISECT_API Category category_of(std::string_view type) noexcept;
@@ -21,7 +22,7 @@ constexpr bool runs_on_host(Category category) noexcept {
   return category != Category::copy && category != Category::device;
 }
 
-/// What a stage takes and gives, in the order of a chain.
+/// What a stage takes and produces, in the order of a chain.
 enum class StageKind { source, sample, collate, batch, copy, device };
 CACHEBISECT_API std::string_view to_string(StageKind kind) noexcept;
 /// True for the stages that work on whole batches on the host.
@@ -32,9 +33,5 @@ constexpr bool works_on_batches(StageKind kind) noexcept {
 /// Where a boundary's output is held.
 enum class Held { none, host, device };
 CACHEBISECT_API std::string_view to_string(Held held) noexcept;
-
-/// What the training step runs on.
-enum class DeviceKind { cpu, cuda, emulated };
-CACHEBISECT_API std::string_view to_string(DeviceKind kind) noexcept;
 
 }  // namespace cachebisect

@@ -1,5 +1,7 @@
 #include "cachebisect/protocol/replayer.hpp"
 
+#include "cachebisect/base/machine_watch.hpp"
+
 namespace cachebisect {
 
 const char* to_string(ArmKind kind) noexcept {

@@ -1,5 +1,5 @@
-// What the bisector sees of a training job, and all it sees. Every type is plain and serialisable,
-// so that a simulation, a C++ pipeline or another process can answer.
+// Everything that the bisector sees of a training job. Every type is plain and serialisable, so
+// that a simulation, a C++ pipeline or another process can stand behind it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <stop_token>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/base/machine_watch.hpp"
+#include "cachebisect/base/machine_reading.hpp"
 #include "cachebisect/protocol/arm.hpp"
 #include "cachebisect/protocol/block.hpp"
 #include "cachebisect/protocol/cache_facts.hpp"
@@ -15,26 +15,26 @@
 
 namespace cachebisect {
 
-/// Called by one thread at a time.
+/// Called from one thread at a time.
 class CACHEBISECT_API Replayer {
  public:
   virtual ~Replayer();
   [[nodiscard]] virtual ChainDescription describe() const = 0;
   [[nodiscard]] virtual bool supports(const Arm& arm) const = 0;
-  /// Fills the caches. Throws Error(usage) when the budgets hold not even one batch.
+  /// Fills the caches. Throws Error(usage) if the budgets do not hold a single batch.
   virtual CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) = 0;
-  /// Fills the caches again with the next `samples` samples of the data set (0: as many as before).
-  /// None where this replayer cannot, or data set or budget do not hold so many: the caches are as
-  /// before. Throws as prepare() does.
+  /// Refills the caches with the next `samples` samples of the data set (0: as many as before).
+  /// Empty, with the caches unchanged, if this replayer cannot refill or the data set or budget is
+  /// too small. Throws as prepare() does.
   virtual std::optional<CacheFacts> refill(std::uint64_t samples, const std::stop_token& stop);
   /// Restores the weights; moves the cache position that the round's blocks share.
   virtual void begin_round() = 0;
-  /// Runs one block; live ones also before prepare(). Throws what the pipeline or the step throws;
-  /// Error(interrupted) on `stop`.
+  /// Runs one block; live blocks also before prepare(). Throws what the pipeline or the step
+  /// throws, and Error(interrupted) on `stop`.
   virtual BlockResult run(const BlockRequest& request, const std::stop_token& stop) = 0;
-  /// Seconds now. The bisector reads time from nowhere else.
+  /// The current time in seconds: the only clock that the bisector reads.
   [[nodiscard]] virtual double clock() const = 0;
-  /// Counters of the machine that the blocks run on; default: this one. Called between blocks.
+  /// Counters of the machine that the blocks run on; by default this one. Called between blocks.
   [[nodiscard]] virtual MachineReading read_machine() const;
 };
 

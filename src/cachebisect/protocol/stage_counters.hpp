@@ -1,4 +1,4 @@
-// What the inline probes saw of one stage.
+// What the inline probes measured of one stage.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ struct StageCounters {
   std::uint64_t samples = 0;
   double busy_seconds = 0;  ///< wall time, waiting included
   double cpu_seconds = 0;
-  /// Inside a section that the workers of the whole pipeline enter one at a time, waiting for it
-  /// not counted.
+  /// Inside a section that all workers of the pipeline enter one at a time, without the wait for
+  /// it.
   double serial_seconds = 0;
   double slot_write_seconds = 0;  ///< writing samples into batch slots
-  std::uint64_t slot_writes = 0;  ///< samples behind slot_write_seconds
+  std::uint64_t slot_writes = 0;  ///< samples counted in slot_write_seconds
 
   StageCounters& operator+=(const StageCounters& other) noexcept {
     samples += other.samples;

@@ -187,7 +187,7 @@ Json remedy(const Remedy& r) {
           {"measured", number(r.measured)}};
 }
 
-Json what_if(const WhatIfReport& w) {
+Json what_if(const WhatIfResult& w) {
   return {{"change", w.change},
           {"predicted", rate(w.predicted)},
           {"measured", rate(w.measured)},

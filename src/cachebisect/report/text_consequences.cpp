@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cachebisect/report/number_format.hpp"
+#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/report/text_layout.hpp"
 
 namespace cachebisect {

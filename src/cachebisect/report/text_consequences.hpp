@@ -10,6 +10,7 @@
 namespace cachebisect {
 
 /// Wrapped to `columns`, each line ended; empty where nothing of it was measured.
-[[nodiscard]] CACHEBISECT_API std::string consequences_text(const Report& report, int columns);
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::string consequences_text(const Report& report,
+                                                                     int columns);
 
 }  // namespace cachebisect

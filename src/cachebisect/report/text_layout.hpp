@@ -10,15 +10,15 @@
 namespace cachebisect {
 
 /// Columns that a text takes: code points of UTF-8, escape sequences not counted.
-CACHEBISECT_API std::size_t display_width(std::string_view text) noexcept;
+CACHEBISECT_INTERNAL_API std::size_t display_width(std::string_view text) noexcept;
 /// Words wrapped to `columns`, later lines indented; ends in a newline.
-CACHEBISECT_API std::string wrap(std::string_view text, int columns, int indent);
+CACHEBISECT_INTERNAL_API std::string wrap(std::string_view text, int columns, int indent);
 
 /// `text` with a capital first and a full stop last.
-CACHEBISECT_API std::string as_sentence(std::string text);
+CACHEBISECT_INTERNAL_API std::string as_sentence(std::string text);
 
 /// ANSI colours, or nothing.
-class CACHEBISECT_API TextPaint {
+class CACHEBISECT_INTERNAL_API TextPaint {
  public:
   explicit TextPaint(bool color) : color_(color) {}
   [[nodiscard]] std::string bold(std::string_view text) const { return painted(text, "1"); }
@@ -34,7 +34,7 @@ class CACHEBISECT_API TextPaint {
 enum class Align { left, right };
 
 /// A table whose columns are as wide as their widest cell, two spaces apart.
-class CACHEBISECT_API TextTable {
+class CACHEBISECT_INTERNAL_API TextTable {
  public:
   struct Column {
     std::string title;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cachebisect/report/number_format.hpp"
+#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/report/text_consequences.hpp"
 #include "cachebisect/report/text_layout.hpp"
 #include "cachebisect/report/what_if_text.hpp"

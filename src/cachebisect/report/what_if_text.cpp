@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cachebisect/report/number_format.hpp"
+#include "cachebisect/base/number_format.hpp"
 
 namespace cachebisect {
 namespace {
@@ -33,13 +33,13 @@ std::string what_if_table(const Report& report, const TextPaint& paint, int colu
   if (report.what_ifs.empty()) return "";
   const bool verified =
       std::any_of(report.what_ifs.begin(), report.what_ifs.end(),
-                  [](const WhatIfReport& what_if) { return what_if.measured.value.has_value(); });
+                  [](const WhatIfResult& what_if) { return what_if.measured.value.has_value(); });
   std::vector<TextTable::Column> titles{{"what if, samples/s", Align::left},
                                         {"predicted (interval)", Align::right}};
   if (verified) titles.push_back({"measured (interval)", Align::right});
   TextTable table(titles);
   std::string notes;
-  for (const WhatIfReport& what_if : report.what_ifs) {
+  for (const WhatIfResult& what_if : report.what_ifs) {
     std::vector<std::string> row{what_if.change, rate_with_interval(what_if.predicted)};
     if (verified) row.push_back(rate_with_interval(what_if.measured));
     table.add(row);

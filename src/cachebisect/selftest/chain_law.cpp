@@ -4,9 +4,9 @@
 
 namespace cachebisect::selftest {
 
-LawInput chain_law(const SimulatedChain& chain, int boundary) {
+Demands chain_law(const SimulatedChain& chain, int boundary) {
   const auto batch = static_cast<double>(chain.batch_size);
-  LawInput input;
+  Demands input;
   input.workers = chain.workers;
   input.cores = chain.cores;
   input.step_seconds = chain.step_seconds / batch;

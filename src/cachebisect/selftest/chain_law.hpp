@@ -2,11 +2,11 @@
 #pragma once
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/costs/law.hpp"
+#include "cachebisect/bisect/costs/demands.hpp"
 #include "cachebisect/simulate/simulated_chain.hpp"
 
 namespace cachebisect::selftest {
 
-CACHEBISECT_API LawInput chain_law(const SimulatedChain& chain, int boundary);
+CACHEBISECT_INTERNAL_API Demands chain_law(const SimulatedChain& chain, int boundary);
 
 }  // namespace cachebisect::selftest

@@ -31,12 +31,12 @@ struct DrawOptions {
 
 /// The corpus of the published accuracy: 3 to 30 stages, every shape, kind and category. Simulated,
 /// or such as this machine's executor can run exactly on `cores`.
-CACHEBISECT_API DrawOptions corpus(bool simulated, int cores);
+CACHEBISECT_INTERNAL_API DrawOptions corpus(bool simulated, int cores);
 
 /// Draws until the chain has the shape it should have. In real time one server is also at least 10%
 /// slower than the next at the boundary after the planted stage, so that truth does not hang on the
 /// last microsecond. Equal seeds and options give equal chains. Throws Error(usage) when no chain
 /// fits the options.
-CACHEBISECT_API PlantedChain draw(std::uint64_t seed, const DrawOptions& options);
+CACHEBISECT_INTERNAL_API PlantedChain draw(std::uint64_t seed, const DrawOptions& options);
 
 }  // namespace cachebisect::selftest

@@ -22,9 +22,9 @@ enum class Pattern {
   ramp,        ///< many equal stages, none of them above min_drop
   contention,  ///< the training step computes on the cores that the workers want
 };
-CACHEBISECT_API const char* to_string(Pattern shape) noexcept;
+CACHEBISECT_INTERNAL_API const char* to_string(Pattern shape) noexcept;
 /// Throws Error(usage) for a word that names no shape.
-CACHEBISECT_API Pattern pattern_of(const std::string& text);
+CACHEBISECT_INTERNAL_API Pattern pattern_of(const std::string& text);
 
 /// Drops are shares of throughput, 1 - T(s-1)/T(s).
 struct Truth {
@@ -48,20 +48,20 @@ struct PlantedChain {
   Truth truth;
 
   /// Category of a stage (1-based) as it was planted: read, decode, augment, collate or copy.
-  [[nodiscard]] CACHEBISECT_API Category category(int stage) const;
+  [[nodiscard]] CACHEBISECT_INTERNAL_API Category category(int stage) const;
 };
 
 /// The truth of a chain by a long run of the same ring in virtual time. None where a stage makes
 /// the chain faster by more than half a percent: nobody can say what such a chain should be blamed
 /// for.
-CACHEBISECT_API std::optional<Truth> measure_truth(const SimulatedChain& chain);
+CACHEBISECT_INTERNAL_API std::optional<Truth> measure_truth(const SimulatedChain& chain);
 /// The truth of the same chain where the planted stages run it in real time: they make good for
 /// having waited for a core, so that cores limit only who wants more than all of them.
-CACHEBISECT_API std::optional<Truth> planned_truth(const SimulatedChain& chain);
+CACHEBISECT_INTERNAL_API std::optional<Truth> planned_truth(const SimulatedChain& chain);
 /// True where the chain leaves a fifth of so many cores free at every boundary.
-CACHEBISECT_API bool leaves_cores_free(const PlantedChain& planted, double cores);
+CACHEBISECT_INTERNAL_API bool leaves_cores_free(const PlantedChain& planted, double cores);
 /// The pipeline file of such a chain, for the emulated device. Throws Error(usage) for costs that
 /// only a simulation can have: memory, collate, a busy training thread.
-CACHEBISECT_API std::string pipeline_json(const PlantedChain& planted);
+CACHEBISECT_INTERNAL_API std::string pipeline_json(const PlantedChain& planted);
 
 }  // namespace cachebisect::selftest

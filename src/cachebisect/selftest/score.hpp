@@ -13,9 +13,9 @@ namespace cachebisect::selftest {
 
 enum class Outcome { right, wrong, inconclusive };
 /// "right", "wrong" or "inconclusive".
-CACHEBISECT_API const char* to_string(Outcome outcome) noexcept;
+CACHEBISECT_INTERNAL_API const char* to_string(Outcome outcome) noexcept;
 /// Throws Error(usage) for another word.
-CACHEBISECT_API Outcome outcome_of(const std::string& text);
+CACHEBISECT_INTERNAL_API Outcome outcome_of(const std::string& text);
 
 /// Plain, so that it can be written to a line and read again.
 struct Score {
@@ -47,15 +47,15 @@ struct Score {
 /// A drop is right when it names the stage with the largest true drop, or one within 10% of it, or
 /// when it says that they are tied; flat and spread are right by the true loss and drops, which may
 /// lie within half a percent of min_drop.
-CACHEBISECT_API Score score(const Report& report, const PlantedChain& planted);
+CACHEBISECT_INTERNAL_API Score score(const Report& report, const PlantedChain& planted);
 
 /// A score as one line of JSON without the newline, and back. Unknown keys are ignored; throws
 /// Error(usage) for what is no score.
-CACHEBISECT_API std::string to_line(const Score& score);
-CACHEBISECT_API Score score_of(const std::string& line);
+CACHEBISECT_INTERNAL_API std::string to_line(const Score& score);
+CACHEBISECT_INTERNAL_API Score score_of(const std::string& line);
 
 /// One line a chain, for people.
-CACHEBISECT_API std::string row(const Score& score);
-CACHEBISECT_API std::string row_header();
+CACHEBISECT_INTERNAL_API std::string row(const Score& score);
+CACHEBISECT_INTERNAL_API std::string row_header();
 
 }  // namespace cachebisect::selftest

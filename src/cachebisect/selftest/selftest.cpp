@@ -1,13 +1,11 @@
 #include "cachebisect/selftest/selftest.hpp"
 
 #include <algorithm>
-#include <memory>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
-#include "cachebisect/train/train_step.hpp"
+#include "cachebisect/replay/job/open_job.hpp"
 
 namespace cachebisect::selftest {
 namespace {
@@ -32,10 +30,8 @@ bool Result::any_wrong() const {
 
 Report bisect_planted(const PlantedChain& planted, const BisectOptions& options,
                       const Registry& registry) {
-  const Pipeline pipeline = Pipeline::from_json(pipeline_json(planted), registry);
-  const std::shared_ptr<Device> device = make_device(pipeline.spec());
-  const auto step = make_train_step(pipeline, *device, planted.chain.workers, registry);
-  PipelineReplayer replayer(pipeline, device, step);
+  const Job job = open_job(Pipeline::from_json(pipeline_json(planted), registry), &registry);
+  PipelineReplayer replayer = job.make_replayer();
   return bisect(replayer, options);
 }
 

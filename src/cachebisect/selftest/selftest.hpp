@@ -26,7 +26,7 @@ struct Options {
   std::stop_token stop{};
 };
 
-struct CACHEBISECT_API Result {
+struct CACHEBISECT_INTERNAL_API Result {
   Options options;
   std::vector<Score> scores;
   bool interrupted = false;
@@ -37,13 +37,14 @@ struct CACHEBISECT_API Result {
 /// Draws chains for the cores of this machine, runs each on the emulated device and scores the
 /// verdict. `registry` must hold the synthetic stages. A stop leaves the chain in work out. Throws
 /// Error(usage) for options out of range, and what a run throws.
-CACHEBISECT_API Result run(const Options& options, const Registry& registry);
+CACHEBISECT_INTERNAL_API Result run(const Options& options, const Registry& registry);
 
 /// The verdict on one planted chain, by the real executor on the emulated device.
-CACHEBISECT_API Report bisect_planted(const PlantedChain& planted, const BisectOptions& options,
-                                      const Registry& registry);
+CACHEBISECT_INTERNAL_API Report bisect_planted(const PlantedChain& planted,
+                                               const BisectOptions& options,
+                                               const Registry& registry);
 
 /// What came out, as one indented JSON object that ends in a newline.
-CACHEBISECT_API void write_json(const Result& result, std::ostream& out);
+CACHEBISECT_INTERNAL_API void write_json(const Result& result, std::ostream& out);
 
 }  // namespace cachebisect::selftest

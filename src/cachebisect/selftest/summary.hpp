@@ -14,7 +14,7 @@
 namespace cachebisect::selftest {
 
 /// `part` of `whole`, with its 95% Clopper-Pearson interval.
-struct CACHEBISECT_API Rate {
+struct CACHEBISECT_INTERNAL_API Rate {
   std::size_t part = 0;
   std::size_t whole = 0;
   [[nodiscard]] double share() const noexcept;  ///< 0 of none
@@ -24,16 +24,16 @@ struct CACHEBISECT_API Rate {
 using Question = std::function<bool(const Score&)>;
 
 /// How many of the scores that `asked` holds for `yes` holds for too.
-CACHEBISECT_API Rate rate(const std::vector<Score>& scores, const Question& asked,
-                          const Question& yes);
+CACHEBISECT_INTERNAL_API Rate rate(const std::vector<Score>& scores, const Question& asked,
+                                   const Question& yes);
 /// How many of the printed intervals hold the truth.
-CACHEBISECT_API Rate coverage(const std::vector<Score>& scores);
+CACHEBISECT_INTERNAL_API Rate coverage(const std::vector<Score>& scores);
 /// Seconds measured, quantile over the scores that `asked` holds for; none where there are none.
-CACHEBISECT_API std::optional<double> seconds(const std::vector<Score>& scores,
-                                              const Question& asked, double probability);
+CACHEBISECT_INTERNAL_API std::optional<double> seconds(const std::vector<Score>& scores,
+                                                       const Question& asked, double probability);
 
 /// The table of all of them: outcomes, false alarms, coverage, times, and outcomes by what was
 /// planted.
-CACHEBISECT_API std::string summary(const std::vector<Score>& scores);
+CACHEBISECT_INTERNAL_API std::string summary(const std::vector<Score>& scores);
 
 }  // namespace cachebisect::selftest

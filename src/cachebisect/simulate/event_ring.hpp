@@ -7,11 +7,11 @@
 namespace cachebisect {
 
 /// For chains with workers. `ring` must outlive the call.
-[[nodiscard]] CACHEBISECT_API RingRun run_by_events(const SimulatedRing& ring,
-                                                    const RingRequest& request);
+[[nodiscard]] CACHEBISECT_INTERNAL_API RingRun run_by_events(const SimulatedRing& ring,
+                                                             const RingRequest& request);
 /// The same, ended as soon as the ring is in a state in which it was before: it goes round for ever
 /// then. RingRun::cycle_steps says how many steps that takes.
-[[nodiscard]] CACHEBISECT_API RingRun run_to_cycle(const SimulatedRing& ring,
-                                                   const RingRequest& request);
+[[nodiscard]] CACHEBISECT_INTERNAL_API RingRun run_to_cycle(const SimulatedRing& ring,
+                                                            const RingRequest& request);
 
 }  // namespace cachebisect

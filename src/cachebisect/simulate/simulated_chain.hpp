@@ -18,7 +18,7 @@ enum class CostKind {
   memory,   ///< on a core and on the memory bandwidth that all share
   payload,  ///< free itself; changes the bytes of the sample, which the copy pays
 };
-CACHEBISECT_API const char* to_string(CostKind kind) noexcept;
+CACHEBISECT_INTERNAL_API const char* to_string(CostKind kind) noexcept;
 
 struct SimulatedStage {
   std::string name{};
@@ -30,7 +30,7 @@ struct SimulatedStage {
 };
 
 /// Sample stages (the first is the source), then collate and copy, which the simulation adds.
-struct CACHEBISECT_API SimulatedChain {
+struct CACHEBISECT_INTERNAL_API SimulatedChain {
   std::vector<SimulatedStage> stages;
   std::int64_t batch_size = 8;
   int workers = 2;  ///< 0: inside the training thread
@@ -61,6 +61,6 @@ struct CACHEBISECT_API SimulatedChain {
 };
 
 /// What a Replayer says of such a chain. Throws Error(usage) for a chain that cannot run.
-CACHEBISECT_API ChainDescription describe(const SimulatedChain& chain);
+CACHEBISECT_INTERNAL_API ChainDescription describe(const SimulatedChain& chain);
 
 }  // namespace cachebisect

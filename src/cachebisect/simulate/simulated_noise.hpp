@@ -27,7 +27,7 @@ struct SimulatedNoise {
   double trace_seconds = 0.02;
 };
 
-class CACHEBISECT_API NoiseModel {
+class CACHEBISECT_INTERNAL_API NoiseModel {
  public:
   NoiseModel(SimulatedNoise noise, std::uint64_t seed);
 

@@ -1,83 +1,84 @@
 #include "cachebisect/simulate/simulated_overrides.hpp"
 
-#include <charconv>
+#include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <vector>
+
+#include "cachebisect/base/number_parse.hpp"
+#include "cachebisect/base/setting_path.hpp"
+#include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
 namespace {
 
-std::optional<double> number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-bool set_count(int& target, std::optional<double> value, int least) {
-  constexpr double kMost = 1e6;
-  if (!value || *value != std::floor(*value) || *value < least || *value > kMost) return false;
-  target = static_cast<int>(*value);
+template <class Target>
+bool set_count(Target& target, std::string_view value, const settings::Count& setting) {
+  // As in a pipeline file, 4.0 is an integer too.
+  const auto number = parse_number<double>(value);
+  if (!number || *number != std::floor(*number)) return false;
+  if (*number < static_cast<double>(setting.min) || *number > static_cast<double>(setting.max)) {
+    return false;
+  }
+  target = static_cast<Target>(*number);
   return true;
 }
 
-bool set_seconds(double& target, std::optional<double> value, double unit) {
-  if (!value || !(*value >= 0)) return false;
-  target = *value * unit;
+bool set_scaled(double& target, std::string_view value, double unit) {
+  const auto number = parse_number<double>(value);
+  if (!number || *number < 0) return false;
+  target = *number * unit;
   return true;
 }
 
 bool set_copy(SimulatedChain& chain, std::string_view parameter, const std::string& value) {
-  if (parameter == "prefetch") return set_count(chain.copy_prefetch, number(value), 0);
+  if (parameter == "prefetch") {
+    return set_count(chain.copy_prefetch, value, settings::kCopyPrefetch);
+  }
   if (parameter != "non_blocking" || (value != "true" && value != "false")) return false;
   chain.copy_non_blocking = value == "true";
   return true;
 }
 
-SimulatedStage* find_stage(SimulatedChain& chain, std::string_view name) {
-  for (auto& stage : chain.stages) {
-    if (stage.name == name) return &stage;
-  }
-  int index = -1;
-  if (!set_count(index, number(name), 0)) return nullptr;
-  const auto at = static_cast<std::size_t>(index);
-  return at < chain.stages.size() ? &chain.stages[at] : nullptr;
+SimulatedStage* find_stage(SimulatedChain& chain, const std::string& name) {
+  const auto named = std::ranges::find(chain.stages, name, &SimulatedStage::name);
+  if (named != chain.stages.end()) return &*named;
+  const auto index = parse_number<std::size_t>(name);
+  return index && *index < chain.stages.size() ? &chain.stages[*index] : nullptr;
 }
 
-bool set_stage(SimulatedChain& chain, std::string_view path, const std::string& value) {
-  const std::size_t dot = path.rfind('.');
-  if (dot == std::string_view::npos) return false;
-  const std::string_view name = path.substr(0, dot);
-  const std::string_view parameter = path.substr(dot + 1);
+bool set_stage(SimulatedChain& chain, const std::string& name, std::string_view parameter,
+               const std::string& value) {
   if (name == "copy") return set_copy(chain, parameter, value);
   SimulatedStage* const stage = find_stage(chain, name);
   if (stage == nullptr) return false;
   const bool pays = stage->kind == CostKind::payload;
-  if (parameter == "us" && !pays) return set_seconds(stage->seconds, number(value), 1e-6);
-  if (parameter == "bytes" && pays) return set_seconds(stage->bytes, number(value), 1);
+  if (parameter == "us" && !pays) return set_scaled(stage->seconds, value, 1e-6);
+  if (parameter == "bytes" && pays) return set_scaled(stage->bytes, value, 1);
   return false;
 }
 
-bool set(SimulatedChain& chain, const std::string& path, const std::string& value) {
-  constexpr std::string_view kStages = "stages.";
-  if (path == "workers") return set_count(chain.workers, number(value), 0);
-  if (path == "prefetch") return set_count(chain.ring_prefetch, number(value), 0);
-  if (path == "batch_size") {
-    int batch = 0;
-    if (!set_count(batch, number(value), 1)) return false;
-    chain.batch_size = batch;
-    return true;
+bool set_device(SimulatedChain& chain, std::string_view parameter, const std::string& value) {
+  if (parameter == "step_ms") return set_scaled(chain.step_seconds, value, 1e-3);
+  if (parameter == "copy_latency_us") return set_scaled(chain.copy_latency_seconds, value, 1e-6);
+  if (parameter != "copy_gb_per_s") return false;
+  return set_scaled(chain.copy_bytes_per_second, value, 1e9) && chain.copy_bytes_per_second > 0;
+}
+
+bool set(SimulatedChain& chain, const std::string& text, const std::string& value) {
+  const auto path = SettingPath::from_dotted(text);
+  if (!path) return false;
+  const std::vector<std::string>& parts = path->parts();
+  if (parts.size() == 1) {
+    if (text == settings::kWorkers.key) return set_count(chain.workers, value, settings::kWorkers);
+    if (text == settings::kPrefetch.key) {
+      return set_count(chain.ring_prefetch, value, settings::kPrefetch);
+    }
+    return text == settings::kBatchSize.key &&
+           set_count(chain.batch_size, value, settings::kBatchSize);
   }
-  if (path == "emulate.step_ms") return set_seconds(chain.step_seconds, number(value), 1e-3);
-  if (path == "emulate.copy_latency_us") {
-    return set_seconds(chain.copy_latency_seconds, number(value), 1e-6);
-  }
-  if (path == "emulate.copy_gb_per_s") {
-    const auto rate = number(value);
-    return rate && *rate > 0 && set_seconds(chain.copy_bytes_per_second, rate, 1e9);
-  }
-  if (!path.starts_with(kStages)) return false;
-  return set_stage(chain, std::string_view(path).substr(kStages.size()), value);
+  if (parts.size() == 2) return parts[0] == "emulate" && set_device(chain, parts[1], value);
+  return parts.size() == 3 && parts[0] == "stages" && set_stage(chain, parts[1], parts[2], value);
 }
 
 }  // namespace

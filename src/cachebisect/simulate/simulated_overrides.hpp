@@ -14,7 +14,7 @@ namespace cachebisect {
 /// nothing to a simulated chain. Paths: workers, batch_size, prefetch, stages.NAME.us,
 /// stages.NAME.bytes (NAME or 0-based number), stages.copy.prefetch, stages.copy.non_blocking,
 /// emulate.step_ms, emulate.copy_gb_per_s, emulate.copy_latency_us.
-[[nodiscard]] CACHEBISECT_API std::optional<SimulatedChain> with_overrides(
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<SimulatedChain> with_overrides(
     SimulatedChain chain, const std::map<std::string, std::string>& overrides);
 
 }  // namespace cachebisect

@@ -32,7 +32,7 @@ struct SimulatedOptions {
 
 /// Supports every arm; of overrides those that with_overrides() knows. Deterministic by its seed.
 /// Not thread safe.
-class CACHEBISECT_API SimulatedReplayer final : public Replayer {
+class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
  public:
   /// Throws Error(usage) for a chain that cannot run.
   explicit SimulatedReplayer(SimulatedChain chain, SimulatedOptions options = {});
@@ -49,8 +49,6 @@ class CACHEBISECT_API SimulatedReplayer final : public Replayer {
   [[nodiscard]] double clock() const override { return clock_; }
   /// Of virtual time, in which no other program runs.
   [[nodiscard]] MachineReading read_machine() const override;
-
-  [[nodiscard]] int blocks_run() const noexcept { return blocks_; }
 
  private:
   struct QuietBlock {

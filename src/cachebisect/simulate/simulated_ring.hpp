@@ -35,7 +35,7 @@ struct RingRun {
 };
 
 /// Deterministic: equal arguments give equal runs. Not thread safe.
-class CACHEBISECT_API SimulatedRing {
+class CACHEBISECT_INTERNAL_API SimulatedRing {
  public:
   /// Throws Error(usage) for a chain that cannot run.
   explicit SimulatedRing(SimulatedChain chain);

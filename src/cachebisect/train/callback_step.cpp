@@ -1,4 +1,4 @@
-// A training step of the library's user, as a callable.
+// A training step made from the user's callable.
 #include <utility>
 
 #include "cachebisect/base/error.hpp"

@@ -22,7 +22,7 @@ class EmulatedStep final : public TrainStep {
   void step(const DeviceBatch& /*batch*/, const StepContext& context) override {
     context.device->enqueue_work(*context.stream, mean_seconds_ * jitter_.factor(context.index));
   }
-  // There are no weights, so there is nothing that a round could leave changed.
+  // There are no weights to restore.
   bool snapshot() override { return true; }
 
  private:

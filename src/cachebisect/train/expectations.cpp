@@ -1,4 +1,4 @@
-// Does what the chain gives fit what the step expects? Every refusal names the stage that mends it.
+// Checks that what the chain gives is what the step expects. Every message names the stage to add.
 #include <algorithm>
 #include <string>
 
@@ -22,7 +22,7 @@ std::string join(const Range& items, const std::string& separator, Text text) {
   return joined;
 }
 
-/// Collects what every message says: whose field, what is needed, what comes.
+/// Checks one field; every message says what the step needs and what the chain gives.
 class FieldCheck {
  public:
   FieldCheck(const std::string& step, const ExpectedField& expected, const FieldSpec& given)
@@ -55,7 +55,7 @@ class FieldCheck {
     if (!is_float(given_.dtype) && wants_float) {
       refuse(wanted, "add augment.to_float before collate, or device.to_float after the copy");
     }
-    if (!wants_float) refuse(wanted, "take a source or stage that puts it out as " + first);
+    if (!wants_float) refuse(wanted, "use a source or stage that outputs it as " + first);
     refuse(wanted,
            R"(add augment.cast before collate, or device.cast after the copy, with "dtype": ")" +
                first + '"');
@@ -66,7 +66,7 @@ class FieldCheck {
     std::string remedy = "change the stages so that the field has " +
                          std::to_string(expected_.layout.size()) + " dimensions, batch first";
     if (expected_.layout == "N" && given_.shape.rank() == 2) {
-      remedy = "take out the stage that makes it one_hot";
+      remedy = "remove the stage that makes it one_hot";
     } else if (expected_.layout.size() == 4 && given_.shape.rank() == 2) {
       remedy = "add the decode stage that makes an image of these bytes";
     }
@@ -99,7 +99,7 @@ class FieldCheck {
            std::to_string(expected_.width > 0 ? expected_.width : expected_.height);
   }
 
-  /// "NCHW [N, 3, 224, 224]", with letters where any size will do.
+  /// "NCHW [N, 3, 224, 224]", with letters in place of sizes that do not matter.
   [[nodiscard]] std::string shape_text() const {
     const auto size_of_axis = [this](char letter) {
       const std::int64_t size = letter == 'C'   ? expected_.channels
@@ -128,7 +128,7 @@ void check_expectations(const TrainStep& step, const BatchSpec& given) {
       throw Error(ErrorKind::usage, "field '" + expected.name + "': the training step '" + name +
                                         "' needs it, the chain gives " +
                                         (there.empty() ? "no field" : there) +
-                                        "; take a read and decode stage that make it");
+                                        "; use read and decode stages that make it");
     }
     FieldCheck(name, expected, *field).run();
   }

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/shared_library.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 #include "cachebisect/train/module_path.hpp"
 #include "cachebisect/train/train_step.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder of the library that this code is in.
+/// The folder of the core library.
 fs::path core_folder() {
   Dl_info info{};
   const auto* here = reinterpret_cast<const void*>(&torch_module_candidates);
@@ -33,27 +34,24 @@ fs::path find_module(const std::string& model) {
                            model);
 }
 
-/// The module stays in memory once opened (RTLD_NODELETE): LibTorch does not survive being
-/// unloaded.
-std::shared_ptr<void> open_library(const fs::path& file) {
-  void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr) {
-    const char* reason = dlerror();
-    throw Error(ErrorKind::usage, "the LibTorch module " + file.string() + " cannot be opened: " +
-                                      (reason ? reason : "no reason given") +
+/// The module stays in memory once opened, because LibTorch cannot be unloaded.
+std::shared_ptr<const SharedLibrary> open_library(const fs::path& file) {
+  auto library = std::make_shared<const SharedLibrary>(file, SharedLibrary::Unload::never);
+  if (!library->is_open()) {
+    throw Error(ErrorKind::usage, "the LibTorch module " + file.string() +
+                                      " cannot be opened: " + library->error() +
                                       "; build it again on this machine (scripts/run)");
   }
-  return {handle, [](void* opened) { dlclose(opened); }};
+  return library;
 }
 
-const TorchModule& entry_of(void* handle, const fs::path& file) {
-  using Entry = const TorchModule* (*)();
-  const auto entry = reinterpret_cast<Entry>(dlsym(handle, "cachebisect_torch_module"));
+const TorchModule& entry_of(const SharedLibrary& library, const fs::path& file) {
+  const auto entry = library.function<const TorchModule* (*)()>("cachebisect_torch_module");
   const TorchModule* module = entry == nullptr ? nullptr : entry();
   if (module == nullptr) {
     throw Error(ErrorKind::usage,
                 file.string() +
-                    " is no LibTorch module of cachebisect: it has no entry point "
+                    " is not a LibTorch module of cachebisect: it has no entry point "
                     "cachebisect_torch_module; check CACHEBISECT_MODULE_PATH");
   }
   if (std::strcmp(module->abi, plugin_abi()) != 0) {
@@ -68,8 +66,8 @@ const TorchModule& entry_of(void* handle, const fs::path& file) {
 
 std::shared_ptr<TrainStep> make_model_step(const ModelStepRequest& request) {
   const fs::path file = find_module(request.train.model);
-  std::shared_ptr<void> library = open_library(file);
-  const TorchModule& module = entry_of(library.get(), file);
+  std::shared_ptr<const SharedLibrary> library = open_library(file);
+  const TorchModule& module = entry_of(*library, file);
   const auto destroy = module.destroy_step;
   return {module.make_step(request),
           [library = std::move(library), destroy](TrainStep* step) { destroy(step); }};

@@ -19,7 +19,7 @@ namespace cachebisect {
 struct ExpectedField {
   std::string name;
   std::vector<DType> dtypes{};  ///< any of these; empty: any
-  /// "NCHW", "N", ...; the letters are counted, and C, H, W checked below when > 0.
+  /// "NCHW", "N", ...; one letter per dimension. C, H and W are checked if the sizes below are > 0.
   std::string layout{};
   std::int64_t channels = 0;
   std::int64_t height = 0;
@@ -32,19 +32,19 @@ struct StepContext {
   std::uint64_t index = 0;  ///< of the step, from 0
 };
 
-/// Called from one thread, the training thread.
+/// Called only from the training thread.
 class CACHEBISECT_API TrainStep {
  public:
   virtual ~TrainStep();
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual std::vector<ExpectedField> expects() const { return {}; }
-  /// Enqueues one step on context.stream and returns. Never writes the batch, whose buffers are
-  /// reused after an event recorded on return. Throws Error(data) when the step fails.
+  /// Enqueues one step on context.stream and returns. Must not write the batch, whose buffers are
+  /// reused after an event recorded on return. Throws Error(data) if the step fails.
   virtual void step(const DeviceBatch& batch, const StepContext& context) = 0;
-  /// Waits for what step() enqueued and returns the loss, as loss.item() does; none when there is
-  /// no loss.
+  /// Waits for what step() enqueued and returns the loss, as loss.item() does; empty if there is no
+  /// loss.
   virtual std::optional<double> loss() { return std::nullopt; }
-  /// Weights: false when the step cannot keep and restore them (the report says so).
+  /// Keeps the weights for restore(); false if the step cannot (the report says so).
   virtual bool snapshot() { return false; }
   virtual void restore() {}
 };
@@ -57,7 +57,7 @@ CACHEBISECT_API std::unique_ptr<TrainStep> make_callback_step(
 CACHEBISECT_API std::unique_ptr<TrainStep> make_emulated_step(const EmulateSpec& emulate,
                                                               std::uint64_t seed);
 
-/// Throws Error(usage) naming field, what the step needs and what the chain gives.
+/// Throws Error(usage) naming the field, what the step needs and what the chain gives.
 CACHEBISECT_API void check_expectations(const TrainStep& step, const BatchSpec& given);
 
 /// What the LibTorch module needs to make a step.
@@ -81,9 +81,9 @@ struct TorchModule {
   std::int64_t (*parameter_count)(const char* model, std::int64_t classes);
 };
 
-/// Opens the LibTorch module (CACHEBISECT_MODULE_PATH, beside the executable, ../lib/cachebisect)
+/// Opens the LibTorch module (CACHEBISECT_MODULE_PATH, next to the executable, ../lib/cachebisect)
 /// and makes the step; the module stays open as long as the step. Throws Error(usage) with the
-/// remedy when it is not found.
+/// remedy if the module is not found.
 CACHEBISECT_API std::shared_ptr<TrainStep> make_model_step(const ModelStepRequest& request);
 
 }  // namespace cachebisect

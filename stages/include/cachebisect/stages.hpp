@@ -15,9 +15,9 @@ namespace cachebisect::stages {
 /// Adds every built-in stage to the registry.
 CACHEBISECT_API void register_all(Registry& registry);
 
-/// Any built-in stage, from the JSON object that a pipeline file would hold, without "use":
-/// make("augment.rotate", R"({"degrees": [-15, 15]})"). Throws Error(usage) that names the type or
-/// the parameter that is wrong, as do the functions below. All of these are thread safe.
+/// Any built-in stage, from its JSON object as in a pipeline file, without "use":
+/// make("augment.rotate", R"({"degrees": [-15, 15]})"). Throws Error(usage) that names the
+/// wrong type or parameter, as do the functions below. All of them are thread safe.
 CACHEBISECT_API BuiltStage make(std::string_view type, std::string_view params_json = "{}");
 
 /// Sizes are in pixels; `size` is the side of a square, or give height and width.
@@ -44,7 +44,7 @@ struct RandomCropOptions {
   std::int64_t size = 0;
   std::int64_t height = 0;
   std::int64_t width = 0;
-  std::int64_t padding = 0;  ///< zeros on each side before cutting
+  std::int64_t padding = 0;  ///< zeros on each side before cropping
   std::vector<std::string> fields{"image"};
 };
 CACHEBISECT_API BuiltStage random_crop(const RandomCropOptions& options);
@@ -53,7 +53,7 @@ struct RandomResizedCropOptions {
   std::int64_t size = 0;
   std::int64_t height = 0;
   std::int64_t width = 0;
-  std::array<double, 2> scale{0.08, 1};           ///< share of the image's area
+  std::array<double, 2> scale{0.08, 1};           ///< share of the image area
   std::array<double, 2> ratio{3.0 / 4, 4.0 / 3};  ///< width over height
   std::string interpolation = "bilinear";
   bool antialias = true;
@@ -68,7 +68,7 @@ struct FlipOptions {
 CACHEBISECT_API BuiltStage horizontal_flip(const FlipOptions& options = {});
 CACHEBISECT_API BuiltStage vertical_flip(const FlipOptions& options = {});
 
-/// Factors are drawn from max(0, 1 - x) to 1 + x; hue turns by -hue to hue of a circle.
+/// Factors are drawn from max(0, 1 - x) to 1 + x; the hue shifts by -hue to hue of a full turn.
 struct ColorJitterOptions {
   double brightness = 0;
   double contrast = 0;
@@ -84,7 +84,7 @@ struct FieldOptions {
 /// uint8 0..255 to float32 0..1.
 CACHEBISECT_API BuiltStage to_float(const FieldOptions& options = {});
 
-/// One entry a channel, or one for all.
+/// One entry per channel, or one for all.
 struct NormalizeOptions {
   std::vector<double> mean;
   std::vector<double> std;

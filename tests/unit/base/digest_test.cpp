@@ -8,7 +8,7 @@
 
 using namespace cachebisect;
 
-TEST_CASE("SHA-256 gives the digests of FIPS 180-4's examples") {
+TEST_CASE("SHA-256 gives the digests of the examples in FIPS 180-4") {
   CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
@@ -21,7 +21,7 @@ TEST_CASE("SHA-256 gives the digests of FIPS 180-4's examples") {
         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST_CASE("SHA-256 pads right around the block's edge") {
+TEST_CASE("SHA-256 pads correctly around the block size") {
   // From `printf 'a%.0s' $(seq N) | sha256sum`.
   CHECK(sha256_hex(std::string(55, 'a')) ==
         "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
@@ -31,7 +31,7 @@ TEST_CASE("SHA-256 pads right around the block's edge") {
         "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
 }
 
-TEST_CASE("UTF-8 is checked to the letter") {
+TEST_CASE("UTF-8 is checked byte by byte") {
   CHECK_FALSE(first_invalid_utf8(""));
   CHECK_FALSE(first_invalid_utf8("plain \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf"));
   CHECK(first_invalid_utf8("ab\xff") == 2U);
@@ -43,5 +43,5 @@ TEST_CASE("UTF-8 is checked to the letter") {
   CHECK(first_invalid_utf8("\xf0\x80\x80\xaf") == 0U);  // overlong
   CHECK(first_invalid_utf8("\xed\xa0\x80") == 0U);      // surrogate
   CHECK(first_invalid_utf8("\xf4\x90\x80\x80") == 0U);  // beyond U+10FFFF
-  CHECK(first_invalid_utf8("\xf0\x9f\x98\x41") == 0U);  // last byte no continuation
+  CHECK(first_invalid_utf8("\xf0\x9f\x98\x41") == 0U);  // last byte is not a continuation
 }

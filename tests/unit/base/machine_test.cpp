@@ -11,9 +11,9 @@
 #include "cachebisect/base/random.hpp"
 
 using namespace cachebisect;
-using cachebisect::testing::FakeRoot;
+using cachebisect::test::FakeRoot;
 
-TEST_CASE("a machine without limits") {
+TEST_CASE("a machine without limits has all its cores and memory") {
   const FakeRoot root;
   const MachineInfo info = probe_machine(root.path());
   CHECK(info.cpu == "Test CPU 9000");
@@ -24,7 +24,7 @@ TEST_CASE("a machine without limits") {
   CHECK(info.usable_cpus >= 1);
 }
 
-TEST_CASE("cgroup v2 limits hold, a parent's too") {
+TEST_CASE("cgroup v2 limits apply, also those of a parent") {
   const FakeRoot root;
   root.write("/proc/self/cgroup", "0::/job/step\n");
   root.write("/sys/fs/cgroup/job/cpu.max", "50000 100000\n");
@@ -38,7 +38,7 @@ TEST_CASE("cgroup v2 limits hold, a parent's too") {
   CHECK(info.memory_available_bytes == 500000);
 }
 
-TEST_CASE("cgroup v1 limits") {
+TEST_CASE("cgroup v1 limits apply") {
   const FakeRoot root;
   root.write("/proc/self/cgroup", "4:cpu,cpuacct:/x\n3:memory:/x\n");
   root.write("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "25000\n");
@@ -51,7 +51,7 @@ TEST_CASE("cgroup v1 limits") {
   CHECK(info.memory_available_bytes == 0);
 }
 
-TEST_CASE("odd contents do no harm") {
+TEST_CASE("malformed contents do no harm") {
   const FakeRoot root;
   root.write("/proc/self/cgroup", "nonsense\n::\n0::/\n");
   root.write("/sys/fs/cgroup/cpu.max", "max\n");
@@ -62,7 +62,7 @@ TEST_CASE("odd contents do no harm") {
   CHECK_FALSE(info.virtualized.has_value());
 }
 
-TEST_CASE("the stolen share is that between two readings") {
+TEST_CASE("the stolen share is taken between two readings") {
   const FakeRoot root;
   CHECK_FALSE(read_cpu_times(root.path()).has_value());
   root.write("/proc/stat", "cpu  10 0 10 70 0 0 0 10 5 5\n");
@@ -74,7 +74,7 @@ TEST_CASE("the stolen share is that between two readings") {
   CHECK_FALSE(steal_share(*before, *before).has_value());
 }
 
-TEST_CASE("quotas keep their fractions, and the tightest on the path holds") {
+TEST_CASE("quotas keep their fractions, and the lowest on the path applies") {
   const FakeRoot root;
   root.write("/proc/self/cgroup", "0::/pod/container\n");
   root.write("/sys/fs/cgroup/cpu.max", "90000 100000\n");
@@ -83,14 +83,14 @@ TEST_CASE("quotas keep their fractions, and the tightest on the path holds") {
   CHECK(probe_machine(root.path()).usable_cpus == doctest::Approx(0.75));
 }
 
-TEST_CASE("inside a container the mount itself is the group, whatever path the kernel gives") {
+TEST_CASE("in a container the mount itself is the group, whatever path the kernel reports") {
   const FakeRoot root;
   root.write("/proc/self/cgroup", "0::/kubepods/not-mounted-here\n");
   root.write("/sys/fs/cgroup/cpu.max", "30000 100000\n");
   CHECK(probe_machine(root.path()).usable_cpus == doctest::Approx(0.3));
 }
 
-TEST_CASE("quotas of v1 and v2 side by side: the lesser") {
+TEST_CASE("of quotas in v1 and v2 the lower applies") {
   const FakeRoot root;
   root.write("/proc/self/cgroup", "4:cpu,cpuacct:/x\n0::/y\n");
   root.write("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "60000\n");
@@ -99,7 +99,7 @@ TEST_CASE("quotas of v1 and v2 side by side: the lesser") {
   CHECK(probe_machine(root.path()).usable_cpus == doctest::Approx(0.4));
 }
 
-TEST_CASE("no file of /proc or /sys can take the CPUs away") {
+TEST_CASE("no contents of /proc or /sys leave a process without CPUs") {
   const std::array<std::string, 14> contents{
       "",           "\n",         "max\n",           "max 100000\n",    "-1\n",
       "0 100000\n", "100000 0\n", "-5 100000\n",     "nan inf\n",       "inf 100000\n",
@@ -120,7 +120,7 @@ TEST_CASE("no file of /proc or /sys can take the CPUs away") {
   }
 }
 
-TEST_CASE("paths of groups that are no paths do no harm") {
+TEST_CASE("malformed group paths do no harm") {
   for (const std::string path : {"", "x", "x/y", "//", "/../..", ":", "0::", "::x", "0:x"}) {
     CAPTURE(path);
     const FakeRoot root;
@@ -159,13 +159,13 @@ TEST_CASE("random bytes in every file do no harm") {
   }
 }
 
-TEST_CASE("an Arm processor is named by its numbers") {
+TEST_CASE("an Arm processor is named by its part numbers") {
   const FakeRoot root;
   root.write("/proc/cpuinfo", "processor : 0\nCPU implementer : 0x41\nCPU part : 0xd0c\n");
   CHECK(probe_machine(root.path()).cpu == "Arm implementer 0x41, part 0xd0c");
 }
 
-TEST_CASE("times of the CPUs that this process may use") {
+TEST_CASE("CPU times are those of the CPUs that this process may use") {
   const FakeRoot root;
   root.write("/proc/stat",
              "cpu  600 0 0 0 0 0 0 0\ncpu0 100 0 50 20 5 1 2 7\ncpu1 200 0 0 0 0 0 0 0\n"

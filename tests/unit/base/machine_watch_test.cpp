@@ -4,11 +4,11 @@
 #include <doctest/doctest.h>
 
 using namespace cachebisect;
-using cachebisect::testing::FakeRoot;
+using cachebisect::test::FakeRoot;
 
 namespace {
 
-/// Two CPUs, 100 ticks a second, `busy` ticks of them busy.
+/// Two CPUs, 100 ticks per second, `busy` ticks of them busy.
 MachineReading reading_at(double seconds, std::uint64_t busy, double own_cpu_seconds) {
   MachineReading reading;
   reading.seconds = seconds;
@@ -27,14 +27,14 @@ Disturbance between(const MachineReading& before, const MachineReading& after) {
 
 }  // namespace
 
-TEST_CASE("nothing is seen before the second reading") {
+TEST_CASE("nothing is known before the second reading") {
   MachineWatch watch;
   CHECK_FALSE(watch.seen().steal_share.has_value());
   watch.add(reading_at(0, 0, 0));
   CHECK_FALSE(watch.seen().other_load.has_value());
 }
 
-TEST_CASE("other load is what is busy beyond this process") {
+TEST_CASE("other load is the busy time that this process did not use") {
   const MachineReading before = reading_at(10, 500, 3);
   CHECK(*between(before, reading_at(20, 2000, 13)).other_load == doctest::Approx(0.5));
   CHECK(*between(before, reading_at(20, 1500, 13)).other_load == doctest::Approx(0));
@@ -43,7 +43,7 @@ TEST_CASE("other load is what is busy beyond this process") {
   CHECK_FALSE(between(before, reading_at(10.1, 520, 3)).other_load.has_value());
 }
 
-TEST_CASE("counters that run backwards or stand still say nothing") {
+TEST_CASE("counters that run backwards or stand still give no result") {
   const MachineReading before = reading_at(10, 500, 3);
   CHECK_FALSE(between(before, reading_at(20, 400, 3)).other_load.has_value());
   MachineReading frozen = before;
@@ -58,7 +58,7 @@ TEST_CASE("the stolen share comes from the same readings") {
   CHECK(*between(reading_at(10, 500, 3), after).steal_share == doctest::Approx(0.05));
 }
 
-TEST_CASE("a clock that changes is seen, single odd readings are not") {
+TEST_CASE("a clock change is detected, and single outliers are ignored") {
   const auto change = [](std::vector<double> clocks, bool measured) {
     MachineWatch watch;
     for (const double mhz : clocks) {
@@ -79,7 +79,7 @@ TEST_CASE("a clock that changes is seen, single odd readings are not") {
   CHECK(*change({2000, 2000, 2000, 1500, 1500, 1500}, false) == doctest::Approx(0.25));
 }
 
-TEST_CASE("a machine's counters are read from its files") {
+TEST_CASE("the counters of a machine are read from its files") {
   const FakeRoot root;
   root.write("/proc/stat", "cpu  1 0 0 9 0 0 0 0\ncpu0 1 0 0 9 0 0 0 0\n");
   root.write("/proc/pressure/memory",
@@ -106,7 +106,7 @@ TEST_CASE("a machine's counters are read from its files") {
   CHECK(*between(reading, later).memory_stall_share == doctest::Approx(0.02));
 }
 
-TEST_CASE("without a frequency driver the clock is what /proc/cpuinfo has") {
+TEST_CASE("without a frequency driver the clock comes from /proc/cpuinfo") {
   const FakeRoot root;
   root.write("/proc/cpuinfo", "cpu MHz\t\t: 2000.000\ncpu MHz\t\t: 2600.5\ncpu MHz : ?\n");
   const MachineReading reading = read_machine(root.path(), {0});

@@ -17,7 +17,7 @@ TEST_CASE("edit distance counts insertions, deletions, changes and swaps, not ca
   CHECK(edit_distance("size", "sizes") == 1);
 }
 
-TEST_CASE("the nearest name is found, with or without its category, and far ones are none") {
+TEST_CASE("the nearest name is found with or without its category, and no distant one") {
   const std::vector<std::string> known{"augment.normalize", "augment.random_crop", "read.cifar10"};
   CHECK(nearest_name("augment.random_corp", known) == "augment.random_crop");
   CHECK(nearest_name("random_crop", known) == "augment.random_crop");
@@ -28,7 +28,7 @@ TEST_CASE("the nearest name is found, with or without its category, and far ones
   CHECK_FALSE(nearest_name(std::string(100000, 'a'), known));
 }
 
-TEST_CASE("a suggestion lists what is known when nothing is near") {
+TEST_CASE("a suggestion lists the known names if none is near") {
   const std::vector<std::string> known{"sgd", "adam"};
   CHECK(suggestion("sdg", known) == "did you mean \"sgd\"?");
   CHECK(suggestion("rmsprop", known) == "known: sgd, adam");
@@ -42,7 +42,7 @@ TEST_CASE("quoted text is safe and short") {
   CHECK(quote(std::string(1000, 'x')).size() == 85);
 }
 
-TEST_CASE("plain names") {
+TEST_CASE("a plain name has lower-case letters, digits, dashes and underscores") {
   CHECK(is_plain_name("a-b_c9"));
   CHECK_FALSE(is_plain_name(""));
   CHECK_FALSE(is_plain_name("A"));

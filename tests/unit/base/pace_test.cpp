@@ -13,7 +13,7 @@ using cachebisect::WorkerPace;
 
 namespace {
 
-/// A thread in virtual time: its sleeps end late, and something else runs between its costs.
+/// A thread in virtual time: its sleeps end late, and other work runs between its costs.
 struct Sleeper {
   double now = 100;
   int sleeps = 0;
@@ -32,7 +32,7 @@ struct Sleeper {
 
 }  // namespace
 
-TEST_CASE("what is due is slept off only when it is worth it, and lateness is paid back") {
+TEST_CASE("short debts are carried over, and lateness becomes credit") {
   PaceTimeline timeline;
   Sleeper thread;
   constexpr int kSamples = 1000;
@@ -70,7 +70,7 @@ TEST_CASE("credit is capped") {
   }
 }
 
-TEST_CASE("being blocked drops credit and pays what is owed") {
+TEST_CASE("being blocked cancels credit and pays debt") {
   for (const bool absorbs : {false, true}) {
     CAPTURE(absorbs);
     PaceTimeline timeline;
@@ -89,7 +89,7 @@ TEST_CASE("being blocked drops credit and pays what is owed") {
   }
 }
 
-TEST_CASE("a serial section serves in order of arrival without losing time") {
+TEST_CASE("a serial section is passed in order of arrival without gaps") {
   FifoTimeline section;
   CHECK(section.pass(10.0, 2.0) == 12.0);  // empty: enters at once
   CHECK(section.pass(11.0, 2.0) == 14.0);  // waits for the first
@@ -97,7 +97,7 @@ TEST_CASE("a serial section serves in order of arrival without losing time") {
   CHECK(section.pass(20.0, 1.0) == 21.0);  // idle in between
 }
 
-TEST_CASE("a serial section loses no passage between threads") {
+TEST_CASE("concurrent threads lose no passage through a serial section") {
   FifoTimeline section;
   constexpr int kThreads = 4;
   constexpr int kPasses = 10000;
@@ -112,7 +112,7 @@ TEST_CASE("a serial section loses no passage between threads") {
   CHECK(section.pass(0.0, 0.0) == kThreads * kPasses * 0.25);
 }
 
-TEST_CASE("overshoot of burnt CPU is credit for the next time") {
+TEST_CASE("CPU burnt beyond the request is credited to the next one") {
   PaceTimeline timeline;
   double clock = 5.0;
   for (int i = 0; i < 1000; ++i) {
@@ -124,7 +124,7 @@ TEST_CASE("overshoot of burnt CPU is credit for the next time") {
   CHECK(clock - 5.0 == doctest::Approx(1000 * 10e-6).epsilon(1e-4));
 }
 
-TEST_CASE("burning burns at least what is asked on the thread's clock, waiting burns none of it") {
+TEST_CASE("burning uses at least the requested CPU time, and waiting uses none") {
   WorkerPace pace;
   const double before = cachebisect::thread_cpu_seconds();
   for (int i = 0; i < 100; ++i) cachebisect::burn_cpu(&pace, 50e-6);
@@ -136,7 +136,7 @@ TEST_CASE("burning burns at least what is asked on the thread's clock, waiting b
   CHECK_FALSE(pace.wall.worth_sleeping(cachebisect::monotonic_seconds()));
 }
 
-TEST_CASE("without a pace each call stands for itself") {
+TEST_CASE("without a pace every call is exact by itself") {
   const double start = cachebisect::monotonic_seconds();
   FifoTimeline section;
   for (int i = 0; i < 10; ++i) {

@@ -8,7 +8,7 @@
 using cachebisect::RandomKey;
 using cachebisect::RandomStream;
 
-TEST_CASE("equal keys give equal streams, other keys others") {
+TEST_CASE("equal keys give equal streams, and different keys different ones") {
   RandomStream a({.seed = 1, .epoch = 2, .index = 3, .stage = 4});
   RandomStream b({.seed = 1, .epoch = 2, .index = 3, .stage = 4});
   for (int i = 0; i < 100; ++i) CHECK(a.next_u32() == b.next_u32());
@@ -23,7 +23,7 @@ TEST_CASE("equal keys give equal streams, other keys others") {
   CHECK(first.size() == 16);
 }
 
-TEST_CASE("uniform, below and normal have their moments") {
+TEST_CASE("uniform, below and normal have the right moments") {
   double sum = 0;
   double sum_of_squares = 0;
   double normal_squares = 0;

@@ -7,7 +7,7 @@
 
 using namespace cachebisect;  // NOLINT(google-build-using-namespace)
 
-TEST_CASE("one turn of each stretch is looked at, every one as likely as the others") {
+TEST_CASE("one turn of each stretch is observed, all with equal probability") {
   constexpr std::uint32_t kStretch = 7;
   constexpr int kStretches = 70000;
   SparseTurns turns(3);
@@ -30,7 +30,7 @@ TEST_CASE("one turn of each stretch is looked at, every one as likely as the oth
   for (const int count : looked_at) CHECK(std::abs(count - expected) < 5 * std::sqrt(expected));
 }
 
-TEST_CASE("stretches of any lengths leave no turn out") {
+TEST_CASE("stretches of any length leave no turn out") {
   SparseTurns turns(1);
   turns.reset(2);
   std::uint32_t next = 1;
@@ -42,12 +42,12 @@ TEST_CASE("stretches of any lengths leave no turn out") {
     turns.set_stretch(next);
     next = next % 50 + 1;
   }
-  // All but the two skipped and what is left of the last two stretches.
+  // All except the two skipped turns and the rest of the last two stretches.
   CHECK(stood_for <= turn - 2 + 50);
   CHECK(stood_for >= turn - 2 - 50);
 }
 
-TEST_CASE("two seeds look at different turns") {
+TEST_CASE("two seeds observe different turns") {
   SparseTurns one(1);
   SparseTurns other(2);
   one.reset();
@@ -63,7 +63,7 @@ TEST_CASE("two seeds look at different turns") {
   CHECK(together < 40);
 }
 
-TEST_CASE("a stretch is as long as its look is dear") {
+TEST_CASE("the cost of an observation sets the length of a stretch") {
   CHECK(affordable_stretch(100e-9, 0.001, 1e-3) == 1);
   CHECK(affordable_stretch(1e-6, 0.001, 1e-6) == 1000);
   CHECK(affordable_stretch(1.5e-6, 0.001, 1e-6) == 1500);

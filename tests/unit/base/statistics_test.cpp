@@ -10,7 +10,7 @@
 
 using namespace cachebisect;
 
-TEST_CASE("mean, deviation and quantiles of known values") {
+TEST_CASE("mean, deviation and quantiles match known values") {
   const std::array<double, 8> values{2, 4, 4, 4, 5, 5, 7, 9};
   CHECK(mean(values) == doctest::Approx(5));
   CHECK(standard_deviation(values) == doctest::Approx(2.1380899353));
@@ -24,7 +24,7 @@ TEST_CASE("mean, deviation and quantiles of known values") {
   CHECK_THROWS_AS((void)median({}), Error);
 }
 
-TEST_CASE("the interval of a median is that of the binomial table") {
+TEST_CASE("the interval of a median matches the binomial table") {
   std::vector<double> values;
   for (int i = 1; i <= 7; ++i) values.push_back(i);
   CHECK_FALSE(median_interval(values, 0.99).has_value());  // 1 - 2/2^7 = 0.984
@@ -48,7 +48,7 @@ TEST_CASE("the interval of a median covers it") {
   CHECK(held >= 1970);
 }
 
-TEST_CASE("Clopper-Pearson against published values") {
+TEST_CASE("Clopper-Pearson intervals match published values") {
   CHECK(clopper_pearson(0, 300, 0.95).high == doctest::Approx(0.012221).epsilon(1e-3));
   CHECK(clopper_pearson(0, 300, 0.95).low == 0);
   CHECK(clopper_pearson(10, 10, 0.95).low == doctest::Approx(0.691503).epsilon(1e-4));
@@ -58,7 +58,7 @@ TEST_CASE("Clopper-Pearson against published values") {
   CHECK_THROWS_AS((void)clopper_pearson(2, 1, 0.95), Error);
 }
 
-TEST_CASE("quantiles of the normal distribution") {
+TEST_CASE("normal quantiles match published values") {
   CHECK(normal_quantile(0.5) == doctest::Approx(0));
   CHECK(normal_quantile(0.975) == doctest::Approx(1.959963985));
   CHECK(normal_quantile(0.001) == doctest::Approx(-3.090232306));

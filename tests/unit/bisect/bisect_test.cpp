@@ -3,27 +3,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "support/starved_chain.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/simulate/simulated_replayer.hpp"
 
 using namespace cachebisect;
+using test::starved_chain;
 
 namespace {
-
-/// Six stages, 1 ms a step at batch 8; the crop costs half of the throughput.
-SimulatedChain chain_with_drop(double crop_seconds = 0.5e-3) {
-  SimulatedChain chain;
-  chain.stages = {
-      {.name = "read", .category = Category::read, .kind = CostKind::wait, .seconds = 20e-6},
-      {.name = "decode", .category = Category::decode, .seconds = 30e-6},
-      {.name = "crop", .category = Category::augment, .seconds = crop_seconds},
-      {.name = "flip", .category = Category::augment, .seconds = 10e-6}};
-  chain.batch_size = 8;
-  chain.step_seconds = 1e-3;
-  return chain;
-}
 
 double waterfall_sum(const Report& report) {
   double sum = 0;
@@ -34,7 +22,7 @@ double waterfall_sum(const Report& report) {
 }  // namespace
 
 TEST_CASE("a planted drop is found, certified and explained") {
-  SimulatedReplayer replayer(chain_with_drop(), {.noise = {.white_cv = 0.01}});
+  SimulatedReplayer replayer(starved_chain(), {.noise = {.white_cv = 0.01}});
   std::vector<std::string> phases;
   std::optional<double> expected;
   BisectOptions options;
@@ -51,7 +39,7 @@ TEST_CASE("a planted drop is found, certified and explained") {
   CHECK(report.verdict.rounds <= 16);
   CHECK(report.verdict.certified_after_seconds.has_value());
   CHECK_FALSE(report.verdict.needed.has_value());
-  const SimulatedRing ring(chain_with_drop());
+  const SimulatedRing ring(starved_chain());
   const double truth = 1 - ring.seconds_per_sample(3) / ring.seconds_per_sample(2);
   REQUIRE(report.verdict.drop.interval.has_value());
   CHECK(report.verdict.drop.interval->low <= truth);
@@ -69,8 +57,8 @@ TEST_CASE("a planted drop is found, certified and explained") {
                                                  *report.boundaries.back().seconds_per_sample));
 }
 
-TEST_CASE("partial reports come after rounds and are whole") {
-  SimulatedReplayer replayer(chain_with_drop(), {.noise = {.white_cv = 0.01}});
+TEST_CASE("each round gives a complete partial report") {
+  SimulatedReplayer replayer(starved_chain(), {.noise = {.white_cv = 0.01}});
   BisectOptions options;
   options.explain = false;
   int partial = 0;
@@ -89,7 +77,7 @@ TEST_CASE("partial reports come after rounds and are whole") {
 
 TEST_CASE("the same seed gives the same report") {
   const auto run = [] {
-    SimulatedReplayer replayer(chain_with_drop(), {.seed = 4, .noise = {.white_cv = 0.05}});
+    SimulatedReplayer replayer(starved_chain(), {.seed = 4, .noise = {.white_cv = 0.05}});
     return bisect(replayer);
   };
   const Report a = run();
@@ -99,15 +87,15 @@ TEST_CASE("the same seed gives the same report") {
   CHECK(a.blocks.back().result.seconds == b.blocks.back().result.seconds);
 }
 
-TEST_CASE("a chain that hides behind the step is flat, and quickly so") {
-  SimulatedReplayer replayer(chain_with_drop(20e-6), {.noise = {.white_cv = 0.01}});
+TEST_CASE("a chain hidden behind the step is quickly found to be flat") {
+  SimulatedReplayer replayer(starved_chain(20e-6), {.noise = {.white_cv = 0.01}});
   const Report report = bisect(replayer);
   CHECK(report.verdict.kind == VerdictKind::flat);
   CHECK(report.timing.measure_seconds < 4);
   CHECK(report.verdict.text.starts_with("The training step is the limit"));
   CHECK(report.verdict.stage.empty());
   for (const Remedy& remedy : report.remedies) CHECK(remedy.stage.empty());
-  // Only live and ceiling were looked at; the stages between are one span, and the sum still holds.
+  // Only live and ceiling were measured; the stages between are one span, and the sum still holds.
   CHECK_FALSE(report.boundaries[2].visited);
   CHECK(report.stages[1].span == "stages 1-6 together");
   CHECK(waterfall_sum(report) == doctest::Approx(*report.boundaries.front().seconds_per_sample -
@@ -119,7 +107,7 @@ TEST_CASE("many small drops are a spread") {
   chain.workers = 1;
   chain.step_seconds = 8e-3;
   for (int i = 0; i < 10; ++i) {
-    // The first fill the step's time, then each adds 3.5% of it.
+    // The first stages fill the time of the step, then each adds 3.5% of it.
     chain.stages.push_back({.name = "s" + std::to_string(i), .seconds = 3.5e-5});
   }
   chain.stages.push_back({.name = "last", .seconds = 0.99e-3});
@@ -131,9 +119,9 @@ TEST_CASE("many small drops are a spread") {
 }
 
 TEST_CASE("two equal drops are a tie") {
-  SimulatedChain chain = chain_with_drop();
+  SimulatedChain chain = starved_chain();
   chain.workers = 1;
-  // 1 - 2/3 at both: 9x, 3x, x.
+  // A drop of 2/3 at both: 9x, 3x, x.
   chain.stages = {{.name = "a", .seconds = 6 * 0.125e-3},
                   {.name = "b", .seconds = 2 * 0.125e-3},
                   {.name = "c", .seconds = 0.9 * 0.125e-3}};
@@ -149,10 +137,10 @@ TEST_CASE("two equal drops are a tie") {
 }
 
 TEST_CASE("a slow cache is an anomaly") {
-  SimulatedChain chain = chain_with_drop(0);
+  SimulatedChain chain = starved_chain();
   chain.workers = 1;
   chain.stages = {{.name = "read", .seconds = 0.0}, {.name = "decode", .seconds = 0.0}};
-  // Serving is never that slow unannounced: the facts below do not say so.
+  // The cache facts below do not mention that serving is slow.
   chain.serve_seconds = 0.4e-3;
   class Silent final : public Replayer {
    public:
@@ -186,8 +174,8 @@ TEST_CASE("a slow cache is an anomaly") {
   CHECK(report.remedies.empty());
 }
 
-TEST_CASE("a budget that is too small is inconclusive and says what would do") {
-  SimulatedReplayer replayer(chain_with_drop(), {.noise = {.white_cv = 0.05}});
+TEST_CASE("a budget that is too small is inconclusive, and the verdict says what is needed") {
+  SimulatedReplayer replayer(starved_chain(), {.noise = {.white_cv = 0.05}});
   BisectOptions options;
   options.budget_seconds = 1.5;
   const Report report = bisect(replayer, options);
@@ -198,10 +186,10 @@ TEST_CASE("a budget that is too small is inconclusive and says what would do") {
   CHECK(report.timing.measure_seconds <= 2);
 }
 
-TEST_CASE("void blocks are repeated, kept, and cost no budget") {
+TEST_CASE("void blocks are repeated, recorded, and cost no budget") {
   SimulatedOptions simulated{.noise = {.white_cv = 0.01}};
   simulated.faults.void_every = 7;
-  SimulatedReplayer replayer(chain_with_drop(), simulated);
+  SimulatedReplayer replayer(starved_chain(), simulated);
   const Report report = bisect(replayer);
   CHECK(report.verdict.kind == VerdictKind::drop);
   int voids = 0;
@@ -209,7 +197,7 @@ TEST_CASE("void blocks are repeated, kept, and cost no budget") {
   CHECK(voids >= static_cast<int>(report.blocks.size()) / 7 - 1);
   CHECK(report.warnings.size() >= 1);
   simulated.faults.void_every = 1;
-  SimulatedReplayer always(chain_with_drop(), simulated);
+  SimulatedReplayer always(starved_chain(), simulated);
   CHECK_THROWS_AS((void)bisect(always), Error);
 }
 
@@ -217,7 +205,7 @@ TEST_CASE("a failing stage ends the run with its own error") {
   for (const int block : {0, 5, 60}) {
     SimulatedOptions simulated;
     simulated.faults = {.fail_at_block = block, .fail_stage = 3};
-    SimulatedReplayer replayer(chain_with_drop(), simulated);
+    SimulatedReplayer replayer(starved_chain(), simulated);
     try {
       (void)bisect(replayer);
       FAIL("no error");
@@ -228,7 +216,7 @@ TEST_CASE("a failing stage ends the run with its own error") {
   }
 }
 
-TEST_CASE("a stop gives what is known") {
+TEST_CASE("a stopped run reports what is known") {
   std::stop_source source;
   int blocks = 0;
   int stop_after = 0;
@@ -237,12 +225,12 @@ TEST_CASE("a stop gives what is known") {
   options.progress = [&](const Progress&) {
     if (++blocks == stop_after) source.request_stop();
   };
-  SUBCASE("before anything") { source.request_stop(); }
+  SUBCASE("before the first block") { source.request_stop(); }
   SUBCASE("in the pilot") { stop_after = 3; }
   SUBCASE("between rounds") { stop_after = 40; }
-  SUBCASE("in a block that hangs") { stop_after = 30; }
+  SUBCASE("in a round") { stop_after = 30; }
   SimulatedOptions simulated{.noise = {.white_cv = 0.01}};
-  SimulatedReplayer replayer(chain_with_drop(), simulated);
+  SimulatedReplayer replayer(starved_chain(), simulated);
   const Report report = bisect(replayer, options);
   CHECK(report.interrupted);
   CHECK(report.verdict.kind == VerdictKind::inconclusive);
@@ -251,18 +239,18 @@ TEST_CASE("a stop gives what is known") {
   CHECK((report.verdict.rounds > 0) == (stop_after > 25));
 }
 
-TEST_CASE("a clock that jumps ends the budget, not the program") {
+TEST_CASE("a clock jump can end the budget, but not the program") {
   SimulatedOptions simulated;
   simulated.faults.clock_jump_at_block = 30;
-  SimulatedReplayer forward(chain_with_drop(), simulated);
+  SimulatedReplayer forward(starved_chain(), simulated);
   CHECK(bisect(forward).verdict.kind == VerdictKind::inconclusive);
   simulated.faults.clock_jump_seconds = -3600;
-  SimulatedReplayer backward(chain_with_drop(), simulated);
+  SimulatedReplayer backward(starved_chain(), simulated);
   CHECK(bisect(backward).verdict.kind == VerdictKind::drop);
 }
 
 TEST_CASE("bad options are refused") {
-  SimulatedReplayer replayer(chain_with_drop());
+  SimulatedReplayer replayer(starved_chain());
   BisectOptions options;
   SUBCASE("budget") { options.budget_seconds = 0; }
   SUBCASE("confidence") { options.confidence = 1; }
@@ -272,8 +260,8 @@ TEST_CASE("bad options are refused") {
   CHECK_THROWS_AS((void)bisect(replayer, options), Error);
 }
 
-TEST_CASE("boundaries of the user's own make spans") {
-  SimulatedReplayer replayer(chain_with_drop(), {.noise = {.white_cv = 0.01}});
+TEST_CASE("boundaries chosen by the user make spans") {
+  SimulatedReplayer replayer(starved_chain(), {.noise = {.white_cv = 0.01}});
   BisectOptions options;
   options.boundaries = {3};
   const Report report = bisect(replayer, options);

@@ -11,7 +11,7 @@ using namespace cachebisect;
 
 namespace {
 
-/// Rounds of 2% noise whose log tau grows by `change` from the first to the last.
+/// Rounds with 2% noise whose log tau grows by `change` from the first to the last.
 std::vector<double> rounds(std::size_t count, double change, std::uint64_t seed) {
   RandomStream random({.seed = seed, .stage = 1});
   std::vector<double> values(count);
@@ -24,7 +24,7 @@ std::vector<double> rounds(std::size_t count, double change, std::uint64_t seed)
 
 }  // namespace
 
-TEST_CASE("a trend over the rounds is found, with its size") {
+TEST_CASE("a trend over the rounds is found with its size") {
   for (const std::size_t count : {30U, 1000U}) {
     const Estimate drift = find_drift(rounds(count, std::log(1.2), 1), 0.99);
     CHECK(*drift.value == doctest::Approx(0.2).epsilon(0.1));
@@ -43,7 +43,7 @@ TEST_CASE("noise alone is rarely called a drift") {
   CHECK(alarms <= 12);
 }
 
-TEST_CASE("a single stall is no drift, and few rounds say nothing") {
+TEST_CASE("a single stall is not a drift, and few rounds give no estimate") {
   std::vector<double> values = rounds(20, 0, 3);
   values.back() += 3;
   CHECK(find_drift(values, 0.99).interval->low < 0);

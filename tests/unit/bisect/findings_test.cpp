@@ -4,25 +4,27 @@
 #include <cmath>
 #include <vector>
 
+#include "support/rounds.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/bisect/search/plan.hpp"
-#include "cachebisect/bisect/search/verdict.hpp"
+#include "cachebisect/bisect/evidence/decision.hpp"
+#include "cachebisect/bisect/record/boundary_levels.hpp"
 
 using namespace cachebisect;
+using test::block_of;
 
 namespace {
 
-/// Rounds of a chain whose log times are `levels`; `noise` is of each block. Boundaries that a
-/// round leaves out are in `skipped`.
+/// Adds rounds of a chain whose log times are `levels`, with `noise` in each block and without the
+/// boundaries in `skipped`.
 void add_rounds(RoundTable& table, const std::vector<double>& levels, double noise, int count,
                 RandomStream& random, const std::vector<int>& skipped = {}) {
   for (int round = 0; round < count; ++round) {
     for (int k = 0; k < static_cast<int>(levels.size()); ++k) {
       if (std::find(skipped.begin(), skipped.end(), k) != skipped.end()) continue;
       const double level = levels[static_cast<std::size_t>(k)];
-      table.add(k, std::exp(level + noise * random.normal()), 1);
+      table.add(k, block_of(std::exp(level + noise * random.normal()), 1));
     }
     table.commit();
   }
@@ -30,43 +32,43 @@ void add_rounds(RoundTable& table, const std::vector<double>& levels, double noi
 
 }  // namespace
 
-TEST_CASE("quiet rounds make a boundary known at once, loud ones do not") {
+TEST_CASE("one quiet round is enough to use a boundary, one noisy round is not") {
   RandomStream random({.seed = 1});
   for (const auto& [noise, parts] : {std::pair{0.005, 3U}, {0.3, 1U}}) {
-    RoundTable table(3);
+    RoundTable table = RoundTable::of_boundaries(3);
     add_rounds(table, {0.25, 0.25, 0, 0}, noise, 20, random, {1, 2});
     add_rounds(table, {0.25, 0.25, 0, 0}, noise, 1, random);
-    Ledger ledger(table, 0.99);
-    const Findings findings = look(ledger, {});
-    CHECK((findings.least_visits > 1) == (noise > 0.1));
+    PartEvidence evidence(table, 0.99);
+    const Findings findings = assess(evidence, {});
+    CHECK((findings.min_visits > 1) == (noise > 0.1));
     CHECK(findings.parts.size() == parts);
   }
 }
 
-TEST_CASE("what stands out of noise is looked at after fewer rounds than what does not") {
-  const auto least_visits = [](double loss) {
+TEST_CASE("a loss that stands out of the noise needs fewer visits than a small one") {
+  const auto min_visits = [](double loss) {
     RandomStream random({.seed = 2});
-    RoundTable table(2);
+    RoundTable table = RoundTable::of_boundaries(2);
     add_rounds(table, {loss, loss, 0}, 0.1, 40, random);
-    Ledger ledger(table, 0.99);
-    return look(ledger, {}).least_visits;
+    PartEvidence evidence(table, 0.99);
+    return assess(evidence, {}).min_visits;
   };
-  CHECK(least_visits(0.8) < least_visits(0.3));
+  CHECK(min_visits(0.8) < min_visits(0.3));
 }
 
-TEST_CASE("in noise one long block makes no drop, many make stalls") {
+TEST_CASE("one long block in noise does not make a drop, many long blocks do") {
   for (const int stalls : {1, 12}) {
     RandomStream random({.seed = 3});
-    RoundTable table(2);
+    RoundTable table = RoundTable::of_boundaries(2);
     for (int round = 0; round < 40; ++round) {
       const double stall = round < stalls ? 8 : 0;
-      table.add(0, std::exp(0.25 * random.normal()), 1);
-      table.add(1, std::exp(0.25 * random.normal()) + stall, 1);
-      table.add(2, std::exp(0.25 * random.normal()), 1);
+      table.add(0, block_of(std::exp(0.25 * random.normal()), 1));
+      table.add(1, block_of(std::exp(0.25 * random.normal()) + stall, 1));
+      table.add(2, block_of(std::exp(0.25 * random.normal()), 1));
       table.commit();
     }
-    Ledger ledger(table, 0.99);
-    const Finding part = look(ledger, {}).parts.at(1);
+    PartEvidence evidence(table, 0.99);
+    const Finding part = assess(evidence, {}).parts.at(1);
     REQUIRE(part.part == Part{1, 2});
     CHECK(part.drop > 0.1);
     CHECK((part.seeming_drop > 0.1) == (stalls > 1));
@@ -78,68 +80,68 @@ TEST_CASE("the self-normalised excess of a mean is rarely above 2 under symmetri
   constexpr int kTrials = 2000;
   int above = 0;
   for (int trial = 0; trial < kTrials; ++trial) {
-    RoundTable table(1);
+    RoundTable table = RoundTable::of_boundaries(1);
     for (int round = 0; round < 30; ++round) {
       const double heavy = 0.3 / std::max(0.01, random.uniform());
       const bool first = random.uniform() < 0.5;
-      table.add(0, 2 * (1 + (first ? heavy : 0)), 1);
-      table.add(1, 1 + (first ? 0 : heavy), 1);
+      table.add(0, block_of(2 * (1 + (first ? heavy : 0)), 1));
+      table.add(1, block_of(1 + (first ? 0 : heavy), 1));
       table.commit();
     }
-    above += table.excess_of_mean(0, 1, std::log(2)) > 2 ? 1 : 0;
+    above += excess_of_mean(table, 0, 1, std::log(2)) > 2 ? 1 : 0;
   }
   CHECK(above <= 0.135 * kTrials);
   CHECK(above > 0);
 }
 
-TEST_CASE("a span that only few noisy rounds saw does not hold up a certified drop") {
+TEST_CASE("a span measured in only a few noisy rounds does not delay a certified drop") {
   RandomStream random({.seed = 5});
-  RoundTable table(6);
+  RoundTable table = RoundTable::of_boundaries(6);
   const std::vector<double> levels{0.5, 0.5, 0, 0, 0, 0, 0};
   add_rounds(table, levels, 0.25, 12, random);
-  // One long block of boundary 3: seconds that stage 4 did not lose.
+  // One long block at boundary 3, which is no loss of stage 4.
   add_rounds(table, {0.5, 0.5, 0, 2.5, 0, 0, 0}, 0.25, 1, random);
   add_rounds(table, levels, 0.25, 150, random, {3, 4, 5});
-  Ledger ledger(table, 0.99);
-  const Findings findings = look(ledger, {});
-  const Plan plan({.stages = 6, .candidates = {0, 1, 2, 3, 4, 5, 6}});
-  const Decision decision = decide(findings, plan, 0.05);
+  PartEvidence evidence(table, 0.99);
+  const Findings findings = assess(evidence, {});
+  const Decision decision = decide(findings, {0, 1, 2, 3, 4, 5, 6}, 0.05);
   CHECK(decision.kind == VerdictKind::drop);
   REQUIRE(decision.part);
   CHECK(findings.parts.at(*decision.part).part == Part{1, 2});
 }
 
-TEST_CASE("a stall that live alone met forbids flat, one that the ceiling met too does not") {
+TEST_CASE(
+    "stalls in live blocks alone rule out a flat verdict, stalls in ceiling blocks too do not") {
   const auto decide_with = [](double live_stall, double ceiling_stall) {
     RandomStream random({.seed = 6});
-    RoundTable table(1);
+    RoundTable table = RoundTable::of_boundaries(1);
     for (int round = 0; round < 30; ++round) {
       const double again = round == 3 ? live_stall : 0;
       const double ceiling = round == 5 ? ceiling_stall : 0;
-      table.add(0, 0.05 * (1 + 0.01 * random.normal()), 1);
-      table.add_again(0, 0.05 * (1 + 0.01 * random.normal()) + again, 1);
-      table.add(1, 0.05 * (1 + 0.01 * random.normal()) + ceiling, 1);
+      table.add(0, block_of(0.05 * (1 + 0.01 * random.normal()), 1));
+      table.add_again(0, block_of(0.05 * (1 + 0.01 * random.normal()) + again, 1));
+      table.add(1, block_of(0.05 * (1 + 0.01 * random.normal()) + ceiling, 1));
       table.commit();
     }
-    Ledger ledger(table, 0.99);
-    return decide(look(ledger, {}), Plan({.stages = 1, .candidates = {0, 1}}), 0.05).kind;
+    PartEvidence evidence(table, 0.99);
+    return decide(assess(evidence, {}), {0, 1}, 0.05).kind;
   };
   CHECK(decide_with(0, 0) == VerdictKind::flat);
   CHECK(decide_with(0.1, 0) == VerdictKind::inconclusive);
   CHECK(decide_with(0.1, 0.05) == VerdictKind::flat);
 }
 
-TEST_CASE("flat is not said before live was watched for a while") {
+TEST_CASE("a flat verdict needs a minimum of measured live seconds") {
   for (const auto& [seconds, kind] :
        {std::pair{0.01, VerdictKind::inconclusive}, {0.05, VerdictKind::flat}}) {
     RandomStream random({.seed = 7});
-    RoundTable table(1);
+    RoundTable table = RoundTable::of_boundaries(1);
     for (int round = 0; round < 20; ++round) {
-      table.add(0, seconds * (1 + 0.001 * random.normal()), 1);
-      table.add(1, seconds * (1 + 0.001 * random.normal()), 1);
+      table.add(0, block_of(seconds * (1 + 0.001 * random.normal()), 1));
+      table.add(1, block_of(seconds * (1 + 0.001 * random.normal()), 1));
       table.commit();
     }
-    Ledger ledger(table, 0.99);
-    CHECK(decide(look(ledger, {}), Plan({.stages = 1, .candidates = {0, 1}}), 0.05).kind == kind);
+    PartEvidence evidence(table, 0.99);
+    CHECK(decide(assess(evidence, {}), {0, 1}, 0.05).kind == kind);
   }
 }

@@ -1,13 +1,14 @@
 #include "cachebisect/bisect/report/remedy_edits.hpp"
 
+#include "support/all_stages.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
-#include "cachebisect/stages.hpp"
 
 using namespace cachebisect;
 using nlohmann::json;
+using test::all_stages;
 
 namespace {
 
@@ -23,12 +24,6 @@ const char* const kFile = R"({
   ],
   "train": {"kind": "emulated"}, "device": "emulated"})";
 
-Registry all_stages() {
-  Registry registry;
-  stages::register_all(registry);
-  return registry;
-}
-
 ChainDescription chain_of(const std::string& file) {
   const PipelineSpec spec = parse_pipeline(file, "test", all_stages(), {});
   ChainDescription chain;
@@ -43,7 +38,7 @@ ChainDescription chain_of(const std::string& file) {
   return chain;
 }
 
-/// The file with the edits in force, as the tool would read it.
+/// The pipeline with the edits applied, parsed as the tool would parse it.
 PipelineSpec edited(const ChainDescription& chain, const std::vector<Edit>& edits) {
   json patch = json::array();
   for (const Edit& edit : edits) {
@@ -60,7 +55,7 @@ PipelineSpec edited(const ChainDescription& chain, const std::vector<Edit>& edit
 
 }  // namespace
 
-TEST_CASE("normalize moves to the device with its mean and std, and the file is read again") {
+TEST_CASE("normalize moves to the device with its mean and std, and the edited file parses") {
   const ChainDescription chain = chain_of(kFile);
   const PipelineSpec spec = edited(chain, move_to_device(chain, {3}));
   REQUIRE(spec.stages.size() == 7);
@@ -71,7 +66,7 @@ TEST_CASE("normalize moves to the device with its mean and std, and the file is 
   CHECK(spec.stages[2].use == "augment.to_float");
 }
 
-TEST_CASE("to_float and normalize leave together") {
+TEST_CASE("to_float and normalize move together") {
   const ChainDescription chain = chain_of(kFile);
   const PipelineSpec spec = edited(chain, move_to_device(chain, {2, 3}));
   REQUIRE(spec.stages.size() == 6);
@@ -79,7 +74,7 @@ TEST_CASE("to_float and normalize leave together") {
   CHECK(spec.stages[2].use == "augment.one_hot");
 }
 
-TEST_CASE("one_hot keeps its classes") {
+TEST_CASE("one_hot keeps its classes on the device") {
   const ChainDescription chain = chain_of(kFile);
   const PipelineSpec spec = edited(chain, move_to_device(chain, {4}));
   CHECK(spec.stages.back().use == "device.one_hot");
@@ -87,7 +82,7 @@ TEST_CASE("one_hot keeps its classes") {
   CHECK(spec.stages.back().fields == std::vector<std::string>{"label"});
 }
 
-TEST_CASE("no edit where a later stage needs the output, or where the pipeline is not known") {
+TEST_CASE("there is no edit if a later stage needs the output or the pipeline is unknown") {
   ChainDescription chain = chain_of(kFile);
   CHECK(move_to_device(chain, {2}).empty());  // normalize follows
   CHECK(move_to_device(chain, {}).empty());

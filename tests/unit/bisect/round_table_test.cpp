@@ -2,51 +2,54 @@
 
 #include <cmath>
 
+#include "support/rounds.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/bisect/evidence/findings.hpp"
-#include "cachebisect/bisect/search/verdict.hpp"
+#include "cachebisect/bisect/evidence/decision.hpp"
+#include "cachebisect/bisect/evidence/power.hpp"
+#include "cachebisect/bisect/record/boundary_levels.hpp"
 
 using namespace cachebisect;
+using test::block_of;
 
 namespace {
 
-/// Rounds of exact times: `taus` by boundary, all samples 100.
+/// Adds rounds of 100 samples with exact times: `taus` by boundary.
 void add_rounds(RoundTable& table, const std::vector<double>& taus, int count) {
   for (int round = 0; round < count; ++round) {
     const double wobble = 1 + 1e-3 * (round % 3);
     for (std::size_t k = 0; k < taus.size(); ++k) {
-      if (taus[k] > 0) table.add(static_cast<int>(k), 100 * taus[k] * wobble, 100);
+      if (taus[k] > 0) table.add(static_cast<int>(k), block_of(100 * taus[k] * wobble, 100));
     }
     table.commit();
   }
 }
 
 Decision decide_on(const std::vector<double>& taus, int rounds) {
-  RoundTable table(static_cast<int>(taus.size()) - 1);
+  RoundTable table = RoundTable::of_boundaries(static_cast<int>(taus.size()) - 1);
   add_rounds(table, taus, rounds);
-  Ledger ledger(table, 0.99);
-  const Findings findings = look(ledger, {});
+  PartEvidence evidence(table, 0.99);
+  const Findings findings = assess(evidence, {});
   std::vector<int> candidates;
   for (std::size_t k = 0; k < taus.size(); ++k) candidates.push_back(static_cast<int>(k));
-  return decide(findings, Plan({.stages = table.stages(), .candidates = candidates}), 0.05);
+  return decide(findings, candidates, 0.05);
 }
 
 }  // namespace
 
-TEST_CASE("a round that is not complete leaves no trace") {
-  RoundTable table(2);
-  table.add(0, 1, 10);
+TEST_CASE("an incomplete round leaves no trace") {
+  RoundTable table = RoundTable::of_boundaries(2);
+  table.add(0, block_of(1, 10));
   table.discard();
   CHECK(table.rounds() == 0);
   add_rounds(table, {2, 0, 1}, 2);
-  CHECK(table.visited_boundaries() == std::vector<int>{0, 2});
+  CHECK(visited_boundaries(table) == std::vector<int>{0, 2});
   CHECK_FALSE(table.log_tau(0, 1).has_value());
   CHECK(*table.log_tau(0, 0) == doctest::Approx(std::log(2)));
 }
 
-TEST_CASE("a boundary that missed slow rounds is not made faster by it") {
-  RoundTable table(2);
+TEST_CASE("a boundary that missed slow rounds does not seem faster for it") {
+  RoundTable table = RoundTable::of_boundaries(2);
   add_rounds(table, {4, 2, 1}, 3);
   add_rounds(table, {8, 0, 2}, 3);  // the machine is half as fast now, and 1 is closed
   CHECK(table.tau(0) == doctest::Approx(6).epsilon(0.01));
@@ -55,11 +58,11 @@ TEST_CASE("a boundary that missed slow rounds is not made faster by it") {
 }
 
 TEST_CASE("a second block of a round counts for the mean, not as evidence") {
-  RoundTable table(1);
+  RoundTable table = RoundTable::of_boundaries(1);
   for (int round = 0; round < 2; ++round) {
-    table.add(0, 2, 1);
-    table.add(1, 1, 1);
-    if (round == 0) table.add_again(0, 6, 1);
+    table.add(0, block_of(2, 1));
+    table.add(1, block_of(1, 1));
+    if (round == 0) table.add_again(0, block_of(6, 1));
     table.commit();
   }
   CHECK(table.tau(0) == doctest::Approx((4.0 + 2.0) / 2));
@@ -68,12 +71,12 @@ TEST_CASE("a second block of a round counts for the mean, not as evidence") {
   CHECK(table.seconds(0) == doctest::Approx(10));
 }
 
-TEST_CASE("the first verdict that holds") {
+TEST_CASE("the verdict is the first one that holds") {
   CHECK(decide_on({2, 1.2, 1.1, 1}, 30).kind == VerdictKind::drop);
   CHECK(*decide_on({2, 1.2, 1.1, 1}, 30).part == 0);
   CHECK(decide_on({1.02, 1.01, 1.0, 1}, 30).kind == VerdictKind::flat);
   CHECK(decide_on({1.16, 1.12, 1.08, 1.04, 1}, 30).kind == VerdictKind::spread);
-  // A cached stage slower than the live one comes before the drop beside it.
+  // An anomaly comes before the drop next to it.
   CHECK(decide_on({2, 1.0, 1.1, 1}, 30).kind == VerdictKind::anomaly);
   CHECK(*decide_on({2, 1.0, 1.1, 1}, 30).part == 1);
   CHECK(decide_on({2, 1.2, 1.1, 1}, 5).kind == VerdictKind::inconclusive);
@@ -84,18 +87,18 @@ TEST_CASE("equal drops are rivals, unequal ones are not") {
   CHECK(decide_on({4, 1.5, 1.2}, 30).settled);
 }
 
-TEST_CASE("the fewest stages that hold half of the loss") {
-  RoundTable table(4);
+TEST_CASE("the fewest stages that make up half of the loss are found") {
+  RoundTable table = RoundTable::of_boundaries(4);
   add_rounds(table, {1.2, 1.18, 1.1, 1.01, 1}, 20);
-  Ledger ledger(table, 0.99);
-  const Findings findings = look(ledger, {});
+  PartEvidence evidence(table, 0.99);
+  const Findings findings = assess(evidence, {});
   CHECK(half_of_loss(findings) == std::vector<std::size_t>{2, 1});
 }
 
-TEST_CASE("power: no test does with fewer rounds than bets that double") {
+TEST_CASE("no test needs fewer rounds than bets that double") {
   const Power power{.sigma = 0.02, .alpha = 0.01, .weight = 0.5};
-  CHECK(power.least_rounds() >= 9);
-  CHECK(power.least_rounds() <= 12);
+  CHECK(power.min_rounds() >= 9);
+  CHECK(power.min_rounds() <= 12);
   CHECK_FALSE(power.distance_in(5).has_value());
   CHECK(*power.distance_in(100) < *power.distance_in(20));
   CHECK(power.rounds_for(0.001) > power.rounds_for(0.01));

@@ -1,9 +1,7 @@
 #include "cachebisect/bisect/costs/sharing.hpp"
 
+#include "support/measured.hpp"
 #include <doctest/doctest.h>
-
-#include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/simulate/simulated_replayer.hpp"
 
 using namespace cachebisect;
 
@@ -22,25 +20,24 @@ SimulatedChain chain_of(CostKind kind, int workers) {
 }
 
 StageSharing planted(const SimulatedChain& chain) {
-  SimulatedReplayer replayer(chain, {.noise = {.white_cv = 0.01}});
-  const Report report =
-      bisect(replayer, {.budget_seconds = 30, .boundaries = {0, 1, 2, chain.boundaries()}});
-  return find_sharing(report, RoundRatios(report)).at(1);
+  const Measurements measured = test::measure_chain(
+      chain, {.budget_seconds = 30, .boundaries = {0, 1, 2, chain.boundaries()}});
+  return find_sharing(measured, RoundRatios(measured)).at(1);
 }
 
 }  // namespace
 
-TEST_CASE("a stage that takes over the time of those before it shares something") {
+TEST_CASE("a stage that slows down as the stages before it are cached shares a resource") {
   const StageSharing found = planted(chain_of(CostKind::memory, 2));
   CHECK(found.kind == StageSharing::Kind::shared);
   CHECK(found.share == doctest::Approx(1).epsilon(0.02));
 }
 
-TEST_CASE("a stage that takes as long whatever runs beside it shares nothing") {
+TEST_CASE("a stage whose cost does not depend on the other stages shares no resource") {
   CHECK(planted(chain_of(CostKind::cpu, 2)).kind == StageSharing::Kind::alone);
 }
 
-TEST_CASE("what cannot be seen is not known") {
+TEST_CASE("sharing that cannot be observed is unknown") {
   CHECK(planted(chain_of(CostKind::memory, 1)).kind == StageSharing::Kind::unknown);
   CHECK(planted(chain_of(CostKind::wait, 2)).kind == StageSharing::Kind::unknown);
   CHECK(planted(chain_of(CostKind::lock, 2)).kind == StageSharing::Kind::unknown);

@@ -7,31 +7,22 @@
 #include <string>
 #include <utility>
 
+#include "support/rounds.hpp"
+#include "support/starved_chain.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/bisect/report/near_floor.hpp"
-#include "cachebisect/simulate/simulated_replayer.hpp"
 
 using namespace cachebisect;
+using test::has;
+using test::starved_chain;
 
 namespace {
 
-/// 1 ms a step at batch 8; the crop costs half of the throughput: 62 us of worker time a sample too
-/// much.
-SimulatedChain starved_chain() {
-  SimulatedChain chain;
-  chain.stages = {
-      {.name = "read", .category = Category::read, .kind = CostKind::wait, .seconds = 20e-6},
-      {.name = "crop", .category = Category::augment, .seconds = 0.5e-3},
-      {.name = "flip", .category = Category::augment, .seconds = 10e-6}};
-  chain.batch_size = 8;
-  chain.step_seconds = 1e-3;
-  return chain;
-}
-
-/// What a test plants beside the chain.
+/// What a test plants in addition to the chain.
 struct Planted {
   std::optional<double> usable_cpus;
   std::optional<double> floor_per_sample;
@@ -40,7 +31,7 @@ struct Planted {
   std::function<void(MachineReading&)> disturb;  ///< given the time of each reading
 };
 
-/// A simulated chain on a machine of which a test says what it sees.
+/// A simulated chain on a machine whose readings a test determines.
 class PlantedMachine final : public Replayer {
  public:
   PlantedMachine(SimulatedChain chain, Planted planted)
@@ -88,10 +79,6 @@ const Warning* find(const Report& report, const std::string& code) {
   return found == report.warnings.end() ? nullptr : &*found;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// Two CPUs of which `other` are busy with other processes.
 Planted with_other_load(double other) {
   return {.usable_cpus = 2, .disturb = [other](MachineReading& reading) {
@@ -103,9 +90,32 @@ Planted with_other_load(double other) {
           }};
 }
 
+/// Costs of a chain whose batches cost the tool 10 us per sample.
+struct Costs {
+  Measurements measured;
+  Waterfall waterfall;
+
+  Costs() {
+    measured.chain.batch_size = 10;
+    measured.cache.floor_seconds_per_batch = 100e-6;
+  }
+  void add_stage(Category category, double seconds_per_sample) {
+    measured.chain.stages.emplace_back().category = category;
+    waterfall.stages.emplace_back().seconds_per_sample = seconds_per_sample;
+  }
+  /// Whether a verdict of this kind is refused; a drop is at `part`.
+  [[nodiscard]] bool refused(VerdictKind kind, const Part& part = {}) const {
+    VerdictState state;
+    state.decision.kind = kind;
+    state.decision.part = 0;
+    state.findings.parts.emplace_back().part = part;
+    return refuse_near_floor(measured, waterfall, state).has_value();
+  }
+};
+
 }  // namespace
 
-TEST_CASE("a quiet machine of whole CPUs is not warned of") {
+TEST_CASE("a quiet machine with whole CPUs causes no warning") {
   const Report report = run({.usable_cpus = 4});
   for (const char* const code : {"other_load", "frequency", "throttled", "steal", "memory_pressure",
                                  "fractional_cpus", "near_floor"}) {
@@ -115,15 +125,15 @@ TEST_CASE("a quiet machine of whole CPUs is not warned of") {
   CHECK_FALSE(report.machine.noise.other_load.has_value());
 }
 
-TEST_CASE("other load is reported, and warned of when it is worth saying") {
+TEST_CASE("other load is reported, and causes a warning if it is large") {
   const Report busy = run(with_other_load(0.7));
   CHECK(*busy.machine.noise.other_load == doctest::Approx(0.7).epsilon(0.05));
   REQUIRE(find(busy, "other_load") != nullptr);
-  CHECK(contains(find(busy, "other_load")->text, "0.70 CPUs busy"));
+  CHECK(has(find(busy, "other_load")->text, "0.70 CPUs busy"));
   CHECK(find(run(with_other_load(0.02)), "other_load") == nullptr);
 }
 
-TEST_CASE("a clock that changes is warned of") {
+TEST_CASE("a changing clock frequency causes a warning") {
   const auto clock = [](double slow_mhz) {
     return Planted{.disturb = [slow_mhz](MachineReading& reading) {
       reading.clock_measured = true;
@@ -137,11 +147,11 @@ TEST_CASE("a clock that changes is warned of") {
   const Report report = run(clock(3000), options);
   CHECK(*report.machine.noise.frequency_change == doctest::Approx(0.25));
   REQUIRE(find(report, "frequency") != nullptr);
-  CHECK(contains(find(report, "frequency")->text, "25%"));
+  CHECK(has(find(report, "frequency")->text, "25%"));
   CHECK(find(run(clock(3950), options), "frequency") == nullptr);
 }
 
-TEST_CASE("a quota that runs out and memory that is short are warned of") {
+TEST_CASE("throttling by a CPU quota and memory pressure cause warnings") {
   const Report report = run({.usable_cpus = 1.5, .disturb = [](MachineReading& reading) {
                                reading.quota_periods = 10 * reading.seconds;
                                reading.throttled_periods = 3 * reading.seconds;
@@ -149,24 +159,24 @@ TEST_CASE("a quota that runs out and memory that is short are warned of") {
                              }});
   CHECK(*report.machine.noise.throttled_share == doctest::Approx(0.3));
   REQUIRE(find(report, "throttled") != nullptr);
-  CHECK(contains(find(report, "throttled")->text, "30% of its periods"));
+  CHECK(has(find(report, "throttled")->text, "30% of its periods"));
   REQUIRE(find(report, "memory_pressure") != nullptr);
-  CHECK(contains(find(report, "memory_pressure")->text, "4.0%"));
+  CHECK(has(find(report, "memory_pressure")->text, "4.0%"));
 }
 
-TEST_CASE("a container with a part of a CPU is not a machine of whole ones") {
+TEST_CASE("a fractional number of CPUs causes a warning if the threads need more") {
   const Report report = run({.usable_cpus = 1.5});
   CHECK(report.machine.usable_cpus == 1.5);
   REQUIRE(find(report, "fractional_cpus") != nullptr);
-  CHECK(contains(find(report, "fractional_cpus")->text, "1.50 CPUs, and 3 threads"));
-  CHECK(contains(find(report, "fractional_cpus")->remedy, "--workers 1"));
+  CHECK(has(find(report, "fractional_cpus")->text, "1.50 CPUs, and 3 threads"));
+  CHECK(has(find(report, "fractional_cpus")->remedy, "--workers 1"));
   SimulatedChain inline_chain = starved_chain();
   inline_chain.workers = 0;
   CHECK(find(run({.usable_cpus = 1.5}, {}, inline_chain), "fractional_cpus") == nullptr);
   CHECK(find(run({.usable_cpus = 0.5}, {}, inline_chain), "fractional_cpus") != nullptr);
 }
 
-TEST_CASE("--expect: a figure within a tenth is the user's job, one beyond is not") {
+TEST_CASE("an expected throughput more than 10% off the live one causes a warning") {
   const double live = *run({}).live.value;
   const auto warned = [&](double expected) {
     BisectOptions options;
@@ -178,12 +188,12 @@ TEST_CASE("--expect: a figure within a tenth is the user's job, one beyond is no
   CHECK(warned(live).empty());
   CHECK(warned(1.08 * live).empty());
   CHECK(warned(0.93 * live).empty());
-  CHECK(contains(warned(2 * live), "50% below"));
-  CHECK(contains(warned(0.5 * live), "100% above"));
-  CHECK(contains(warned(2 * live), "10% would pass"));
+  CHECK(has(warned(2 * live), "50% below"));
+  CHECK(has(warned(0.5 * live), "100% above"));
+  CHECK(has(warned(2 * live), "10% would pass"));
 }
 
-TEST_CASE("an expected throughput that cannot be is refused") {
+TEST_CASE("an impossible expected throughput is refused") {
   for (const double expected : {0.0, -1.0, std::numeric_limits<double>::infinity(),
                                 std::numeric_limits<double>::quiet_NaN()}) {
     BisectOptions options;
@@ -192,13 +202,13 @@ TEST_CASE("an expected throughput that cannot be is refused") {
   }
 }
 
-TEST_CASE("costs near the tool's own are refused, others are not") {
+TEST_CASE("a cost below five times the tool's own is near the floor") {
   CHECK(near_floor(4.9e-6, 1e-6));
   CHECK_FALSE(near_floor(5.1e-6, 1e-6));
   CHECK_FALSE(near_floor(1e-9, 0));
 }
 
-TEST_CASE("the floor of a pipeline: its cost a sample is shared by the workers, a batch's is not") {
+TEST_CASE("the workers share the floor's cost per sample, but not its cost per batch") {
   CacheFacts facts;
   ChainDescription chain;
   chain.batch_size = 10;
@@ -213,68 +223,50 @@ TEST_CASE("the floor of a pipeline: its cost a sample is shared by the workers, 
   CHECK(floor_seconds(facts, chain)->whole == doctest::Approx(7e-6));
 }
 
-TEST_CASE("what batches cost counts against the copy, and against no stage before it") {
-  Report report;
-  report.chain.batch_size = 10;
-  report.cache.floor_seconds_per_batch = 100e-6;  // 10 us a sample
+TEST_CASE("the tool's cost per batch counts against the copy, but against no stage before it") {
+  Costs costs;
   for (const Category category :
        {Category::read, Category::augment, Category::collate, Category::copy}) {
-    StageReport& stage = report.stages.emplace_back();
-    stage.category = category;
-    stage.seconds_per_sample = 40e-6;
-    report.boundaries.emplace_back().seconds_per_sample = 200e-6;
+    costs.add_stage(category, 40e-6);
+    costs.waterfall.boundaries.emplace_back().seconds_per_sample = 200e-6;
   }
-  report.boundaries.emplace_back().seconds_per_sample = 180e-6;
-  const auto refused = [&](VerdictKind kind, int stage) {
-    Report asked = report;
-    asked.verdict.kind = kind;
-    asked.verdict.stage_index = stage;
-    return refuse_near_floor(asked).has_value();
-  };
-  CHECK_FALSE(refused(VerdictKind::drop, 2));
-  CHECK(refused(VerdictKind::drop, 4));
-  CHECK(refused(VerdictKind::spread, 0));
-  CHECK_FALSE(refused(VerdictKind::flat, 0));
-  for (std::size_t s = 1; s < 4; ++s) report.stages[s].span = "stages 2-4 together";
-  CHECK(refused(VerdictKind::drop, 2));
-  CHECK_FALSE(refused(VerdictKind::drop, 1));
+  costs.waterfall.boundaries.emplace_back().seconds_per_sample = 180e-6;
+  CHECK_FALSE(costs.refused(VerdictKind::drop, {1, 2}));
+  CHECK(costs.refused(VerdictKind::drop, {3, 4}));
+  CHECK(costs.refused(VerdictKind::spread));
+  CHECK_FALSE(costs.refused(VerdictKind::flat));
+  CHECK(costs.refused(VerdictKind::drop, {1, 4}));
+  CHECK_FALSE(costs.refused(VerdictKind::drop, {0, 1}));
 }
 
-TEST_CASE("what batches cost hides behind the steps of a device that nobody waits for") {
-  Report report;
-  report.chain.batch_size = 10;
-  report.cache.floor_seconds_per_batch = 100e-6;  // 10 us a sample
-  StageReport& copy = report.stages.emplace_back();
-  copy.category = Category::copy;
-  copy.seconds_per_sample = 20e-6;
-  report.boundaries.emplace_back().seconds_per_sample = 120e-6;
-  report.boundaries.emplace_back().seconds_per_sample = 100e-6;
-  report.verdict.kind = VerdictKind::drop;
-  report.verdict.stage_index = 1;
+TEST_CASE("the tool's cost per batch is hidden while the device runs steps asynchronously") {
+  Costs costs;
+  costs.add_stage(Category::copy, 20e-6);
+  costs.waterfall.boundaries.emplace_back().seconds_per_sample = 120e-6;
+  costs.waterfall.boundaries.emplace_back().seconds_per_sample = 100e-6;
   const auto refused = [&](double trainer_seconds, const auto& change) {
-    Report asked = report;
-    BlockResult block;
-    block.samples = 1000;
+    Costs asked = costs;
+    BlockResult block = test::block_of(1, 1000);
     block.trainer_seconds = 1000 * trainer_seconds;
-    asked.blocks.push_back({0, {.boundary = 1}, block});
-    change(asked);
-    return refuse_near_floor(asked).has_value();
+    asked.measured.blocks.push_back(test::replay_record(0, 1, block));
+    change(asked.measured);
+    return asked.refused(VerdictKind::drop, {0, 1});
   };
-  const auto as_it_is = [](Report&) {};
-  CHECK_FALSE(refused(5e-6, as_it_is));
-  CHECK_FALSE(refused(93e-6, as_it_is));  // 3 us stick out, of 20
-  CHECK(refused(95e-6, as_it_is));
-  CHECK(refused(100e-6, as_it_is));  // the step runs in the training thread
-  CHECK(refused(0, as_it_is));       // not known
-  CHECK(refused(5e-6, [](Report& r) { r.chain.sync_every = 1; }));
-  CHECK(refused(5e-6, [](Report& r) { r.chain.copy_pinned = false; }));
-  CHECK(refused(5e-6, [](Report& r) { r.chain.copy_non_blocking = false; }));
-  CHECK(refused(5e-6, [](Report& r) { r.blocks.back().round = -1; }));
-  CHECK(refused(5e-6, [](Report& r) { r.blocks.back().result.is_void = true; }));
+  const auto unchanged = [](Measurements&) {};
+  CHECK_FALSE(refused(5e-6, unchanged));
+  CHECK_FALSE(refused(93e-6, unchanged));  // 3 us of 20 are not hidden
+  CHECK(refused(95e-6, unchanged));
+  CHECK(refused(100e-6, unchanged));  // the step runs in the training thread
+  CHECK(refused(0, unchanged));       // unknown
+  CHECK(refused(5e-6, [](Measurements& m) { m.chain.sync_every = 1; }));
+  CHECK(refused(5e-6, [](Measurements& m) { m.chain.copy_pinned = false; }));
+  CHECK(refused(5e-6, [](Measurements& m) { m.chain.copy_non_blocking = false; }));
+  CHECK(refused(5e-6, [](Measurements& m) { m.blocks.back().round = -1; }));
+  CHECK(refused(5e-6, [](Measurements& m) { m.blocks.back().result.is_void = true; }));
 }
 
 TEST_CASE("a drop that costs hardly more than the tool itself is not certified") {
-  // Live: 265 us a sample, the crop 140 us of it.
+  // Live: 280 us per sample, of which the crop costs 130 us.
   const Report clear = run({.floor_per_sample = 20e-6, .floor_per_batch = 16e-6});
   CHECK(clear.verdict.kind == VerdictKind::drop);
   CHECK(clear.machine.floor.ns_per_sample == doctest::Approx(20e3));
@@ -293,11 +285,11 @@ TEST_CASE("a drop that costs hardly more than the tool itself is not certified")
     REQUIRE(find(report, "near_floor") != nullptr);
     CHECK(report.verdict.text == find(report, "near_floor")->text);
   }
-  CHECK(contains(run({.floor_per_sample = 70e-6}).verdict.text, "crop costs"));
-  CHECK(contains(run({.floor_per_batch = 500e-6}).verdict.text, "the live pipeline costs"));
+  CHECK(has(run({.floor_per_sample = 70e-6}).verdict.text, "crop costs"));
+  CHECK(has(run({.floor_per_batch = 500e-6}).verdict.text, "the live pipeline costs"));
 }
 
-TEST_CASE("Cold reading that was not cold is warned of, and no other") {
+TEST_CASE("cold reading that finds its data in memory causes a warning, other reading does not") {
   const auto warned = [](std::optional<double> share, const std::string& io) {
     BisectOptions options;
     options.io = io;

@@ -4,48 +4,39 @@
 #include <string>
 #include <vector>
 
+#include "support/errors.hpp"
+#include "support/measured.hpp"
 #include "support/starved_chain.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/bisect/bisect.hpp"
 
 using namespace cachebisect;
-using cachebisect::test::starved_chain;
+using test::has;
+using test::rate_of;
+using test::starved_chain;
 
 namespace {
 
 WhatIf parsed(std::string_view text) { return parse_what_if(text, describe(starved_chain())); }
 
 std::string refusal(std::string_view text) {
-  try {
-    (void)parsed(text);
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::usage);
-    return error.what();
-  }
-  return "accepted";
+  return test::usage_error([&] { (void)parsed(text); });
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+Measurements measured(const SimulatedChain& chain, double noise = 0.01) {
+  return test::measure_chain(chain, {.budget_seconds = 30}, noise);
 }
 
-Report measured(const SimulatedChain& chain, double noise = 0.01) {
-  SimulatedReplayer replayer(chain, {.noise = {.white_cv = noise}});
-  return bisect(replayer, {.budget_seconds = 30});
+WhatIfResult predicted(const Measurements& run, const std::string& text) {
+  return predict_what_if(parse_what_if(text, run.chain), run.chain, Forecast::of(run));
 }
 
-WhatIfReport predicted(const Report& report, const std::string& text) {
-  Report copy = report;
-  copy.what_ifs.clear();
-  fill_what_ifs(copy, {text});
-  return copy.what_ifs.front();
-}
+double live_rate(const Measurements& run) { return 1 / run.verdict.table.tau(0); }
 
-void check_holds(const WhatIfReport& what_if, double truth) {
+void check_holds(const WhatIfResult& what_if, double truth) {
   CAPTURE(what_if.change);
   CAPTURE(truth);
   REQUIRE(what_if.predicted.value.has_value());
@@ -57,13 +48,9 @@ void check_holds(const WhatIfReport& what_if, double truth) {
   CHECK(what_if.predicted.interval->high >= *what_if.predicted.value);
 }
 
-double rate_of(const SimulatedChain& chain) {
-  return 1 / SimulatedRing(chain).seconds_per_sample(0);
-}
-
 }  // namespace
 
-TEST_CASE("each form of a what-if is read") {
+TEST_CASE("each form of a what-if is parsed") {
   CHECK(parsed("workers=4").kind == WhatIf::Kind::workers);
   CHECK(parsed("workers=4").count == 4);
   CHECK(parsed("workers=0").count == 0);
@@ -82,7 +69,8 @@ TEST_CASE("each form of a what-if is read") {
   CHECK(parsed("stages.crop.size=28").text == "stages.crop.size=28");
 }
 
-TEST_CASE("what is not understood is answered with the option, the nearest name and the forms") {
+TEST_CASE(
+    "a what-if that does not parse is refused with the option, the nearest name and the forms") {
   const std::string stage = refusal("corp=free");
   CHECK(has(stage, "--what-if corp=free: there is no stage \"corp\", did you mean \"crop\"?"));
   CHECK(has(stage, "forms: workers=4"));
@@ -105,78 +93,78 @@ TEST_CASE("what is not understood is answered with the option, the nearest name 
   }
 }
 
-TEST_CASE("predictions hold the truth of the changed chain") {
+TEST_CASE("prediction intervals contain the truth of the changed chain") {
   const SimulatedChain chain = starved_chain();
-  const Report report = measured(chain);
+  const Measurements run = measured(chain);
   SimulatedChain changed = chain;
   changed.workers = 4;
-  check_holds(predicted(report, "workers=4"), rate_of(changed));
+  check_holds(predicted(run, "workers=4"), rate_of(changed));
   changed = chain;
   changed.workers = 0;
-  check_holds(predicted(report, "workers=0"), rate_of(changed));
+  check_holds(predicted(run, "workers=0"), rate_of(changed));
   changed = chain;
   changed.stages[2].seconds = 0;
-  check_holds(predicted(report, "crop=free"), rate_of(changed));
+  check_holds(predicted(run, "crop=free"), rate_of(changed));
   changed.stages[2].seconds = chain.stages[2].seconds / 1.5;
-  check_holds(predicted(report, "crop/1.5"), rate_of(changed));
+  check_holds(predicted(run, "crop/1.5"), rate_of(changed));
   changed = chain;
   changed.step_seconds = chain.step_seconds / 2;
-  check_holds(predicted(report, "train/2"), rate_of(changed));
+  check_holds(predicted(run, "train/2"), rate_of(changed));
   changed = chain;
   changed.ring_prefetch = 8;
-  check_holds(predicted(report, "prefetch=8"), rate_of(changed));
+  check_holds(predicted(run, "prefetch=8"), rate_of(changed));
 }
 
-TEST_CASE("workers who share the memory bus gain nothing by being more") {
+TEST_CASE("more workers gain nothing if they share the memory bus") {
   SimulatedChain chain = starved_chain();
   chain.stages[0].seconds = 0.1e-3;
   chain.stages[2].kind = CostKind::memory;
-  SimulatedReplayer replayer(chain, {.noise = {.white_cv = 0.01}});
-  const Report report = bisect(replayer, {.budget_seconds = 30});
+  const Measurements run = measured(chain);
   SimulatedChain changed = chain;
   changed.workers = 4;
-  check_holds(predicted(report, "workers=4"), rate_of(changed));
+  check_holds(predicted(run, "workers=4"), rate_of(changed));
   changed = chain;
   changed.stages[2].seconds /= 2;
-  check_holds(predicted(report, "crop/2"), rate_of(changed));
+  check_holds(predicted(run, "crop/2"), rate_of(changed));
 }
 
-TEST_CASE("what one worker computes may be shared by two: the interval goes down to now") {
+TEST_CASE(
+    "measured with one worker, sharing is unknown, and the interval includes the present rate") {
   SimulatedChain chain = starved_chain();
   chain.workers = 1;
   SimulatedChain changed = chain;
   changed.workers = 2;
   check_holds(predicted(measured(chain), "workers=2"), rate_of(changed));
   changed.stages[2].kind = chain.stages[2].kind = CostKind::memory;
-  const WhatIfReport shared = predicted(measured(chain), "workers=2");
+  const WhatIfResult shared = predicted(measured(chain), "workers=2");
   REQUIRE(shared.predicted.interval.has_value());
   CHECK(shared.predicted.interval->low <= rate_of(changed));
   CHECK(shared.predicted.interval->high >= rate_of(changed));
 }
 
-TEST_CASE("serial sections may be one: the interval holds both") {
+TEST_CASE("serial sections may be one section, so the interval contains both cases") {
   SimulatedChain chain = starved_chain();
   chain.stages[1].kind = chain.stages[2].kind = CostKind::lock;
   chain.stages[1].seconds = 0.3e-3;
   SimulatedChain changed = chain;
   changed.workers = 4;
-  const WhatIfReport one = predicted(measured(chain), "workers=4");
+  const WhatIfResult one = predicted(measured(chain), "workers=4");
   REQUIRE(one.predicted.interval.has_value());
   CHECK(one.predicted.interval->low <= rate_of(changed));
   CHECK(one.predicted.interval->high >= rate_of(changed));
 }
 
-TEST_CASE("a training thread that computes on the workers' cores is predicted from what it loses") {
+TEST_CASE("a training thread that competes for cores is predicted from the time that it loses") {
   SimulatedChain chain = starved_chain();
   chain.cores = 2;
   chain.trainer_seconds = 0.9 * chain.step_seconds;
   chain.step_seconds -= chain.trainer_seconds;
   chain.stages[2].seconds = 0.15e-3;
-  const Report report = measured(chain);
+  const Measurements run = measured(chain);
   for (const double factor : {0.0, 0.5}) {
     SimulatedChain changed = chain;
     changed.stages[2].seconds *= factor;
-    const WhatIfReport cheaper = predicted(report, factor == 0 ? "crop=free" : "crop/2");
+    const WhatIfResult cheaper = predicted(run, factor == 0 ? "crop=free" : "crop/2");
     REQUIRE(cheaper.predicted.value.has_value());
     CHECK(*cheaper.predicted.value == doctest::Approx(rate_of(changed)).epsilon(0.05));
     CHECK(cheaper.predicted.interval->low <= rate_of(changed));
@@ -184,7 +172,7 @@ TEST_CASE("a training thread that computes on the workers' cores is predicted fr
   }
 }
 
-TEST_CASE("on a machine whose pace changes all the time the gain is predicted") {
+TEST_CASE("the gain is predicted on a machine whose speed changes all the time") {
   constexpr int kRuns = 20;
   const SimulatedChain chain = starved_chain();
   SimulatedChain changed = chain;
@@ -197,52 +185,54 @@ TEST_CASE("on a machine whose pace changes all the time the gain is predicted") 
     RandomStream random({.seed = seed});
     for (int i = 0; i < 3000; ++i) noise.trace.push_back(std::exp(2 * random.uniform()));
     SimulatedReplayer replayer(chain, {.seed = seed, .noise = noise});
-    const Report report = bisect(replayer, {.budget_seconds = 60, .seed = seed});
-    const Estimate freed = predicted(report, "crop=free").predicted;
+    const Measurements run = measure(replayer, {.budget_seconds = 60, .seed = seed});
+    const Estimate freed = predicted(run, "crop=free").predicted;
     REQUIRE(freed.value.has_value());
-    const double truth = gain * *report.live.value;
+    const double truth = gain * live_rate(run);
     held += freed.interval->low <= truth && truth <= freed.interval->high ? 1 : 0;
     errors.push_back(std::abs(*freed.value / truth - 1));
   }
-  // Of 20 that hold with 99% each, fewer than 18 do so once in a thousand runs.
+  // Of 20 intervals of 99%, fewer than 18 contain the truth once in a thousand runs.
   CHECK(held >= 18);
-  // Blocks differ by 40%: a hundred rounds know a ratio to some 6%.
+  // Blocks differ by 40%: a hundred rounds determine a ratio to about 6%.
   CHECK(median(errors) < 0.08);
 }
 
-TEST_CASE("another batch has the emulated step for as long, and any other in proportion at most") {
+TEST_CASE(
+    "a larger batch keeps the time of an emulated step, and scales any other at most in "
+    "proportion") {
   SimulatedChain chain = starved_chain();
   chain.stages[2].seconds = 10e-6;  // the step limits
-  Report report = measured(chain);
+  Measurements run = measured(chain);
   SimulatedChain changed = chain;
   changed.batch_size = 12;
-  check_holds(predicted(report, "batch_size=12"), rate_of(changed));
-  CHECK(has(predicted(report, "batch_size=12").note, "emulated"));
-  report.chain.device_kind = DeviceKind::cuda;
-  const WhatIfReport unknown = predicted(report, "batch_size=12");
-  CHECK(unknown.predicted.interval->low < 1.01 * *report.live.value);
-  CHECK(unknown.predicted.interval->high > 1.45 * *report.live.value);
+  check_holds(predicted(run, "batch_size=12"), rate_of(changed));
+  CHECK(has(predicted(run, "batch_size=12").note, "emulated"));
+  run.chain.device_kind = DeviceKind::cuda;
+  const WhatIfResult unknown = predicted(run, "batch_size=12");
+  CHECK(unknown.predicted.interval->low < 1.01 * live_rate(run));
+  CHECK(unknown.predicted.interval->high > 1.45 * live_rate(run));
   CHECK(has(unknown.note, "not known"));
 }
 
-TEST_CASE("what the law cannot tell has no figure and a reason") {
-  Report report = measured(starved_chain());
-  CHECK_FALSE(predicted(report, "stages.crop.size=3").predicted.value.has_value());
-  CHECK(has(predicted(report, "stages.crop.size=3").note, "--verify"));
-  for (BlockRecord& block : report.blocks) block.result.stages.clear();
-  CHECK_FALSE(predicted(report, "workers=4").predicted.value.has_value());
-  CHECK_FALSE(predicted(report, "workers=4").note.empty());
+TEST_CASE("a change that the cost model cannot predict has a reason instead of a figure") {
+  Measurements run = measured(starved_chain());
+  CHECK_FALSE(predicted(run, "stages.crop.size=3").predicted.value.has_value());
+  CHECK(has(predicted(run, "stages.crop.size=3").note, "--verify"));
+  for (BlockRecord& block : run.blocks) block.result.stages.clear();
+  CHECK_FALSE(predicted(run, "workers=4").predicted.value.has_value());
+  CHECK_FALSE(predicted(run, "workers=4").note.empty());
 }
 
-TEST_CASE("a law that does not explain the pipeline says so") {
-  Report report = measured(starved_chain());
-  for (BlockRecord& block : report.blocks) {
+TEST_CASE("a cost model that does not explain the pipeline says so") {
+  Measurements run = measured(starved_chain());
+  for (BlockRecord& block : run.blocks) {
     for (StageCounters& counters : block.result.stages) counters.busy_seconds *= 0.7;
   }
-  CHECK(has(predicted(report, "workers=4").note, "does not explain this pipeline well"));
+  CHECK(has(predicted(run, "workers=4").note, "does not explain this pipeline well"));
 }
 
-TEST_CASE("a what-if is run by the arm that makes it true") {
+TEST_CASE("a what-if is measured by the arm that applies it") {
   ChainDescription chain = describe(starved_chain());
   CHECK(arm_of(parse_what_if("workers=4", chain), chain).arm ==
         Arm{.kind = ArmKind::live, .overrides = {{"workers", "4"}}});

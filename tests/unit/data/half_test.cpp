@@ -10,7 +10,7 @@ using namespace cachebisect;
 
 namespace {
 
-/// What binary16 (5 exponent bits) or bfloat16 (8) means, from its definition.
+/// The value of a binary16 (5 exponent bits) or bfloat16 (8), from its definition.
 double decode(std::uint16_t bits, int mantissa_bits) {
   const int exponent_bits = 15 - mantissa_bits;
   const int bias = (1 << (exponent_bits - 1)) - 1;
@@ -39,8 +39,8 @@ bool equal_or_nan(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
 
-/// The midpoint between `bits` and the next larger magnitude goes to the even one of the two, and
-/// the float32 neighbours of the midpoint to their own side.
+/// The midpoint between `bits` and the next larger magnitude rounds to the even one of the two, and
+/// the float32 neighbours of the midpoint round to the nearer one.
 template <class Encode>
 bool rounds_to_even(std::uint16_t bits, int mantissa_bits, Encode encode) {
   const auto next = static_cast<std::uint16_t>(bits + 1);
@@ -88,7 +88,7 @@ TEST_CASE("all midpoints round to even") {
             [](std::uint16_t bits) { return rounds_to_even(bits, 7, float_to_bfloat16); }) == 0);
 }
 
-TEST_CASE("overflow gives infinity from the midpoint above the largest") {
+TEST_CASE("values from the midpoint above the largest become infinity") {
   CHECK(float_to_half(65504.0F) == 0x7BFF);
   CHECK(float_to_half(std::nextafter(65520.0F, 0.0F)) == 0x7BFF);
   CHECK(float_to_half(65520.0F) == 0x7C00);
@@ -97,7 +97,7 @@ TEST_CASE("overflow gives infinity from the midpoint above the largest") {
   CHECK(float_to_half(std::numeric_limits<float>::denorm_min()) == 0);
 }
 
-TEST_CASE("arrays convert as single values do, bit by bit") {
+TEST_CASE("arrays convert as single values do, bit for bit") {
   std::vector<float> floats;
   std::vector<std::uint16_t> halfs;
   for (std::uint32_t i = 0; i <= 0xFFFF; ++i) {
@@ -105,7 +105,7 @@ TEST_CASE("arrays convert as single values do, bit by bit") {
     // All upper halves with lower halves that need rounding: infinities, NaNs and subnormals too.
     floats.push_back(std::bit_cast<float>((i << 16) | ((i * 0x9E37) & 0xFFFF)));
   }
-  floats.resize(65531);  // a length that no vector divides
+  floats.resize(65531);  // a length that is no multiple of a vector
   halfs.resize(65531);
 
   std::vector<std::uint16_t> half(floats.size());

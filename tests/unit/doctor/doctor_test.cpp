@@ -2,26 +2,27 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <sstream>
 #include <vector>
 
+#include "support/errors.hpp"
+#include "support/files.hpp"
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/bisect/evidence/evidence.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
+#include "cachebisect/replay/job/make_device.hpp"
 #include "cachebisect/report/text_layout.hpp"
 
 using namespace cachebisect;
+using test::TemporaryFolder;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// Differences of two equal blocks on a machine of this noise.
+/// Differences of two equal blocks on a machine with this noise.
 std::vector<double> normal_noise(double sigma, std::size_t count, std::uint64_t seed = 1) {
   RandomStream random({.seed = seed, .stage = 1});
   std::vector<double> values(count);
@@ -31,12 +32,12 @@ std::vector<double> normal_noise(double sigma, std::size_t count, std::uint64_t 
   return values;
 }
 
-/// Share of fresh runs of such noise that tell a drop from none in so many rounds.
+/// Share of fresh runs with such noise that certify a drop within `rounds` rounds.
 double share_told(double sigma, double drop, std::size_t rounds) {
   constexpr int kRuns = 200;
   int told = 0;
   for (int run = 0; run < kRuns; ++run) {
-    Evidence evidence(2 / (0.01 * 0.5));
+    ConfidenceSequence evidence(2 / (0.01 * 0.5));
     for (const double d : normal_noise(sigma, rounds, 100 + static_cast<std::uint64_t>(run))) {
       evidence.add(d + drop_to_theta(drop));
     }
@@ -51,24 +52,9 @@ std::shared_ptr<Device> emulated_device() {
   return make_device(spec);
 }
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_(fs::temp_directory_path() / ("doctor" + std::to_string(getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] std::string path() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
-
 }  // namespace
 
-TEST_CASE("what doctor trusts is what the evidence certifies in fresh noise") {
+TEST_CASE("doctor trusts what the evidence certifies in fresh noise") {
   const TrustOptions options;
   constexpr std::size_t kRounds = 135;  // 60 s of eight blocks of 50 ms, and null blocks
   for (const double sigma : {0.005, 0.02, 0.08}) {
@@ -80,7 +66,7 @@ TEST_CASE("what doctor trusts is what the evidence certifies in fresh noise") {
   }
 }
 
-TEST_CASE("more noise, less trust") {
+TEST_CASE("more noise gives less trust") {
   double last_drop = 0;
   double last_seconds = 0;
   for (const double sigma : {0.001, 0.01, 0.05, 0.1}) {
@@ -97,17 +83,17 @@ TEST_CASE("more noise, less trust") {
   CHECK_FALSE(trust_in(normal_noise(5, 60), {}).seconds_for_a_fifth.has_value());
 }
 
-TEST_CASE("no noise, no false precision") {
+TEST_CASE("no noise gives no false precision") {
   const Trust trust = trust_in(std::vector<double>(20, 0.0), {});
   CHECK(*trust.smallest_drop == doctest::Approx(0.004));
-  // -log2 of the bar is a floor for every symmetric test: about ten rounds of 0.44 s.
+  // No symmetric test needs fewer than -log2 of the bar: about ten rounds of 0.44 s.
   CHECK(*trust.seconds_for_a_fifth > 3);
   CHECK(*trust.seconds_for_a_fifth < 7);
 }
 
-TEST_CASE("too little measured, or too small a budget, is not trusted") {
+TEST_CASE("too few measurements or too small a budget give no trust") {
   CHECK_FALSE(trust_in({}, {}).smallest_drop.has_value());
-  CHECK_FALSE(trust_in(normal_noise(0.01, kLeastDifferences - 1), {}).smallest_drop.has_value());
+  CHECK_FALSE(trust_in(normal_noise(0.01, kMinDifferences - 1), {}).smallest_drop.has_value());
   CHECK_FALSE(trust_in(normal_noise(0.01, 40), {.budget_seconds = 1}).smallest_drop.has_value());
   CHECK_FALSE(trust_in(normal_noise(0.01, 40), {.block_seconds = 0}).smallest_drop.has_value());
   const auto drop_in = [](double budget) {
@@ -116,7 +102,7 @@ TEST_CASE("too little measured, or too small a budget, is not trusted") {
   CHECK(drop_in(60) <= drop_in(10));
 }
 
-TEST_CASE("files are tried in the folder given, and nothing is left there") {
+TEST_CASE("the page cache probe uses the given folder and leaves nothing there") {
   const TemporaryFolder folder;
   const PageCacheFacts facts = probe_page_cache(folder.path() + "/made/here");
   CHECK(facts.problem.empty());
@@ -129,15 +115,14 @@ TEST_CASE("files are tried in the folder given, and nothing is left there") {
   CHECK(fs::is_empty(folder.path() + "/made/here"));
 }
 
-TEST_CASE("a folder that cannot be used is said, not thrown") {
+TEST_CASE("a folder that cannot be used is reported without an exception") {
   const TemporaryFolder folder;
-  std::ofstream(folder.path() + "/file") << "x";
-  const PageCacheFacts facts = probe_page_cache(folder.path() + "/file");
+  const PageCacheFacts facts = probe_page_cache(folder.write("file", "x"));
   CHECK_FALSE(facts.problem.empty());
   CHECK_FALSE(facts.eviction_works().has_value());
 }
 
-TEST_CASE("a diagnosis has every figure, whatever the machine") {
+TEST_CASE("a diagnosis has every figure on any machine") {
   const TemporaryFolder folder;
   const auto device = emulated_device();
   const Diagnosis d = diagnose(*device, {.seconds = 0.5, .folder = folder.path()}, {});
@@ -159,14 +144,12 @@ TEST_CASE("a diagnosis has every figure, whatever the machine") {
   }
 }
 
-TEST_CASE("a diagnosis is stopped like a run") {
+TEST_CASE("a diagnosis stops on request") {
   std::stop_source source;
   source.request_stop();
   const auto device = emulated_device();
-  try {
+  const auto run = [&] {
     static_cast<void>(diagnose(*device, {.seconds = 60}, source.get_token()));
-    FAIL("not stopped");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::interrupted);
-  }
+  };
+  CHECK(test::error_message(run, ErrorKind::interrupted) != "");
 }

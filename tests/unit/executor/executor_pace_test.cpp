@@ -1,11 +1,12 @@
-// Planted costs keep their mean when each sample's share is too short to be slept alone.
+// Planted costs keep their mean when the wait per sample is too short for a sleep.
 #include <stop_token>
 
+#include "support/all_stages.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/pace.hpp"
 #include "cachebisect/executor/executor.hpp"
-#include "cachebisect/stages.hpp"
 
 using namespace cachebisect;
 
@@ -13,15 +14,13 @@ namespace {
 
 /// Seconds to load 4 batches of 32 samples that wait for 20 us each.
 double seconds_to_load(int workers) {
-  Registry registry;
-  stages::register_all(registry);
   const Pipeline pipeline = Pipeline::from_json(R"({
     "batch_size": 32,
     "stages": [{"use": "synthetic.read", "bytes": 16, "samples": 1000},
                {"use": "synthetic.wait", "us": 20},
                {"use": "collate.stack"}, {"use": "copy.device"}],
     "train": {"kind": "callback"}})",
-                                                registry);
+                                                test::all_stages());
   const auto device = make_cpu_device();
   Executor executor(pipeline, *device, {.workers = workers, .prefetch = 0});
   const double begin = monotonic_seconds();
@@ -34,7 +33,7 @@ double seconds_to_load(int workers) {
 
 }  // namespace
 
-TEST_CASE("short waits are not lost, inline or in a worker") {
+TEST_CASE("short waits are not lost inline or in a worker") {
   constexpr double kOwed = 4 * 32 * 20e-6;
   CHECK(seconds_to_load(0) >= kOwed - PaceTimeline::kWorthSleeping);
   CHECK(seconds_to_load(1) >= kOwed - PaceTimeline::kWorthSleeping);

@@ -8,18 +8,22 @@
 #include <set>
 #include <thread>
 
+#include "support/errors.hpp"
+#include "support/text.hpp"
 #include "support/toy_stages.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/pipeline/sampler.hpp"
 
-using namespace cachebisect;  // NOLINT(google-build-using-namespace)
+using namespace cachebisect;
+using test::error_message;
+using test::has;
 
 namespace {
 
 struct ChainOptions {
-  toy::SourceOptions source{};
+  test::ToySourceOptions source{};
   std::string layout = "NCHW";
   bool strided = true;
   bool batch_stage = false;
@@ -31,16 +35,16 @@ struct ChainOptions {
 
 Pipeline chain(ChainOptions options = {}) {
   PipelineBuilder builder;
-  builder.source("read", toy::source(std::move(options.source)));
-  builder.stage("noise", toy::noise(options.strided));
-  if (options.hook) builder.stage("hook", toy::hook(std::move(options.hook)));
+  builder.source("read", test::toy_source(std::move(options.source)));
+  builder.stage("noise", test::toy_noise(options.strided));
+  if (options.hook) builder.stage("hook", test::toy_hook(std::move(options.hook)));
   if (options.skip) builder.skip_damaged();
-  builder.stage("more", toy::noise(!options.strided)).collate(options.layout);
-  if (options.batch_stage) builder.stage("count", toy::count_up());
+  builder.stage("more", test::toy_noise(!options.strided)).collate(options.layout);
+  if (options.batch_stage) builder.stage("count", test::toy_count_up());
   return builder.copy().batch_size(options.batch_size).drop_last(options.drop_last).seed(5).build();
 }
 
-/// A batch's content, owned.
+/// A copy of a batch's content.
 struct Copied {
   std::vector<std::uint64_t> indices;
   std::vector<Shape> shapes;
@@ -72,27 +76,11 @@ std::vector<Copied> take(Executor& executor, int batches) {
 }
 
 std::vector<Copied> run(const Pipeline& pipeline, const ExecutorOptions& options,
-                        const LoadPlan& plan, int batches) {
+                        const LoadRequest& request, int batches) {
   const auto device = make_cpu_device();
   Executor executor(pipeline, *device, options);
-  executor.start(plan);
+  executor.start(request);
   return take(executor, batches);
-}
-
-std::string failure(const std::function<void()>& work, ErrorKind kind) {
-  try {
-    work();
-  } catch (const Error& error) {
-    CHECK(error.kind() == kind);
-    return error.what();
-  }
-  FAIL("no error");
-  return {};
-}
-
-bool has(const std::string& text, const std::string& part) {
-  CAPTURE(text);
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -139,7 +127,7 @@ TEST_CASE(
     for (const bool vary : {false, true}) {
       CAPTURE(layout);
       CAPTURE(vary);
-      // With one height a batch of varying ones cannot be stacked, so batches of one.
+      // Images of different heights cannot be stacked, so the batch size is 1.
       const auto make = [&](bool strided) {
         return chain({.source = {.vary = vary},
                       .layout = layout,
@@ -173,7 +161,7 @@ TEST_CASE("replay from every boundary gives the batches of the live run") {
     const auto device = make_cpu_device();
     Executor executor(pipeline, *device, {.workers = 2});
     std::mutex mutex;
-    LoadPlan fill;
+    LoadRequest fill;
     fill.indices = indices;
     fill.epoch = 3;
     fill.on_sample = [&](std::size_t stage, std::uint64_t position, const Sample& sample) {
@@ -199,42 +187,42 @@ TEST_CASE("replay from every boundary gives the batches of the live run") {
 
     for (std::size_t boundary = 1; boundary <= 5; ++boundary) {
       CAPTURE(boundary);
-      LoadPlan plan;
-      plan.boundary = boundary;
-      plan.epoch = 3;
+      LoadRequest request;
+      request.boundary = boundary;
+      request.epoch = 3;
       if (boundary < 4) {
-        plan.cache.samples = samples[boundary];
+        request.cache.samples = samples[boundary];
       } else {
-        plan.cache.batches = batches[boundary];
+        request.cache.batches = batches[boundary];
       }
-      executor.start(plan);
+      executor.start(request);
       CHECK(take(executor, 8) == live);
       executor.halt();
-      plan.first_position = 2 * static_cast<std::uint64_t>(pipeline.batch_size());
-      executor.start(plan);
+      request.first_position = 2 * static_cast<std::uint64_t>(pipeline.batch_size());
+      executor.start(request);
       CHECK(take(executor, 1)[0] == live[2]);
       executor.halt();
     }
-    // Bypass: any stage's output from the cache; what follows runs on it.
+    // Bypass: any stage's output comes from the cache, and the next stages run on it.
     for (std::size_t stage = 1; stage <= 5; ++stage) {
       CAPTURE(stage);
-      LoadPlan plan;
-      plan.indices = indices;
-      plan.epoch = 3;
-      plan.bypass_stage = stage;
+      LoadRequest request;
+      request.indices = indices;
+      request.epoch = 3;
+      request.bypass_stage = stage;
       if (stage < 4) {
-        plan.bypass_cache.samples = samples[stage];
+        request.bypass_cache.samples = samples[stage];
       } else {
-        plan.bypass_cache.batches = batches[stage];
+        request.bypass_cache.batches = batches[stage];
       }
-      executor.start(plan);
+      executor.start(request);
       CHECK(take(executor, 4) == std::vector<Copied>(live.begin(), live.begin() + 4));
       executor.halt();
     }
   }
 }
 
-TEST_CASE("no free slot holds the workers back") {
+TEST_CASE("workers wait when no slot is free") {
   std::atomic<int> reads{0};
   const Pipeline pipeline =
       chain({.source = {.on_read = [&](std::uint64_t) { ++reads; }}, .batch_size = 4});
@@ -251,7 +239,7 @@ TEST_CASE("no free slot holds the workers back") {
   CHECK(reads == 20);
 }
 
-TEST_CASE("a slot is refilled only after the event it was released with") {
+TEST_CASE("a slot is refilled only after the event given at its release") {
   const auto device = make_emulated_device({});
   const auto stream = device->make_stream();
   const auto event = device->make_event();
@@ -273,7 +261,9 @@ TEST_CASE("a slot is refilled only after the event it was released with") {
   }
 }
 
-TEST_CASE("a failing stage reaches next() with stage, sample and path, and the executor goes on") {
+TEST_CASE(
+    "next() throws a stage's error with stage, sample and path, and the executor can be used "
+    "again") {
   std::atomic<bool> broken{true};
   const Pipeline pipeline = chain({.hook = [&](const Sample& sample) {
     if (broken && sample.index() % 10 == 3) throw Error(ErrorKind::data, "the bytes are damaged");
@@ -284,7 +274,7 @@ TEST_CASE("a failing stage reaches next() with stage, sample and path, and the e
     broken = true;
     Executor executor(pipeline, *device, {.workers = workers});
     executor.start({});
-    const std::string text = failure([&] { take(executor, 100); }, ErrorKind::data);
+    const std::string text = error_message([&] { take(executor, 100); }, ErrorKind::data);
     CHECK(has(text, "stage 'hook' (augment.hook): sample "));
     CHECK(has(text, "3 (toy/file): the bytes are damaged"));
     executor.halt();
@@ -294,16 +284,16 @@ TEST_CASE("a failing stage reaches next() with stage, sample and path, and the e
   }
 }
 
-TEST_CASE("an exception of any type is an Error(data)") {
+TEST_CASE("an exception of any type becomes an Error(data)") {
   const Pipeline pipeline =
       chain({.hook = [](const Sample&) { throw std::runtime_error("from a library"); }});
   const auto device = make_cpu_device();
   Executor executor(pipeline, *device, {.workers = 2});
   executor.start({});
-  CHECK(has(failure([&] { take(executor, 1); }, ErrorKind::data), "from a library"));
+  CHECK(has(error_message([&] { take(executor, 1); }, ErrorKind::data), "from a library"));
 }
 
-TEST_CASE("an output that is not what was declared is named") {
+TEST_CASE("an output that differs from its declaration is named") {
   auto read = [](SampleIndex index, Sample& out) {
     out.field("image").resize_as<std::uint8_t>({index == 7 ? 3 : 2, 2, 1});
   };
@@ -314,7 +304,8 @@ TEST_CASE("an output that is not what was declared is named") {
                                 .batch_size(10)
                                 .shuffle(false)
                                 .build();
-  const std::string text = failure([&] { run(pipeline, {.workers = 1}, {}, 1); }, ErrorKind::data);
+  const std::string text =
+      error_message([&] { run(pipeline, {.workers = 1}, {}, 1); }, ErrorKind::data);
   CHECK(has(text, "stage 'files' (read.callable): sample 7"));
   CHECK(has(text, "[3, 2, 1]"));
   CHECK(has(text, "[2, 2, 1]"));
@@ -322,12 +313,13 @@ TEST_CASE("an output that is not what was declared is named") {
 
 TEST_CASE("samples that differ within a batch are both named") {
   const Pipeline pipeline = chain({.source = {.vary = true}});
-  const std::string text = failure([&] { run(pipeline, {.workers = 2}, {}, 1); }, ErrorKind::data);
+  const std::string text =
+      error_message([&] { run(pipeline, {.workers = 2}, {}, 1); }, ErrorKind::data);
   CHECK(has(text, "stage 'collate' (collate.stack): field 'image' cannot be stacked"));
   CHECK(has(text, "collate.pad"));
 }
 
-TEST_CASE("damaged samples are replaced by a function of the position alone") {
+TEST_CASE("the replacement of a damaged sample depends only on its position") {
   const auto damaged = [](const Sample& sample) {
     if (sample.index() % 50 == 3) throw Error(ErrorKind::data, "damaged");
   };
@@ -368,10 +360,10 @@ TEST_CASE("too many damaged samples end the run") {
                                    ErrorKind kind = ErrorKind::data) {
     const Pipeline pipeline =
         chain({.source = {.samples = 10000}, .hook = std::move(hook), .skip = true});
-    // One worker: two could together reach the share before either is out of replacements.
+    // One worker, because two could exceed the share before either runs out of replacements.
     Executor executor(pipeline, *device, {.workers = 1});
     executor.start({});
-    return failure([&] { take(executor, 1000); }, kind);
+    return error_message([&] { take(executor, 1000); }, kind);
   };
   CHECK(has(run_until_error([](const Sample& sample) {
               if (sample.index() % 10 == 3) throw Error(ErrorKind::data, "damaged");
@@ -379,7 +371,7 @@ TEST_CASE("too many damaged samples end the run") {
             "more than 5%"));
   CHECK(has(run_until_error([](const Sample&) { throw Error(ErrorKind::data, "damaged"); }),
             "8 replacements"));
-  // What is no damage is not skipped.
+  // Only damaged samples are skipped.
   CHECK(has(run_until_error([](const Sample&) { throw Error(ErrorKind::usage, "nonsense"); },
                             ErrorKind::usage),
             "nonsense"));
@@ -392,7 +384,7 @@ TEST_CASE("a request to stop wakes next()") {
     std::latch waiting(1);
     std::atomic<bool> go{false};
     const Pipeline pipeline = chain({.hook = [&](const Sample&) {
-      // Blocks until the stop is asked for, so that next() must wait.
+      // Blocks until the stop is requested, so that next() must wait.
       go.wait(false);
     }});
     const auto device = make_cpu_device();
@@ -412,7 +404,7 @@ TEST_CASE("a request to stop wakes next()") {
     go = true;
     go.notify_all();
     stopper.join();
-    CHECK(has(failure([&] { (void)executor.next(stop.get_token()); }, ErrorKind::interrupted),
+    CHECK(has(error_message([&] { (void)executor.next(stop.get_token()); }, ErrorKind::interrupted),
               "stopped"));
     executor.halt();
     executor.start({});
@@ -420,7 +412,7 @@ TEST_CASE("a request to stop wakes next()") {
   }
 }
 
-TEST_CASE("start and halt a few hundred times, with batches left in the ring") {
+TEST_CASE("the executor starts and halts a few hundred times with batches left in the ring") {
   const Pipeline pipeline = chain();
   const auto expected = run(pipeline, {.workers = 0}, {}, 5);
   const auto device = make_cpu_device();
@@ -450,16 +442,16 @@ TEST_CASE("two executors run at once") {
   CHECK(results[1] == expected);
 }
 
-TEST_CASE("counters add up, observed or not") {
+TEST_CASE("counters add up with and without observation") {
   const Pipeline pipeline = chain(
       {.hook = [](const Sample&) { std::this_thread::sleep_for(std::chrono::microseconds(200)); }});
   const auto device = make_cpu_device();
   for (const int workers : {0, 2}) {
     for (const bool observe : {true, false}) {
       Executor executor(pipeline, *device, {.workers = workers, .prefetch = 0});
-      LoadPlan plan;
-      plan.observe = observe;
-      executor.start(plan);
+      LoadRequest request;
+      request.observe = observe;
+      executor.start(request);
       take(executor, 30);
       executor.halt();
       const LoadCounters counters = executor.counters();
@@ -468,7 +460,7 @@ TEST_CASE("counters add up, observed or not") {
       CHECK(counters.stages[4].samples >= 210);
       CHECK(counters.stages[5].samples == 0);
       const StageCounters& hook = counters.stages[2];
-      // A sleep is never shorter than asked for.
+      // A sleep is never shorter than requested.
       CHECK(hook.busy_seconds >= (observe ? 199e-6 * static_cast<double>(hook.samples) : 0.0));
       if (!observe) CHECK(hook.busy_seconds == 0);
       if (workers == 0) CHECK(counters.starved_seconds > 0);
@@ -477,7 +469,7 @@ TEST_CASE("counters add up, observed or not") {
   }
 }
 
-TEST_CASE("options that make no sense are refused") {
+TEST_CASE("invalid options are refused") {
   const Pipeline pipeline = chain();
   const auto device = make_cpu_device();
   CHECK_THROWS_AS(Executor(pipeline, *device, {.workers = -1}), Error);

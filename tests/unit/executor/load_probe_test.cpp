@@ -17,7 +17,7 @@ constexpr double kWallCost = 35e-9;
 constexpr double kCpuCost = 240e-9;
 constexpr double kBudget = 0.002;
 
-// Virtual time: stages and readings of a clock move it, and nothing else.
+// Virtual time, advanced only by stages and clock readings.
 double now = 0;
 double reading = 0;
 
@@ -34,7 +34,7 @@ ProbeClocks virtual_clocks() {
           .cpu_cost = kCpuCost};
 }
 
-/// Seconds of one stage at one sample.
+/// Seconds of one stage for one sample.
 using Cost = std::function<double(int sample)>;
 
 struct Estimate {
@@ -45,7 +45,7 @@ struct Estimate {
 
 Estimate observe(const std::vector<Cost>& stages, int samples, std::uint64_t seed) {
   SampleProbe probe(virtual_clocks(), kBudget, seed);
-  std::vector<StageTally> tallies(stages.size());
+  std::vector<StageTimes> times(stages.size());
   probe.reset(stages.size());
   now = 1000;
   reading = 0;
@@ -53,15 +53,15 @@ Estimate observe(const std::vector<Cost>& stages, int samples, std::uint64_t see
     const bool observed = probe.begin();
     for (std::size_t stage = 0; stage < stages.size(); ++stage) {
       now += stages[stage](sample);
-      if (observed) probe.lap(tallies[stage]);
+      if (observed) probe.lap(times[stage]);
     }
     if (observed) probe.end();
   }
   Estimate out;
-  for (StageTally& tally : tallies) {
-    tally.samples.add(static_cast<std::uint64_t>(samples));
-    out.wall.push_back(tally.busy_seconds());
-    out.cpu.push_back(tally.cpu_seconds());
+  for (StageTimes& stage : times) {
+    stage.samples.add(static_cast<std::uint64_t>(samples));
+    out.wall.push_back(stage.busy_seconds());
+    out.cpu.push_back(stage.cpu_seconds());
   }
   out.share = reading / (now - 1000);
   return out;
@@ -78,7 +78,7 @@ void check_unbiased(const std::vector<double>& estimates, double truth) {
 
 }  // namespace
 
-TEST_CASE("what stages take is told less the readings, also of stages that do nothing") {
+TEST_CASE("stage times exclude the clock readings, also for stages that do nothing") {
   const std::vector<Cost> stages{[](int) { return 3e-6; }, [](int) { return 0.0; },
                                  [](int) { return 1e-6; }};
   constexpr int kSamples = 100000;
@@ -91,11 +91,11 @@ TEST_CASE("what stages take is told less the readings, also of stages that do no
   }
 }
 
-TEST_CASE("costs with a rhythm are told without bias, whatever the rhythm") {
+TEST_CASE("periodic costs are estimated without bias at any period") {
   constexpr int kSamples = 20000;
   constexpr int kSeeds = 60;
-  // One stage is dear where the other is cheap, so that the distance between observed samples is
-  // the same all the time: a fixed one would meet the same phase of some rhythm again and again.
+  // One stage is expensive when the other is cheap, so that the distance between observed samples
+  // stays the same: a fixed distance would always observe the same phase of some period.
   for (int period = 2; period <= 200; period = period * 5 / 4 + 1) {
     CAPTURE(period);
     const auto dear = [&](int sample) { return sample % period == 0; };
@@ -112,11 +112,11 @@ TEST_CASE("costs with a rhythm are told without bias, whatever the rhythm") {
   }
 }
 
-TEST_CASE("the distance between observed samples equals the rhythm, and there is no bias still") {
+TEST_CASE("there is no bias when the distance between observed samples equals the period") {
   constexpr int kSamples = 50000;
-  // The distance at 11 us a sample, from the samples' own weight.
+  // The distance at 11 us per sample, from the weight of the samples.
   SampleProbe probe(virtual_clocks(), kBudget, 0);
-  StageTally tally;
+  StageTimes times;
   probe.reset(1);
   int last = 0;
   std::vector<double> distances;
@@ -124,7 +124,7 @@ TEST_CASE("the distance between observed samples equals the rhythm, and there is
     const bool observed = probe.begin();
     now += 11e-6;
     if (!observed) continue;
-    probe.lap(tally);
+    probe.lap(times);
     probe.end();
     distances.push_back(i - last);
     last = i;
@@ -146,30 +146,30 @@ TEST_CASE("the distance between observed samples equals the rhythm, and there is
   check_unbiased(cpu, truth);
 }
 
-TEST_CASE("readings take a small share of the work, be samples cheap or dear") {
+TEST_CASE("readings take a small share of the work whether samples are cheap or expensive") {
   for (const double seconds : {1e-6, 4e-6, 12e-6, 50e-6, 1e-3}) {
     for (const std::size_t count : {1U, 4U, 12U}) {
       CAPTURE(seconds);
       CAPTURE(count);
       const std::vector<Cost> stages(count,
                                      [=](int) { return seconds / static_cast<double>(count); });
-      // As long as a block, 40 ms, or a dozen samples.
+      // As long as a block (40 ms) or a dozen samples.
       const int samples = std::max(12, static_cast<int>(0.04 / seconds));
       CHECK(observe(stages, samples, 1).share < kBudget);
     }
   }
 }
 
-TEST_CASE("a slow first sample or a stall does not make observing dear") {
+TEST_CASE("a slow first sample or a stall does not make observation expensive") {
   constexpr int kSamples = 10000;
   const std::vector<Cost> stages{[](int i) { return i % 2000 == 0 ? 2e-3 : 4e-6; }};
   CHECK(observe(stages, kSamples, 1).share < kBudget);
 }
 
-TEST_CASE("batch laps are sparse, weighted by their samples, and told less the readings") {
+TEST_CASE("batch times are sparse, weighted by samples, and exclude the clock readings") {
   BatchProbe probe(virtual_clocks(), kBudget, 1);
-  StageTally collate;
-  StageTally mix;
+  StageTimes collate;
+  StageTimes mix;
   probe.reset(2);
   now = 1000;
   reading = 0;
@@ -178,11 +178,11 @@ TEST_CASE("batch laps are sparse, weighted by their samples, and told less the r
     now += 120e-6;  // its samples
     const bool observed = probe.begin();
     const std::int64_t size = i % 2 == 0 ? 32 : 16;
-    for (StageTally* tally : {&collate, &mix}) {
+    for (StageTimes* times : {&collate, &mix}) {
       if (observed) probe.start_lap();
-      now += static_cast<double>(size) * (tally == &mix ? 0.1e-6 : 0.05e-6);
-      if (observed) probe.lap(*tally, size);
-      tally->samples.add(static_cast<std::uint64_t>(size));
+      now += static_cast<double>(size) * (times == &mix ? 0.1e-6 : 0.05e-6);
+      if (observed) probe.lap(*times, size);
+      times->samples.add(static_cast<std::uint64_t>(size));
     }
     if (observed) probe.end(120e-6);
   }
@@ -193,7 +193,7 @@ TEST_CASE("batch laps are sparse, weighted by their samples, and told less the r
   CHECK(reading / (now - 1000) < kBudget / 4);
 }
 
-TEST_CASE("a reading costs something, a system call more than none") {
+TEST_CASE("a clock reading costs something, and a system call costs more") {
   const ProbeClocks clocks = measure_probe_clocks();
   CHECK(clocks.wall_cost > 0);
   CHECK(clocks.cpu_cost > 0);

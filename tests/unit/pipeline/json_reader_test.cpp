@@ -1,12 +1,12 @@
-// What outside bytes can do to the reading of a pipeline file.
+// Reading pipeline files from untrusted bytes.
 #include <string>
 
 #include "support/spec_errors.hpp"
 #include <doctest/doctest.h>
 
-using namespace cachebisect::testing;
+using namespace cachebisect::test;
 
-TEST_CASE("what is not JSON is answered with line and column") {
+TEST_CASE("text that is not JSON is refused with line and column") {
   CHECK(refusal("") == "f.json: empty; it must hold a JSON object");
   CHECK(refusal(" \n\t ") == "f.json: empty; it must hold a JSON object");
   CHECK(has(refusal("{\n  \"a\": x\n}"),
@@ -21,33 +21,33 @@ TEST_CASE("what is not JSON is answered with line and column") {
   CHECK(has(refusal(std::string("{}\0{}", 5)), "f.json:1:3: not JSON"));
 }
 
-TEST_CASE("what is JSON, but no object, is refused") {
+TEST_CASE("JSON that is not an object is refused") {
   CHECK(refusal("[]") == "f.json: the file must be an object {...}, not []");
   CHECK(refusal("null") == "f.json: the file must be an object {...}, not null");
   CHECK(refusal("1") == "f.json: the file must be an object {...}, not 1");
 }
 
-TEST_CASE("a byte order mark and comments are taken") {
+TEST_CASE("a byte order mark and comments are accepted") {
   CHECK(has(refusal("\xef\xbb\xbf{}"), "lacks \"stages\""));
   CHECK(has(refusal("/* a */ {} // b"), "lacks \"stages\""));
 }
 
-TEST_CASE("text that is not UTF-8 is refused wherever it is") {
+TEST_CASE("text that is not UTF-8 is refused anywhere") {
   CHECK(refusal("{\n \"a\xff\": 1}") == "f.json:2:4: not UTF-8; save it as UTF-8");
   CHECK(has(refusal("{} // \xc0\xaf"), "not UTF-8"));
   CHECK(has(refusal("\xff\xfe{\0"), "f.json:1:1: not UTF-8"));
   CHECK(has(refusal("{\"a\": \"\\ud800\"}"), "not JSON"));
 }
 
-TEST_CASE("a key that stands twice is refused where it stands again") {
+TEST_CASE("a duplicate key is refused at its second place") {
   CHECK(refusal("{\"seed\": 1,\n \"seed\": 2}") ==
-        "f.json:2:2: key \"seed\" stands twice in one object; remove one");
+        "f.json:2:2: key \"seed\" appears twice in one object; remove one");
   CHECK(
       has(refusal("{\"stages\": [{\"use\": \"a\", \"use\": \"b\"}]}"), "f.json:1:26: key \"use\""));
-  CHECK(has(refusal("{\"a\": 1, \"\\u0061\": 2}"), "stands twice"));
+  CHECK(has(refusal("{\"a\": 1, \"\\u0061\": 2}"), "appears twice"));
 }
 
-TEST_CASE("deep nesting is refused, however deep") {
+TEST_CASE("nesting is refused at any depth beyond the limit") {
   for (const std::size_t depth : {std::size_t{33}, std::size_t{100000}, std::size_t{2000000}}) {
     CHECK(has(refusal(std::string(depth, '[')), "f.json:1:33: nested deeper than 32 levels"));
     CHECK(has(refusal(std::string(depth, '[') + std::string(depth, ']')),
@@ -59,7 +59,9 @@ TEST_CASE("deep nesting is refused, however deep") {
   CHECK(has(refusal(std::string(32, '[') + std::string(32, ']')), "must be an object"));
 }
 
-TEST_CASE("numbers beyond a double are refused, those beyond an integer by their parameter") {
+TEST_CASE(
+    "a number too large for a double is refused, and one too large for an integer by its "
+    "parameter") {
   CHECK(refusal("{\"seed\": 1e400}") == "f.json:1:10: number \"1e400\" is too large for a double");
   CHECK(has(refusal("{\"seed\": -1e999999999999}"), "too large"));
   CHECK(has(refusal("{\"seed\": " + std::string(100000, '9') + "}"), "too large"));
@@ -74,7 +76,7 @@ TEST_CASE("a text larger than any pipeline file is refused") {
   CHECK(has(refusal(std::string((std::size_t{4} << 20U) + 1, ' ')), "larger than 4 MiB"));
 }
 
-TEST_CASE("a message stays short and printable whatever is in the file") {
+TEST_CASE("a message stays short and printable whatever the file contains") {
   const std::string long_key(100000, 'k');
   for (const std::string& text :
        {"{\"" + long_key + "\": 1}", "{\"seed\": \"" + long_key + "\"}",

@@ -9,7 +9,7 @@
 
 using namespace cachebisect;
 
-TEST_CASE("values are read back by type, an integer also as a number") {
+TEST_CASE("values are read by type, integers also as numbers") {
   Params params;
   params.set("flag", true);
   params.set("count", std::int64_t{3});
@@ -31,7 +31,7 @@ TEST_CASE("values are read back by type, an integer also as a number") {
   CHECK(params.number("p") == 0.75);
 }
 
-TEST_CASE("asking for what was not declared is our own fault") {
+TEST_CASE("reading an undeclared parameter is an internal error") {
   Params params;
   params.set("p", 0.5);
   for (const auto& ask : {+[](const Params& p) { (void)p.number("q"); },
@@ -46,7 +46,7 @@ TEST_CASE("asking for what was not declared is our own fault") {
   }
 }
 
-TEST_CASE("a violation says what is accepted") {
+TEST_CASE("a violation names what is accepted") {
   const ParamSpec size{.name = "size", .type = ParamType::integer, .minimum = 1, .maximum = 16};
   CHECK_FALSE(violation(size, std::int64_t{16}));
   CHECK(violation(size, std::int64_t{17}) == "must be an integer from 1 to 16, not 17");
@@ -78,7 +78,7 @@ TEST_CASE("a violation says what is accepted") {
   CHECK(violation(mean, std::vector<std::string>{"a"}));
 }
 
-TEST_CASE("defaults are filled in, missing and unknown ones named") {
+TEST_CASE("defaults are filled in, and missing and unknown parameters are named") {
   const std::vector<ParamSpec> specs{{.name = "size", .type = ParamType::integer, .minimum = 1},
                                      {.name = "p", .default_value = 0.5},
                                      {.name = "limit", .optional = true},

@@ -1,38 +1,19 @@
 // Pipeline files on disk.
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
+#include "support/files.hpp"
 #include "support/spec_errors.hpp"
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 using namespace cachebisect;
-using namespace cachebisect::testing;
+using namespace cachebisect::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder()
-      : path_(fs::temp_directory_path() / ("pipeline_load_test_" + std::to_string(getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return (path_ / name).string();
-  }
-  [[nodiscard]] std::string path(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 std::string load_error(const std::string& file) {
   return usage_error([&] { (void)load_pipeline(file, fake_registry()); });
@@ -42,7 +23,7 @@ std::string load_error(const std::string& file) {
 
 TEST_CASE("a file is loaded with its digest, and its paths are relative to its folder") {
   const TemporaryFolder folder;
-  const std::string file = folder.file("p.json", kFakePipeline);
+  const std::string file = folder.write("p.json", kFakePipeline);
   const PipelineSpec spec = load_pipeline(file, fake_registry(), {{"batch_size", "8"}});
   CHECK(spec.file == file);
   CHECK(spec.sha256.size() == 64);
@@ -57,24 +38,24 @@ TEST_CASE("a file is loaded with its digest, and its paths are relative to its f
   CHECK(bare.sha256 == spec.sha256);
 }
 
-TEST_CASE("what cannot be read is refused with the reason, without waiting") {
+TEST_CASE("an unreadable file is refused with the reason, without waiting") {
   const TemporaryFolder folder;
   CHECK(load_error(folder.path("none.json")) ==
         folder.path("none.json") +
             ": cannot be opened: No such file or directory; give the path of a pipeline file");
-  CHECK(has(load_error(folder.path("")), "is a folder"));
-  CHECK(has(load_error(""), "is no path"));
+  CHECK(has(load_error(folder.path()), "is a folder"));
+  CHECK(has(load_error(""), "is not a path"));
   REQUIRE(mkfifo(folder.path("fifo").c_str(), 0600) == 0);
   CHECK(
       has(load_error(folder.path("fifo")), "is not a regular file; give - to read standard input"));
   CHECK(has(load_error("/dev/zero"), "is not a regular file"));
-  CHECK(has(load_error(folder.file("empty.json", "")), "empty.json: empty"));
+  CHECK(has(load_error(folder.write("empty.json", "")), "empty.json: empty"));
   CHECK(
-      has(load_error(folder.file("huge.json", std::string(5U << 20U, ' '))), "larger than 4 MiB"));
-  CHECK(has(load_error(folder.file("bad.json", "{\n]")), "bad.json:2:1: not JSON"));
+      has(load_error(folder.write("huge.json", std::string(5U << 20U, ' '))), "larger than 4 MiB"));
+  CHECK(has(load_error(folder.write("bad.json", "{\n]")), "bad.json:2:1: not JSON"));
   fs::create_symlink(folder.path("loop"), folder.path("loop"));
   CHECK(has(load_error(folder.path("loop")), "cannot be opened"));
-  const std::string locked = folder.file("locked.json", kFakePipeline);
+  const std::string locked = folder.write("locked.json", kFakePipeline);
   fs::permissions(locked, fs::perms::none);
   if (geteuid() != 0) CHECK(has(load_error(locked), "Permission denied"));
 }

@@ -7,11 +7,11 @@
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
 
 using namespace cachebisect;
-using namespace cachebisect::testing;
+using namespace cachebisect::test;
 
 namespace {
 
-// A file with `keys` beside a chain of one stage, or with `stage` as its only stage.
+// A file with `keys` and a chain of one stage, or with `stage` as its only stage.
 std::string with(const std::string& keys) {
   return R"({"stages": [{"use": "decode.fake"}], )" + keys + "}";
 }
@@ -59,7 +59,7 @@ TEST_CASE("a file is read with its defaults") {
   }());
 }
 
-TEST_CASE("stages are named by category or type, repeated ones numbered") {
+TEST_CASE("stages are named by category or type, and repetitions are numbered") {
   const auto names = [](const std::string& stages) {
     std::string all;
     for (const StageSpec& stage : parse(with_stage(stages)).stages) all += stage.name + " ";
@@ -80,7 +80,7 @@ TEST_CASE("stages are named by category or type, repeated ones numbered") {
       "decode_2 decode decode_3 ");
 }
 
-TEST_CASE("bad names are refused") {
+TEST_CASE("invalid names are refused") {
   const auto named = [](const std::string& name) {
     return refusal(with_stage(R"({"use": "decode.fake", "name": )" + name + "}"));
   };
@@ -88,16 +88,16 @@ TEST_CASE("bad names are refused") {
             "/stages/0/name must be 1 to 64 characters of [a-z0-9_-], not \"Crop\""));
   CHECK(has(named("\"\""), "/stages/0/name must be"));
   CHECK(has(named("\"" + std::string(65, 'a') + "\""), "/stages/0/name must be"));
-  CHECK(has(named("\"12\""), "no digit"));
+  CHECK(has(named("\"12\""), "not a digit"));
   CHECK(has(named("3"), "must be a string, not 3"));
   CHECK(named("\"2nd\"").empty());
   CHECK(
       refusal(with_stage(
           R"({"use": "decode.fake", "name": "a"}, {"use": "decode.fake", "name": "a"})")) ==
-      "f.json: /stages/1/name is \"a\", which is the name of /stages/0 already; names are unique");
+      "f.json: /stages/1/name is \"a\", which is already the name of /stages/0; names are unique");
 }
 
-TEST_CASE("unknown keys and stages are answered with the nearest known name") {
+TEST_CASE("an unknown key or stage names the nearest known one") {
   CHECK(refusal(with(R"("batchsize": 3)")) ==
         "f.json: /batchsize is an unknown key; did you mean \"batch_size\"?");
   CHECK(refusal(with_stage(R"({"use": "augment.random_corp"})")) ==
@@ -123,7 +123,7 @@ TEST_CASE("unknown keys and stages are answered with the nearest known name") {
             "/a~1b~0c is an unknown key"));
 }
 
-TEST_CASE("wrong types and ranges are answered with pointer and what is allowed") {
+TEST_CASE("a wrong type or range names the pointer and what is allowed") {
   CHECK(refusal(with(R"("batch_size": 0)")) ==
         "f.json: /batch_size must be an integer from 1 to 1048576, not 0");
   CHECK(has(refusal(with(R"("batch_size": 1048577)")), "/batch_size"));
@@ -144,11 +144,11 @@ TEST_CASE("wrong types and ranges are answered with pointer and what is allowed"
   CHECK(has(refusal(with(R"("seed": -1)")), "/seed"));
   CHECK(has(refusal(with(R"("name": "")")), "/name must be 1 to 100"));
   CHECK(has(refusal(with(R"("name": "a\u001b[2J")")), "/name"));
-  CHECK(has(refusal(with(R"("device": "cudaa")")), "/device must be \"auto\""));
+  CHECK(has(refusal(with(R"("device": "cudaa")")), "/device must be auto, cpu"));
   CHECK(has(refusal(with(R"("device": "cuda:")")), "/device"));
   CHECK(parse(with(R"("device": "cuda:1")")).device == "cuda:1");
   CHECK(has(refusal(with(R"("train": 3)")), "/train must be {\"model\""));
-  CHECK(has(refusal(with(R"("train": {})")), "/train says not what to train"));
+  CHECK(has(refusal(with(R"("train": {})")), "/train does not say what to train"));
   CHECK(
       has(refusal(with(R"("train": {"kind": "callback", "model": "lenet"})")), "more than one of"));
   CHECK(has(refusal(with(R"("train": {"kind": "callbak"})")),
@@ -173,7 +173,7 @@ TEST_CASE("wrong types and ranges are answered with pointer and what is allowed"
             "/emulate/jitter/cv"));
 }
 
-TEST_CASE("a stage's parameters are checked where they stand") {
+TEST_CASE("the parameters of a stage are checked in place") {
   CHECK(refusal(with_stage(R"({"use": "augment.random_crop"})")) ==
         "f.json: /stages/0 lacks \"size\": an integer from 1 to 16384 (edge of the window in "
         "pixels)");
@@ -205,7 +205,7 @@ TEST_CASE("a stage's parameters are checked where they stand") {
   CHECK(has(refusal("{}"), "lacks \"stages\""));
 }
 
-TEST_CASE("kinds of train") {
+TEST_CASE("every kind of train is read") {
   CHECK(parse(with(R"("seed": 1)")).train.kind == TrainSpec::Kind::callback);
   CHECK(parse(with(R"("train": {"kind": "callback"})")).train.kind == TrainSpec::Kind::callback);
   CHECK(parse(with(R"("train": {"kind": "emulated", "sync_every": 1})")).train.sync_every == 1);
@@ -214,7 +214,7 @@ TEST_CASE("kinds of train") {
   CHECK(plugin.params.number("rate") == 1);
 }
 
-TEST_CASE("paths: variables, the cache folder, relative to the file") {
+TEST_CASE("paths expand variables and are relative to the file") {
   const auto path = [](const std::string& text) {
     return parse(with_stage(R"({"use": "read.fake", "path": ")" + text + "\"}"))
         .stages[0]
@@ -237,9 +237,9 @@ TEST_CASE("paths: variables, the cache folder, relative to the file") {
   CHECK(has(bad("${SPEC_TEST_UNSET}/x"),
             "/stages/0/path uses ${SPEC_TEST_UNSET}, which is not set in the environment"));
   CHECK(has(bad("${SPEC_TEST_DIR"), "without its }"));
-  CHECK(has(bad("${}"), "bad variable name"));
-  CHECK(has(bad("${A B}"), "bad variable name"));
-  CHECK(has(bad("${SPEC_TEST_EMPTY}"), "is empty once"));
+  CHECK(has(bad("${}"), "invalid variable name"));
+  CHECK(has(bad("${A B}"), "invalid variable name"));
+  CHECK(has(bad("${SPEC_TEST_EMPTY}"), "is empty after"));
   CHECK(has(bad(""), "not an empty string"));
   CHECK(has(bad("a\\u0000b"), "NUL"));
   CHECK(has(usage_error([] {
@@ -263,7 +263,7 @@ TEST_CASE("the effective spec parses back to an equal one") {
   }
 }
 
-TEST_CASE("every stage type's example makes a stage that survives the way to JSON and back") {
+TEST_CASE("the example of every stage type survives the way to JSON and back") {
   const Registry registry = fake_registry();
   for (const StageType& type : registry.stages()) {
     CAPTURE(type.type);

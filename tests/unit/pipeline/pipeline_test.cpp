@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "support/errors.hpp"
+#include "support/text.hpp"
 #include "support/toy_stages.hpp"
 #include <doctest/doctest.h>
 
@@ -9,7 +11,10 @@
 #include "cachebisect/pipeline/plain_copy.hpp"
 #include "cachebisect/pipeline/stack_collate.hpp"
 
-using namespace cachebisect;  // NOLINT(google-build-using-namespace)
+using namespace cachebisect;
+using test::error_message;
+using test::has;
+using test::usage_error;
 
 namespace {
 
@@ -26,13 +31,13 @@ Registry toy_registry() {
     registry.add(std::move(stage));
   };
   add("read.toy", StageKind::source,
-      [](const Params&) { return std::make_unique<toy::Source>(toy::SourceOptions{}); });
+      [](const Params&) { return std::make_unique<test::ToySource>(test::ToySourceOptions{}); });
   add("augment.noise", StageKind::sample,
-      [](const Params&) { return std::make_unique<toy::Noise>(false); });
+      [](const Params&) { return std::make_unique<test::ToyNoise>(false); });
   add("collate.stack", StageKind::collate,
       [](const Params&) { return std::make_unique<StackCollate>(BatchLayout::nchw); });
   add("batch.count_up", StageKind::batch,
-      [](const Params&) { return std::make_unique<toy::CountUp>(); });
+      [](const Params&) { return std::make_unique<test::ToyCountUp>(); });
   add("copy.device", StageKind::copy,
       [](const Params&) { return std::make_unique<PlainCopy>(CopyOptions{}); });
   return registry;
@@ -48,21 +53,6 @@ Pipeline from(std::vector<std::string> types, std::int64_t batch_size = 8) {
     spec.stages.push_back(std::move(stage));
   }
   return Pipeline::from_spec(std::move(spec), registry);
-}
-
-std::string refusal(const std::function<void()>& work, ErrorKind kind = ErrorKind::usage) {
-  try {
-    work();
-  } catch (const Error& error) {
-    CHECK(error.kind() == kind);
-    return error.what();
-  }
-  return {};
-}
-
-bool has(const std::string& text, const std::string& part) {
-  CAPTURE(text);
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -88,9 +78,9 @@ TEST_CASE("a chain is made, named and inferred") {
   CHECK(pipeline.held(6) == Held::device);
 }
 
-TEST_CASE("an order that cannot work names the stages and the order that does") {
+TEST_CASE("a wrong order names the stages and the right order") {
   const auto of = [](std::vector<std::string> types) {
-    return refusal([&] { (void)from(std::move(types)); });
+    return usage_error([&] { (void)from(std::move(types)); });
   };
   CHECK(has(of({}), "no stages"));
   const std::string late = of({"read.toy", "collate.stack", "augment.noise", "copy.device"});
@@ -106,14 +96,14 @@ TEST_CASE("an order that cannot work names the stages and the order that does") 
   CHECK(has(of({"read.toy", "copy.device", "collate.stack"}), "put 'collate' before 'copy'"));
 }
 
-TEST_CASE("a batch larger than the data set is refused with drop_last, and small without") {
+TEST_CASE("a batch larger than the data set is refused with drop_last and allowed without") {
   const auto types = {"read.toy", "collate.stack", "copy.device"};
   const std::string text =
-      refusal([&] { (void)from(std::vector<std::string>(types.begin(), types.end()), 128); });
+      usage_error([&] { (void)from(std::vector<std::string>(types.begin(), types.end()), 128); });
   CHECK(has(text, "batch_size is 128"));
   CHECK(has(text, "100 samples"));
   CHECK(PipelineBuilder{}
-            .source("read", toy::source({}))
+            .source("read", test::toy_source({}))
             .collate()
             .copy()
             .batch_size(128)
@@ -122,7 +112,23 @@ TEST_CASE("a batch larger than the data set is refused with drop_last, and small
             .batch_size() == 128);
 }
 
-TEST_CASE("a stage's own refusal carries its name") {
+TEST_CASE("the builder has the limits of a pipeline file") {
+  const auto build = [](std::int64_t batch_size, int prefetch) {
+    return usage_error([&] {
+      (void)PipelineBuilder{}
+          .source("read", test::toy_source({}))
+          .collate()
+          .copy()
+          .batch_size(batch_size)
+          .prefetch(prefetch)
+          .build();
+    });
+  };
+  CHECK(has(build(1048577, 2), "batch_size is 1048577; it must be 1 to 1048576"));
+  CHECK(has(build(1, 65), "prefetch is 65; it must be 0 to 64"));
+}
+
+TEST_CASE("an error of a stage carries its name") {
   class Picky final : public SampleStage {
    public:
     [[nodiscard]] SampleSpec infer(const SampleSpec&) override {
@@ -130,9 +136,9 @@ TEST_CASE("a stage's own refusal carries its name") {
     }
     void process(const Sample&, Sample&, const SampleContext&) const override {}
   };
-  const std::string text = refusal([] {
+  const std::string text = usage_error([] {
     (void)PipelineBuilder{}
-        .source("read", toy::source({}))
+        .source("read", test::toy_source({}))
         .stage("crop", {"augment.picky", {}, std::make_shared<Picky>()})
         .collate()
         .copy()
@@ -141,7 +147,7 @@ TEST_CASE("a stage's own refusal carries its name") {
   CHECK(text == "stage 'crop' (augment.picky): needs float32");
 }
 
-TEST_CASE("callables' outputs are learnt from samples") {
+TEST_CASE("the outputs of callables are learnt from samples") {
   const auto read = [](SampleIndex index, Sample& out) {
     out.field("image").resize_as<std::uint8_t>({2 + static_cast<std::int64_t>(index % 2), 3, 1});
     out.field("label").set<std::int64_t>(1);
@@ -154,7 +160,7 @@ TEST_CASE("callables' outputs are learnt from samples") {
                                 .name("mine")
                                 .source("files", 10, read)
                                 .stage("half", half)
-                                .stage("noise", toy::hook([](const Sample&) {}))
+                                .stage("noise", test::toy_hook([](const Sample&) {}))
                                 .collate("NCHW")
                                 .copy({.prefetch = 1})
                                 .batch_size(4)
@@ -179,9 +185,10 @@ TEST_CASE("a callable that throws or changes its dtype is named") {
         .batch_size(2)
         .build();
   };
-  CHECK(has(refusal([&] { build([](SampleIndex, Sample&) { throw std::runtime_error("gone"); }); },
+  CHECK(has(
+      error_message([&] { build([](SampleIndex, Sample&) { throw std::runtime_error("gone"); }); },
                     ErrorKind::data),
-            "stage 'files' (read.callable): gone"));
+      "stage 'files' (read.callable): gone"));
   const auto mixed = [](SampleIndex index, Sample& out) {
     if (index == 0) {
       out.field("image").set(1.0F);
@@ -189,22 +196,22 @@ TEST_CASE("a callable that throws or changes its dtype is named") {
       out.field("image").set<std::int64_t>(1);
     }
   };
-  const std::string text = refusal([&] { build(mixed); }, ErrorKind::data);
+  const std::string text = error_message([&] { build(mixed); }, ErrorKind::data);
   CHECK(has(text, "sample 0 has float32"));
   CHECK(has(text, "has int64"));
-  CHECK(has(
-      refusal([] { (void)PipelineBuilder{}.source("none", 0, nullptr).collate().copy().build(); },
-              ErrorKind::data),
-      "no samples"));
+  CHECK(has(error_message(
+                [] { (void)PipelineBuilder{}.source("none", 0, nullptr).collate().copy().build(); },
+                ErrorKind::data),
+            "no samples"));
 }
 
-TEST_CASE("JSON text and files are told apart") {
+TEST_CASE("JSON text and file paths are told apart") {
   const Registry registry = toy_registry();
   const Pipeline pipeline = Pipeline::from_json(R"(  // a comment
     {"batch_size": 4, "stages": [{"use": "read.toy"}, {"use": "collate.stack"}, {"use": "copy.device"}]})",
                                                 registry);
   CHECK(pipeline.batch_size() == 4);
   CHECK(pipeline.stages()[1].name == "collate");
-  CHECK(has(refusal([&] { (void)Pipeline::from_json("no/such/file.json", registry); }),
+  CHECK(has(usage_error([&] { (void)Pipeline::from_json("no/such/file.json", registry); }),
             "no/such/file.json"));
 }

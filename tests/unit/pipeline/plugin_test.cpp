@@ -1,24 +1,22 @@
 #include "cachebisect/pipeline/plugin.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
+#include "support/files.hpp"
+#include "support/plugins.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "cachebisect/base/error.hpp"
 
 using cachebisect::Error;
 using cachebisect::ErrorKind;
 using cachebisect::Registry;
+using cachebisect::test::has;
+using cachebisect::test::test_plugin;
 
 namespace {
-
-std::string plugin(const std::string& name) {
-  return std::string(CACHEBISECT_BINARY_DIR) + "/tests/plugins/lib" + name + ".so";
-}
 
 std::string refusal(const std::string& path) {
   Registry registry;
@@ -32,18 +30,13 @@ std::string refusal(const std::string& path) {
   return "loaded";
 }
 
-bool mentions(const std::string& text, const std::string& part) {
-  INFO(text);
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
-TEST_CASE("a plugin registers its stages and steps, and they live as long as any copy") {
+TEST_CASE("the stages and steps of a plugin live as long as any copy of the registry") {
   Registry copy;
   {
     Registry registry;
-    registry.load_plugin(plugin("good"));
+    registry.load_plugin(test_plugin("good"));
     CHECK(registry.stage("test.good").doc == "a stage of a plugin");
     CHECK(registry.train_step("test.step").type == "test.step");
     copy = registry;
@@ -53,36 +46,32 @@ TEST_CASE("a plugin registers its stages and steps, and they live as long as any
   CHECK(copy.stages().empty());
 }
 
-TEST_CASE("the same plugin twice is refused and changes nothing") {
+TEST_CASE("loading a plugin twice is refused and changes nothing") {
   Registry registry;
-  registry.load_plugin(plugin("good"));
-  CHECK_THROWS_AS(registry.load_plugin(plugin("good")), Error);
+  registry.load_plugin(test_plugin("good"));
+  CHECK_THROWS_AS(registry.load_plugin(test_plugin("good")), Error);
   CHECK(registry.stages().size() == 1);
 }
 
-TEST_CASE("a foreign ABI is refused before any C++ call, naming both") {
-  const std::string message = refusal(plugin("wrong_abi"));
-  CHECK(mentions(message, "gcc 4"));
-  CHECK(mentions(message, cachebisect::plugin_abi()));
-  CHECK(mentions(message, "rebuild"));
+TEST_CASE("a different ABI is refused before any C++ call, naming both") {
+  const std::string message = refusal(test_plugin("wrong_abi"));
+  CHECK(has(message, "gcc 4"));
+  CHECK(has(message, cachebisect::plugin_abi()));
+  CHECK(has(message, "rebuild"));
 }
 
-TEST_CASE("whatever is no plugin is refused with the remedy") {
-  CHECK(mentions(refusal(plugin("no_entry")), "CACHEBISECT_PLUGIN"));
-  CHECK(mentions(refusal(plugin("throwing")), "no licence found"));
-  CHECK(mentions(refusal("/nonexistent/libmine.so"), "no such file"));
-  CHECK(mentions(refusal("libcachebisect-no-such-plugin.so"), "cannot be opened"));
-  CHECK(mentions(refusal(""), "empty"));
-  CHECK(mentions(refusal("/"), "not a file"));
+TEST_CASE("a file that is not a plugin is refused with the remedy") {
+  CHECK(has(refusal(test_plugin("no_entry")), "CACHEBISECT_PLUGIN"));
+  CHECK(has(refusal(test_plugin("throwing")), "no licence found"));
+  CHECK(has(refusal("/nonexistent/libmine.so"), "no such file"));
+  CHECK(has(refusal("libcachebisect-no-such-plugin.so"), "cannot be opened"));
+  CHECK(has(refusal(""), "empty"));
+  CHECK(has(refusal("/"), "not a file"));
 }
 
 TEST_CASE("text and FIFOs are refused without waiting") {
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("plugin_test_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "text.so") << "not a library";
-  CHECK(mentions(refusal((folder / "text.so").string()), "cannot be opened"));
-  REQUIRE(mkfifo((folder / "fifo.so").c_str(), 0600) == 0);
-  CHECK(mentions(refusal((folder / "fifo.so").string()), "not a file"));
-  std::filesystem::remove_all(folder);
+  const cachebisect::test::TemporaryFolder folder;
+  CHECK(has(refusal(folder.write("text.so", "not a library")), "cannot be opened"));
+  REQUIRE(mkfifo(folder.path("fifo.so").c_str(), 0600) == 0);
+  CHECK(has(refusal(folder.path("fifo.so")), "not a file"));
 }

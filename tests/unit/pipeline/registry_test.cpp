@@ -2,11 +2,11 @@
 
 #include <string>
 
-#include "support/spec_errors.hpp"
+#include "support/errors.hpp"
 #include <doctest/doctest.h>
 
 using namespace cachebisect;
-using cachebisect::testing::usage_error;
+using cachebisect::test::usage_error;
 
 namespace {
 
@@ -33,7 +33,7 @@ TEST_CASE("stages are found by type and sorted") {
   CHECK(registry.stage("read.b").category() == "read");
 }
 
-TEST_CASE("an unknown type is answered with the nearest known one") {
+TEST_CASE("an unknown type names the nearest known one") {
   Registry registry;
   CHECK(usage_error([&] { (void)registry.stage("read.a"); }) ==
         "unknown stage \"read.a\"; none are registered");
@@ -57,7 +57,7 @@ TEST_CASE("sample and device stages take fields, others do not") {
         std::vector<std::string>{"image"});
 }
 
-TEST_CASE("bad declarations are refused") {
+TEST_CASE("invalid declarations are refused") {
   Registry registry;
   for (const char* name : {"", "x", "x.", ".x", "X.y", "a b.c", "a.b.c"}) {
     CAPTURE(name);

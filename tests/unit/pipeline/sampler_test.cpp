@@ -32,7 +32,7 @@ TEST_CASE("an epoch is a permutation of every size") {
   }
 }
 
-TEST_CASE("seed and epoch decide the order, and nothing else does") {
+TEST_CASE("the order depends on seed and epoch alone") {
   const Sampler a(1000, 1, true);
   CHECK(order(a, 0) == order(Sampler(1000, 1, true), 0));
   CHECK(order(a, 0) != order(a, 1));
@@ -40,7 +40,7 @@ TEST_CASE("seed and epoch decide the order, and nothing else does") {
   CHECK(order(a, 1) != order(Sampler(1000, 0, true), 0));
 }
 
-TEST_CASE("all orders of three samples come up about equally often") {
+TEST_CASE("all orders of three samples are about equally frequent") {
   std::set<std::vector<std::uint64_t>> orders;
   for (std::uint64_t epoch = 0; epoch < 200; ++epoch) {
     orders.insert(order(Sampler(3, 11, true), epoch));
@@ -67,7 +67,7 @@ TEST_CASE("without shuffle the position is the index") {
   for (std::uint64_t p = 0; p < 10; ++p) CHECK(sampler.index(4, p).value == p);
 }
 
-TEST_CASE("eight replacements of a position are all different samples") {
+TEST_CASE("eight replacements of a position are different samples") {
   for (const bool shuffle : {false, true}) {
     for (const std::uint64_t size : {9U, 10U, 16U, 100U, 50000U}) {
       CAPTURE(size);
@@ -83,7 +83,7 @@ TEST_CASE("eight replacements of a position are all different samples") {
   }
 }
 
-TEST_CASE("a huge data set costs nothing to shuffle") {
+TEST_CASE("a huge data set is shuffled at no cost") {
   const std::uint64_t size = std::uint64_t{1} << 62U;
   const Sampler sampler(size, 1, true);
   CHECK(sampler.index(0, size - 1) < size);

@@ -1,11 +1,11 @@
-// --set PATH=VALUE
+// --set PATH=VALUE.
 #include <string>
 
 #include "support/spec_errors.hpp"
 #include <doctest/doctest.h>
 
 using namespace cachebisect;
-using namespace cachebisect::testing;
+using namespace cachebisect::test;
 
 namespace {
 
@@ -19,7 +19,7 @@ std::string bad(std::string path, std::string value) {
 
 }  // namespace
 
-TEST_CASE("values are set by name and by number, and override the file") {
+TEST_CASE("values set by name or number override the file") {
   CHECK(set("batch_size", "32").batch_size == 32);
   CHECK(set("workers", "auto").workers == kAutoWorkers);
   CHECK(set("workers", "\"auto\"").workers == kAutoWorkers);
@@ -39,14 +39,14 @@ TEST_CASE("values are set by name and by number, and override the file") {
             .emulate->step_ms == 5);
 }
 
-TEST_CASE("later ones win, and a renamed stage answers to its new name") {
+TEST_CASE("later values win, and a renamed stage is found by its new name") {
   CHECK(parse(kFakePipeline, {{"seed", "2"}, {"seed", "3"}}).seed == 3);
   CHECK(parse(kFakePipeline, {{"stages.crop.name", "cut"}, {"stages.cut.size", "3"}})
             .stages[2]
             .params.integer("size") == 3);
 }
 
-TEST_CASE("bad paths are answered with the nearest name") {
+TEST_CASE("an invalid path names the nearest known name") {
   CHECK(bad("batchsize", "3") ==
         "--set batchsize=3: there is no \"batchsize\"; did you mean \"batch_size\"?");
   CHECK(bad("stages.corp.size", "3") ==
@@ -59,17 +59,17 @@ TEST_CASE("bad paths are answered with the nearest name") {
   CHECK(has(bad("train.optimiser.lr", "3"),
             "/train/optimiser is an unknown key; did you mean \"optimizer\"?"));
   CHECK(has(bad("batch_size.x", "3"), "/batch_size is 64 and has no \"x\" in it"));
-  CHECK(has(bad("stages.normalize.mean.7", "3"), "\"7\" is no place in a list of 2"));
+  CHECK(has(bad("stages.normalize.mean.7", "3"), "\"7\" is not a place in a list of 2"));
   for (const char* path : {"", ".", "a.", ".a", "stages..size"}) {
     CAPTURE(path);
-    CHECK(has(bad(path, "3"), "a path is names with dots between"));
+    CHECK(has(bad(path, "3"), "a path is names separated by dots"));
   }
   std::string deep = "emulate";
   for (int i = 0; i < 1000; ++i) deep += ".a";
   CHECK(has(bad(deep, "3"), "a path is 1 to 32 names"));
 }
 
-TEST_CASE("bad values are answered as in the file, naming the option") {
+TEST_CASE("an invalid value is refused as in the file, naming the option") {
   CHECK(bad("batch_size", "0") ==
         "--set batch_size=0: /batch_size must be an integer from 1 to 1048576, not 0");
   CHECK(
@@ -77,7 +77,7 @@ TEST_CASE("bad values are answered as in the file, naming the option") {
       "--set stages.crop.size=big: /stages/2/size must be an integer from 1 to 16384, not \"big\"");
   CHECK(has(bad("train", R"({"kind": "emulate"})"), "--set train="));
   CHECK(has(bad("stages.normalize.mean", "[1,"), "not JSON"));
-  CHECK(has(bad("train", "{\"kind\": \"callback\", \"kind\": \"emulated\"}"), "stands twice"));
+  CHECK(has(bad("train", "{\"kind\": \"callback\", \"kind\": \"emulated\"}"), "appears twice"));
   CHECK(has(bad("name", "\xff"), "not UTF-8"));
   CHECK(has(bad("seed", "1e400"), "/seed must be"));
   CHECK(has(bad("stages", std::string(100000, '[')), "nested deeper"));

@@ -37,7 +37,7 @@ TEST_CASE("batch shapes follow the layout") {
   CHECK_THROWS_AS(parse_batch_layout("CHWN"), Error);
 }
 
-TEST_CASE("rows hold samples in place, gathered batches are the same bytes") {
+TEST_CASE("rows written in place and gathered batches have the same bytes") {
   for (const BatchLayout layout : {BatchLayout::nhwc, BatchLayout::nchw}) {
     StackCollate collate(layout);
     const BatchSpec spec = collate.infer(kStatic, 3);
@@ -82,7 +82,7 @@ TEST_CASE("a mismatch names both samples") {
   }
 }
 
-TEST_CASE("the copy's prefetch has a range") {
+TEST_CASE("the prefetch of the copy is limited") {
   CHECK(PlainCopy({.prefetch = 3}).options().prefetch == 3);
   CHECK_THROWS_AS(PlainCopy({.prefetch = 4}), Error);
   CHECK_THROWS_AS(PlainCopy({.prefetch = -1}), Error);

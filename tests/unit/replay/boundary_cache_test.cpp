@@ -3,13 +3,17 @@
 #include <set>
 #include <string>
 
-#include "tests/support/recording_step.hpp"
-#include "tests/support/test_chain.hpp"
+#include "support/errors.hpp"
+#include "support/recording_step.hpp"
+#include "support/test_chain.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/replay/pipeline_replayer.hpp"
 
 using namespace cachebisect;
+using test::error_message;
+using test::has;
 
 namespace {
 
@@ -29,21 +33,7 @@ struct Filled {
   CacheFacts facts;
 };
 
-std::string message_of(const std::function<void()>& call, ErrorKind kind) {
-  try {
-    call();
-  } catch (const Error& error) {
-    CHECK(error.kind() == kind);
-    return error.what();
-  }
-  return "no error";
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// Ten samples a batch, one stage between two others.
+/// Ten samples per batch, one stage between two others.
 Pipeline with_stage(const PipelineBuilder::ProcessFunction& stage) {
   return PipelineBuilder{}
       .source("read", 64, test::read_image)
@@ -62,7 +52,7 @@ void overwrite(const Field& field) { *const_cast<std::byte*>(field.data()) ^= st
 
 }  // namespace
 
-TEST_CASE("Every boundary holds the same K samples, dense and in own memory") {
+TEST_CASE("every boundary holds the same K samples, dense and in its own memory") {
   const Filled filled({.samples = 100, .batch_size = 8, .workers = 2, .batch_stage = true});
   const BoundaryCache& cache = filled.cache;
   REQUIRE(cache.samples() == 96);
@@ -98,7 +88,7 @@ TEST_CASE("Every boundary holds the same K samples, dense and in own memory") {
   }
 }
 
-TEST_CASE("The facts say what one sample takes at every boundary") {
+TEST_CASE("the cache facts give the size of a sample at every boundary") {
   const Filled filled({});
   const std::vector<double>& bytes = filled.facts.item_bytes;
   REQUIRE(bytes.size() == filled.pipeline.stages().size() + 1);
@@ -112,7 +102,7 @@ TEST_CASE("The facts say what one sample takes at every boundary") {
   CHECK(filled.facts.serve_seconds_per_sample[1] > 0);
 }
 
-TEST_CASE("On the emulated device the device's boundaries have shapes and no bytes") {
+TEST_CASE("on the emulated device the device boundaries have shapes and no bytes") {
   const Filled filled({}, {}, make_emulated_device({}));
   const DeviceBatch& batch = filled.cache.device(filled.pipeline.stages().size())[0];
   CHECK(batch.size == 8);
@@ -120,7 +110,7 @@ TEST_CASE("On the emulated device the device's boundaries have shapes and no byt
   CHECK(filled.cache.intact(filled.pipeline.stages().size()));
 }
 
-TEST_CASE("A budget that holds a part lowers K, one that holds no batch is refused") {
+TEST_CASE("a smaller budget lowers K, and one that holds no batch is refused") {
   CacheBudget budget;
   budget.host_bytes = 200'000;
   const Filled filled({.samples = 96}, budget);
@@ -129,12 +119,12 @@ TEST_CASE("A budget that holds a part lowers K, one that holds no batch is refus
   CHECK(filled.facts.samples < 96);
   CHECK(filled.facts.bytes_host + filled.facts.bytes_device <= 200'000);
   budget.host_bytes = 1000;
-  const std::string text = message_of([&] { const Filled none({}, budget); }, ErrorKind::usage);
+  const std::string text = error_message([&] { const Filled none({}, budget); }, ErrorKind::usage);
   CHECK(has(text, "--cache-host"));
   CHECK(has(text, "does not hold one batch"));
 }
 
-TEST_CASE("Caches are filled again, with another budget") {
+TEST_CASE("caches can be filled again with another budget") {
   Filled filled({});
   CacheBudget budget;
   budget.host_bytes = 150'000;
@@ -180,7 +170,7 @@ Pipeline growing(std::uint64_t samples, std::uint64_t from) {
 
 }  // namespace
 
-TEST_CASE("A refill caches the next samples, as many as before or as asked for") {
+TEST_CASE("a refill caches the next samples, as many as before or as requested") {
   Filled filled({.samples = 400}, tight_budget());
   const std::uint64_t count = filled.cache.samples();
   REQUIRE(count >= 8);
@@ -196,10 +186,10 @@ TEST_CASE("A refill caches the next samples, as many as before or as asked for")
   CHECK(filled.cache.refill(filled.loader, 3, {})->samples == 8);  // whole batches
 }
 
-TEST_CASE("A refill that data set or budget does not hold leaves the caches as they are") {
+TEST_CASE("a refill beyond the data set or the budget leaves the caches unchanged") {
   Filled small({.samples = 100});
   const auto before = indices_of(small.cache);
-  CHECK_FALSE(small.cache.refill(small.loader, 0, {}).has_value());  // there are no others
+  CHECK_FALSE(small.cache.refill(small.loader, 0, {}).has_value());  // the data set has no others
   CHECK_FALSE(small.cache.refill(small.loader, 200, {}).has_value());
   CHECK(indices_of(small.cache) == before);
   Filled tight({.samples = 400}, tight_budget());
@@ -209,7 +199,7 @@ TEST_CASE("A refill that data set or budget does not hold leaves the caches as t
   CHECK(tight.cache.intact(1));
 }
 
-TEST_CASE("Sizes of items that differ are told") {
+TEST_CASE("items of different sizes are reported") {
   CHECK_FALSE(Filled({}).facts.sizes_vary);
   const Pipeline pipeline = growing(64, 0);
   const auto device = make_cpu_device();
@@ -218,7 +208,7 @@ TEST_CASE("Sizes of items that differ are told") {
   CHECK(cache.fill(loader, {}, {}).sizes_vary);
 }
 
-TEST_CASE("Later samples that are larger than the first do not break the budget") {
+TEST_CASE("later samples larger than the first do not exceed the budget") {
   const Pipeline pipeline = growing(64, 24);
   const auto device = make_cpu_device();
   Executor loader(pipeline, *device, {1, 2, false, {}});
@@ -233,7 +223,7 @@ TEST_CASE("Later samples that are larger than the first do not break the budget"
   CHECK(facts.bytes_host <= 40'000);
 }
 
-TEST_CASE("After a refill that fails, the samples of before are cached") {
+TEST_CASE("after a failed refill the former samples are cached") {
   std::uint64_t good = 64;
   const Pipeline pipeline = PipelineBuilder{}
                                 .source("read", 64,
@@ -259,7 +249,7 @@ TEST_CASE("After a refill that fails, the samples of before are cached") {
   const auto refused = [&] {
     const auto before = indices_of(cache);
     const std::string text =
-        message_of([&] { (void)cache.refill(loader, 0, {}); }, ErrorKind::data);
+        error_message([&] { (void)cache.refill(loader, 0, {}); }, ErrorKind::data);
     CHECK(has(text, "bad sector"));
     REQUIRE(cache.filled());
     CHECK(indices_of(cache) == before);
@@ -267,14 +257,14 @@ TEST_CASE("After a refill that fails, the samples of before are cached") {
   };
   good = cache.samples();  // the first ones
   REQUIRE(good <= 24);
-  refused();  // the budget holds one filling alone
+  refused();  // the budget holds only one filling
   good = 64;
   REQUIRE(cache.refill(loader, 8, {}).has_value());
   good = *indices_of(cache).rbegin() + 1;
   refused();  // the budget holds old and new
 }
 
-TEST_CASE("A change of one byte is seen at its boundary alone") {
+TEST_CASE("a change of one byte is detected at its boundary only") {
   Filled filled({});
   overwrite(filled.cache.host(2).samples[17].field("image"));
   for (std::size_t b = 1; b <= filled.pipeline.stages().size(); ++b) {
@@ -282,14 +272,14 @@ TEST_CASE("A change of one byte is seen at its boundary alone") {
   }
 }
 
-TEST_CASE("A stage that writes its input is named after its first replay") {
+TEST_CASE("a stage that writes its input is named after the first replay") {
   const auto step = std::make_shared<test::RecordingStep>();
   PipelineReplayer replayer(
       with_stage([](const Sample& input, Sample&) { overwrite(input.field("image")); }),
       make_cpu_device(), step);
   replayer.prepare({}, {});
   for (const int boundary : {1, 2}) {
-    const std::string text = message_of(
+    const std::string text = error_message(
         [&] {
           replayer.run({{ArmKind::replay, boundary, 0, {}}, 3, 1, 0}, {});
         },
@@ -297,15 +287,15 @@ TEST_CASE("A stage that writes its input is named after its first replay") {
     CAPTURE(text);
     CHECK(has(text, "stage 'guilty' changed its input"));
   }
-  replayer.run({{ArmKind::replay, 3, 0, {}}, 3, 1, 0}, {});  // behind the stage all is well
+  replayer.run({{ArmKind::replay, 3, 0, {}}, 3, 1, 0}, {});  // replay after the stage is unaffected
 }
 
-TEST_CASE("A step that writes its batch is named") {
+TEST_CASE("a step that writes its batch is named") {
   const auto step = std::make_shared<test::RecordingStep>();
   PipelineReplayer replayer(with_stage([](const Sample&, Sample&) {}), make_cpu_device(), step);
   replayer.prepare({}, {});
   step->then = [](const DeviceBatch& batch) { batch.fields[0].tensor.data[0] ^= std::byte{1}; };
-  const std::string text = message_of(
+  const std::string text = error_message(
       [&] {
         replayer.run({{ArmKind::replay, 6, 0, {}}, 3, 1, 0}, {});
       },
@@ -313,13 +303,13 @@ TEST_CASE("A step that writes its batch is named") {
   CHECK(has(text, "training step 'recording' changed the batch"));
 }
 
-TEST_CASE("A stop ends the filling") {
+TEST_CASE("a stop request ends the filling") {
   std::stop_source stop;
   const auto slow = with_stage([&](const Sample& input, Sample&) {
     if (input.index() == 63) stop.request_stop();
   });
   PipelineReplayer replayer(slow, make_cpu_device(), std::make_shared<test::RecordingStep>());
   const std::string text =
-      message_of([&] { replayer.prepare({}, stop.get_token()); }, ErrorKind::interrupted);
+      error_message([&] { replayer.prepare({}, stop.get_token()); }, ErrorKind::interrupted);
   CHECK(text != "no error");
 }

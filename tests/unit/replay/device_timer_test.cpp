@@ -9,7 +9,7 @@ using namespace cachebisect;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Virtual time of the host: turns and readings of the clock move it, and nothing else.
+// Virtual time of the host, advanced only by turns and clock readings.
 double now = 0;
 
 ProbeClocks virtual_clocks() {
@@ -18,7 +18,7 @@ ProbeClocks virtual_clocks() {
           .cpu = +[]() noexcept { return now += kReading; }};
 }
 
-/// Does what it is given at once, and counts what is recorded.
+/// Executes everything at once, and counts the recorded events.
 class CountingDevice final : public Device {
  public:
   explicit CountingDevice(bool copies) : copies_(copies) {}
@@ -60,7 +60,7 @@ class CountingDevice final : public Device {
   bool copies_;
 };
 
-/// `turns` turns of 8 samples, each alone in `each` seconds of the training thread.
+/// `turns` turns of 8 samples, one every `each` seconds of the training thread.
 DeviceTime run(DeviceTimer& timer, Stream& stream, int turns, double work, double each) {
   timer.reset(true);
   now = 100;
@@ -75,7 +75,7 @@ DeviceTime run(DeviceTimer& timer, Stream& stream, int turns, double work, doubl
 
 }  // namespace
 
-TEST_CASE("turns that take long are all looked at, quick ones seldom, and scaled up") {
+TEST_CASE("long turns are all measured, and short ones are sampled and scaled up") {
   for (const bool copies : {true, false}) {
     CAPTURE(copies);
     CountingDevice device(copies);
@@ -91,14 +91,14 @@ TEST_CASE("turns that take long are all looked at, quick ones seldom, and scaled
     const DeviceTime quick = run(timer, *stream, kTurns, 2e-6, 4e-6);
     CHECK(device.recorded < kTurns / 20);
     CHECK(quick.samples == 8 * kTurns);
-    // One reading of the clock lies between the two events.
+    // One clock reading lies between the two events.
     CHECK(quick.busy_seconds == doctest::Approx(kTurns * 2e-6).epsilon(0.05));
     CHECK((quick.cpu_seconds > 0) == !copies);
     if (!copies) CHECK(quick.cpu_seconds == doctest::Approx(kTurns * 2e-6).epsilon(0.1));
   }
 }
 
-TEST_CASE("looking takes a twentieth of a percent of the training thread's time at most") {
+TEST_CASE("measuring takes at most 0.05% of the training thread's time") {
   for (const double each : {2e-6, 20e-6, 200e-6}) {
     CAPTURE(each);
     CountingDevice device(false);
@@ -110,7 +110,7 @@ TEST_CASE("looking takes a twentieth of a percent of the training thread's time 
   }
 }
 
-TEST_CASE("nothing is recorded where nothing is observed") {
+TEST_CASE("nothing is recorded without observation") {
   CountingDevice device(true);
   const auto stream = device.make_stream();
   DeviceTimer timer(device, 4, virtual_clocks());

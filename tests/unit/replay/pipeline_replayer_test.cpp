@@ -1,36 +1,21 @@
 #include "cachebisect/replay/pipeline_replayer.hpp"
 
-#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
 
-#include "tests/support/recording_step.hpp"
-#include "tests/support/test_chain.hpp"
+#include "support/errors.hpp"
+#include "support/recording_step.hpp"
+#include "support/test_chain.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/pipeline/registry.hpp"
-
 using namespace cachebisect;
+using test::error_message;
+using test::has;
+using test::usage_error;
 
 namespace {
-
-struct Failure {
-  ErrorKind kind = ErrorKind::internal;
-  std::string text;
-  [[nodiscard]] bool says(const std::string& part) const {
-    return text.find(part) != std::string::npos;
-  }
-};
-
-Failure failure_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return {error.kind(), error.what()};
-  }
-  return {ErrorKind::internal, "no error"};
-}
 
 BlockRequest block(const Arm& arm) { return {arm, 4, 1, 0}; }
 Arm replay(int boundary) { return {ArmKind::replay, boundary, 0, {}}; }
@@ -43,12 +28,6 @@ struct Job {
   PipelineReplayer replayer;
 };
 
-PipelineSpec spec_for(const std::string& device) {
-  PipelineSpec spec;
-  spec.device = device;
-  return spec;
-}
-
 class Demanding final : public TrainStep {
  public:
   [[nodiscard]] std::string name() const override { return "demanding"; }
@@ -60,7 +39,7 @@ class Demanding final : public TrainStep {
 
 }  // namespace
 
-TEST_CASE("The chain is described as it runs") {
+TEST_CASE("the chain is described as it runs") {
   Job job(test::random_chain({.workers = 2}));
   const ChainDescription d = job.replayer.describe();
   REQUIRE(d.stages.size() == 7);
@@ -83,7 +62,7 @@ TEST_CASE("The chain is described as it runs") {
   CHECK(d.train_threads >= 1);
 }
 
-TEST_CASE("Which arms are supported") {
+TEST_CASE("supports() tells which arms can run") {
   Job job(test::random_chain({}));
   const PipelineReplayer& r = job.replayer;
   for (int boundary = 0; boundary <= 7; ++boundary) {
@@ -101,7 +80,7 @@ TEST_CASE("Which arms are supported") {
   CHECK_FALSE(Job(test::random_chain({.workers = 0})).replayer.supports({ArmKind::shadow}));
 }
 
-TEST_CASE("Beside a shadowed step the pipeline runs, and the step gets cached batches") {
+TEST_CASE("the pipeline runs alongside a shadowed step, which gets cached batches") {
   for (const bool emulated : {false, true}) {
     CAPTURE(emulated);
     const auto step = std::make_shared<test::RecordingStep>();
@@ -121,11 +100,11 @@ TEST_CASE("Beside a shadowed step the pipeline runs, and the step gets cached ba
     CHECK(result.starved_seconds == 0);
     CHECK(result.ready_batches.has_value());
     REQUIRE(result.stages.size() == 7);
-    CHECK(result.stages[5].samples <= 22 * 8);  // no more than one batch a step
+    CHECK(result.stages[5].samples <= 22 * 8);  // at most one batch per step
   }
 }
 
-TEST_CASE("A shadowed step is beside as much loading as it lets go") {
+TEST_CASE("loading alongside a shadowed step is limited by the step") {
   Job job(test::random_chain({.workers = 1}));
   job.replayer.prepare({}, {});
   job.step->then = [](const DeviceBatch&) {
@@ -135,13 +114,13 @@ TEST_CASE("A shadowed step is beside as much loading as it lets go") {
   for (int tries = 0; tries < 100 && result.stages[6].samples == 0; ++tries) {
     result = job.replayer.run({{ArmKind::shadow}, 20, 2, 0}, {});  // the worker had no CPU at all
   }
-  // The ring of four, and one slot more a step; not what a free-running loader would load.
+  // The ring of four and one more slot per step, fewer than a free-running loader would load.
   CHECK(result.stages[0].samples >= 8);
   CHECK(result.stages[0].samples <= (4 + 22 + 1) * 8);
   CHECK(result.stages[6].samples > 0);
 }
 
-TEST_CASE("A replay from the first cached samples serves no others") {
+TEST_CASE("a replay limited to the first cached samples serves no others") {
   Job job(test::random_chain({}));
   job.replayer.prepare({}, {});
   job.replayer.run({replay(7), 2, 1, 0}, {});
@@ -156,7 +135,7 @@ TEST_CASE("A replay from the first cached samples serves no others") {
   }
 }
 
-TEST_CASE("Live batches are as large as cached ones, however small the data set") {
+TEST_CASE("live batches are as large as cached ones however small the data set is") {
   for (const std::uint64_t samples : {5ULL, 8ULL, 12ULL}) {
     for (const int workers : {0, 1, 2}) {
       CAPTURE(samples);
@@ -179,7 +158,7 @@ TEST_CASE("Live batches are as large as cached ones, however small the data set"
   }
 }
 
-TEST_CASE("A stop ends a block on a device that stalls, and another block runs after it") {
+TEST_CASE("a stop request ends a block on a device that stalls, and the next block runs") {
   const auto step = std::make_shared<test::TimedStep>(10);
   PipelineReplayer replayer(test::random_chain({.workers = 2}), make_emulated_device({}), step);
   replayer.prepare({}, {});
@@ -191,15 +170,16 @@ TEST_CASE("A stop ends a block on a device that stalls, and another block runs a
       stop.request_stop();
     });
     const double before = replayer.clock();
-    const Failure failure = failure_of([&] {
-      replayer.run({replay(boundary), 100, 2, 0}, stop.get_token());
-    });
-    CHECK(failure.kind == ErrorKind::interrupted);
-    CHECK(replayer.clock() - before < 10);  // not even one step of 102
+    CHECK(error_message(
+              [&] {
+                replayer.run({replay(boundary), 100, 2, 0}, stop.get_token());
+              },
+              ErrorKind::interrupted) != "");
+    CHECK(replayer.clock() - before < 10);  // less than one of the 102 steps
   }
 }
 
-TEST_CASE("What the tool itself costs is measured once") {
+TEST_CASE("the tool's own cost is measured once") {
   for (const int workers : {0, 2}) {
     Job job(test::random_chain({.samples = 4096, .workers = workers}));
     CacheBudget budget;
@@ -215,7 +195,7 @@ TEST_CASE("What the tool itself costs is measured once") {
   }
 }
 
-TEST_CASE("After a refill other samples are replayed, the same at every boundary") {
+TEST_CASE("after a refill other samples are replayed, the same at every boundary") {
   Job job(test::random_chain({.samples = 4096}));
   CacheBudget budget;
   budget.host_bytes = 100'000;
@@ -236,7 +216,7 @@ TEST_CASE("After a refill other samples are replayed, the same at every boundary
   CHECK(seen_at(7) == after);
 }
 
-TEST_CASE("A block that is not observed has no stages' counters") {
+TEST_CASE("a block without observation has no stage counters") {
   Job job(test::random_chain({}));
   job.replayer.prepare({}, {});
   for (int boundary = 0; boundary <= 7; ++boundary) {
@@ -260,7 +240,7 @@ class Locking final : public SampleStage {
 
 }  // namespace
 
-TEST_CASE("A stage's serial section is told as the stage reports it") {
+TEST_CASE("the serial section of a stage is counted as the stage reports it") {
   const auto pipeline = PipelineBuilder{}
                             .source("read", 64, test::read_image)
                             .stage("lock", {"custom.lock", {}, std::make_shared<Locking>()})
@@ -277,16 +257,16 @@ TEST_CASE("A stage's serial section is told as the stage reports it") {
   CHECK(result.stages[1].samples == 40);
 }
 
-TEST_CASE("What cannot be run is refused") {
+TEST_CASE("an arm that cannot run is refused") {
   Job job(test::random_chain({}));
-  CHECK(failure_of([&] { job.replayer.run(block(replay(1)), {}); }).says("before prepare"));
+  CHECK(has(error_message([&] { job.replayer.run(block(replay(1)), {}); }, ErrorKind::internal),
+            "before prepare"));
   job.replayer.prepare({}, {});
-  const Failure failure = failure_of([&] { job.replayer.run(block(replay(9)), {}); });
-  CHECK(failure.kind == ErrorKind::usage);
-  CHECK(failure.says("replay at 9"));
+  const std::string text = usage_error([&] { job.replayer.run(block(replay(9)), {}); });
+  CHECK(has(text, "replay at 9"));
 }
 
-TEST_CASE("A block says what it did") {
+TEST_CASE("a block result has every figure") {
   Job job(test::random_chain({.workers = 1}));
   job.replayer.prepare({}, {});
   const double before = job.replayer.clock();
@@ -309,7 +289,7 @@ TEST_CASE("A block says what it did") {
   CHECK(job.replayer.run({replay(7), 6, 2, 0}, {}).starved_seconds == 0);
 }
 
-TEST_CASE("Weights go back to their start with each round") {
+TEST_CASE("weights are restored at the start of each round") {
   Job job(test::random_chain({}));
   CHECK(job.step->snapshots == 1);
   job.replayer.prepare({}, {});
@@ -318,7 +298,7 @@ TEST_CASE("Weights go back to their start with each round") {
   CHECK(job.step->restores == 2);
 }
 
-TEST_CASE("An error names its stage and sample, and the next block runs") {
+TEST_CASE("an error names its stage and sample, and the next block runs") {
   bool broken = false;
   const auto pipeline = PipelineBuilder{}
                             .source("read", 64, test::read_image)
@@ -335,31 +315,30 @@ TEST_CASE("An error names its stage and sample, and the next block runs") {
   Job job(pipeline);
   job.replayer.prepare({}, {});
   broken = true;
-  const Failure failure = failure_of([&] { job.replayer.run(block(replay(1)), {}); });
-  CHECK(failure.kind == ErrorKind::data);
-  CHECK(failure.says("in replay at boundary 1, behind 'read'"));
-  CHECK(failure.says("stage 'fragile'"));
-  CHECK(failure.says("sample "));
-  CHECK(failure.says("no such codec"));
+  const std::string text =
+      error_message([&] { job.replayer.run(block(replay(1)), {}); }, ErrorKind::data);
+  CHECK(has(text, "in replay at boundary 1, after 'read'"));
+  CHECK(has(text, "stage 'fragile'"));
+  CHECK(has(text, "sample "));
+  CHECK(has(text, "no such codec"));
   CHECK(job.replayer.run(block(replay(2)), {}).samples == 32);
   broken = false;
   CHECK(job.replayer.run(block(replay(1)), {}).samples == 32);
 }
 
-TEST_CASE("A stop ends a block at every boundary") {
+TEST_CASE("a stop request ends a block at every boundary") {
   Job job(test::random_chain({}));
   job.replayer.prepare({}, {});
   std::stop_source stop;
   stop.request_stop();
   for (int boundary = 0; boundary <= 7; ++boundary) {
-    const Failure failure =
-        failure_of([&] { job.replayer.run(block(replay(boundary)), stop.get_token()); });
-    CHECK(failure.kind == ErrorKind::interrupted);
+    CHECK(error_message([&] { job.replayer.run(block(replay(boundary)), stop.get_token()); },
+                        ErrorKind::interrupted) != "");
   }
   CHECK(job.replayer.run(block(replay(3)), {}).samples == 32);
 }
 
-TEST_CASE("A stop reaches a block that waits for a slow loader") {
+TEST_CASE("a stop request ends a block that waits for a slow loader") {
   std::stop_source stop;
   bool slow = false;
   const auto pipeline = PipelineBuilder{}
@@ -382,67 +361,30 @@ TEST_CASE("A stop reaches a block that waits for a slow loader") {
     Job job(pipeline, {IoMode::as_is, workers});
     job.replayer.prepare({}, {});
     slow = true;
-    const Failure failure = failure_of([&] {
-      job.replayer.run({replay(1), 100000, 1, 0}, stop.get_token());
-    });
-    CHECK(failure.kind == ErrorKind::interrupted);
+    CHECK(error_message(
+              [&] {
+                job.replayer.run({replay(1), 100000, 1, 0}, stop.get_token());
+              },
+              ErrorKind::interrupted) != "");
   }
 }
 
-TEST_CASE("What the step expects is checked before anything runs") {
-  const Failure failure = failure_of([] {
+TEST_CASE("the step's expectations are checked before anything runs") {
+  const std::string text = usage_error([] {
     PipelineReplayer(test::random_chain({}), make_cpu_device(), std::make_shared<Demanding>());
   });
-  CHECK(failure.kind == ErrorKind::usage);
-  CHECK(failure.says("mask"));
+  CHECK(has(text, "mask"));
 }
 
-TEST_CASE("Two replayers run in one process") {
+TEST_CASE("two replayers run in one process") {
   Job one(test::random_chain({.seed = 1}));
   Job two(test::random_chain({.seed = 2}));
   one.replayer.prepare({}, {});
   two.replayer.prepare({}, {});
-  std::jthread beside([&] {
+  std::jthread other([&] {
     for (int boundary = 0; boundary <= 7; ++boundary) two.replayer.run(block(replay(boundary)), {});
   });
   for (int boundary = 0; boundary <= 7; ++boundary) {
     CHECK(one.replayer.run(block(replay(boundary)), {}).samples == 32);
   }
-}
-
-TEST_CASE("Devices by name") {
-  CHECK(make_device(spec_for("cpu"))->kind() == DeviceKind::cpu);
-  PipelineSpec spec = spec_for("emulated");
-  spec.emulate = EmulateSpec{};
-  spec.emulate->copy_gb_per_s = 50;
-  CHECK(make_device(spec)->info().copy_gb_per_s == 50);
-  CHECK(make_device(spec_for("emulated"))->kind() == DeviceKind::emulated);
-  const DeviceKind automatic = make_device(spec_for("auto"))->kind();
-  CHECK(automatic == (cuda_device_count() > 0 ? DeviceKind::cuda : DeviceKind::cpu));
-  for (const std::string name : {"gpu", "cuda:", "cuda:-1", "cuda:x", "cuda7", "cudax:1"}) {
-    CAPTURE(name);
-    CHECK(failure_of([&] { make_device(spec_for(name)); }).kind == ErrorKind::usage);
-  }
-  if (cuda_device_count() == 0) {
-    CHECK(failure_of([&] { make_device(spec_for("cuda")); }).kind == ErrorKind::device);
-  }
-}
-
-TEST_CASE("Steps by spec") {
-  const Registry registry;
-  const Pipeline pipeline = test::random_chain({});
-  const auto emulated = make_emulated_device({});
-  CHECK(make_train_step(pipeline, *emulated, 1, registry)->name() == "emulated");
-  const auto cpu = make_cpu_device();
-  const Failure callback = failure_of([&] { make_train_step(pipeline, *cpu, 1, registry); });
-  CHECK(callback.kind == ErrorKind::usage);
-  CHECK(callback.says("callback"));
-}
-
-TEST_CASE("Workers by trial are within the machine's") {
-  const Pipeline pipeline = test::random_chain({.workers = kAutoWorkers});
-  const auto device = make_cpu_device();
-  const int workers = resolve_workers(pipeline, *device);
-  CHECK(workers >= 1);
-  CHECK(workers <= static_cast<int>(std::thread::hardware_concurrency()));
 }

@@ -1,10 +1,10 @@
 #include "cachebisect/replay/reading/residency.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "support/files.hpp"
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -35,35 +35,24 @@ class FileSource final : public SourceStage {
 
 class TemporaryFile {
  public:
-  explicit TemporaryFile(std::size_t bytes, const std::filesystem::path& folder =
+  explicit TemporaryFile(std::size_t bytes, const std::filesystem::path& parent =
                                                 std::filesystem::temp_directory_path())
-      : path_(folder / ("cachebisect-residency-" + std::to_string(getpid()))) {
-    std::ofstream(path_, std::ios::binary) << std::string(bytes, 'x');
-  }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  [[nodiscard]] std::string path() const { return path_.string(); }
+      : folder_(parent), path_(folder_.write("data", std::string(bytes, 'x'))) {}
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
+  test::TemporaryFolder folder_;
+  std::string path_;
 };
-
-void read_all(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> bytes(1 << 20);
-  while (file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
-  }
-}
 
 }  // namespace
 
-TEST_CASE("What was just read is resident, and eviction never makes it more so") {
+TEST_CASE("pages just read are resident, and eviction never adds resident pages") {
   constexpr std::uint64_t kBytes = 100'000;
   const TemporaryFile file(8 * kBytes);
   const FileSource source(file.path(), kBytes);
   const std::vector<SampleIndex> indices{{7}, {1}, {2}, {2}};
-  read_all(file.path());
+  static_cast<void>(test::read_file(file.path()));
   CHECK(resident_share(source, indices) == 1.0);
   evict(source, indices);
   const std::optional<double> after = resident_share(source, indices);
@@ -72,7 +61,7 @@ TEST_CASE("What was just read is resident, and eviction never makes it more so")
   CHECK(*after <= 1);
 }
 
-TEST_CASE("Residency is unknown without files, and for files that are gone") {
+TEST_CASE("residency is unknown without files and for missing files") {
   const std::vector<SampleIndex> indices{{0}, {3}};
   CHECK_FALSE(resident_share(FileSource("", 100), indices).has_value());
   const FileSource gone("/no/such/file", 100);
@@ -81,7 +70,7 @@ TEST_CASE("Residency is unknown without files, and for files that are gone") {
   CHECK_FALSE(resident_share(FileSource("/dev/null", 100), indices).has_value());
 }
 
-TEST_CASE("Only the pages of exactly these samples count") {
+TEST_CASE("only the pages of exactly these samples count") {
   const std::uint64_t bytes = 256 * page_bytes();
   const TemporaryFile file(8 * bytes);
   const FileSource source(file.path(), bytes);
@@ -92,7 +81,7 @@ TEST_CASE("Only the pages of exactly these samples count") {
     return;
   }
   const int fd = open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
-  posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);  // no reading ahead
+  posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);  // no read-ahead
   std::vector<char> read(bytes);
   CHECK(pread(fd, read.data(), bytes, static_cast<off_t>(2 * bytes)) ==
         static_cast<ssize_t>(bytes));
@@ -105,7 +94,7 @@ TEST_CASE("Only the pages of exactly these samples count") {
   CHECK(resident_share(source, both) == 0.5);
 }
 
-TEST_CASE("cachestat and mincore agree where both answer") {
+TEST_CASE("cachestat and mincore agree if both are available") {
   const TemporaryFile file(64 * page_bytes());
   const int fd = open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
   const auto counted = resident_by_cachestat(fd, {3, 40});
@@ -119,8 +108,8 @@ TEST_CASE("cachestat and mincore agree where both answer") {
   CHECK_FALSE(resident_pages(fd, {3, 40}).has_value());
 }
 
-TEST_CASE("Where eviction does not work, the pages are told to be resident") {
-  const std::filesystem::path memory = "/dev/shm";  // tmpfs has no other place for its pages
+TEST_CASE("if eviction does not work, the pages are reported as resident") {
+  const std::filesystem::path memory = "/dev/shm";  // tmpfs keeps its pages in memory
   std::error_code ignored;
   if (!std::filesystem::is_directory(memory, ignored) || access(memory.c_str(), W_OK) != 0) return;
   const TemporaryFile file(8 * page_bytes(), memory);

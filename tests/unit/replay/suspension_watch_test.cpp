@@ -15,7 +15,7 @@ using namespace cachebisect;
 
 namespace {
 
-/// Stops this process; a helper lets it go on after 0.8 s.
+/// Stops this process; a helper process continues it after 0.8 s.
 void suspend_myself() {
   std::string command = "sleep 0.8; kill -CONT " + std::to_string(getpid());
   std::string shell = "sh";
@@ -30,7 +30,7 @@ void suspend_myself() {
 
 }  // namespace
 
-TEST_CASE("A suspension is noticed once") {
+TEST_CASE("a suspension is detected once") {
   SuspensionWatch watch;
   watch.arm();
   suspend_myself();
@@ -39,7 +39,7 @@ TEST_CASE("A suspension is noticed once") {
   CHECK_FALSE(watch.disarm());
 }
 
-TEST_CASE("A suspension while nothing is measured does not count") {
+TEST_CASE("a suspension while nothing is measured does not count") {
   SuspensionWatch watch;
   suspend_myself();
   watch.arm();

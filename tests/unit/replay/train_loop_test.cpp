@@ -2,11 +2,10 @@
 
 #include <thread>
 
-#include "tests/support/fake_device.hpp"
-#include "tests/support/recording_step.hpp"
+#include "support/errors.hpp"
+#include "support/fake_device.hpp"
+#include "support/recording_step.hpp"
 #include <doctest/doctest.h>
-
-#include "cachebisect/base/error.hpp"
 
 using namespace cachebisect;
 using test::FakeDevice;
@@ -36,22 +35,38 @@ struct Run {
   int copies = 0;
 };
 
+/// A training loop on a device in virtual time, and its loader.
+struct Rig {
+  Rig(const CopyOptions& copy, double copy_seconds, double step_seconds,
+      const ExecutorOptions& options, int sync_every = 0)
+      : pipeline(chain(copy)),
+        device(copy_seconds),
+        step(step_seconds),
+        loop(pipeline, device, step, copy, sync_every),
+        loader(pipeline, device, options) {}
+
+  Run end(const BlockTiming& timing) {
+    loader.halt();
+    return {timing, step.indices, device.copies_made};
+  }
+
+  Pipeline pipeline;
+  FakeDevice device;
+  TimedStep step;
+  TrainLoop loop;
+  Executor loader;
+};
+
 Run run_live(const CopyOptions& copy, double copy_seconds, double step_seconds,
              const BlockSteps& steps, int sync_every = 0) {
-  const Pipeline pipeline = chain(copy);
-  FakeDevice device(copy_seconds);
-  TimedStep step(step_seconds);
-  TrainLoop loop(pipeline, device, step, copy, sync_every);
-  Executor loader(pipeline, device, {0, 2, false, {}});
-  loader.start({});
-  const BlockTiming timing = loop.run({&loader}, steps, {});
-  loader.halt();
-  return {timing, step.indices, device.copies_made};
+  Rig rig(copy, copy_seconds, step_seconds, {0, 2, false, {}}, sync_every);
+  rig.loader.start({});
+  return rig.end(rig.loop.run({&rig.loader}, steps, {}));
 }
 
 }  // namespace
 
-TEST_CASE("A copy ahead on a stream of its own overlaps with the step") {
+TEST_CASE("a copy on a separate stream overlaps with the step") {
   for (const int prefetch : {1, 2, 3}) {
     CAPTURE(prefetch);
     const CopyOptions copy{true, true, prefetch};
@@ -60,7 +75,7 @@ TEST_CASE("A copy ahead on a stream of its own overlaps with the step") {
   }
 }
 
-TEST_CASE("Copy and step take turns with prefetch 0, unpinned or blocking") {
+TEST_CASE("copy and step alternate with prefetch 0, unpinned or blocking") {
   for (const CopyOptions copy :
        {CopyOptions{true, true, 0}, CopyOptions{false, true, 2}, CopyOptions{true, false, 2}}) {
     const Run run = run_live(copy, kCopy, kStep, {2, 10, 0});
@@ -68,19 +83,19 @@ TEST_CASE("Copy and step take turns with prefetch 0, unpinned or blocking") {
   }
 }
 
-TEST_CASE("A synchronised loop that loads inline pays for copy and step") {
+TEST_CASE("a synchronised loop that loads inline pays for copy and step") {
   const Run run = run_live({true, true, 2}, kCopy, kStep, {2, 10, 0}, 1);
   CHECK(run.timing.seconds == doctest::Approx(10 * (kStep + kCopy)));
 }
 
-TEST_CASE("A block runs its steps, counts its samples and copies no batch in vain") {
+TEST_CASE("a block runs its steps, counts its samples and copies no unused batch") {
   const Run run = run_live({true, true, 2}, kCopy, kStep, {3, 5, 17});
   CHECK(run.steps == std::vector<std::uint64_t>{17, 18, 19, 20, 21, 22, 23, 24});
   CHECK(run.timing.samples == 20);
   CHECK(run.copies == 8);
 }
 
-TEST_CASE("Cached device batches cost the step alone") {
+TEST_CASE("cached device batches cost only the step") {
   const CopyOptions copy;
   const Pipeline pipeline = chain(copy);
   FakeDevice device(kCopy);
@@ -95,13 +110,8 @@ TEST_CASE("Cached device batches cost the step alone") {
   CHECK(device.copies_made == 0);
 }
 
-TEST_CASE("Cached host batches are copied as live ones are") {
-  const CopyOptions copy{true, true, 2};
-  const Pipeline pipeline = chain(copy);
-  FakeDevice device(kCopy);
-  TimedStep step(kStep);
-  TrainLoop loop(pipeline, device, step, copy, 0);
-  Executor loader(pipeline, device, {0, 2, true, {}});
+TEST_CASE("cached host batches are copied as live ones are") {
+  Rig rig({true, true, 2}, kCopy, kStep, {0, 2, true, {}});
   std::vector<HostBatch> batches(2);
   for (HostBatch& batch : batches) {
     batch.size = 4;
@@ -109,17 +119,16 @@ TEST_CASE("Cached host batches are copied as live ones are") {
     batch.fields[0].name = "x";
     batch.fields[0].tensor = dense_view(static_cast<std::byte*>(nullptr), DType::int64, Shape{4});
   }
-  LoadPlan plan;
-  plan.boundary = pipeline.copy_position();
-  plan.cache.batches = batches;
-  loader.start(plan);
-  const BlockTiming timing = loop.run({&loader}, {2, 10, 0}, {});
-  loader.halt();
-  CHECK(timing.seconds == doctest::Approx(10 * kStep));
-  CHECK(device.copies_made == 12);
+  LoadRequest request;
+  request.boundary = rig.pipeline.copy_position();
+  request.cache.batches = batches;
+  rig.loader.start(request);
+  const Run run = rig.end(rig.loop.run({&rig.loader}, {2, 10, 0}, {}));
+  CHECK(run.timing.seconds == doctest::Approx(10 * kStep));
+  CHECK(run.copies == 12);
 }
 
-TEST_CASE("On the emulated device late submission does not stretch a block of cached batches") {
+TEST_CASE("on the emulated device late submission does not lengthen a block of cached batches") {
   const CopyOptions copy;
   const Pipeline pipeline = chain(copy);
   const auto device = make_emulated_device({});
@@ -131,7 +140,7 @@ TEST_CASE("On the emulated device late submission does not stretch a block of ca
   CHECK(timing.seconds == doctest::Approx(0.020));
 }
 
-TEST_CASE("A failing step is named, and the loop runs again afterwards") {
+TEST_CASE("a failing step is named, and the loop runs again afterwards") {
   const CopyOptions copy;
   const Pipeline pipeline = chain(copy);
   const auto device = make_cpu_device();
@@ -140,13 +149,11 @@ TEST_CASE("A failing step is named, and the loop runs again afterwards") {
   Executor loader(pipeline, *device, {1, 1, false, {}});
   step.then = [](const DeviceBatch&) { throw std::runtime_error("weights are gone"); };
   loader.start({});
-  try {
-    loop.run({&loader}, {1, 2, 0}, {});
-    FAIL("no error");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::data);
-    CHECK(std::string(error.what()) == "training step 'recording': weights are gone");
-  }
+  CHECK(test::error_message(
+            [&] {
+              loop.run({&loader}, {1, 2, 0}, {});
+            },
+            ErrorKind::data) == "training step 'recording': weights are gone");
   loader.halt();
   loop.drain();
   step.then = nullptr;
@@ -155,7 +162,7 @@ TEST_CASE("A failing step is named, and the loop runs again afterwards") {
   loader.halt();
 }
 
-TEST_CASE("A stop leaves a long emulated step") {
+TEST_CASE("a stop request does not wait for a long emulated step") {
   const CopyOptions copy;
   const Pipeline pipeline = chain(copy);
   const auto device = make_emulated_device({});
@@ -170,7 +177,7 @@ TEST_CASE("A stop leaves a long emulated step") {
 
 namespace {
 
-/// Until the loader has filled its ring, so that what a paced loop finds does not depend on luck.
+/// Waits until the loader has filled its ring, so that a paced loop always finds the same batches.
 void wait_until_full(const Executor& loader) {
   while (loader.ready().value_or(0) < loader.slots()) std::this_thread::yield();
 }
@@ -182,23 +189,17 @@ std::vector<DeviceBatch> cached_batches(std::size_t count) {
 }
 
 Run run_shadow(const CopyOptions& copy, double copy_seconds, double step_seconds, int timed) {
-  const Pipeline pipeline = chain(copy);
-  FakeDevice device(copy_seconds);
-  TimedStep step(step_seconds);
-  TrainLoop loop(pipeline, device, step, copy, 0);
-  Executor loader(pipeline, device, {1, 2, true, {}});
+  Rig rig(copy, copy_seconds, step_seconds, {1, 2, true, {}});
   const std::vector<DeviceBatch> batches = cached_batches(3);
-  loader.start({});
-  wait_until_full(loader);
-  const StepSource source{&loader, batches, pipeline.stages().size(), 0, true};
-  const BlockTiming timing = loop.run(source, {2, timed, 0}, {});
-  loader.halt();
-  return {timing, step.indices, device.copies_made};
+  rig.loader.start({});
+  wait_until_full(rig.loader);
+  const StepSource source{&rig.loader, batches, rig.pipeline.stages().size(), 0, true};
+  return rig.end(rig.loop.run(source, {2, timed, 0}, {}));
 }
 
 }  // namespace
 
-TEST_CASE("A shadowed step never waits for a copy on a stream of its own, however slow") {
+TEST_CASE("a shadowed step never waits for a slow copy on a separate stream") {
   for (const double copy_seconds : {kCopy, kStep, 10 * kStep}) {
     CAPTURE(copy_seconds);
     const Run run = run_shadow({true, true, 2}, copy_seconds, kStep, 10);
@@ -206,34 +207,29 @@ TEST_CASE("A shadowed step never waits for a copy on a stream of its own, howeve
     CHECK(run.timing.starved_seconds == 0);
     CHECK(run.timing.samples == 40);
     CHECK(run.copies >= 3);   // the buffers, from a full ring
-    CHECK(run.copies <= 12);  // one a step
+    CHECK(run.copies <= 12);  // one per step
   }
 }
 
-TEST_CASE("A shadowed step takes turns with the copies that a live one takes turns with") {
+TEST_CASE("a shadowed step alternates with copies if a live step does") {
   const Run run = run_shadow({true, true, 0}, kCopy, kStep, 2);
   CHECK(run.timing.seconds == doctest::Approx(2 * (kStep + kCopy)));
   CHECK(run.copies == 4);  // the ring held one for each step
 }
 
-TEST_CASE("With the copy bypassed, batches are taken in order and none is copied") {
-  const CopyOptions copy{true, true, 2};
-  const Pipeline pipeline = chain(copy);
-  FakeDevice device(kCopy);
-  TimedStep step(kStep);
-  TrainLoop loop(pipeline, device, step, copy, 0);
-  Executor loader(pipeline, device, {0, 2, true, {}});
+TEST_CASE("with the copy bypassed, batches are taken in order and none is copied") {
+  Rig rig({true, true, 2}, kCopy, kStep, {0, 2, true, {}});
   const std::vector<DeviceBatch> batches = cached_batches(3);
-  loader.start({});
-  const StepSource source{&loader, batches, pipeline.copy_position() + 1};
-  const BlockTiming timing = loop.run(source, {2, 10, 0}, {});
-  CHECK(loader.next({}).sequence == 12);
-  loader.halt();
-  CHECK(timing.seconds == doctest::Approx(10 * kStep));
-  CHECK(device.copies_made == 0);
+  rig.loader.start({});
+  const StepSource source{&rig.loader, batches, rig.pipeline.copy_position() + 1};
+  const BlockTiming timing = rig.loop.run(source, {2, 10, 0}, {});
+  CHECK(rig.loader.next({}).sequence == 12);
+  const Run run = rig.end(timing);
+  CHECK(run.timing.seconds == doctest::Approx(10 * kStep));
+  CHECK(run.copies == 0);
 }
 
-TEST_CASE("The copy's time on the device is told, and the training thread's own") {
+TEST_CASE("the copy's device time and the training thread's time are measured") {
   const CopyOptions copy{true, true, 2};
   const Pipeline pipeline = chain(copy);
   const auto device = make_emulated_device({.copy_gb_per_s = 1, .copy_latency_us = 500});
@@ -254,7 +250,7 @@ TEST_CASE("The copy's time on the device is told, and the training thread's own"
   CHECK(unobserved.device_stages.empty());
 }
 
-TEST_CASE("A step that runs in the training thread keeps it busy, and not starved") {
+TEST_CASE("a step that runs in the training thread makes it busy and not starved") {
   const CopyOptions copy;
   const Pipeline pipeline = chain(copy);
   const auto nap = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
@@ -268,8 +264,8 @@ TEST_CASE("A step that runs in the training thread keeps it busy, and not starve
   CHECK(busy.starved_seconds == 0);
 }
 
-TEST_CASE("A stop is not held back by a long emulated step, nor is what comes after it") {
-  const CopyOptions copy{true, true, 0};  // the slots' copies are behind the steps
+TEST_CASE("a long emulated step delays neither a stop request nor the next block") {
+  const CopyOptions copy{true, true, 0};  // copies are queued after the steps
   const Pipeline pipeline = chain(copy);
   const auto device = make_emulated_device({});
   for (const int workers : {0, 2}) {

@@ -6,7 +6,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/bisect/costs/law.hpp"
+#include "cachebisect/bisect/costs/demands.hpp"
 
 using namespace cachebisect;
 
@@ -35,9 +35,9 @@ SimulatedChain draw(RandomStream& random) {
   return chain;
 }
 
-LawInput law(const SimulatedChain& chain, int boundary) {
+Demands law(const SimulatedChain& chain, int boundary) {
   const auto batch = static_cast<double>(chain.batch_size);
-  LawInput input;
+  Demands input;
   input.workers = chain.workers;
   input.cores = chain.cores;
   input.step_seconds = chain.step_seconds / batch;
@@ -62,7 +62,7 @@ TEST_CASE("the ring keeps the law where one server is clearly the slowest") {
     const SimulatedChain chain = draw(random);
     const SimulatedRing ring(chain);
     for (int boundary = 0; boundary <= chain.boundaries(); ++boundary) {
-      const LawInput input = law(chain, boundary);
+      const Demands input = law(chain, boundary);
       if (law_margin(input) < 1.3) continue;
       const double predicted = predicted_seconds_per_sample(input);
       worst = std::max(worst, std::abs(ring.seconds_per_sample(boundary) / predicted - 1));

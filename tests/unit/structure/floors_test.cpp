@@ -1,21 +1,20 @@
-// The floors of the design: who may include whom. Reads the sources, so that no floor grows a
-// dependency unseen.
+// The floors of the design: which room may include which. Reads the sources, so that no new
+// dependency goes unnoticed.
 #include <algorithm>
-#include <array>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "support/source_text.hpp"
 #include <doctest/doctest.h>
 
 namespace {
 
-namespace fs = std::filesystem;
+using cachebisect::test::includes_of;
+using cachebisect::test::product_sources;
+using cachebisect::test::Sources;
 
 /// What each room may include besides its own files. Two towers on one ground: the machine (data to
 /// replay) runs pipelines, the method (bisect, simulate, report) measures whatever answers the
@@ -36,7 +35,14 @@ const std::map<std::string, std::set<std::string>> kMayInclude = [] {
   const std::set<std::string> method{"simulate", "remote", "bisect", "report"};
   below.insert(method.begin(), method.end());
   for (const char* const top : {"api", "doctor", "selftest"}) rules[top] = below;
-  rules["stages"] = {"base", "protocol", "data", "device", "pipeline"};
+  rules["stages/kernels"] = {"base", "data"};
+  rules["stages/codecs"] = {"base", "stages/kernels"};
+  rules["stages/modules"] = {"base", "stages/kernels", "stages/codecs"};
+  rules["stages/datasets"] = {"base", "data", "pipeline", "stages/kernels", "stages/codecs"};
+  rules["stages/support"] = {"base", "data", "pipeline", "stages/kernels"};
+  rules["stages"] = {"base",          "protocol",        "data",
+                     "device",        "pipeline",        "stages/kernels",
+                     "stages/codecs", "stages/datasets", "stages/support"};
   rules["torch"] = {"base", "protocol", "data", "device", "pipeline", "train"};
   return rules;
 }();
@@ -44,28 +50,12 @@ const std::map<std::string, std::set<std::string>> kMayInclude = [] {
 /// Rooms within a floor, from the ground up: each may include those before it.
 const std::map<std::string, std::vector<std::string>> kRooms{
     {"pipeline", {"", "file"}},
+    {"replay", {"loop", "cache", "reading", "", "job"}},
 };
 
 bool starts_with_any(std::string_view text, const std::vector<std::string_view>& starts) {
   return std::any_of(starts.begin(), starts.end(),
                      [&](std::string_view start) { return text.starts_with(start); });
-}
-
-/// What follows #include in each line of a source, without quotes or angle brackets.
-std::vector<std::string> includes_of(const std::string& source) {
-  std::vector<std::string> all;
-  std::istringstream lines(source);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t hash = line.find_first_not_of(" \t");
-    if (hash == std::string::npos || line[hash] != '#') continue;
-    const std::size_t word = line.find_first_not_of(" \t", hash + 1);
-    if (word == std::string::npos || line.compare(word, 7, "include") != 0) continue;
-    const std::size_t open = line.find_first_of("<\"", word);
-    const std::size_t close = line.find_first_of(">\"", open + 1);
-    if (open == std::string::npos || close == std::string::npos) continue;
-    all.push_back(line.substr(open + 1, close - open - 1));
-  }
-  return all;
 }
 
 /// "bisect" and "costs" of "cachebisect/bisect/costs/model.hpp"; parts that are not there are
@@ -75,7 +65,15 @@ struct Place {
   std::string room;
 };
 
+/// "stages/kernels" of "stages/kernels/crop.hpp": each room of the stages has a rule of its own.
+std::string floor_of_stages(std::string_view path) {
+  const std::size_t slash = path.find('/', std::string_view("stages/").size());
+  const std::string_view room = path.substr(0, slash);
+  return slash == std::string_view::npos || room == "stages/include" ? "stages" : std::string(room);
+}
+
 Place place_of(std::string_view path) {
+  if (path.starts_with("stages/")) return {.floor = floor_of_stages(path), .room = {}};
   constexpr std::string_view kPrefix = "cachebisect/";
   if (!path.starts_with(kPrefix)) return {};
   const auto next = [&path] {
@@ -94,7 +92,7 @@ Place place_of(std::string_view path) {
 
 /// Where a file at this path (from the repository's root) stands; no floor where no rule holds.
 Place place_of_source(const std::string& path) {
-  if (path.starts_with("stages/")) return {.floor = "stages", .room = {}};
+  if (path.starts_with("stages/")) return place_of(path);
   if (path.starts_with("src/torch/")) return {.floor = "torch", .room = {}};
   if (path.starts_with("src/")) return place_of(std::string_view(path).substr(4));
   return {};
@@ -129,7 +127,7 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
   const Place place = place_of_source(path);
   for (const std::string& include : includes_of(source)) {
     const bool own_stages = path.starts_with("stages/") && include == "cachebisect/stages.hpp";
-    if (include.starts_with("cachebisect/") && !own_stages) {
+    if (starts_with_any(include, {"cachebisect/", "stages/"}) && !own_stages) {
       forbid(!may_include(place, place_of(include)),
              "includes " + include + ", which is not below its own place");
     }
@@ -154,29 +152,13 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
   return found;
 }
 
-std::string read(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 }  // namespace
 
 TEST_CASE("every source keeps to its floor") {
-  const fs::path root(CACHEBISECT_SOURCE_DIR);
-  std::size_t files = 0;
-  for (const char* const folder : {"src", "stages"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
-      const std::string extension = entry.path().extension().string();
-      if (extension != ".hpp" && extension != ".cpp" && extension != ".cu") continue;
-      ++files;
-      const std::string path = fs::relative(entry.path(), root).generic_string();
-      for (const std::string& violation : violations(path, read(entry.path())))
-        FAIL_CHECK(violation);
-    }
-  }
-  CHECK(files > 30);
+  const Sources sources = product_sources();
+  CHECK(sources.size() > 30);
+  for (const auto& [path, text] : sources)
+    for (const std::string& violation : violations(path, text)) FAIL_CHECK(violation);
 }
 
 TEST_CASE("the check sees what it is there for") {
@@ -204,6 +186,12 @@ TEST_CASE("the check sees what it is there for") {
   CHECK(core("replay/job/open_job.cpp", "bisect/bisect.hpp") == 1);
   CHECK(core("bisect/search/plan.cpp", "report/writers.hpp") == 1);
   CHECK(core("pipeline/stage.hpp", "pipeline/file/json_reader.hpp") == 1);
+  CHECK(core("replay/cache/boundary_cache.cpp", "replay/loop/device_chain.hpp") == 0);
+  CHECK(core("replay/loop/train_loop.cpp", "replay/cache/boundary_cache.hpp") == 1);
+  CHECK(core("replay/reading/live_reading.hpp", "replay/pipeline_replayer.hpp") == 1);
+  CHECK(core("replay/pipeline_replayer.cpp", "replay/job/open_job.hpp") == 1);
+  CHECK(core("replay/job/open_job.hpp", "replay/pipeline_replayer.hpp") == 0);
+  CHECK(core("replay/attic/thing.hpp", "replay/loop/train_loop.hpp") == 1);
   CHECK(core("api/call.cpp", "report/writers.hpp") == 0);
   CHECK(core("api/call.cpp", "doctor/doctor.hpp") == 1);
   CHECK(core("api/call.cpp", "cachebisect.hpp") == 1);
@@ -211,6 +199,29 @@ TEST_CASE("the check sees what it is there for") {
   CHECK(count("stages/crop.cpp", "\"cachebisect/pipeline/stage.hpp\"") == 0);
   CHECK(count("stages/crop.cpp", "\"cachebisect/train/train_step.hpp\"") == 1);
   CHECK(count("stages/crop.cpp", "<cuda_runtime.h>") == 1);
+  const auto rooms = [&](const std::string& path, const std::string& include) {
+    return count("stages/" + path, "\"stages/" + include + "\"");
+  };
+  for (const char* const room : {"kernels", "codecs", "datasets", "support"}) {
+    CHECK(rooms("crop.cpp", room + std::string("/thing.hpp")) == 0);
+    CHECK(rooms(room + std::string("/thing.cpp"), room + std::string("/thing.hpp")) == 0);
+  }
+  for (const char* const room : {"codecs", "datasets", "support"}) {
+    CHECK(rooms(room + std::string("/thing.cpp"), "kernels/crop.hpp") == 0);
+    CHECK(rooms("kernels/crop.cpp", room + std::string("/thing.hpp")) == 1);
+  }
+  CHECK(rooms("datasets/photos.cpp", "codecs/jpeg.hpp") == 0);
+  CHECK(rooms("modules/opencv.cpp", "codecs/imgcodecs.hpp") == 0);
+  CHECK(rooms("datasets/photos.cpp", "support/params.hpp") == 1);
+  CHECK(rooms("codecs/jpeg.cpp", "datasets/file.hpp") == 1);
+  CHECK(rooms("codecs/jpeg.cpp", "support/params.hpp") == 1);
+  CHECK(rooms("support/params.cpp", "codecs/jpeg.hpp") == 1);
+  CHECK(rooms("support/params.cpp", "datasets/file.hpp") == 1);
+  CHECK(rooms("attic/thing.cpp", "kernels/crop.hpp") == 1);
+  CHECK(count("stages/kernels/crop.cpp", "\"cachebisect/data/field.hpp\"") == 0);
+  CHECK(count("stages/kernels/crop.cpp", "\"cachebisect/pipeline/params.hpp\"") == 1);
+  CHECK(count("stages/codecs/jpeg.cpp", "\"cachebisect/data/field.hpp\"") == 1);
+  CHECK(count("src/cachebisect/pipeline/stage.cpp", "\"stages/kernels/crop.hpp\"") == 1);
   CHECK(count("src/cachebisect/device/cuda/stream.cpp", "<cuda_runtime.h>") == 0);
   CHECK(count("src/cachebisect/train/module.cpp", "<torch/torch.h>") == 1);
   CHECK(count("src/torch/model.hpp", "<torch/torch.h>") == 1);

@@ -1,18 +1,20 @@
-// The LibTorch module, opened as make_model_step() opens it. Skipped where it was not built.
+// The LibTorch module, opened as make_model_step() opens it. Skipped if it was not built.
 #include <cmath>
 #include <filesystem>
 #include <memory>
 #include <vector>
 
+#include "support/errors.hpp"
+#include "support/text.hpp"
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
-#include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 #include "cachebisect/train/train_step.hpp"
 
 using namespace cachebisect;
+using test::has;
 
 namespace {
 
@@ -45,7 +47,7 @@ StepPointer make_step(const TorchModule* module, const ModelStepRequest& request
   return {module->make_step(request), StepDeleter{module}};
 }
 
-/// Images whose brightness pattern tells the class, with labels.
+/// Images whose brightness pattern depends on the class, with labels.
 class ToyBatch {
  public:
   ToyBatch(Shape image_shape, std::int64_t classes, std::uint64_t seed) {
@@ -108,18 +110,7 @@ std::vector<double> losses(TrainStep& step, const ToyBatch& toy, int steps) {
 }
 
 std::string refusal(const TorchModule* module, const ModelStepRequest& request) {
-  try {
-    make_step(module, request);
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::usage);
-    return error.what();
-  }
-  FAIL("accepted");
-  return {};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return test::usage_error([&] { make_step(module, request); });
 }
 
 const std::vector<OptimizerSpec> kOptimizers{{.kind = "sgd", .lr = 0.02, .momentum = 0.9},
@@ -174,7 +165,7 @@ TEST_CASE("residual networks train at any image size") {
   }
 }
 
-TEST_CASE("restore() brings weights and optimizer back bit for bit") {
+TEST_CASE("restore() restores weights and optimizer bit for bit") {
   REQUIRE_MODULE(module);
   const ToyBatch toy({20, 3, 32, 32}, 10, 4);
   for (const OptimizerSpec& optimizer : kOptimizers) {
@@ -201,7 +192,7 @@ TEST_CASE("running means are restored with the weights") {
   CHECK(losses(*step, toy, 2) == first);
 }
 
-TEST_CASE("equal seeds give equal weights, other seeds others") {
+TEST_CASE("equal seeds give equal weights, and different seeds different ones") {
   REQUIRE_MODULE(module);
   const ToyBatch toy({20, 1, 28, 28}, 10, 6);
   auto request = request_for(toy, "mlp", {});
@@ -211,7 +202,7 @@ TEST_CASE("equal seeds give equal weights, other seeds others") {
   CHECK(losses(*make_step(module, request), toy, 2) != first);
 }
 
-TEST_CASE("a step leaves its batch as it was") {
+TEST_CASE("a step does not change its batch") {
   REQUIRE_MODULE(module);
   for (const std::string model : {"mlp", "lenet", "resnet18"}) {
     CAPTURE(model);
@@ -240,60 +231,56 @@ TEST_CASE("one-hot labels train like integer ones") {
   CHECK(losses(*step, hot, 1).front() == doctest::Approx(expected).epsilon(1e-5));
 }
 
-TEST_CASE("what does not fit is refused with the remedy") {
+TEST_CASE("inputs that do not fit are refused with the remedy") {
   REQUIRE_MODULE(module);
   const ToyBatch toy({4, 3, 32, 32}, 10, 9);
   const ModelStepRequest good = request_for(toy, "lenet", {});
 
   auto bytes = good;
   bytes.input[0].dtype = DType::uint8;
-  CHECK(contains(refusal(module, bytes), "augment.to_float"));
+  CHECK(has(refusal(module, bytes), "augment.to_float"));
   auto half = good;
   half.input[0].dtype = DType::bfloat16;
-  CHECK(contains(refusal(module, half), "bf16-mixed"));
+  CHECK(has(refusal(module, half), "bf16-mixed"));
   auto layout = good;
   layout.input[0].shape = {4, 32, 32, 3};
-  CHECK(contains(refusal(module, layout), "NCHW"));
+  CHECK(has(refusal(module, layout), "NCHW"));
   auto size = good;
   size.input[0].shape = {4, 3, 224, 224};
-  CHECK(contains(refusal(module, size), "[N, 3, 32, 32]"));
+  CHECK(has(refusal(module, size), "[N, 3, 32, 32]"));
   auto field = good;
   field.input[1].name = "target";
-  CHECK(contains(refusal(module, field), "the chain gives image, target"));
+  CHECK(has(refusal(module, field), "the chain gives image, target"));
   auto label = good;
   label.input[1].dtype = DType::uint8;
-  CHECK(contains(refusal(module, label), "int64"));
+  CHECK(has(refusal(module, label), "int64"));
   auto model = good;
   model.train.model = "resnet";
-  CHECK(contains(refusal(module, model), "resnet18"));
+  CHECK(has(refusal(module, model), "resnet18"));
   auto loss = good;
   loss.train.loss = "mse";
-  CHECK(contains(refusal(module, loss), "cross_entropy"));
+  CHECK(has(refusal(module, loss), "cross_entropy"));
   auto precision = good;
   precision.train.precision = "fp8";
-  CHECK(contains(refusal(module, precision), "bf16-mixed"));
+  CHECK(has(refusal(module, precision), "bf16-mixed"));
   auto optimizer = good;
   optimizer.train.optimizer.kind = "lion";
-  CHECK(contains(refusal(module, optimizer), "adamw"));
+  CHECK(has(refusal(module, optimizer), "adamw"));
   auto momentum = good;
   momentum.train.optimizer.momentum = 1.5;
-  CHECK(contains(refusal(module, momentum), "[0, 1)"));
+  CHECK(has(refusal(module, momentum), "[0, 1)"));
   auto classes = good;
   classes.train.classes = 0;
-  CHECK(contains(refusal(module, classes), "at least 1"));
+  CHECK(has(refusal(module, classes), "at least 1"));
 }
 
-TEST_CASE("a label outside the classes is an error of the data") {
+TEST_CASE("a label outside the classes is an Error(data)") {
   REQUIRE_MODULE(module);
   ToyBatch toy({4, 3, 32, 32}, 10, 10);
   toy.labels[2] = 10;
   const auto step = make_step(module, request_for(toy, "lenet", {}));
-  try {
-    step->step(toy.batch, {.index = 7});
-    FAIL("accepted");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::data);
-    CHECK(contains(error.what(), "step 7"));
-    CHECK(contains(error.what(), "out of bounds"));
-  }
+  const std::string message =
+      test::error_message([&] { step->step(toy.batch, {.index = 7}); }, ErrorKind::data);
+  CHECK(has(message, "step 7"));
+  CHECK(has(message, "out of bounds"));
 }

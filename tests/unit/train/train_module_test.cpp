@@ -1,25 +1,22 @@
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 
+#include "support/errors.hpp"
+#include "support/files.hpp"
+#include "support/plugins.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/base/error.hpp"
 #include "cachebisect/train/module_path.hpp"
 #include "cachebisect/train/train_step.hpp"
 
 using namespace cachebisect;
+using namespace cachebisect::test;
 
 namespace {
 
-/// The stand-ins of tests/plugins.
-std::string plugin(const std::string& name) {
-  return std::string(CACHEBISECT_BINARY_DIR) + "/tests/plugins/lib" + name + ".so";
-}
-
-/// Sets CACHEBISECT_MODULE_PATH, and puts it back.
+/// Sets CACHEBISECT_MODULE_PATH, and restores it.
 class ModulePath {
  public:
   explicit ModulePath(const std::string& value) {
@@ -48,24 +45,13 @@ std::shared_ptr<TrainStep> make(const std::string& model) {
 }
 
 std::string refusal(const std::string& model) {
-  try {
-    (void)make(model);
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::usage);
-    return error.what();
-  }
-  FAIL("should have thrown");
-  return {};
-}
-
-bool has(const std::string& text, const std::string& part) {
-  INFO(text);
-  return text.find(part) != std::string::npos;
+  return usage_error([&] { (void)make(model); });
 }
 
 }  // namespace
 
-TEST_CASE("the module is sought in CACHEBISECT_MODULE_PATH, then beside executable and library") {
+TEST_CASE(
+    "the module is searched in CACHEBISECT_MODULE_PATH, then next to executable and library") {
   const auto files = torch_module_candidates("/a::/b/mine.so:", "/opt/bin", "/opt/lib");
   REQUIRE(files.size() == 5);
   CHECK(files[0] == "/a/libcachebisect_torch.so");
@@ -76,8 +62,8 @@ TEST_CASE("the module is sought in CACHEBISECT_MODULE_PATH, then beside executab
   CHECK(torch_module_candidates("", "", "").empty());
 }
 
-TEST_CASE("a step from a module lives and dies with it") {
-  const ModulePath path(plugin("step_module"));
+TEST_CASE("a step keeps its module open") {
+  const ModulePath path(test_plugin("step_module"));
   const auto step = make("toy");
   CHECK(step->name() == "toy from a module");
   const auto second = make("second");
@@ -85,39 +71,33 @@ TEST_CASE("a step from a module lives and dies with it") {
 }
 
 TEST_CASE("a module's own error passes through") {
-  const ModulePath path(plugin("step_module"));
+  const ModulePath path(test_plugin("step_module"));
   CHECK(refusal("unknown") == "there is no model 'unknown'");
 }
 
 TEST_CASE("a module of another build is refused before any C++ call") {
-  const ModulePath path(plugin("step_module_other_abi"));
+  const ModulePath path(test_plugin("step_module_other_abi"));
   const std::string message = refusal("toy");
   CHECK(has(message, "was built for [cachebisect 0.0.0 of another compiler]"));
   CHECK(has(message, "build both together"));
 }
 
-TEST_CASE("a file that is no module is refused with the reason") {
-  const std::string file = std::string(CACHEBISECT_BINARY_DIR) + "/tests/text_not_module.so";
-  std::ofstream(file) << "This is text, not a shared library.\n";
-  const ModulePath no_library(file);
+TEST_CASE("a file that is not a module is refused with the reason") {
+  const TemporaryFolder folder;
+  const ModulePath no_library(
+      folder.write("text_not_module.so", "This is text, not a shared library.\n"));
   CHECK(has(refusal("toy"), "text_not_module.so cannot be opened: "));
-  std::filesystem::remove(file);
 
   const ModulePath no_entry(std::string(CACHEBISECT_BINARY_DIR) + "/lib/libcachebisect_stages.so");
   CHECK(has(refusal("toy"), "it has no entry point cachebisect_torch_module"));
 }
 
-TEST_CASE("a module that is nowhere: where it was sought, and what to do") {
-  try {
-    (void)find_torch_module(torch_module_candidates("", "/nowhere/bin", ""), "lenet");
-    FAIL("should have thrown");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::usage);
-    const std::string message = error.what();
-    CHECK(has(message, "model 'lenet' needs the LibTorch module"));
-    CHECK(has(message, "/nowhere/lib/cachebisect/libcachebisect_torch.so"));
-    CHECK(has(message, "scripts/run without --no-torch"));
-    CHECK(has(message, "CACHEBISECT_MODULE_PATH"));
-    CHECK(has(message, "--device emulated"));
-  }
+TEST_CASE("a missing module is an error that says where it was searched and what to do") {
+  const std::string message = usage_error(
+      [] { (void)find_torch_module(torch_module_candidates("", "/nowhere/bin", ""), "lenet"); });
+  CHECK(has(message, "model 'lenet' needs the LibTorch module"));
+  CHECK(has(message, "/nowhere/lib/cachebisect/libcachebisect_torch.so"));
+  CHECK(has(message, "scripts/run without --no-torch"));
+  CHECK(has(message, "CACHEBISECT_MODULE_PATH"));
+  CHECK(has(message, "--device emulated"));
 }

@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "support/errors.hpp"
 #include <doctest/doctest.h>
-
-#include "cachebisect/base/error.hpp"
 
 using namespace cachebisect;
 
@@ -30,13 +29,7 @@ const ExpectedField kImage{.name = "image",
                            .width = 32};
 
 std::string refusal(const ExpectedField& expected, const BatchSpec& given) {
-  try {
-    check_expectations(ExpectingStep({expected}), given);
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::usage);
-    return error.what();
-  }
-  return "accepted";
+  return test::usage_error([&] { check_expectations(ExpectingStep({expected}), given); });
 }
 
 std::string refused_image(DType dtype, const Shape& shape) {
@@ -52,7 +45,7 @@ std::vector<double> step_times(const EmulateSpec& emulate, std::uint64_t seed,
   const auto step = make_emulated_step(emulate, seed);
   std::vector<double> times;
   device->record(*event, *stream);
-  // Something long in front: submission never catches up with the timeline.
+  // Long work first, so that submission never catches up with the timeline.
   device->enqueue_work(*stream, 1000.0);
   device->record(*event, *stream);
   double before = device->completion_seconds(*event);
@@ -67,14 +60,14 @@ std::vector<double> step_times(const EmulateSpec& emulate, std::uint64_t seed,
 
 }  // namespace
 
-TEST_CASE("what fits is accepted") {
-  CHECK(refused_image(DType::float32, {128, 3, 32, 32}) == "accepted");
-  CHECK(refused_image(DType::float32, {128, 3, kDynamic, kDynamic}) == "accepted");
-  CHECK(refusal({.name = "label"}, {{"label", DType::int32, Shape{8, 2}}}) == "accepted");
+TEST_CASE("batches that fit are accepted") {
+  CHECK(refused_image(DType::float32, {128, 3, 32, 32}) == "");
+  CHECK(refused_image(DType::float32, {128, 3, kDynamic, kDynamic}) == "");
+  CHECK(refusal({.name = "label"}, {{"label", DType::int32, Shape{8, 2}}}) == "");
   check_expectations(*make_callback_step([](const DeviceBatch&) {}), {});
 }
 
-TEST_CASE("refusals name the field, both sides and the stage that mends it") {
+TEST_CASE("errors name the field, both sides and the stage to add") {
   CHECK(refused_image(DType::uint8, {128, 3, 32, 32}) ==
         "field 'image': the training step 'net' needs float32, the chain gives uint8 [128, 3, 32, "
         "32]; add augment.to_float before collate, or device.to_float after the copy");
@@ -96,19 +89,19 @@ TEST_CASE("refusals name the field, both sides and the stage that mends it") {
         "field 'image': the training step 'net' needs NCHW [N, 3, 32, 32], the chain gives float32 "
         "[128, 3072]; add the decode stage that makes an image of these bytes");
   CHECK(refusal(kImage, {{"img", DType::float32, Shape{1}}}) ==
-        "field 'image': the training step 'net' needs it, the chain gives 'img'; take a read and "
-        "decode stage that make it");
+        "field 'image': the training step 'net' needs it, the chain gives 'img'; use read and "
+        "decode stages that make it");
   CHECK(refusal({.name = "label", .dtypes = {DType::int64}, .layout = "N"},
                 {{"label", DType::int32, Shape{128}}}) ==
-        "field 'label': the training step 'net' needs int64, the chain gives int32 [128]; take a "
-        "source or stage that puts it out as int64");
+        "field 'label': the training step 'net' needs int64, the chain gives int32 [128]; use a "
+        "source or stage that outputs it as int64");
   CHECK(refusal({.name = "label", .dtypes = {DType::int64}, .layout = "N"},
                 {{"label", DType::int64, Shape{128, 10}}}) ==
-        "field 'label': the training step 'net' needs N [N], the chain gives int64 [128, 10]; take "
-        "out the stage that makes it one_hot");
+        "field 'label': the training step 'net' needs N [N], the chain gives int64 [128, 10]; "
+        "remove the stage that makes it one_hot");
 }
 
-TEST_CASE("emulated steps take their time on the device's timeline, jitter and all") {
+TEST_CASE("emulated steps take their time, with jitter, on the device's timeline") {
   for (const double ms : step_times({.step_ms = 7}, 1, 5)) CHECK(ms == doctest::Approx(7));
 
   const EmulateSpec jittered{.step_ms = 10, .jitter = {.kind = Jitter::Kind::lognormal, .cv = 0.2}};
@@ -126,7 +119,7 @@ TEST_CASE("emulated steps take their time on the device's timeline, jitter and a
   CHECK(equal < 64);
 }
 
-TEST_CASE("a callback step passes the batch on; hostile arguments are refused") {
+TEST_CASE("a callback step passes the batch on, and invalid arguments are refused") {
   std::int64_t seen = 0;
   const auto step = make_callback_step([&seen](const DeviceBatch& batch) { seen = batch.size; });
   DeviceBatch batch;

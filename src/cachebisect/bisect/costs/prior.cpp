@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cachebisect/bisect/costs/law.hpp"
+#include "cachebisect/bisect/costs/cost_model.hpp"
 
 namespace cachebisect {
 namespace {
@@ -11,13 +11,26 @@ double per_sample(double seconds, const StageCounters& counters) {
   return counters.samples > 0 ? seconds / static_cast<double>(counters.samples) : 0;
 }
 
-LawInput behind_host(const ChainDescription& chain, double ceiling) {
-  LawInput input;
-  input.workers = chain.workers;
-  input.cores = std::max(1, chain.workers + 1);
-  input.copy_overlaps = chain.copy_prefetch >= 1 && chain.copy_pinned && chain.copy_non_blocking;
-  (chain.device_kind == DeviceKind::cpu ? input.trainer_seconds : input.step_seconds) = ceiling;
-  return input;
+/// Costs as one block shows them: waiting for locks and cores is still in them, and device stages
+/// are part of the ceiling.
+CostModel rough_costs(const ChainDescription& chain, const BlockResult& live, double ceiling) {
+  CostModel costs;
+  costs.workers = chain.workers;
+  costs.cores = std::max(1, chain.workers + 1);
+  costs.copy_overlaps = chain.copy_prefetch >= 1 && chain.copy_pinned && chain.copy_non_blocking;
+  (chain.device_kind == DeviceKind::cpu ? costs.trainer_seconds : costs.step_seconds) = ceiling;
+  for (std::size_t s = 0; s < chain.stages.size(); ++s) {
+    const StageCounters& counters = live.stages[s];
+    StageCost& cost = costs.stages.emplace_back();
+    const double busy = per_sample(counters.busy_seconds, counters);
+    if (chain.stages[s].category == Category::copy) {
+      cost.copy_seconds = busy;
+    } else if (chain.stages[s].category != Category::device) {
+      cost.worker_seconds = busy;
+      cost.serial_seconds = per_sample(counters.serial_seconds, counters);
+    }
+  }
+  return costs;
 }
 
 }  // namespace
@@ -26,20 +39,11 @@ std::vector<double> expected_seconds(const ChainDescription& chain, const BlockR
                                      double ceiling) {
   const std::size_t n = chain.stages.size();
   if (live.stages.size() != n) return {};
-  LawInput input = behind_host(chain, ceiling);
+  const CostModel costs = rough_costs(chain, live, ceiling);
   std::vector<double> expected(n + 1, ceiling);
   for (std::size_t s = n; s-- > 0;) {
-    const StageCounters& counters = live.stages[s];
-    const double busy = per_sample(counters.busy_seconds, counters);
-    const bool device = chain.stages[s].category == Category::device;
-    if (chain.stages[s].category == Category::copy) {
-      input.copy_seconds = busy;
-    } else if (!device) {
-      input.live_seconds.push_back(busy);
-      input.serial_seconds =
-          std::max(input.serial_seconds, per_sample(counters.serial_seconds, counters));
-    }
-    expected[s] = std::max(expected[s + 1], predicted_seconds_per_sample(input));
+    const Demands demands = demands_of(costs, {}, static_cast<int>(s));
+    expected[s] = std::max(expected[s + 1], predicted_seconds_per_sample(demands));
   }
   return expected;
 }

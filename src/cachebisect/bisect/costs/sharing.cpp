@@ -4,22 +4,22 @@
 #include <map>
 #include <optional>
 
-#include "cachebisect/bisect/record/block_sums.hpp"
+#include "cachebisect/bisect/record/block_totals.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// The other stages must be so much shorter at the boundary, in seconds of the stage in question.
-constexpr double kLeastGap = 0.04;
-/// And by so many standard errors of what the two are compared by.
-constexpr double kLeastErrors = 8;
+/// The other stages must be shorter at the boundary by this, in seconds of the stage in question.
+constexpr double kMinGap = 0.04;
+/// And by this many standard errors of the comparison.
+constexpr double kMinErrors = 8;
 /// From this share of the gap on, a stage that grew has taken it over; below the other it has not.
 constexpr double kTakesOver = 0.5;
 constexpr double kStays = 0.25;
-/// Workers who are busy for this share of the time limit.
+/// Workers that are busy for this share of the time limit.
 constexpr double kBusy = 0.9;
 
-/// Seconds a sample at a boundary, at the pace of the live pipeline.
+/// Seconds per sample at a boundary, at the pace of the live pipeline.
 struct Seen {
   double stage = 0;   ///< CPU, of the stage in question
   double others = 0;  ///< of the other host stages
@@ -29,17 +29,19 @@ struct Seen {
 
 class Search {
  public:
-  Search(const Report& report, const BesideLive& beside) : report_(report), beside_(beside) {
-    for (const BlockRecord& record : report.blocks) {
-      const bool counts = record.arm.kind == ArmKind::replay && record.round >= 0 &&
-                          record.arm.observed && !record.result.is_void;
-      if (counts && !record.result.stages.empty()) sums_[record.arm.boundary].add(record.result);
+  Search(const Measurements& measured, const PacedTaus& paced)
+      : measured_(measured),
+        paced_(paced),
+        crowded_(measured.chain.workers > measured.usable_cpus()) {
+    for (const BlockRecord& record : measured.blocks) {
+      if (record.shows_replay() && record.has_counters()) {
+        totals_[record.arm.boundary].add(record.result);
+      }
     }
-    crowded_ = report.chain.workers > report.machine.usable_cpus;
   }
 
   [[nodiscard]] StageSharing of(std::size_t stage) const {
-    if (report_.chain.workers < 2) return {};
+    if (measured_.chain.workers < 2) return {};
     const auto live = seen(0, stage);
     for (int k = static_cast<int>(stage); live && k >= 1; --k) {
       if (const auto replayed = seen(k, stage)) return compare(*live, *replayed);
@@ -48,17 +50,17 @@ class Search {
   }
 
  private:
-  /// None where the stage's figures are missing or not of a kind that tells.
+  /// Empty if the stage has no counters, or counters that do not tell.
   [[nodiscard]] std::optional<Seen> seen(int boundary, std::size_t stage) const {
-    const auto found = sums_.find(boundary);
-    const auto& tau = beside_.seconds.at(static_cast<std::size_t>(boundary));
-    if (found == sums_.end() || !tau) return std::nullopt;
-    Seen seen{.tau = *tau, .error = beside_.errors.at(static_cast<std::size_t>(boundary))};
-    const double stretch = beside_.stretch.at(static_cast<std::size_t>(boundary));
-    const BlockSums& sums = found->second;
-    for (std::size_t s = 0; s < sums.stages.size(); ++s) {
-      const StageCounters& counters = sums.stages[s];
-      const Category category = report_.stages[s].category;
+    const auto found = totals_.find(boundary);
+    const auto& tau = paced_.seconds.at(static_cast<std::size_t>(boundary));
+    if (found == totals_.end() || !tau) return std::nullopt;
+    Seen seen{.tau = *tau, .error = paced_.errors.at(static_cast<std::size_t>(boundary))};
+    const double stretch = paced_.stretch.at(static_cast<std::size_t>(boundary));
+    const BlockTotals& totals = found->second;
+    for (std::size_t s = 0; s < totals.stages.size(); ++s) {
+      const StageCounters& counters = totals.stages[s];
+      const Category category = measured_.chain.stages[s].category;
       if (counters.samples == 0 || !runs_on_host(category)) continue;
       const auto samples = static_cast<double>(counters.samples);
       if (s == stage && (counters.serial_seconds > 0 || counters.cpu_seconds <= 0)) return {};
@@ -73,7 +75,7 @@ class Search {
   }
 
   [[nodiscard]] double capacity() const {
-    return crowded_ ? report_.machine.usable_cpus : report_.chain.workers;
+    return crowded_ ? measured_.usable_cpus() : measured_.chain.workers;
   }
   [[nodiscard]] bool limits(const Seen& seen) const {
     return seen.stage + seen.others > kBusy * capacity() * seen.tau;
@@ -81,31 +83,30 @@ class Search {
 
   [[nodiscard]] StageSharing compare(const Seen& live, const Seen& replayed) const {
     const double gap = live.others - replayed.others;
-    const double least = std::max(kLeastGap, kLeastErrors * replayed.error);
-    if (gap < least * live.stage || !limits(live) || !limits(replayed)) return {};
+    const double enough = std::max(kMinGap, kMinErrors * replayed.error);
+    if (gap < enough * live.stage || !limits(live) || !limits(replayed)) return {};
     const double growth = replayed.stage - live.stage;
     if (growth < kStays * gap) return {.kind = StageSharing::Kind::alone};
     if (growth < kTakesOver * gap) return {};
-    // Where more workers than cores meet in it, those who run it take turns with the others' work.
+    // With more workers than cores, the workers in this stage take turns with the others on a core.
     const double held = crowded_ ? replayed.tau - replayed.others / capacity() : replayed.tau;
     return {.kind = StageSharing::Kind::shared, .share = held / live.tau};
   }
 
-  const Report& report_;
-  const BesideLive& beside_;
-  std::map<int, BlockSums> sums_;
-  bool crowded_ = false;
+  const Measurements& measured_;
+  const PacedTaus& paced_;
+  std::map<int, BlockTotals> totals_;
+  bool crowded_;
 };
 
 }  // namespace
 
-std::vector<StageSharing> find_sharing(const Report& report, const RoundRatios& ratios) {
-  const BesideLive beside = ratios.beside_mean();
-  const Search search(report, beside);
+std::vector<StageSharing> find_sharing(const Measurements& measured, const RoundRatios& ratios) {
+  const PacedTaus paced = ratios.at_mean_pace();
+  const Search search(measured, paced);
   std::vector<StageSharing> result;
-  for (std::size_t s = 0; s < report.stages.size(); ++s) {
-    const Category category = report.stages[s].category;
-    const bool host = runs_on_host(category);
+  for (std::size_t s = 0; s < measured.chain.stages.size(); ++s) {
+    const bool host = runs_on_host(measured.chain.stages[s].category);
     result.push_back(host ? search.of(s) : StageSharing{});
   }
   return result;

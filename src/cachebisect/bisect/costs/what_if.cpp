@@ -1,23 +1,25 @@
+// Parsing, prediction and arm of each form stand in one file, so that a new form touches it alone.
 #include "cachebisect/bisect/costs/what_if.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/names.hpp"
-#include "cachebisect/bisect/report/format.hpp"
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/number_parse.hpp"
+#include "cachebisect/base/setting_path.hpp"
+#include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kExplained = 0.10;  ///< a misfit beyond this is said
-constexpr double kMostFactor = 1e6;
+constexpr double kMaxFactor = 1e6;
 const std::string kStep = "train";
 const std::string kForms =
     "forms: workers=4, batch_size=256, prefetch=4, STAGE=free, STAGE/2, STAGE*0.5, train/2, "
@@ -31,14 +33,6 @@ std::vector<std::string> names_of(const ChainDescription& chain) {
   std::vector<std::string> names;
   for (const StageDescription& stage : chain.stages) names.push_back(stage.name);
   return names;
-}
-
-template <class Number>
-std::optional<Number> number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 class Parser {
@@ -72,21 +66,20 @@ class Parser {
 
   bool counted(std::string_view left, std::string_view right) {
     struct Known {
-      std::string_view name;
+      settings::Count setting;
       WhatIf::Kind kind;
-      std::int64_t least;
-      std::int64_t most;
     };
-    static constexpr std::array kKnown{Known{"workers", WhatIf::Kind::workers, 0, 1024},
-                                       Known{"batch_size", WhatIf::Kind::batch_size, 1, 1 << 24},
-                                       Known{"prefetch", WhatIf::Kind::prefetch, 0, 1024}};
-    const auto* const known =
-        std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.name == left; });
+    static constexpr std::array kKnown{Known{settings::kWorkers, WhatIf::Kind::workers},
+                                       Known{settings::kBatchSize, WhatIf::Kind::batch_size},
+                                       Known{settings::kPrefetch, WhatIf::Kind::prefetch}};
+    const auto* const known = std::find_if(kKnown.begin(), kKnown.end(),
+                                           [&](const Known& k) { return k.setting.key == left; });
     if (known == kKnown.end()) return false;
-    const auto value = number<std::int64_t>(right);
-    if (!value || *value < known->least || *value > known->most) {
-      refuse(text_, std::string(left) + " is a whole number from " + std::to_string(known->least) +
-                        " to " + std::to_string(known->most));
+    const auto value = parse_number<std::int64_t>(right);
+    if (!value || !known->setting.allows(*value)) {
+      refuse(text_, std::string(left) + " is a whole number from " +
+                        std::to_string(known->setting.min) + " to " +
+                        std::to_string(known->setting.max));
     }
     const auto samples =
         static_cast<std::int64_t>(std::min<std::uint64_t>(chain_.samples, 1 << 30));
@@ -100,13 +93,13 @@ class Parser {
 
   void scaling(std::size_t sign) {
     if (sign == std::string_view::npos || sign == 0) refuse(text_, "not understood");
-    const auto value = number<double>(text_.substr(sign + 1));
+    const auto value = parse_number<double>(text_.substr(sign + 1));
     const bool divides = text_[sign] == '/';
     if (!value || !std::isfinite(*value) || *value < 0 || (divides && *value == 0)) {
       refuse(text_, quote(text_.substr(sign + 1)) + " is no positive number");
     }
     const double factor = divides ? 1 / *value : *value;
-    if (factor > kMostFactor) refuse(text_, "no cost can be multiplied by more than 1000000");
+    if (factor > kMaxFactor) refuse(text_, "no cost can be multiplied by more than 1000000");
     subject(text_.substr(0, sign), factor);
   }
 
@@ -132,25 +125,20 @@ class Parser {
     // As for --set: JSON, else a string.
     const Json json = Json::parse(value, nullptr, false);
     result_.value = json.is_discarded() ? Json(std::string(value)).dump() : json.dump();
-    const std::string first(path.substr(0, path.find('.')));
-    static const std::vector<std::string> kKeys{"workers", "batch_size", "prefetch", "seed",
-                                                "shuffle", "drop_last",  "stages",   "train",
-                                                "device",  "emulate",    "name"};
-    if (std::find(kKeys.begin(), kKeys.end(), first) == kKeys.end()) {
+    const auto parsed = SettingPath::from_dotted(path);
+    if (!parsed || parsed->parts().empty()) refuse(text_, quote(path) + " is not a path");
+    const std::string& first = parsed->parts().front();
+    if (std::ranges::find(settings::kKeys, first) == settings::kKeys.end()) {
       auto known = names_of(chain_);
-      known.insert(known.end(), kKeys.begin(), kKeys.end());
+      known.insert(known.end(), settings::kKeys.begin(), settings::kKeys.end());
       refuse(text_, "there is no " + quote(first) + ", " + suggestion(first, known));
     }
-    if (first == "stages") check_stage(path);
+    if (first == "stages" && parsed->parts().size() > 1) check_stage(parsed->parts()[1]);
   }
 
-  void check_stage(std::string_view path) const {
-    const std::size_t dot = path.find('.');
-    if (dot == std::string_view::npos) return;
-    const std::string_view rest = path.substr(dot + 1);
-    const std::string name(rest.substr(0, rest.find('.')));
+  void check_stage(const std::string& name) const {
     const auto names = names_of(chain_);
-    const auto index = number<std::size_t>(name);
+    const auto index = parse_number<std::size_t>(name);
     const bool known = std::find(names.begin(), names.end(), name) != names.end();
     if (known || (index && *index < names.size())) return;
     refuse(text_, "there is no stage " + quote(name) + ", " + suggestion(name, names));
@@ -161,8 +149,10 @@ class Parser {
   WhatIf result_;
 };
 
-LawChanges changes_of(const WhatIf& what_if) {
-  LawChanges changes;
+constexpr double kExplained = 0.10;  ///< a larger misfit is reported
+
+CostChanges changes_of(const WhatIf& what_if) {
+  CostChanges changes;
   if (what_if.kind == WhatIf::Kind::workers) changes.workers = static_cast<int>(what_if.count);
   if (what_if.kind == WhatIf::Kind::step) changes.step_factor = what_if.factor;
   if (what_if.kind == WhatIf::Kind::stage) {
@@ -172,8 +162,8 @@ LawChanges changes_of(const WhatIf& what_if) {
 }
 
 void predict_batch_size(const WhatIf& what_if, const ChainDescription& chain,
-                        const Forecast& forecast, WhatIfReport& out) {
-  const LawChanges constant{
+                        const Forecast& forecast, WhatIfResult& out) {
+  const CostChanges constant{
       .workers = {},
       .stages = {},
       .step_factor = static_cast<double>(chain.batch_size) / static_cast<double>(what_if.count)};
@@ -187,9 +177,9 @@ void predict_batch_size(const WhatIf& what_if, const ChainDescription& chain,
       "what a step takes with another batch is not known: from as long as now to in proportion";
 }
 
-/// Steady costs need no queue, so that only what is lost to waiting now can be gained.
+/// Steady costs need no queue, so only what is now lost to waiting can be gained.
 void predict_prefetch(const WhatIf& what_if, const ChainDescription& chain,
-                      const Forecast& forecast, WhatIfReport& out) {
+                      const Forecast& forecast, WhatIfResult& out) {
   const double live = *forecast.live().value;
   Estimate& predicted = out.predicted;
   predicted = forecast.after({});
@@ -203,11 +193,7 @@ void predict_prefetch(const WhatIf& what_if, const ChainDescription& chain,
 }
 
 bool is_known(const WhatIf& what_if, const Forecast& forecast) {
-  return what_if.kind != WhatIf::Kind::stage || forecast.law().stages[what_if.stage].known;
-}
-
-void add_note(WhatIfReport& out, const std::string& note) {
-  out.note += (out.note.empty() ? "" : "; ") + note;
+  return what_if.kind != WhatIf::Kind::stage || forecast.costs().stages[what_if.stage].known;
 }
 
 Json effective_stage(const WhatIf& what_if, const ChainDescription& chain) {
@@ -240,9 +226,9 @@ WhatIf parse_what_if(std::string_view text, const ChainDescription& chain) {
   return Parser(text, chain).parse();
 }
 
-WhatIfReport predict_what_if(const WhatIf& what_if, const Report& report,
+WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chain,
                              const std::optional<Forecast>& forecast) {
-  WhatIfReport out;
+  WhatIfResult out;
   out.change = what_if.text;
   if (what_if.kind == WhatIf::Kind::setting) {
     out.note = "no law tells what this changes; --verify runs it";
@@ -253,32 +239,23 @@ WhatIfReport predict_what_if(const WhatIf& what_if, const Report& report,
     return out;
   }
   if (!is_known(what_if, *forecast)) {
-    out.note = "what " + report.stages[what_if.stage].name +
+    out.note = "what " + chain.stages[what_if.stage].name +
                " costs by itself was not measured; --boundaries " + std::to_string(what_if.stage) +
                "," + std::to_string(what_if.stage + 1) + " does";
     return out;
   }
   if (what_if.kind == WhatIf::Kind::batch_size) {
-    predict_batch_size(what_if, report.chain, *forecast, out);
+    predict_batch_size(what_if, chain, *forecast, out);
   } else if (what_if.kind == WhatIf::Kind::prefetch) {
-    predict_prefetch(what_if, report.chain, *forecast, out);
+    predict_prefetch(what_if, chain, *forecast, out);
   } else {
     out.predicted = forecast->after(changes_of(what_if));
   }
   if (forecast->misfit().live > kExplained) {
-    add_note(out, "the law does not explain this pipeline well (it is off by " +
-                      percent(forecast->misfit().live) + "); --verify tells");
+    out.add_note("the law does not explain this pipeline well (it is off by " +
+                 percent(forecast->misfit().live) + "); --verify tells");
   }
   return out;
-}
-
-void fill_what_ifs(Report& report, const std::vector<std::string>& options) {
-  if (options.empty()) return;
-  const auto forecast = Forecast::of(report);
-  for (const std::string& option : options) {
-    report.what_ifs.push_back(
-        predict_what_if(parse_what_if(option, report.chain), report, forecast));
-  }
 }
 
 WhatIfArm arm_of(const WhatIf& what_if, const ChainDescription& chain) {

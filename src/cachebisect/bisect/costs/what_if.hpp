@@ -1,5 +1,5 @@
-// "What if" as the user writes it: read, predicted by the law, and turned into an arm that can be
-// run.
+// "What if" as the user writes it: parsed, predicted by the cost model, and turned into an arm that
+// can be run.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/costs/forecast.hpp"
-#include "cachebisect/bisect/report/report.hpp"
-#include "cachebisect/protocol/replayer.hpp"
+#include "cachebisect/bisect/costs/what_if_result.hpp"
+#include "cachebisect/protocol/arm.hpp"
+#include "cachebisect/protocol/chain_description.hpp"
 
 namespace cachebisect {
 
@@ -35,23 +36,19 @@ struct WhatIf {
 
 /// Reads one --what-if. Throws Error(usage) that names the option, the nearest known name and the
 /// forms allowed.
-[[nodiscard]] CACHEBISECT_API WhatIf parse_what_if(std::string_view text,
-                                                   const ChainDescription& chain);
+[[nodiscard]] CACHEBISECT_INTERNAL_API WhatIf parse_what_if(std::string_view text,
+                                                            const ChainDescription& chain);
 
-/// The law's answer. `forecast` belongs to `report`; none: no law could be fitted.
-[[nodiscard]] CACHEBISECT_API WhatIfReport predict_what_if(const WhatIf& what_if,
-                                                           const Report& report,
-                                                           const std::optional<Forecast>& forecast);
+/// The prediction. `forecast`: of the same run; empty if no cost model could be fitted.
+[[nodiscard]] CACHEBISECT_INTERNAL_API WhatIfResult predict_what_if(
+    const WhatIf& what_if, const ChainDescription& chain, const std::optional<Forecast>& forecast);
 
-/// Adds a prediction for each of `options` to the report. Throws as parse_what_if().
-CACHEBISECT_API void fill_what_ifs(Report& report, const std::vector<std::string>& options);
-
-/// The arm that runs a what-if; none where no arm can: then `why` says so in a few words.
+/// The arm that runs a what-if; if there is none, `why` says so in a few words.
 struct WhatIfArm {
   std::optional<Arm> arm;
   std::string why;
 };
-[[nodiscard]] CACHEBISECT_API WhatIfArm arm_of(const WhatIf& what_if,
-                                               const ChainDescription& chain);
+[[nodiscard]] CACHEBISECT_INTERNAL_API WhatIfArm arm_of(const WhatIf& what_if,
+                                                        const ChainDescription& chain);
 
 }  // namespace cachebisect

@@ -1,17 +1,15 @@
-// Whether what is measured stays what it was: the trend of the live pipeline over the rounds.
+// Whether the live pipeline drifts over the rounds.
 #pragma once
 
 #include <span>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/bisect/record/estimate.hpp"
 
 namespace cachebisect {
 
-/// Change of the seconds a sample from the first value to the last, as a share, by the median slope
-/// of all pairs (Theil and Sen); interval by Kendall's rank statistic (Hollander and Wolfe,
-/// "Nonparametric Statistical Methods", 9.3), which no single stall moves. `log_taus` in the order
-/// of measuring; nothing for fewer than ten.
-CACHEBISECT_API Estimate find_drift(std::span<const double> log_taus, double confidence);
+/// Relative change of the seconds per sample from the first value to the last, by the median slope
+/// (statistics.hpp, theil_sen). `log_taus` in the order of measuring; empty for fewer than ten.
+CACHEBISECT_INTERNAL_API Estimate find_drift(std::span<const double> log_taus, double confidence);
 
 }  // namespace cachebisect

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "cachebisect/bisect/record/boundary_levels.hpp"
 
 namespace cachebisect {
 namespace {
@@ -21,9 +24,9 @@ double anomaly_theta(const Part& part, const RoundTable& rounds, const FindingsO
   return -std::log1p(kAnomaly) + std::log1p(-std::clamp(serving, 0.0, 0.99));
 }
 
-Finding find(const Part& part, Ledger& ledger, const FindingsOptions& options) {
-  const Evidence& evidence = ledger.pair(part);
-  const RoundTable& rounds = ledger.rounds();
+Finding find(const Part& part, PartEvidence& all, const FindingsOptions& options) {
+  const ConfidenceSequence& evidence = all.pair(part);
+  const RoundTable& rounds = all.rounds();
   Finding finding;
   finding.part = part;
   finding.rounds = evidence.rounds();
@@ -35,18 +38,17 @@ Finding find(const Part& part, Ledger& ledger, const FindingsOptions& options) {
   finding.scale = evidence.scale();
   const Interval thetas = evidence.interval();
   if (std::isfinite(thetas.low)) {
-    finding.low = std::min(theta_to_drop(thetas.low), finding.median_drop - kLeastHalfWidth);
+    finding.low = std::min(theta_to_drop(thetas.low), finding.median_drop - kMinHalfWidth);
   }
   if (std::isfinite(thetas.high)) {
-    finding.high = std::max(theta_to_drop(thetas.high), finding.median_drop + kLeastHalfWidth);
+    finding.high = std::max(theta_to_drop(thetas.high), finding.median_drop + kMinHalfWidth);
   }
   const double slower = evidence.evidence_below(anomaly_theta(part, rounds, options));
   finding.slower_cached = slower >= evidence.threshold();
   finding.maybe_slower_cached = slower >= std::sqrt(evidence.threshold());
-  finding.bursty =
-      finding.drop < finding.low || finding.drop > finding.high ||
-      (finding.drop > finding.median_drop + kLeastHalfWidth &&
-       ledger.cover(part).rejects_at_least(drop_to_theta(std::min(finding.drop, 0.999999))));
+  finding.bursty = finding.drop < finding.low || finding.drop > finding.high ||
+                   (finding.drop > finding.median_drop + kMinHalfWidth &&
+                    all.cover(part).rejects_at_least(bounded_theta(finding.drop)));
   finding.low = std::min(finding.low, finding.drop);
   finding.high = std::max(finding.high, finding.drop);
   return finding;
@@ -57,14 +59,13 @@ constexpr double kUsefulError = 0.4;
 /// The error of a median, times the root of the number of values, over their median deviation.
 constexpr double kErrorOfMedian = 1.86;
 constexpr std::size_t kRoundsToKnowNoise = 4;
-constexpr double kMostVisits = 12;
+constexpr double kMaxVisits = 12;
 
-int least_visits(const Finding& whole, double min_drop) {
+int min_visits(const Finding& whole, double min_drop) {
   if (whole.rounds < kRoundsToKnowNoise) return 1;
-  const double loss =
-      std::max(drop_to_theta(min_drop), drop_to_theta(std::min(whole.median_drop, 0.999999)));
+  const double loss = std::max(drop_to_theta(min_drop), bounded_theta(whole.median_drop));
   const double ratio = kErrorOfMedian * whole.scale / (kUsefulError * loss);
-  return static_cast<int>(std::clamp(std::ceil(ratio * ratio), 1.0, kMostVisits));
+  return static_cast<int>(std::clamp(std::ceil(ratio * ratio), 1.0, kMaxVisits));
 }
 
 /// Beyond so many errors a mean above the centre is no accident of symmetric noise.
@@ -74,12 +75,12 @@ constexpr double kErrorsOfMean = 2;
 double seeming_in_noise(const Finding& finding, const RoundTable& rounds) {
   const Part& part = finding.part;
   if (finding.rounds == 0) {
-    const auto levels = rounds.levels();
+    const auto levels = boundary_levels(rounds);
     const auto level = [&](int k) { return levels.at(static_cast<std::size_t>(k)).value_or(0); };
     return theta_to_drop(level(part.from) - level(part.to));
   }
-  const double centre = drop_to_theta(std::min(finding.median_drop, 0.999999));
-  const double excess = rounds.excess_of_mean(part.from, part.to, centre);
+  const double centre = bounded_theta(finding.median_drop);
+  const double excess = excess_of_mean(rounds, part.from, part.to, centre);
   return excess < kErrorsOfMean ? finding.median_drop : std::max(finding.drop, finding.median_drop);
 }
 
@@ -93,11 +94,11 @@ double squared_error(const std::vector<double>& taus) {
   return cv * cv / static_cast<double>(taus.size());
 }
 
-double highest_mean_loss(const Findings& findings, const RoundTable& rounds) {
+double max_mean_loss(const Findings& findings, const RoundTable& rounds) {
   const std::vector<double> live = rounds.all_block_taus(0);
-  const std::vector<double> ceiling = rounds.all_block_taus(rounds.stages());
+  const std::vector<double> ceiling = rounds.all_block_taus(rounds.last());
   const bool machine_stalls = mean_above_centre(ceiling) >= kStallsAlike * mean_above_centre(live);
-  if (findings.least_visits > 1 || machine_stalls) return findings.whole.median_drop;
+  if (findings.min_visits > 1 || machine_stalls) return findings.whole.median_drop;
   if (live.size() < 2) return 1;
   const double error = std::sqrt(squared_error(live) + squared_error(ceiling));
   return 1 - mean(ceiling) / mean(live) * std::exp(-kErrorsOfMean * error);
@@ -124,17 +125,17 @@ double Finding::error() const {
   return rounds == 0 ? 0 : kErrorOfMedian * scale / std::sqrt(static_cast<double>(rounds));
 }
 
-Findings look(Ledger& ledger, const FindingsOptions& options) {
+Findings assess(PartEvidence& evidence, const FindingsOptions& options) {
   Findings findings;
-  findings.whole = find(ledger.whole(), ledger, options);
-  findings.live_seconds = ledger.rounds().seconds(0);
-  findings.least_visits = least_visits(findings.whole, options.min_drop);
-  findings.highest_mean_loss = highest_mean_loss(findings, ledger.rounds());
-  const std::vector<int> boundaries = ledger.rounds().visited_boundaries(findings.least_visits);
+  findings.whole = find(evidence.whole(), evidence, options);
+  findings.live_seconds = evidence.rounds().seconds(0);
+  findings.min_visits = min_visits(findings.whole, options.min_drop);
+  findings.max_mean_loss = max_mean_loss(findings, evidence.rounds());
+  const std::vector<int> boundaries = visited_boundaries(evidence.rounds(), findings.min_visits);
   for (std::size_t i = 1; i < boundaries.size(); ++i) {
-    Finding part = find({boundaries[i - 1], boundaries[i]}, ledger, options);
-    part.seeming_drop = findings.least_visits > 1 ? seeming_in_noise(part, ledger.rounds())
-                                                  : std::max(part.drop, part.median_drop);
+    Finding part = find({boundaries[i - 1], boundaries[i]}, evidence, options);
+    part.seeming_drop = findings.min_visits > 1 ? seeming_in_noise(part, evidence.rounds())
+                                                : std::max(part.drop, part.median_drop);
     findings.parts.push_back(part);
   }
   findings.leader = find_leader(findings.parts, options.min_drop);
@@ -144,7 +145,7 @@ Findings look(Ledger& ledger, const FindingsOptions& options) {
     Finding& part = findings.parts[i];
     if (i == findings.leader) continue;
     part.excluded = part.seeming_drop < findings.bar &&
-                    ledger.cover(part.part).rejects_at_least(drop_to_theta(findings.bar));
+                    evidence.cover(part.part).rejects_at_least(drop_to_theta(findings.bar));
     if (findings.leader && !part.excluded) findings.rivals.push_back(i);
   }
   return findings;

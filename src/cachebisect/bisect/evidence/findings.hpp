@@ -1,16 +1,16 @@
-// What the evidence says of each part of the chain at one look: the input of plan and verdict.
+// What the evidence says of each part of the chain: the input of plan and verdict.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/evidence/ledger.hpp"
+#include "cachebisect/bisect/evidence/part_evidence.hpp"
 
 namespace cachebisect {
 
 /// One part of the chain. Drops are shares of throughput, 1 - T(from)/T(to).
-struct CACHEBISECT_API Finding {
+struct CACHEBISECT_INTERNAL_API Finding {
   Part part;
   std::size_t rounds = 0;
   double drop = 0;                   ///< from the table: all seconds over all samples
@@ -19,10 +19,10 @@ struct CACHEBISECT_API Finding {
   double high = 1;                   ///< 1 while open
   bool bursty = false;               ///< the mean lies outside what the rounds' centre allows
   bool slower_cached = false;        ///< certified: faster live than from the cache, beyond 2%
-  bool maybe_slower_cached = false;  ///< not certified, but on its way: worth waiting for
-  /// Certified, and not by its mean: below the bar, the larger of min_drop and the leader's low.
+  bool maybe_slower_cached = false;  ///< not certified, but close enough to wait for
+  /// Certified to lie below the bar, and its mean does not contradict that.
   bool excluded = false;
-  /// The larger of mean and median, but in noise the mean only where it stands out of it.
+  /// The larger of mean and median; in noise the mean only if it stands out of the noise.
   double seeming_drop = 0;
   double scale = 0;  ///< median deviation of one round's log drop
   [[nodiscard]] std::optional<Interval> interval() const;
@@ -33,17 +33,17 @@ struct CACHEBISECT_API Finding {
 struct Findings {
   std::vector<Finding> parts;  ///< from boundary 0 to n, without gaps
   Finding whole;
-  std::optional<std::size_t>
-      leader;  ///< index in parts: the largest median drop among those certified
+  /// Index in parts: the largest median drop among those certified.
+  std::optional<std::size_t> leader;
   std::vector<std::size_t> rivals;  ///< parts whose drop may be as large as the leader's
   double bar = 0;  ///< the drop that parts are excluded below: min_drop, or the leader's low
   /// Rounds that must have visited a boundary before what they show of it stands out of the noise;
   /// parts lie between such boundaries.
-  int least_visits = 1;
-  double live_seconds = 0;  ///< timed: how long stalls of live had their chance
-  /// What the whole loss may be by its mean, two standard errors up: one stall that live alone met
-  /// may be the first of many. The median loss where the ceiling stalls too, or in noise.
-  double highest_mean_loss = 0;
+  int min_visits = 1;
+  double live_seconds = 0;  ///< timed: how long live was watched for stalls
+  /// What the whole loss may be by its mean, two standard errors up: one stall that only live met
+  /// may be the first of many. The median loss if the ceiling stalls too, or in noise.
+  double max_mean_loss = 0;
 };
 
 struct FindingsOptions {
@@ -53,6 +53,7 @@ struct FindingsOptions {
 };
 
 /// Needs at least one committed round, with boundaries 0 and n.
-CACHEBISECT_API Findings look(Ledger& ledger, const FindingsOptions& options);
+[[nodiscard]] CACHEBISECT_INTERNAL_API Findings assess(PartEvidence& evidence,
+                                                       const FindingsOptions& options);
 
 }  // namespace cachebisect

@@ -1,29 +1,32 @@
 #include "cachebisect/bisect/evidence/serving_cost.hpp"
 
-#include <utility>
-
 namespace cachebisect {
+namespace {
 
-ServingCost::ServingCost(const ChainDescription& chain) {
+/// The boundary before collate; 0 if there is none.
+int before_collate(const ChainDescription& chain) {
+  int boundary = 0;
   for (std::size_t s = 0; s < chain.stages.size(); ++s) {
-    if (chain.stages[s].category == Category::collate) before_collate_ = static_cast<int>(s);
+    if (chain.stages[s].category == Category::collate) boundary = static_cast<int>(s);
   }
+  return boundary;
 }
 
-void ServingCost::set_lookup(std::vector<double> seconds) {
-  lookup_ = std::move(seconds);
-  total_ = lookup_;
-}
+}  // namespace
 
-void ServingCost::add(const Arm& arm, const BlockResult& block) {
-  const bool replay = arm.kind == ArmKind::replay || arm.kind == ArmKind::null;
-  const auto k = static_cast<std::size_t>(before_collate_);
-  if (!replay || before_collate_ == 0 || arm.boundary != before_collate_) return;
-  for (const StageCounters& stage : block.stages) {
-    write_seconds_ += stage.slot_write_seconds;
-    writes_ += static_cast<double>(stage.slot_writes);
+std::vector<double> serving_cost(const ChainDescription& chain, const CacheFacts& facts,
+                                 const RoundTable& rounds) {
+  std::vector<double> seconds = facts.serve_seconds_per_sample;
+  const int boundary = before_collate(chain);
+  if (boundary == 0 || static_cast<std::size_t>(boundary) >= seconds.size()) return seconds;
+  double write_seconds = 0;
+  double writes = 0;
+  for (const StageCounters& stage : rounds.totals(boundary).stages) {
+    write_seconds += stage.slot_write_seconds;
+    writes += static_cast<double>(stage.slot_writes);
   }
-  if (writes_ > 0 && k < total_.size()) total_[k] = lookup_[k] + write_seconds_ / writes_;
+  if (writes > 0) seconds[static_cast<std::size_t>(boundary)] += write_seconds / writes;
+  return seconds;
 }
 
 }  // namespace cachebisect

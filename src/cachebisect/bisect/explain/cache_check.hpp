@@ -1,59 +1,49 @@
 // Whether the caches are large enough: the same boundary served from K samples and from 2K, in
-// alternating blocks. A cache that fits the processor's own serves faster than training reads.
+// alternating blocks. A cache that fits into the processor's own serves faster than training reads.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/base/random.hpp"
-#include "cachebisect/bisect/record/arm_table.hpp"
-#include "cachebisect/bisect/record/block_runner.hpp"
-#include "cachebisect/bisect/report/report.hpp"
-#include "cachebisect/bisect/search/plan.hpp"
+#include "cachebisect/bisect/explain/arm_rounds.hpp"
+#include "cachebisect/bisect/record/estimate.hpp"
+#include "cachebisect/protocol/cache_facts.hpp"
+#include "cachebisect/protocol/chain_description.hpp"
 
 namespace cachebisect {
 
-/// A change of the seconds a sample from K to 2K beyond this share makes the cache too small.
+/// The cache is too small if the seconds per sample change by more than this share from K to 2K.
 inline constexpr double kCacheChange = 0.01;
 
-/// The boundary to check: that of the named stage where the host holds it, else the last the host
-/// holds before it; none where the host holds none. `stage` is 1-based.
-[[nodiscard]] CACHEBISECT_API std::optional<int> boundary_to_check(const ChainDescription& chain,
-                                                                   int stage);
+/// The boundary to check: that of the named stage (1-based) if it is held on the host, else the
+/// last one before it that is; empty if there is none.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<int> boundary_to_check(
+    const ChainDescription& chain, int stage);
 
-/// Not thread safe.
-class CACHEBISECT_API CacheCheck {
+/// True if filling 2K samples is expected to take less than a quarter of what is left.
+[[nodiscard]] CACHEBISECT_INTERNAL_API bool can_afford_larger_cache(const CacheFacts& facts,
+                                                                    double seconds_left);
+
+/// The replay from the first `samples` cached samples, and from all of them.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<TimedArm> cache_arms(int boundary,
+                                                                        std::uint64_t samples,
+                                                                        double step_seconds);
+
+/// Relative change of the seconds per sample from K to 2K; empty without a complete round.
+/// `rounds`: of cache_arms().
+[[nodiscard]] CACHEBISECT_INTERNAL_API Estimate cache_change(const RoundTable& rounds,
+                                                             double alpha);
+
+/// Enough when the change is known to lie within kCacheChange, or beyond it.
+class CACHEBISECT_INTERNAL_API CacheRule final : public StoppingRule {
  public:
-  /// Keeps references to all but the facts. `boundary` must be supported by the replayer.
-  CacheCheck(Replayer& replayer, BlockRunner& runner, const Plan& plan, int boundary,
-             const CacheFacts& facts, double confidence);
-
-  /// True when filling 2K samples is expected to take less than a quarter of what is left.
-  [[nodiscard]] bool affordable() const;
-  /// Fills 2K samples; the time it takes is not measuring. False where the replayer cannot.
-  bool fill(const std::stop_token& stop);
-  /// One block from K samples and one from 2K. False, with none run or the round thrown away, when
-  /// the answer is known, 16 rounds are done or the budget ends. Throws as BlockRunner::run does.
-  bool round(int number, RandomStream& random);
-
-  /// Change of the seconds a sample from K to 2K; nothing before a complete round.
-  [[nodiscard]] Estimate change() const;
-  [[nodiscard]] int rounds() const { return static_cast<int>(table_.rounds()); }
-  [[nodiscard]] double fill_seconds() const noexcept { return fill_seconds_; }
+  explicit CacheRule(double alpha) : alpha_(alpha) {}
+  [[nodiscard]] bool enough(const RoundTable& rounds) const override;
 
  private:
-  [[nodiscard]] bool known() const;
-
-  Replayer* replayer_;
-  BlockRunner* runner_;
-  const Plan* plan_;
-  int boundary_;
-  std::uint64_t samples_;
-  double expected_fill_seconds_;
   double alpha_;
-  double fill_seconds_ = 0;
-  ArmTable table_;
 };
 
 }  // namespace cachebisect

@@ -1,18 +1,17 @@
-// What the rounds after a verdict compare: which stages to free, and the arms that answer.
-#include <algorithm>
+#include "cachebisect/bisect/explain/explain_arms.hpp"
 
-#include "cachebisect/bisect/explain/explain.hpp"
+#include <algorithm>
 
 namespace cachebisect {
 namespace {
 
-constexpr std::size_t kMostFree = 4;
+constexpr std::size_t kMaxFree = 4;
 
-/// The stage (1-based) that keeps the workers busiest in live blocks; 0 where no probe says.
+/// The stage (1-based) that keeps the workers busiest in live blocks; 0 without probes.
 int busiest_stage(const std::vector<BlockRecord>& records) {
   std::vector<double> busy;
   for (const BlockRecord& record : records) {
-    if (record.round < 0 || record.arm != Arm{} || record.result.is_void) continue;
+    if (!record.shows_live()) continue;
     const auto& stages = record.result.stages;
     busy.resize(std::max(busy.size(), stages.size()), 0);
     for (std::size_t s = 0; s < stages.size(); ++s) busy[s] += stages[s].busy_seconds;
@@ -24,17 +23,18 @@ int busiest_stage(const std::vector<BlockRecord>& records) {
 
 }  // namespace
 
-std::vector<int> stages_to_free(const Findings& findings, const Decision& decision,
+std::vector<int> stages_to_free(const VerdictState& state,
                                 const std::vector<BlockRecord>& records) {
+  const auto& [findings, decision] = state;
   std::vector<int> stages;
   const auto want = [&](int stage) {
     const bool known = std::find(stages.begin(), stages.end(), stage) != stages.end();
-    if (stage > 0 && !known && stages.size() < kMostFree) stages.push_back(stage);
+    if (stage > 0 && !known && stages.size() < kMaxFree) stages.push_back(stage);
   };
-  const auto want_part = [&](std::size_t part) {
-    if (findings.parts[part].part.single()) want(findings.parts[part].part.to);
+  const auto want_part = [&, &parts = findings.parts](std::size_t part) {
+    if (parts[part].part.single()) want(parts[part].part.to);
   };
-  // An anomaly is no loss that freeing a stage could win back.
+  // Freeing a stage cannot win back an anomaly.
   if (decision.kind != VerdictKind::drop && decision.kind != VerdictKind::spread) return stages;
   if (decision.part) want_part(*decision.part);
   want(busiest_stage(records));
@@ -63,6 +63,12 @@ std::vector<Arm> arms_to_explain(const Replayer& replayer, VerdictKind verdict, 
   }
   if (arms.size() == base) arms.clear();
   return arms;
+}
+
+int named_stage(const VerdictState& state) {
+  if (!state.decision.part) return 0;
+  const Part& part = state.findings.parts[*state.decision.part].part;
+  return part.single() ? part.to : 0;
 }
 
 }  // namespace cachebisect

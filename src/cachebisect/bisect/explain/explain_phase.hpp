@@ -1,51 +1,42 @@
-// What follows a certified verdict, within what is left of the budget: the rounds that explain it
-// and the check of the caches. Never changes the verdict.
+// The rounds that follow a certified verdict, within what is left of the budget: payoff,
+// starvation, contention, the cost of the probes, and whether the caches are large enough. They
+// never change the verdict.
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/explain/cache_check.hpp"
-#include "cachebisect/bisect/explain/explain.hpp"
+#include "cachebisect/bisect/explain/arm_rounds.hpp"
+#include "cachebisect/bisect/record/measurements.hpp"
+#include "cachebisect/bisect/search/verdict_search.hpp"
 
 namespace cachebisect {
 
 /// Not thread safe.
-class CACHEBISECT_API ExplainPhase {
+class CACHEBISECT_INTERNAL_API ExplainPhase {
  public:
-  struct Verdict {
-    const Decision& decision;
-    const Findings& findings;
-    const CacheFacts& facts;
-    int rounds = 0;  ///< done so far; the phase's own count on from there
-  };
-
-  /// Keeps references to all.
-  ExplainPhase(Replayer& replayer, BlockRunner& runner, const Plan& plan,
-               const ChainDescription& chain, const BisectOptions& options);
+  /// Keeps references to all; fills the explaining part of `measured`.
+  ExplainPhase(Replayer& replayer, RoundRunner& runner, const RoundPlan& plan,
+               const BisectOptions& options, Measurements& measured);
 
   /// Runs the phase; `after_round` is called after each complete round. An error of the replayer
-  /// ends the phase and is kept for the report; Error(interrupted) is thrown, with what is known
-  /// kept.
-  void run(const Verdict& verdict, RandomStream& random, const std::function<void()>& after_round);
-  /// What is known so far.
-  [[nodiscard]] Explanation explanation(const Findings& findings) const;
+  /// ends the phase and is kept for the report. Throws Error(interrupted) on a stop; what is known
+  /// is kept.
+  void run(const VerdictState& state, const std::function<void()>& after_round);
 
  private:
-  void explain(const Verdict& verdict, RandomStream& random,
-               const std::function<void()>& after_round);
-  void check_cache(const Verdict& verdict, RandomStream& random,
-                   const std::function<void()>& after_round);
+  void compare_arms(const VerdictState& state, const std::function<void()>& after_round);
+  void check_cache(const VerdictState& state, const std::function<void()>& after_round);
+  /// Arms with the step time that the plan knows; live's for those it does not know.
+  [[nodiscard]] std::vector<TimedArm> timed(const std::vector<Arm>& arms) const;
+  void pilot_unknown(std::vector<TimedArm>& arms);
 
   Replayer* replayer_;
-  BlockRunner* runner_;
-  const Plan* plan_;
-  const ChainDescription* chain_;
+  RoundRunner* runner_;
+  const RoundPlan* plan_;
   const BisectOptions* options_;
-  std::optional<Explainer> explainer_;
-  std::optional<CacheCheck> cache_check_;
-  std::optional<Warning> fault_;
+  Measurements* measured_;
 };
 
 }  // namespace cachebisect

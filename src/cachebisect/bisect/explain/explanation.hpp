@@ -1,5 +1,5 @@
-// What the rounds after a verdict found: payoffs, the two kinds of loss, what the inline probes
-// cost, whether the cache is large enough.
+// What the rounds after a verdict show: payoffs, the two kinds of loss, the cost of the inline
+// probes, whether the cache is large enough.
 #pragma once
 
 #include <optional>
@@ -7,35 +7,36 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/bisect/costs/forecast.hpp"
+#include "cachebisect/bisect/record/estimate.hpp"
+#include "cachebisect/bisect/record/measurements.hpp"
+#include "cachebisect/bisect/search/verdict_search.hpp"
 
 namespace cachebisect {
 
 /// One stage alone made free.
 struct Payoff {
-  int stage = 0;        ///< 1-based
-  Estimate of_live;     ///< throughput over the live one of the same rounds
-  Estimate of_ceiling;  ///< throughput over the ceiling's; the two intervals share the error
-  std::string limits;   ///< what limits then: a stage, or "training step"; empty where unknown
+  int stage = 0;  ///< 1-based
+  Estimate samples_per_second;
 };
 
-/// Every interval holds at the run's confidence on its own, but where said. Shares are of
-/// throughput.
+/// Each interval holds at the run's confidence on its own. Shares are of throughput; empty if not
+/// measured.
 struct Explanation {
-  int rounds = 0;
   std::vector<Payoff> payoffs;
-  int pays_most = 0;    ///< stage with the largest payoff, certified or tied with the verdict's; 0:
-                        ///< not measured
-  Estimate contention;  ///< of the ceiling's throughput
-  Estimate starvation;  ///< of the ceiling's throughput, in these rounds
-  Estimate overhead;    ///< of the live throughput without probes
-  Estimate larger_cache;         ///< change of the seconds a sample from K to 2K cached ones
-  double fill_seconds = 0;       ///< filling the larger cache took
-  std::optional<Warning> fault;  ///< what ended these rounds early, if not the budget
+  /// The stage (1-based) that is worth most to fix: the largest payoff if it certainly exceeds that
+  /// of the stage named, else the stage named; 0: not measured.
+  int pays_most = 0;
+  std::string limits_next;  ///< what limits with that stage free; empty if unknown
+  Estimate contention;      ///< of the ceiling's throughput
+  Estimate starvation;      ///< of the ceiling's throughput, in these rounds
+  Estimate overhead;        ///< of the live throughput without probes
+  Estimate larger_cache;    ///< relative change of the seconds per sample from K to 2K cached ones
 };
 
-/// Puts what was found into a report that has its verdict: payoffs, loss, overhead, fix_first,
-/// next, warnings. The verdict's kind and stage stay as they are.
-CACHEBISECT_API void fill_explanation(Report& report, const Explanation& explanation);
+/// `forecast` may be empty.
+[[nodiscard]] CACHEBISECT_INTERNAL_API Explanation explain(const Measurements& measured,
+                                                           const VerdictState& state,
+                                                           const std::optional<Forecast>& forecast);
 
 }  // namespace cachebisect

@@ -1,39 +1,60 @@
 #include "cachebisect/bisect/explain/limit.hpp"
 
+#include <cmath>
+
 namespace cachebisect {
 namespace {
 
-/// The training thread waits for less of its time than this: it is not the input that limits.
+/// If the training thread waits for a smaller share of its time, it is not the input that limits.
 constexpr double kHardlyStarved = 0.05;
-/// So close to the ceiling there is nothing left to lose.
+/// This close to the ceiling there is nothing left to lose.
 constexpr double kAtCeiling = 0.02;
+/// The cost model is believed if it misses a measurement by no more than this.
+constexpr double kTrusted = 0.10;
 
-bool on_host(const StageDescription& stage) { return runs_on_host(stage.category); }
+struct Busiest {
+  std::string name;
+  double seconds = 0;  ///< per sample
+};
+
+Busiest busiest_stage(const ChainDescription& chain, const FreedStage& freed) {
+  Busiest busiest;
+  const auto& stages = freed.totals.stages;
+  for (std::size_t s = 0; s < stages.size() && s < chain.stages.size(); ++s) {
+    const bool runs = static_cast<int>(s) + 1 != freed.stage && stages[s].samples > 0;
+    if (!runs || !runs_on_host(chain.stages[s].category)) continue;
+    const double busy = stages[s].busy_seconds / static_cast<double>(stages[s].samples);
+    if (busy > busiest.seconds) busiest = {chain.stages[s].name, busy};
+  }
+  return busiest;
+}
+
+/// By the cost model; empty if it does not predict this arm.
+std::string predicted_limit(const FreedStage& freed, const std::optional<Forecast>& forecast) {
+  if (!forecast || freed.samples_per_second <= 0) return {};
+  const auto stage = static_cast<std::size_t>(freed.stage) - 1;
+  const Limit then = limit_of(forecast->costs(), {.stages = {{.stage = stage, .factor = 0}}});
+  const double off = std::abs(then.samples_per_second / freed.samples_per_second - 1);
+  return off <= kTrusted ? then.stage : std::string();
+}
 
 }  // namespace
 
-std::string find_limit(const ChainDescription& chain, const LimitQuestion& question) {
-  const ArmTotals& totals = question.totals;
+std::string find_limit(const ChainDescription& chain, const FreedStage& freed,
+                       const std::optional<Forecast>& forecast) {
+  const BlockTotals& totals = freed.totals;
   if (totals.samples <= 0 || totals.seconds <= 0) return {};
   const double tau = totals.seconds / totals.samples;
-  if (tau <= question.ceiling_seconds * (1 + kAtCeiling)) return kTrainingStep;
+  if (tau <= freed.ceiling_seconds * (1 + kAtCeiling)) return kTrainingStep;
   if (totals.starved_seconds < kHardlyStarved * totals.seconds) {
-    return question.device_side_drop > kAtCeiling ? question.device_side_stage : kTrainingStep;
+    return freed.device_side_drop > kAtCeiling ? freed.device_side_stage : kTrainingStep;
   }
-  double busiest = 0;
-  std::string name;
-  for (std::size_t s = 0; s < totals.stages.size() && s < chain.stages.size(); ++s) {
-    const StageCounters& counters = totals.stages[s];
-    const bool runs = static_cast<int>(s) + 1 != question.free_stage && counters.samples > 0;
-    if (!runs || !on_host(chain.stages[s])) continue;
-    const double busy = counters.busy_seconds / static_cast<double>(counters.samples);
-    if (busy <= busiest) continue;
-    busiest = busy;
-    name = chain.stages[s].name;
-  }
-  // Inline, the step and all stages add up: the largest of them limits.
-  if (chain.workers == 0 && question.ceiling_seconds > busiest) return kTrainingStep;
-  return name;
+  const Busiest busiest = busiest_stage(chain, freed);
+  // Without workers, the step and all stages add up: the largest of them limits.
+  if (chain.workers == 0 && freed.ceiling_seconds > busiest.seconds) return kTrainingStep;
+  if (busiest.name.empty()) return {};
+  const std::string predicted = predicted_limit(freed, forecast);
+  return predicted.empty() ? busiest.name : predicted;
 }
 
 }  // namespace cachebisect

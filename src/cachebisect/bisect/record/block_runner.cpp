@@ -9,12 +9,13 @@
 namespace cachebisect {
 namespace {
 
-constexpr int kMostVoidInARow = 20;
+constexpr int kMaxVoidInARow = 20;
 
 }  // namespace
 
-BlockRunner::BlockRunner(Replayer& replayer, const BisectOptions& options)
-    : replayer_(&replayer), options_(&options) {}
+BlockRunner::BlockRunner(Replayer& replayer, const BisectOptions& options,
+                         std::vector<BlockRecord>& records)
+    : replayer_(&replayer), options_(&options), records_(&records) {}
 
 void BlockRunner::start() {
   started_ = replayer_->clock();
@@ -23,12 +24,12 @@ void BlockRunner::start() {
 
 double BlockRunner::elapsed() const {
   if (!started_once_) return 0;
-  return std::max(0.0, replayer_->clock() - started_ - left_out_seconds_);
+  return std::max(0.0, replayer_->clock() - started_ - excluded_seconds_);
 }
 
-double BlockRunner::leave_out_since(double clock) {
+double BlockRunner::exclude_since(double clock) {
   const double seconds = std::max(0.0, replayer_->clock() - clock);
-  if (started_once_) left_out_seconds_ += seconds;
+  if (started_once_) excluded_seconds_ += seconds;
   return seconds;
 }
 
@@ -43,14 +44,13 @@ BlockResult BlockRunner::run(const Arm& arm, int warmup_steps, int steps) {
                                .index = static_cast<std::uint64_t>(round_ + 1),
                                .stage = hash_name("block")})
                      .next_u64();
-  for (int attempt = 0; attempt < kMostVoidInARow; ++attempt) {
+  for (int attempt = 0; attempt < kMaxVoidInARow; ++attempt) {
     if (options_->stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
     const double before = replayer_->clock();
     BlockResult result = replayer_->run(request, options_->stop);
-    records_.push_back({round_, arm, result});
+    records_->push_back({round_, arm, result});
     if (result.is_void) {
-      ++void_blocks_;
-      leave_out_since(before);
+      exclude_since(before);
       continue;
     }
     if (!std::isfinite(result.seconds) || result.seconds <= 0 || result.samples == 0) {
@@ -62,7 +62,7 @@ BlockResult BlockRunner::run(const Arm& arm, int warmup_steps, int steps) {
     report_progress(arm);
     return result;
   }
-  throw Error(ErrorKind::data, "the process was suspended in " + std::to_string(kMostVoidInARow) +
+  throw Error(ErrorKind::data, "the process was suspended in " + std::to_string(kMaxVoidInARow) +
                                    " blocks in a row; nothing can be measured like this");
 }
 

@@ -12,155 +12,140 @@ namespace {
 /// A block this many times as long as the median met a stall.
 constexpr double kStall = 2;
 
-}  // namespace
-
-RoundTable::RoundTable(int stages) : open_(index(stages) + 1), visits_(index(stages) + 1, 0) {}
-
-void RoundTable::add(int boundary, double seconds, std::uint64_t samples) {
-  Cell& cell = open_.at(index(boundary));
-  cell.seconds = seconds;
-  cell.samples = static_cast<double>(samples);
+double log_seconds_per_sample(const BlockResult& block) {
+  return std::log(block.seconds / static_cast<double>(block.samples));
 }
 
-void RoundTable::add_again(int boundary, double seconds, std::uint64_t samples) {
-  Cell& cell = open_.at(index(boundary));
-  cell.again_seconds += seconds;
-  cell.again_samples += static_cast<double>(samples);
+}  // namespace
+
+RoundTable::RoundTable(std::vector<Arm> arms)
+    : arms_(std::move(arms)),
+      open_(arms_.size()),
+      open_blocks_(arms_.size()),
+      visits_(arms_.size(), 0),
+      totals_(arms_.size()) {}
+
+RoundTable RoundTable::of_boundaries(int stages) {
+  std::vector<Arm> arms;
+  for (int k = 0; k <= stages; ++k) arms.push_back({.boundary = k});
+  return RoundTable(std::move(arms));
+}
+
+std::optional<int> RoundTable::find(const Arm& arm) const {
+  const auto found = std::find(arms_.begin(), arms_.end(), arm);
+  if (found == arms_.end()) return std::nullopt;
+  return static_cast<int>(found - arms_.begin());
+}
+
+void RoundTable::add(int arm, const BlockResult& block) {
+  Cell& cell = open_.at(index(arm));
+  cell.seconds = block.seconds;
+  cell.samples = static_cast<double>(block.samples);
+  open_blocks_[index(arm)] = block;
+}
+
+void RoundTable::add_again(int arm, const BlockResult& block) {
+  Cell& cell = open_.at(index(arm));
+  cell.again_seconds += block.seconds;
+  cell.again_samples += static_cast<double>(block.samples);
+}
+
+void RoundTable::add_null(int arm, const BlockResult& block) {
+  open_null_ = {arm, log_seconds_per_sample(block)};
 }
 
 void RoundTable::commit() {
-  for (std::size_t k = 0; k < open_.size(); ++k) visits_[k] += open_[k].samples > 0 ? 1 : 0;
-  rounds_.push_back(std::exchange(open_, std::vector<Cell>(open_.size())));
-}
-
-void RoundTable::discard() { open_.assign(open_.size(), {}); }
-
-std::vector<int> RoundTable::visited_boundaries(int least_visits) const {
-  std::vector<int> result;
-  for (int k = 0; k <= stages(); ++k) {
-    const int least = k == 0 || k == stages() ? 1 : least_visits;
-    if (visits(k) >= least) result.push_back(k);
+  for (std::size_t arm = 0; arm < open_.size(); ++arm) {
+    if (open_[arm].samples <= 0) continue;
+    ++visits_[arm];
+    totals_[arm].add(open_blocks_[arm]);
   }
-  return result;
+  rounds_.push_back(open_);
+  if (open_null_) {
+    if (const auto own = log_tau(rounds() - 1, open_null_->arm)) {
+      null_log_ratios_.push_back(*own - open_null_->log_tau);
+    }
+  }
+  discard();
 }
 
-std::optional<double> RoundTable::log_tau(std::size_t round, int boundary) const {
-  const Cell& cell = rounds_.at(round).at(index(boundary));
+void RoundTable::discard() {
+  open_.assign(open_.size(), {});
+  open_blocks_.assign(open_blocks_.size(), {});
+  open_null_.reset();
+}
+
+std::optional<double> RoundTable::log_tau(std::size_t round, int arm) const {
+  const Cell& cell = rounds_.at(round).at(index(arm));
   if (cell.samples <= 0 || cell.seconds <= 0) return std::nullopt;
   return std::log(cell.seconds / cell.samples);
 }
 
-std::pair<int, int> RoundTable::visited_around(std::size_t round, int from, int to) const {
-  const auto& cells = rounds_.at(round);
-  while (from > 0 && cells.at(index(from)).samples <= 0) --from;
-  while (to < stages() && cells.at(index(to)).samples <= 0) ++to;
-  return {from, to};
-}
-
-std::optional<double> RoundTable::median_loss(int from, int to) const {
-  std::vector<double> losses;
+std::vector<double> RoundTable::log_ratios(int slow, int fast) const {
+  std::vector<double> ratios;
   for (std::size_t round = 0; round < rounds(); ++round) {
-    const auto upstream = log_tau(round, from);
-    const auto downstream = log_tau(round, to);
-    if (upstream && downstream) losses.push_back(*upstream - *downstream);
+    const auto upper = log_tau(round, slow);
+    const auto lower = log_tau(round, fast);
+    if (upper && lower) ratios.push_back(*upper - *lower);
   }
-  return losses.empty() ? std::nullopt : std::optional(median(losses));
+  return ratios;
 }
 
-double RoundTable::excess_of_mean(int from, int to, double log_drop) const {
-  double sum = 0;
-  double squares = 0;
-  for (std::size_t round = 0; round < rounds(); ++round) {
-    const auto upstream = log_tau(round, from);
-    const auto downstream = log_tau(round, to);
-    if (!upstream || !downstream) continue;
-    const double excess = std::exp(*upstream - log_drop) - std::exp(*downstream);
-    sum += excess;
-    squares += excess * excess;
-  }
-  return squares > 0 ? sum / std::sqrt(squares) : 0;
-}
-
-double RoundTable::seconds(int boundary) const {
+double RoundTable::seconds(int arm) const {
   double sum = 0;
   for (const auto& round : rounds_) {
-    sum += round[index(boundary)].seconds + round[index(boundary)].again_seconds;
+    sum += round[index(arm)].seconds + round[index(arm)].again_seconds;
   }
   return sum;
 }
 
-std::vector<std::optional<double>> RoundTable::levels() const {
-  std::vector<std::optional<double>> levels(open_.size());
-  levels.back() = 0;
-  levels.front() = median_loss(0, stages()).value_or(0);
-  std::vector<int> order = visited_boundaries();
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return visits(a) > visits(b); });
-  for (const int k : order) {
-    if (levels[index(k)]) continue;
-    int before = k - 1;
-    while (!levels[index(before)]) --before;
-    int after = k + 1;
-    while (!levels[index(after)]) ++after;
-    const double span = *levels[index(before)] - *levels[index(after)];
-    const auto upstream = median_loss(before, k);
-    const auto downstream = median_loss(k, after);
-    if (!upstream || !downstream) {
-      levels[index(k)] = median_loss(k, stages());
-      continue;
-    }
-    const double misfit = span - *upstream - *downstream;
-    levels[index(k)] = *levels[index(after)] + *downstream + 0.5 * misfit;
-  }
-  return levels;
-}
-
-std::vector<double> RoundTable::block_taus(int boundary) const {
+std::vector<double> RoundTable::block_taus(int arm) const {
   std::vector<double> result;
   for (const auto& round : rounds_) {
-    const Cell& cell = round[index(boundary)];
+    const Cell& cell = round[index(arm)];
     if (cell.samples > 0) result.push_back(cell.seconds / cell.samples);
   }
   return result;
 }
 
-std::vector<double> RoundTable::all_block_taus(int boundary) const {
-  std::vector<double> result = block_taus(boundary);
+std::vector<double> RoundTable::all_block_taus(int arm) const {
+  std::vector<double> result = block_taus(arm);
   for (const auto& round : rounds_) {
-    const Cell& cell = round[index(boundary)];
+    const Cell& cell = round[index(arm)];
     if (cell.again_samples > 0) result.push_back(cell.again_seconds / cell.again_samples);
   }
   return result;
 }
 
-double RoundTable::mean_beside(int measured, int companion, double most) const {
+double RoundTable::mean_alongside(int measured, int companion, double max_tau) const {
   double sum = 0;
   double count = 0;
   for (const auto& round : rounds_) {
     const Cell& cell = round[index(measured)];
     if (cell.samples <= 0 || round[index(companion)].samples <= 0) continue;
-    sum += std::min(most, cell.seconds / cell.samples);
+    sum += std::min(max_tau, cell.seconds / cell.samples);
     ++count;
   }
   return count > 0 ? sum / count : 0;
 }
 
-double RoundTable::tau(int boundary) const {
+double RoundTable::tau(int arm) const {
   Cell sum;
   for (const auto& round : rounds_) {
-    sum.seconds += round[index(boundary)].mean_seconds();
-    sum.samples += round[index(boundary)].samples;
+    sum.seconds += round[index(arm)].mean_seconds();
+    sum.samples += round[index(arm)].samples;
   }
   if (sum.samples <= 0) return 0;
   const double own = sum.seconds / sum.samples;
-  if (visits(boundary) == static_cast<int>(rounds())) return own;
+  if (visits(arm) == static_cast<int>(rounds())) return own;
   double factor = 1;
-  for (const int anchor : {0, stages()}) {
+  for (const int anchor : {0, last()}) {
     const std::vector<double> blocks = block_taus(anchor);
     if (blocks.empty()) continue;
-    const double most = kStall * median(blocks);
-    // The anchor's time in the rounds that visited this boundary, and in all rounds.
-    const double then = mean_beside(anchor, boundary, most);
-    if (then > 0) factor *= std::sqrt(mean_beside(anchor, anchor, most) / then);
+    const double max_tau = kStall * median(blocks);
+    // The anchor's time in the rounds that ran this arm, and in all rounds.
+    const double then = mean_alongside(anchor, arm, max_tau);
+    if (then > 0) factor *= std::sqrt(mean_alongside(anchor, anchor, max_tau) / then);
   }
   return own * factor;
 }

@@ -1,79 +1,99 @@
-// What was measured: seconds and samples of each boundary in each complete round.
+// What was measured of each arm in each complete round.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/record/block_totals.hpp"
+#include "cachebisect/protocol/arm.hpp"
+#include "cachebisect/protocol/block.hpp"
 
 namespace cachebisect {
 
-/// Boundaries 0..n. Only committed rounds are read; times are seconds.
-class CACHEBISECT_API RoundTable {
+/// A row per round, a column per arm. A round may leave arms out. Only committed rounds are read.
+/// Times are seconds. A plain value; not thread safe.
+class CACHEBISECT_INTERNAL_API RoundTable {
  public:
-  /// `stages`: n, at least 1.
-  explicit RoundTable(int stages);
+  explicit RoundTable(std::vector<Arm> arms);
+  /// The replays at boundaries 0..stages: column k is boundary k. `stages` is at least 1.
+  [[nodiscard]] static RoundTable of_boundaries(int stages);
 
-  void add(int boundary, double seconds, std::uint64_t samples);
-  /// A second block of a boundary in the same round: counts for tau() alone, as evidence compares
-  /// one block with one.
-  void add_again(int boundary, double seconds, std::uint64_t samples);
+  void add(int arm, const BlockResult& block);
+  /// A second block of an arm in the same round: it counts for tau() alone, because evidence
+  /// compares one block with one.
+  void add_again(int arm, const BlockResult& block);
+  /// A null block: the arm's own conditions, run once more.
+  void add_null(int arm, const BlockResult& block);
   void commit();   ///< the round is complete
-  void discard();  ///< it is not: thrown away
+  void discard();  ///< the round is not complete: it does not count
 
-  [[nodiscard]] int stages() const noexcept { return static_cast<int>(visits_.size()) - 1; }
+  [[nodiscard]] const std::vector<Arm>& arms() const noexcept { return arms_; }
+  /// Column of an arm; empty if there is none.
+  [[nodiscard]] std::optional<int> find(const Arm& arm) const;
+  /// The last column.
+  [[nodiscard]] int last() const noexcept { return static_cast<int>(arms_.size()) - 1; }
   [[nodiscard]] std::size_t rounds() const noexcept { return rounds_.size(); }
-  [[nodiscard]] int visits(int boundary) const { return visits_.at(index(boundary)); }
-  [[nodiscard]] bool visited(int boundary) const { return visits(boundary) > 0; }
-  /// Boundaries visited in so many complete rounds, ascending; 0 and n if in any at all.
-  [[nodiscard]] std::vector<int> visited_boundaries(int least_visits = 1) const;
-  /// log(seconds a sample) in a round; none where the round did not visit it.
-  [[nodiscard]] std::optional<double> log_tau(std::size_t round, int boundary) const;
-  /// The nearest boundaries that a round visited, at or before the first and at or after the
-  /// second; every round visits 0 and n.
-  [[nodiscard]] std::pair<int, int> visited_around(std::size_t round, int from, int to) const;
-  /// Median over the rounds that visited both of log tau(from) - log tau(to); none without such.
-  [[nodiscard]] std::optional<double> median_loss(int from, int to) const;
-  /// How far the mean of tau(from) lies above exp(log_drop) times that of tau(to), over the rounds
-  /// that visited both, in errors: the self-normalised sum, beyond x with a probability of at most
-  /// exp(-x^2 / 2) if `log_drop` is the centre of symmetric noise. 0 without such rounds.
-  [[nodiscard]] double excess_of_mean(int from, int to, double log_drop) const;
-  /// Timed seconds of all blocks of this boundary.
-  [[nodiscard]] double seconds(int boundary) const;
-  /// log tau(k) - log tau(n) of each boundary k; none where it was not visited. Boundaries with
-  /// fewer rounds are fitted in between those with more, so that losses of spans are kept.
-  [[nodiscard]] std::vector<std::optional<double>> levels() const;
-  /// Seconds a sample of every block of this boundary.
-  [[nodiscard]] std::vector<double> block_taus(int boundary) const;
-  /// The same, second blocks of a round among them.
-  [[nodiscard]] std::vector<double> all_block_taus(int boundary) const;
-  /// All seconds over all samples; a round with two blocks counts with their mean. A boundary that
-  /// missed rounds is scaled by what the missed rounds did to boundaries 0 and n, which every round
-  /// visits, stalls in them left out: neither drift nor stalls must look like a drop.
-  [[nodiscard]] double tau(int boundary) const;
+  /// Complete rounds that ran this arm.
+  [[nodiscard]] int visits(int arm) const { return visits_.at(index(arm)); }
+  [[nodiscard]] bool visited(int arm) const { return visits(arm) > 0; }
+  [[nodiscard]] bool visited_in(std::size_t round, int arm) const {
+    return rounds_.at(round).at(index(arm)).samples > 0;
+  }
+
+  /// log(seconds per sample) in a round; empty if the round did not run this arm.
+  [[nodiscard]] std::optional<double> log_tau(std::size_t round, int arm) const;
+  /// log tau(slow) - log tau(fast) of each round that ran both, in order.
+  [[nodiscard]] std::vector<double> log_ratios(int slow, int fast) const;
+  /// Seconds per sample of each first block of this arm.
+  [[nodiscard]] std::vector<double> block_taus(int arm) const;
+  /// The same, followed by the second blocks of a round.
+  [[nodiscard]] std::vector<double> all_block_taus(int arm) const;
+  /// Timed seconds of all blocks of this arm.
+  [[nodiscard]] double seconds(int arm) const;
+  /// Sums over the first blocks of this arm.
+  [[nodiscard]] const BlockTotals& totals(int arm) const { return totals_.at(index(arm)); }
+  /// All seconds over all samples; a round with two blocks counts with their mean; 0 without
+  /// blocks. If the arm missed rounds, the figure is scaled by what the missed rounds did to the
+  /// first and the last arm, which every round runs; stalls in those two are left out. So neither
+  /// drift nor stalls look like a drop.
+  [[nodiscard]] double tau(int arm) const;
+  /// log tau of the arm minus log tau of its null block, per null block.
+  [[nodiscard]] const std::vector<double>& null_log_ratios() const noexcept {
+    return null_log_ratios_;
+  }
 
  private:
   struct Cell {
     double seconds = 0;
-    double samples = 0;  ///< 0: not visited
+    double samples = 0;  ///< 0: not run
     double again_seconds = 0;
     double again_samples = 0;
-    /// Seconds that `samples` took by all blocks of the round.
+    /// Seconds for `samples` by all blocks of the round.
     [[nodiscard]] double mean_seconds() const noexcept {
       return again_samples > 0 ? samples * (seconds + again_seconds) / (samples + again_samples)
                                : seconds;
     }
   };
-  static std::size_t index(int boundary) { return static_cast<std::size_t>(boundary); }
-  /// Mean seconds a sample of `measured` over the rounds that visit `companion` too, no block
-  /// counted as more than so many; 0 without such.
-  [[nodiscard]] double mean_beside(int measured, int companion, double most) const;
+  struct Null {
+    int arm = 0;
+    double log_tau = 0;
+  };
+  static std::size_t index(int arm) { return static_cast<std::size_t>(arm); }
+  /// Mean seconds per sample of `measured` over the rounds that also ran `companion`; no block
+  /// counts for more than `max_tau`. 0 if there are no such rounds.
+  [[nodiscard]] double mean_alongside(int measured, int companion, double max_tau) const;
 
+  std::vector<Arm> arms_;
   std::vector<std::vector<Cell>> rounds_;
   std::vector<Cell> open_;
+  std::vector<BlockResult> open_blocks_;
+  std::optional<Null> open_null_;
   std::vector<int> visits_;
+  std::vector<BlockTotals> totals_;
+  std::vector<double> null_log_ratios_;
 };
 
 }  // namespace cachebisect

@@ -1,15 +1,27 @@
 // Up to three things to try: what the verdict, the stage's category and the probes suggest.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/bisect/costs/forecast.hpp"
+#include "cachebisect/bisect/report/advice.hpp"
 
 namespace cachebisect {
 
-/// Reads verdict, stages, chain and machine of a report that is otherwise complete. For `flat` only
-/// the training step is advised on; for `anomaly` and unmeasured reports nothing is.
-[[nodiscard]] CACHEBISECT_API std::vector<Remedy> find_remedies(const Report& report);
+/// For `flat` only the training step is advised on; nothing for `anomaly` and `inconclusive`.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Proposal> find_proposals(
+    const Measurements& measured, const Waterfall& waterfall, const Verdict& verdict);
+
+/// The arm that runs a remedy's edits. Empty if it has none, or if they cannot be set by path: a
+/// stage added or removed.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<Arm> arm_of(const Remedy& remedy);
+
+/// The remedies with the gains that are predicted and those that were measured. `forecast` may be
+/// empty.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Remedy> find_remedies(
+    const Measurements& measured, const Waterfall& waterfall, const Verdict& verdict,
+    const std::optional<Forecast>& forecast);
 
 }  // namespace cachebisect

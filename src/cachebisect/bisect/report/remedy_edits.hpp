@@ -13,7 +13,7 @@ namespace cachebisect {
 /// append the device's own form of the last of them, with the parameters that it has now. Empty
 /// where that cannot be written down: the effective pipeline is not known, a stage between works on
 /// the same fields, or the device has stages already.
-[[nodiscard]] CACHEBISECT_API std::vector<Edit> move_to_device(
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Edit> move_to_device(
     const ChainDescription& chain, const std::vector<std::size_t>& stages);
 
 }  // namespace cachebisect

@@ -1,5 +1,4 @@
-// The answer as one plain struct (docs/report.md). Made by bisect(), written by
-// report/.
+// The answer as one plain struct (docs/report.md). Assembled by bisect(), written by report/.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +8,17 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/protocol/replayer.hpp"
+#include "cachebisect/bisect/costs/what_if_result.hpp"
+#include "cachebisect/bisect/evidence/verdict_kind.hpp"
+#include "cachebisect/bisect/record/block_record.hpp"
+#include "cachebisect/bisect/record/estimate.hpp"
+#include "cachebisect/bisect/record/settings.hpp"
+#include "cachebisect/protocol/cache_facts.hpp"
+#include "cachebisect/protocol/chain_description.hpp"
 
 namespace cachebisect {
 
-/// A figure with its interval; both absent when it was not measured.
-struct Estimate {
-  std::optional<double> value;
-  std::optional<Interval> interval;
-};
-
-enum class VerdictKind { anomaly, drop, spread, flat, inconclusive };
-CACHEBISECT_API const char* to_string(VerdictKind kind) noexcept;
-
+/// What it would take to certify a verdict.
 struct Needed {
   int rounds = 0;
   double seconds = 0;
@@ -29,7 +26,7 @@ struct Needed {
 
 struct Verdict {
   VerdictKind kind = VerdictKind::inconclusive;
-  std::string stage;  ///< empty when none is named
+  std::string stage;  ///< empty if none is named
   int stage_index = 0;
   Estimate drop;
   std::vector<std::string> tied_with;
@@ -50,7 +47,7 @@ struct BoundaryReport {
   Estimate samples_per_second;
   std::optional<double> seconds_per_sample;
   std::optional<double> serve_seconds_per_sample;
-  std::optional<double> predicted_samples_per_second;  ///< by the fitted law
+  std::optional<double> predicted_samples_per_second;  ///< by the cost model
   int blocks = 0;
   std::optional<double> item_bytes;
 };
@@ -72,7 +69,7 @@ struct StageReport {
   std::optional<double> output_bytes;
   std::optional<double> padding_share;
   Estimate payoff;
-  std::string span;  ///< "stages 4-7 together" when its boundaries were not visited
+  std::string span;  ///< "stages 4-7 together" if its boundaries were not visited
 };
 
 struct Edit {
@@ -87,28 +84,15 @@ struct Remedy {
   std::string reason;
   std::vector<std::string> flags;
   std::vector<Edit> edits;
-  std::optional<double> predicted;  ///< samples/s gained by it alone, by the fitted law
-  std::optional<double> measured;   ///< samples/s gained by it alone, run beside the live pipeline
-};
-
-/// A change in thought, predicted by the law and, where asked for and possible, run.
-struct WhatIfReport {
-  std::string change;  ///< as the user wrote it: "workers=4", "crop=free", "decode/2"
-  Estimate predicted;  ///< samples/s
-  Estimate measured;   ///< samples/s
-  std::string note;    ///< why a figure is missing, or what it supposes; may be empty
+  std::optional<double> predicted;  ///< samples/s gained by it alone, by the cost model
+  std::optional<double>
+      measured;  ///< samples/s gained by it alone, run alongside the live pipeline
 };
 
 struct Warning {
   std::string code;
   std::string text;
   std::string remedy;
-};
-
-struct BlockRecord {
-  int round = 0;  ///< -1: pilot
-  Arm arm;
-  BlockResult result;
 };
 
 struct Loss {
@@ -121,12 +105,12 @@ struct Noise {
   std::optional<double> block_cv;
   Estimate null_drop;
   std::optional<double> steal_share;
-  std::optional<double>
-      frequency_change;  ///< (most - least) / most of the fastest CPU's clock; none: not readable
-  std::optional<double> other_load;          ///< mean CPUs busy with other processes
-  std::optional<double> throttled_share;     ///< of the CPU quota's periods, in which it ran out
-  std::optional<double> memory_stall_share;  ///< of the time, some program waited for memory
-  Estimate drift;  ///< of live seconds a sample from the first to the last round, as a share
+  /// (highest - lowest) / highest clock of the fastest CPU; empty: not readable.
+  std::optional<double> frequency_change;
+  std::optional<double> other_load;       ///< mean CPUs busy with other processes
+  std::optional<double> throttled_share;  ///< of the CPU quota's periods: those in which it ran out
+  std::optional<double> memory_stall_share;  ///< of the time: some program waited for memory
+  Estimate drift;  ///< relative change of the live seconds per sample over the rounds
 };
 
 struct ToolFloor {
@@ -149,16 +133,8 @@ struct Timing {
   double prepare_seconds = 0;
   double cache_seconds = 0;
   double measure_seconds = 0;
-  double explain_seconds = 0;  ///< of measure_seconds, after the verdict's rounds
+  double explain_seconds = 0;  ///< part of measure_seconds, after the verdict's rounds
   std::optional<double> first_batch_seconds;
-};
-
-struct BisectSettings {
-  double confidence = 0.99;
-  double min_drop = 0.05;
-  double budget_seconds = 60;
-  std::string io = "as-is";
-  std::uint64_t seed = 1;
 };
 
 struct Report {
@@ -177,16 +153,16 @@ struct Report {
   Verdict verdict;
   Estimate ceiling;
   Estimate live;
-  std::optional<double>
-      starved_share;  ///< of the live time, the training thread waited for a batch
-  std::optional<double> ready_batches;  ///< in the ring when it asked, mean
+  /// Of the live time: the training thread waited for a batch.
+  std::optional<double> starved_share;
+  std::optional<double> ready_batches;  ///< in the ring when the training thread asked: mean
   Loss loss;
   std::vector<BoundaryReport> boundaries;
   std::vector<StageReport> stages;
   std::string next_stage;
   std::optional<double> next_samples_per_second;
   std::vector<Remedy> remedies;
-  std::vector<WhatIfReport> what_ifs;
+  std::vector<WhatIfResult> what_ifs;
   std::vector<Warning> warnings;
   std::vector<BlockRecord> blocks;
 };

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "cachebisect/bisect/report/format.hpp"
-#include "cachebisect/bisect/report/report_builder.hpp"
+#include "cachebisect/base/number_format.hpp"
 
 namespace cachebisect {
 namespace {
@@ -26,153 +25,161 @@ std::string with_interval(const Estimate& drop, double confidence) {
   return text;
 }
 
-/// "12,345 samples/s with it cached, 6,789 with it live".
-std::string before_and_after(const Report& report, const Verdict& verdict) {
-  const auto stage = static_cast<std::size_t>(verdict.stage_index);
-  if (stage == 0 || stage >= report.boundaries.size()) return {};
-  std::size_t after = stage;
-  while (after < report.boundaries.size() && !report.boundaries[after].visited) ++after;
-  if (after == report.boundaries.size()) return {};
-  const auto& live = report.boundaries[stage - 1].samples_per_second.value;
-  const auto& cached = report.boundaries[after].samples_per_second.value;
-  if (!live || !cached) return {};
-  return ": " + rate(*cached) + " samples/s with it cached, " + rate(*live) + " with it live";
-}
+class Sentence {
+ public:
+  Sentence(const Measurements& measured, const Waterfall& waterfall, const Explanation& explanation,
+           const Verdict& verdict)
+      : measured_(measured),
+        waterfall_(waterfall),
+        explanation_(explanation),
+        verdict_(verdict),
+        confidence_(measured.settings.confidence) {}
 
-std::optional<double> payoff_of(const Report& report, const std::string& name) {
-  for (const StageReport& stage : report.stages) {
-    if (stage.name == name) return stage.payoff.value;
+  [[nodiscard]] std::string text() const {
+    switch (verdict_.kind) {
+      case VerdictKind::anomaly:
+        return anomaly();
+      case VerdictKind::drop:
+        return drop();
+      case VerdictKind::spread:
+        return spread();
+      case VerdictKind::flat:
+        return flat();
+      case VerdictKind::inconclusive:
+        return inconclusive();
+    }
+    return {};
   }
-  return std::nullopt;
-}
 
-/// Where another stage is worth fixing first: which, and why.
-std::string fix_first_sentence(const Report& report) {
-  const Verdict& verdict = report.verdict;
-  if (verdict.fix_first.empty() || verdict.fix_first == verdict.stage) return {};
-  std::string text = " Fix " + verdict.fix_first + " first all the same: ";
-  const auto first = payoff_of(report, verdict.fix_first);
-  const auto named = payoff_of(report, verdict.stage);
-  if (first && named) {
-    text += "alone free it gives " + rate(*first) + " samples/s, " + verdict.stage + " only " +
-            rate(*named) + ". ";
-    text += "The drop at " + verdict.stage;
-  } else {
-    text += "live its time weighs more. The drop at " + verdict.stage;
+ private:
+  /// ": 12,345 samples/s with it cached, 6,789 with it live".
+  [[nodiscard]] std::string before_and_after() const {
+    const auto& boundaries = waterfall_.boundaries;
+    const auto stage = static_cast<std::size_t>(verdict_.stage_index);
+    if (stage == 0 || stage >= boundaries.size()) return {};
+    std::size_t after = stage;
+    while (after < boundaries.size() && !boundaries[after].visited) ++after;
+    if (after == boundaries.size()) return {};
+    const auto& live = boundaries[stage - 1].samples_per_second.value;
+    const auto& cached = boundaries[after].samples_per_second.value;
+    if (!live || !cached) return {};
+    return ": " + rate(*cached) + " samples/s with it cached, " + rate(*live) + " with it live";
   }
-  return text + " is measured with all stages before it free, which live they are not.";
-}
 
-std::string drop_sentence(const Report& report) {
-  const Verdict& verdict = report.verdict;
-  std::string text = verdict.stage + " costs " +
-                     with_interval(verdict.drop, report.settings.confidence) + " of throughput" +
-                     before_and_after(report, verdict) + ".";
-  const auto stage = static_cast<std::size_t>(std::max(1, verdict.stage_index)) - 1;
-  if (stage < report.stages.size() && report.stages[stage].bursty) {
-    text += " It is lost in rare stalls rather than in every batch.";
+  [[nodiscard]] std::optional<double> payoff_of(const std::string& name) const {
+    for (const Payoff& payoff : explanation_.payoffs) {
+      const auto stage = static_cast<std::size_t>(payoff.stage) - 1;
+      if (waterfall_.stages[stage].name == name) return payoff.samples_per_second.value;
+    }
+    return std::nullopt;
   }
-  if (!verdict.tied_with.empty()) {
-    text += " " + list(verdict.tied_with) + " may cost as much: the measurement does not tell " +
-            "them apart.";
-  }
-  return text + fix_first_sentence(report);
-}
 
-std::string spread_sentence(const Report& report) {
-  const std::size_t count = report.verdict.shares.size();
-  return with_interval(report.loss.total, report.settings.confidence) +
-         " of throughput is lost before the training step, but no single stage costs " +
-         percent(report.settings.min_drop) + ": " + list(report.verdict.shares) +
-         (count == 1 ? " holds" : " hold") + " half of it.";
-}
+  /// If another stage is worth fixing first: which, and why.
+  [[nodiscard]] std::string fix_first() const {
+    if (verdict_.fix_first.empty() || verdict_.fix_first == verdict_.stage) return {};
+    std::string text = " Fix " + verdict_.fix_first + " first all the same: ";
+    const auto first = payoff_of(verdict_.fix_first);
+    const auto named = payoff_of(verdict_.stage);
+    if (first && named) {
+      text += "alone free it gives " + rate(*first) + " samples/s, " + verdict_.stage + " only " +
+              rate(*named) + ". ";
+      text += "The drop at " + verdict_.stage;
+    } else {
+      text += "live its time weighs more. The drop at " + verdict_.stage;
+    }
+    return text + " is measured with all stages before it free, which live they are not.";
+  }
 
-std::string flat_sentence(const Report& report) {
-  std::string text = "The training step is the limit: ";
-  const auto& interval = report.loss.total.interval;
-  if (interval && interval->high > 0) {
-    text += "the whole input pipeline costs at most " + percent(interval->high) +
-            " of throughput (at " + percent(report.settings.confidence) + ").";
-  } else {
-    text += "the input pipeline costs nothing that can be measured.";
+  [[nodiscard]] std::string drop() const {
+    std::string text = verdict_.stage + " costs " + with_interval(verdict_.drop, confidence_) +
+                       " of throughput" + before_and_after() + ".";
+    const auto stage = static_cast<std::size_t>(std::max(1, verdict_.stage_index)) - 1;
+    if (stage < waterfall_.stages.size() && waterfall_.stages[stage].bursty) {
+      text += " It is lost in rare stalls rather than in every batch.";
+    }
+    if (!verdict_.tied_with.empty()) {
+      text += " " + list(verdict_.tied_with) +
+              " may cost as much: the measurement does not tell them apart.";
+    }
+    return text + fix_first();
   }
-  return text;
-}
 
-std::string anomaly_sentence(const Report& report) {
-  const Verdict& verdict = report.verdict;
-  const std::string where =
-      verdict.stage.empty()
-          ? "Live is faster than the ceiling with the input for free"
-          : "Serving the output of " + verdict.stage + " from the cache is slower than running it";
-  const std::string amount =
-      verdict.drop.value ? " (by " + percent(-*verdict.drop.value) + ")" : std::string();
-  return where + amount +
-         ", which cannot be: the cache may not fit the processor's, the clock may change, or a "
-         "stage may have side effects. Do not act on the drops before this is understood.";
-}
+  [[nodiscard]] std::string spread() const {
+    const std::size_t count = verdict_.shares.size();
+    return with_interval(waterfall_.loss, confidence_) +
+           " of throughput is lost before the training step, but no single stage costs " +
+           percent(measured_.settings.min_drop) + ": " + list(verdict_.shares) +
+           (count == 1 ? " holds" : " hold") + " half of it.";
+  }
 
-std::string inconclusive_sentence(const Report& report) {
-  const Verdict& verdict = report.verdict;
-  if (verdict.rounds == 0) {
-    return std::string(report.interrupted ? "Stopped before" : "The budget ended before") +
-           " a single complete round was measured: nothing is known yet.";
+  [[nodiscard]] std::string flat() const {
+    std::string text = "The training step is the limit: ";
+    const auto& interval = waterfall_.loss.interval;
+    if (interval && interval->high > 0) {
+      text += "the whole input pipeline costs at most " + percent(interval->high) +
+              " of throughput (at " + percent(confidence_) + ").";
+    } else {
+      text += "the input pipeline costs nothing that can be measured.";
+    }
+    return text;
   }
-  std::string text = "Not certain after " + std::to_string(verdict.rounds) + " rounds: ";
-  text += with_interval(report.loss.total, report.settings.confidence) +
-          " of throughput seems lost before the training step";
-  const StageReport* largest = nullptr;
-  for (const StageReport& stage : report.stages) {
-    if (!stage.drop.value) continue;
-    if (largest == nullptr || *stage.drop.value > *largest->drop.value) largest = &stage;
+
+  [[nodiscard]] std::string anomaly() const {
+    const std::string where = verdict_.stage.empty()
+                                  ? "Live is faster than the ceiling with the input for free"
+                                  : "Serving the output of " + verdict_.stage +
+                                        " from the cache is slower than running it";
+    const std::string amount =
+        verdict_.drop.value ? " (by " + percent(-*verdict_.drop.value) + ")" : std::string();
+    return where + amount +
+           ", which cannot be: the cache may not fit the processor's, the clock may change, or a "
+           "stage may have side effects. Do not act on the drops before this is understood.";
   }
-  if (largest != nullptr && *largest->drop.value > 0) {
-    text += ", most of it (" + percent(*largest->drop.value) + ") at " +
-            (largest->span.empty() ? largest->name : largest->span);
+
+  [[nodiscard]] std::string inconclusive() const {
+    if (verdict_.rounds == 0) {
+      return std::string(measured_.interrupted ? "Stopped before" : "The budget ended before") +
+             " a single complete round was measured: nothing is known yet.";
+    }
+    std::string text = "Not certain after " + std::to_string(verdict_.rounds) + " rounds: ";
+    text += with_interval(waterfall_.loss, confidence_) +
+            " of throughput seems lost before the training step";
+    const StageReport* largest = nullptr;
+    for (const StageReport& stage : waterfall_.stages) {
+      if (!stage.drop.value) continue;
+      if (largest == nullptr || *stage.drop.value > *largest->drop.value) largest = &stage;
+    }
+    if (largest != nullptr && *largest->drop.value > 0) {
+      text += ", most of it (" + percent(*largest->drop.value) + ") at " +
+              (largest->span.empty() ? largest->name : largest->span);
+    }
+    text += ".";
+    for (const StageReport& stage : waterfall_.stages) {
+      if (!stage.bursty || !stage.drop.value || *stage.drop.value < measured_.settings.min_drop)
+        continue;
+      text += " At " + (stage.span.empty() ? stage.name : stage.span) +
+              " time is lost in rare stalls rather than in every batch.";
+    }
+    if (verdict_.needed) {
+      text += " About " + std::to_string(verdict_.needed->rounds) +
+              " rounds would tell: --budget " +
+              std::to_string(static_cast<long>(verdict_.needed->seconds) + 1) + ".";
+    }
+    return text;
   }
-  text += ".";
-  for (const StageReport& stage : report.stages) {
-    if (!stage.bursty || !stage.drop.value || *stage.drop.value < report.settings.min_drop)
-      continue;
-    text += " At " + (stage.span.empty() ? stage.name : stage.span) +
-            " time is lost in rare stalls rather than in every batch.";
-  }
-  if (verdict.needed) {
-    text += " About " + std::to_string(verdict.needed->rounds) + " rounds would tell: --budget " +
-            std::to_string(static_cast<long>(verdict.needed->seconds) + 1) + ".";
-  }
-  return text;
-}
+
+  const Measurements& measured_;
+  const Waterfall& waterfall_;
+  const Explanation& explanation_;
+  const Verdict& verdict_;
+  double confidence_;
+};
 
 }  // namespace
 
-std::string verdict_sentence(const Report& report) {
-  switch (report.verdict.kind) {
-    case VerdictKind::anomaly:
-      return anomaly_sentence(report);
-    case VerdictKind::drop:
-      return drop_sentence(report);
-    case VerdictKind::spread:
-      return spread_sentence(report);
-    case VerdictKind::flat:
-      return flat_sentence(report);
-    case VerdictKind::inconclusive:
-      return inconclusive_sentence(report);
-  }
-  return {};
-}
-
-std::string best_estimate(const ChainDescription& chain, const Findings& findings) {
-  const auto largest = std::max_element(
-      findings.parts.begin(), findings.parts.end(),
-      [](const Finding& a, const Finding& b) { return a.median_drop < b.median_drop; });
-  if (largest == findings.parts.end()) return {};
-  const Part& part = largest->part;
-  std::string text =
-      part.single() ? chain.stages[static_cast<std::size_t>(part.from)].name : span_name(part);
-  text += ": " + percent(largest->median_drop);
-  if (const auto interval = largest->interval()) text += " (" + percent_range(*interval) + ")";
-  return text;
+std::string verdict_sentence(const Measurements& measured, const Waterfall& waterfall,
+                             const Explanation& explanation, const Verdict& verdict) {
+  return Sentence(measured, waterfall, explanation, verdict).text();
 }
 
 }  // namespace cachebisect

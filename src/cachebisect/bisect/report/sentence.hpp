@@ -4,14 +4,14 @@
 #include <string>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/evidence/findings.hpp"
-#include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/bisect/explain/explanation.hpp"
+#include "cachebisect/bisect/report/waterfall.hpp"
 
 namespace cachebisect {
 
-[[nodiscard]] CACHEBISECT_API std::string verdict_sentence(const Report& report);
-/// For the progress line: "crop: 41% (38 to 44%)".
-[[nodiscard]] CACHEBISECT_API std::string best_estimate(const ChainDescription& chain,
-                                                        const Findings& findings);
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::string verdict_sentence(const Measurements& measured,
+                                                                    const Waterfall& waterfall,
+                                                                    const Explanation& explanation,
+                                                                    const Verdict& verdict);
 
 }  // namespace cachebisect

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "cachebisect/bisect/report/format.hpp"
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/bisect/explain/cache_check.hpp"
 
 namespace cachebisect {
 namespace {
@@ -15,19 +16,23 @@ constexpr double kDriftWorthSaying = 0.02;
 constexpr double kStealWorthSaying = 0.02;
 constexpr double kServeWorthSaying = 0.01;
 constexpr double kLoadWorthSaying = 0.05;   ///< of the usable CPUs
-constexpr double kLeastLoad = 0.1;          ///< CPUs: what any machine does beside
+constexpr double kMinLoad = 0.1;            ///< CPUs: background activity of any machine
 constexpr double kClockWorthSaying = 0.05;  ///< the default of the smallest drop worth naming
 constexpr double kThrottleWorthSaying = 0.01;
 constexpr double kMemoryStallWorthSaying = 0.01;
 constexpr double kWholeCpus = 0.01;  ///< closer to a whole number than this is whole
 constexpr double kExpectTolerance = 0.1;
 constexpr double kResidentWorthSaying = 0.05;
+/// What inline probes may cost if blocks vary by no more than kQuiet, and otherwise.
+constexpr double kProbesQuiet = 0.005;
+constexpr double kProbesShared = 0.01;
+constexpr double kQuiet = 0.03;
 
 std::string cpus(double count) { return rate(count) + (count == 1 ? " CPU" : " CPUs"); }
 
 void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
   const Noise& noise = machine.noise;
-  const double worth = std::max(kLeastLoad, kLoadWorthSaying * machine.usable_cpus);
+  const double worth = std::max(kMinLoad, kLoadWorthSaying * machine.usable_cpus);
   if (noise.other_load && *noise.other_load > worth) {
     out.push_back({"other_load",
                    "other processes kept " + cpus(*noise.other_load) +
@@ -97,40 +102,44 @@ void warn_of_unsteadiness(std::vector<Warning>& out, const Noise& noise) {
   }
 }
 
-void warn_of_suspension(std::vector<Warning>& out, const Measured& measured) {
-  if (measured.runner.void_blocks() == 0) return;
-  out.push_back({"suspended",
-                 "the process was suspended in " + std::to_string(measured.runner.void_blocks()) +
-                     " blocks; they were repeated",
-                 "do not stop or freeze the process while it measures"});
+void warn_of_suspension(std::vector<Warning>& out, const std::vector<BlockRecord>& records) {
+  const auto suspended = std::count_if(records.begin(), records.end(),
+                                       [](const BlockRecord& r) { return r.result.is_void; });
+  if (suspended == 0) return;
+  out.push_back(
+      {"suspended",
+       "the process was suspended in " + std::to_string(suspended) + " blocks; they were repeated",
+       "do not stop or freeze the process while it measures"});
 }
 
-void warn_of_job(std::vector<Warning>& out, const Report& report, const BisectOptions& options) {
-  const auto& live = report.live.value;
-  if (options.expect_samples_per_second && live) {
-    const double expected = *options.expect_samples_per_second;
-    const Interval range = report.live.interval.value_or(Interval{*live, *live});
-    const bool slower = range.high < (1 - kExpectTolerance) * expected;
-    const bool faster = range.low > (1 + kExpectTolerance) * expected;
-    if (slower || faster) {
-      out.push_back({"not_your_job",
-                     "live throughput here is " + rate(*live) + " samples/s, " +
-                         percent(std::abs(*live / expected - 1)) +
-                         (slower ? " below the " : " above the ") + rate(expected) + " expected (" +
-                         percent(kExpectTolerance) +
-                         " would pass): this may not be the job that is to be explained",
-                     "bring batch size, workers, device and data of the pipeline file in line "
-                     "with the job"});
-    }
-  }
-  if (!report.chain.weights_restored) {
+void warn_of_other_job(std::vector<Warning>& out, const Measurements& measured,
+                       const Estimate& live) {
+  const auto& asked = measured.questions.expect_samples_per_second;
+  if (!asked || !live.value) return;
+  const double expected = *asked;
+  const Interval range = live.interval.value_or(Interval{*live.value, *live.value});
+  const bool slower = range.high < (1 - kExpectTolerance) * expected;
+  const bool faster = range.low > (1 + kExpectTolerance) * expected;
+  if (!slower && !faster) return;
+  out.push_back({"not_your_job",
+                 "live throughput here is " + rate(*live.value) + " samples/s, " +
+                     percent(std::abs(*live.value / expected - 1)) +
+                     (slower ? " below the " : " above the ") + rate(expected) + " expected (" +
+                     percent(kExpectTolerance) +
+                     " would pass): this may not be the job that is to be explained",
+                 "bring batch size, workers, device and data of the pipeline file in line "
+                 "with the job"});
+}
+
+void warn_of_chain(std::vector<Warning>& out, const ChainDescription& chain) {
+  if (!chain.weights_restored) {
     out.push_back({"weights_not_restored",
                    "the training step cannot restore its weights: they train on through all "
                    "rounds",
                    "implement snapshot() and restore() of the step"});
   }
   std::string skipping;
-  for (const StageDescription& stage : report.chain.stages) {
+  for (const StageDescription& stage : chain.stages) {
     if (!stage.stateful && !stage.side_effects) continue;
     skipping += (skipping.empty() ? "" : ", ") + stage.name;
   }
@@ -143,17 +152,19 @@ void warn_of_job(std::vector<Warning>& out, const Report& report, const BisectOp
   }
 }
 
-void warn_of_cache(std::vector<Warning>& out, const Report& report) {
-  if (report.cache.limited_by == "host budget" || report.cache.limited_by == "device budget") {
-    const bool host = report.cache.limited_by == "host budget";
+void warn_of_cache(std::vector<Warning>& out, const Measurements& measured,
+                   const Waterfall& waterfall) {
+  const CacheFacts& cache = measured.cache;
+  if (cache.limited_by == "host budget" || cache.limited_by == "device budget") {
+    const bool host = cache.limited_by == "host budget";
     out.push_back({"small_cache",
-                   "the cache holds only " + std::to_string(report.cache.samples) +
-                       " samples (limited by the " + report.cache.limited_by +
+                   "the cache holds only " + std::to_string(cache.samples) +
+                       " samples (limited by the " + cache.limited_by +
                        "): replays may run from the processor's cache and look too fast",
                    host ? "--cache-host BYTES" : "--cache-device BYTES"});
   }
-  const int workers = report.chain.workers > 0 ? report.chain.workers : 1;
-  for (const BoundaryReport& boundary : report.boundaries) {
+  const int workers = measured.chain.workers > 0 ? measured.chain.workers : 1;
+  for (const BoundaryReport& boundary : waterfall.boundaries) {
     if (!boundary.serve_seconds_per_sample || !boundary.seconds_per_sample) continue;
     const double share =
         *boundary.serve_seconds_per_sample / workers / *boundary.seconds_per_sample;
@@ -165,7 +176,44 @@ void warn_of_cache(std::vector<Warning>& out, const Report& report) {
   }
 }
 
-/// Mean over the blocks where it is known.
+void warn_of_small_cache(std::vector<Warning>& out, const Estimate& larger) {
+  if (!larger.interval) return;
+  const bool slower = larger.interval->low > kCacheChange;
+  if (!slower && larger.interval->high >= -kCacheChange) return;
+  out.push_back({"cache_too_small",
+                 "served from twice as many cached samples, a step takes " +
+                     percent(std::abs(*larger.value)) +
+                     (slower ? " longer: replays from the cache look too fast"
+                             : " less time: so many samples are not alike enough"),
+                 "give the caches more room: --cache-host BYTES"});
+}
+
+void warn_of_probes(std::vector<Warning>& out, const Estimate& overhead, const Noise& noise) {
+  const bool quiet = noise.block_cv && *noise.block_cv <= kQuiet;
+  if (!overhead.interval || overhead.interval->low <= (quiet ? kProbesQuiet : kProbesShared)) {
+    return;
+  }
+  out.push_back(
+      {"overhead",
+       "the inline probes cost " + percent_range(*overhead.interval) + " of the live throughput",
+       "the live figure is too low by that much"});
+}
+
+void warn_of_fault(std::vector<Warning>& out, const std::string& fault) {
+  if (fault.empty()) return;
+  out.push_back({"not_explained", "after the verdict, the rounds that explain it failed: " + fault,
+                 "the verdict is that of the rounds before"});
+}
+
+void warn_of_skipping(std::vector<Warning>& out, const std::vector<BlockRecord>& records) {
+  const SkippedSamples skipped = skipped_samples(records);
+  if (skipped.count == 0) return;
+  out.push_back({"skipped",
+                 std::to_string(skipped.count) + " damaged samples were skipped and replaced",
+                 skipped.first.empty() ? "check the data" : skipped.first.front()});
+}
+
+/// Mean over the blocks that measured it.
 std::optional<double> resident_share(const std::vector<BlockRecord>& records) {
   double sum = 0;
   int known = 0;
@@ -177,10 +225,9 @@ std::optional<double> resident_share(const std::vector<BlockRecord>& records) {
   return known > 0 ? std::optional(sum / known) : std::nullopt;
 }
 
-void warn_of_reading(std::vector<Warning>& out, const Measured& measured,
-                     const BisectOptions& options) {
-  if (options.io != "cold") return;
-  const auto share = resident_share(measured.runner.records());
+void warn_of_reading(std::vector<Warning>& out, const Measurements& measured) {
+  if (measured.settings.io != "cold") return;
+  const auto share = resident_share(measured.blocks);
   if (!share || *share <= kResidentWorthSaying) return;
   out.push_back({"not_cold",
                  percent(*share) +
@@ -200,19 +247,33 @@ std::vector<Warning> find_machine_warnings(const MachineReport& machine, int wor
   return out;
 }
 
-std::vector<Warning> find_warnings(const Report& report, const Measured& measured,
-                                   const BisectOptions& options) {
-  std::vector<Warning> out = find_machine_warnings(report.machine, report.chain.workers);
-  warn_of_suspension(out, measured);
-  warn_of_job(out, report, options);
-  warn_of_cache(out, report);
-  warn_of_reading(out, measured, options);
-  if (report.skipped > 0) {
-    out.push_back({"skipped",
-                   std::to_string(report.skipped) + " damaged samples were skipped and replaced",
-                   report.first_skipped.empty() ? "check the data" : report.first_skipped.front()});
-  }
+std::vector<Warning> find_warnings(const Measurements& measured, const MachineReport& machine,
+                                   const Waterfall& waterfall, const Explanation& explanation) {
+  std::vector<Warning> out = find_machine_warnings(machine, measured.chain.workers);
+  warn_of_suspension(out, measured.blocks);
+  warn_of_other_job(out, measured, waterfall.live);
+  warn_of_chain(out, measured.chain);
+  warn_of_cache(out, measured, waterfall);
+  warn_of_reading(out, measured);
+  warn_of_skipping(out, measured.blocks);
+  warn_of_probes(out, explanation.overhead, machine.noise);
+  warn_of_small_cache(out, explanation.larger_cache);
+  warn_of_fault(out, measured.explain.fault);
   return out;
+}
+
+SkippedSamples skipped_samples(const std::vector<BlockRecord>& records) {
+  constexpr std::size_t kMaxNamed = 8;
+  SkippedSamples skipped;
+  for (const BlockRecord& record : records) {
+    skipped.count += record.result.skipped;
+    for (const std::string& what : record.result.first_skipped) {
+      const bool known =
+          std::find(skipped.first.begin(), skipped.first.end(), what) != skipped.first.end();
+      if (skipped.first.size() < kMaxNamed && !known) skipped.first.push_back(what);
+    }
+  }
+  return skipped;
 }
 
 }  // namespace cachebisect

@@ -1,19 +1,28 @@
-// What may make the report's figures other than those of the user's own job.
+// What may make the report's figures differ from those of the user's own job.
 #pragma once
 
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/report/report_builder.hpp"
+#include "cachebisect/bisect/explain/explanation.hpp"
+#include "cachebisect/bisect/report/waterfall.hpp"
 
 namespace cachebisect {
 
-/// What of the machine stands between a figure and the truth; `workers` of the pipeline, 0: none.
-[[nodiscard]] CACHEBISECT_API std::vector<Warning> find_machine_warnings(
+/// What the machine does to the figures; `workers` of the pipeline, 0: none.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Warning> find_machine_warnings(
     const MachineReport& machine, int workers);
 
-[[nodiscard]] CACHEBISECT_API std::vector<Warning> find_warnings(const Report& report,
-                                                                 const Measured& measured,
-                                                                 const BisectOptions& options);
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Warning> find_warnings(
+    const Measurements& measured, const MachineReport& machine, const Waterfall& waterfall,
+    const Explanation& explanation);
+
+/// Damaged samples that were skipped, over all blocks.
+struct SkippedSamples {
+  std::uint64_t count = 0;
+  std::vector<std::string> first;  ///< at most 8, "path: what"
+};
+[[nodiscard]] CACHEBISECT_INTERNAL_API SkippedSamples
+skipped_samples(const std::vector<BlockRecord>& records);
 
 }  // namespace cachebisect

@@ -13,19 +13,19 @@ namespace {
 
 /// A pilot block is half as long as one that counts.
 constexpr double kPilotShare = 0.5;
-constexpr int kLeastSteps = 3;
-constexpr int kLeastWarmup = 2;
+constexpr int kMinSteps = 3;
+constexpr int kMinWarmup = 2;
 constexpr double kAgree = 0.01;
-/// Untimed rings of batches where workers crowd out a training thread that computes for this share
-/// of a block: the ring fills at its expense until it is full.
+/// Untimed rings of batches if workers crowd out a training thread that computes for this share of
+/// a block: the ring fills at its expense until it is full.
 constexpr int kRingsForTrainer = 2;
 constexpr double kBusyTrainer = 0.1;
-/// And where work on whole batches takes this share of the time of three workers or more: one of
-/// them at a time falls behind the others, who part from their common start only slowly.
+/// And if work on whole batches takes this share of the time of three workers or more: one worker
+/// at a time falls behind, and the workers move apart only slowly from their common start.
 constexpr int kRingsForBatches = 3;
 constexpr double kLongBatches = 0.2;
 
-/// Of what keeps the workers busy: collate and batch stages. 0 where no probe says.
+/// The share of the workers' time in collate and batch stages; 0 without probes.
 double share_of_batches(const ChainDescription& chain, const BlockResult& live) {
   double batches = 0;
   double all = 0;
@@ -40,12 +40,12 @@ double share_of_batches(const ChainDescription& chain, const BlockResult& live) 
 
 }  // namespace
 
-Pilot::Pilot(BlockRunner& runner, Plan& plan, const ChainDescription& chain)
+Pilot::Pilot(BlockRunner& runner, RoundPlan& plan, const ChainDescription& chain)
     : runner_(&runner),
       plan_(&plan),
       chain_(&chain),
       emulated_(chain.device_kind == DeviceKind::emulated),
-      most_warmup_(std::max({4, chain.workers, chain.ring_slots})),
+      max_warmup_(std::max({4, chain.workers, chain.ring_slots})),
       ceiling_(static_cast<int>(chain.stages.size())) {}
 
 int Pilot::pilot_steps(double step_seconds) const {
@@ -59,19 +59,19 @@ double Pilot::block(int boundary, int warmup, int steps) {
 
 void Pilot::ends() {
   runner_->begin_round(-1);
-  if (emulated_) plan_->set_warmup(chain_->workers < 2 ? kLeastWarmup : most_warmup_);
-  // The first block also pays for what a process does once; where steps are slow, that is little.
-  double ceiling = block(ceiling_, plan_->warmup(ceiling_), kLeastSteps);
-  if (pilot_steps(ceiling) > kLeastSteps) {
+  if (emulated_) plan_->set_warmup(chain_->workers < 2 ? kMinWarmup : max_warmup_);
+  // The first block also pays for what a process does once; next to slow steps that is little.
+  double ceiling = block(ceiling_, plan_->warmup(ceiling_), kMinSteps);
+  if (pilot_steps(ceiling) > kMinSteps) {
     ceiling = block(ceiling_, plan_->warmup(ceiling_), pilot_steps(ceiling));
   }
   plan_->set_pilot(ceiling_, ceiling);
-  // Live may be slower by orders of magnitude: a few steps first, as many as it can bear after.
-  double first = block(0, plan_->warmup(0), kLeastSteps);
-  if (pilot_steps(first) > kLeastSteps) first = block(0, plan_->warmup(0), pilot_steps(first));
+  // Live may be slower by orders of magnitude: a few steps first, then as many as fit a block.
+  double first = block(0, plan_->warmup(0), kMinSteps);
+  if (pilot_steps(first) > kMinSteps) first = block(0, plan_->warmup(0), pilot_steps(first));
   if (const int rings = rings_to_settle(runner_->records().back().result); rings > 1) {
-    most_warmup_ *= rings;
-    if (emulated_) plan_->set_warmup(most_warmup_);
+    max_warmup_ *= rings;
+    if (emulated_) plan_->set_warmup(max_warmup_);
     first = block(0, plan_->warmup(0), pilot_steps(first));
   }
   plan_->set_pilot(0, first);
@@ -89,7 +89,7 @@ int Pilot::rings_to_settle(const BlockResult& live) const {
 }
 
 void Pilot::choose_warmup(double first_step) {
-  const std::array<int, 3> choices{2, 4, most_warmup_};
+  const std::array<int, 3> choices{2, 4, max_warmup_};
   const int steps = plan_->steps(0);
   double before = first_step;
   for (std::size_t i = 0; i + 1 < choices.size(); ++i) {
@@ -105,7 +105,7 @@ void Pilot::choose_warmup(double first_step) {
 }
 
 void Pilot::measure(int boundary) {
-  // No boundary is slower than live by much, none faster than the ceiling.
+  // No boundary is much slower than live.
   const double guess = plan_->block_seconds(0) / (plan_->warmup(0) + plan_->steps(0));
   plan_->set_pilot(boundary, block(boundary, plan_->warmup(boundary), pilot_steps(guess)));
 }

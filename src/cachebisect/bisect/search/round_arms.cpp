@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "cachebisect/base/shuffle.hpp"
-
 namespace cachebisect {
 namespace {
 
@@ -23,7 +21,6 @@ std::vector<Arm> RoundArms::draw(const std::vector<int>& boundaries, bool live_t
     null_debt_ = std::max(0.0, null_debt_ - 1);
     if (replayer_->supports(null)) arms.push_back(null);
   }
-  shuffle(arms, random);
   return arms;
 }
 

@@ -1,5 +1,5 @@
-// Which arms a round runs, and in which order: each boundary of the plan once, and in about one
-// block of ten a boundary for the second time, which shows what the machine alone does.
+// Which arms a round runs: each boundary of the plan once, and in about one block of ten a boundary
+// for the second time, which shows what the machine alone does.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@
 namespace cachebisect {
 
 /// Not thread safe.
-class CACHEBISECT_API RoundArms {
+class CACHEBISECT_INTERNAL_API RoundArms {
  public:
-  /// Keeps a reference: null arms are drawn where the replayer has them.
+  /// Keeps a reference: null arms are used only if the replayer supports them.
   explicit RoundArms(const Replayer& replayer) : replayer_(&replayer) {}
 
-  /// The next round's arms in a random order; `boundaries` must not be empty. `live_twice`: the
-  /// null arm is live, and due in any case.
+  /// The arms of the next round, in no particular order; `boundaries` must not be empty.
+  /// `live_twice`: the null arm is live, and due in every round.
   [[nodiscard]] std::vector<Arm> draw(const std::vector<int>& boundaries, bool live_twice,
                                       RandomStream& random);
 

@@ -6,7 +6,7 @@
 namespace cachebisect::cuda::kernels {
 namespace {
 
-/// Channels of one launch: they travel as an argument of the kernel, so nothing outlives the call.
+/// Channels of one launch, passed as a kernel argument so that nothing outlives the call.
 constexpr int kChannelsAtOnce = 128;
 
 struct ChannelRange {
@@ -16,7 +16,7 @@ struct ChannelRange {
   std::int64_t count;
 };
 
-/// Index is 32 bits wide where that is enough: divisions are several times faster.
+/// Index is 32 bits wide if that is enough: divisions are then several times faster.
 template <class Index, class From, class To>
 __global__ void affine_kernel(const From* __restrict__ from, To* __restrict__ to, AffineShape shape,
                               ChannelRange range) {

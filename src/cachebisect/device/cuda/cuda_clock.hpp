@@ -8,10 +8,10 @@
 
 namespace cachebisect::cuda {
 
-/// CUDA gives the time between two events as a float of milliseconds, whose steps exceed a
-/// microsecond after 16 s. So the event that all are compared with is replaced when it is old, and
-/// the time between the old and the new one is added up in double. The tie to the host's clock is
-/// made once (good to some 20 us), so that differences never jump. Thread safe; used under a
+/// CUDA gives the time between two events as a float of milliseconds, whose resolution is coarser
+/// than a microsecond after 16 s. So the base event is replaced when it is old, and the time
+/// between the old base and the new one is added in double. The offset to the host's clock is
+/// measured once (to about 20 us), so that differences never jump. Thread safe; used under a
 /// DeviceGuard.
 class CudaClock {
  public:

@@ -33,7 +33,7 @@ std::string place(const std::string& file, int line) {
 
 void check(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
-  (void)cudaGetLastError();  // or a later, innocent call would report it again
+  (void)cudaGetLastError();  // else a later call would report it again
   throw Error(ErrorKind::device, std::string("CUDA: ") + call + " failed with " +
                                      cudaGetErrorName(status) + " (" + cudaGetErrorString(status) +
                                      ") at " + place(file, line) + "; " + remedy(status));

@@ -1,16 +1,17 @@
-// Errors of the CUDA runtime as errors of ours.
+// Turns errors of the CUDA runtime into Error.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 namespace cachebisect::cuda {
 
-/// Throws Error(device) with the call, the reason, the place and what to do, unless `status` is
-/// cudaSuccess. `call` is the name of the function that returned it; the place is the caller's.
+/// Throws Error(device) with the call, the reason, the location and a remedy, unless `status` is
+/// cudaSuccess. `call` is the function that returned it; the location is the caller's.
 void check(cudaError_t status, const char* call, const char* file = __builtin_FILE(),
            int line = __builtin_LINE());
 
-/// Makes `ordinal` the calling thread's device, and puts back what it was. Throws as check() does.
+/// Makes `ordinal` the calling thread's device, and restores the former one. Throws as check()
+/// does.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int ordinal);

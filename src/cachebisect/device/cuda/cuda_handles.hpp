@@ -1,4 +1,4 @@
-// Streams and events of the CUDA runtime, owned.
+// Owning handles of CUDA streams and events.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,8 +7,7 @@
 
 namespace cachebisect::cuda {
 
-/// Waiting for it blocks the thread in the kernel instead of spinning; it keeps its time. Made
-/// under a DeviceGuard.
+/// A timed event; waiting for it blocks the thread instead of spinning. Made under a DeviceGuard.
 class CudaEvent final : public Event {
  public:
   CudaEvent();
@@ -30,7 +29,7 @@ class CudaStream final : public Stream {
   CudaStream& operator=(const CudaStream&) = delete;
   [[nodiscard]] void* native() const noexcept override { return stream_; }
   [[nodiscard]] cudaStream_t get() const noexcept { return stream_; }
-  /// Blocks, without spinning, until all that is queued is done.
+  /// Blocks, without spinning, until all queued work is done.
   void drain();
 
  private:
@@ -38,7 +37,7 @@ class CudaStream final : public Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// The handles of what this device made.
+/// The CUDA handles of a Stream and an Event that this device made.
 [[nodiscard]] cudaStream_t stream_of(Stream& stream);
 [[nodiscard]] cudaEvent_t event_of(const Event& event);
 

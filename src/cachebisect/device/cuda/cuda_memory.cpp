@@ -8,7 +8,7 @@
 namespace cachebisect::cuda {
 namespace {
 
-/// check() with the size that was asked for.
+/// check() with the requested size.
 void check_allocation(cudaError_t status, const char* call, std::size_t bytes) {
   try {
     check(status, call);
@@ -29,7 +29,7 @@ class DeviceMemory final : public MemoryResource {
     return static_cast<std::byte*>(data);
   }
 
-  // The address says which device it is of, so no guard is needed.
+  // The address identifies the device, so no guard is needed.
   void deallocate(std::byte* data, std::size_t /*bytes*/) noexcept override {
     (void)cudaFree(data);
   }

@@ -1,4 +1,4 @@
-// Memory that CUDA gives: of the device, and page-locked on the host.
+// Memory from CUDA: on the device, and page-locked on the host.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// A CUDA device through the runtime API, which is linked statically and looks for the driver only
-// when it is called.
+// A CUDA device through the runtime API, which is linked statically and loads the driver only when
+// it is called.
 #include <cstdlib>
 #include <string>
 
@@ -38,7 +38,7 @@ std::string version_text(int version) {
             version_text(CUDART_VERSION);
     remedy = "update the driver";
   } else {
-    found = "the NVIDIA driver is there, and no device";
+    found = "there is an NVIDIA driver, but no device";
     if (status != cudaSuccess) found += std::string(" (") + cudaGetErrorString(status) + ")";
     if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
       found += ", CUDA_VISIBLE_DEVICES being \"" + std::string(visible) + "\"";

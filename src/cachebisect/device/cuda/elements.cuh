@@ -1,4 +1,4 @@
-// Element types and their conversion in kernels; the rules are those of the operations on the host.
+// Element types and their conversion in kernels, by the same rules as on the host.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ __device__ auto widen(T value) {
   }
 }
 
-// Made at compile time, where the host's functions may be called.
+// Computed at compile time, when host functions may be called.
 template <class T>
 constexpr T kLowest = std::numeric_limits<T>::min();
 template <class T>

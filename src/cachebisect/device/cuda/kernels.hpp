@@ -1,5 +1,5 @@
 // The kernels behind the device operations. Included by nvcc in C++17, so plain types only. All
-// launch on `stream`, return without waiting, and check nothing: that is done before.
+// launch on `stream`, return without waiting, and check nothing: the caller has checked.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct AffineShape {
   std::int64_t channels = 0;
   std::int64_t inner = 0;
 };
-/// One value for all channels or one each; host memory, copied at the launch.
+/// One value for all channels or one per channel; host memory, copied at the launch.
 struct ChannelFloats {
   const float* values = nullptr;
   std::size_t count = 0;
@@ -37,8 +37,8 @@ cudaError_t one_hot(const void* labels, DType label_dtype, void* to, DType to_dt
 /// `count` bytes become 8 x `count`.
 cudaError_t unpack_bits(const void* from, void* to, std::int64_t count, cudaStream_t stream);
 
-/// Where each element of a dense output comes from: `strides` of the input, in the output's order
-/// of axes, in elements.
+/// The source of each element of a dense output: `strides` of the input in elements, in the
+/// output's order of axes.
 struct Gather {
   static constexpr int kMaxRank = 6;
   int rank = 0;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kClip = 60;
 
-// The option that wrote to `pointer` or to something that holds it.
+// The option that set the value at `pointer` or at one of its parents.
 const std::string* option_behind(const std::map<std::string, std::string>& overridden,
                                  std::string pointer) {
   for (;;) {
@@ -23,51 +23,32 @@ const std::string* option_behind(const std::map<std::string, std::string>& overr
   }
 }
 
-// A key as part of a pointer: printable, short.
-std::string token_of(std::string_view key) {
-  std::string text = quote(key);
-  text = text.substr(1, text.size() - 2);
-  std::string out;
-  for (const char c : text) {
-    if (c == '~') {
-      out += "~0";
-    } else if (c == '/') {
-      out += "~1";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
-Pointer Pointer::at(std::string_view key) const {
-  Pointer below = *this;
-  below.text_ += '/' + token_of(key);
-  return below;
-}
-
-Pointer Pointer::at(std::size_t index) const {
-  Pointer below = *this;
-  below.text_ += '/' + std::to_string(index);
-  return below;
-}
-
-void Context::fail(const Pointer& at, const std::string& what) const {
-  const std::string* const option = option_behind(overridden, at.text());
-  const std::string where = at.text().empty() ? "the file" : at.text();
+void Context::fail(const SettingPath& at, const std::string& what) const {
+  const std::string* const option = option_behind(overridden, at.pointer());
   throw Error(ErrorKind::usage,
-              (option != nullptr ? "--set " + *option : origin) + ": " + where + " " + what);
+              (option != nullptr ? "--set " + *option : origin) + ": " + place(at) + " " + what);
 }
 
-void check_keys(const nlohmann::json& value, std::span<const std::string> known, const Pointer& at,
-                const Context& context) {
+std::string Context::place(const SettingPath& at) const {
+  if (at.parts().empty()) return top;
+  SettingPath printable;
+  for (const std::string& part : at.parts()) {
+    const std::string quoted = quote(part);
+    printable = printable.at(std::string_view(quoted).substr(1, quoted.size() - 2));
+  }
+  return printable.pointer();
+}
+
+void check_keys(const nlohmann::json& value, std::span<const std::string> known,
+                const SettingPath& at, const Context& context) {
   if (!value.is_object()) context.fail(at, "must be an object {...}, not " + clipped(value));
   for (const auto& [key, unused] : value.items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
     const std::string hint = suggestion(key, known);
-    context.fail(at.at(key), "is an unknown key; " + (hint.empty() ? "there are none here" : hint));
+    context.fail(at.at(key),
+                 "is an unknown key; " + (hint.empty() ? "no keys are known here" : hint));
   }
 }
 

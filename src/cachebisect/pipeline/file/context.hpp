@@ -1,7 +1,6 @@
-// Where in the pipeline file one is, and how its errors are worded. Internal to the pipeline floor.
+// The errors of a pipeline file: where they are and how they are worded. Internal to pipeline/file.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <span>
 #include <string>
@@ -9,38 +8,31 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "cachebisect/base/setting_path.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
 
 namespace cachebisect::spec {
 
-/// A place in the file as a JSON pointer (RFC 6901).
-class Pointer {
- public:
-  Pointer() = default;
-  [[nodiscard]] Pointer at(std::string_view key) const;
-  [[nodiscard]] Pointer at(std::size_t index) const;
-  [[nodiscard]] const std::string& text() const noexcept { return text_; }
-
- private:
-  std::string text_;
-};
-
 struct Context {
   std::string origin;
   const SpecPaths& paths;
-  /// Pointers that --set wrote to, with the option as given.
-  std::map<std::string, std::string> overridden;
+  /// JSON pointers that --set wrote to, with the option as given.
+  std::map<std::string, std::string> overridden{};
+  /// The name of the top level in messages.
+  std::string top = "the file";
 
-  /// Throws Error(usage) "origin: /pointer what", or "--set path=value: /pointer what" for a value
-  /// from there.
-  [[noreturn]] void fail(const Pointer& at, const std::string& what) const;
+  /// Throws Error(usage) "origin: /pointer what", or "--set path=value: /pointer what" if the value
+  /// was set there.
+  [[noreturn]] void fail(const SettingPath& at, const std::string& what) const;
+  /// The name of a place in messages: its JSON pointer, printable and clipped, or `top`.
+  [[nodiscard]] std::string place(const SettingPath& at) const;
 };
 
-/// Throws unless `value` is an object whose keys are all in `known`; names the nearest one.
-void check_keys(const nlohmann::json& value, std::span<const std::string> known, const Pointer& at,
-                const Context& context);
+/// Throws unless `value` is an object with keys in `known` only; names the nearest known key.
+void check_keys(const nlohmann::json& value, std::span<const std::string> known,
+                const SettingPath& at, const Context& context);
 
-/// `value` as JSON text for a message: at most 60 bytes, printable.
+/// `value` as JSON text for a message: printable, at most 60 bytes.
 std::string clipped(const nlohmann::json& value);
 
 }  // namespace cachebisect::spec

@@ -29,7 +29,7 @@ using nlohmann::json;
               origin + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + what);
 }
 
-// Tells how far the parser has read, which its events do not.
+// Counts the bytes that the parser has read, which its events do not report.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -57,7 +57,7 @@ class CountingIterator {
   std::size_t* count_;
 };
 
-// The parser's own words without its class names, position and raw bytes.
+// The parser's message without its class names, position and raw bytes.
 std::string reason_of(const std::string& what) {
   const std::size_t start = what.find("syntax error");
   const std::string reason = start == std::string::npos
@@ -67,8 +67,8 @@ std::string reason_of(const std::string& what) {
   return printable.substr(1, printable.size() - 2);
 }
 
-// Builds the tree from the parser's events. The parser keeps its own stack on the heap, so depth
-// costs no call stack.
+// Builds the tree from the parser's events. The parser keeps its stack on the heap, so that nesting
+// does not use the call stack.
 class TreeBuilder final : public nlohmann::json_sax<json> {
  public:
   TreeBuilder(std::string_view text, const std::string& origin, const std::size_t& read)
@@ -92,7 +92,7 @@ class TreeBuilder final : public nlohmann::json_sax<json> {
     if (open_.back()->contains(name)) {
       const std::size_t token = text_.rfind('"', read_ < 2 ? 0 : read_ - 2);
       fail_at(text_, token == std::string_view::npos ? read_ : token, origin_,
-              "key " + quote(name) + " stands twice in one object; remove one");
+              "key " + quote(name) + " appears twice in one object; remove one");
     }
     key_ = std::move(name);
     return true;
@@ -152,11 +152,11 @@ class TreeBuilder final : public nlohmann::json_sax<json> {
 json read_json(std::string_view text, const std::string& origin) {
   if (text.size() > kMaxBytes) {
     throw Error(ErrorKind::usage, origin + ": larger than " + std::to_string(kMaxBytes >> 20U) +
-                                      " MiB; this is no pipeline file");
+                                      " MiB; this is not a pipeline file");
   }
   if (const auto bad = first_invalid_utf8(text))
     fail_at(text, *bad, origin, "not UTF-8; save it as UTF-8");
-  // The parser takes it for the end and would ignore what follows.
+  // The parser would take it for the end and ignore the rest.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
     fail_at(text, nul, origin, "not JSON: a NUL character");
   }

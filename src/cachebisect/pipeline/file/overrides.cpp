@@ -1,13 +1,12 @@
 #include "cachebisect/pipeline/file/overrides.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/names.hpp"
+#include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/base/utf8.hpp"
 #include "cachebisect/pipeline/file/json_reader.hpp"
 #include "cachebisect/pipeline/file/stages.hpp"
@@ -31,22 +30,17 @@ struct Option {
   }
 };
 
-std::vector<std::string> split(const Option& option) {
-  std::vector<std::string> parts;
-  const std::string_view path = option.given.path;
-  for (std::size_t start = 0; start <= path.size();) {
-    const std::size_t dot = std::min(path.find('.', start), path.size());
-    if (dot == start)
-      option.fail("a path is names with dots between, as stages.crop.size or batch_size");
-    parts.emplace_back(path.substr(start, dot - start));
-    start = dot + 1;
-  }
-  if (parts.empty() || parts.size() > kMaxDepth)
-    option.fail("a path is 1 to " + std::to_string(kMaxDepth) + " names with dots between");
-  return parts;
+std::vector<std::string> parts_of(const Option& option) {
+  const auto path = SettingPath::from_dotted(option.given.path);
+  if (!path)
+    option.fail("a path is names separated by dots, such as stages.crop.size or batch_size");
+  if (path->parts().size() > kMaxDepth)
+    option.fail("a path is 1 to " + std::to_string(kMaxDepth) + " names separated by dots");
+  return path->parts();
 }
 
-// JSON where it is JSON, else a string; what begins as an object, list or string must be JSON.
+// The value as JSON, else as a string. A value that begins like an object, list or string must be
+// JSON.
 json value_of(const Option& option) {
   const std::string& text = option.given.value;
   if (first_invalid_utf8(option.given.path + text)) option.fail("not UTF-8");
@@ -62,19 +56,12 @@ json value_of(const Option& option) {
   }
 }
 
-std::optional<std::size_t> number_of(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::size_t stage_index(const json& stages, const std::string& part, const Option& option) {
   const std::vector<std::string> names = stage_names(stages);
   if (const auto found = std::ranges::find(names, part); found != names.end()) {
     return static_cast<std::size_t>(found - names.begin());
   }
-  if (const auto number = number_of(part)) {
+  if (const auto number = parse_number<std::size_t>(part)) {
     if (*number < stages.size()) return *number;
     option.fail("there is no stage " + part + "; the file has " + std::to_string(stages.size()) +
                 ", counted from 0");
@@ -83,16 +70,17 @@ std::size_t stage_index(const json& stages, const std::string& part, const Optio
 }
 
 std::size_t item_index(const json& list, const std::string& part, const Option& option) {
-  const auto number = number_of(part);
+  const auto number = parse_number<std::size_t>(part);
   if (number && *number < list.size()) return *number;
-  option.fail(quote(part) + " is no place in a list of " + std::to_string(list.size()) +
+  option.fail(quote(part) + " is not a place in a list of " + std::to_string(list.size()) +
               ", counted from 0");
 }
 
-// One step down: into a list by number (a stage also by name), into an object by key.
-json& descend(json& node, const std::string& part, Pointer& at, const Option& option) {
+// Enters a list by number (a stage also by name) or an object by key.
+json& descend(json& node, const std::string& part, SettingPath& at, const Option& option,
+              const Context& context) {
   if (node.is_array()) {
-    const bool stages = at.text() == "/stages";
+    const bool stages = at == SettingPath().at("stages");
     const std::size_t index =
         stages ? stage_index(node, part, option) : item_index(node, part, option);
     at = at.at(index);
@@ -100,14 +88,15 @@ json& descend(json& node, const std::string& part, Pointer& at, const Option& op
   }
   if (node.is_null()) node = json::object();
   if (!node.is_object())
-    option.fail(at.text() + " is " + clipped(node) + " and has no " + quote(part) + " in it");
+    option.fail(context.place(at) + " is " + clipped(node) + " and has no " + quote(part) +
+                " in it");
   at = at.at(part);
   return node[part];
 }
 
 void apply(json& root, const Option& option, Context& context) {
   json value = value_of(option);
-  const std::vector<std::string> parts = split(option);
+  const std::vector<std::string> parts = parts_of(option);
   const std::vector<std::string> keys = top_keys();
   if (std::ranges::find(keys, parts.front()) == keys.end()) {
     option.fail("there is no " + quote(parts.front()) + "; " + suggestion(parts.front(), keys));
@@ -116,11 +105,11 @@ void apply(json& root, const Option& option, Context& context) {
       !(root.contains("stages") && root["stages"].is_array())) {
     option.fail("the file has no list of stages");
   }
-  Pointer at;
+  SettingPath at;
   json* node = &root;
-  for (const std::string& part : parts) node = &descend(*node, part, at, option);
+  for (const std::string& part : parts) node = &descend(*node, part, at, option, context);
   *node = std::move(value);
-  context.overridden[at.text()] = option.text();
+  context.overridden[at.pointer()] = option.text();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// --set PATH=VALUE, applied to the file's JSON before it is read, so that it meets every check.
-// Internal to the pipeline floor.
+// --set PATH=VALUE, applied to the JSON of the file before it is checked. Internal to
+// pipeline/file.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace cachebisect::spec {
 
-/// Writes the values into `root` and notes their pointers in `context`. A stage is named by its
+/// Writes the values into `root` and records their pointers in `context`. A stage is given by its
 /// name or its 0-based number. Throws Error(usage) naming the option and the nearest known name.
 void apply_overrides(nlohmann::json& root, const std::vector<SpecOverride>& overrides,
                      Context& context);

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-// JSON has one kind of number: 32.0 and 3.2e1 are integers too, as in JSON Schema.
+// As in JSON Schema, 32.0 and 3.2e1 are integers too.
 std::optional<ParamValue> integer_of(const json& value) {
   constexpr double kExact = 9007199254740992.0;  // 2^53
   if (value.is_number_unsigned()) {
@@ -44,7 +44,7 @@ std::optional<ParamValue> list_of(const json& value, bool (json::*is_item)() con
   return items;
 }
 
-// The value in the declared type; none when it has another.
+// The value in the declared type; empty if it has another type.
 std::optional<ParamValue> convert(const json& value, ParamType type) {
   switch (type) {
     case ParamType::boolean:
@@ -66,7 +66,7 @@ std::optional<ParamValue> convert(const json& value, ParamType type) {
   return std::nullopt;
 }
 
-ParamValue parse_value(const json& value, const ParamSpec& spec, const Pointer& at,
+ParamValue parse_value(const json& value, const ParamSpec& spec, const SettingPath& at,
                        const Context& context) {
   auto converted = convert(value, spec.type);
   if (!converted || violation(spec, *converted)) {
@@ -75,7 +75,7 @@ ParamValue parse_value(const json& value, const ParamSpec& spec, const Pointer& 
   return *std::move(converted);
 }
 
-ParamValue resolved(ParamValue value, const ParamSpec& spec, const Pointer& at,
+ParamValue resolved(ParamValue value, const ParamSpec& spec, const SettingPath& at,
                     const Context& context) {
   if (spec.type != ParamType::path) return value;
   return resolve_path(std::get<std::string>(value), at, context);
@@ -83,12 +83,12 @@ ParamValue resolved(ParamValue value, const ParamSpec& spec, const Pointer& at,
 
 }  // namespace
 
-Params parse_params(const json& object, const std::vector<ParamSpec>& specs, const Pointer& at,
+Params parse_params(const json& object, const std::vector<ParamSpec>& specs, const SettingPath& at,
                     const Context& context) {
   Params params;
   for (const ParamSpec& spec : specs) {
     const auto found = object.find(spec.name);
-    const Pointer here = at.at(spec.name);
+    const SettingPath here = at.at(spec.name);
     if (spec.type == ParamType::jitter) {
       params.set_jitter(found == object.end() ? Jitter{} : parse_jitter(*found, here, context));
     } else if (found != object.end()) {
@@ -104,7 +104,7 @@ Params parse_params(const json& object, const std::vector<ParamSpec>& specs, con
   return params;
 }
 
-Jitter parse_jitter(const json& value, const Pointer& at, const Context& context) {
+Jitter parse_jitter(const json& value, const SettingPath& at, const Context& context) {
   check_keys(value, names_of(jitter_params()), at, context);
   const Params params = parse_params(value, jitter_params(), at, context);
   const std::string& kind = params.string("kind");

@@ -1,5 +1,5 @@
-// Parameters from JSON, to JSON, and as JSON Schema, all from their declarations. Internal to the
-// pipeline floor.
+// Parameters from JSON, to JSON, and as JSON Schema, all from their declarations. Internal to
+// pipeline/file.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace cachebisect::spec {
 
-/// Reads the declared parameters from `object`, checks them and fills defaults in. Does not look at
-/// other keys: see check_keys().
+/// Reads the declared parameters from `object`, checks them and fills in defaults. Ignores other
+/// keys: see check_keys().
 Params parse_params(const nlohmann::json& object, const std::vector<ParamSpec>& specs,
-                    const Pointer& at, const Context& context);
+                    const SettingPath& at, const Context& context);
 
-/// {"kind", "cv"}; fails naming what is accepted.
-Jitter parse_jitter(const nlohmann::json& value, const Pointer& at, const Context& context);
+/// Reads {"kind", "cv"}; fails naming what is accepted.
+Jitter parse_jitter(const nlohmann::json& value, const SettingPath& at, const Context& context);
 nlohmann::ordered_json jitter_to_json(const Jitter& jitter);
 
-/// Adds every value to `object`.
+/// Adds all values to `object`.
 void write_params(nlohmann::ordered_json& object, const Params& params);
 
 nlohmann::ordered_json param_schema(const ParamSpec& spec);

@@ -17,24 +17,24 @@ bool is_variable_name(std::string_view name) {
   return !name.empty() && letter(name.front()) && std::ranges::all_of(name, inner);
 }
 
-std::string value_of(const std::string& name, const Pointer& at, const Context& context) {
+std::string value_of(const std::string& name, const SettingPath& at, const Context& context) {
   if (name == "cache") {
     if (!context.paths.cache_folder.empty()) return context.paths.cache_folder;
     context.fail(at, "uses ${cache}, and there is no cache folder; set XDG_CACHE_HOME or HOME");
   }
   if (!is_variable_name(name))
-    context.fail(at, "has a bad variable name " + quote(name) + " in ${...}");
+    context.fail(at, "has an invalid variable name " + quote(name) + " in ${...}");
   const char* const value = std::getenv(name.c_str());
   if (value == nullptr) {
     context.fail(at, "uses ${" + name + "}, which is not set in the environment; export " + name +
-                         " or write the path out");
+                         " or write out the path");
   }
   return value;
 }
 
 }  // namespace
 
-std::string resolve_path(const std::string& path, const Pointer& at, const Context& context) {
+std::string resolve_path(const std::string& path, const SettingPath& at, const Context& context) {
   if (path.empty()) context.fail(at, "must be a path, not an empty string");
   if (path.find('\0') != std::string::npos)
     context.fail(at, "must be a path without a NUL character");
@@ -49,7 +49,7 @@ std::string resolve_path(const std::string& path, const Pointer& at, const Conte
     done = close + 1;
   }
   out += path.substr(done);
-  if (out.empty()) context.fail(at, "is empty once its variables are filled in");
+  if (out.empty()) context.fail(at, "is empty after its variables are expanded");
   const auto absolute =
       std::filesystem::absolute(std::filesystem::path(context.paths.base_folder) / out);
   return absolute.string();

@@ -1,4 +1,4 @@
-// ${VAR} and relative paths of the pipeline file. Internal to the pipeline floor.
+// ${VAR} and relative paths in the pipeline file. Internal to pipeline/file.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace cachebisect::spec {
 
-/// Expands ${cache} and ${VAR} once (what a variable holds is not looked at again) and makes the
-/// path absolute from the file's folder. Fails for an unset variable, naming it.
-std::string resolve_path(const std::string& path, const Pointer& at, const Context& context);
+/// Expands ${cache} and ${VAR} once, without expanding their values, and makes the path absolute
+/// from the file's folder. Fails for an unset variable, naming it.
+std::string resolve_path(const std::string& path, const SettingPath& at, const Context& context);
 
 }  // namespace cachebisect::spec

@@ -1,4 +1,4 @@
-// The pipeline FILE: read, checked, written, and the schema of it.
+// The pipeline FILE: read, checked, written, and its JSON Schema.
 #pragma once
 
 #include <string>
@@ -14,31 +14,33 @@ namespace cachebisect {
 /// One `--set PATH=VALUE`.
 struct SpecOverride {
   std::string path;
-  std::string value;  ///< JSON, else taken as a string
+  std::string value;  ///< JSON, else a string
 };
 
-/// Where relative paths and ${cache} lead.
+/// The folders that relative paths and ${cache} refer to.
 struct SpecPaths {
   std::string base_folder;   ///< of the pipeline file
   std::string cache_folder;  ///< ${cache}
 };
 
 /// Parses JSON text (comments allowed). Throws Error(usage) with line and column, JSON pointer,
-/// nearest known name or allowed range. `origin` is how messages call the text (its file).
-CACHEBISECT_API PipelineSpec parse_pipeline(std::string_view text, const std::string& origin,
-                                            const Registry& registry, const SpecPaths& paths,
-                                            const std::vector<SpecOverride>& overrides = {});
-/// Reads and parses a file. Throws Error(usage) when it cannot be read.
-CACHEBISECT_API PipelineSpec load_pipeline(const std::string& file, const Registry& registry,
-                                           const std::vector<SpecOverride>& overrides = {});
-/// One stage from the JSON object of its type ("use" may be left out). Throws as parse_pipeline.
-CACHEBISECT_API StageSpec parse_stage(std::string_view text, const StageType& type,
-                                      const SpecPaths& paths);
+/// nearest known name or allowed range. `origin` names the text (its file) in messages.
+CACHEBISECT_INTERNAL_API PipelineSpec
+parse_pipeline(std::string_view text, const std::string& origin, const Registry& registry,
+               const SpecPaths& paths, const std::vector<SpecOverride>& overrides = {});
+/// Reads and parses a file. Throws Error(usage) if it cannot be read.
+CACHEBISECT_INTERNAL_API PipelineSpec
+load_pipeline(const std::string& file, const Registry& registry,
+              const std::vector<SpecOverride>& overrides = {});
+/// Parses the JSON object of one stage of this type; "use" may be left out. Throws as
+/// parse_pipeline().
+CACHEBISECT_INTERNAL_API StageSpec parse_stage(std::string_view text, const StageType& type,
+                                               const SpecPaths& paths);
 /// The whole spec after defaults and overrides as JSON text ("effective" in the report).
-CACHEBISECT_API std::string to_json(const PipelineSpec& spec);
+CACHEBISECT_INTERNAL_API std::string to_json(const PipelineSpec& spec);
 /// The JSON Schema of pipeline files, with the stages of this registry.
-CACHEBISECT_API std::string pipeline_schema(const Registry& registry);
-/// XDG_CACHE_HOME/cachebisect, or ~/.cache/cachebisect; empty when neither variable is set.
-CACHEBISECT_API std::string default_cache_folder();
+CACHEBISECT_INTERNAL_API std::string pipeline_schema(const Registry& registry);
+/// $XDG_CACHE_HOME/cachebisect, or $HOME/.cache/cachebisect; empty if neither variable is set.
+CACHEBISECT_INTERNAL_API std::string default_cache_folder();
 
 }  // namespace cachebisect

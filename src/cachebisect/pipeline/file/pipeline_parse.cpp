@@ -11,53 +11,44 @@
 #include "cachebisect/pipeline/file/stages.hpp"
 #include "cachebisect/pipeline/file/tables.hpp"
 #include "cachebisect/pipeline/file/train.hpp"
+#include "cachebisect/protocol/device_kind.hpp"
 
 namespace cachebisect {
 namespace {
 
 using nlohmann::json;
 using spec::Context;
-using spec::Pointer;
 
 int parse_workers(const json& root, const Context& context) {
   const auto found = root.find("workers");
   if (found == root.end() || *found == "auto") return kAutoWorkers;
   if (!found->is_number()) {
-    context.fail(Pointer().at("workers"), "must be \"auto\" or " +
-                                              describe_accepted(spec::workers_param()) + ", not " +
-                                              spec::clipped(*found));
+    context.fail(SettingPath().at("workers"), "must be \"auto\" or " +
+                                                  describe_accepted(spec::workers_param()) +
+                                                  ", not " + spec::clipped(*found));
   }
   return static_cast<int>(
       spec::parse_params(root, {spec::workers_param()}, {}, context).integer("workers"));
 }
 
-bool is_device(std::string_view device) {
-  if (device == "auto" || device == "cpu" || device == "emulated" || device == "cuda") return true;
-  constexpr std::string_view kCuda = "cuda:";
-  if (!device.starts_with(kCuda)) return false;
-  const std::string_view ordinal = device.substr(kCuda.size());
-  return !ordinal.empty() && ordinal.size() <= 3 &&
-         std::ranges::all_of(ordinal, [](char c) { return c >= '0' && c <= '9'; });
-}
-
 std::string parse_device(const json& root, const Context& context) {
   const auto found = root.find("device");
   if (found == root.end()) return "auto";
-  if (found->is_string() && is_device(found->get_ref<const std::string&>()))
+  if (found->is_string() && parse_device_name(found->get_ref<const std::string&>()))
     return found->get<std::string>();
-  context.fail(
-      Pointer().at("device"),
-      R"(must be "auto", "cpu", "cuda", "cuda:N" or "emulated", not )" + spec::clipped(*found));
+  context.fail(SettingPath().at("device"),
+               "must be " + device_names() + ", not " + spec::clipped(*found));
 }
 
-// It stands in the terminal report, so it must be one line that a terminal shows as it is.
+// The terminal report prints the name, so it must be one printable line.
 void check_title(const std::string& name, const Context& context) {
-  constexpr std::size_t kLongest = 100;
+  constexpr std::size_t kMaxBytes = 100;
   const bool printable = std::ranges::none_of(
       name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-  if (!name.empty() && name.size() <= kLongest && printable) return;
-  context.fail(Pointer().at("name"), "must be 1 to " + std::to_string(kLongest) +
-                                         " bytes without control characters, not " + quote(name));
+  if (!name.empty() && name.size() <= kMaxBytes && printable) return;
+  context.fail(SettingPath().at("name"), "must be 1 to " + std::to_string(kMaxBytes) +
+                                             " bytes without control characters, not " +
+                                             quote(name));
 }
 
 void parse_top(PipelineSpec& out, const json& root, const Context& context) {
@@ -93,13 +84,13 @@ PipelineSpec parse_pipeline(std::string_view text, const std::string& origin,
                             const Registry& registry, const SpecPaths& paths,
                             const std::vector<SpecOverride>& overrides) {
   json root = spec::read_json(text, origin);
-  Context context{.origin = origin, .paths = paths, .overridden = {}};
+  Context context{.origin = origin, .paths = paths};
   spec::apply_overrides(root, overrides, context);
   return parse_root(root, registry, context);
 }
 
 StageSpec parse_stage(std::string_view text, const StageType& type, const SpecPaths& paths) {
-  const Context context{.origin = type.type, .paths = paths, .overridden = {}};
+  const Context context{.origin = type.type, .paths = paths, .top = "the stage"};
   StageSpec stage = spec::parse_stage_object(spec::read_json(text, type.type), type, {}, context);
   if (stage.name.empty())
     stage.name = spec::stage_names(json::array({{{"use", type.type}}})).front();

@@ -28,7 +28,7 @@ ordered_json stage_schema(const StageType& type) {
   return schema;
 }
 
-// A known type first, so that a validator names the wrong parameter and not every type that fails.
+// The type is checked first, so that a validator reports the wrong parameter and not every type.
 ordered_json stages_schema(const Registry& registry) {
   ordered_json types = ordered_json::array();
   ordered_json cases = ordered_json::array();
@@ -55,7 +55,7 @@ ordered_json optimizer_schema() {
   for (const std::string& kind : spec::optimizer_kinds()) {
     ordered_json schema = spec::params_schema(spec::optimizer_params(kind));
     schema["properties"]["kind"] = {{"const", kind}};
-    // Without a kind it is the first one.
+    // Without a kind, it is the first one.
     if (kind != spec::optimizer_kinds().front()) schema["required"] = ordered_json::array({"kind"});
     kinds.push_back(std::move(schema));
   }
@@ -77,7 +77,7 @@ ordered_json train_schema(const Registry& registry) {
     step["description"] = type.doc;
     forms.push_back(std::move(step));
   }
-  return {{"description", "what is trained; absent: a callback of the library's user"},
+  return {{"description", "what is trained; absent: a callback given by the library's user"},
           {"oneOf", std::move(forms)}};
 }
 
@@ -103,7 +103,7 @@ std::string pipeline_schema(const Registry& registry) {
   properties["stages"] = stages_schema(registry);
   properties["train"] = train_schema(registry);
   properties["device"] = {{"type", "string"},
-                          {"pattern", spec::kDevicePattern},
+                          {"pattern", device_name_pattern()},
                           {"description", "where the training step runs"},
                           {"default", "auto"}};
   properties["emulate"] = spec::params_schema(spec::emulate_params());

@@ -1,4 +1,4 @@
-// A spec back to JSON: the whole of it, so that it parses to an equal spec.
+// Writes a whole spec as JSON that parses to an equal spec.
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/pipeline/file/param_json.hpp"
@@ -74,7 +74,7 @@ std::string to_json(const PipelineSpec& spec) {
   out["train"] = train_json(spec.train);
   out["device"] = spec.device;
   if (spec.emulate) out["emulate"] = emulate_json(*spec.emulate);
-  // A path out of the environment may hold bytes that are not UTF-8.
+  // A path from the environment may contain bytes that are not UTF-8.
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kColumns = 80;
 
-// `text` in lines of at most kColumns, all behind `indent` spaces; `first` stands before the first.
+// `text` wrapped at kColumns, indented by `indent`; `first` starts the first line.
 std::string wrapped(std::string first, std::size_t indent, std::string_view text) {
   std::string line = std::move(first);
   line.resize(std::max(line.size(), indent), ' ');
@@ -32,7 +32,7 @@ std::string wrapped(std::string first, std::size_t indent, std::string_view text
   return out + line + '\n';
 }
 
-// Categories in the order of a chain, others after them by name.
+// Categories in the order of a chain, then others by name.
 std::vector<std::string> categories_of(const Registry& registry) {
   std::vector<std::string> out;
   for (const char* category :
@@ -47,7 +47,7 @@ std::vector<std::string> categories_of(const Registry& registry) {
   return out;
 }
 
-// `|` would end a table's cell.
+// Escapes `|`, which would end a table cell.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -103,7 +103,7 @@ std::string stages_markdown(const Registry& registry) {
       "# Stages\n\nGenerated from the stages' own declarations; `cachebisect stages TYPE` prints "
       "the "
       "same for one stage.\nEvery parameter is a key of the stage's object in the pipeline file, "
-      "beside `\"use\"`.\n\n";
+      "alongside `\"use\"`.\n\n";
   for (const std::string& category : categories_of(registry)) {
     out += "## " + category + "\n\n";
     for (const StageType& type : registry.stages()) {

@@ -1,4 +1,4 @@
-// The documentation of stages, from their declarations: for the terminal and for docs/stages.md.
+// The documentation of stages from their declarations, for the terminal and for docs/stages.md.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace cachebisect {
 
-/// One stage for the terminal: what it does, its parameters with what they take and their defaults,
-/// an example. Lines of at most 80 columns, unless one word is longer; ends with a newline.
-CACHEBISECT_API std::string stage_text(const StageType& type);
+/// One stage for the terminal: what it does, its parameters with accepted values and defaults, and
+/// an example. Lines of at most 80 columns unless a word is longer; ends with a newline.
+CACHEBISECT_INTERNAL_API std::string stage_text(const StageType& type);
 
-/// All stages for the terminal, one line each, grouped by category.
-CACHEBISECT_API std::string stages_text(const Registry& registry);
+/// All stages for the terminal, one per line unless too long, grouped by category.
+CACHEBISECT_INTERNAL_API std::string stages_text(const Registry& registry);
 
 /// The whole of docs/stages.md: every stage, grouped by category.
-CACHEBISECT_API std::string stages_markdown(const Registry& registry);
+CACHEBISECT_INTERNAL_API std::string stages_markdown(const Registry& registry);
 
 }  // namespace cachebisect

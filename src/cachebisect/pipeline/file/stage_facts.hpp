@@ -1,5 +1,5 @@
-// What there is to say of a stage type, in words, for every form of its documentation. Internal to
-// the pipeline floor.
+// The facts about a stage type as text, for every form of its documentation. Internal to
+// pipeline/file.
 #pragma once
 
 #include <string>
@@ -17,12 +17,12 @@ struct ParamFacts {
 };
 
 struct StageFacts {
-  std::string kind;  ///< "sample stage; random: a new draw for each sample and epoch"
+  std::string kind;  ///< "sample stage; random, drawn anew for each sample and epoch"
   std::vector<ParamFacts> params;
   std::string example;  ///< a stage object of a pipeline file, on one line
 };
 
-/// Parameters in order of declaration, then `on_error` and `name`.
+/// Parameters in the order of declaration, then `on_error` and `name`.
 StageFacts facts_of(const StageType& type);
 
 }  // namespace cachebisect::spec

@@ -1,13 +1,13 @@
 #include "cachebisect/pipeline/file/stages.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/names.hpp"
+#include "cachebisect/pipeline/chain.hpp"
 #include "cachebisect/pipeline/file/param_json.hpp"
 #include "cachebisect/pipeline/file/tables.hpp"
 
@@ -16,21 +16,11 @@ namespace {
 
 using nlohmann::json;
 
-// The text of a member, or "" when there is none.
+// The text of a member; empty if there is none.
 std::string text_of(const json& object, const char* key) {
   if (!object.is_object()) return "";
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-// "read" for read.cifar10, "random_crop" for augment.random_crop.
-std::string default_name(const std::string& type) {
-  constexpr std::array<std::string_view, 4> kByCategory{"read", "decode", "collate", "copy"};
-  const std::size_t dot = type.find('.');
-  std::string category = type.substr(0, dot);
-  if (dot == std::string::npos || std::ranges::find(kByCategory, category) != kByCategory.end())
-    return category;
-  return type.substr(dot + 1);
 }
 
 std::string unused_name(const std::string& base, const std::set<std::string>& used) {
@@ -39,31 +29,31 @@ std::string unused_name(const std::string& base, const std::set<std::string>& us
   return name;
 }
 
-void check_name(const std::string& name, const Pointer& at, const Context& context) {
+void check_name(const std::string& name, const SettingPath& at, const Context& context) {
   if (!is_plain_name(name) || name.size() > kMaxNameLength) {
     context.fail(at, "must be 1 to " + std::to_string(kMaxNameLength) +
                          " characters of [a-z0-9_-], not " + quote(name));
   }
   if (std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; })) {
-    context.fail(at, "needs a character that is no digit (a number means the stage's place), not " +
+    context.fail(at, "needs a character that is not a digit (a number is a stage's place), not " +
                          quote(name));
   }
 }
 
-void check_unique_names(const json& stages, const Pointer& at, const Context& context) {
+void check_unique_names(const json& stages, const SettingPath& at, const Context& context) {
   std::map<std::string, std::size_t> first;
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const std::string name = text_of(stages[i], "name");
     if (name.empty()) continue;
     const auto [place, is_new] = first.emplace(name, i);
     if (is_new) continue;
-    context.fail(at.at(i).at("name"), "is " + quote(name) + ", which is the name of " +
-                                          at.at(place->second).text() +
-                                          " already; names are unique");
+    context.fail(at.at(i).at("name"), "is " + quote(name) + ", which is already the name of " +
+                                          context.place(at.at(place->second)) +
+                                          "; names are unique");
   }
 }
 
-const StageType& type_of(const json& object, const Registry& registry, const Pointer& at,
+const StageType& type_of(const json& object, const Registry& registry, const SettingPath& at,
                          const Context& context) {
   if (!object.is_object())
     context.fail(at, "must be an object {\"use\": TYPE, ...}, not " + clipped(object));
@@ -86,7 +76,7 @@ std::vector<std::string> keys_of(const StageType& type) {
   return keys;
 }
 
-void check_fields(const std::vector<std::string>& fields, const Pointer& at,
+void check_fields(const std::vector<std::string>& fields, const SettingPath& at,
                   const Context& context) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -110,7 +100,7 @@ std::vector<std::string> stage_names(const json& stages) {
   for (const json& stage : stages) {
     std::string name = text_of(stage, "name");
     if (name.empty()) {
-      const std::string base = default_name(text_of(stage, "use"));
+      const std::string base(base_stage_name(text_of(stage, "use")));
       if (!base.empty()) name = unused_name(base, used);
     }
     used.insert(name);
@@ -119,7 +109,7 @@ std::vector<std::string> stage_names(const json& stages) {
   return names;
 }
 
-StageSpec parse_stage_object(const json& object, const StageType& type, const Pointer& at,
+StageSpec parse_stage_object(const json& object, const StageType& type, const SettingPath& at,
                              const Context& context) {
   check_keys(object, keys_of(type), at, context);
   StageSpec stage;
@@ -143,7 +133,7 @@ StageSpec parse_stage_object(const json& object, const StageType& type, const Po
 
 std::vector<StageSpec> parse_stages(const json& stages, const Registry& registry,
                                     const Context& context) {
-  const Pointer at = Pointer().at("stages");
+  const SettingPath at = SettingPath().at("stages");
   if (!stages.is_array() || stages.empty() || stages.size() > kMaxStages) {
     context.fail(at, "must be a list of 1 to " + std::to_string(kMaxStages) + " stages, not " +
                          clipped(stages));

@@ -1,5 +1,7 @@
 #include "cachebisect/pipeline/file/tables.hpp"
 
+#include "cachebisect/protocol/settings.hpp"
+
 namespace cachebisect::spec {
 namespace {
 
@@ -11,6 +13,11 @@ ParamSpec integer(std::string name, std::string doc, std::int64_t default_value,
           .default_value = default_value,
           .minimum = minimum,
           .maximum = maximum};
+}
+
+ParamSpec count(const settings::Count& setting, std::int64_t default_value) {
+  return integer(std::string(setting.key), std::string(setting.doc), default_value,
+                 static_cast<double>(setting.min), static_cast<double>(setting.max));
 }
 
 ParamSpec boolean(std::string name, std::string doc, bool default_value) {
@@ -53,23 +60,17 @@ std::vector<ParamSpec> top_params() {
        .type = ParamType::string,
        .doc = "name of the pipeline in reports",
        .default_value = "pipeline"},
-      integer("seed", "seed of the order and of every random stage", 1, 0, 9007199254740992.0),
-      integer("batch_size", "samples in a batch", 32, 1, 1048576),
-      integer("prefetch", "batch slots beyond those being filled and used", 2, 0, kMaxPrefetch),
+      count(settings::kSeed, 1),
+      count(settings::kBatchSize, 32),
+      count(settings::kPrefetch, 2),
       boolean("shuffle", "a new order in each epoch", true),
       boolean("drop_last", "leave out the last, smaller batch of an epoch", true),
   };
 }
 
-std::vector<std::string> top_keys() {
-  return {"name",      "seed",   "batch_size", "workers", "prefetch", "shuffle",
-          "drop_last", "stages", "train",      "device",  "emulate"};
-}
+std::vector<std::string> top_keys() { return {settings::kKeys.begin(), settings::kKeys.end()}; }
 
-ParamSpec workers_param() {
-  return integer("workers", "loader threads; 0 loads inside the training thread", 0, 0,
-                 kMaxWorkers);
-}
+ParamSpec workers_param() { return count(settings::kWorkers, 0); }
 
 std::vector<ParamSpec> model_params() {
   return {
@@ -86,7 +87,7 @@ std::vector<ParamSpec> model_params() {
        .doc = "threads of the step on the cpu; absent: usable cores - workers, at least 1",
        .optional = true,
        .minimum = 1,
-       .maximum = kMaxWorkers},
+       .maximum = static_cast<double>(settings::kWorkers.max)},
   };
 }
 
@@ -123,7 +124,8 @@ std::vector<ParamSpec> emulate_params() {
       above_zero(number("step_ms", "milliseconds that a training step takes", 25, 0, 3600000)),
       above_zero(
           number("copy_gb_per_s", "host-to-device bandwidth in GB/s (10^9 bytes)", 12, 0, 1000000)),
-      number("copy_latency_us", "microseconds that a copy takes beside its bytes", 10, 0, 1000000),
+      number("copy_latency_us", "microseconds that a copy takes in addition to its bytes", 10, 0,
+             1000000),
       {.name = "jitter",
        .type = ParamType::jitter,
        .doc = "spread of the step's time around its mean"},

@@ -18,7 +18,8 @@ using nlohmann::json;
 constexpr const char* kForms =
     R"({"model": "lenet", ...}, {"kind": "callback"}, {"kind": "emulated"} or {"use": "my.step", ...})";
 
-OptimizerSpec parse_optimizer(const json& optimizer, const Pointer& at, const Context& context) {
+OptimizerSpec parse_optimizer(const json& optimizer, const SettingPath& at,
+                              const Context& context) {
   if (!optimizer.is_object())
     context.fail(at, "must be an object {\"kind\": ...}, not " + clipped(optimizer));
   OptimizerSpec out;
@@ -32,7 +33,7 @@ OptimizerSpec parse_optimizer(const json& optimizer, const Pointer& at, const Co
   return out;
 }
 
-TrainSpec parse_model(const json& train, const Pointer& at, const Context& context) {
+TrainSpec parse_model(const json& train, const SettingPath& at, const Context& context) {
   const std::vector<ParamSpec> specs = model_params();
   std::vector<std::string> keys = names_of(specs);
   keys.emplace_back("optimizer");
@@ -52,7 +53,7 @@ TrainSpec parse_model(const json& train, const Pointer& at, const Context& conte
   return out;
 }
 
-TrainSpec parse_kind(const json& train, const Pointer& at, const Context& context) {
+TrainSpec parse_kind(const json& train, const SettingPath& at, const Context& context) {
   const std::vector<ParamSpec> specs{train_kind_param(), sync_every_param()};
   check_keys(train, names_of(specs), at, context);
   const Params params = parse_params(train, specs, at, context);
@@ -63,7 +64,7 @@ TrainSpec parse_kind(const json& train, const Pointer& at, const Context& contex
   return out;
 }
 
-const TrainStepType& step_type(const json& use, const Registry& registry, const Pointer& at,
+const TrainStepType& step_type(const json& use, const Registry& registry, const SettingPath& at,
                                const Context& context) {
   if (!use.is_string())
     context.fail(at, "must be a training step's type, a string, not " + clipped(use));
@@ -75,7 +76,7 @@ const TrainStepType& step_type(const json& use, const Registry& registry, const 
   }
 }
 
-TrainSpec parse_plugin_step(const json& train, const Registry& registry, const Pointer& at,
+TrainSpec parse_plugin_step(const json& train, const Registry& registry, const SettingPath& at,
                             const Context& context) {
   const TrainStepType& type = step_type(train["use"], registry, at.at("use"), context);
   const bool declares_sync =
@@ -98,7 +99,7 @@ TrainSpec parse_plugin_step(const json& train, const Registry& registry, const P
 }  // namespace
 
 TrainSpec parse_train(const json& train, const Registry& registry, const Context& context) {
-  const Pointer at = Pointer().at("train");
+  const SettingPath at = SettingPath().at("train");
   if (!train.is_object())
     context.fail(at, std::string("must be ") + kForms + ", not " + clipped(train));
   const bool model = train.contains("model");
@@ -111,11 +112,11 @@ TrainSpec parse_train(const json& train, const Registry& registry, const Context
   if (use) return parse_plugin_step(train, registry, at, context);
   if (kind) return parse_kind(train, at, context);
   if (model) return parse_model(train, at, context);
-  context.fail(at, std::string("says not what to train; it must be ") + kForms);
+  context.fail(at, std::string("does not say what to train; it must be ") + kForms);
 }
 
 EmulateSpec parse_emulate(const json& emulate, const Context& context) {
-  const Pointer at = Pointer().at("emulate");
+  const SettingPath at = SettingPath().at("emulate");
   check_keys(emulate, names_of(emulate_params()), at, context);
   const Params params = parse_params(emulate, emulate_params(), at, context);
   return {.step_ms = params.number("step_ms"),

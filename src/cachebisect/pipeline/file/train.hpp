@@ -1,4 +1,4 @@
-// "train" and "emulate" of the pipeline file. Internal to the pipeline floor.
+// "train" and "emulate" of the pipeline file. Internal to pipeline/file.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

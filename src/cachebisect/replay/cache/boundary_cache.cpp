@@ -7,8 +7,8 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/replay/cache/cache_contents.hpp"
-#include "cachebisect/replay/cache/cache_plan.hpp"
 #include "cachebisect/replay/cache/cache_probe.hpp"
+#include "cachebisect/replay/cache/cache_size.hpp"
 
 namespace cachebisect {
 namespace {
@@ -45,9 +45,10 @@ struct BoundaryCache::State {
                                  const CacheBudget& budget) const;
   [[nodiscard]] double sample_limit(const ItemSizes& probed) const;
   [[nodiscard]] bool has_new_samples(std::uint64_t count) const;
-  /// Whether the budgets hold `count` samples more than `kept`, by what the present ones take.
+  /// Whether the budgets hold `count` samples in addition to `kept`, by the size of the present
+  /// ones.
   [[nodiscard]] bool budgets_hold(std::uint64_t count, std::uint64_t kept) const;
-  void fill_by_plan(Executor& loader, const std::stop_token& stop);
+  void fill_chosen(Executor& loader, const std::stop_token& stop);
   [[nodiscard]] bool replace(std::vector<SampleIndex> indices, Executor& loader,
                              const std::stop_token& stop);
   [[nodiscard]] CacheFacts facts(double began);
@@ -57,10 +58,10 @@ struct BoundaryCache::State {
   CopyOptions copy;
   std::unique_ptr<CacheContents> contents = empty();
   CacheNeeds limits;
-  double sample_bytes = 0;  ///< that cached samples may take; batches take the rest
-  CachePlan plan;
+  double sample_bytes = 0;  ///< limit of the cached samples; batches take the rest
+  CacheSize chosen;
   ContentSizes sizes;
-  std::uint64_t next = 0;  ///< sample of the first epoch that the next filling begins with
+  std::uint64_t next = 0;  ///< position in the first epoch where the next filling begins
 };
 
 CacheNeeds BoundaryCache::State::needs(const ItemSizes& probed, const Executor& loader,
@@ -77,7 +78,7 @@ CacheNeeds BoundaryCache::State::needs(const ItemSizes& probed, const Executor& 
     const bool on_host = pipeline.held(b) == Held::host;
     double& largest = on_host ? needs.largest_host_item_bytes : needs.largest_device_item_bytes;
     largest = std::max(largest, probed.bytes[b]);
-    // Memory of the cpu device is the host's; that of the emulated one takes no room anywhere.
+    // Memory of the cpu device is the host's; the emulated device takes no memory.
     double& sum = on_host || device.kind() == DeviceKind::cpu ? needs.host_bytes_per_sample
                                                               : needs.device_bytes_per_sample;
     sum += probed.bytes[b];
@@ -108,13 +109,14 @@ double BoundaryCache::State::sample_limit(const ItemSizes& probed) const {
          std::max(limits.host_bytes_per_sample, 1.0);
 }
 
-/// Chooses fewer samples than planned when they turn out larger than those that were probed.
-void BoundaryCache::State::fill_by_plan(Executor& loader, const std::stop_token& stop) {
+/// Reduces the number of samples if they are larger than the ones that were probed.
+void BoundaryCache::State::fill_chosen(Executor& loader, const std::stop_token& stop) {
   constexpr double fewer = 0.8;
   for (;;) {
-    if (contents->fill(first_indices(pipeline, plan.samples, 0), loader, stop, sample_bytes)) break;
+    if (contents->fill(first_indices(pipeline, chosen.samples, 0), loader, stop, sample_bytes))
+      break;
     contents = empty();
-    const std::uint64_t batches = plan.samples / batch();
+    const std::uint64_t batches = chosen.samples / batch();
     if (batches <= 1) {
       throw Error(ErrorKind::usage,
                   "the host budget of " +
@@ -123,10 +125,10 @@ void BoundaryCache::State::fill_by_plan(Executor& loader, const std::stop_token&
                       "the first ones; raise --cache-host or lower batch_size");
     }
     const auto kept = static_cast<std::uint64_t>(fewer * static_cast<double>(batches));
-    plan.samples = std::max<std::uint64_t>(1, kept) * batch();
-    plan.limited_by = "host budget";
+    chosen.samples = std::max<std::uint64_t>(1, kept) * batch();
+    chosen.limited_by = "host budget";
   }
-  next = plan.samples;
+  next = chosen.samples;
 }
 
 bool BoundaryCache::State::has_new_samples(std::uint64_t count) const {
@@ -141,12 +143,12 @@ bool BoundaryCache::State::budgets_hold(std::uint64_t count, std::uint64_t kept)
   const double times =
       static_cast<double>(count + kept) / static_cast<double>(contents->indices().size());
   if (host * times > limits.host_budget_bytes) return false;
-  // What the emulated device holds takes no room.
+  // The emulated device takes no memory.
   return device.kind() == DeviceKind::emulated || !limits.device_budget_bytes ||
          device_bytes * times <= *limits.device_budget_bytes;
 }
 
-/// True when `indices` are cached now; false when they took too much, and all is as before.
+/// True if `indices` are now cached; false, with the caches as before, if they took too much.
 bool BoundaryCache::State::replace(std::vector<SampleIndex> indices, Executor& loader,
                                    const std::stop_token& stop) {
   const std::uint64_t kept = contents->indices().size();
@@ -158,7 +160,7 @@ bool BoundaryCache::State::replace(std::vector<SampleIndex> indices, Executor& l
   }
   const auto present = contents->indices();
   std::vector<SampleIndex> before(present.begin(), present.end());
-  contents = std::move(fresh);  // what was cached makes room first
+  contents = std::move(fresh);  // frees the present contents first
   std::exception_ptr failure;
   try {
     if (contents->fill(std::move(indices), loader, stop, sample_bytes)) return true;
@@ -177,7 +179,7 @@ CacheFacts BoundaryCache::State::facts(double began) {
   sizes = contents->sizes();
   CacheFacts facts;
   facts.samples = contents->indices().size();
-  facts.limited_by = plan.limited_by;
+  facts.limited_by = chosen.limited_by;
   facts.bytes_host = sizes.bytes_host;
   facts.bytes_device = sizes.bytes_device;
   facts.item_bytes = sizes.item_bytes;
@@ -197,13 +199,13 @@ CacheFacts BoundaryCache::fill(Executor& loader, const CacheBudget& budget,
   constexpr std::uint64_t probe_batches = 2;
   const double began = monotonic_seconds();
   State& s = *state_;
-  s.contents = s.empty();  // what was cached before makes room first
+  s.contents = s.empty();  // frees the present contents first
   const std::vector<SampleIndex> probe = first_indices(s.pipeline, probe_batches * s.batch(), 0);
   const ItemSizes sizes = probe_items(s.pipeline, s.device, loader, probe, stop);
   s.limits = s.needs(sizes, loader, budget);
   s.sample_bytes = s.sample_limit(sizes);
-  s.plan = plan_cache(s.limits);
-  s.fill_by_plan(loader, stop);
+  s.chosen = choose_cache_size(s.limits);
+  s.fill_chosen(loader, stop);
   return s.facts(began);
 }
 

@@ -1,4 +1,4 @@
-// The caches that replay serves from: the same K samples at every boundary of a chain.
+// The caches that replay reads from: the same K samples at every boundary of a chain.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 namespace cachebisect {
 
 /// One pass of K distinct samples through the live chain fills every boundary. Items are dense and
-/// own their bytes: samples in an arena, host batches in the memory that batch slots have, device
-/// batches on the device (fields that a device stage passes on are shared with the boundary
-/// before). On the emulated device those have shapes and no bytes. One thread at a time.
-class CACHEBISECT_API BoundaryCache {
+/// own their bytes: samples in an arena, host batches in the same kind of memory as batch slots,
+/// device batches on the device (fields that a device stage passes on are shared with the boundary
+/// before it). On the emulated device they have shapes and no bytes. One thread at a time.
+class CACHEBISECT_INTERNAL_API BoundaryCache {
  public:
   /// Keeps references to all, which must outlive it.
   BoundaryCache(const Pipeline& pipeline, Device& device, const CopyOptions& copy);
@@ -27,15 +27,15 @@ class CACHEBISECT_API BoundaryCache {
   BoundaryCache(const BoundaryCache&) = delete;
   BoundaryCache& operator=(const BoundaryCache&) = delete;
 
-  /// Chooses K (plan_cache) and fills the caches through `loader`, which must be halted and is
-  /// halted afterwards. Throws Error(usage) when the budgets do not hold one batch, what the
+  /// Chooses K (choose_cache_size) and fills the caches through `loader`, which must be halted and
+  /// is halted afterwards. Throws Error(usage) if the budgets do not hold one batch, what the
   /// pipeline throws, and Error(interrupted) on `stop`.
   CacheFacts fill(Executor& loader, const CacheBudget& budget, const std::stop_token& stop);
 
   /// Fills the caches with the next `samples` samples of the data set, in whole batches (0: as many
-  /// as before). None when the data set has no others or the budgets do not hold them: all is as
-  /// before. Where the budgets do not hold old and new ones together the old ones are freed first,
-  /// and loaded again should the new ones fail. Throws as fill().
+  /// as before). Returns empty, with the caches unchanged, if the data set has no others or the
+  /// budgets do not hold them. If the budgets do not hold old and new samples together, the old
+  /// ones are freed first, and loaded again if the new ones fail. Throws as fill().
   std::optional<CacheFacts> refill(Executor& loader, std::uint64_t samples,
                                    const std::stop_token& stop);
 
@@ -48,7 +48,7 @@ class CACHEBISECT_API BoundaryCache {
   [[nodiscard]] HostCacheView host(std::size_t boundary) const;
   /// Of a boundary held on the device.
   [[nodiscard]] std::span<const DeviceBatch> device(std::size_t boundary) const;
-  /// True when the caches of `boundary` still hold what was put in; device memory that the host
+  /// True if the cache of `boundary` is unchanged since it was filled; device memory that the host
   /// cannot read counts as unchanged.
   [[nodiscard]] bool intact(std::size_t boundary) const;
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "cachebisect/base/clock.hpp"
+#include "cachebisect/executor/load_guard.hpp"
 #include "cachebisect/replay/cache/content_hash.hpp"
 #include "cachebisect/replay/loop/device_chain.hpp"
-#include "cachebisect/replay/loop/load_guard.hpp"
 
 namespace cachebisect {
 namespace {
@@ -36,32 +36,32 @@ void copy_host_batch(const HostBatch& from, OwnedHostBatch& to) {
   }
 }
 
-/// Seconds that one sample costs when it is served by a look at its cached fields.
+/// Seconds per sample for making a view of its cached fields.
 double serving_seconds(std::span<const Sample> samples) {
-  Sample look;
+  Sample view;
   const double begin = monotonic_seconds();
-  for (const Sample& sample : samples) look.begin_from(sample);
+  for (const Sample& sample : samples) view.begin_from(sample);
   return (monotonic_seconds() - begin) / static_cast<double>(samples.size());
 }
 
-/// Bytes of the items of one boundary.
-class Bytes {
+/// Sizes in bytes of the items of one boundary.
+class ItemBytes {
  public:
   void add(std::size_t bytes) {
     const auto value = static_cast<double>(bytes);
-    least_ = count_ == 0 ? value : std::min(least_, value);
-    most_ = std::max(most_, value);
+    min_ = count_ == 0 ? value : std::min(min_, value);
+    max_ = std::max(max_, value);
     sum_ += value;
     ++count_;
   }
   [[nodiscard]] double sum() const { return sum_; }
   [[nodiscard]] bool vary() const {
-    return count_ > 0 && most_ - least_ > kVaries * sum_ / static_cast<double>(count_);
+    return count_ > 0 && max_ - min_ > kVaries * sum_ / static_cast<double>(count_);
   }
 
  private:
-  double least_ = 0;
-  double most_ = 0;
+  double min_ = 0;
+  double max_ = 0;
   double sum_ = 0;
   std::size_t count_ = 0;
 };
@@ -98,21 +98,21 @@ bool CacheContents::load(Executor& loader, double sample_bytes, const std::stop_
   const std::size_t batches = indices_.size() / static_cast<std::size_t>(pipeline_.batch_size());
   std::atomic<double> taken{0};
   const auto too_much = [&] { return taken.load(std::memory_order_relaxed) > sample_bytes; };
-  LoadPlan plan;
-  plan.indices = indices_;
-  plan.observe = false;
-  // Workers run ahead into the list's second round, which is not for us.
-  plan.on_sample = [&](std::size_t stage, std::uint64_t position, const Sample& sample) {
+  LoadRequest request;
+  request.indices = indices_;
+  request.observe = false;
+  // Workers run ahead into a second pass over the list, which is not cached.
+  request.on_sample = [&](std::size_t stage, std::uint64_t position, const Sample& sample) {
     if (position >= indices_.size() || too_much()) return;
     taken.fetch_add(static_cast<double>(sample.byte_size()), std::memory_order_relaxed);
     store_sample(sample, samples_[stage][position], arena_);
   };
-  plan.on_batch = [this](std::size_t stage, std::uint64_t sequence, const HostBatch& batch) {
+  request.on_batch = [this](std::size_t stage, std::uint64_t sequence, const HostBatch& batch) {
     auto& owned = host_batches_[stage].owned;
     if (sequence < owned.size()) copy_host_batch(batch, owned[sequence]);
   };
   {
-    const LoadGuard running(loader, plan);
+    const LoadGuard running(loader, request);
     for (std::size_t i = 0; i < batches && !too_much(); ++i) {
       loader.release(loader.next(stop), nullptr);
     }
@@ -124,7 +124,7 @@ bool CacheContents::load(Executor& loader, double sample_bytes, const std::stop_
 void CacheContents::fill_device() {
   const auto& stages = pipeline_.stages();
   const std::size_t copied = pipeline_.copy_position() + 1;
-  const std::vector<HostBatch>& host = host_batches_[pipeline_.copy_position()].looks;
+  const std::vector<HostBatch>& host = host_batches_[pipeline_.copy_position()].views;
   const std::unique_ptr<Stream> stream = device_.make_stream();
   for (std::size_t b = copied; b < boundaries(); ++b) {
     device_batches_[b].resize(host.size(), device_.device_memory());
@@ -148,13 +148,13 @@ std::vector<std::uint64_t> CacheContents::hashes_of(std::size_t boundary) const 
   std::vector<std::uint64_t> all;
   if (pipeline_.held(boundary) == Held::device) {
     if (device_.kind() != DeviceKind::cpu) return all;
-    for (const DeviceBatch& batch : device_batches_[boundary].looks) {
+    for (const DeviceBatch& batch : device_batches_[boundary].views) {
       all.push_back(content_hash(batch));
     }
     return all;
   }
   for (const Sample& sample : samples_[boundary]) all.push_back(content_hash(sample));
-  for (const HostBatch& batch : host_batches_[boundary].looks) all.push_back(content_hash(batch));
+  for (const HostBatch& batch : host_batches_[boundary].views) all.push_back(content_hash(batch));
   return all;
 }
 
@@ -164,7 +164,7 @@ ContentSizes CacheContents::sizes() const {
   sizes.serve_seconds_per_sample.assign(boundaries(), 0);
   sizes.bytes_host = static_cast<double>(arena_.bytes());
   for (std::size_t b = 1; b < boundaries(); ++b) {
-    Bytes bytes;
+    ItemBytes bytes;
     for (const Sample& sample : samples_[b]) bytes.add(sample.byte_size());
     for (const auto& batch : host_batches_[b].owned) {
       bytes.add(batch.batch.byte_size());
@@ -176,7 +176,7 @@ ContentSizes CacheContents::sizes() const {
     }
     sizes.item_bytes[b] = bytes.sum() / static_cast<double>(indices_.size());
     sizes.vary = sizes.vary || bytes.vary();
-    // Batches are handed over by pointer, at no cost a sample.
+    // Batches are handed over by pointer, at no cost per sample.
     if (!samples_[b].empty()) sizes.serve_seconds_per_sample[b] = serving_seconds(samples_[b]);
   }
   return sizes;

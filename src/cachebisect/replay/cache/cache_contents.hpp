@@ -15,23 +15,23 @@
 
 namespace cachebisect {
 
-/// Batches with the memory behind them; `looks` is what is handed out.
+/// Batches with the memory behind them, and the views that are handed out.
 template <class BatchType>
 struct BatchStore {
   std::vector<OwnedBatch<BatchType>> owned;
-  std::vector<BatchType> looks;
+  std::vector<BatchType> views;
 
   void resize(std::size_t count, const std::shared_ptr<MemoryResource>& memory) {
     owned.reserve(count);
     for (std::size_t i = 0; i < count; ++i) owned.emplace_back(memory);
   }
   void seal() {
-    looks.clear();
-    for (const auto& item : owned) looks.push_back(item.batch);
+    views.clear();
+    for (const auto& item : owned) views.push_back(item.batch);
   }
 };
 
-/// What a filling turned out to take.
+/// Measured sizes of a filling.
 struct ContentSizes {
   double bytes_host = 0;                         ///< of the boundaries held on the host
   double bytes_device = 0;                       ///< of those held on the device
@@ -47,9 +47,9 @@ class CacheContents {
   CacheContents(const Pipeline& pipeline, Device& device, const CopyOptions& copy)
       : pipeline_(pipeline), device_(device), copy_(copy) {}
 
-  /// Loads whole batches of `indices` through `loader`, which must be halted and is so afterwards.
-  /// False when the samples took more than `sample_bytes`: nothing is cached then. Throws what the
-  /// pipeline throws and Error(interrupted).
+  /// Loads whole batches of `indices` through `loader`, which must be halted and is halted
+  /// afterwards. False, with nothing cached, if the samples took more than `sample_bytes`. Throws
+  /// what the pipeline throws and Error(interrupted).
   [[nodiscard]] bool fill(std::vector<SampleIndex> indices, Executor& loader,
                           const std::stop_token& stop,
                           double sample_bytes = std::numeric_limits<double>::infinity());
@@ -57,10 +57,10 @@ class CacheContents {
   [[nodiscard]] bool filled() const noexcept { return !hashes_.empty(); }
   [[nodiscard]] std::span<const SampleIndex> indices() const noexcept { return indices_; }
   [[nodiscard]] HostCacheView host(std::size_t boundary) const {
-    return {samples_.at(boundary), host_batches_.at(boundary).looks};
+    return {samples_.at(boundary), host_batches_.at(boundary).views};
   }
   [[nodiscard]] std::span<const DeviceBatch> device(std::size_t boundary) const {
-    return device_batches_.at(boundary).looks;
+    return device_batches_.at(boundary).views;
   }
   [[nodiscard]] bool intact(std::size_t boundary) const {
     return hashes_of(boundary) == hashes_.at(boundary);

@@ -3,14 +3,14 @@
 #include <atomic>
 
 #include "cachebisect/base/clock.hpp"
+#include "cachebisect/executor/load_guard.hpp"
 #include "cachebisect/pipeline/sampler.hpp"
 #include "cachebisect/replay/loop/device_chain.hpp"
-#include "cachebisect/replay/loop/load_guard.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// Bytes at the boundaries on the device, learnt from one host batch.
+/// Bytes at the boundaries on the device, measured on one host batch.
 void measure_device(const Pipeline& pipeline, Device& device, const HostBatch& host,
                     std::vector<double>& bytes) {
   const auto& stages = pipeline.stages();
@@ -40,14 +40,14 @@ ItemSizes probe_items(const Pipeline& pipeline, Device& device, Executor& loader
   const std::size_t boundaries = pipeline.stages().size() + 1;
   std::vector<std::atomic<std::uint64_t>> bytes(boundaries);
   std::vector<std::atomic<std::uint64_t>> counts(boundaries);
-  LoadPlan plan;
-  plan.indices = indices;
-  plan.observe = false;
-  plan.on_sample = [&](std::size_t stage, std::uint64_t /*position*/, const Sample& sample) {
+  LoadRequest request;
+  request.indices = indices;
+  request.observe = false;
+  request.on_sample = [&](std::size_t stage, std::uint64_t /*position*/, const Sample& sample) {
     bytes[stage].fetch_add(sample.byte_size(), std::memory_order_relaxed);
     counts[stage].fetch_add(1, std::memory_order_relaxed);
   };
-  plan.on_batch = [&](std::size_t stage, std::uint64_t /*sequence*/, const HostBatch& batch) {
+  request.on_batch = [&](std::size_t stage, std::uint64_t /*sequence*/, const HostBatch& batch) {
     bytes[stage].fetch_add(batch.byte_size(), std::memory_order_relaxed);
     counts[stage].fetch_add(static_cast<std::uint64_t>(batch.size), std::memory_order_relaxed);
   };
@@ -56,7 +56,7 @@ ItemSizes probe_items(const Pipeline& pipeline, Device& device, Executor& loader
   const auto batches = indices.size() / static_cast<std::size_t>(pipeline.batch_size());
   double loading = 0;
   {
-    const LoadGuard running(loader, plan);
+    const LoadGuard running(loader, request);
     for (std::size_t i = 0; i < batches; ++i) {
       const double begin = monotonic_seconds();
       const ReadyBatch ready = loader.next(stop);

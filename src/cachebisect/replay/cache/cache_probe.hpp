@@ -1,4 +1,4 @@
-// A short live run that learns what one sample takes at every boundary, in bytes and in time.
+// A short live run that measures the size of a sample at every boundary and the time to load one.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 namespace cachebisect {
 
 struct ItemSizes {
-  std::vector<double> bytes;  ///< of one sample, mean, one a boundary 0..n; 0 at boundary 0
+  std::vector<double> bytes;  ///< mean of one sample, by boundary 0..n; 0 at boundary 0
   double seconds_per_sample = 0;
 };
 
@@ -20,8 +20,8 @@ struct ItemSizes {
 ItemSizes probe_items(const Pipeline& pipeline, Device& device, Executor& loader,
                       std::span<const SampleIndex> indices, const std::stop_token& stop);
 
-/// `count` samples as the first epoch has them, from place `first` on and round its end; samples
-/// come again only where the data set is smaller than `count`.
+/// `count` samples in the order of the first epoch, from position `first` on, wrapping around at
+/// its end; samples repeat only if the data set is smaller than `count`.
 std::vector<SampleIndex> first_indices(const Pipeline& pipeline, std::uint64_t count,
                                        std::uint64_t first);
 

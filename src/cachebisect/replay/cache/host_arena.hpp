@@ -1,4 +1,4 @@
-// Host memory for cached samples, handed out piece by piece.
+// Host memory for cached samples, allocated in pieces.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 namespace cachebisect {
 
 /// Pieces live until the arena is destroyed. take() is thread safe, bytes() is not.
-class CACHEBISECT_API HostArena {
+class CACHEBISECT_INTERNAL_API HostArena {
  public:
   HostArena() = default;
   ~HostArena();
   HostArena(const HostArena&) = delete;
   HostArena& operator=(const HostArena&) = delete;
 
-  /// `bytes` zeroed bytes, aligned to MemoryResource::kAlignment. Throws Error(data) when there is
-  /// no memory left.
+  /// `bytes` zeroed bytes, aligned to MemoryResource::kAlignment. Throws Error(data) if no memory
+  /// is left.
   [[nodiscard]] std::byte* take(std::size_t bytes);
   /// Bytes handed out.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }

@@ -1,18 +1,40 @@
-// Finds the stage that writes its input, once a cache is seen to have changed.
+// Detects a stage or training step that writes its input: the caches no longer hold what was put
+// in.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/replay/cache/boundary_cache.hpp"
 
 namespace cachebisect {
 
-/// Throws Error(data) that names who changed the cached output of `boundary` when it is not what
-/// was put in: the stage, where running the sample stages one by one on copies shows it, else those
-/// that can have done it. `step` is the training step's name.
-void check_untouched(const Pipeline& pipeline, const BoundaryCache& cache, std::size_t boundary,
-                     const std::string& step);
+/// Checks a boundary's cache after its first replay, and one boundary every few rounds. A check
+/// throws Error(data) if the cache has changed. The message names the stage if running the sample
+/// stages one by one on copies shows it, else all that may have done it. One thread at a time.
+class InputGuard {
+ public:
+  /// Keeps references to both. `step` is the training step's name.
+  InputGuard(const Pipeline& pipeline, const BoundaryCache& cache, std::string step);
+
+  /// The caches have been filled anew.
+  void caches_filled();
+  /// A block has been replayed from `boundary`.
+  void after_replay(std::size_t boundary);
+  void begin_round();
+
+ private:
+  void check(std::size_t boundary) const;
+
+  const Pipeline* pipeline_;
+  const BoundaryCache* cache_;
+  std::string step_;
+  std::vector<bool> replayed_;  ///< by boundary
+  std::uint64_t rounds_ = 0;
+  std::size_t next_ = 1;
+};
 
 }  // namespace cachebisect

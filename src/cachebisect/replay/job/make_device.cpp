@@ -1,26 +1,12 @@
-#include <charconv>
-#include <string>
-#include <string_view>
+#include "cachebisect/replay/job/make_device.hpp"
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/protocol/device_kind.hpp"
 
 namespace cachebisect {
 namespace {
 
-constexpr std::string_view kCuda = "cuda";
-
-int cuda_ordinal(const std::string& name) {
-  if (name == kCuda) return 0;
-  const char* first = name.data() + kCuda.size() + 1;
-  const char* last = name.data() + name.size();
-  int ordinal = -1;
-  if (name[kCuda.size()] == ':') {
-    const auto [end, failure] = std::from_chars(first, last, ordinal);
-    if (failure == std::errc{} && end == last && ordinal >= 0) return ordinal;
-  }
-  throw Error(ErrorKind::usage, "device '" + name + "' is not known; use cuda or cuda:N, N from 0");
-}
+DeviceKind best_kind() { return cuda_device_count() > 0 ? DeviceKind::cuda : DeviceKind::cpu; }
 
 std::shared_ptr<Device> emulated(const PipelineSpec& spec) {
   const EmulateSpec emulate = spec.emulate.value_or(EmulateSpec{});
@@ -30,13 +16,20 @@ std::shared_ptr<Device> emulated(const PipelineSpec& spec) {
 }  // namespace
 
 std::shared_ptr<Device> make_device(const PipelineSpec& spec) {
-  const std::string& name = spec.device;
-  if (name == "auto") return cuda_device_count() > 0 ? make_cuda_device(0) : make_cpu_device();
-  if (name == "cpu") return make_cpu_device();
-  if (name == "emulated") return emulated(spec);
-  if (name.starts_with(kCuda)) return make_cuda_device(cuda_ordinal(name));
-  throw Error(ErrorKind::usage,
-              "device '" + name + "' is not known; use auto, cpu, cuda, cuda:N or emulated");
+  const auto name = parse_device_name(spec.device);
+  if (!name) {
+    throw Error(ErrorKind::usage,
+                "device '" + spec.device + "' is not known; use " + device_names());
+  }
+  switch (name->kind.value_or(best_kind())) {
+    case DeviceKind::cpu:
+      return make_cpu_device();
+    case DeviceKind::cuda:
+      return make_cuda_device(name->ordinal);
+    case DeviceKind::emulated:
+      return emulated(spec);
+  }
+  throw Error(ErrorKind::internal, "make_device(): unknown kind of device");
 }
 
 }  // namespace cachebisect

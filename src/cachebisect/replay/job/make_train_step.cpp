@@ -1,22 +1,14 @@
-#include <algorithm>
-#include <cmath>
+#include "cachebisect/replay/job/make_train_step.hpp"
+
+#include <string>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/machine.hpp"
-#include "cachebisect/pipeline/registry.hpp"
-#include "cachebisect/replay/job/train_threads.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/train/train_threads.hpp"
 
 namespace cachebisect {
 
-int train_threads(const TrainSpec& train, int workers) {
-  if (train.threads) return *train.threads;
-  const int usable = static_cast<int>(std::floor(probe_machine().usable_cpus));
-  return std::max(1, usable - workers);
-}
-
 std::shared_ptr<TrainStep> make_train_step(const Pipeline& pipeline, Device& device, int workers,
-                                           const Registry& registry) {
+                                           const Registry* registry) {
   const PipelineSpec& spec = pipeline.spec();
   if (device.kind() == DeviceKind::emulated) {
     return make_emulated_step(spec.emulate.value_or(EmulateSpec{}), spec.seed);
@@ -33,7 +25,11 @@ std::shared_ptr<TrainStep> make_train_step(const Pipeline& pipeline, Device& dev
       return make_model_step(request);
     }
     case TrainSpec::Kind::plugin:
-      return registry.train_step(spec.train.use).make(spec.train.params);
+      if (registry == nullptr) {
+        throw Error(ErrorKind::usage, "train.use: there is no registry to find '" + spec.train.use +
+                                          "' in; pass one, or the step");
+      }
+      return registry->train_step(spec.train.use).make(spec.train.params);
     case TrainSpec::Kind::emulated:
       throw Error(ErrorKind::usage,
                   "train: an emulated step needs the emulated device, and this one is '" +

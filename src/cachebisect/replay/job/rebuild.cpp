@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
+#include "cachebisect/replay/job/make_device.hpp"
+#include "cachebisect/replay/job/make_train_step.hpp"
 
 namespace cachebisect {
 namespace {
@@ -27,7 +29,7 @@ class Rebuild {
     const bool other_workers = overrides.contains("workers") && spec.workers != kAutoWorkers;
     const int workers = other_workers ? spec.workers : workers_;
     if (needs_step(variant, device, workers)) {
-      variant.step = make_train_step(variant.pipeline, device, workers, *registry_);
+      variant.step = make_train_step(variant.pipeline, device, workers, registry_);
     }
     return variant;
   }

@@ -1,4 +1,4 @@
-// A pipeline made anew with some of its values changed, to run what would happen.
+// Makes a pipeline anew with some of its values changed, to run a what-if.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,10 @@
 namespace cachebisect {
 
 /// For ReplayOptions::rebuild: applies overrides to the pipeline's spec as `--set` does. Device and
-/// step are made anew only where the overrides reach them, and a step of the caller's own never.
-/// What it returns throws Error(usage) naming the path that is wrong, and what
+/// step are made anew only if the overrides affect them; a step that the caller made is kept. The
+/// returned function throws Error(usage) naming the path that is wrong, and what
 /// Pipeline::from_spec() throws. Keeps a reference to `registry`. `workers`: resolved.
-CACHEBISECT_API std::function<PipelineVariant(const Overrides&)> make_rebuild(
+CACHEBISECT_INTERNAL_API std::function<PipelineVariant(const Overrides&)> make_rebuild(
     const Pipeline& pipeline, std::shared_ptr<Device> device, int workers,
     const Registry& registry);
 

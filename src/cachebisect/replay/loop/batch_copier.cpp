@@ -12,7 +12,8 @@ BatchCopier::BatchCopier(Executor& loader, Device& device, Stream& compute, std:
       compute_(&compute),
       blocking_(!(options.pinned && options.non_blocking)),
       ahead_(blocking_ ? 0 : static_cast<std::uint64_t>(options.prefetch)),
-      // A copy may be `ahead` batches before a step that is `places` steps before what is done.
+      // Copies run up to `ahead` batches ahead of the steps, and up to `places` steps are in
+      // flight.
       timer_(device, 2 * places) {
   if (ahead_ > 0) copy_stream_ = device.make_stream();
   places_.reserve(places);
@@ -34,7 +35,7 @@ Event* BatchCopier::slot_event(int slot) {
 void BatchCopier::copy(const ReadyBatch& ready, std::uint64_t number, const Event* free_after) {
   Place& to = place(number);
   Stream& stream = copy_stream_ ? *copy_stream_ : *compute_;
-  // On the compute stream whatever read this buffer is ahead of the copy anyway.
+  // On the compute stream, the step that read this buffer precedes the copy anyway.
   if (copy_stream_ && free_after != nullptr) device_->wait(stream, *free_after);
   const double began = blocking_ ? monotonic_seconds() : 0;
   timer_.begin(stream);

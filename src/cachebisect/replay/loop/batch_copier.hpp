@@ -13,8 +13,8 @@
 
 namespace cachebisect {
 
-/// From the calling thread on the compute stream, or, when pinned, non-blocking and prefetch >= 1,
-/// on a stream of its own up to `prefetch` batches ahead. Used by the training thread alone.
+/// On the compute stream or, if pinned, non-blocking and prefetch >= 1, on a separate stream up to
+/// `prefetch` batches ahead. Used only by the training thread.
 class BatchCopier {
  public:
   /// Keeps references to all. `places`: device buffers.
@@ -22,19 +22,19 @@ class BatchCopier {
               const CopyOptions& options);
 
   void begin(bool observed);
-  /// Batches that may be copied beyond that of the current step; 0 without a stream of its own.
+  /// Batches that may be copied ahead of the current step; 0 without a separate stream.
   [[nodiscard]] std::uint64_t ahead() const noexcept { return ahead_; }
   [[nodiscard]] std::size_t places() const noexcept { return places_.size(); }
-  /// Copies into buffer `number` % places() once `free_after` (may be null) has happened, and gives
-  /// the slot back to the loader.
+  /// Copies into buffer `number` % places() after `free_after` (may be null), and gives the slot
+  /// back to the loader.
   void copy(const ReadyBatch& ready, std::uint64_t number, const Event* free_after);
-  /// True when that copy is done.
+  /// True if that copy is done.
   [[nodiscard]] bool copied(std::uint64_t number);
   /// The batch, ready for work that is queued on the compute stream from now on.
   const DeviceBatch& batch(std::uint64_t number);
   /// Seconds since begin() that the calling thread waited for blocking copies.
   [[nodiscard]] double waited_seconds() const noexcept { return waited_seconds_; }
-  /// What the copies took; all that a step used are done.
+  /// Time of the copies; call when the device has done the block's steps.
   [[nodiscard]] DeviceTime time() { return timer_.total(); }
 
  private:
@@ -53,7 +53,7 @@ class BatchCopier {
   std::uint64_t ahead_;
   std::unique_ptr<Stream> copy_stream_;  ///< null: copies go on the compute stream
   std::vector<Place> places_;
-  std::vector<std::unique_ptr<Event>> slot_events_;  ///< one a ring slot: its copy is done
+  std::vector<std::unique_ptr<Event>> slot_events_;  ///< by ring slot: its copy is done
   DeviceTimer timer_;
   double waited_seconds_ = 0;
 };

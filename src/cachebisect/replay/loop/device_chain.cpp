@@ -14,7 +14,7 @@ void copy_batch(const HostBatch& from, OwnedDeviceBatch& to, Device& device, Str
     const BatchField& field = from.fields[i];
     const TensorView target =
         to.resize_field(i, field.name, field.tensor.dtype, field.tensor.shape);
-    // One wait is enough: the fields are in one stream.
+    // One wait is enough: all fields are in one stream.
     const bool last = i + 1 == from.fields.size();
     device.copy_to_device(target.data, field.tensor.data, field.tensor.byte_size(), stream,
                           blocking && last);

@@ -1,4 +1,4 @@
-// What happens to a batch between the host and the training step: the copy, then the device stages.
+// The way of a batch from the host to the training step: the copy, then the device stages.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,26 @@
 
 namespace cachebisect {
 
-/// Enqueues the copy of every field of `from` into `to`, in memory of `to`'s device. With
-/// `blocking` returns when it is done. On the emulated device `to` has shapes, and nobody may touch
-/// its bytes.
-CACHEBISECT_API void copy_batch(const HostBatch& from, OwnedDeviceBatch& to, Device& device,
-                                Stream& stream, bool blocking);
+/// Enqueues the copy of every field of `from` into `to`. With `blocking`, returns when it is done.
+/// On the emulated device `to` has shapes, and its bytes must not be accessed.
+CACHEBISECT_INTERNAL_API void copy_batch(const HostBatch& from, OwnedDeviceBatch& to,
+                                         Device& device, Stream& stream, bool blocking);
 
-/// The device stages of a chain with one output buffer each. Reusing that buffer is safe because
-/// all work on it is queued on one stream. One thread at a time.
-class CACHEBISECT_API DeviceChain {
+/// The device stages of a chain, with one output buffer each. Reusing the buffers is safe because
+/// all work on them is queued on one stream. One thread at a time.
+class CACHEBISECT_INTERNAL_API DeviceChain {
  public:
-  /// Keeps references to both, which must outlive it.
-  /// At most `runs` runs are in flight on the device.
+  /// Keeps references to both, which must outlive it. `runs`: maximum in flight on the device.
   DeviceChain(const Pipeline& pipeline, Device& device, std::size_t runs);
 
-  /// Begins a block; what each stage takes is measured when `observed`.
+  /// Begins a block; each stage is timed if `observed`.
   void begin(bool observed);
-  /// Enqueues the stages after boundary `from` up to boundary `to` (from >= that after the copy)
-  /// and returns the last one's output: `input` itself when there are none. Valid until that stage
+  /// Enqueues the stages after boundary `from` up to boundary `to` (`from` is after the copy) and
+  /// returns the last one's output, or `input` itself if there are none. Valid until that stage
   /// runs again.
   const DeviceBatch& run(const DeviceBatch& input, std::size_t from, std::size_t to,
                          Stream& stream);
-  /// What each stage took since begin(), which the device must have done.
+  /// Time of each stage since begin(); the device must have done all work.
   [[nodiscard]] std::vector<DeviceTime> times();
 
  private:
@@ -49,9 +47,9 @@ class CACHEBISECT_API DeviceChain {
   std::vector<Link> links_;
 };
 
-/// One device stage, its errors named.
-CACHEBISECT_API void run_device_stage(const DeviceStage& stage, std::string_view name,
-                                      const DeviceBatch& input, OwnedDeviceBatch& out,
-                                      Device& device, Stream& stream);
+/// Runs one device stage; its errors carry the stage's name.
+CACHEBISECT_INTERNAL_API void run_device_stage(const DeviceStage& stage, std::string_view name,
+                                               const DeviceBatch& input, OwnedDeviceBatch& out,
+                                               Device& device, Stream& stream);
 
 }  // namespace cachebisect

@@ -23,8 +23,8 @@ void HandOverFeed::begin(std::uint64_t /*steps*/) { reset_starved(); }
 const DeviceBatch* HandOverFeed::acquire(std::uint64_t /*step*/, const std::stop_token& stop) {
   ready_ = paced_ ? loader().try_next() : wait_for_batch(stop);
   if (ready_.batch == nullptr) return nullptr;
-  static_cast<Batch&>(look_) = *ready_.batch;
-  return &look_;
+  static_cast<Batch&>(view_) = *ready_.batch;
+  return &view_;
 }
 
 void HandOverFeed::submitted(std::uint64_t /*step*/) {
@@ -68,7 +68,7 @@ void PacedCopyFeed::copy_ready(std::uint64_t step) {
   if (ready.batch == nullptr) return;
   const bool fresh = copied_ < copier_->places();
   const std::uint64_t last_use = used_at_[copied_ % copier_->places()];
-  // The events of older steps stand for later ones by now, and those steps are done.
+  // The events of older steps have been reused, and those steps are done.
   const bool kept = !fresh && last_use + steps_->size() > step;
   copier_->copy(ready, copied_, kept ? &steps_->of(last_use) : nullptr);
   ++copied_;

@@ -1,4 +1,4 @@
-// Where the training loop gets the loader's batches on the device: handed over, copied, dropped.
+// The ways of the loader's batches to the training loop: handed over, copied or dropped.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace cachebisect {
 
-/// Events behind the last `size()` training steps; a device buffer is free when the step that read
-/// it is done. Step i is kept until step i + size() is recorded.
+/// Completion events of the last `size()` training steps; a device buffer is free when the step
+/// that read it is done. Step i is kept until step i + size() is recorded.
 class StepEvents {
  public:
   StepEvents(Device& device, std::size_t count);
@@ -25,7 +25,7 @@ class StepEvents {
   std::vector<std::unique_ptr<Event>> events_;
 };
 
-/// Takes the loader's batches in order, step by step. Called by the training thread alone.
+/// Takes the loader's batches in order, step by step. Called only by the training thread.
 class DeviceFeed {
  public:
   explicit DeviceFeed(Executor& loader) : loader_(&loader) {}
@@ -34,8 +34,8 @@ class DeviceFeed {
   virtual ~DeviceFeed();
   /// Begins a block of `steps` steps.
   virtual void begin(std::uint64_t steps) = 0;
-  /// The loader's batch that goes with step `step`, ready for work queued on the compute stream;
-  /// null where none reaches the device. Throws what the loader throws.
+  /// The loader's batch for step `step`, ready for work queued on the compute stream; null if no
+  /// batch reaches the device. Throws what the loader throws.
   virtual const DeviceBatch* acquire(std::uint64_t step, const std::stop_token& stop) = 0;
   /// Step `step` has been queued and its event recorded.
   virtual void submitted(std::uint64_t step) = 0;
@@ -44,7 +44,7 @@ class DeviceFeed {
   [[nodiscard]] Executor& loader() const noexcept { return *loader_; }
 
  protected:
-  /// The loader's next batch; the wait is counted.
+  /// The loader's next batch; counts the wait.
   ReadyBatch wait_for_batch(const std::stop_token& stop);
   void reset_starved() noexcept { starved_seconds_ = 0; }
 
@@ -53,8 +53,8 @@ class DeviceFeed {
   double starved_seconds_ = 0;
 };
 
-/// The device reads host memory itself (cpu): the slot is handed over, and goes back after the
-/// step. Paced: only a slot that is ready, without waiting.
+/// For a device that reads host memory itself (cpu): hands over the slot and gives it back after
+/// the step. Paced: takes only a slot that is ready, without waiting.
 class HandOverFeed final : public DeviceFeed {
  public:
   HandOverFeed(Executor& loader, bool paced) : DeviceFeed(loader), paced_(paced) {}
@@ -65,7 +65,7 @@ class HandOverFeed final : public DeviceFeed {
  private:
   bool paced_;
   ReadyBatch ready_;
-  DeviceBatch look_;
+  DeviceBatch view_;
 };
 
 /// Copies batches to the device.
@@ -86,8 +86,8 @@ class CopyFeed final : public DeviceFeed {
   std::uint64_t total_ = 0;
 };
 
-/// Copies at most one batch a step, and only one that is ready: nobody waits for it, neither the
-/// training thread nor the compute stream. What acquire() gives was copied as far ahead as live.
+/// Copies at most one batch per step, and only one that is ready: neither the training thread nor
+/// the compute stream waits for it. Batches are copied as far ahead as in a live loop.
 class PacedCopyFeed final : public DeviceFeed {
  public:
   PacedCopyFeed(Executor& loader, BatchCopier& copier, StepEvents& steps)
@@ -101,12 +101,12 @@ class PacedCopyFeed final : public DeviceFeed {
 
   BatchCopier* copier_;
   StepEvents* steps_;
-  std::vector<std::uint64_t> used_at_;  ///< by place: the step that its last batch went with
+  std::vector<std::uint64_t> used_at_;  ///< by place: the step that used its last batch
   std::uint64_t copied_ = 0;
   std::uint64_t used_ = 0;
 };
 
-/// Waits for batches as a live loop does, and gives their slots back without copying them.
+/// Waits for batches as a live loop does, and gives back their slots without copying them.
 class DropFeed final : public DeviceFeed {
  public:
   using DeviceFeed::DeviceFeed;

@@ -5,9 +5,9 @@
 namespace cachebisect {
 namespace {
 
-/// What looking may cost as a share of the calling thread's time.
+/// Limit of the cost, as a share of the calling thread's time.
 constexpr double kShare = 0.0005;
-/// What a look takes over what it sees itself take: the readings at its ends are not within.
+/// True cost of a measurement over its own timing, which misses the clock readings at its ends.
 constexpr double kUnseen = 2;
 
 }  // namespace
@@ -23,7 +23,7 @@ DeviceTimer::DeviceTimer(Device& device, std::size_t turns, const ProbeClocks& c
 void DeviceTimer::reset(bool observed) {
   for (Turn& turn : turns_) turn.pending = false;
   observed_ = observed;
-  looking_ = false;
+  measuring_ = false;
   choice_.reset();
   begun_ = 0;
   samples_ = 0;
@@ -33,22 +33,22 @@ void DeviceTimer::reset(bool observed) {
 void DeviceTimer::begin(Stream& stream) {
   if (!observed_) return;
   ++begun_;
-  looking_ = choice_.next();
-  if (!looking_) return;
-  looked_ = clocks_.wall();
-  if (begun_ == 1) began_ = looked_;
+  measuring_ = choice_.next();
+  if (!measuring_) return;
+  measured_ = clocks_.wall();
+  if (begun_ == 1) began_ = measured_;
   Turn& turn = turns_[next_];
   collect(turn);
   if (on_host_) cpu_began_ = clocks_.cpu();
   device_->record(*turn.before, stream);
   turn.queued = clocks_.wall();
-  spent_ = turn.queued - looked_;
+  spent_ = turn.queued - measured_;
 }
 
 void DeviceTimer::end(Stream& stream, std::int64_t samples) {
   if (!observed_) return;
   samples_ += static_cast<std::uint64_t>(samples);
-  if (!looking_) return;
+  if (!measuring_) return;
   const double now = clocks_.wall();
   Turn& turn = turns_[next_];
   device_->record(*turn.after, stream);
@@ -61,10 +61,10 @@ void DeviceTimer::end(Stream& stream, std::int64_t samples) {
 }
 
 void DeviceTimer::choose_next(double spent) {
-  // An interruption makes a look seem dear, never cheap.
+  // An interruption can only make a measurement look more expensive, so the minimum counts.
   cost_ = cost_ == 0 ? spent : std::min(cost_, spent);
   const auto turns = static_cast<double>(begun_ - 1);
-  const double each = turns > 0 ? (looked_ - began_) / turns : 0;
+  const double each = turns > 0 ? (measured_ - began_) / turns : 0;
   choice_.set_stretch(affordable_stretch(kUnseen * cost_, kShare, each));
 }
 
@@ -72,7 +72,7 @@ void DeviceTimer::collect(Turn& turn) {
   if (!turn.pending) return;
   turn.pending = false;
   if (!device_->synchronize_for(*turn.after, 0)) device_->synchronize(*turn.after);
-  // A stream that has run dry begins the work when it is queued.
+  // An empty stream begins the work when it is queued.
   const double began = std::max(device_->completion_seconds(*turn.before), turn.queued);
   busy_sum_ += turn.weight * std::max(0.0, device_->completion_seconds(*turn.after) - began);
 }

@@ -22,7 +22,7 @@ const DeviceBatch& StepInput::acquire(std::uint64_t step, const std::stop_token&
   const DeviceBatch* loaded = feed_ != nullptr ? feed_->acquire(step, stop) : nullptr;
   if (source_->cached.empty()) return chain_->run(*loaded, after_copy_, last_, *compute_);
   if (loaded != nullptr) {
-    // A bypassed stage does not run itself; beside a shadowed step all do.
+    // A bypassed stage does not run; alongside a shadowed step all stages do.
     const std::size_t to = source_->paced ? last_ : source_->boundary - 1;
     (void)chain_->run(*loaded, after_copy_, to, *compute_);
   }

@@ -1,5 +1,5 @@
-// What each step of a block trains on: live batches, cached ones, or cached ones beside live ones
-// that are dropped.
+// What each step of a block trains on: live batches, cached ones, or cached ones while live ones
+// are loaded and dropped.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 #include "cachebisect/replay/loop/device_chain.hpp"
 #include "cachebisect/replay/loop/device_feed.hpp"
-#include "cachebisect/replay/loop/train_loop.hpp"
+#include "cachebisect/replay/loop/step_source.hpp"
 
 namespace cachebisect {
 
-/// One block's. Called by the training thread alone.
+/// The input of one block. Called only by the training thread.
 class StepInput {
  public:
   /// Keeps references to all. `feed` takes the loader's batches; null without a loader.
@@ -23,7 +23,7 @@ class StepInput {
   const DeviceBatch& acquire(std::uint64_t step, const std::stop_token& stop);
   void submitted(std::uint64_t step);
   [[nodiscard]] double starved_seconds() const noexcept;
-  /// Batches ready in the ring now; none without workers.
+  /// Batches ready in the ring now; empty without workers.
   [[nodiscard]] std::optional<int> ready() const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Notices that the process was suspended: its own ticks stopped.
+// Detects that the process was suspended: its own ticks stopped.
 #pragma once
 
 #include <atomic>
@@ -10,19 +10,19 @@
 
 namespace cachebisect {
 
-/// A thread that ticks every 10 ms while armed. Ticks come late on a loaded machine, but not by
-/// half a second; a stop, a debugger or a suspended machine makes such a gap. One thread arms and
-/// reads.
-class CACHEBISECT_API SuspensionWatch {
+/// A thread that ticks every 10 ms while armed. On a loaded machine ticks are late, but not by half
+/// a second; a stopped process, a debugger or a suspended machine causes such a gap. Used by one
+/// thread.
+class CACHEBISECT_INTERNAL_API SuspensionWatch {
  public:
   SuspensionWatch();
   ~SuspensionWatch();
   SuspensionWatch(const SuspensionWatch&) = delete;
   SuspensionWatch& operator=(const SuspensionWatch&) = delete;
 
-  /// Begins to tick and forgets earlier gaps.
+  /// Starts ticking and forgets earlier gaps.
   void arm();
-  /// Stops ticking; true when a gap of more than 500 ms lay between two ticks since arm().
+  /// Stops ticking; true if two ticks since arm() were more than 500 ms apart.
   bool disarm();
 
  private:

@@ -7,7 +7,7 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/executor/executor.hpp"
-#include "cachebisect/replay/loop/load_guard.hpp"
+#include "cachebisect/executor/load_guard.hpp"
 
 namespace cachebisect {
 namespace {
@@ -29,16 +29,16 @@ Pipeline null_pipeline(const NullChain& chain) {
   return builder.collate().copy().batch_size(chain.batch_size).workers(chain.workers).build();
 }
 
-/// Seconds a batch in the quietest of some pieces of a millisecond, as what others take from the
-/// tool is not its cost; what the ring holds first is not timed.
+/// Seconds per batch: the minimum over pieces of a millisecond, to exclude what other processes
+/// take. Batches that fill the ring at first are not timed.
 double batch_seconds(Device& device, const NullChain& chain, double seconds,
                      const std::stop_token& stop) {
   constexpr double piece = 1e-3;
   const Pipeline pipeline = null_pipeline(chain);
   Executor loader(pipeline, device, {chain.workers, chain.prefetch, false, {}});
-  LoadPlan plan;
-  plan.observe = false;
-  const LoadGuard running(loader, plan);
+  LoadRequest request;
+  request.observe = false;
+  const LoadGuard running(loader, request);
   const auto take = [&] { loader.release(loader.next(stop), nullptr); };
   for (int i = 0; i < 2 * loader.slots(); ++i) take();
   std::vector<double> times;

@@ -8,13 +8,13 @@
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/replay/loop/device_chain.hpp"
-#include "cachebisect/replay/loop/device_feed.hpp"
+#include "cachebisect/replay/loop/loader_feeds.hpp"
 #include "cachebisect/replay/loop/step_input.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// Steps that may be queued at once. A device without a queue of its own finishes a step when it is
+/// Steps that may be queued at once. A device that does not copy finishes a step when it is
 /// submitted.
 std::size_t steps_in_flight(const Device& device, const CopyOptions& copy) {
   if (!device.copies()) return 1;
@@ -27,7 +27,7 @@ void check(const BlockSteps& steps) {
   }
 }
 
-/// Where the training thread stands: the clock, and its waiting since the block began. Seconds.
+/// The time, and how long the training thread has waited since the block began. Seconds.
 struct Mark {
   double clock = 0;
   double starved = 0;  ///< for the loader
@@ -40,18 +40,18 @@ void count_ready(const StepInput& input, BlockTiming& timing) {
   }
 }
 
-/// One block on its way.
+/// The block that is running.
 struct Block {
   BlockSteps steps;
   double began = 0;
-  std::optional<double> cpu_start{};  ///< when the last untimed step was done
-  Mark at_start{};                    ///< when it had been queued
+  std::optional<double> cpu_start{};  ///< process CPU time when the last untimed step was done
+  Mark at_start{};                    ///< when that step had been queued
   BlockTiming timing{};
 
   [[nodiscard]] std::uint64_t warmup() const { return static_cast<std::uint64_t>(steps.warmup); }
 };
 
-void finish_tallies(const Mark& now, Block& block) {
+void finish_timing(const Mark& now, Block& block) {
   const Mark& start = block.at_start;
   BlockTiming& timing = block.timing;
   timing.starved_seconds = now.starved - start.starved;
@@ -61,15 +61,6 @@ void finish_tallies(const Mark& now, Block& block) {
   if (timing.ready_batches) *timing.ready_batches /= block.steps.timed;
 }
 
-/// The feeds of one loader, made when first used; device buffers are shared.
-struct Feeds {
-  Executor* loader = nullptr;
-  std::unique_ptr<BatchCopier> copier;
-  std::unique_ptr<DeviceFeed> live;
-  std::unique_ptr<DeviceFeed> paced;
-  std::unique_ptr<DeviceFeed> dropping;
-};
-
 }  // namespace
 
 struct TrainLoop::State {
@@ -78,22 +69,20 @@ struct TrainLoop::State {
       : pipeline(chain),
         device(on),
         step(trained),
-        copy(options),
         sync_every(synchronised_every),
         compute(on.make_stream()),
         events(on, steps_in_flight(on, options)),
         start_mark(on.make_event()),
         end_mark(on.make_event()),
-        stages(chain, on, steps_in_flight(on, options)) {}
+        stages(chain, on, steps_in_flight(on, options)),
+        feeds(chain, on, events, options) {}
 
-  DeviceFeed* feed_of(const StepSource& source);
-  void make_feeds(Executor& loader);
   BlockTiming run(const StepSource& source, const BlockSteps& steps, const std::stop_token& stop);
   void make_room(std::uint64_t i, Block& block, const std::stop_token& stop);
   void run_step(std::uint64_t i, StepInput& input, Block& block, const std::stop_token& stop);
   void finish(const StepInput& input, Block& block, const std::stop_token& stop);
   [[nodiscard]] Mark mark(const StepInput& input) const {
-    const double copying = feeds.copier ? feeds.copier->waited_seconds() : 0;
+    const double copying = feeds.copier() != nullptr ? feeds.copier()->waited_seconds() : 0;
     return {monotonic_seconds(), input.starved_seconds(), waited + copying};
   }
   void submit(const DeviceBatch& batch, std::uint64_t i, std::uint64_t index);
@@ -104,39 +93,15 @@ struct TrainLoop::State {
   const Pipeline& pipeline;
   Device& device;
   TrainStep& step;
-  CopyOptions copy;
   int sync_every;
   std::unique_ptr<Stream> compute;
   StepEvents events;
   std::unique_ptr<Event> start_mark;
   std::unique_ptr<Event> end_mark;
   DeviceChain stages;
-  Feeds feeds;
+  LoaderFeeds feeds;
   double waited = 0;  ///< seconds in this block that the training thread waited for the device
 };
-
-void TrainLoop::State::make_feeds(Executor& loader) {
-  feeds = {};
-  feeds.loader = &loader;
-  if (device.copies()) {
-    feeds.copier = std::make_unique<BatchCopier>(loader, device, *compute, events.size(), copy);
-    feeds.live = std::make_unique<CopyFeed>(loader, *feeds.copier, events);
-    feeds.paced = std::make_unique<PacedCopyFeed>(loader, *feeds.copier, events);
-  } else {
-    feeds.live = std::make_unique<HandOverFeed>(loader, false);
-    feeds.paced = std::make_unique<HandOverFeed>(loader, true);
-  }
-  feeds.dropping = std::make_unique<DropFeed>(loader);
-}
-
-DeviceFeed* TrainLoop::State::feed_of(const StepSource& source) {
-  if (source.loader == nullptr) return nullptr;
-  if (feeds.loader != source.loader) make_feeds(*source.loader);
-  if (source.paced) return feeds.paced.get();
-  const bool copy_bypassed =
-      !source.cached.empty() && source.boundary == pipeline.copy_position() + 1;
-  return copy_bypassed ? feeds.dropping.get() : feeds.live.get();
-}
 
 void TrainLoop::State::submit(const DeviceBatch& batch, std::uint64_t i, std::uint64_t index) {
   try {
@@ -150,7 +115,7 @@ void TrainLoop::State::submit(const DeviceBatch& batch, std::uint64_t i, std::ui
 }
 
 void TrainLoop::State::wait_for(const Event& event, const std::stop_token& stop) {
-  constexpr double slice = 0.1;  // seconds in which a stop is noticed
+  constexpr double slice = 0.1;  // seconds until a stop is noticed
   if (device.synchronize_for(event, 0)) return;
   const double began = monotonic_seconds();
   while (!device.synchronize_for(event, slice)) {
@@ -158,7 +123,7 @@ void TrainLoop::State::wait_for(const Event& event, const std::stop_token& stop)
   }
   const double seconds = monotonic_seconds() - began;
   waited += seconds;
-  if (feeds.loader != nullptr) feeds.loader->rested(seconds);
+  if (feeds.loader() != nullptr) feeds.loader()->rested(seconds);
 }
 
 void TrainLoop::State::synchronise(std::uint64_t i, const std::stop_token& stop) {
@@ -170,7 +135,7 @@ void TrainLoop::State::synchronise(std::uint64_t i, const std::stop_token& stop)
 
 std::vector<DeviceTime> TrainLoop::State::device_times(std::uint64_t samples) {
   std::vector<DeviceTime> all;
-  all.push_back(feeds.copier ? feeds.copier->time() : DeviceTime{0, 0, samples});
+  all.push_back(feeds.copier() != nullptr ? feeds.copier()->time() : DeviceTime{0, 0, samples});
   for (const DeviceTime& time : stages.times()) all.push_back(time);
   return all;
 }
@@ -206,7 +171,7 @@ void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, Block& block,
 
 void TrainLoop::State::finish(const StepInput& input, Block& block, const std::stop_token& stop) {
   device.record(*end_mark, *compute);
-  finish_tallies(mark(input), block);
+  finish_timing(mark(input), block);
   if (!block.cpu_start) {
     wait_for(*start_mark, stop);
     block.cpu_start = process_cpu_seconds();
@@ -222,9 +187,9 @@ void TrainLoop::State::finish(const StepInput& input, Block& block, const std::s
 BlockTiming TrainLoop::State::run(const StepSource& source, const BlockSteps& steps,
                                   const std::stop_token& stop) {
   check(steps);
-  StepInput input(pipeline, source, feed_of(source), stages, *compute);
+  StepInput input(pipeline, source, feeds.feed_of(source, *compute), stages, *compute);
   stages.begin(steps.observe);
-  if (feeds.copier) feeds.copier->begin(steps.observe);
+  if (feeds.copier() != nullptr) feeds.copier()->begin(steps.observe);
   waited = 0;
   Block block{steps, monotonic_seconds()};
   const std::uint64_t total = block.warmup() + static_cast<std::uint64_t>(steps.timed);
@@ -256,7 +221,7 @@ void TrainLoop::drain() {
   } else {
     s.compute = s.device.make_stream();
   }
-  s.feeds = {};  // new ones begin with an empty copy stream
+  s.feeds.clear();  // new ones begin with an empty copy stream
 }
 
 }  // namespace cachebisect

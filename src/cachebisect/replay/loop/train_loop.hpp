@@ -4,16 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/data/batch.hpp"
 #include "cachebisect/device/device.hpp"
-#include "cachebisect/executor/executor.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/replay/loop/device_timer.hpp"
+#include "cachebisect/replay/loop/step_source.hpp"
 #include "cachebisect/train/train_step.hpp"
 
 namespace cachebisect {
@@ -23,31 +21,17 @@ struct BlockSteps {
   int warmup = 2;                ///< untimed, at least 1
   int timed = 8;                 ///< at least 1
   std::uint64_t first_step = 0;  ///< StepContext::index of the first
-  bool observe = true;           ///< times copy and device stages
+  bool observe = true;           ///< the copy and the device stages are timed
 };
 
-/// Where the batches of a block's steps come from.
-struct StepSource {
-  /// Has been started, and is halted afterwards by the caller. Null: all comes from the cache.
-  Executor* loader = nullptr;
-  /// Batches that stand in for the output of boundary `boundary`, which lies on the device: the
-  /// loader's go through the stages before that one's and are dropped. Empty: live.
-  std::span<const DeviceBatch> cached{};
-  std::size_t boundary = 0;
-  std::uint64_t first = 0;  ///< cached[first % size] is the first
-  /// The loop never waits for the loader: at each step one batch that is ready is taken, goes
-  /// through copy and all device stages, and is dropped. Needs cached batches.
-  bool paced = false;
-};
-
-/// What one block took. Seconds; of the timed steps where nothing else is said.
+/// What one block took. Seconds; of the timed steps unless a comment says otherwise.
 struct BlockTiming {
   double seconds = 0;  ///< completion of the last timed step minus that of the last untimed one
   std::uint64_t samples = 0;
   double cpu_seconds = 0;                 ///< of the process, between those two completions
   double starved_seconds = 0;             ///< the training thread waited for the loader
   double trainer_seconds = 0;             ///< it waited neither for the loader nor for the device
-  std::optional<double> ready_batches{};  ///< ready in the ring when a step began: mean
+  std::optional<double> ready_batches{};  ///< mean number ready in the ring when a step began
   double first_batch_seconds = 0;         ///< from the block's start to its first batch
   double padding_share = 0;               ///< mean
   /// Of the copy and of each device stage, over all steps; empty when not observed.
@@ -55,8 +39,8 @@ struct BlockTiming {
 };
 
 /// Queues steps as far ahead as the device buffers allow (max(3, copy.prefetch + 1)) and sleeps
-/// until one frees; waits for a step only where `sync_every` asks for it. One thread at a time.
-class CACHEBISECT_API TrainLoop {
+/// until one frees; waits for a step only if `sync_every` asks for it. One thread at a time.
+class CACHEBISECT_INTERNAL_API TrainLoop {
  public:
   /// Keeps references to all, which must outlive it. sync_every 0: never.
   TrainLoop(const Pipeline& pipeline, Device& device, TrainStep& step, const CopyOptions& copy,
@@ -68,7 +52,7 @@ class CACHEBISECT_API TrainLoop {
   /// Throws what loader and step throw; Error(interrupted) on `stop`. Call drain() after an error.
   /// Always the same loader, until drain().
   BlockTiming run(const StepSource& source, const BlockSteps& steps, const std::stop_token& stop);
-  /// After an error: what was queued is done, or, on a device without data, forgotten.
+  /// After an error: waits until what was queued is done, or, on a device without data, forgets it.
   void drain();
 
  private:

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 
+#include "cachebisect/executor/load_program.hpp"
 #include "cachebisect/pipeline/sampler.hpp"
 
 namespace cachebisect {
 
 LiveOrder::LiveOrder(const Pipeline& pipeline)
-    : pipeline_(&pipeline), next_(std::make_shared<std::uint64_t>(0)) {
-  const auto batch = static_cast<std::uint64_t>(pipeline.batch_size());
-  const std::uint64_t size = pipeline.samples();
-  epoch_length_ =
-      std::max<std::uint64_t>(pipeline.spec().drop_last ? size / batch * batch : size, 1);
-}
+    : pipeline_(&pipeline),
+      epoch_length_(std::max<std::uint64_t>(epoch_length(pipeline), 1)),
+      next_(std::make_shared<std::uint64_t>(0)) {}
 
 LiveOrder LiveOrder::shared_with(const Pipeline& pipeline) const {
   LiveOrder other(pipeline);

@@ -1,4 +1,4 @@
-// Which samples a live block reads: the next ones of the epoch, none twice before the epoch ends.
+// The order in which live blocks read samples: none twice before the epoch ends.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace cachebisect {
 
-/// A place in the endless sequence of epochs that moves on from block to block; pipelines over one
-/// data set may share it. Not thread safe.
+/// A position in the endless sequence of epochs that advances from block to block; pipelines over
+/// the same data set may share it. Not thread safe.
 class LiveOrder {
  public:
   explicit LiveOrder(const Pipeline& pipeline);
-  /// The order of another pipeline, whose blocks take no sample that this one's have taken.
+  /// The order of another pipeline that shares this position: its blocks take other samples.
   [[nodiscard]] LiveOrder shared_with(const Pipeline& pipeline) const;
 
   /// Reserves `batches` batches for a block and returns the position of the first sample.
   std::uint64_t reserve(std::uint64_t batches) noexcept;
-  /// The samples of `batches` batches from `position` on, as the executor takes them.
+  /// The samples of `batches` batches from `position` on, in the executor's order.
   [[nodiscard]] std::vector<SampleIndex> indices(std::uint64_t position,
                                                  std::uint64_t batches) const;
-  /// `count` of these samples, spread evenly.
+  /// `count` of these samples, evenly spaced.
   [[nodiscard]] std::vector<SampleIndex> some_indices(std::uint64_t position, std::uint64_t batches,
                                                       std::uint64_t count) const;
 

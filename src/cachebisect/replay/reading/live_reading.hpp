@@ -1,40 +1,48 @@
-// Which samples a live block reads, and how they lie on disk when it begins.
+// Which samples a live block reads, and whether their files are in memory when it begins.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "cachebisect/executor/executor.hpp"
 #include "cachebisect/replay/cache/boundary_cache.hpp"
-#include "cachebisect/replay/job/training_job.hpp"
-#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/reading/io_mode.hpp"
+#include "cachebisect/replay/reading/live_order.hpp"
 
 namespace cachebisect {
 
-/// Batches are whole, as cached ones are: one that the end of an epoch would cut short is filled
-/// from the next. As is: the next samples of the epoch. Warm: the cached samples' own, from
-/// `round_batch` on. Cold: the next samples, evicted first. Says in `result` which share of the
-/// pages that will be read is in memory when the block begins: cold, of all samples; as is, of one
-/// in 16, and only as often as looking takes less than 2% of the time; warm, of the cached samples.
-/// Not thread safe.
+/// Chooses the samples of each live block. Batches are whole, as cached ones are: one that the end
+/// of an epoch would cut short is filled from the next epoch. Not thread safe.
 class LiveReading {
  public:
+  struct Block {
+    LoadRequest request;  ///< valid until the next begin()
+    /// Share of the pages to be read that are in memory. Cold: of all samples. As is: of one in 16,
+    /// and only as often as the check takes less than 2% of the time. Warm: of the cached samples.
+    std::optional<double> resident_share;
+  };
+
   /// Keeps a reference to `cache`.
   LiveReading(IoMode io, const BoundaryCache& cache) : io_(io), cache_(&cache) {}
 
-  /// The plan of a block that takes at most `batches` batches. Valid until the next call.
-  LoadPlan begin(TrainingJob& job, std::uint64_t batches, std::uint64_t round_batch,
-                 BlockResult& result);
+  [[nodiscard]] IoMode io() const noexcept { return io_; }
+  /// The caches have been filled anew. Returns the share of the cached samples' pages that is in
+  /// memory; empty unless warm.
+  std::optional<double> caches_filled(const Pipeline& pipeline);
+  /// Begins a block of at most `batches` batches. Warm: from batch `round_batch` of the caches on.
+  Block begin(const Pipeline& pipeline, LiveOrder& order, std::uint64_t batches,
+              std::uint64_t round_batch);
 
  private:
-  LoadPlan begin_cold(const Pipeline& pipeline, BlockResult& result);
-  void look(const TrainingJob& job, std::uint64_t position, std::uint64_t batches,
-            BlockResult& result);
+  std::optional<double> spot_check(const Pipeline& pipeline, const LiveOrder& order,
+                                   std::uint64_t position, std::uint64_t batches);
 
   IoMode io_;
   const BoundaryCache* cache_;
+  std::optional<double> cached_share_;
   std::vector<SampleIndex> chosen_;
-  double next_look_ = 0;  ///< on the monotonic clock
+  double next_check_ = 0;  ///< on the monotonic clock
 };
 
 }  // namespace cachebisect

@@ -12,7 +12,8 @@
 namespace cachebisect {
 namespace {
 
-// Not in the headers of older C libraries; the same number on every architecture but Alpha.
+// Missing from the headers of older C libraries; the same number on every architecture except
+// Alpha.
 #ifdef SYS_cachestat
 constexpr long kCachestat = SYS_cachestat;
 #else
@@ -32,7 +33,7 @@ struct Cachestat {
   std::uint64_t recently_evicted;
 };
 
-/// What the kernel asks before mincore() tells of pages that others brought in.
+/// The kernel's condition for mincore() to report pages that other processes read.
 bool may_ask_mincore(int fd) {
   struct stat status {};
   if (fstat(fd, &status) != 0) return false;
@@ -61,9 +62,9 @@ std::optional<std::uint64_t> resident_by_mincore(int fd, const PageRange& range)
       mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, static_cast<off_t>(range.first * page));
   if (map == MAP_FAILED) return std::nullopt;  // NOLINT(performance-no-int-to-ptr)
   std::vector<unsigned char> resident(range.last - range.first);
-  const bool told = mincore(map, bytes, resident.data()) == 0;
+  const bool known = mincore(map, bytes, resident.data()) == 0;
   munmap(map, bytes);
-  if (!told) return std::nullopt;
+  if (!known) return std::nullopt;
   return static_cast<std::uint64_t>(std::count_if(resident.begin(), resident.end(),
                                                   [](unsigned char c) { return (c & 1U) != 0; }));
 }

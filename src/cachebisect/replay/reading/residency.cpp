@@ -10,12 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cachebisect/base/file_descriptor.hpp"
 #include "cachebisect/replay/reading/page_cache.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// Pages by file, sorted, overlapping ones joined.
+/// Pages by file, sorted, with overlapping ranges merged.
 using PagesByFile = std::map<std::string, std::vector<PageRange>>;
 
 PagesByFile pages_of(const SourceStage& source, std::span<const SampleIndex> indices) {
@@ -46,24 +47,19 @@ PagesByFile pages_of(const SourceStage& source, std::span<const SampleIndex> ind
 
 class OpenFile {
  public:
-  // Not blocking: a FIFO in a file's place must not hold us.
+  // Non-blocking, in case the file is a FIFO.
   explicit OpenFile(const std::string& path)
-      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+      : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     struct stat status {};
-    if (fd_ >= 0 && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode)) {
+    if (file_.is_open() && fstat(fd(), &status) == 0 && S_ISREG(status.st_mode)) {
       size_ = static_cast<std::uint64_t>(status.st_size);
     }
   }
-  ~OpenFile() {
-    if (fd_ >= 0) close(fd_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  [[nodiscard]] int fd() const noexcept { return fd_; }
-  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }  ///< 0: no regular file
+  [[nodiscard]] int fd() const noexcept { return file_.get(); }
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }  ///< 0: not a regular file
 
  private:
-  int fd_;
+  FileDescriptor file_;
   std::uint64_t size_ = 0;
 };
 
@@ -72,7 +68,7 @@ struct PageCount {
   std::uint64_t resident = 0;
 };
 
-/// Counts the pages of one file; false when the system does not tell.
+/// Counts the pages of one file; false if the system does not report them.
 bool count_pages(const std::string& path, const std::vector<PageRange>& ranges, PageCount& count) {
   const OpenFile file(path);
   if (file.size() == 0) return false;
@@ -106,7 +102,7 @@ void evict(const SourceStage& source, std::span<const SampleIndex> indices) {
   for (const auto& [path, ranges] : pages_of(source, indices)) {
     const OpenFile file(path);
     if (file.size() == 0) continue;
-    fsync(file.fd());  // dirty pages are not dropped
+    fsync(file.fd());  // because dirty pages are not dropped
     for (const PageRange& range : ranges) {
       posix_fadvise(file.fd(), static_cast<off_t>(range.first * page),
                     static_cast<off_t>((range.last - range.first) * page), POSIX_FADV_DONTNEED);

@@ -1,0 +1,134 @@
+#include "cachebisect/base/number_format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+namespace cachebisect {
+namespace {
+
+// What std::to_chars writes for these arguments.
+template <class... Arguments>
+std::string written(Arguments... arguments) {
+  constexpr std::size_t kLongest = 400;  // the largest double with six decimals has 316 characters
+  std::array<char, kLongest> text{};
+  const auto result = std::to_chars(text.data(), text.data() + text.size(), arguments...);
+  return {text.data(), result.ptr};
+}
+
+std::string fixed(double value, int decimals) {
+  return written(value, std::chars_format::fixed, decimals);
+}
+
+// fixed() without the sign of what rounds to zero.
+std::string unsigned_zero(double value, int decimals) {
+  std::string text = fixed(value, decimals);
+  const bool zero = text.find_first_not_of("-0.") == std::string::npos;
+  return zero && text.front() == '-' ? text.substr(1) : text;
+}
+
+std::string with_thousands(std::string digits) {
+  const std::size_t point = digits.find('.');
+  const std::size_t begin = digits.starts_with('-') ? 1 : 0;
+  std::size_t at = point == std::string::npos ? digits.size() : point;
+  while (at > begin + 3) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
+int decimals_for(double resolution) {
+  if (!(resolution > 0) || !std::isfinite(resolution)) return 0;
+  return std::clamp(static_cast<int>(-std::floor(std::log10(resolution))), -6, 6);
+}
+
+std::string percent_number(double share) {
+  const double value = 100 * share;
+  return unsigned_zero(value, std::abs(value) < 9.95 ? 1 : 0);
+}
+
+}  // namespace
+
+std::string format_rate(double value, const std::optional<Interval>& interval) {
+  if (!std::isfinite(value)) return "-";
+  const double magnitude = std::abs(value);
+  double resolution = magnitude > 0 ? std::pow(10.0, std::floor(std::log10(magnitude)) - 2) : 1;
+  if (interval && interval->high > interval->low) {
+    resolution = std::max((interval->high - interval->low) / 10, magnitude * 1e-4);
+  }
+  const int decimals = decimals_for(resolution);
+  if (decimals >= 0) return with_thousands(fixed(value, decimals));
+  const double step = std::pow(10.0, -decimals);
+  return with_thousands(fixed(std::round(value / step) * step, 0));
+}
+
+std::string format_percent(double share) {
+  return std::abs(100 * share) < 0.05 ? "0%" : percent(share);
+}
+
+std::string format_percent_interval(const Interval& interval) {
+  const int decimals = interval.high - interval.low < 0.02 ? 1 : 0;
+  const double unit = decimals == 1 ? 10 : 1;
+  // Rounded outward, so that what is printed still holds what was measured.
+  const double low = std::floor(100 * interval.low * unit) / unit;
+  const double high = std::ceil(100 * interval.high * unit) / unit;
+  const std::string separator = low < 0 ? " to " : "-";
+  return fixed(low, decimals) + separator + fixed(high, decimals) + "%";
+}
+
+std::string format_seconds(double seconds) {
+  const double magnitude = std::abs(seconds);
+  if (magnitude < 1e-6) return fixed(seconds * 1e9, 0) + " ns";
+  if (magnitude < 1e-3) return fixed(seconds * 1e6, magnitude < 1e-5 ? 1 : 0) + " us";
+  if (magnitude < 1) return fixed(seconds * 1e3, magnitude < 1e-1 ? 1 : 0) + " ms";
+  return fixed(seconds, magnitude < 100 ? 1 : 0) + " s";
+}
+
+std::string format_bytes(double bytes) {
+  constexpr std::array<const char*, 5> kUnits{"B", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  while (std::abs(bytes) >= 1000 && unit + 1 < kUnits.size()) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return fixed(bytes, unit == 0 || std::abs(bytes) >= 100 ? 0 : 1) + " " + kUnits.at(unit);
+}
+
+std::string format_number(double value) {
+  return value < 100 ? written(value, std::chars_format::general, 3) : fixed(value, 0);
+}
+
+std::string format_exact(double value) {
+  const bool whole = std::abs(value) < 1e15 && value == std::trunc(value);
+  return whole ? written(static_cast<std::int64_t>(value)) : written(value);
+}
+
+std::string percent(double share) { return percent_number(share) + "%"; }
+
+std::string percent_range(const Interval& shares) {
+  return percent_number(shares.low) + " to " + percent_number(shares.high) + "%";
+}
+
+std::string rate(double per_second) {
+  if (per_second < 99.95) return unsigned_zero(per_second, per_second < 9.995 ? 2 : 1);
+  return with_thousands(fixed(per_second, 0));
+}
+
+std::string short_duration(double seconds) {
+  if (seconds < 0.9995e-6) return unsigned_zero(seconds * 1e9, 0) + " ns";
+  if (seconds < 0.9995e-3) return fixed(seconds * 1e6, seconds < 9.95e-6 ? 1 : 0) + " us";
+  if (seconds < 0.9995) return fixed(seconds * 1e3, seconds < 9.95e-3 ? 1 : 0) + " ms";
+  return duration(seconds);
+}
+
+std::string duration(double seconds) {
+  if (seconds < 9.95) return unsigned_zero(seconds, 1) + " s";
+  if (seconds < 300) return fixed(std::ceil(seconds), 0) + " s";
+  if (seconds < 2 * 3600) return fixed(std::ceil(seconds / 60), 0) + " min";
+  return fixed(std::ceil(seconds / 3600), 0) + " h";
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,88 @@
+// What each stage of a chain costs, and what the law (demands.hpp) predicts from it: for each
+// boundary, and for hypothetical changes. Shown next to the measurement; replay is the proof.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/costs/demands.hpp"
+#include "cachebisect/bisect/costs/round_ratios.hpp"
+
+namespace cachebisect {
+
+/// What one stage costs, in seconds per sample.
+struct StageCost {
+  std::string name;
+  double worker_seconds = 0;  ///< of the thread that loads, without waiting for a lock or a core
+  double cpu_seconds = 0;
+  double serial_seconds = 0;  ///< in a section that the workers enter one at a time
+  double copy_seconds = 0;
+  /// On the compute stream; on the training thread if the host is the device.
+  double device_seconds = 0;
+  double shared_seconds = 0;  ///< of the computation, in a resource that all workers share
+  bool may_share = false;     ///< the measurements do not tell whether it shares a resource
+  bool known = true;          ///< false: the measurements do not tell the costs
+};
+
+/// Seconds are per sample.
+struct CostModel {
+  int workers = 0;
+  double cores = 1;
+  std::vector<StageCost> stages;      ///< of the chain, in order
+  std::vector<double> serve_seconds;  ///< rho, by boundary; may be empty
+  double load_floor_seconds = 0;      ///< the executor's own, of the thread that loads
+  double trainer_seconds = 0;         ///< p
+  double step_seconds = 0;            ///< g
+  double trainer_cpu_seconds = 0;
+  bool copy_blocks = false;
+  bool copy_overlaps = true;
+  bool device_is_host = false;
+};
+
+/// A stage (0-based) that costs `factor` times what it does now; 0: free.
+struct CostScale {
+  std::size_t stage = 0;
+  double factor = 1;
+};
+
+/// A hypothetical change.
+struct CostChanges {
+  std::optional<int> workers;
+  std::vector<CostScale> stages;
+  double step_factor = 1;      ///< on the training step, host and device
+  bool copy_overlaps = false;  ///< copy and step are made to run at the same time
+};
+
+/// What limits, at what throughput.
+struct Limit {
+  Server server = Server::step;
+  std::string stage;  ///< that takes most of the server; empty if it is the training step
+  double samples_per_second = 0;
+  double margin = 1;  ///< how much faster the next slower server is
+};
+
+/// How far the predictions are from what was measured: |predicted / measured - 1|.
+struct Misfit {
+  double live = 0;
+  double ceiling = 0;
+  double worst = 0;  ///< of all boundaries visited
+};
+
+/// What a replay at `boundary` (0: live) demands.
+[[nodiscard]] CACHEBISECT_INTERNAL_API Demands demands_of(const CostModel& costs,
+                                                          const CostChanges& changes = {},
+                                                          int boundary = 0);
+/// Samples/s.
+[[nodiscard]] CACHEBISECT_INTERNAL_API double predict(const CostModel& costs,
+                                                      const CostChanges& changes = {},
+                                                      int boundary = 0);
+[[nodiscard]] CACHEBISECT_INTERNAL_API Limit limit_of(const CostModel& costs,
+                                                      const CostChanges& changes = {},
+                                                      int boundary = 0);
+/// `measured`: seconds per sample at the pace of the live pipeline, boundaries 0 and n among them.
+[[nodiscard]] CACHEBISECT_INTERNAL_API Misfit misfit_of(const CostModel& costs,
+                                                        const PacedTaus& measured);
+
+}  // namespace cachebisect

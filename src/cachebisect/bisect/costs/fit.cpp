@@ -1,0 +1,237 @@
+#include "cachebisect/bisect/costs/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cachebisect/bisect/evidence/serving_cost.hpp"
+#include "cachebisect/bisect/record/block_totals.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// From this share of all cores on, a stage that computes is assumed to wait for a core whenever it
+/// does not run.
+constexpr double kCrowded = 0.75;
+/// A stage that runs for a smaller share of its time waits for something other than a core.
+constexpr double kComputes = 0.02;
+/// A copy that the step hides shows only that it is no longer than the step.
+constexpr double kBeyondStep = 1.02;
+constexpr double kErrors = 3;  ///< standard errors, beyond which a difference is not noise
+
+/// The costs behind one set of live blocks.
+class Fit {
+ public:
+  Fit(const Measurements& measured, const std::vector<double>& serve_seconds,
+      const std::vector<StageSharing>& sharing, const BlockTotals& live, PacedTaus paced)
+      : measured_(measured),
+        chain_(measured.chain),
+        sharing_(sharing),
+        live_(live),
+        paced_(std::move(paced)) {
+    costs_.serve_seconds = serve_seconds;
+  }
+
+  std::optional<CostModel> fit() {
+    if (live_.samples <= 0 || !tau(last())) return std::nullopt;
+    costs_.workers = chain_.workers;
+    costs_.cores = measured_.usable_cpus();
+    costs_.device_is_host = chain_.device_kind == DeviceKind::cpu;
+    const bool may_overlap = chain_.copy_pinned && chain_.copy_non_blocking;
+    costs_.copy_blocks = !costs_.device_is_host && !may_overlap;
+    costs_.copy_overlaps = costs_.device_is_host || (may_overlap && chain_.copy_prefetch >= 1);
+    costs_.load_floor_seconds = measured_.cache.floor_seconds_per_sample.value_or(0);
+    costs_.trainer_cpu_seconds = at_ceiling(&BlockTotals::cpu_seconds);
+    fit_step();
+    if (!fit_host()) return std::nullopt;
+    fit_device();
+    return std::move(costs_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t last() const { return chain_.stages.size(); }
+  [[nodiscard]] std::optional<double> tau(std::size_t boundary) const {
+    return paced_.seconds.at(boundary);
+  }
+  [[nodiscard]] BlockTotals totals_at(int boundary) const {
+    BlockTotals totals;
+    for (const BlockRecord& record : measured_.blocks) {
+      if (record.shows_replay_at(boundary)) totals.add(record.result);
+    }
+    return totals;
+  }
+  /// Seconds per sample that the blocks at boundary n count; 0 if there are none.
+  [[nodiscard]] double at_ceiling(double BlockTotals::*what) const {
+    const BlockTotals totals = totals_at(static_cast<int>(last()));
+    return totals.samples > 0 ? paced_.stretch.back() * ((totals.*what) / totals.samples) : 0;
+  }
+
+  void fit_step() {
+    const double ceiling = *tau(last());
+    const bool synchronised = chain_.sync_every == 1;
+    if (costs_.device_is_host || synchronised) {
+      costs_.trainer_seconds = ceiling;
+      costs_.step_seconds = costs_.device_is_host ? 0 : ceiling;
+      return;
+    }
+    const double busy = at_ceiling(&BlockTotals::trainer_seconds);
+    costs_.trainer_seconds =
+        std::min(ceiling, busy > 0 ? busy : at_ceiling(&BlockTotals::cpu_seconds));
+    // When it loads inline, the training thread also pays for submitting.
+    if (costs_.workers == 0 && live_.trainer_seconds > 0) {
+      costs_.trainer_seconds = live_.trainer_seconds / live_.samples;
+    }
+    costs_.step_seconds = ceiling;
+  }
+
+  [[nodiscard]] bool crowded() const {
+    double cpu = costs_.trainer_cpu_seconds;
+    for (const StageCost& stage : costs_.stages) cpu += stage.cpu_seconds;
+    const int threads = costs_.workers + (costs_.trainer_cpu_seconds > 0 ? 1 : 0);
+    return threads > costs_.cores && cpu > kCrowded * costs_.cores * live_.seconds / live_.samples;
+  }
+
+  /// False if a host stage has no counters.
+  bool fit_host() {
+    for (std::size_t s = 0; s < chain_.stages.size(); ++s) {
+      const StageDescription& stage = chain_.stages[s];
+      StageCost& cost = costs_.stages.emplace_back();
+      cost.name = stage.name;
+      const bool known = s < live_.stages.size() && live_.stages[s].samples > 0;
+      const bool collate = stage.category == Category::collate;
+      if (!known && runs_on_host(stage.category) && !collate) return false;
+      cost.known = known || collate;
+      if (!known || stage.category == Category::device) continue;
+      const StageCounters& counters = live_.stages[s];
+      const auto samples = static_cast<double>(counters.samples);
+      if (stage.category == Category::copy) {
+        cost.copy_seconds = counters.busy_seconds / samples;
+        continue;
+      }
+      cost.cpu_seconds = counters.cpu_seconds / samples;
+      cost.serial_seconds = counters.serial_seconds / samples;
+      cost.worker_seconds = counters.busy_seconds / samples;
+    }
+    exclude_queueing();
+    exclude_shared_waiting();
+    return true;
+  }
+
+  /// Time in the queue for a lock or a core is not the stage's own.
+  void exclude_queueing() {
+    const bool no_core_free = crowded();
+    for (std::size_t s = 0; s < costs_.stages.size(); ++s) {
+      StageCost& cost = costs_.stages[s];
+      double own = cost.worker_seconds;
+      if (cost.serial_seconds > 0) {
+        own = std::max(cost.cpu_seconds, cost.serial_seconds);
+      } else if (no_core_free) {
+        const bool computes = cost.cpu_seconds > kComputes * cost.worker_seconds;
+        const auto waits = wait_with_cores_free(s);
+        if (waits || computes) own = cost.cpu_seconds + waits.value_or(0);
+      }
+      cost.worker_seconds = std::min(cost.worker_seconds, own);
+    }
+  }
+
+  /// Nor is time spent waiting for a resource that all workers share.
+  void exclude_shared_waiting() {
+    for (std::size_t s = 0; s < costs_.stages.size(); ++s) {
+      StageCost& cost = costs_.stages[s];
+      cost.may_share = sharing_[s].kind == StageSharing::Kind::unknown && cost.serial_seconds == 0;
+      if (sharing_[s].kind != StageSharing::Kind::shared) continue;
+      cost.shared_seconds = sharing_[s].share * live_.seconds / live_.samples;
+      cost.cpu_seconds = std::min(cost.cpu_seconds, cost.shared_seconds);
+      cost.worker_seconds = std::min(cost.worker_seconds, cost.shared_seconds);
+    }
+  }
+
+  /// Seconds per sample that a stage (0-based) does not compute, replayed at the nearest boundary
+  /// where cores are idle: its own waiting. Empty if no such boundary was visited.
+  [[nodiscard]] std::optional<double> wait_with_cores_free(std::size_t stage) const {
+    for (std::size_t k = stage; k >= 1; --k) {
+      const BlockTotals totals = totals_at(static_cast<int>(k));
+      const bool idle =
+          totals.samples > 0 && totals.cpu_seconds < kCrowded * costs_.cores * totals.seconds;
+      if (!idle || totals.stages.size() <= stage || totals.stages[stage].samples == 0) continue;
+      const StageCounters& counters = totals.stages[stage];
+      return paced_.stretch[k] * std::max(0.0, counters.busy_seconds - counters.cpu_seconds) /
+             static_cast<double>(counters.samples);
+    }
+    return std::nullopt;
+  }
+
+  /// Copy and device stages: from the difference between boundaries if no probe tells.
+  void fit_device() {
+    for (std::size_t s = 0; s < costs_.stages.size(); ++s) {
+      StageCost& cost = costs_.stages[s];
+      const auto before = tau(s);
+      const auto after = tau(s + 1);
+      if (chain_.stages[s].category == Category::device && before && after) {
+        cost.device_seconds = std::max(0.0, *before - *after);
+        cost.known = true;
+      }
+    }
+    for (std::size_t s = 0; s < costs_.stages.size(); ++s) {
+      StageCost& cost = costs_.stages[s];
+      if (chain_.stages[s].category != Category::copy || cost.copy_seconds > 0) continue;
+      if (!costs_.device_is_host) cost.copy_seconds = copy_seconds(s);
+      cost.known = costs_.device_is_host || cost.copy_seconds > 0;
+    }
+  }
+
+  /// Seconds per sample of the replay before stage s (0-based), which does no more than earlier
+  /// ones.
+  [[nodiscard]] std::optional<double> no_longer_than_earlier(std::size_t s) const {
+    std::optional<double> least = tau(s);
+    for (std::size_t k = 0; least && k < s; ++k) least = std::min(*least, tau(k).value_or(*least));
+    return least;
+  }
+
+  /// How many times as long as at n the replay before stage s must take to stand out of the noise.
+  [[nodiscard]] double beyond_step(std::size_t s) const {
+    return kBeyondStep + kErrors * (paced_.errors.at(s) + paced_.errors.back());
+  }
+
+  [[nodiscard]] double copy_seconds(std::size_t s) const {
+    const auto before = no_longer_than_earlier(s);
+    const auto after = tau(s + 1);
+    if (before && after && !costs_.copy_overlaps) return std::max(0.0, *before - *after);
+    if (before && after && *before > beyond_step(s) * *after) return *before;
+    const auto& bytes = chain_.stages[s].output_bytes;
+    const auto& bandwidth = chain_.copy_gb_per_s;
+    if (!bytes || !bandwidth || *bandwidth <= 0) return 0;
+    return std::min(*bytes / (1e9 * *bandwidth), before.value_or(1e300));
+  }
+
+  const Measurements& measured_;
+  const ChainDescription& chain_;
+  const std::vector<StageSharing>& sharing_;
+  const BlockTotals& live_;
+  PacedTaus paced_;
+  CostModel costs_;
+};
+
+}  // namespace
+
+CostFit::CostFit(const Measurements& measured, const RoundRatios& ratios)
+    : measured_(&measured),
+      ratios_(&ratios),
+      serve_seconds_(serving_cost(measured.chain, measured.cache, measured.verdict.table)),
+      sharing_(find_sharing(measured, ratios)) {}
+
+std::optional<CostModel> CostFit::fit() const {
+  BlockTotals live;
+  for (const BlockRecord& record : measured_->blocks) {
+    if (record.shows_live() && record.has_counters()) live.add(record.result);
+  }
+  return Fit(*measured_, serve_seconds_, sharing_, live, ratios_->at_mean_pace()).fit();
+}
+
+std::optional<CostModel> CostFit::fit_to(const BlockRecord& live) const {
+  BlockTotals totals;
+  totals.add(live.result);
+  return Fit(*measured_, serve_seconds_, sharing_, totals, ratios_->at_pace_of(live)).fit();
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,99 @@
+#include "cachebisect/bisect/evidence/decision.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace cachebisect {
+
+const char* to_string(VerdictKind kind) noexcept {
+  switch (kind) {
+    case VerdictKind::anomaly:
+      return "anomaly";
+    case VerdictKind::drop:
+      return "drop";
+    case VerdictKind::spread:
+      return "spread";
+    case VerdictKind::flat:
+      return "flat";
+    case VerdictKind::inconclusive:
+      return "inconclusive";
+  }
+  return "unknown";
+}
+
+namespace {
+
+/// Live is watched for this long before it is called free of stalls: twenty of the shortest blocks.
+constexpr double kLiveSeconds = 0.8;
+/// Share of the leader's drop from which a span that is a rival is opened.
+constexpr double kSpanToOpen = 0.6;
+
+std::optional<Decision> find_anomaly(const Findings& findings) {
+  std::optional<std::size_t> worst;
+  for (std::size_t i = 0; i < findings.parts.size(); ++i) {
+    if (!findings.parts[i].slower_cached) continue;
+    if (!worst || findings.parts[i].median_drop < findings.parts[*worst].median_drop) worst = i;
+  }
+  if (!worst && !findings.whole.slower_cached) return std::nullopt;
+  return Decision{VerdictKind::anomaly, true, worst};
+}
+
+/// True if a rival can still be opened and seems to lose about as much as the leader: one of its
+/// stages may be the one to name.
+bool span_may_hold_more(const Findings& findings, const std::vector<int>& candidates) {
+  const double leading = findings.parts[*findings.leader].median_drop;
+  return std::any_of(findings.rivals.begin(), findings.rivals.end(), [&](std::size_t rival) {
+    const Finding& part = findings.parts[rival];
+    return can_open(part.part, candidates) && part.seeming_drop > kSpanToOpen * leading;
+  });
+}
+
+}  // namespace
+
+bool can_open(const Part& part, const std::vector<int>& candidates) {
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [&](int k) { return k > part.from && k < part.to; });
+}
+
+Decision decide(const Findings& findings, const std::vector<int>& candidates, double min_drop) {
+  if (const auto anomaly = find_anomaly(findings)) return *anomaly;
+  // A possible anomaly is waited for: it needs more rounds, as its share of the error is small.
+  const bool unsure = std::any_of(findings.parts.begin(), findings.parts.end(),
+                                  [](const Finding& part) { return part.maybe_slower_cached; });
+  if (findings.leader && !can_open(findings.parts[*findings.leader].part, candidates) &&
+      !span_may_hold_more(findings, candidates)) {
+    return {VerdictKind::drop, findings.rivals.empty() && !unsure, findings.leader};
+  }
+  const bool all_small = std::all_of(findings.parts.begin(), findings.parts.end(),
+                                     [](const Finding& part) { return part.excluded; });
+  if (findings.whole.low > min_drop && all_small) {
+    return {VerdictKind::spread, !unsure, std::nullopt};
+  }
+  const bool stalls_excluded =
+      findings.live_seconds >= kLiveSeconds && findings.max_mean_loss < min_drop;
+  if (findings.whole.high < min_drop && !findings.whole.bursty && stalls_excluded) {
+    return {VerdictKind::flat, !unsure, std::nullopt};
+  }
+  return {};
+}
+
+std::vector<std::size_t> half_of_loss(const Findings& findings) {
+  std::vector<std::size_t> order(findings.parts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return findings.parts[a].drop > findings.parts[b].drop;
+  });
+  // Shares of the loss in log throughput, where drops add up.
+  const double goal = 0.5 * bounded_theta(findings.whole.drop);
+  double held = 0;
+  std::size_t count = 0;
+  while (count < order.size() && held < goal) {
+    held += bounded_theta(findings.parts[order[count]].drop);
+    ++count;
+  }
+  order.resize(count);
+  return order;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,22 @@
+#include "cachebisect/bisect/evidence/throughput.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace cachebisect {
+
+Estimate throughput(const RoundTable& rounds, int arm, double confidence) {
+  Estimate estimate;
+  if (!rounds.visited(arm)) return estimate;
+  estimate.value = 1 / rounds.tau(arm);
+  std::vector<double> rates = rounds.block_taus(arm);
+  for (double& rate : rates) rate = 1 / rate;
+  estimate.interval = median_interval(rates, confidence);
+  if (estimate.interval) {
+    estimate.interval->low = std::min(estimate.interval->low, *estimate.value);
+    estimate.interval->high = std::max(estimate.interval->high, *estimate.value);
+  }
+  return estimate;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,50 @@
+#include "cachebisect/bisect/explain/answers_rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cachebisect/bisect/evidence/arm_ratio.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// Half width, in log throughput, that an interval need not be narrower than: this, or this share
+/// of the gain or loss that it is about.
+constexpr double kNarrow = 0.01;
+constexpr double kNarrowShare = 0.1;
+constexpr int kLive = 0;
+constexpr int kCeiling = 1;
+
+bool is_narrow_for(const LogRatio& ratio, double about) {
+  return is_narrow(ratio, std::max(kNarrow, kNarrowShare * std::abs(about)));
+}
+
+}  // namespace
+
+bool AnswersRule::known(const RoundTable& rounds, int arm, double loss) const {
+  const double alpha = alpha_ / 2;
+  const Arm& asked = rounds.arms()[static_cast<std::size_t>(arm)];
+  if (!asked.observed) return log_ratio(rounds, kLive, arm, alpha_).interval.has_value();
+  switch (asked.kind) {
+    case ArmKind::bypass: {
+      const LogRatio gain = log_ratio(rounds, kLive, arm, alpha);
+      return is_narrow_for(gain, gain.value) ||
+             is_narrow_for(log_ratio(rounds, kCeiling, arm, alpha), gain.value);
+    }
+    case ArmKind::shadow:
+      return is_narrow_for(log_ratio(rounds, arm, kCeiling, alpha), loss) &&
+             log_ratio(rounds, kLive, arm, alpha).interval.has_value();
+    default:
+      return true;
+  }
+}
+
+bool AnswersRule::enough(const RoundTable& rounds) const {
+  const double loss = std::log(rounds.tau(kLive) / rounds.tau(kCeiling));
+  for (int arm = 0; arm <= rounds.last(); ++arm) {
+    if (!known(rounds, arm, loss)) return false;
+  }
+  return true;
+}
+
+}  // namespace cachebisect

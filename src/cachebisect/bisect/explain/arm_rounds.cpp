@@ -1,0 +1,31 @@
+#include "cachebisect/bisect/explain/arm_rounds.hpp"
+
+#include <algorithm>
+
+namespace cachebisect {
+
+double pilot_step_seconds(BlockRunner& blocks, const RoundPlan& plan, const Arm& arm,
+                          double guess) {
+  const BlockResult block = blocks.run(arm, plan.warmup(arm.boundary), plan.steps_for(guess));
+  return block.seconds / std::max(1, block.steps);
+}
+
+RepeatedRounds repeated_rounds(const RoundPlan& plan, const std::vector<TimedArm>& arms,
+                               int first_number, double until) {
+  RepeatedRounds rounds;
+  rounds.first.number = first_number;
+  rounds.first.until = until;
+  for (const TimedArm& timed : arms) {
+    rounds.first.blocks.push_back(plan.block(timed.arm, timed.step_seconds));
+    rounds.round_seconds += plan.block_seconds(timed.arm, timed.step_seconds);
+  }
+  return rounds;
+}
+
+RoundTable table_of(const std::vector<TimedArm>& arms) {
+  std::vector<Arm> columns;
+  for (const TimedArm& timed : arms) columns.push_back(timed.arm);
+  return RoundTable(std::move(columns));
+}
+
+}  // namespace cachebisect

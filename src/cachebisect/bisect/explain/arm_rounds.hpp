@@ -1,0 +1,32 @@
+// Rounds that compare the same few arms again and again.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/record/round_runner.hpp"
+#include "cachebisect/bisect/search/round_plan.hpp"
+
+namespace cachebisect {
+
+/// An arm and the seconds of its step; 0: not known.
+struct TimedArm {
+  Arm arm;
+  double step_seconds = 0;
+};
+
+/// Seconds per step of an arm, by a block that is not evidence. `guess` sets its length. Throws as
+/// BlockRunner::run does.
+[[nodiscard]] CACHEBISECT_INTERNAL_API double pilot_step_seconds(BlockRunner& blocks,
+                                                                 const RoundPlan& plan,
+                                                                 const Arm& arm, double guess);
+
+/// Rounds of these arms, numbered from `first_number`.
+[[nodiscard]] CACHEBISECT_INTERNAL_API RepeatedRounds repeated_rounds(
+    const RoundPlan& plan, const std::vector<TimedArm>& arms, int first_number, double until);
+
+/// A table of these arms.
+[[nodiscard]] CACHEBISECT_INTERNAL_API RoundTable table_of(const std::vector<TimedArm>& arms);
+
+}  // namespace cachebisect

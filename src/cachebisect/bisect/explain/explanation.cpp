@@ -1,0 +1,157 @@
+#include "cachebisect/bisect/explain/explanation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "cachebisect/bisect/evidence/arm_ratio.hpp"
+#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
+#include "cachebisect/bisect/evidence/throughput.hpp"
+#include "cachebisect/bisect/explain/cache_check.hpp"
+#include "cachebisect/bisect/explain/explain_arms.hpp"
+#include "cachebisect/bisect/explain/limit.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr int kLive = 0;
+constexpr int kCeiling = 1;
+
+/// Width over value; infinite if there is none.
+double relative_width(const Estimate& estimate) {
+  if (!estimate.value || !estimate.interval) return std::numeric_limits<double>::infinity();
+  return (estimate.interval->high - estimate.interval->low) / *estimate.value;
+}
+
+class Explainer {
+ public:
+  Explainer(const Measurements& measured, const VerdictState& state, const RoundTable& rounds)
+      : measured_(measured),
+        state_(state),
+        rounds_(rounds),
+        confidence_(measured.settings.confidence),
+        alpha_(1 - confidence_) {}
+
+  [[nodiscard]] Explanation explain(const std::optional<Forecast>& forecast) const {
+    Explanation out;
+    find_payoffs(out);
+    out.pays_most = pays_most();
+    for (const Payoff& payoff : out.payoffs) {
+      if (payoff.stage == out.pays_most) out.limits_next = limit_after(payoff, forecast);
+    }
+    split_loss(out);
+    if (const auto bare = rounds_.find({.observed = false})) {
+      out.overhead = drop_of(log_ratio(rounds_, kLive, *bare, alpha_));
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] std::optional<int> bypass_of(int stage) const {
+    return rounds_.find({.kind = ArmKind::bypass, .stage = stage});
+  }
+
+  /// Ratios to live and to the ceiling, applied to the figures of the verdict's rounds: the
+  /// steadier of the two tells more. They share the error.
+  [[nodiscard]] Estimate freed_throughput(int arm) const {
+    const RoundTable& table = measured_.verdict.table;
+    const Estimate live = throughput(table, 0, confidence_);
+    const Estimate ceiling = throughput(table, table.last(), confidence_);
+    if (!live.value || !ceiling.value) return {};
+    const LogRatio of_live = log_ratio(rounds_, kLive, arm, alpha_ / 2);
+    const LogRatio of_ceiling = log_ratio(rounds_, kCeiling, arm, alpha_ / 2);
+    const Estimate by_live = scaled(ratio_of(of_live), *live.value);
+    const Estimate by_ceiling = scaled(ratio_of(of_ceiling), *ceiling.value);
+    return relative_width(by_ceiling) < relative_width(by_live) ? by_ceiling : by_live;
+  }
+
+  void find_payoffs(Explanation& out) const {
+    for (int arm = 0; arm <= rounds_.last(); ++arm) {
+      const Arm& asked = rounds_.arms()[static_cast<std::size_t>(arm)];
+      if (asked.kind != ArmKind::bypass) continue;
+      out.payoffs.push_back({asked.stage, freed_throughput(arm)});
+    }
+  }
+
+  [[nodiscard]] int pays_most() const {
+    int best = 0;
+    double best_tau = std::numeric_limits<double>::infinity();
+    for (int arm = 0; arm <= rounds_.last(); ++arm) {
+      const Arm& asked = rounds_.arms()[static_cast<std::size_t>(arm)];
+      if (asked.kind != ArmKind::bypass || rounds_.tau(arm) >= best_tau) continue;
+      best = asked.stage;
+      best_tau = rounds_.tau(arm);
+    }
+    const int named = named_stage(state_);
+    if (best == 0 || named == 0 || best == named) return best;
+    const auto named_arm = bypass_of(named);
+    if (!named_arm) return 0;  // the named stage was not measured
+    // Only a certain lead counts against the stage with the largest drop.
+    const LogRatio lead = log_ratio(rounds_, *named_arm, *bypass_of(best), alpha_);
+    return lead.interval && lead.interval->low > 0 ? best : named;
+  }
+
+  [[nodiscard]] std::string limit_after(const Payoff& payoff,
+                                        const std::optional<Forecast>& forecast) const {
+    const int arm = bypass_of(payoff.stage).value();
+    FreedStage freed{.stage = payoff.stage,
+                     .samples_per_second = payoff.samples_per_second.value.value_or(0),
+                     .totals = rounds_.totals(arm),
+                     .ceiling_seconds = rounds_.tau(kCeiling),
+                     .device_side_stage = {},
+                     .device_side_drop = 0};
+    for (const Finding& finding : state_.findings.parts) {
+      const StageDescription& stage =
+          measured_.chain.stages[static_cast<std::size_t>(finding.part.to) - 1];
+      const bool device_side = !runs_on_host(stage.category) && finding.part.single();
+      if (!device_side || finding.drop <= freed.device_side_drop) continue;
+      freed.device_side_drop = finding.drop;
+      freed.device_side_stage = stage.name;
+    }
+    return find_limit(measured_.chain, freed, forecast);
+  }
+
+  void split_loss(Explanation& out) const {
+    const auto shadow = rounds_.find({.kind = ArmKind::shadow});
+    if (!shadow) return;
+    out.contention = drop_of(log_ratio(rounds_, *shadow, kCeiling, alpha_));
+    // T(shadow) / T(n) times what live loses against shadow: the two intervals share the error.
+    const LogRatio slowed = log_ratio(rounds_, *shadow, kCeiling, alpha_ / 2);
+    const LogRatio starved = log_ratio(rounds_, kLive, *shadow, alpha_ / 2);
+    const auto starvation = [](double slow, double starve) {
+      return std::exp(-slow) * theta_to_drop(starve);
+    };
+    out.starvation.value = starvation(slowed.value, starved.value);
+    if (!slowed.interval || !starved.interval) return;
+    const std::array corners{starvation(slowed.interval->low, starved.interval->low),
+                             starvation(slowed.interval->low, starved.interval->high),
+                             starvation(slowed.interval->high, starved.interval->low),
+                             starvation(slowed.interval->high, starved.interval->high)};
+    const auto [low, high] = std::minmax_element(corners.begin(), corners.end());
+    out.starvation.interval = Interval{*low, *high};
+  }
+
+  const Measurements& measured_;
+  const VerdictState& state_;
+  const RoundTable& rounds_;
+  double confidence_;
+  double alpha_;
+};
+
+}  // namespace
+
+Explanation explain(const Measurements& measured, const VerdictState& state,
+                    const std::optional<Forecast>& forecast) {
+  const ExplainRounds& rounds = measured.explain;
+  Explanation out;
+  if (rounds.arms && rounds.arms->rounds() > 0) {
+    out = Explainer(measured, state, *rounds.arms).explain(forecast);
+  }
+  if (rounds.caches) {
+    out.larger_cache = cache_change(rounds.caches->table, 1 - measured.settings.confidence);
+  }
+  return out;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,188 @@
+#include "cachebisect/bisect/measure.hpp"
+
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <string>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/base/random.hpp"
+#include "cachebisect/bisect/costs/what_if.hpp"
+#include "cachebisect/bisect/explain/explain_phase.hpp"
+#include "cachebisect/bisect/explain/verify_phase.hpp"
+#include "cachebisect/bisect/report/analysis.hpp"
+#include "cachebisect/bisect/report/assemble.hpp"
+#include "cachebisect/bisect/search/verdict_search.hpp"
+
+namespace cachebisect {
+namespace {
+
+void check(const BisectOptions& options) {
+  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::usage, what); };
+  if (!(options.budget_seconds > 0) || options.budget_seconds > 1e7) {
+    refuse("the budget must be above 0 s and at most 1e7 s");
+  }
+  if (!(options.confidence >= 0.5) || options.confidence > 0.999999) {
+    refuse("the confidence must lie in [0.5, 0.999999]");
+  }
+  if (!(options.min_drop > 0) || options.min_drop > 0.9) {
+    refuse("min_drop must be above 0 and at most 0.9");
+  }
+  const auto& expected = options.expect_samples_per_second;
+  if (expected && !(*expected > 0 && std::isfinite(*expected))) {
+    refuse("the expected throughput must be above 0 samples/s");
+  }
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text.data(), length};
+}
+
+/// What the plan may visit. Throws Error(usage) if the chain has no stage or the replayer lacks one
+/// of its ends.
+RoundPlanOptions plan_options(const Replayer& replayer, const ChainDescription& chain,
+                              const BisectOptions& options) {
+  const int last = static_cast<int>(chain.stages.size());
+  if (last < 1) throw Error(ErrorKind::usage, "a chain without stages has nothing to bisect");
+  RoundPlanOptions plan;
+  plan.stages = last;
+  plan.budget_seconds = options.budget_seconds;
+  plan.min_drop = options.min_drop;
+  plan.batch_size = static_cast<double>(chain.batch_size);
+  plan.workers = chain.workers;
+  for (int s = 1; s <= plan.stages; ++s) {
+    if (works_on_batches(chain.stages[static_cast<std::size_t>(s) - 1].kind)) plan.ready_from = s;
+  }
+  plan.all = !options.boundaries.empty();
+  plan.candidates = options.boundaries;
+  for (int k = 0; k <= last; ++k) {
+    const bool supported = replayer.supports({.boundary = k});
+    if ((k == 0 || k == last) && !supported) {
+      throw Error(ErrorKind::usage, "the replayer cannot replay boundary " + std::to_string(k) +
+                                        "; live and ceiling are needed");
+    }
+    if (supported && !plan.all) plan.candidates.push_back(k);
+  }
+  return plan;
+}
+
+Measurements begin(const Replayer& replayer, const BisectOptions& options) {
+  Measurements measured;
+  measured.started = utc_now();
+  measured.chain = replayer.describe();
+  measured.settings = {options.confidence, options.min_drop, options.budget_seconds, options.io,
+                       options.seed};
+  measured.questions = {options.what_ifs, options.verify, options.expect_samples_per_second};
+  measured.machine = probe_machine();
+  for (const std::string& text : options.what_ifs) (void)parse_what_if(text, measured.chain);
+  return measured;
+}
+
+/// One run from the description of the chain to the last round: caches, verdict, explanation,
+/// verification.
+class Run {
+ public:
+  Run(Replayer& replayer, const BisectOptions& options)
+      : replayer_(replayer),
+        options_(options),
+        measured_(begin(replayer, options)),
+        blocks_(replayer, options, measured_.blocks),
+        random_({.seed = options.seed, .stage = hash_name("bisect")}),
+        rounds_(blocks_, random_),
+        plan_(plan_options(replayer, measured_.chain, options)),
+        search_(replayer, rounds_, plan_, options, measured_) {}
+
+  Measurements run() {
+    stopped_ = stops([this] {
+      fill_caches();
+      search_.read_machine();
+      blocks_.start();
+      search_.run(random_, [this] { hand_out_partial(); });
+    });
+    search_.conclude();
+    explain();
+    verify();
+    search_.read_machine();
+    return snapshot(stopped_);
+  }
+
+ private:
+  /// True if a stop ended the phase: what is known by then is reported. Other errors end the run.
+  template <typename Phase>
+  static bool stops(const Phase& phase) {
+    try {
+      phase();
+      return false;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::interrupted) throw;
+      return true;
+    }
+  }
+
+  [[nodiscard]] Measurements snapshot(bool interrupted) const {
+    Measurements measured = measured_;
+    measured.interrupted = interrupted;
+    measured.measure_seconds = blocks_.elapsed();
+    return measured;
+  }
+
+  /// The report that the user would get if the run ended here, for callers that may not get the
+  /// final one.
+  void hand_out_partial() const {
+    if (!options_.partial) return;
+    const Measurements measured = snapshot(true);
+    options_.partial(assemble(measured, analyse(measured)));
+  }
+
+  void fill_caches() {
+    blocks_.set_phase("caches");
+    blocks_.report_progress({});
+    const double before = replayer_.clock();
+    measured_.cache = replayer_.prepare(options_.cache, options_.stop);
+    const double seconds = replayer_.clock() - before;
+    measured_.prepare_seconds = std::max(0.0, seconds - measured_.cache.seconds);
+  }
+
+  /// The verdict stands; what is left of the budget says what would help.
+  void explain() {
+    if (!options_.explain || stopped_ || !search_.state().decision.certified()) return;
+    blocks_.set_phase("explain");
+    ExplainPhase phase(replayer_, rounds_, plan_, options_, measured_);
+    stopped_ = stops([&] { phase.run(search_.state(), [this] { hand_out_partial(); }); });
+  }
+
+  /// Runs what was predicted, alongside the live pipeline.
+  void verify() {
+    if (!options_.verify || stopped_ || measured_.verdict.table.rounds() == 0) return;
+    blocks_.set_phase("verify");
+    const Measurements measured = snapshot(false);
+    const std::vector<Arm> arms = arms_to_verify(measured, analyse(measured));
+    VerifyPhase phase(replayer_, rounds_, plan_, measured_);
+    stopped_ = stops([&] { phase.run(arms, [this] { hand_out_partial(); }); });
+  }
+
+  Replayer& replayer_;
+  const BisectOptions& options_;
+  Measurements measured_;
+  BlockRunner blocks_;
+  RandomStream random_;
+  RoundRunner rounds_;
+  RoundPlan plan_;
+  VerdictSearch search_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Measurements measure(Replayer& replayer, const BisectOptions& options) {
+  check(options);
+  return Run(replayer, options).run();
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,48 @@
+// What a caller of bisect() chooses.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cachebisect/protocol/arm.hpp"
+#include "cachebisect/protocol/cache_facts.hpp"
+
+namespace cachebisect {
+
+struct Report;
+
+/// What is known so far, given to the progress callback after each block.
+struct Progress {
+  std::string phase;  ///< "caches", "pilot", "measure", "explain", "verify"
+  int round = 0;
+  Arm arm;
+  std::string best;            ///< "crop: 41% (38 to 44%)"; empty when nothing is known
+  double elapsed_seconds = 0;  ///< of the budget
+  double budget_seconds = 0;
+  std::optional<double> expected_seconds;  ///< to certify a 20% drop here; from the pilot
+};
+
+struct BisectOptions {
+  double budget_seconds = 60;  ///< measuring only
+  double confidence = 0.99;
+  double min_drop = 0.05;
+  std::string io = "as-is";
+  std::uint64_t seed = 1;
+  CacheBudget cache{};
+  std::vector<int> boundaries{};  ///< empty: chosen by the budget
+  std::optional<double> expect_samples_per_second{};
+  /// After a verdict, with what is left of the budget: payoff, starvation, contention, the next
+  /// limit, the cost of the probes, and whether the caches are large enough.
+  bool explain = true;
+  std::vector<std::string> what_ifs{};  ///< "workers=4", "crop=free", "decode/2", "batch_size=256"
+  bool verify = false;  ///< run the what-ifs that can be run, alongside the present pipeline
+  std::function<void(const Progress&)> progress{};
+  std::function<void(const Report&)> partial{};  ///< given what is known after each complete round
+  std::stop_token stop{};  ///< a stop gives the report of what is known, `interrupted` set
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,33 @@
+// A block that was run, and what it may be used for.
+#pragma once
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/protocol/arm.hpp"
+#include "cachebisect/protocol/block.hpp"
+
+namespace cachebisect {
+
+/// Which blocks count as evidence is decided here and nowhere else.
+struct CACHEBISECT_API BlockRecord {
+  int round = 0;  ///< -1: pilot
+  Arm arm;
+  BlockResult result;
+
+  /// True if it was neither a pilot nor void, and measured something.
+  [[nodiscard]] bool is_evidence() const noexcept;
+  /// True if it is evidence about the replay at its boundary, from the whole cache, with inline
+  /// probes running.
+  [[nodiscard]] bool shows_replay() const noexcept;
+  /// The same for one boundary.
+  [[nodiscard]] bool shows_replay_at(int boundary) const noexcept;
+  /// True if it is evidence about the live pipeline.
+  [[nodiscard]] bool shows_live() const noexcept { return shows_replay_at(0); }
+  /// True if it also has the counters of the stages.
+  [[nodiscard]] bool has_counters() const noexcept { return !result.stages.empty(); }
+
+  [[nodiscard]] double seconds_per_sample() const noexcept {
+    return result.seconds / static_cast<double>(result.samples);
+  }
+};
+
+}  // namespace cachebisect

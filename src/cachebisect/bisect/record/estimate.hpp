@@ -1,0 +1,26 @@
+// A figure with its interval.
+#pragma once
+
+#include <optional>
+
+#include "cachebisect/base/statistics.hpp"
+
+namespace cachebisect {
+
+/// Both parts are empty if it was not measured.
+struct Estimate {
+  std::optional<double> value;
+  std::optional<Interval> interval;
+};
+
+/// An estimate in another unit.
+[[nodiscard]] inline Estimate scaled(const Estimate& estimate, double factor) {
+  Estimate result;
+  if (estimate.value) result.value = *estimate.value * factor;
+  if (estimate.interval) {
+    result.interval = Interval{estimate.interval->low * factor, estimate.interval->high * factor};
+  }
+  return result;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,78 @@
+// Everything that a run of bisect() measured: a plain value, from which the analysis follows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/base/machine_watch.hpp"
+#include "cachebisect/bisect/record/block_record.hpp"
+#include "cachebisect/bisect/record/round_table.hpp"
+#include "cachebisect/bisect/record/settings.hpp"
+#include "cachebisect/protocol/cache_facts.hpp"
+#include "cachebisect/protocol/chain_description.hpp"
+
+namespace cachebisect {
+
+/// The rounds that led to the verdict.
+struct VerdictRounds {
+  RoundTable table{std::vector<Arm>{}};  ///< of boundaries
+  std::vector<int> candidates;           ///< boundaries that could be visited
+  std::vector<int> suspects;             ///< stages (1-based) that the pilot suspected
+  double round_seconds = 0;              ///< expected of one more round
+  std::optional<double> certified_after_seconds;
+  double seconds = 0;         ///< measured when they ended
+  double refill_seconds = 0;  ///< spent on filling the caches again; not measuring
+};
+
+/// The same boundary served from K and from 2K samples.
+struct CacheRounds {
+  RoundTable table{std::vector<Arm>{}};
+  double fill_seconds = 0;
+};
+
+/// The rounds that explain the verdict.
+struct ExplainRounds {
+  std::optional<RoundTable> arms;  ///< live first, then the ceiling if there is a loss to explain
+  std::optional<CacheRounds> caches;
+  std::string fault;  ///< what ended them early, if not the budget
+};
+
+/// A what-if or remedy to be run alongside the live pipeline.
+struct VerifiedArm {
+  Arm arm;
+  std::string fault;  ///< why it was not run, or not to the end
+};
+
+struct VerifyRounds {
+  std::vector<VerifiedArm> arms;
+  RoundTable table{std::vector<Arm>{}};  ///< live first, then the arms that could be run
+};
+
+struct Measurements {
+  std::string started;  ///< ISO 8601, UTC
+  bool interrupted = false;
+  ChainDescription chain;
+  BisectSettings settings;
+  Questions questions;
+  MachineInfo machine;
+  Disturbance disturbance;  ///< of the machine, while the verdict's rounds ran
+  CacheFacts cache;
+  double prepare_seconds = 0;    ///< before the caches were filled
+  double measure_seconds = 0;    ///< of the budget, all rounds
+  bool verdict_reached = false;  ///< the verdict's rounds have ended
+  VerdictRounds verdict;
+  ExplainRounds explain;
+  VerifyRounds verify;
+  std::vector<BlockRecord> blocks;
+
+  [[nodiscard]] int stages() const noexcept { return static_cast<int>(chain.stages.size()); }
+  /// CPUs that the chain may use.
+  [[nodiscard]] double usable_cpus() const noexcept {
+    return chain.usable_cpus.value_or(machine.usable_cpus);
+  }
+};
+
+}  // namespace cachebisect

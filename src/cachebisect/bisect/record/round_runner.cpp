@@ -1,0 +1,54 @@
+#include "cachebisect/bisect/record/round_runner.hpp"
+
+#include "cachebisect/base/shuffle.hpp"
+
+namespace cachebisect {
+
+StoppingRule::~StoppingRule() = default;
+
+int WarmupRange::draw(RandomStream& random) const {
+  if (choices <= 1) return min;
+  return min + static_cast<int>(random.below(static_cast<std::uint64_t>(choices)));
+}
+
+void RoundRunner::run_block(const PlannedBlock& block, bool null_counts_for_mean,
+                            RoundTable& table) {
+  const BlockResult result = blocks_->run(block.arm, block.warmup.draw(*random_), block.steps);
+  if (block.arm.kind != ArmKind::null) {
+    table.add(table.find(block.arm).value(), result);
+    return;
+  }
+  const int column = table.find({.boundary = block.arm.boundary}).value();
+  table.add_null(column, result);
+  if (null_counts_for_mean) table.add_again(column, result);
+}
+
+bool RoundRunner::run(const PlannedRound& round, RoundTable& table) {
+  table.discard();
+  blocks_->begin_round(round.number);
+  std::vector<PlannedBlock> blocks = round.blocks;
+  shuffle(blocks, *random_);
+  for (const PlannedBlock& block : blocks) {
+    if (blocks_->elapsed() >= round.until) {
+      table.discard();
+      return false;
+    }
+    run_block(block, round.null_counts_for_mean, table);
+  }
+  table.commit();
+  return true;
+}
+
+void RoundRunner::repeat(const RepeatedRounds& rounds, const StoppingRule& rule, RoundTable& table,
+                         const std::function<void()>& after_round) {
+  PlannedRound round = rounds.first;
+  while (table.rounds() < rounds.max_rounds) {
+    if (table.rounds() > 0 && rule.enough(table)) return;
+    if (rounds.round_seconds > round.until - blocks_->elapsed()) return;
+    round.number = rounds.first.number + static_cast<int>(table.rounds());
+    if (!run(round, table)) return;
+    after_round();
+  }
+}
+
+}  // namespace cachebisect

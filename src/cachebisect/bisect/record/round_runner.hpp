@@ -1,0 +1,77 @@
+// Runs one round: a block of each arm, in a random order, committed as a whole.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/base/random.hpp"
+#include "cachebisect/bisect/record/block_runner.hpp"
+#include "cachebisect/bisect/record/round_table.hpp"
+#include "cachebisect/protocol/arm.hpp"
+
+namespace cachebisect {
+
+/// Untimed steps, drawn anew for each block: uniform from `min` to `min + choices - 1`.
+struct CACHEBISECT_INTERNAL_API WarmupRange {
+  int min = 2;
+  int choices = 1;
+  /// Takes a random number only if there is a choice.
+  [[nodiscard]] int draw(RandomStream& random) const;
+};
+
+/// One block of a round.
+struct PlannedBlock {
+  Arm arm;
+  int steps = 8;  ///< timed
+  WarmupRange warmup;
+};
+
+/// A round as it is planned.
+struct PlannedRound {
+  int number = 0;
+  std::vector<PlannedBlock> blocks;
+  double until = 0;  ///< measured seconds at which a round that is still running is given up
+  bool null_counts_for_mean = false;  ///< the null block is also a second block of its boundary
+};
+
+/// When enough rounds were run.
+class CACHEBISECT_INTERNAL_API StoppingRule {
+ public:
+  virtual ~StoppingRule();
+  /// `rounds` holds at least one complete round.
+  [[nodiscard]] virtual bool enough(const RoundTable& rounds) const = 0;
+};
+
+/// Rounds of the same arms, repeated.
+struct RepeatedRounds {
+  PlannedRound first;
+  double round_seconds = 0;  ///< expected; a round that does not fit before `until` is not begun
+  std::size_t max_rounds = 16;
+};
+
+/// Not thread safe.
+class CACHEBISECT_INTERNAL_API RoundRunner {
+ public:
+  /// Keeps references to both.
+  RoundRunner(BlockRunner& blocks, RandomStream& random) : blocks_(&blocks), random_(&random) {}
+
+  /// Runs a round and commits it to `table`, which has a column for each arm other than nulls.
+  /// Returns false, with the partial round discarded, when `until` passed. Throws as
+  /// BlockRunner::run does; only complete rounds count then.
+  bool run(const PlannedRound& round, RoundTable& table);
+  /// Repeats a round until the rule says that it is enough or the next one does not fit.
+  /// `after_round` is called after each complete round.
+  void repeat(const RepeatedRounds& rounds, const StoppingRule& rule, RoundTable& table,
+              const std::function<void()>& after_round);
+
+  [[nodiscard]] BlockRunner& blocks() noexcept { return *blocks_; }
+
+ private:
+  void run_block(const PlannedBlock& block, bool null_counts_for_mean, RoundTable& table);
+
+  BlockRunner* blocks_;
+  RandomStream* random_;
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,26 @@
+// The options of a run that its report states.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cachebisect {
+
+struct BisectSettings {
+  double confidence = 0.99;
+  double min_drop = 0.05;
+  double budget_seconds = 60;
+  std::string io = "as-is";
+  std::uint64_t seed = 1;
+};
+
+/// What the user asked beyond the verdict.
+struct Questions {
+  std::vector<std::string> what_ifs;
+  bool verify = false;
+  std::optional<double> expect_samples_per_second;
+};
+
+}  // namespace cachebisect

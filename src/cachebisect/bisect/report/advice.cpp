@@ -1,0 +1,69 @@
+#include "cachebisect/bisect/report/advice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace cachebisect {
+namespace {
+
+constexpr double kMinShare = 0.1;  ///< of a core that a process gets in the end
+constexpr double kMostlyWaiting = 0.5;
+constexpr double kLoadWorthCounting = 0.5;  ///< CPUs busy with other processes
+
+}  // namespace
+
+void Advice::add(Proposal proposal) {
+  const bool known = std::any_of(proposals_.begin(), proposals_.end(), [&](const Proposal& p) {
+    return p.remedy.id == proposal.remedy.id;
+  });
+  if (!known) proposals_.push_back(std::move(proposal));
+}
+
+double Advice::free_cpus() const {
+  const double others = measured_->disturbance.other_load.value_or(0);
+  return usable_cpus() - (others >= kLoadWorthCounting ? others : 0);
+}
+
+void Advice::add_workers(const std::string& stage, const std::string& reason, bool waiting) {
+  const int now = chain().workers;
+  const int cores = std::max(1, static_cast<int>(std::floor(free_cpus())));
+  const int better = waiting ? std::max(2 * std::max(1, now), cores) : cores;
+  if (better <= now) return;
+  const std::string count = std::to_string(better);
+  Remedy remedy;
+  remedy.id = "workers";
+  remedy.stage = stage;
+  remedy.text = "use " + count + " workers instead of " + std::to_string(now);
+  remedy.reason = now == 0 ? "now the training thread loads every batch itself; " + reason : reason;
+  remedy.flags = {"--workers " + count};
+  remedy.edits = {{"/workers", count}};
+  add({std::move(remedy), CostChanges{.workers = better, .stages = {}}});
+}
+
+bool Advice::mostly_waits(const StageReport& stage) const {
+  if (!stage.cpu_seconds_per_sample || !stage.wait_seconds_per_sample) return false;
+  const double cpu = *stage.cpu_seconds_per_sample;
+  const double busy = cpu + *stage.wait_seconds_per_sample;
+  const double sharing = chain().workers / std::max(free_cpus(), kMinShare);
+  const double own = *stage.wait_seconds_per_sample - cpu * std::max(0.0, sharing - 1);
+  return busy > 0 && own > kMostlyWaiting * busy;
+}
+
+CostChanges free_stage(const StageReport& stage) {
+  CostChanges changes;
+  changes.stages.push_back({.stage = static_cast<std::size_t>(stage.index) - 1, .factor = 0});
+  return changes;
+}
+
+CostChanges scaled_copy(const Advice& advice, double factor) {
+  CostChanges changes;
+  for (const StageReport& stage : advice.stages()) {
+    if (stage.category != Category::copy) continue;
+    changes.stages.push_back(
+        {.stage = static_cast<std::size_t>(stage.index) - 1, .factor = factor});
+  }
+  return changes;
+}
+
+}  // namespace cachebisect

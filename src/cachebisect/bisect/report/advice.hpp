@@ -1,0 +1,70 @@
+// Remedies as they are collected: what each changes in the costs, so that its gain can be
+// predicted.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/costs/cost_model.hpp"
+#include "cachebisect/bisect/record/measurements.hpp"
+#include "cachebisect/bisect/report/waterfall.hpp"
+
+namespace cachebisect {
+
+/// A remedy, and the change to the costs; empty if that is not known.
+struct Proposal {
+  Remedy remedy;
+  std::optional<CostChanges> changes;
+};
+
+/// The proposals for one verdict. Not thread safe.
+class CACHEBISECT_INTERNAL_API Advice {
+ public:
+  /// Keeps references to both.
+  Advice(const Measurements& measured, const Waterfall& waterfall)
+      : measured_(&measured), waterfall_(&waterfall) {}
+
+  /// The first proposal of an id counts.
+  void add(Proposal proposal);
+  /// More workers, as far as cores (or waiting) allow. `stage` may be empty.
+  void add_workers(const std::string& stage, const std::string& reason, bool waiting = false);
+
+  [[nodiscard]] const ChainDescription& chain() const noexcept { return measured_->chain; }
+  [[nodiscard]] const std::vector<StageReport>& stages() const noexcept {
+    return waterfall_->stages;
+  }
+  [[nodiscard]] double usable_cpus() const noexcept { return measured_->usable_cpus(); }
+  /// Usable, less what other processes kept busy.
+  [[nodiscard]] double free_cpus() const;
+  /// True if the stage's own waiting takes most of its time: not waiting for a core that more
+  /// workers than free cores share.
+  [[nodiscard]] bool mostly_waits(const StageReport& stage) const;
+
+  [[nodiscard]] const std::vector<Proposal>& proposals() const noexcept { return proposals_; }
+
+ private:
+  const Measurements* measured_;
+  const Waterfall* waterfall_;
+  std::vector<Proposal> proposals_;
+};
+
+/// A stage (of its waterfall index) made free.
+[[nodiscard]] CACHEBISECT_INTERNAL_API CostChanges free_stage(const StageReport& stage);
+/// The copy at `factor` times its cost.
+[[nodiscard]] CACHEBISECT_INTERNAL_API CostChanges scaled_copy(const Advice& advice, double factor);
+
+/// What to try at a read, decode or augment stage.
+CACHEBISECT_INTERNAL_API void advise_on_sample_stage(Advice& advice, const StageReport& stage);
+/// What to try at collate, the copy or a device stage.
+CACHEBISECT_INTERNAL_API void advise_on_batch_stage(Advice& advice, const StageReport& stage);
+/// What to try at the training step.
+CACHEBISECT_INTERNAL_API void advise_on_training_step(Advice& advice);
+/// Proposes to run an element-wise stage on the device: there it costs next to nothing, and the
+/// copy shrinks. Nothing for other stages.
+CACHEBISECT_INTERNAL_API void offer_device(Advice& advice, const StageReport& stage);
+/// The same for all stages that make floats of uint8.
+CACHEBISECT_INTERNAL_API void offer_bytes(Advice& advice);
+
+}  // namespace cachebisect

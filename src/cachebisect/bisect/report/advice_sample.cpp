@@ -1,0 +1,89 @@
+// What to try at read, decode and augment stages.
+#include <cmath>
+#include <utility>
+
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/bisect/report/advice.hpp"
+
+namespace cachebisect {
+namespace {
+
+Proposal propose(std::string id, const StageReport& stage, std::string text, std::string reason,
+                 std::optional<CostChanges> changes = {}) {
+  Remedy remedy;
+  remedy.id = std::move(id);
+  remedy.stage = stage.name;
+  remedy.text = std::move(text);
+  remedy.reason = std::move(reason);
+  return {std::move(remedy), std::move(changes)};
+}
+
+void advise_on_reading(Advice& advice, const StageReport& stage) {
+  if (advice.mostly_waits(stage)) {
+    advice.add_workers(stage.name, "reading waits for storage; more workers wait side by side",
+                       true);
+    advice.add(propose("storage", stage,
+                       "move the data to faster storage: a local NVMe disk, or memory",
+                       stage.name + " spends its time waiting, not computing"));
+    advice.add(propose("large_files", stage,
+                       "pack samples into few large files and read them in order",
+                       "each small file costs a look-up of its own"));
+    return;
+  }
+  advice.add_workers(stage.name, "reading is bound by the CPU and cores are idle");
+  advice.add(propose("record_format", stage, "store samples uncompressed, or in a cheaper format",
+                     stage.name + " burns CPU time rather than waiting for storage"));
+  advice.add(propose("large_files", stage, "pack samples into few large files",
+                     "opening and closing a file for each sample is CPU time"));
+}
+
+/// Words on the cores if fewer than the machine's whole ones can be used.
+std::string core_limit(const Advice& advice) {
+  const double usable = advice.usable_cpus();
+  const double others = usable - advice.free_cpus();
+  if (others <= 0 && usable == std::floor(usable)) return {};
+  std::string text = ", and this process may use " + rate(usable) + " CPUs";
+  if (others > 0) text += ", of which other processes kept " + rate(others) + " busy";
+  return text;
+}
+
+void advise_on_waiting(Advice& advice, const StageReport& stage) {
+  advice.add_workers(stage.name, stage.name + " waits; more workers wait side by side", true);
+  advice.add(propose("lock", stage, "take what " + stage.name + " waits for out of the sample path",
+                     "a lock, a sleep or a remote call holds the worker while its core is idle; if "
+                     "it is one lock for all, more workers will not help",
+                     free_stage(stage)));
+}
+
+void advise_on_computing(Advice& advice, const StageReport& stage) {
+  advice.add_workers(stage.name, stage.name + " is bound by the CPU and cores are idle");
+  offer_device(advice, stage);
+  if (stage.category == Category::decode) {
+    advice.add(propose("smaller_images", stage, "store the images at the size that training needs",
+                       "decoding costs by the pixel, and pixels beyond the crop are thrown away"));
+    advice.add(propose("partial_decode", stage, "decode only the part or the scale that is used",
+                       "JPEG can be decoded at 1/2, 1/4 or 1/8 scale at a fraction of the cost"));
+  } else {
+    advice.add(propose("order", stage,
+                       "put " + stage.name + " after the stages that make samples smaller",
+                       "work on fewer pixels: crop, then transform"));
+    if (!stage.random) {
+      advice.add(propose("prepare", stage,
+                         "do " + stage.name + " once, when the data set is prepared",
+                         "its output is the same in every epoch", free_stage(stage)));
+    }
+  }
+  advice.add(propose("more_cpu", stage, "use a machine with more cores per GPU",
+                     "all " + percent(stage.busy_share.value_or(1)) + " of the workers' time in " +
+                         stage.name + " is CPU time" + core_limit(advice)));
+}
+
+}  // namespace
+
+void advise_on_sample_stage(Advice& advice, const StageReport& stage) {
+  if (stage.category == Category::read) return advise_on_reading(advice, stage);
+  if (advice.mostly_waits(stage)) return advise_on_waiting(advice, stage);
+  advise_on_computing(advice, stage);
+}
+
+}  // namespace cachebisect

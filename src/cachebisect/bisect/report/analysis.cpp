@@ -1,0 +1,76 @@
+#include "cachebisect/bisect/report/analysis.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "cachebisect/bisect/costs/what_if.hpp"
+#include "cachebisect/bisect/explain/verify_phase.hpp"
+#include "cachebisect/bisect/report/machine_report.hpp"
+#include "cachebisect/bisect/report/near_floor.hpp"
+#include "cachebisect/bisect/report/remedies.hpp"
+#include "cachebisect/bisect/report/sentence.hpp"
+#include "cachebisect/bisect/report/verdict.hpp"
+#include "cachebisect/bisect/report/warnings.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// Adds what the arm of a what-if measured, or why it was not run.
+void add_verification(WhatIfResult& result, const WhatIfArm& wanted, const Measurements& measured,
+                      const Estimate& live) {
+  if (!live.value) return;
+  const auto verified = wanted.arm ? verification_of(measured, *wanted.arm) : std::nullopt;
+  if (verified) result.measured = scaled(verified->speedup, *live.value);
+  // A note that asks for the measurement is answered by it.
+  if (result.measured.value && !result.predicted.value) result.note.clear();
+  const std::string fault = wanted.arm ? (verified ? verified->fault : std::string()) : wanted.why;
+  if (!fault.empty()) result.add_note(fault);
+}
+
+std::vector<WhatIfResult> answer_what_ifs(const Measurements& measured, const Analysis& analysis) {
+  std::vector<WhatIfResult> results;
+  for (const std::string& text : measured.questions.what_ifs) {
+    const WhatIf what_if = parse_what_if(text, measured.chain);
+    results.push_back(predict_what_if(what_if, measured.chain, analysis.forecast));
+    if (!measured.questions.verify) continue;
+    add_verification(results.back(), arm_of(what_if, measured.chain), measured,
+                     analysis.waterfall.live);
+  }
+  return results;
+}
+
+}  // namespace
+
+Analysis analyse(const Measurements& measured) {
+  Analysis out;
+  if (measured.verdict.table.rounds() > 0) out.state = judge(measured);
+  out.forecast = Forecast::of(measured);
+  out.waterfall = make_waterfall(measured, out.state.findings);
+  out.machine = describe_machine(measured);
+  out.explanation = explain(measured, out.state, out.forecast);
+  const auto refusal = refuse_near_floor(measured, out.waterfall, out.state);
+  out.verdict =
+      make_verdict(measured, out.state, out.explanation, out.forecast, refusal.has_value());
+  out.verdict.text = refusal
+                         ? refusal->text
+                         : verdict_sentence(measured, out.waterfall, out.explanation, out.verdict);
+  out.what_ifs = answer_what_ifs(measured, out);
+  out.remedies = find_remedies(measured, out.waterfall, out.verdict, out.forecast);
+  out.warnings = find_warnings(measured, out.machine, out.waterfall, out.explanation);
+  if (refusal) out.warnings.insert(out.warnings.begin(), *refusal);
+  return out;
+}
+
+std::vector<Arm> arms_to_verify(const Measurements& measured, const Analysis& analysis) {
+  std::vector<Arm> arms;
+  const auto add = [&](const std::optional<Arm>& arm) {
+    if (arm && std::find(arms.begin(), arms.end(), *arm) == arms.end()) arms.push_back(*arm);
+  };
+  for (const std::string& text : measured.questions.what_ifs) {
+    add(arm_of(parse_what_if(text, measured.chain), measured.chain).arm);
+  }
+  for (const Remedy& remedy : analysis.remedies) add(arm_of(remedy));
+  return arms;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,118 @@
+#include "cachebisect/bisect/report/assemble.hpp"
+
+#include <algorithm>
+
+#include "cachebisect/bisect/report/warnings.hpp"
+
+namespace cachebisect {
+namespace {
+
+Timing timing_of(const Measurements& measured) {
+  Timing timing;
+  timing.prepare_seconds = measured.prepare_seconds;
+  timing.cache_seconds = measured.cache.seconds + measured.verdict.refill_seconds;
+  if (measured.explain.caches) timing.cache_seconds += measured.explain.caches->fill_seconds;
+  timing.measure_seconds = measured.measure_seconds;
+  if (measured.verdict_reached) {
+    timing.explain_seconds = measured.measure_seconds - measured.verdict.seconds;
+  }
+  for (const BlockRecord& record : measured.blocks) {
+    if (!record.arm.is_live() || record.result.first_batch_seconds <= 0) continue;
+    timing.first_batch_seconds = record.result.first_batch_seconds;
+    break;
+  }
+  return timing;
+}
+
+CacheFacts cache_of(const Measurements& measured, const Waterfall& waterfall) {
+  CacheFacts cache = measured.cache;
+  for (const BoundaryReport& boundary : waterfall.boundaries) {
+    const auto k = static_cast<std::size_t>(boundary.index);
+    if (boundary.serve_seconds_per_sample && k < cache.serve_seconds_per_sample.size()) {
+      cache.serve_seconds_per_sample[k] = *boundary.serve_seconds_per_sample;
+    }
+  }
+  for (const BlockRecord& record : measured.blocks) {
+    if (!cache.resident_share) cache.resident_share = record.result.resident_share;
+  }
+  return cache;
+}
+
+/// Starvation is the rest of the loss that the verdict's rounds measured, so that the two sum to
+/// it; its interval is that of the explaining rounds, widened to hold the rest.
+Loss loss_of(const Analysis& analysis) {
+  Loss loss;
+  loss.total = analysis.waterfall.loss;
+  loss.contention = analysis.explanation.contention;
+  if (!loss.contention.value || !loss.total.value) return loss;
+  loss.starvation.value = *loss.total.value - *loss.contention.value;
+  if (const auto& interval = analysis.explanation.starvation.interval) {
+    loss.starvation.interval = Interval{std::min(interval->low, *loss.starvation.value),
+                                        std::max(interval->high, *loss.starvation.value)};
+  }
+  return loss;
+}
+
+void add_predictions(std::vector<BoundaryReport>& boundaries,
+                     const std::optional<Forecast>& forecast) {
+  if (!forecast) return;
+  for (BoundaryReport& boundary : boundaries) {
+    boundary.predicted_samples_per_second = predict(forecast->costs(), {}, boundary.index);
+  }
+}
+
+std::vector<StageReport> stages_of(const Analysis& analysis) {
+  std::vector<StageReport> stages = analysis.waterfall.stages;
+  for (const Payoff& payoff : analysis.explanation.payoffs) {
+    stages.at(static_cast<std::size_t>(payoff.stage) - 1).payoff = payoff.samples_per_second;
+  }
+  const bool certified = analysis.verdict.kind != VerdictKind::inconclusive;
+  const bool refused = !certified && analysis.state.decision.certified();
+  for (StageReport& stage : stages) stage.certified = stage.certified && !refused;
+  return stages;
+}
+
+void add_next(Report& report, const Explanation& explanation) {
+  const VerdictKind kind = report.verdict.kind;
+  const bool gives = kind == VerdictKind::drop || kind == VerdictKind::spread;
+  if (!gives || explanation.pays_most == 0) return;
+  report.next_stage = explanation.limits_next;
+  report.next_samples_per_second =
+      report.stages.at(static_cast<std::size_t>(explanation.pays_most) - 1).payoff.value;
+}
+
+}  // namespace
+
+Report assemble(const Measurements& measured, const Analysis& analysis) {
+  const Waterfall& waterfall = analysis.waterfall;
+  SkippedSamples skipped = skipped_samples(measured.blocks);
+  Report report;
+  report.started = measured.started;
+  report.interrupted = measured.interrupted;
+  report.timing = timing_of(measured);
+  report.machine = analysis.machine;
+  report.chain = measured.chain;
+  report.skipped = skipped.count;
+  report.first_skipped = std::move(skipped.first);
+  report.settings = measured.settings;
+  report.cache = cache_of(measured, waterfall);
+  report.k2k_change = analysis.explanation.larger_cache.value;
+  report.overhead = analysis.explanation.overhead;
+  report.verdict = analysis.verdict;
+  report.ceiling = waterfall.ceiling;
+  report.live = waterfall.live;
+  report.starved_share = waterfall.starved_share;
+  report.ready_batches = waterfall.ready_batches;
+  report.loss = loss_of(analysis);
+  report.boundaries = waterfall.boundaries;
+  add_predictions(report.boundaries, analysis.forecast);
+  report.stages = stages_of(analysis);
+  add_next(report, analysis.explanation);
+  report.remedies = analysis.remedies;
+  report.what_ifs = analysis.what_ifs;
+  report.warnings = analysis.warnings;
+  report.blocks = measured.blocks;
+  return report;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,134 @@
+#include "cachebisect/bisect/report/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cachebisect/bisect/evidence/power.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// The cost model is believed if it misses live by no more than this.
+constexpr double kTrusted = 0.10;
+constexpr double kWorthSaying = 1.03;
+
+/// The question that a verdict waits for: the whole loss while it is not above min_drop, then the
+/// largest part.
+const Finding& open_question(const Findings& findings, double min_drop) {
+  if (findings.whole.median_drop <= min_drop) return findings.whole;
+  return *std::max_element(
+      findings.parts.begin(), findings.parts.end(),
+      [](const Finding& a, const Finding& b) { return a.median_drop < b.median_drop; });
+}
+
+/// Rounds after which the evidence reaches its threshold if it keeps growing at the same rate;
+/// twice as many as now if it has not grown. 0 if there are too few rounds to tell.
+int rounds_at_this_pace(const ConfidenceSequence& evidence, double bar) {
+  constexpr std::size_t kMinRounds = 12;
+  constexpr double kMaxRounds = 1e6;
+  if (evidence.rounds() < kMinRounds) return 0;
+  const auto rounds = static_cast<double>(evidence.rounds());
+  const double grown = std::max(evidence.evidence_above(bar), evidence.evidence_below(bar));
+  if (grown < std::exp(1.0)) return static_cast<int>(2 * rounds);
+  const double needed = rounds * std::log(evidence.threshold()) / std::log(grown);
+  return static_cast<int>(std::min(std::ceil(needed), kMaxRounds));
+}
+
+/// What the budget could have certified, and what an inconclusive verdict needs.
+void add_needed(Verdict& verdict, const Measurements& measured, const Findings& findings) {
+  const BisectSettings& settings = measured.settings;
+  const double round = std::max(1e-6, measured.verdict.round_seconds);
+  const double bar = drop_to_theta(settings.min_drop);
+  Power power{.sigma = 0.01, .alpha = 1 - settings.confidence, .weight = 0.5};
+  double distance = drop_to_theta(0.2) - bar;
+  int at_this_pace = 0;
+  if (verdict.rounds > 0) {
+    const Finding& open = open_question(findings, settings.min_drop);
+    power.sigma = kSigmaOverMedianDeviation * std::max(findings.whole.scale, open.scale);
+    distance = std::abs(bounded_theta(open.median_drop) - bar);
+    PartEvidence evidence(measured.verdict.table, settings.confidence, measured.verdict.suspects);
+    at_this_pace = rounds_at_this_pace(evidence.pair(open.part), bar);
+  }
+  if (const auto reach = power.distance_in(settings.budget_seconds / round)) {
+    verdict.detectable_drop = theta_to_drop(bar + *reach);
+  }
+  if (verdict.kind != VerdictKind::inconclusive) return;
+  const int more = std::max({power.rounds_for(distance), at_this_pace, verdict.rounds + 1});
+  verdict.needed =
+      Needed{more, measured.measure_seconds + round * static_cast<double>(more - verdict.rounds)};
+}
+
+void name_parts(Verdict& verdict, const ChainDescription& chain, const VerdictState& state) {
+  const auto& [findings, decision] = state;
+  const bool names = verdict.kind == VerdictKind::drop || verdict.kind == VerdictKind::anomaly;
+  if (names && decision.part) {
+    const Finding& finding = findings.parts[*decision.part];
+    verdict.stage = part_name(chain, finding.part);
+    verdict.stage_index = finding.part.from + 1;
+    verdict.drop = {finding.drop, finding.interval()};
+  }
+  if (verdict.kind == VerdictKind::drop) {
+    for (const std::size_t rival : findings.rivals) {
+      verdict.tied_with.push_back(part_name(chain, findings.parts[rival].part));
+    }
+  }
+  if (verdict.kind == VerdictKind::spread) {
+    for (const std::size_t part : half_of_loss(findings)) {
+      verdict.shares.push_back(part_name(chain, findings.parts[part].part));
+    }
+  }
+  if (verdict.kind == VerdictKind::spread || verdict.kind == VerdictKind::flat) {
+    verdict.drop = {findings.whole.drop, findings.whole.interval()};
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> predicted_fix_first(const ChainDescription& chain,
+                                               const std::optional<Forecast>& forecast,
+                                               const std::string& named) {
+  if (!forecast || forecast->misfit().live > kTrusted) return std::nullopt;
+  std::optional<std::size_t> best;
+  double best_rate = 0;
+  double named_rate = 0;
+  for (std::size_t s = 0; s < chain.stages.size(); ++s) {
+    if (!runs_on_host(chain.stages[s].category)) continue;
+    const double rate = predict(forecast->costs(), {.stages = {{.stage = s, .factor = 0}}});
+    if (!best || rate > best_rate) {
+      best = s;
+      best_rate = rate;
+    }
+    if (chain.stages[s].name == named) named_rate = rate;
+  }
+  // Without a figure for the named stage nothing is known against it.
+  if (!best || named_rate <= 0 || best_rate < kWorthSaying * named_rate) return std::nullopt;
+  return chain.stages[*best].name;
+}
+
+Verdict make_verdict(const Measurements& measured, const VerdictState& state,
+                     const Explanation& explanation, const std::optional<Forecast>& forecast,
+                     bool refused) {
+  Verdict verdict;
+  verdict.rounds = static_cast<int>(measured.verdict.table.rounds());
+  if (verdict.rounds > 0 && !refused) verdict.kind = state.decision.kind;
+  if (!refused) verdict.certified_after_seconds = measured.verdict.certified_after_seconds;
+  if (verdict.rounds > 0 && !refused) name_parts(verdict, measured.chain, state);
+  add_needed(verdict, measured, state.findings);
+  if (refused) {
+    // More rounds would not help.
+    verdict.needed.reset();
+    return verdict;
+  }
+  if (verdict.kind == VerdictKind::drop) {
+    verdict.fix_first =
+        predicted_fix_first(measured.chain, forecast, verdict.stage).value_or(verdict.stage);
+  }
+  const bool gives = verdict.kind == VerdictKind::drop || verdict.kind == VerdictKind::spread;
+  if (gives && explanation.pays_most > 0) {
+    verdict.fix_first =
+        measured.chain.stages.at(static_cast<std::size_t>(explanation.pays_most) - 1).name;
+  }
+  return verdict;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,29 @@
+// Throughput, drops and inline figures of every boundary and stage.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/record/measurements.hpp"
+#include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/bisect/search/verdict_search.hpp"
+
+namespace cachebisect {
+
+/// What the verdict's rounds say of the chain, from the ceiling down to live. Payoffs and
+/// predictions are not part of it.
+struct Waterfall {
+  std::vector<BoundaryReport> boundaries;  ///< 0..n
+  std::vector<StageReport> stages;         ///< in chain order
+  Estimate ceiling;
+  Estimate live;
+  Estimate loss;  ///< of throughput, the whole input pipeline's
+  std::optional<double> starved_share;
+  std::optional<double> ready_batches;
+};
+
+[[nodiscard]] CACHEBISECT_INTERNAL_API Waterfall make_waterfall(const Measurements& measured,
+                                                                const Findings& findings);
+
+}  // namespace cachebisect

@@ -1,0 +1,327 @@
+#include "cachebisect/bisect/search/round_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/bisect/evidence/decision.hpp"
+#include "cachebisect/bisect/record/boundary_levels.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr double kBlockSeconds = 0.040;
+constexpr int kMinSteps = 3;
+constexpr int kMinWarmup = 2;
+/// Only the device's buffers have to fill.
+constexpr int kWarmupOfDevice = 4;
+constexpr int kMaxSteps = 100000;
+/// Many workers would make blocks of slow steps too long.
+constexpr int kMaxStretch = 4;
+constexpr double kRoundsThatMustFit = 15;
+constexpr double kPilotShare = 0.25;
+constexpr double kNullShare = 0.1;
+/// Parts that lose this share of the largest part's loss, or of min_drop, are visited separately.
+constexpr double kWorth = 0.6;
+/// Chains this short begin with a few rounds of all boundaries, for a share of the budget.
+constexpr std::size_t kMaxToSurvey = 13;
+constexpr std::size_t kSurveyRounds = 3;
+constexpr double kSurveyShare = 0.1;
+/// A chain that seemed flat to the pilot is taken apart only after this many rounds that show a
+/// loss of this share of min_drop.
+constexpr std::size_t kRoundsToTrust = 3;
+constexpr double kLost = 0.8;
+/// Pieces into which a span is opened in noise.
+constexpr int kPieces = 4;
+/// Rounds after which a mean far from the centre counts as stalls.
+constexpr std::size_t kRoundsForStalls = 10;
+/// The law is followed if it expects this share of a span's loss at one stage.
+constexpr double kExpected = 0.5;
+
+void make_set(std::vector<int>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+bool stalls(const Finding& finding) {
+  return finding.bursty && finding.rounds >= kRoundsForStalls && finding.drop > finding.median_drop;
+}
+
+}  // namespace
+
+RoundPlan::RoundPlan(RoundPlanOptions options) : options_(std::move(options)) {
+  for (const int boundary : options_.candidates) {
+    if (boundary < 0 || boundary > options_.stages) {
+      throw Error(ErrorKind::usage, "boundary " + std::to_string(boundary) +
+                                        " does not exist; this chain has 0 to " +
+                                        std::to_string(options_.stages));
+    }
+  }
+  options_.candidates.push_back(0);
+  options_.candidates.push_back(options_.stages);
+  make_set(options_.candidates);
+  step_seconds_.assign(at(options_.stages) + 1, 0);
+  usual_seconds_ = step_seconds_;
+  measured_.assign(at(options_.stages) + 1, std::nullopt);
+  boundaries_ = {0, options_.stages};
+}
+
+void RoundPlan::set_pilot(int boundary, double step_seconds) {
+  step_seconds_.at(at(boundary)) = std::max(step_seconds, 1e-9);
+  pilot_seconds_ += block_seconds(boundary);
+}
+
+void RoundPlan::set_prior(const std::vector<double>& seconds_per_sample) {
+  prior_.clear();
+  for (const double seconds : seconds_per_sample) {
+    prior_.push_back(std::log(std::max(seconds, 1e-12)));
+  }
+}
+
+int RoundPlan::steps(int boundary) const { return steps_for(step_seconds(boundary)); }
+
+int RoundPlan::steps_for(double step_seconds) const {
+  if (step_seconds <= 0) return whole_groups(kMinSteps);
+  return whole_groups(static_cast<int>(
+      std::clamp<double>(std::ceil(kBlockSeconds / step_seconds), kMinSteps, kMaxSteps)));
+}
+
+int RoundPlan::whole_groups(int steps) const {
+  const int group = std::max(1, options_.workers);
+  const int whole = (steps + group - 1) / group * group;
+  return whole <= kMaxStretch * steps ? whole : steps;
+}
+
+int RoundPlan::warmup(int boundary) const noexcept {
+  const bool ready = options_.ready_from > 0 && boundary >= options_.ready_from;
+  return ready ? std::min(warmup_, kWarmupOfDevice) : warmup_;
+}
+
+WarmupRange RoundPlan::warmup_range(int boundary) const {
+  const int usual = warmup(boundary);
+  if (options_.workers < 2) return {usual, 1};
+  const int min = std::max(kMinWarmup, usual - options_.workers);
+  return {min, std::max(2, 2 * (usual - min))};
+}
+
+PlannedBlock RoundPlan::block(const Arm& arm, double step_seconds) const {
+  return {arm, steps_for(step_seconds), warmup_range(arm.boundary)};
+}
+
+PlannedBlock RoundPlan::block(int boundary) const {
+  return block({.boundary = boundary}, step_seconds(boundary));
+}
+
+double RoundPlan::block_seconds(const Arm& arm, double step_seconds) const {
+  return (warmup(arm.boundary) + steps_for(step_seconds)) * step_seconds;
+}
+
+double RoundPlan::block_seconds(int boundary) const {
+  // An unknown boundary takes at most as long as live; a pilot block may have met a stall.
+  const int like = piloted(boundary) ? boundary : 0;
+  const double usual = usual_seconds_[at(like)];
+  return (warmup(boundary) + steps(like)) * (usual > 0 ? usual : step_seconds_[at(like)]);
+}
+
+std::vector<RoundPlan::PartLoss> RoundPlan::part_losses() const {
+  std::vector<PartLoss> parts;
+  const auto level = [&](int k) -> std::optional<double> {
+    if (measured_[at(k)]) return measured_[at(k)];
+    if (noisy() || !piloted(k) || !piloted(options_.stages)) return std::nullopt;
+    return std::log(step_seconds_[at(k)] / step_seconds_.back());
+  };
+  int last = 0;
+  for (int k = 1; k <= options_.stages; ++k) {
+    const auto here = level(k);
+    if (!here) continue;
+    PartLoss loss{{last, k}, level(last).value_or(0) - *here, false};
+    loss.excluded = std::any_of(excluded_.begin(), excluded_.end(),
+                                [&](const Part& part) { return part.holds(loss.part); });
+    parts.push_back(loss);
+    last = k;
+  }
+  return parts;
+}
+
+double RoundPlan::worth(const std::vector<PartLoss>& parts) const {
+  double bar = drop_to_theta(options_.min_drop);
+  for (const PartLoss& part : parts) bar = std::max(bar, part.loss);
+  return kWorth * bar;
+}
+
+bool RoundPlan::surveying(const std::vector<PartLoss>& parts) const {
+  if (options_.candidates.size() > kMaxToSurvey || survey_rounds_ >= kSurveyRounds) return false;
+  if (kSurveyRounds * round_seconds(options_.candidates) > kSurveyShare * options_.budget_seconds) {
+    return false;
+  }
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const PartLoss& part) { return part.loss > worth(parts); });
+}
+
+std::optional<int> RoundPlan::expected_split(const Part& part) const {
+  if (prior_.size() != step_seconds_.size()) return std::nullopt;
+  int best = part.from + 1;
+  const auto expected = [&](int stage) { return prior_[at(stage) - 1] - prior_[at(stage)]; };
+  for (int stage = part.from + 1; stage <= part.to; ++stage) {
+    if (expected(stage) > expected(best)) best = stage;
+  }
+  const double whole = prior_[at(part.from)] - prior_[at(part.to)];
+  if (expected(best) < kExpected * whole || expected(best) < 0.02) return std::nullopt;
+  return best - 1 > part.from ? best - 1 : best;
+}
+
+int RoundPlan::split(const Part& part) const {
+  return nearest_inside(part, expected_split(part).value_or(part.from + (part.to - part.from) / 2));
+}
+
+int RoundPlan::nearest_inside(const Part& part, int wanted) const {
+  std::optional<int> nearest;
+  for (const int k : options_.candidates) {
+    if (k <= part.from || k >= part.to) continue;
+    if (!nearest || std::abs(k - wanted) < std::abs(*nearest - wanted)) nearest = k;
+  }
+  return nearest.value();
+}
+
+std::optional<int> RoundPlan::to_pilot() const {
+  const auto unknown = std::find_if(options_.candidates.begin(), options_.candidates.end(),
+                                    [&](int k) { return !piloted(k); });
+  if (unknown == options_.candidates.end()) return std::nullopt;
+  if (options_.all) return *unknown;
+  const auto parts = part_losses();
+  if (noisy()) return std::nullopt;
+  if (surveying(parts)) return *unknown;
+  if (pilot_seconds_ > kPilotShare * options_.budget_seconds) return std::nullopt;
+  const PartLoss* largest = largest_to_open(parts);
+  return largest == nullptr ? std::nullopt : std::optional(split(largest->part));
+}
+
+void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
+  for (const int k : visited_boundaries(rounds)) {
+    usual_seconds_[at(k)] = median(rounds.block_taus(k)) * options_.batch_size;
+  }
+  const Finding& whole = findings.whole;
+  stalled_ = stalls(whole) ? bounded_theta(whole.drop) - bounded_theta(whole.median_drop) : 0;
+  min_visits_ = findings.min_visits;
+  const double lost = bounded_theta(whole.median_drop) + stalled_;
+  lossy_ = lost > std::max(kLost * drop_to_theta(options_.min_drop), whole.error());
+  if (findings.parts.size() == 1 && !options_.all && !noisy()) {
+    if (whole.rounds < kRoundsToTrust || lost <= kLost * drop_to_theta(options_.min_drop)) return;
+  }
+  measured_ = boundary_levels(rounds);
+  for (int k = 1; k < options_.stages; ++k) {
+    if (rounds.visits(k) < min_visits_) measured_[at(k)].reset();
+  }
+  std::erase_if(opened_, [&](int k) { return measured_[at(k)].has_value(); });
+  survey_rounds_ = rounds.rounds();
+  for (const int k : options_.candidates) {
+    survey_rounds_ = std::min(survey_rounds_, static_cast<std::size_t>(rounds.visits(k)));
+  }
+  excluded_.clear();
+  for (const Finding& finding : findings.parts) {
+    if (finding.excluded) excluded_.push_back(finding.part);
+  }
+  choose();
+}
+
+/// Single blocks do not show where rare stalls arise: all boundaries are visited then, if 15 rounds
+/// of them fit.
+bool RoundPlan::worth_all_boundaries(const std::vector<PartLoss>& parts) const {
+  if (options_.all || surveying(parts)) return true;
+  return stalled_ > worth(parts) &&
+         kRoundsThatMustFit * round_seconds(options_.candidates) <= options_.budget_seconds;
+}
+
+const RoundPlan::PartLoss* RoundPlan::largest_to_open(const std::vector<PartLoss>& parts) const {
+  const PartLoss* largest = nullptr;
+  for (const PartLoss& part : parts) {
+    if (part.excluded || part.loss <= worth(parts) || !can_open(part.part, options_.candidates))
+      continue;
+    if (largest == nullptr || part.loss > largest->loss) largest = &part;
+  }
+  return largest;
+}
+
+/// Both ends of the stage that the law expects to lose most of it, or pieces of equal length.
+std::vector<int> RoundPlan::pieces(const Part& part) const {
+  if (const auto first = expected_split(part)) {
+    std::vector<int> ends{nearest_inside(part, *first)};
+    if (*first + 1 < part.to) ends.push_back(nearest_inside(part, *first + 1));
+    return ends;
+  }
+  std::vector<int> ends;
+  for (int i = 1; i < kPieces; ++i) {
+    ends.push_back(nearest_inside(part, part.from + (part.to - part.from) * i / kPieces));
+  }
+  return ends;
+}
+
+/// Single blocks do not tell: a few more boundaries are visited until they are known.
+void RoundPlan::open_in_noise(const std::vector<PartLoss>& parts) {
+  if (opened_.empty() && lossy_) {
+    if (const PartLoss* largest = largest_to_open(parts)) opened_ = pieces(largest->part);
+  }
+  for (const int k : opened_) {
+    boundaries_.push_back(k);
+    for (const PartLoss& part : parts) {
+      if (part.part.from > k || part.part.to < k) continue;
+      boundaries_.push_back(part.part.from);
+      boundaries_.push_back(part.part.to);
+    }
+  }
+}
+
+void RoundPlan::choose() {
+  const auto parts = part_losses();
+  if (worth_all_boundaries(parts)) {
+    boundaries_ = options_.candidates;
+    return;
+  }
+  const double limit = worth(parts);
+  boundaries_ = {0, options_.stages};
+  // Neighbours are taken together while they lose little, or while no question is open on any.
+  double together = 0;
+  bool open = false;
+  for (const PartLoss& part : parts) {
+    const double loss = std::max(0.0, part.loss);
+    together += loss;
+    open = open || !part.excluded;
+    if (!open || together <= limit) continue;
+    boundaries_.push_back(part.part.from);
+    together = loss;
+    open = !part.excluded;
+    if (!open || loss <= limit) continue;
+    boundaries_.push_back(part.part.to);
+    together = 0;
+    open = false;
+  }
+  if (noisy()) open_in_noise(parts);
+  make_set(boundaries_);
+}
+
+std::vector<int> RoundPlan::suspects() const {
+  const auto parts = part_losses();
+  const auto largest =
+      std::max_element(parts.begin(), parts.end(),
+                       [](const PartLoss& a, const PartLoss& b) { return a.loss < b.loss; });
+  std::vector<int> result;
+  if (largest == parts.end() || largest->loss <= worth(parts)) return result;
+  for (int stage = largest->part.from + 1; stage <= largest->part.to; ++stage) {
+    result.push_back(stage);
+  }
+  return result;
+}
+
+double RoundPlan::round_seconds() const {
+  return round_seconds(boundaries_) + (live_twice() ? block_seconds(0) : 0);
+}
+
+double RoundPlan::round_seconds(const std::vector<int>& boundaries) const {
+  double seconds = 0;
+  for (const int k : boundaries) seconds += block_seconds(k);
+  return seconds * (1 + kNullShare);
+}
+
+}  // namespace cachebisect

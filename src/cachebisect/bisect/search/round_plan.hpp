@@ -1,0 +1,121 @@
+// Which boundaries the next round visits and how long their blocks are: from the budget, the pilot,
+// the law's prior and the evidence so far.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/evidence/findings.hpp"
+#include "cachebisect/bisect/record/round_runner.hpp"
+
+namespace cachebisect {
+
+struct RoundPlanOptions {
+  int stages = 1;               ///< n
+  std::vector<int> candidates;  ///< boundaries that can be visited; 0 and n among them
+  double budget_seconds = 60;
+  double min_drop = 0.05;
+  double batch_size = 1;
+  int workers = 0;
+  int ready_from = 0;  ///< first boundary whose cache holds whole batches; 0: not known
+  bool all = false;    ///< the user gave the list: visit all of it, whatever the budget
+};
+
+/// Every round visits 0, n and both ends of each part whose loss is large compared with the
+/// largest; the stages between are taken together. Spans with a large loss are opened: where the
+/// law expects the loss, else in the middle. Short chains begin with a few rounds of all
+/// boundaries. In noise that hides a loss in single rounds, a span is opened only if its loss
+/// stands out, and the boundaries that open it are visited until they are known
+/// (Findings::min_visits) before another span is opened.
+class CACHEBISECT_INTERNAL_API RoundPlan {
+ public:
+  /// Throws Error(usage) for candidates out of range.
+  explicit RoundPlan(RoundPlanOptions options);
+
+  /// Sets the seconds of one training step at a boundary, from its pilot block, and so the length
+  /// of its blocks: N_k = max(3, ceil(40 ms / step)), rounded up to a multiple of the workers:
+  /// workers that start together finish batches in groups, and part of a group is a bias.
+  void set_pilot(int boundary, double step_seconds);
+  /// Sets what the law expects of each boundary 0..n, in seconds per sample; only ratios count.
+  void set_prior(const std::vector<double>& seconds_per_sample);
+  void set_warmup(int steps) noexcept { warmup_ = steps; }
+  /// Untimed steps of a pilot block; fewer if the cache holds whole batches, as no workers have to
+  /// settle.
+  [[nodiscard]] int warmup(int boundary) const noexcept;
+  /// A block of an arm whose steps take so many seconds; 0: not known. With two workers or more its
+  /// untimed steps are drawn: where in a group of batches a block begins is then noise and not a
+  /// bias.
+  [[nodiscard]] PlannedBlock block(const Arm& arm, double step_seconds) const;
+  /// The block of a replay at a boundary.
+  [[nodiscard]] PlannedBlock block(int boundary) const;
+  [[nodiscard]] bool piloted(int boundary) const { return step_seconds_.at(at(boundary)) > 0; }
+  [[nodiscard]] int steps(int boundary) const;
+  /// Timed steps of a block whose steps take so many seconds; 0: not known.
+  [[nodiscard]] int steps_for(double step_seconds) const;
+  /// Of the pilot; 0 without one.
+  [[nodiscard]] double step_seconds(int boundary) const { return step_seconds_.at(at(boundary)); }
+  [[nodiscard]] double block_seconds(int boundary) const;
+  /// Of a block of an arm whose steps take so many seconds.
+  [[nodiscard]] double block_seconds(const Arm& arm, double step_seconds) const;
+
+  /// The boundary whose pilot block would tell most; empty if no span is left that is worth
+  /// opening, or if pilots have used their share of the budget.
+  [[nodiscard]] std::optional<int> to_pilot() const;
+  /// Takes what the rounds showed; boundaries() are then those of the next round.
+  void update(const Findings& findings, const RoundTable& rounds);
+  /// Chooses boundaries() by the pilot alone, before the first round.
+  void choose();
+  [[nodiscard]] const std::vector<int>& boundaries() const noexcept { return boundaries_; }
+  /// Boundaries that can be visited, ascending.
+  [[nodiscard]] const std::vector<int>& candidates() const noexcept { return options_.candidates; }
+  /// True if rounds visit live a second time: a chain that seems flat is watched for stalls, which
+  /// may hit live alone, and rarely.
+  [[nodiscard]] bool live_twice() const noexcept { return boundaries_.size() == 2 && !noisy(); }
+  /// Stages (1-based) of the part that loses most; empty while no part loses enough.
+  [[nodiscard]] std::vector<int> suspects() const;
+  /// Seconds of the next round, null blocks included.
+  [[nodiscard]] double round_seconds() const;
+
+ private:
+  /// A part between boundaries whose level is estimated, and its loss of log throughput.
+  struct PartLoss {
+    Part part;
+    double loss = 0;
+    bool excluded = false;
+  };
+  static std::size_t at(int boundary) { return static_cast<std::size_t>(boundary); }
+  [[nodiscard]] int whole_groups(int steps) const;
+  [[nodiscard]] std::vector<PartLoss> part_losses() const;
+  [[nodiscard]] bool worth_all_boundaries(const std::vector<PartLoss>& parts) const;
+  [[nodiscard]] double worth(const std::vector<PartLoss>& parts) const;
+  [[nodiscard]] bool surveying(const std::vector<PartLoss>& parts) const;
+  [[nodiscard]] bool noisy() const noexcept { return min_visits_ > 1; }
+  [[nodiscard]] const PartLoss* largest_to_open(const std::vector<PartLoss>& parts) const;
+  [[nodiscard]] std::vector<int> pieces(const Part& part) const;
+  void open_in_noise(const std::vector<PartLoss>& parts);
+  [[nodiscard]] int nearest_inside(const Part& part, int wanted) const;
+  [[nodiscard]] int split(const Part& part) const;
+  [[nodiscard]] std::optional<int> expected_split(const Part& part) const;
+  [[nodiscard]] double round_seconds(const std::vector<int>& boundaries) const;
+
+  [[nodiscard]] WarmupRange warmup_range(int boundary) const;
+
+  RoundPlanOptions options_;
+  int warmup_ = 2;
+  double pilot_seconds_ = 0;
+  std::vector<double> step_seconds_;   ///< by boundary; 0: no pilot
+  std::vector<double> usual_seconds_;  ///< of a step in the rounds, by boundary; 0: not visited
+  std::vector<double> prior_;          ///< log seconds by boundary; may be empty
+  /// By boundary: log tau(k) - log tau(n), by the rounds.
+  std::vector<std::optional<double>> measured_;
+  std::vector<Part> excluded_;
+  std::vector<int> opened_;  ///< visited until they are known well enough
+  int min_visits_ = 1;       ///< rounds until a boundary is known; above 1: pilots do not tell
+  bool lossy_ = true;        ///< the whole loss stands out of the noise
+  double stalled_ = 0;       ///< log throughput that the whole chain loses in rare stalls alone
+  std::size_t survey_rounds_ = 0;  ///< of the boundary with the fewest
+  std::vector<int> boundaries_;
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,176 @@
+#include "cachebisect/bisect/search/verdict_search.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/bisect/evidence/serving_cost.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr double kMachineSeconds = 0.5;  ///< between two readings of the machine
+constexpr std::size_t kRoundsPerFill = 8;
+constexpr double kRoundsToCertify = 12;
+
+/// Until when a tie may be resolved after the first certificate. Seconds.
+double tie_deadline(double certified_after) { return 3 * certified_after + 2; }
+
+/// Checks grow rarer as rounds add up, so that their cost stays in proportion.
+bool time_to_check(std::size_t rounds) {
+  const std::size_t every = std::max<std::size_t>(1, rounds / 25);
+  return rounds % every == 0;
+}
+
+VerdictState judge(const Measurements& measured, PartEvidence& evidence) {
+  const FindingsOptions options{
+      measured.settings.min_drop, measured.chain.workers,
+      serving_cost(measured.chain, measured.cache, measured.verdict.table)};
+  VerdictState state;
+  state.findings = assess(evidence, options);
+  state.decision = decide(state.findings, measured.verdict.candidates, measured.settings.min_drop);
+  return state;
+}
+
+/// "crop: 41% (38 to 44%)": the part that seems to lose most.
+std::string best_estimate(const ChainDescription& chain, const Findings& findings) {
+  const auto largest = std::max_element(
+      findings.parts.begin(), findings.parts.end(),
+      [](const Finding& a, const Finding& b) { return a.median_drop < b.median_drop; });
+  if (largest == findings.parts.end()) return {};
+  std::string text = part_name(chain, largest->part) + ": " + percent(largest->median_drop);
+  if (const auto interval = largest->interval()) text += " (" + percent_range(*interval) + ")";
+  return text;
+}
+
+/// True if a round visited both ends of one of these stages (1-based).
+bool any_measured(const RoundTable& rounds, const std::vector<int>& stages) {
+  return std::any_of(stages.begin(), stages.end(),
+                     [&](int stage) { return rounds.visited(stage - 1) && rounds.visited(stage); });
+}
+
+}  // namespace
+
+VerdictState judge(const Measurements& measured) {
+  PartEvidence evidence(measured.verdict.table, measured.settings.confidence,
+                        measured.verdict.suspects);
+  return judge(measured, evidence);
+}
+
+VerdictSearch::VerdictSearch(Replayer& replayer, RoundRunner& runner, RoundPlan& plan,
+                             const BisectOptions& options, Measurements& measured)
+    : replayer_(&replayer),
+      runner_(&runner),
+      plan_(&plan),
+      options_(&options),
+      measured_(&measured),
+      arms_(replayer) {
+  measured.verdict.table = RoundTable::of_boundaries(measured.stages());
+  measured.verdict.candidates = plan.candidates();
+}
+
+void VerdictSearch::run(RandomStream& random, const std::function<void()>& after_check) {
+  BlockRunner& blocks = runner_->blocks();
+  blocks.set_phase("pilot");
+  Pilot pilot(blocks, *plan_, measured_->chain);
+  pilot.ends();
+  explore(pilot);
+  blocks.set_expected(blocks.elapsed() + kRoundsToCertify * plan_->round_seconds());
+  blocks.set_phase("measure");
+  while (round(random)) {
+    if (!time_to_check(rounds().rounds())) continue;
+    check_evidence();
+    if (finished()) return;
+    after_check();
+    plan_->update(state_.findings, rounds());
+    explore(pilot);
+  }
+}
+
+void VerdictSearch::conclude() {
+  rounds().discard();
+  if (rounds().rounds() > 0) check_evidence();
+  measured_->verdict.round_seconds = plan_->round_seconds();
+  measured_->verdict.seconds = runner_->blocks().elapsed();
+  measured_->verdict_reached = true;
+}
+
+void VerdictSearch::read_machine() {
+  machine_.add(replayer_->read_machine());
+  measured_->disturbance = machine_.seen();
+}
+
+/// Pilots what the plan asks for.
+void VerdictSearch::explore(Pilot& pilot) {
+  pilot.explore();
+  plan_->choose();
+  measured_->verdict.round_seconds = plan_->round_seconds();
+  name_suspects();
+}
+
+/// A stage's share of the error must be fixed before there is evidence about the stage.
+void VerdictSearch::name_suspects() {
+  if (!measured_->verdict.suspects.empty()) return;
+  const std::vector<int> suspects = plan_->suspects();
+  if (suspects.empty() || any_measured(rounds(), suspects)) return;
+  measured_->verdict.suspects = suspects;
+  evidence_.reset();
+}
+
+/// Items that differ in size differ in cost: no small set of them stands for all.
+void VerdictSearch::refill_if_due() {
+  const std::size_t done = rounds().rounds();
+  const bool due = done > 0 && done % kRoundsPerFill == 0;
+  if (!may_refill_ || !measured_->cache.sizes_vary || !due) return;
+  const double before = replayer_->clock();
+  // If the replayer cannot refill now, it cannot later.
+  may_refill_ = replayer_->refill(0, options_->stop).has_value();
+  measured_->verdict.refill_seconds += runner_->blocks().exclude_since(before);
+}
+
+/// False, with no round or a partial one discarded, when the budget has ended.
+bool VerdictSearch::round(RandomStream& random) {
+  BlockRunner& blocks = runner_->blocks();
+  const std::size_t done = rounds().rounds();
+  if (blocks.left() <= 0) return false;
+  if (done > 0 && plan_->round_seconds() > blocks.left()) return false;
+  refill_if_due();
+  PlannedRound round{.number = static_cast<int>(done),
+                     .blocks = {},
+                     .until = blocks.budget(),
+                     .null_counts_for_mean = plan_->live_twice()};
+  for (const Arm& arm : arms_.draw(plan_->boundaries(), plan_->live_twice(), random)) {
+    round.blocks.push_back(plan_->block(arm.boundary));
+    round.blocks.back().arm = arm;
+  }
+  if (!runner_->run(round, rounds())) return false;
+  const double now = replayer_->clock();
+  // Between blocks, and rarely enough to cost nothing.
+  if (!machine_read_at_ || now - *machine_read_at_ >= kMachineSeconds) {
+    machine_read_at_ = now;
+    read_machine();
+  }
+  return true;
+}
+
+void VerdictSearch::check_evidence() {
+  if (!evidence_) {
+    evidence_.emplace(rounds(), measured_->settings.confidence, measured_->verdict.suspects);
+  }
+  state_ = judge(*measured_, *evidence_);
+  std::optional<double>& certified_after = measured_->verdict.certified_after_seconds;
+  if (!state_.decision.certified()) certified_after.reset();
+  if (state_.decision.certified() && !certified_after) {
+    certified_after = runner_->blocks().elapsed();
+  }
+  runner_->blocks().set_best(best_estimate(measured_->chain, state_.findings));
+}
+
+bool VerdictSearch::finished() const {
+  if (!state_.decision.certified()) return false;
+  return state_.decision.settled ||
+         runner_->blocks().elapsed() >= tie_deadline(*measured_->verdict.certified_after_seconds);
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,72 @@
+// The rounds that lead to a verdict: the pilot, then complete rounds of all arms of the plan, with
+// the evidence checked after each, until a verdict is certified or the budget ends.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/base/machine_watch.hpp"
+#include "cachebisect/base/random.hpp"
+#include "cachebisect/bisect/evidence/decision.hpp"
+#include "cachebisect/bisect/evidence/findings.hpp"
+#include "cachebisect/bisect/record/measurements.hpp"
+#include "cachebisect/bisect/record/round_runner.hpp"
+#include "cachebisect/bisect/search/pilot.hpp"
+#include "cachebisect/bisect/search/round_arms.hpp"
+#include "cachebisect/bisect/search/round_plan.hpp"
+
+namespace cachebisect {
+
+/// What the rounds of a verdict show so far. A function of the measurements alone: the search and
+/// the analysis of its result agree.
+struct VerdictState {
+  Findings findings;
+  Decision decision;
+};
+
+/// Needs a complete round.
+[[nodiscard]] CACHEBISECT_INTERNAL_API VerdictState judge(const Measurements& measured);
+
+/// Not thread safe.
+class CACHEBISECT_INTERNAL_API VerdictSearch {
+ public:
+  /// Keeps references to all; fills the verdict's part of `measured`.
+  VerdictSearch(Replayer& replayer, RoundRunner& runner, RoundPlan& plan,
+                const BisectOptions& options, Measurements& measured);
+
+  /// Measures; `after_check` is called after each check of the evidence that did not end the
+  /// search. Throws as BlockRunner::run does; conclude() then keeps what the complete rounds say.
+  void run(RandomStream& random, const std::function<void()>& after_check);
+  /// Discards a partial round and checks the complete ones for the last time.
+  void conclude();
+  /// Takes a reading of the machine now; run() takes more between the rounds.
+  void read_machine();
+
+  /// Empty before the first check.
+  [[nodiscard]] const VerdictState& state() const noexcept { return state_; }
+
+ private:
+  void explore(Pilot& pilot);
+  void name_suspects();
+  bool round(RandomStream& random);
+  void refill_if_due();
+  void check_evidence();
+  [[nodiscard]] bool finished() const;
+  [[nodiscard]] RoundTable& rounds() noexcept { return measured_->verdict.table; }
+
+  Replayer* replayer_;
+  RoundRunner* runner_;
+  RoundPlan* plan_;
+  const BisectOptions* options_;
+  Measurements* measured_;
+  RoundArms arms_;
+  std::optional<PartEvidence> evidence_;
+  VerdictState state_;
+  MachineWatch machine_;
+  std::optional<double> machine_read_at_;
+  bool may_refill_ = true;
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,42 @@
+// The settings of a training job with their limits: one table for the schema and the checks of
+// pipeline files, the command's options, what-ifs and simulations.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace cachebisect::settings {
+
+/// A setting that is a whole number.
+struct Count {
+  std::string_view key;
+  std::string_view doc;  ///< one line
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+
+  [[nodiscard]] constexpr bool allows(std::int64_t value) const noexcept {
+    return value >= min && value <= max;
+  }
+};
+
+inline constexpr Count kSeed{"seed", "seed of the order and of every random stage", 0,
+                             std::int64_t{1} << 53};
+inline constexpr Count kBatchSize{"batch_size", "samples in a batch", 1, 1 << 20};
+inline constexpr Count kWorkers{"workers", "loading threads; 0 loads inside the training thread", 0,
+                                1024};
+inline constexpr Count kPrefetch{"prefetch", "batch slots beyond those being filled and used", 0,
+                                 64};
+
+/// Every key at the top level of a pipeline file.
+inline constexpr std::array<std::string_view, 11> kKeys{
+    "name",      "seed",   "batch_size", "workers", "prefetch", "shuffle",
+    "drop_last", "stages", "train",      "device",  "emulate"};
+
+/// `prefetch` of the copy stage.
+inline constexpr Count kCopyPrefetch{"prefetch",
+                                     "batches copied ahead on a stream of their own; 0: from the "
+                                     "training thread on the compute stream",
+                                     0, 3};
+
+}  // namespace cachebisect::settings

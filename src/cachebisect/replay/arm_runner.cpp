@@ -1,0 +1,156 @@
+#include "cachebisect/replay/arm_runner.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/executor/load_guard.hpp"
+
+namespace cachebisect {
+namespace {
+
+void set_timing(const BlockTiming& timing, BlockResult& result) {
+  result.seconds = timing.seconds;
+  result.samples = timing.samples;
+  result.cpu_seconds = timing.cpu_seconds;
+  result.starved_seconds = timing.starved_seconds;
+  result.padding_share = timing.padding_share;
+  result.first_batch_seconds = timing.first_batch_seconds;
+  result.trainer_seconds = timing.trainer_seconds;
+  result.ready_batches = timing.ready_batches;
+}
+
+/// Host stages from the loader (empty: none ran), copy and device stages from the loop.
+void set_counters(const Pipeline& pipeline, const LoadCounters& loaded,
+                  const std::vector<DeviceTime>& on_device, BlockResult& result) {
+  result.stages.resize(pipeline.stages().size());
+  std::copy(loaded.stages.begin(), loaded.stages.end(), result.stages.begin());
+  for (std::size_t i = 0; i < on_device.size(); ++i) {
+    StageCounters& stage = result.stages.at(pipeline.copy_position() + i);
+    stage.busy_seconds = on_device[i].busy_seconds;
+    stage.cpu_seconds = on_device[i].cpu_seconds;
+    stage.samples = on_device[i].samples;
+  }
+}
+
+/// A block that the loader feeds.
+BlockResult run_loaded(Trainer& on, LoadRequest request, StepSource source, const ArmBlock& block) {
+  request.observe = block.steps.observe;
+  source.loader = &on.loader;
+  BlockResult result;
+  result.start_seconds = monotonic_seconds();
+  const LoadGuard running(on.loader, request);
+  const double starting = monotonic_seconds() - result.start_seconds;
+  const BlockTiming timing = on.loop.run(source, block.steps, block.stop);
+  set_timing(timing, result);
+  result.first_batch_seconds += starting;
+  const LoadCounters counters = on.loader.counters();
+  result.skipped = counters.skipped;
+  result.first_skipped = counters.first_skipped;
+  if (block.steps.observe) set_counters(on.pipeline, counters, timing.device_stages, result);
+  return result;
+}
+
+template <class Item>
+std::span<const Item> at_most(std::span<const Item> items, std::size_t count) {
+  return items.first(std::min(items.size(), count));
+}
+
+}  // namespace
+
+BlockResult ArmRunner::run(Trainer& on, const ArmBlock& block) {
+  if (std::exchange(on.needs_drain, true)) on.loop.drain();
+  BlockResult result = run_arm(on, block);
+  on.needs_drain = false;
+  return result;
+}
+
+BlockResult ArmRunner::run_arm(Trainer& on, const ArmBlock& block) {
+  switch (block.arm.kind) {
+    case ArmKind::bypass:
+      return run_bypass(block);
+    case ArmKind::shadow:
+      return run_shadow(block);
+    case ArmKind::live:
+      return run_live(on, block);
+    case ArmKind::replay:
+    case ArmKind::null:
+      break;
+  }
+  return block.arm.boundary == 0 ? run_live(on, block) : run_replay(block);
+}
+
+BlockResult ArmRunner::run_live(Trainer& on, const ArmBlock& block, const StepSource& source,
+                                std::size_t bypass_stage, const HostCacheView& bypass_cache) {
+  // What is in flight at the block's end has been read too.
+  const int batches = block.steps.warmup + block.steps.timed + on.loader.slots();
+  LiveReading::Block live =
+      reading_.begin(on.pipeline, on.order, static_cast<std::uint64_t>(batches), block.first_batch);
+  live.request.bypass_stage = bypass_stage;
+  live.request.bypass_cache = bypass_cache;
+  BlockResult result = run_loaded(on, live.request, source, block);
+  result.resident_share = live.resident_share;
+  return result;
+}
+
+BlockResult ArmRunner::run_bypass(const ArmBlock& block) {
+  const auto stage = static_cast<std::size_t>(block.arm.stage);
+  if (trainer_->pipeline.held(stage) == Held::host) {
+    return run_live(*trainer_, block, {}, stage, cache_->host(stage));
+  }
+  return run_live(*trainer_, block,
+                  {nullptr, cache_->device(stage), stage, block.first_batch, false});
+}
+
+BlockResult ArmRunner::run_shadow(const ArmBlock& block) {
+  const std::size_t last = trainer_->last_boundary();
+  return run_live(*trainer_, block, {nullptr, cache_->device(last), last, block.first_batch, true});
+}
+
+BlockResult ArmRunner::run_replay(const ArmBlock& block) {
+  const auto boundary = static_cast<std::size_t>(block.arm.boundary);
+  const Pipeline& pipeline = trainer_->pipeline;
+  try {
+    return pipeline.held(boundary) == Held::device ? replay_from_device(block, boundary)
+                                                   : replay_from_host(block, boundary);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+    throw error.with_context("in replay at boundary " + std::to_string(boundary) + ", after '" +
+                             pipeline.stages()[boundary - 1].name + "'");
+  }
+}
+
+BlockResult ArmRunner::replay_from_device(const ArmBlock& block, std::size_t boundary) {
+  const StepSource source{nullptr, at_most(cache_->device(boundary), max_batches(block.arm)),
+                          boundary, block.first_batch, false};
+  BlockResult result;
+  result.start_seconds = monotonic_seconds();
+  const BlockTiming timing = trainer_->loop.run(source, block.steps, block.stop);
+  set_timing(timing, result);
+  if (block.steps.observe) {
+    set_counters(trainer_->pipeline, {}, timing.device_stages, result);
+  }
+  return result;
+}
+
+BlockResult ArmRunner::replay_from_host(const ArmBlock& block, std::size_t boundary) {
+  const auto batch_size = static_cast<std::uint64_t>(trainer_->pipeline.batch_size());
+  const std::size_t batches = max_batches(block.arm);
+  const HostCacheView cached = cache_->host(boundary);
+  LoadRequest request;
+  request.boundary = boundary;
+  request.cache = {at_most(cached.samples, batches * batch_size), at_most(cached.batches, batches)};
+  request.first_position = block.first_batch * batch_size;
+  return run_loaded(*trainer_, request, {}, block);
+}
+
+/// How many cached batches the arm may use.
+std::size_t ArmRunner::max_batches(const Arm& arm) const {
+  const auto batch_size = static_cast<std::uint64_t>(trainer_->pipeline.batch_size());
+  const std::uint64_t batches = arm.cache_samples / batch_size;
+  return batches == 0 ? cache_->samples() / batch_size : batches;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,51 @@
+// Runs one block in one arm: live, replayed from a boundary, with a stage bypassed, or shadowed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stop_token>
+
+#include "cachebisect/protocol/block.hpp"
+#include "cachebisect/replay/cache/boundary_cache.hpp"
+#include "cachebisect/replay/loop/train_loop.hpp"
+#include "cachebisect/replay/reading/live_reading.hpp"
+#include "cachebisect/replay/trainer.hpp"
+
+namespace cachebisect {
+
+/// One block to run.
+struct ArmBlock {
+  const Arm& arm;
+  BlockSteps steps;
+  std::uint64_t first_batch = 0;  ///< of the caches, where the block begins
+  const std::stop_token& stop;
+};
+
+/// Throws what the loader and the step throw. One thread at a time.
+class ArmRunner {
+ public:
+  /// Keeps references to both.
+  ArmRunner(Trainer& trainer, const BoundaryCache& cache, IoMode io)
+      : trainer_(&trainer), cache_(&cache), reading_(io, cache) {}
+
+  [[nodiscard]] LiveReading& reading() noexcept { return reading_; }
+  /// `on` is the trainer itself or, for a live arm with overrides, that of the changed pipeline.
+  BlockResult run(Trainer& on, const ArmBlock& block);
+
+ private:
+  BlockResult run_arm(Trainer& on, const ArmBlock& block);
+  BlockResult run_live(Trainer& on, const ArmBlock& block, const StepSource& source = {},
+                       std::size_t bypass_stage = 0, const HostCacheView& bypass_cache = {});
+  BlockResult run_bypass(const ArmBlock& block);
+  BlockResult run_shadow(const ArmBlock& block);
+  BlockResult run_replay(const ArmBlock& block);
+  BlockResult replay_from_host(const ArmBlock& block, std::size_t boundary);
+  BlockResult replay_from_device(const ArmBlock& block, std::size_t boundary);
+  [[nodiscard]] std::size_t max_batches(const Arm& arm) const;
+
+  Trainer* trainer_;
+  const BoundaryCache* cache_;
+  LiveReading reading_;
+};
+
+}  // namespace cachebisect

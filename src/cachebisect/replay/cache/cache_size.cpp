@@ -1,0 +1,80 @@
+#include "cachebisect/replay/cache/cache_size.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cachebisect/base/error.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr double kSmallestSamples = 64;
+constexpr double kCacheMultiple = 2;  // so that the items do not all stay in the last-level cache
+
+/// The number of samples whose items exceed a cache of `cache_bytes`.
+double samples_beyond(double cache_bytes, double item_bytes) {
+  return item_bytes > 0 ? kCacheMultiple * cache_bytes / item_bytes : 0;
+}
+
+/// A number of batches and the limit that reduced it last.
+class BatchCount {
+ public:
+  BatchCount(double batch, double samples) : batch_(batch), batches_(std::ceil(samples / batch)) {}
+
+  void cap(double samples, const char* reason) {
+    const double max = std::floor(samples / batch_);
+    if (max < batches_) {
+      batches_ = max;
+      limited_by_ = reason;
+    }
+  }
+  void cap_by_budget(double budget, double bytes_per_sample, const char* what, const char* flag) {
+    if (bytes_per_sample <= 0) return;
+    if (budget < bytes_per_sample * batch_) {
+      const auto whole = [](double bytes) { return std::to_string(std::llround(bytes)); };
+      throw Error(ErrorKind::usage, std::string("the ") + what + " of " + whole(budget) +
+                                        " bytes does not hold one batch of " + whole(batch_) +
+                                        " samples at every boundary, which takes " +
+                                        whole(std::ceil(bytes_per_sample * batch_)) +
+                                        " bytes; raise " + flag + " or lower batch_size");
+    }
+    cap(budget / bytes_per_sample, what);
+  }
+  [[nodiscard]] CacheSize result() const {
+    return {static_cast<std::uint64_t>(std::max(batches_, 1.0) * batch_), limited_by_};
+  }
+
+ private:
+  double batch_;
+  double batches_;
+  std::string limited_by_;
+};
+
+}  // namespace
+
+CacheSize choose_cache_size(const CacheNeeds& needs) {
+  const auto batch = static_cast<double>(std::max<std::int64_t>(needs.batch_size, 1));
+  const double smallest = std::max(kSmallestSamples, needs.samples_in_flight + 2 * batch);
+  double wanted =
+      std::max(smallest, samples_beyond(needs.llc_bytes, needs.largest_host_item_bytes));
+  if (needs.device_l2_bytes) {
+    wanted =
+        std::max(wanted, samples_beyond(*needs.device_l2_bytes, needs.largest_device_item_bytes));
+  }
+  BatchCount batches(batch, wanted);
+  if (needs.seconds_per_sample > 0) {
+    const double in_time = std::max(smallest, needs.fill_seconds / needs.seconds_per_sample);
+    batches.cap(std::ceil(in_time / batch) * batch, "fill time");
+  }
+  // A data set smaller than one batch is repeated: the cache holds at least one batch.
+  batches.cap(std::max(static_cast<double>(needs.data_set_samples), batch), "data set");
+  batches.cap_by_budget(needs.host_budget_bytes, needs.host_bytes_per_sample, "host budget",
+                        "--cache-host");
+  if (needs.device_budget_bytes) {
+    batches.cap_by_budget(*needs.device_budget_bytes, needs.device_bytes_per_sample,
+                          "device budget", "--cache-device");
+  }
+  return batches.result();
+}
+
+}  // namespace cachebisect

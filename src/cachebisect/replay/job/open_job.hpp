@@ -1,0 +1,45 @@
+// Opens a training job from a pipeline: everything that is needed to replay it.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/device/device.hpp"
+#include "cachebisect/pipeline/pipeline.hpp"
+#include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/train/train_step.hpp"
+
+namespace cachebisect {
+
+struct JobOptions {
+  IoMode io = IoMode::as_is;
+  std::optional<int> workers{};       ///< empty: the pipeline's own; kAutoWorkers: measured here
+  std::shared_ptr<Device> device{};   ///< null: the one that the spec names
+  std::shared_ptr<TrainStep> step{};  ///< null: the one that the spec names
+};
+
+/// A pipeline with its device, its worker count and its training step.
+struct CACHEBISECT_API Job {
+  Pipeline pipeline;
+  std::shared_ptr<Device> device;
+  std::shared_ptr<TrainStep> step;
+  int workers = 0;  ///< resolved
+  IoMode io = IoMode::as_is;
+  const Registry* registry = nullptr;  ///< may be null
+
+  /// A replayer of its own at each call; it shares device and step, and must not outlive the
+  /// registry.
+  [[nodiscard]] PipelineReplayer make_replayer() const;
+};
+
+/// Makes what `options` leaves open. On an emulated device the step is always an emulated one,
+/// because such a device runs no code: its steps are time alone. `registry` is the one that the
+/// pipeline was made with, and must outlive the job; null: live arms with overrides are not
+/// supported and steps of plugins are not found. Throws Error: usage, data or device.
+CACHEBISECT_API Job open_job(Pipeline pipeline, const Registry* registry, JobOptions options = {});
+/// As above, from a spec: makes the device first, because that is cheaper than opening the data.
+CACHEBISECT_API Job open_job(PipelineSpec spec, const Registry& registry, JobOptions options = {});
+
+}  // namespace cachebisect

@@ -1,0 +1,36 @@
+#include "cachebisect/replay/loop/loader_feeds.hpp"
+
+namespace cachebisect {
+
+DeviceFeed* LoaderFeeds::feed_of(const StepSource& source, Stream& compute) {
+  if (source.loader == nullptr) return nullptr;
+  if (loader_ != source.loader) make(*source.loader, compute);
+  if (source.paced) return paced_.get();
+  const bool copy_bypassed =
+      !source.cached.empty() && source.boundary == pipeline_->copy_position() + 1;
+  return copy_bypassed ? dropping_.get() : live_.get();
+}
+
+void LoaderFeeds::clear() {
+  loader_ = nullptr;
+  live_.reset();
+  paced_.reset();
+  dropping_.reset();
+  copier_.reset();
+}
+
+void LoaderFeeds::make(Executor& loader, Stream& compute) {
+  clear();
+  loader_ = &loader;
+  if (device_->copies()) {
+    copier_ = std::make_unique<BatchCopier>(loader, *device_, compute, steps_->size(), copy_);
+    live_ = std::make_unique<CopyFeed>(loader, *copier_, *steps_);
+    paced_ = std::make_unique<PacedCopyFeed>(loader, *copier_, *steps_);
+  } else {
+    live_ = std::make_unique<HandOverFeed>(loader, false);
+    paced_ = std::make_unique<HandOverFeed>(loader, true);
+  }
+  dropping_ = std::make_unique<DropFeed>(loader);
+}
+
+}  // namespace cachebisect

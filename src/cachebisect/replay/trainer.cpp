@@ -1,0 +1,27 @@
+#include "cachebisect/replay/trainer.hpp"
+
+#include <utility>
+
+namespace cachebisect {
+namespace {
+
+TrainStep& checked(TrainStep& step, const Pipeline& pipeline) {
+  check_expectations(step, pipeline.device_spec());
+  return step;
+}
+
+}  // namespace
+
+Trainer::Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<TrainStep> trained,
+                 int workers)
+    : pipeline(std::move(chain)),
+      device(std::move(on)),
+      step(std::move(trained)),
+      loop(pipeline, *device, checked(*step, pipeline), pipeline.copy_options(),
+           pipeline.spec().train.sync_every),
+      loader(pipeline, *device,
+             {workers, pipeline.spec().prefetch, pipeline.copy_options().pinned, {}}),
+      order(pipeline),
+      restores_weights(step->snapshot()) {}
+
+}  // namespace cachebisect

@@ -1,0 +1,34 @@
+// Everything that trains on one pipeline: its executor, its training loop, its place in the epochs.
+#pragma once
+
+#include <memory>
+
+#include "cachebisect/executor/executor.hpp"
+#include "cachebisect/pipeline/pipeline.hpp"
+#include "cachebisect/replay/loop/train_loop.hpp"
+#include "cachebisect/replay/reading/live_order.hpp"
+#include "cachebisect/train/train_step.hpp"
+
+namespace cachebisect {
+
+/// Neither copied nor moved: its parts refer to one another. One thread at a time.
+struct Trainer {
+  /// `workers` is resolved. Throws as check_expectations() does.
+  Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<TrainStep> trained,
+          int workers);
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  [[nodiscard]] std::size_t last_boundary() const { return pipeline.stages().size(); }
+
+  Pipeline pipeline;
+  std::shared_ptr<Device> device;
+  std::shared_ptr<TrainStep> step;
+  TrainLoop loop;
+  Executor loader;
+  LiveOrder order;
+  bool restores_weights;     ///< the step took a snapshot
+  bool needs_drain = false;  ///< a block ended in an error
+};
+
+}  // namespace cachebisect

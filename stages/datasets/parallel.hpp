@@ -1,0 +1,14 @@
+// Runs the generation of a data set on several threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace cachebisect::stages {
+
+/// Calls work(i) for i in [0, count) on as many threads as this process may use; a thread takes
+/// `grain` consecutive i at a time. The first exception stops the rest and is rethrown.
+void parallel_for(std::uint64_t count, std::uint64_t grain,
+                  const std::function<void(std::uint64_t)>& work);
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,326 @@
+// What a report says beyond its verdict, on chains whose arms have known costs.
+#include "cachebisect/bisect/explain/explanation.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+#include "support/law_replayer.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/bisect/report/warnings.hpp"
+#include "cachebisect/report/text_consequences.hpp"
+
+using namespace cachebisect;
+using cachebisect::test::LawChain;
+using cachebisect::test::LawReplayer;
+
+namespace {
+
+/// Live takes 2.0 ms per sample, without a 0.9 ms, without b 1.1 ms, the step alone 0.1 ms. The
+/// largest drop is at b (0.9 to 0.1), the largest payoff is that of a.
+LawChain two_stages() { return {.stage_seconds = {1.1e-3, 0.9e-3}, .step_seconds = 1e-4}; }
+
+bool has_warning(const Report& report, const std::string& code) {
+  return std::any_of(report.warnings.begin(), report.warnings.end(),
+                     [&](const Warning& w) { return w.code == code; });
+}
+
+bool holds(const Estimate& estimate, double truth) {
+  return estimate.interval && estimate.interval->low <= truth && truth <= estimate.interval->high;
+}
+
+int blocks_of(const Report& report, ArmKind kind) {
+  int count = 0;
+  for (const BlockRecord& block : report.blocks) count += block.arm.kind == kind ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("the largest drop and the largest payoff are reported separately") {
+  LawReplayer replayer(two_stages());
+  const Report report = bisect(replayer);
+  REQUIRE(report.verdict.kind == VerdictKind::drop);
+  CHECK(report.verdict.stage == "b");
+  CHECK(report.verdict.fix_first == "a");
+  CHECK(holds(report.stages[0].payoff, 1 / 0.9e-3));
+  CHECK(holds(report.stages[1].payoff, 1 / 1.1e-3));
+  CHECK_FALSE(report.stages[2].payoff.value.has_value());
+  CHECK(report.next_stage == "b");
+  CHECK(report.next_samples_per_second == report.stages[0].payoff.value);
+  CHECK(report.verdict.text.find("Fix a first") != std::string::npos);
+  CHECK(report.verdict.text.find(" b only ") != std::string::npos);
+  const std::string text = consequences_text(report, 80);
+  CHECK(text.starts_with("Fixing a alone would give 1,1"));
+  CHECK(text.find("then b limits.") != std::string::npos);
+}
+
+TEST_CASE("the limit behind a single slow stage is the training step") {
+  LawReplayer replayer({.stage_seconds = {2e-5, 5e-4}, .step_seconds = 1e-4});
+  const Report report = bisect(replayer);
+  CHECK(report.verdict.stage == "b");
+  CHECK(report.verdict.fix_first == "b");
+  CHECK(holds(report.stages[1].payoff, 1e4));
+  CHECK(report.next_stage == "training step");
+  CHECK(report.verdict.text.find("first all the same") == std::string::npos);
+}
+
+TEST_CASE("with inline loading the next limit is the largest of step and stages") {
+  LawReplayer replayer({.stage_seconds = {2e-5, 5e-4}, .step_seconds = 1e-4, .workers = 0});
+  const Report report = bisect(replayer);
+  CHECK(report.verdict.fix_first == "b");
+  CHECK(report.next_stage == "training step");
+  CHECK_FALSE(report.loss.contention.value.has_value());
+  CHECK_FALSE(report.loss.starvation.value.has_value());
+  CHECK(blocks_of(report, ArmKind::shadow) == 0);
+}
+
+TEST_CASE("contention and starvation are separated, and sum to the loss") {
+  // The step takes 0.13 ms while loading runs, the input 0.2 ms.
+  LawReplayer replayer(
+      {.stage_seconds = {2e-4}, .step_seconds = 1e-4, .slowed = 0.3, .noise = 0.005});
+  const Report report = bisect(replayer);
+  const Loss& loss = report.loss;
+  REQUIRE(loss.total.value.has_value());
+  CHECK(holds(loss.contention, 1 - 1 / 1.3));
+  CHECK(holds(loss.starvation, 1 / 1.3 - 0.5));
+  CHECK(*loss.starvation.value + *loss.contention.value == doctest::Approx(*loss.total.value));
+  CHECK(consequences_text(report, 200).find("starvation (the step waits for data) and") !=
+        std::string::npos);
+}
+
+TEST_CASE(
+    "a loss without contention is all starvation, and one without starvation is all contention") {
+  LawReplayer starved({.stage_seconds = {3e-4}, .step_seconds = 1e-4});
+  const std::string starvation = consequences_text(bisect(starved), 200);
+  CHECK(starvation.find("lost is starvation") != std::string::npos);
+  CHECK(starvation.find("step down) is at most") != std::string::npos);
+  LawReplayer slowed({.stage_seconds = {2e-5}, .step_seconds = 1e-4, .slowed = 0.3});
+  const std::string contention = consequences_text(bisect(slowed), 200);
+  CHECK(contention.find("lost is contention") != std::string::npos);
+}
+
+TEST_CASE("the cost of the probes is measured, and causes a warning above 0.5%") {
+  LawChain chain = two_stages();
+  chain.noise = 0.001;
+  SUBCASE("little") { chain.probe_share = 0.002; }
+  SUBCASE("at the limit") { chain.probe_share = 0.005; }
+  SUBCASE("too much") { chain.probe_share = 0.009; }
+  SUBCASE("far too much") { chain.probe_share = 0.05; }
+  LawReplayer replayer(chain);
+  const Report report = bisect(replayer);
+  REQUIRE(report.machine.noise.block_cv.value_or(1) < 0.03);
+  CHECK(holds(report.overhead, 1 - 1 / (1 + chain.probe_share)));
+  CHECK(has_warning(report, "overhead") == (chain.probe_share > 0.005));
+}
+
+TEST_CASE("if blocks vary, the probes may cost 1%") {
+  MachineReport machine;
+  Explanation explanation;
+  explanation.overhead = {0.008, Interval{0.006, 0.010}};
+  const auto warned = [&] {
+    const auto warnings = find_warnings({}, machine, {}, explanation);
+    return std::any_of(warnings.begin(), warnings.end(),
+                       [](const Warning& w) { return w.code == "overhead"; });
+  };
+  machine.noise.block_cv = 0.02;
+  SUBCASE("quiet") { CHECK(warned()); }
+  SUBCASE("shared") {
+    machine.noise.block_cv = 0.1;
+    CHECK_FALSE(warned());
+    explanation.overhead = {0.02, Interval{0.011, 0.03}};
+    CHECK(warned());
+  }
+  SUBCASE("uncertain") {
+    explanation.overhead = {0.02, Interval{-0.01, 0.05}};
+    CHECK_FALSE(warned());
+  }
+}
+
+TEST_CASE("explaining does not change the verdict") {
+  for (int variant = 0; variant < 3; ++variant) {
+    LawChain chain = two_stages();
+    if (variant == 1) chain.stage_seconds = {1e-5};                // flat
+    if (variant == 2) chain.stage_seconds = {2e-4, 2e-4, 1.9e-4};  // ties
+    BisectOptions options;
+    LawReplayer explained(chain);
+    const Report with = bisect(explained, options);
+    options.explain = false;
+    LawReplayer bare(chain);
+    const Report without = bisect(bare, options);
+    CHECK(with.verdict.kind == without.verdict.kind);
+    CHECK(with.verdict.stage == without.verdict.stage);
+    CHECK(with.verdict.drop.value == without.verdict.drop.value);
+    CHECK(with.verdict.rounds == without.verdict.rounds);
+    CHECK(with.verdict.certified_after_seconds == without.verdict.certified_after_seconds);
+    CHECK(blocks_of(without, ArmKind::bypass) + blocks_of(without, ArmKind::shadow) == 0);
+    CHECK_FALSE(without.overhead.value.has_value());
+    CHECK(without.timing.explain_seconds == 0);
+    CHECK(with.timing.measure_seconds - with.timing.explain_seconds ==
+          doctest::Approx(without.timing.measure_seconds));
+  }
+}
+
+TEST_CASE("a large gain takes fewer rounds to measure than a small one") {
+  const auto rounds_beside = [](double stage_seconds) {
+    LawReplayer replayer({.stage_seconds = {stage_seconds}, .step_seconds = 1e-4, .noise = 0.03});
+    const Report report = bisect(replayer);
+    CAPTURE(stage_seconds);
+    CHECK(report.verdict.kind == VerdictKind::drop);
+    REQUIRE(report.stages[0].payoff.interval.has_value());
+    CHECK(holds(report.stages[0].payoff, 1e4));
+    return blocks_of(report, ArmKind::shadow) - 1;  // one is the pilot's
+  };
+  CHECK(rounds_beside(5e-4) < 16);
+  CHECK(rounds_beside(1.18e-4) == 16);
+}
+
+TEST_CASE("explaining a flat verdict takes about a second, for the probes alone") {
+  LawReplayer replayer({.stage_seconds = {1e-5}, .step_seconds = 1e-4});
+  const Report report = bisect(replayer);
+  REQUIRE(report.verdict.kind == VerdictKind::flat);
+  CHECK(holds(report.overhead, 0));
+  CHECK(report.timing.explain_seconds > 0.5);
+  CHECK(report.timing.explain_seconds <= 1.1);
+  CHECK(blocks_of(report, ArmKind::bypass) + blocks_of(report, ArmKind::shadow) == 0);
+  CHECK(replayer.refills == 0);
+}
+
+TEST_CASE("an inconclusive verdict is not explained") {
+  LawChain chain = two_stages();
+  chain.noise = 0.05;
+  LawReplayer replayer(chain);
+  BisectOptions options;
+  options.budget_seconds = 1;
+  const Report report = bisect(replayer, options);
+  REQUIRE(report.verdict.kind == VerdictKind::inconclusive);
+  CHECK(blocks_of(report, ArmKind::bypass) == 0);
+}
+
+TEST_CASE("an arm that fails after the verdict costs the explanation, not the verdict") {
+  LawReplayer replayer(two_stages());
+  int shadows = 0;
+  replayer.before_block = [&](const Arm& arm) {
+    if (arm.kind == ArmKind::shadow && ++shadows == 6) {
+      throw Error(ErrorKind::data, "stage b: planted failure");
+    }
+  };
+  const Report report = bisect(replayer);
+  CHECK(report.verdict.kind == VerdictKind::drop);
+  CHECK(report.verdict.stage == "b");
+  CHECK_FALSE(report.interrupted);
+  CHECK(has_warning(report, "not_explained"));
+  CHECK(report.stages[0].payoff.value.has_value());
+  // Four complete rounds certify nothing.
+  CHECK_FALSE(report.stages[0].payoff.interval.has_value());
+  CHECK(report.verdict.fix_first != "");
+}
+
+TEST_CASE("a run stopped while explaining reports the verdict and what is known") {
+  LawReplayer replayer(two_stages());
+  std::stop_source source;
+  int bypassed = 0;
+  int stop_at = 0;
+  SUBCASE("in the pilot") { stop_at = 1; }
+  SUBCASE("in a round") { stop_at = 9; }
+  replayer.before_block = [&](const Arm& arm) {
+    if (arm.kind == ArmKind::bypass && ++bypassed == stop_at) source.request_stop();
+  };
+  BisectOptions options;
+  options.stop = source.get_token();
+  std::optional<Report> partial;
+  options.partial = [&](const Report& report) { partial = report; };
+  const Report report = bisect(replayer, options);
+  CHECK(report.interrupted);
+  CHECK(report.verdict.kind == VerdictKind::drop);
+  CHECK(report.verdict.stage == "b");
+  CHECK(report.stages[0].payoff.value.has_value() == (stop_at == 9));
+  REQUIRE(partial.has_value());
+  CHECK(partial->interrupted);
+  CHECK(partial->stages[0].payoff.value == report.stages[0].payoff.value);
+}
+
+TEST_CASE("arms that a replayer does not support leave their figures empty") {
+  LawReplayer replayer(two_stages());
+  replayer.refuse = [](const Arm& arm) {
+    return arm.kind == ArmKind::shadow || arm.kind == ArmKind::bypass || !arm.observed;
+  };
+  replayer.can_refill = false;
+  const Report report = bisect(replayer);
+  CHECK(report.verdict.stage == "b");
+  // Predicted, as nothing was measured.
+  CHECK(report.verdict.fix_first == "a");
+  CHECK_FALSE(report.stages[0].payoff.value.has_value());
+  CHECK_FALSE(report.loss.contention.value.has_value());
+  CHECK_FALSE(report.next_samples_per_second.has_value());
+  CHECK_FALSE(report.k2k_change.has_value());
+  for (const BlockRecord& block : report.blocks) CHECK(block.round < report.verdict.rounds);
+}
+
+TEST_CASE("caches that fit into the processor's cache are detected") {
+  LawChain chain = two_stages();
+  chain.noise = 0.003;
+  SUBCASE("large enough") { chain.small_cache = 0; }
+  SUBCASE("too small") { chain.small_cache = 0.04; }
+  LawReplayer replayer(chain);
+  const Report report = bisect(replayer);
+  REQUIRE(report.k2k_change.has_value());
+  CHECK(*report.k2k_change == doctest::Approx(chain.small_cache).epsilon(0.1).scale(1));
+  CHECK(std::abs(*report.k2k_change - chain.small_cache) < 0.005);
+  CHECK(has_warning(report, "cache_too_small") == (chain.small_cache > 0));
+  CHECK(replayer.refills == 1);
+  // The second fill counts as cache time.
+  CHECK(report.timing.cache_seconds == doctest::Approx(2 * chain.fill_seconds));
+}
+
+TEST_CASE("a fill that would take too long is not started") {
+  LawChain chain = two_stages();
+  chain.fill_seconds = 20;
+  LawReplayer replayer(chain);
+  const Report report = bisect(replayer);
+  CHECK(report.verdict.kind == VerdictKind::drop);
+  CHECK(replayer.refills == 0);
+  CHECK_FALSE(report.k2k_change.has_value());
+}
+
+TEST_CASE("caches of items that vary in size are refilled every eight rounds") {
+  LawChain chain = two_stages();
+  chain.sizes_vary = true;
+  LawReplayer replayer(chain);
+  BisectOptions options;
+  options.explain = false;
+  const Report report = bisect(replayer, options);
+  REQUIRE(report.verdict.rounds > 8);
+  CHECK(replayer.refills == (report.verdict.rounds - 1) / 8);
+  CHECK(report.timing.cache_seconds == doctest::Approx((1 + replayer.refills) * 0.2));
+  CHECK(replayer.clock() ==
+        doctest::Approx(report.timing.measure_seconds + report.timing.cache_seconds));
+}
+
+TEST_CASE("payoff intervals contain the truth as often as they claim") {
+  int intervals = 0;
+  int held = 0;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    LawChain chain = two_stages();
+    chain.noise = 0.02;
+    chain.slowed = 0.2;
+    LawReplayer replayer(chain, seed);
+    BisectOptions options;
+    options.seed = seed;
+    const Report report = bisect(replayer, options);
+    const double total = 1 - 1e-4 / 2e-3;
+    for (const auto& [estimate, truth] :
+         {std::pair{report.stages[0].payoff, 1 / 0.9e-3},
+          std::pair{report.stages[1].payoff, 1 / 1.1e-3},
+          std::pair{report.loss.contention, 1 - 1 / 1.2},
+          std::pair{report.loss.starvation, total - (1 - 1 / 1.2)}}) {
+      intervals += estimate.interval ? 1 : 0;
+      held += holds(estimate, truth) ? 1 : 0;
+    }
+  }
+  MESSAGE(held << " of " << intervals);
+  CHECK(intervals > 400);
+  CHECK(held >= intervals * 97 / 100);
+}

@@ -1,0 +1,122 @@
+// The number of untimed steps at the start of a block, and why it is random.
+#include "cachebisect/bisect/search/round_plan.hpp"
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/simulate/simulated_replayer.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+RoundPlan plan(int workers, int warmup) {
+  RoundPlan plan({.stages = 5, .workers = workers, .ready_from = 4});
+  plan.set_warmup(warmup);
+  return plan;
+}
+
+/// How often each number of untimed steps is drawn.
+std::map<int, int> draws(const RoundPlan& plan, int boundary) {
+  RandomStream random({.seed = 3});
+  std::map<int, int> counts;
+  for (int i = 0; i < 8000; ++i) ++counts[plan.block(boundary).warmup.draw(random)];
+  return counts;
+}
+
+SimulatedChain chain(int workers) {
+  SimulatedChain chain;
+  chain.stages = {
+      {.name = "read", .category = Category::read, .kind = CostKind::cpu, .seconds = 0.1e-3},
+      {.name = "decode", .kind = CostKind::cpu, .seconds = 1e-3}};
+  chain.workers = workers;
+  chain.cores = 2;
+  return chain;
+}
+
+/// Untimed steps of the blocks at a boundary that are evidence.
+std::set<int> warmups(const SimulatedChain& chain, int boundary) {
+  SimulatedReplayer replayer(chain, {.noise = {.white_cv = 0.01}});
+  BisectOptions options;
+  options.explain = false;
+  std::set<int> steps;
+  for (const BlockRecord& block : bisect(replayer, options).blocks) {
+    if (block.round >= 0 && block.arm.boundary == boundary) steps.insert(block.result.warmup_steps);
+  }
+  return steps;
+}
+
+}  // namespace
+
+TEST_CASE("with several workers the number of untimed steps is drawn around the usual one") {
+  const std::map<int, int> drawn = draws(plan(4, 7), 0);
+  CHECK(drawn.begin()->first == 3);
+  CHECK(drawn.rbegin()->first == 10);
+  CHECK(drawn.size() == 8);
+  for (const auto& [steps, count] : drawn) CHECK(count == doctest::Approx(1000).epsilon(0.15));
+}
+
+TEST_CASE("at least two steps are untimed") {
+  CHECK(draws(plan(16, 3), 0).begin()->first == 2);
+  CHECK(draws(plan(4, 2), 0).begin()->first == 2);
+}
+
+TEST_CASE("with at most one worker the number of untimed steps is fixed") {
+  CHECK(draws(plan(0, 2), 0).size() == 1);
+  CHECK(draws(plan(1, 2), 0).size() == 1);
+}
+
+TEST_CASE("replay of ready batches needs few untimed steps, as no ring has to fill") {
+  const RoundPlan four = plan(4, 21);
+  CHECK(four.warmup(3) == 21);
+  CHECK(four.warmup(4) == 4);
+  CHECK(draws(four, 5).rbegin()->first <= 7);
+}
+
+TEST_CASE("a run draws the number of untimed steps block by block") {
+  CHECK(warmups(chain(1), 0) == std::set{2});
+  const std::set<int> two = warmups(chain(2), 0);
+  CHECK(two.size() > 2);
+  CHECK(*two.begin() >= 3);
+  CHECK(*two.rbegin() <= 6);
+}
+
+TEST_CASE("workers that crowd out the training thread take longer to settle") {
+  SimulatedChain crowded = chain(4);
+  crowded.trainer_seconds = 2e-3;
+  CHECK(*warmups(crowded, 0).begin() >= 10);
+  crowded.cores = 5;
+  CHECK(*warmups(crowded, 0).rbegin() <= 10);
+}
+
+TEST_CASE("workers that collate for long take longer to settle") {
+  SimulatedChain collates = chain(4);
+  collates.collate_seconds = 1e-3;
+  CHECK(*warmups(collates, 0).begin() >= 17);
+  collates.collate_seconds = 0.01e-3;
+  CHECK(*warmups(collates, 0).rbegin() <= 10);
+}
+
+TEST_CASE("blocks that begin anywhere in a group measure the long-run rate") {
+  // Four workers on two cores; one at a time collates, for as long as all the others work.
+  SimulatedChain collates = chain(4);
+  collates.collate_seconds = 1e-3;
+  const double truth = SimulatedRing(collates).seconds_per_sample(0, 4000);
+  SimulatedReplayer replayer(collates);
+  static_cast<void>(replayer.prepare({}, {}));
+  const auto block = [&](int warmup) {
+    const BlockResult result = replayer.run({.arm = {}, .steps = 4, .warmup_steps = warmup}, {});
+    return result.seconds / static_cast<double>(result.samples);
+  };
+  const RoundPlan four = plan(4, 21);
+  RandomStream random({.seed = 4});
+  double drawn = 0;
+  constexpr int kBlocks = 200;
+  for (int i = 0; i < kBlocks; ++i) drawn += block(four.block(0).warmup.draw(random)) / kBlocks;
+  CHECK(drawn == doctest::Approx(truth).epsilon(0.01));
+  CHECK(std::abs(block(21) / truth - 1) > 0.015);  // always the same place in the group
+}

@@ -1,0 +1,92 @@
+#include "cachebisect/replay/job/open_job.hpp"
+
+#include <memory>
+#include <string>
+
+#include "support/all_stages.hpp"
+#include "support/errors.hpp"
+#include "support/recording_step.hpp"
+#include "support/test_chain.hpp"
+#include "support/text.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/replay/job/make_device.hpp"
+#include "cachebisect/replay/job/make_train_step.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+PipelineSpec spec_for(const std::string& device) {
+  PipelineSpec spec;
+  spec.device = device;
+  return spec;
+}
+
+Arm with_workers(const std::string& count) { return {ArmKind::live, 0, 0, {{"workers", count}}}; }
+
+}  // namespace
+
+TEST_CASE("a device is made by name") {
+  CHECK(make_device(spec_for("cpu"))->kind() == DeviceKind::cpu);
+  PipelineSpec spec = spec_for("emulated");
+  spec.emulate = EmulateSpec{};
+  spec.emulate->copy_gb_per_s = 50;
+  CHECK(make_device(spec)->info().copy_gb_per_s == 50);
+  CHECK(make_device(spec_for("emulated"))->kind() == DeviceKind::emulated);
+  const DeviceKind automatic = make_device(spec_for("auto"))->kind();
+  CHECK(automatic == (cuda_device_count() > 0 ? DeviceKind::cuda : DeviceKind::cpu));
+  for (const std::string name : {"gpu", "cuda:", "cuda:-1", "cuda:x", "cuda7", "cudax:1"}) {
+    CAPTURE(name);
+    CHECK(test::usage_error([&] { make_device(spec_for(name)); }) != "");
+  }
+  if (cuda_device_count() == 0) {
+    CHECK(test::error_message([&] { make_device(spec_for("cuda")); }, ErrorKind::device) != "");
+  }
+}
+
+TEST_CASE("a step is made from the spec") {
+  const Pipeline pipeline = test::random_chain({});
+  const auto emulated = make_emulated_device({});
+  CHECK(make_train_step(pipeline, *emulated, 1, nullptr)->name() == "emulated");
+  const auto cpu = make_cpu_device();
+  CHECK(test::has(test::usage_error([&] { make_train_step(pipeline, *cpu, 1, nullptr); }),
+                  "callback"));
+}
+
+TEST_CASE("a job takes from the options what they give and makes the rest") {
+  const Pipeline pipeline = test::random_chain({.workers = 2});
+  const auto step = std::make_shared<test::RecordingStep>();
+  const Job job = open_job(pipeline, nullptr, {.device = make_cpu_device(), .step = step});
+  CHECK(job.step == step);
+  CHECK(job.workers == 2);
+  PipelineReplayer replayer = job.make_replayer();
+  CHECK(replayer.describe().workers == 2);
+  CHECK_FALSE(replayer.supports(with_workers("1")));
+  (void)replayer.run({{ArmKind::live, 0, 0, {}}, 2, 1, 0}, {});
+  CHECK_FALSE(step->seen.empty());
+  CHECK(open_job(pipeline, nullptr, {.workers = 1, .step = step}).workers == 1);
+  CHECK(open_job(pipeline, nullptr, {.workers = kAutoWorkers, .step = step}).workers >= 1);
+}
+
+TEST_CASE("a job on an emulated device has an emulated step whatever the caller gives") {
+  const auto step = std::make_shared<test::RecordingStep>();
+  const Job job = open_job(test::random_chain({.workers = 1}), nullptr,
+                           {.device = make_emulated_device({}), .step = step});
+  CHECK(job.step->name() == "emulated");
+}
+
+TEST_CASE("a job with a registry runs live arms with overrides") {
+  const Registry& registry = test::all_stages();
+  const char* const json = R"({
+    "name": "small", "batch_size": 8, "workers": 1, "device": "emulated",
+    "stages": [{"use": "synthetic.read", "bytes": 16, "samples": 64},
+               {"use": "collate.stack"}, {"use": "copy.device"}],
+    "train": {"kind": "emulated"}})";
+  const Pipeline pipeline = Pipeline::from_json(json, registry);
+  for (const Job& job :
+       {open_job(pipeline, &registry), open_job(PipelineSpec(pipeline.spec()), registry)}) {
+    CHECK(job.device->kind() == DeviceKind::emulated);
+    CHECK(job.make_replayer().supports(with_workers("2")));
+  }
+}
