@@ -14,9 +14,9 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-bool set_count(int& target, std::optional<double> value, int least) {
-  constexpr double kMost = 1e6;
-  if (!value || *value != std::floor(*value) || *value < least || *value > kMost) return false;
+bool set_count(int& target, std::optional<double> value, int min) {
+  constexpr double kMax = 1e6;
+  if (!value || *value != std::floor(*value) || *value < min || *value > kMax) return false;
   target = static_cast<int>(*value);
   return true;
 }
@@ -52,9 +52,9 @@ bool set_stage(SimulatedChain& chain, std::string_view path, const std::string& 
   if (name == "copy") return set_copy(chain, parameter, value);
   SimulatedStage* const stage = find_stage(chain, name);
   if (stage == nullptr) return false;
-  const bool pays = stage->kind == CostKind::payload;
-  if (parameter == "us" && !pays) return set_seconds(stage->seconds, number(value), 1e-6);
-  if (parameter == "bytes" && pays) return set_seconds(stage->bytes, number(value), 1);
+  const bool payload = stage->kind == CostKind::payload;
+  if (parameter == "us" && !payload) return set_seconds(stage->seconds, number(value), 1e-6);
+  if (parameter == "bytes" && payload) return set_seconds(stage->bytes, number(value), 1);
   return false;
 }
 
