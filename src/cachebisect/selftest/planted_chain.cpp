@@ -11,17 +11,19 @@
 namespace cachebisect::selftest {
 namespace {
 
-/// Whole periods: constant costs repeat from batch to batch, jittered ones each 64 samples. Threads
-/// that share cores nearly always come to a cycle, long before so many steps.
+/// Rings with workers are followed until they repeat themselves, nearly always long before this
+/// many steps. Loading inline repeats in whole periods: constant costs from batch to batch,
+/// jittered ones after 64 samples.
+constexpr int kMaxCycleSteps = 1024;
 constexpr int kConstantSteps = 64;
 constexpr int kJitteredSteps = 256;
-constexpr int kCrowdedSteps = 2048;
 constexpr double kNothing = 1e-5;      ///< a share of time that is none
 constexpr double kMostFaster = 0.005;  ///< that a stage may make its chain
 constexpr double kMostBusy = 0.8;      ///< of the cores' time, for a law to be exact
 
-int steps_of(const SimulatedRing& ring) {
-  if (ring.crowded()) return kCrowdedSteps;
+int steps_of(const SimulatedRing& ring, int boundary) {
+  const SimulatedChain& chain = ring.chain();
+  if (chain.workers > 0 && boundary < chain.collate_boundary()) return kMaxCycleSteps;
   return ring.constant() ? kConstantSteps : kJitteredSteps;
 }
 
@@ -90,7 +92,7 @@ Category PlantedChain::category(int stage) const {
 
 std::optional<Truth> measure_truth(const SimulatedChain& chain) {
   const SimulatedRing ring(chain);
-  return truth_of(chain, [&](int k) { return ring.seconds_per_sample(k, steps_of(ring)); });
+  return truth_of(chain, [&](int k) { return ring.seconds_per_sample(k, steps_of(ring, k)); });
 }
 
 std::optional<Truth> planned_truth(const SimulatedChain& chain) {
@@ -98,7 +100,7 @@ std::optional<Truth> planned_truth(const SimulatedChain& chain) {
   alone.cores = chain.workers + 1;
   const SimulatedRing ring(alone);
   return truth_of(chain, [&](int k) {
-    return std::max(ring.seconds_per_sample(k, steps_of(ring)), cpu_seconds(chain, k, chain.cores));
+    return std::max(ring.seconds_per_sample(k, steps_of(ring, k)), cpu_seconds(chain, k, chain.cores));
   });
 }
 

@@ -35,7 +35,7 @@ void check(const SimulatedChain& chain) {
   const auto refuse = [](const std::string& what) {
     throw Error(ErrorKind::usage, "simulated chain: " + what);
   };
-  if (chain.stages.empty()) refuse("no stages; the first is the source");
+  if (chain.stages.empty()) refuse("it needs stages; the first is the source");
   if (chain.batch_size < 1) refuse("batch_size must be at least 1");
   if (chain.workers < 0) refuse("workers must not be negative");
   if (chain.cores < 1) refuse("cores must be at least 1");

@@ -14,9 +14,9 @@ namespace cachebisect {
 enum class CostKind {
   cpu,      ///< on a core
   wait,     ///< asleep
-  lock,     ///< in a serial section of the whole pipeline, in order of arrival
-  memory,   ///< on a core and on the memory bandwidth that all share
-  payload,  ///< free itself; changes the bytes of the sample, which the copy pays
+  lock,     ///< in the one serial section of the pipeline, in order of arrival
+  memory,   ///< on a core, with the memory bandwidth to itself, in order of arrival
+  payload,  ///< free; changes the bytes of the sample, which the copy pays for
 };
 CACHEBISECT_INTERNAL_API const char* to_string(CostKind kind) noexcept;
 
@@ -24,43 +24,43 @@ struct SimulatedStage {
   std::string name{};
   Category category = Category::synthetic;
   CostKind kind = CostKind::cpu;
-  double seconds = 0;  ///< a sample; mean
-  double bytes = 0;    ///< payload: of the sample from here on
+  double seconds = 0;  ///< per sample, mean
+  double bytes = 0;    ///< payload: per sample, from here on
   Jitter jitter{};
 };
 
-/// Sample stages (the first is the source), then collate and copy, which the simulation adds.
+/// Sample stages, the first of which is the source; the simulation adds collate and copy.
 struct CACHEBISECT_INTERNAL_API SimulatedChain {
   std::vector<SimulatedStage> stages;
   std::int64_t batch_size = 8;
-  int workers = 2;  ///< 0: inside the training thread
+  int workers = 2;  ///< 0: the training thread loads
   int ring_prefetch = 2;
   int cores = 2;
-  double step_seconds = 1e-3;  ///< g: of the device, a step
-  double trainer_seconds = 0;  ///< p: the training thread is busy on a core, a step
-  double source_bytes = 0;     ///< of a sample before any payload stage
+  double step_seconds = 1e-3;  ///< of the device, per step
+  double trainer_seconds = 0;  ///< of the training thread on a core, per step
+  double source_bytes = 0;     ///< per sample, before any payload stage
   double copy_bytes_per_second = 12e9;
-  double copy_latency_seconds = 0;  ///< a batch
+  double copy_latency_seconds = 0;  ///< per batch
   int copy_prefetch = 2;            ///< 0: on the compute stream
   bool copy_non_blocking = true;
-  double collate_seconds = 0;      ///< on a core, a sample; by the worker that completes the batch
-  double serve_seconds = 0;        ///< rho: to serve a sample from a host boundary's cache
-  bool device_is_host = false;     ///< the cpu device: no copy, the step is trainer_seconds
+  double collate_seconds = 0;   ///< per sample, on the core of the worker that completes the batch
+  double serve_seconds = 0;     ///< per sample served from a host boundary's cache
+  bool device_is_host = false;  ///< the cpu device: no copy, the step is trainer_seconds
   std::uint64_t samples = 100000;  ///< in the data set
 
   [[nodiscard]] int boundaries() const noexcept { return static_cast<int>(stages.size()) + 2; }
-  /// Boundary of collate's output: batches on the host. boundaries() itself is on the device.
+  /// The boundary after collate: batches on the host. The one at boundaries() is on the device.
   [[nodiscard]] int collate_boundary() const noexcept {
     return static_cast<int>(stages.size()) + 1;
   }
-  /// Seconds of a batch's copy; 0 where the device is the host.
+  /// Seconds of a batch's copy; 0 if the device is the host.
   [[nodiscard]] double copy_seconds() const noexcept;
   [[nodiscard]] bool copy_overlaps() const noexcept {
     return copy_prefetch >= 1 && copy_non_blocking;
   }
 };
 
-/// What a Replayer says of such a chain. Throws Error(usage) for a chain that cannot run.
+/// What a Replayer reports about such a chain. Throws Error(usage) for a chain that cannot run.
 CACHEBISECT_INTERNAL_API ChainDescription describe(const SimulatedChain& chain);
 
 }  // namespace cachebisect

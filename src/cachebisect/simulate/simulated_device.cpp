@@ -7,8 +7,8 @@ namespace cachebisect {
 SimulatedDevice::SimulatedDevice(const SimulatedChain& chain, const RingRequest& request)
     : chain_(chain),
       buffers_(static_cast<std::size_t>(std::max(3, chain.copy_prefetch + 1))),
-      copies_cost_(request.boundary < chain.boundaries() && !chain.device_is_host &&
-                   request.bypass != chain.boundaries()) {
+      copies_(request.boundary < chain.boundaries() && !chain.device_is_host &&
+              request.bypass != chain.boundaries()) {
   step_ends_.reserve(static_cast<std::size_t>(request.steps));
 }
 
@@ -18,11 +18,11 @@ double SimulatedDevice::may_submit(double time) const {
 }
 
 double SimulatedDevice::copy(double time) {
-  if (!copies_cost_) return time;
+  if (!copies_) return time;
   const double after = chain_.copy_overlaps() ? copy_end_ : std::max(copy_end_, last_step());
   copy_end_ = std::max(time, after) + chain_.copy_seconds();
   copy_busy_ += chain_.copy_seconds();
-  ++copies_;
+  ++copied_batches_;
   return copy_end_;
 }
 
@@ -39,6 +39,13 @@ void SimulatedDevice::append_state(double now, RingState& state) const {
        end != step_ends_.end(); ++end) {
     state.add_future(*end - now);
   }
+}
+
+void SimulatedDevice::append_results(RingRun& run) const {
+  run.step_ends = step_ends_;
+  StageCounters& copy = run.stages.back();
+  copy.busy_seconds = copy_busy_;
+  copy.samples = copied_batches_ * static_cast<std::uint64_t>(chain_.batch_size);
 }
 
 }  // namespace cachebisect

@@ -1,10 +1,13 @@
 // The accelerator of a simulated run: copies and steps, each in order on a timeline of its own.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
-#include "cachebisect/simulate/cycle_search.hpp"
-#include "cachebisect/simulate/simulated_ring.hpp"
+#include "cachebisect/simulate/ring_run.hpp"
+#include "cachebisect/simulate/ring_state.hpp"
+#include "cachebisect/simulate/simulated_chain.hpp"
 
 namespace cachebisect {
 
@@ -14,30 +17,30 @@ class SimulatedDevice {
   /// Keeps a reference to `chain`.
   SimulatedDevice(const SimulatedChain& chain, const RingRequest& request);
 
-  /// When the next step may be submitted that is wanted at `time`: a device buffer must be free.
+  /// When a step wanted at `time` may be submitted: it needs a free device buffer.
   [[nodiscard]] double may_submit(double time) const;
-  /// Submits a batch's copy; when it ends. No time at all where the batch is there already.
+  /// Submits a batch's copy. Returns when it ends: at once if the batch is on the device already.
   double copy(double time);
-  /// Submits the next step, which reads what is ready at `time` and ends no sooner than the
-  /// training thread's own part of it.
+  /// Submits the next step, whose input is ready at `time`. Returns when it ends, which is not
+  /// before `trainer_end`, the end of the training thread's own part of it.
   double step(double time, double trainer_end);
 
-  /// All that decides what happens next, times counted from `now`.
+  /// Everything that decides what happens next, with times from `now`.
   void append_state(double now, RingState& state) const;
+  /// Adds the steps and the copy stage's counters.
+  void append_results(RingRun& run) const;
 
-  [[nodiscard]] const std::vector<double>& step_ends() const noexcept { return step_ends_; }
-  [[nodiscard]] double copy_busy_seconds() const noexcept { return copy_busy_; }
-  [[nodiscard]] std::uint64_t copies() const noexcept { return copies_; }
+  [[nodiscard]] std::size_t steps() const noexcept { return step_ends_.size(); }
 
  private:
   [[nodiscard]] double last_step() const { return step_ends_.empty() ? 0 : step_ends_.back(); }
 
   const SimulatedChain& chain_;
   std::size_t buffers_;
-  bool copies_cost_;
+  bool copies_;  ///< false: batches are on the device already, or copying them is free
   double copy_end_ = 0;
   double copy_busy_ = 0;
-  std::uint64_t copies_ = 0;
+  std::uint64_t copied_batches_ = 0;
   std::vector<double> step_ends_;
 };
 

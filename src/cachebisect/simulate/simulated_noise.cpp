@@ -17,7 +17,7 @@ NoiseModel::NoiseModel(SimulatedNoise noise, std::uint64_t seed)
 
 double NoiseModel::trace_mean(double start, double seconds) const {
   const auto count = static_cast<double>(noise_.trace.size());
-  // Integral of the trace, run round, up to `place` cells.
+  // Integral of the repeated trace up to `place` cells.
   const auto integral = [&](double place) {
     const double rounds = std::floor(place / count);
     const double rest = place - rounds * count;

@@ -1,5 +1,4 @@
-// Noise from outside for a simulated machine: factors on a block's seconds, by when it ran and by
-// what ran in it.
+// Noise of a simulated machine: factors on the seconds of a block.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +10,17 @@
 
 namespace cachebisect {
 
-/// Any of these together; the default is silence.
+/// All of these act together; the default is no noise.
 struct SimulatedNoise {
-  double white_cv = 0;  ///< lognormal, each block by itself
+  double white_cv = 0;  ///< lognormal, independent for each block
   double drift = 0;     ///< factor 1 + drift * (1 - cos(2 pi t / period)) / 2
   double drift_period_seconds = 20;
-  double step_seconds = 0;  ///< from then on everything takes step_factor; 0: never
+  double step_seconds = 0;  ///< from then on, factor step_factor; 0: never
   double step_factor = 1;
-  double burst_probability = 0;  ///< of a block to meet a stall, exponential with this mean
-  double burst_seconds = 0;
+  double burst_probability = 0;  ///< that a block meets a stall
+  double burst_seconds = 0;      ///< mean of a stall, exponential
   int burst_stage = 0;  ///< only blocks in which this stage (1-based) runs live; 0: all blocks
-  /// Recorded slowdown over time: factor i holds for trace_seconds; runs round, from a start that
+  /// Recorded slowdown over time: factor i holds for trace_seconds. It repeats, from a start that
   /// the seed draws.
   std::vector<double> trace{};
   double trace_seconds = 0.02;
@@ -31,8 +30,8 @@ class CACHEBISECT_INTERNAL_API NoiseModel {
  public:
   NoiseModel(SimulatedNoise noise, std::uint64_t seed);
 
-  /// What a block of `quiet_seconds` that starts at `start` and replays at `boundary` really takes,
-  /// over quiet_seconds.
+  /// Factor on the duration of a block that starts at `start`, would take `quiet_seconds` without
+  /// noise, and replays at `boundary`.
   [[nodiscard]] double factor(double start, double quiet_seconds, int boundary);
 
  private:

@@ -1,4 +1,4 @@
-// What-ifs on a simulated chain: the paths that `--set` takes, as far as they mean something here.
+// Settings of a simulated chain, by those paths of `--set` that apply to it.
 #pragma once
 
 #include <map>
@@ -10,10 +10,10 @@
 
 namespace cachebisect {
 
-/// The chain with `overrides` (path -> JSON value) in force; none where a path or value means
-/// nothing to a simulated chain. Paths: workers, batch_size, prefetch, stages.NAME.us,
-/// stages.NAME.bytes (NAME or 0-based number), stages.copy.prefetch, stages.copy.non_blocking,
-/// emulate.step_ms, emulate.copy_gb_per_s, emulate.copy_latency_us.
+/// The chain with `overrides` (path -> JSON value) applied; none if a path or value does not apply
+/// to a simulated chain. Paths: workers, batch_size, prefetch, stages.NAME.us, stages.NAME.bytes
+/// (NAME or 0-based number), stages.copy.prefetch, stages.copy.non_blocking, emulate.step_ms,
+/// emulate.copy_gb_per_s, emulate.copy_latency_us.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<SimulatedChain> with_overrides(
     SimulatedChain chain, const std::map<std::string, std::string>& overrides);
 

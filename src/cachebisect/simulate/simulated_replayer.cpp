@@ -12,10 +12,10 @@ namespace cachebisect {
 namespace {
 
 constexpr std::uint64_t kPeriod = JitterSequence::kPeriod;
-/// Beyond those asked for, so that one run serves blocks with other warm-ups too.
+/// Run beyond the request, so that one run serves blocks with longer warm-ups too.
 constexpr int kSpareSteps = 16;
 
-/// What a part of the run that counted would have counted.
+/// The counters of a share of a run, from those of the whole run.
 void scale(StageCounters& counters, double share) {
   const auto part = [&](std::uint64_t count) {
     return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(count)));
@@ -28,7 +28,7 @@ void scale(StageCounters& counters, double share) {
   counters.slot_writes = part(counters.slot_writes);
 }
 
-/// Noise slows all of a block alike: every clock that ran in it shows so much more.
+/// Noise slows all parts of a block alike.
 void stretch(BlockResult& block, double factor) {
   block.seconds *= factor;
   block.cpu_seconds *= factor;
@@ -78,11 +78,11 @@ CacheFacts SimulatedReplayer::prepare(const CacheBudget& budget, const std::stop
   const auto batch = static_cast<std::uint64_t>(chain.batch_size);
   const int ring_slots = chain.workers + chain.ring_prefetch + 1;
   const auto slots = static_cast<std::uint64_t>(ring_slots);
-  // As many as workers and slots hold, two batches more, in whole periods of the costs: what the
-  // caches hold must cost on average what all samples do.
+  // What workers and slots hold and two batches more, in whole periods of the jitter: the cached
+  // samples must cost as much on average as the data set.
   const std::uint64_t period = std::lcm(batch, kPeriod);
-  const std::uint64_t least = (slots + 2) * batch;
-  CacheFacts facts = fill((least + period - 1) / period * period);
+  const std::uint64_t in_flight = (slots + 2) * batch;
+  CacheFacts facts = fill((in_flight + period - 1) / period * period);
   if (budget_.host_bytes && facts.bytes_host > *budget_.host_bytes) {
     throw Error(ErrorKind::usage, "the host cache budget holds not even one batch");
   }
@@ -138,10 +138,10 @@ void SimulatedReplayer::begin_round() {
 
 const SimulatedRing& SimulatedReplayer::ring_of(const Arm& arm) {
   if (arm.overrides.empty()) return ring_;
-  const auto found = changed_.find(arm.overrides);
-  if (found != changed_.end()) return found->second;
+  const auto found = changed_rings_.find(arm.overrides);
+  if (found != changed_rings_.end()) return found->second;
   auto chain = with_overrides(ring_.chain(), arm.overrides);
-  return changed_.emplace(arm.overrides, SimulatedRing(std::move(*chain))).first->second;
+  return changed_rings_.emplace(arm.overrides, SimulatedRing(std::move(*chain))).first->second;
 }
 
 RingRequest SimulatedReplayer::ring_request(const BlockRequest& request) const {
@@ -162,15 +162,15 @@ RingRequest SimulatedReplayer::ring_request(const BlockRequest& request) const {
   return ring;
 }
 
-const RingRun& SimulatedReplayer::remembered(const BlockRequest& request) {
+const RingRun& SimulatedReplayer::cached_run(const BlockRequest& request) {
   const SimulatedRing& ring = ring_of(request.arm);
   RingRequest wanted = ring_request(request);
-  // Of what goes round, only whole periods look the same from every sample of equal phase.
+  // Runs are equal from every sample of equal phase, if the cache holds whole periods.
   const std::uint64_t phase = ring.constant() ? 0
                               : wanted.cache_samples % kPeriod == 0
                                   ? (wanted.first_index + wanted.first_cached) % kPeriod
                                   : kPeriod + wanted.first_index;
-  RingRun& run = memory_[{request.arm, wanted.cache_samples, phase}];
+  RingRun& run = runs_[{request.arm, wanted.cache_samples, phase}];
   if (run.step_ends.size() < static_cast<std::size_t>(wanted.steps)) {
     wanted.steps += kSpareSteps;
     run = ring.run(wanted);
@@ -179,7 +179,7 @@ const RingRun& SimulatedReplayer::remembered(const BlockRequest& request) {
 }
 
 SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(const BlockRequest& request) {
-  const RingRun& run = remembered(request);
+  const RingRun& run = cached_run(request);
   const auto last = static_cast<std::size_t>(request.warmup_steps + request.steps) - 1;
   const auto timed = [&](const std::vector<double>& by_step) {
     const double before =
@@ -207,7 +207,7 @@ SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(const BlockRequest& reque
   return block;
 }
 
-void SimulatedReplayer::misbehave(const std::stop_token& stop) {
+void SimulatedReplayer::inject_faults(const std::stop_token& stop) {
   const SimulatedFaults& faults = options_.faults;
   if (faults.clock_jump_at_block == blocks_) clock_ += faults.clock_jump_seconds;
   if (faults.fail_at_block == blocks_) {
@@ -217,7 +217,7 @@ void SimulatedReplayer::misbehave(const std::stop_token& stop) {
                                      std::to_string(live_position_));
   }
   if (faults.hang_at_block == blocks_) {
-    // Virtual time passes until somebody stops the run.
+    // Virtual time passes until the run is stopped.
     while (!stop.stop_requested()) clock_ += 1e-3;
   }
 }
@@ -225,12 +225,12 @@ void SimulatedReplayer::misbehave(const std::stop_token& stop) {
 BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_token& stop) {
   if (!supports(request.arm)) {
     throw Error(ErrorKind::usage, std::string("the simulation has no arm ") +
-                                      to_string(request.arm.kind) + " like this");
+                                      to_string(request.arm.kind) + " with these settings");
   }
   if (request.steps < 1 || request.warmup_steps < 0) {
     throw Error(ErrorKind::usage, "a block needs at least one timed step");
   }
-  misbehave(stop);
+  inject_faults(stop);
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
   const QuietBlock block = quiet(request);
   const bool cached = request.arm.kind == ArmKind::replay || request.arm.kind == ArmKind::null;

@@ -12,13 +12,13 @@
 
 namespace cachebisect {
 
-/// What goes wrong on purpose. Blocks count from 0, in the order in which they run.
+/// Planted faults. Blocks count from 0, in the order in which they run.
 struct SimulatedFaults {
   std::optional<int> fail_at_block{};        ///< throws Error(data) naming `fail_stage`
   int fail_stage = 1;                        ///< 1-based
   std::optional<int> hang_at_block{};        ///< runs until a stop is requested, then throws
-  int void_every = 0;                        ///< each such block was suspended: is_void; 0: never
-  std::optional<int> clock_jump_at_block{};  ///< the clock leaps by clock_jump_seconds before it
+  int void_every = 0;                        ///< every n-th block was suspended: is_void; 0: never
+  std::optional<int> clock_jump_at_block{};  ///< the clock jumps before it
   double clock_jump_seconds = 3600;
 };
 
@@ -26,12 +26,12 @@ struct SimulatedOptions {
   std::uint64_t seed = 1;
   SimulatedNoise noise{};
   SimulatedFaults faults{};
-  double block_overhead_seconds = 1e-3;  ///< to drop what is queued and start again
-  double probe_share = 0;                ///< what inline probes add to a block's time
+  double block_overhead_seconds = 1e-3;  ///< between blocks, to empty and restart the ring
+  double probe_share = 0;  ///< added to the time of an observed block by inline probes
 };
 
-/// Supports every arm; of overrides those that with_overrides() knows. Deterministic by its seed.
-/// Not thread safe.
+/// Supports every arm, and the overrides that with_overrides() knows. Equal seeds give equal
+/// results. Not thread safe.
 class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
  public:
   /// Throws Error(usage) for a chain that cannot run.
@@ -47,25 +47,25 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   void begin_round() override;
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override { return clock_; }
-  /// Of virtual time, in which no other program runs.
+  /// Of a machine on which no other program runs.
   [[nodiscard]] MachineReading read_machine() const override;
 
  private:
   struct QuietBlock {
     BlockResult result;
-    double total_seconds = 0;  ///< warm-up and all
+    double total_seconds = 0;  ///< with the warm-up
   };
-  /// An arm, the samples that it serves, and where the first of them lies in the period of the
-  /// costs: what a run does is known by these.
+  /// What determines a run: its arm, the number of samples that it cycles through, and the phase of
+  /// the first one in the jitter's period.
   using Key = std::tuple<Arm, std::uint64_t, std::uint64_t>;
 
   [[nodiscard]] CacheFacts fill(std::uint64_t samples);
   [[nodiscard]] const SimulatedRing& ring_of(const Arm& arm);
   [[nodiscard]] RingRequest ring_request(const BlockRequest& request) const;
   [[nodiscard]] QuietBlock quiet(const BlockRequest& request);
-  /// A run of the arm that is at least so long as the request.
-  const RingRun& remembered(const BlockRequest& request);
-  void misbehave(const std::stop_token& stop);
+  /// A run of the arm, at least as long as the request.
+  const RingRun& cached_run(const BlockRequest& request);
+  void inject_faults(const std::stop_token& stop);
 
   SimulatedRing ring_;
   SimulatedOptions options_;
@@ -77,9 +77,9 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   std::uint64_t cache_samples_ = 0;
   std::uint64_t first_cached_ = 0;
   CacheBudget budget_;
-  /// With overrides in force, by what they are.
-  std::map<std::map<std::string, std::string>, SimulatedRing> changed_;
-  std::map<Key, RingRun> memory_;
+  /// By the overrides applied to them.
+  std::map<std::map<std::string, std::string>, SimulatedRing> changed_rings_;
+  std::map<Key, RingRun> runs_;
 };
 
 }  // namespace cachebisect

@@ -10,7 +10,7 @@ using namespace cachebisect::selftest;
 
 namespace {
 
-/// Four workers on two cores; a sample waits and computes so many seconds.
+/// Four workers on two cores; each sample waits and computes.
 SimulatedChain chain(double wait_seconds, double cpu_seconds) {
   SimulatedChain result;
   result.stages = {{.name = "read", .kind = CostKind::payload, .bytes = 64},
@@ -29,7 +29,7 @@ PlantedChain planned(double wait_seconds, double cpu_seconds) {
   return planted;
 }
 
-/// Of three stages, collate and copy; the second loses `drop`.
+/// Names the second of five stages, with the given drop.
 Report report_of(double drop, const Interval& interval) {
   Report report;
   report.verdict.kind = VerdictKind::drop;
@@ -44,7 +44,7 @@ Report report_of(double drop, const Interval& interval) {
 
 }  // namespace
 
-TEST_CASE("In real time who waits for a core makes good for it, and only full cores limit") {
+TEST_CASE("in real time planted stages make up for waiting, so that only full cores limit them") {
   const PlantedChain waits = planned(400e-6, 100e-6);
   CHECK(waits.truth.seconds_per_sample[0] == doctest::Approx(125e-6));
   CHECK(leaves_cores_free(waits, 2));
@@ -54,7 +54,7 @@ TEST_CASE("In real time who waits for a core makes good for it, and only full co
   CHECK_FALSE(leaves_cores_free(computes, 2));
 }
 
-TEST_CASE("A drawn chain that keeps the cores busy has an approximate truth") {
+TEST_CASE("a drawn chain that keeps the cores busy has an approximate truth") {
   bool some = false;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const PlantedChain planted = draw(seed, corpus(false, 2));
@@ -64,7 +64,7 @@ TEST_CASE("A drawn chain that keeps the cores busy has an approximate truth") {
   CHECK(some);
 }
 
-TEST_CASE("Intervals are scored against what is known: a value, an interval, or nothing") {
+TEST_CASE("intervals are scored against what is known: a value, an interval, or nothing") {
   PlantedChain planted = planned(500e-6, 0);
   const double drop = planted.truth.drops[1];
   const Report report = report_of(drop, {drop + 0.01, drop + 0.03});

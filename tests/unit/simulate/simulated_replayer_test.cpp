@@ -1,4 +1,3 @@
-// Every arm of the simulated replayer against what its chain must cost.
 #include "cachebisect/simulate/simulated_replayer.hpp"
 
 #include <string>
@@ -6,14 +5,13 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/simulate/event_ring.hpp"
 #include "cachebisect/simulate/simulated_overrides.hpp"
 
 using namespace cachebisect;
 
 namespace {
 
-/// 2 ms of work a sample for one worker: read 0.5, decode 1, crop 0.5; batches of 4; step 2 ms.
+/// One worker, 2 ms per sample: read 0.5, decode 1, crop 0.5; batches of 4; steps of 2 ms.
 SimulatedChain chain_of_three() {
   SimulatedChain chain;
   chain.stages = {
@@ -40,7 +38,7 @@ double replayed(const SimulatedChain& chain, const Arm& arm) {
 
 }  // namespace
 
-TEST_CASE("bypass takes one stage's cost away, wherever it stands") {
+TEST_CASE("a bypass removes the cost of one stage, at any position") {
   const SimulatedChain chain = chain_of_three();
   CHECK(replayed(chain, {}) == doctest::Approx(8e-3).epsilon(0.01));
   CHECK(replayed(chain, {.kind = ArmKind::bypass, .stage = 1}) ==
@@ -60,7 +58,7 @@ TEST_CASE("bypass takes one stage's cost away, wherever it stands") {
         doctest::Approx(8e-3).epsilon(0.01));
 }
 
-TEST_CASE("a shadow costs nothing while nobody competes, and shows who does") {
+TEST_CASE("a shadow is as fast as the step alone unless the workers compete for its cores") {
   SimulatedChain chain = chain_of_three();
   const Arm shadow{.kind = ArmKind::shadow};
   CHECK(replayed(chain, shadow) == doctest::Approx(2e-3).epsilon(0.01));
@@ -72,63 +70,19 @@ TEST_CASE("a shadow costs nothing while nobody competes, and shows who does") {
   chain.trainer_seconds = 3e-3;
   chain.device_is_host = true;
   const double alone = replayed(chain, {.boundary = 3});
-  const double beside = replayed(chain, shadow);
+  const double shadowed = replayed(chain, shadow);
   const double live = replayed(chain, {});
   CHECK(alone == doctest::Approx(3e-3).epsilon(0.01));
-  CHECK(beside > 1.5 * alone);
+  CHECK(shadowed > 1.5 * alone);
   // 12 ms of decoding and 3 ms of training, on two cores.
   CHECK(live == doctest::Approx(7.5e-3).epsilon(0.03));
-  CHECK(live >= doctest::Approx(beside).epsilon(0.03));  // cores change hands in slices
-  // Without workers nothing runs beside the step.
+  CHECK(live >= doctest::Approx(shadowed).epsilon(0.03));  // cores change hands in slices
+  // Without workers nothing runs alongside the step.
   chain.workers = 0;
   CHECK(replayed(chain, shadow) == doctest::Approx(3e-3).epsilon(0.01));
 }
 
-TEST_CASE("threads that want more cores than there are get equal shares of them") {
-  SimulatedChain chain;
-  chain.stages = {{.name = "work", .kind = CostKind::cpu, .seconds = 1e-3}};
-  chain.workers = 4;
-  chain.step_seconds = 1e-6;
-  for (const int cores : {1, 2, 3, 4}) {
-    CAPTURE(cores);
-    chain.cores = cores;
-    CHECK(SimulatedRing(chain).seconds_per_sample(0) ==
-          doctest::Approx(1e-3 / cores).epsilon(1e-3));
-  }
-}
-
-TEST_CASE("hours of crowded virtual time come to an end") {
-  SimulatedChain chain;
-  chain.stages = {{.name = "work",
-                   .kind = CostKind::cpu,
-                   .seconds = 0.7,
-                   .jitter = {.kind = Jitter::Kind::lognormal, .cv = 0.3}}};
-  chain.workers = 4;
-  chain.step_seconds = 0.1;
-  chain.trainer_seconds = 1.1;
-  // 5.6 s of work and 1.1 s of training a batch, on two cores.
-  CHECK(SimulatedRing(chain).seconds_per_sample(0) == doctest::Approx(6.7 / 16).epsilon(0.01));
-}
-
-TEST_CASE("by clocks or by events, the ring is the same ring") {
-  SimulatedChain chain = chain_of_three();
-  chain.workers = 2;
-  chain.cores = 8;
-  chain.stages[0].jitter = {.kind = Jitter::Kind::lognormal, .cv = 0.3};
-  for (const double step : {1e-3, 4e-3, 12e-3}) {
-    chain.step_seconds = step;
-    const SimulatedRing ring(chain);
-    const RingRequest request{.steps = 200};
-    const RingRun by_clocks = ring.run(request);
-    const RingRun by_events = run_by_events(ring, request);
-    CHECK(by_clocks.step_ends.back() == doctest::Approx(by_events.step_ends.back()).epsilon(2e-3));
-    CHECK(by_clocks.starved_by.back() ==
-          doctest::Approx(by_events.starved_by.back()).epsilon(0.02));
-    CHECK(*by_clocks.ready_batches == doctest::Approx(*by_events.ready_batches).epsilon(0.1));
-  }
-}
-
-TEST_CASE("overrides are what --set would do; what means nothing is refused") {
+TEST_CASE("overrides act as --set would, and those without a meaning are refused") {
   const SimulatedChain chain = chain_of_three();
   const auto live = [](std::map<std::string, std::string> overrides) {
     return Arm{.kind = ArmKind::live, .overrides = std::move(overrides)};
@@ -154,7 +108,7 @@ TEST_CASE("overrides are what --set would do; what means nothing is refused") {
   CHECK(with_overrides(chain, {{"stages.copy.prefetch", "0"}})->copy_prefetch == 0);
 }
 
-TEST_CASE("inline counters hold what the stages cost, and only when observed") {
+TEST_CASE("inline counters hold the costs of the stages, and only if observed") {
   SimulatedReplayer replayer(chain_of_three(), {.probe_share = 0.01});
   static_cast<void>(replayer.prepare({}, {}));
   const BlockResult seen = run(replayer, {});
@@ -165,7 +119,7 @@ TEST_CASE("inline counters hold what the stages cost, and only when observed") {
   CHECK(seen.stages[0].cpu_seconds == 0);
   CHECK(seen.stages[2].serial_seconds / static_cast<double>(seen.stages[2].samples) ==
         doctest::Approx(0.5e-3));
-  // 8 ms a batch, 2 of them the step's, which a starved trainer waits out before it asks again.
+  // 8 ms per batch, 2 ms of them the step, which a starved trainer waits out before it asks again.
   CHECK(seen.starved_seconds / seen.seconds > 0.9);
   CHECK(*seen.ready_batches < 0.3);
   const BlockResult unseen = run(replayer, {.observed = false});
@@ -173,7 +127,7 @@ TEST_CASE("inline counters hold what the stages cost, and only when observed") {
   CHECK(seen.seconds == doctest::Approx(1.01 * unseen.seconds));
 }
 
-TEST_CASE("caches are refilled with other samples, and serve as few as they are told") {
+TEST_CASE("caches are refilled with other samples, and serve only as many as requested") {
   SimulatedChain chain = chain_of_three();
   chain.stages[1].jitter = {.kind = Jitter::Kind::pareto, .cv = 1};
   SimulatedReplayer replayer(chain);
@@ -188,7 +142,8 @@ TEST_CASE("caches are refilled with other samples, and serve as few as they are 
   CHECK_FALSE(replayer.refill(chain.samples + 4, {}));
 }
 
-TEST_CASE("caches hold whole periods of the costs, so that a replay costs what the data cost") {
+TEST_CASE(
+    "caches hold whole periods of the jitter, so that a replay costs as much as the data set") {
   SimulatedChain chain = chain_of_three();
   chain.batch_size = 16;
   chain.stages[1].jitter = {.kind = Jitter::Kind::pareto, .cv = 0.5};
@@ -209,7 +164,7 @@ TEST_CASE("caches hold whole periods of the costs, so that a replay costs what t
   }
 }
 
-TEST_CASE("a block is the same block, whatever ran before it") {
+TEST_CASE("a block does not depend on the blocks before it") {
   SimulatedChain chain = chain_of_three();
   chain.stages[0].jitter = {.kind = Jitter::Kind::lognormal, .cv = 0.5};
   for (const int cores : {1, 8}) {
@@ -224,7 +179,7 @@ TEST_CASE("a block is the same block, whatever ran before it") {
       const BlockResult alone = run(fresh, arm, 6);
       SimulatedReplayer used(chain);
       static_cast<void>(used.prepare({}, {}));
-      // 64 samples, the period of the costs, lie between the beginnings of the two.
+      // The two begin 64 samples apart, the period of the jitter.
       static_cast<void>(used.run({.arm = arm, .steps = 14, .warmup_steps = 2}, {}));
       const BlockResult later = run(used, arm, 6);
       CHECK(later.seconds == doctest::Approx(alone.seconds).epsilon(1e-9));

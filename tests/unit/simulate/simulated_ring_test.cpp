@@ -1,5 +1,7 @@
 #include "cachebisect/simulate/simulated_ring.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -14,7 +16,7 @@ namespace {
 
 constexpr double kBandwidth = 1e9;
 
-/// A chain of three stages drawn by seed; at most one kind of each shared server.
+/// A drawn chain with at most one stage of each kind.
 SimulatedChain draw(RandomStream& random) {
   SimulatedChain chain;
   chain.batch_size = static_cast<std::int64_t>(4 + random.below(13));
@@ -25,7 +27,7 @@ SimulatedChain draw(RandomStream& random) {
   chain.copy_prefetch = static_cast<int>(random.below(3));
   const double scale = chain.step_seconds / static_cast<double>(chain.batch_size);
   chain.stages.push_back({.name = "read", .kind = CostKind::cpu, .seconds = 0});
-  for (const CostKind kind : {CostKind::cpu, CostKind::wait, CostKind::lock}) {
+  for (const CostKind kind : {CostKind::cpu, CostKind::wait, CostKind::lock, CostKind::memory}) {
     chain.stages.push_back(
         {.name = to_string(kind), .kind = kind, .seconds = scale * random.uniform(0, 2)});
   }
@@ -46,7 +48,9 @@ Demands law(const SimulatedChain& chain, int boundary) {
   for (auto k = static_cast<std::size_t>(boundary); k < chain.stages.size(); ++k) {
     const auto& stage = chain.stages[k];
     input.live_seconds.push_back(stage.seconds);
-    if (stage.kind == CostKind::cpu) input.cpu_seconds += stage.seconds;
+    const bool memory = stage.kind == CostKind::memory;
+    if (memory) input.memory_seconds = stage.seconds;
+    if (memory || stage.kind == CostKind::cpu) input.cpu_seconds += stage.seconds;
     if (stage.kind == CostKind::lock) input.serial_seconds = stage.seconds;
   }
   return input;
@@ -54,7 +58,7 @@ Demands law(const SimulatedChain& chain, int boundary) {
 
 }  // namespace
 
-TEST_CASE("the ring keeps the law where one server is clearly the slowest") {
+TEST_CASE("the ring follows the law if one server is clearly the slowest") {
   RandomStream random({.seed = 21});
   int compared = 0;
   double worst = 0;
@@ -79,7 +83,7 @@ TEST_CASE("a blocking copy and a busy trainer add up") {
   chain.batch_size = 4;
   chain.step_seconds = 1e-3;
   chain.trainer_seconds = 2e-3;
-  chain.copy_bytes_per_second = 1e9;  // 4 ms a batch
+  chain.copy_bytes_per_second = 1e9;  // 4 ms per batch
   chain.copy_prefetch = 0;
   chain.copy_non_blocking = false;
   const SimulatedRing ring(chain);
@@ -96,7 +100,7 @@ TEST_CASE("four workers on two cores are no faster than two") {
   CHECK(ring.seconds_per_sample(0) == doctest::Approx(0.5e-3).epsilon(0.02));
 }
 
-TEST_CASE("jittered costs average to the law's") {
+TEST_CASE("jittered costs average to their mean") {
   SimulatedChain chain;
   chain.stages = {{.name = "read",
                    .kind = CostKind::wait,
@@ -105,6 +109,50 @@ TEST_CASE("jittered costs average to the law's") {
   chain.workers = 1;
   chain.step_seconds = 1e-4;
   CHECK(SimulatedRing(chain).seconds_per_sample(0) == doctest::Approx(1e-3).epsilon(0.02));
+}
+
+TEST_CASE("threads that want more cores than there are share them equally") {
+  SimulatedChain chain;
+  chain.stages = {{.name = "work", .kind = CostKind::cpu, .seconds = 1e-3}};
+  chain.workers = 4;
+  chain.step_seconds = 1e-6;
+  for (const int cores : {1, 2, 3, 4}) {
+    CAPTURE(cores);
+    chain.cores = cores;
+    CHECK(SimulatedRing(chain).seconds_per_sample(0) ==
+          doctest::Approx(1e-3 / cores).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("hours of crowded virtual time do not stall the clock") {
+  SimulatedChain chain;
+  chain.stages = {{.name = "work",
+                   .kind = CostKind::cpu,
+                   .seconds = 0.7,
+                   .jitter = {.kind = Jitter::Kind::lognormal, .cv = 0.3}}};
+  chain.workers = 4;
+  chain.step_seconds = 0.1;
+  chain.trainer_seconds = 1.1;
+  // 5.6 s of work and 1.1 s of training per batch, on two cores.
+  CHECK(SimulatedRing(chain).seconds_per_sample(0) == doctest::Approx(6.7 / 16).epsilon(0.01));
+}
+
+TEST_CASE("threads that stream take turns at the memory bandwidth, and no others are slowed") {
+  SimulatedChain chain;
+  chain.stages = {{.name = "copy", .kind = CostKind::memory, .seconds = 1e-3}};
+  chain.step_seconds = 1e-6;
+  for (const int workers : {1, 2, 4}) {
+    CAPTURE(workers);
+    chain.workers = workers;
+    chain.cores = 8;
+    CHECK(SimulatedRing(chain).seconds_per_sample(0) == doctest::Approx(1e-3));
+  }
+  // One worker streams 1 ms; in the same time the others compute.
+  chain.stages.push_back({.name = "decode", .kind = CostKind::cpu, .seconds = 7e-3});
+  const RingRun run = SimulatedRing(chain).run({.steps = 64});
+  const StageCounters& decode = run.stages[1];
+  CHECK(decode.busy_seconds / static_cast<double>(decode.samples) ==
+        doctest::Approx(7e-3).epsilon(0.02));
 }
 
 TEST_CASE("chains that cannot run are refused") {

@@ -1,21 +1,21 @@
-#include "cachebisect/simulate/event_ring.hpp"
+#include "cachebisect/simulate/worker_ring.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
+#include <vector>
 
+#include "cachebisect/simulate/ring_slots.hpp"
 #include "cachebisect/simulate/simulated_cores.hpp"
 #include "cachebisect/simulate/simulated_device.hpp"
 
 namespace cachebisect {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
 struct Worker {
   enum class Phase { claims, serves, works, collates };
   SimulatedCores::Thread thread = 0;
   Phase phase = Phase::claims;
-  std::int64_t position = 0;  ///< sample in work; claim [position, end)
+  std::int64_t position = 0;  ///< sample in work; the rest of the claim is [position, end)
   std::int64_t end = 0;
   std::size_t stage = 0;
 };
@@ -26,70 +26,71 @@ struct Trainer {
   Phase phase = Phase::wants_batch;
   double asked = 0;
   double copied = 0;
+  double began = 0;
 };
 
-class EventRing {
+class WorkerRing {
  public:
-  EventRing(const SimulatedRing& ring, const RingRequest& request)
-      : ring_(ring),
-        chain_(ring.chain()),
+  WorkerRing(const StageCosts& costs, const RingRequest& request)
+      : costs_(costs),
+        chain_(costs.chain()),
         request_(request),
         device_(chain_, request),
-        slots_(chain_.workers + chain_.ring_prefetch + 1),
-        grain_(std::clamp<std::int64_t>(chain_.batch_size / (2 * chain_.workers), 1, 32)),
+        slots_(chain_, request.steps),
         cores_(static_cast<std::size_t>(chain_.workers) + 1, chain_.cores,
                static_cast<std::size_t>(chain_.boundaries())),
         workers_(static_cast<std::size_t>(chain_.workers)) {
     for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i].thread = i;
     trainer_.thread = workers_.size();
-    const auto most = static_cast<std::size_t>(request.steps + slots_ + 2 * chain_.workers + 2);
-    remaining_.assign(most, chain_.batch_size);
-    slot_free_.assign(most, kNever);
-    complete_.assign(most, 0);
     result_.stages.resize(static_cast<std::size_t>(chain_.boundaries()));
   }
 
-  /// `search`: ends the run where its state recurs; may be null.
   RingRun run(CycleSearch* search) {
-    const auto steps = static_cast<std::size_t>(request_.steps);
     for (auto& worker : workers_) resume(worker);
     resume(trainer_);
-    while (device_.step_ends().size() < steps) {
-      cores_.pass_time();
+    while (!done()) {
+      cores_.advance();
       for (auto& worker : workers_) {
         if (cores_.is_due(worker.thread)) resume(worker);
       }
-      const std::size_t before = device_.step_ends().size();
+      const std::size_t steps_before = device_.steps();
       if (cores_.is_due(trainer_.thread)) resume(trainer_);
-      if (search != nullptr && device_.step_ends().size() > before && recurs(*search)) break;
+      if (search != nullptr && device_.steps() > steps_before && recurs(*search)) break;
     }
-    result_.step_ends = device_.step_ends();
+    return take_result();
+  }
+
+ private:
+  [[nodiscard]] bool done() const {
+    return device_.steps() >= static_cast<std::size_t>(request_.steps);
+  }
+
+  RingRun take_result() {
     result_.cpu_seconds = cores_.cpu_seconds();
     for (std::size_t stage = 0; stage < result_.stages.size(); ++stage) {
       result_.stages[stage].busy_seconds = cores_.busy_seconds(stage);
       result_.stages[stage].cpu_seconds = cores_.cpu_seconds(stage);
     }
-    auto& copy = result_.stages.back();
-    copy.busy_seconds = device_.copy_busy_seconds();
-    copy.samples = device_.copies() * static_cast<std::uint64_t>(chain_.batch_size);
-    if (asked_ > 0) result_.ready_batches = ready_sum_ / static_cast<double>(asked_);
+    device_.append_results(result_);
+    const std::size_t asked = result_.starved_by.size();
+    if (asked > 0) result_.ready_batches = ready_sum_ / static_cast<double>(asked);
     return std::move(result_);
   }
 
- private:
   [[nodiscard]] bool recurs(CycleSearch& search) {
     append_state(search.next());
-    const auto cycle = search.recurs(cores_.now());
+    const auto cycle = search.recurs(device_.steps(), cores_.now());
     result_.cycle_steps = cycle.value_or(0);
     return cycle.has_value();
   }
 
-  /// All that decides what happens next; batches and samples are counted from the next one that
-  /// the training thread takes.
+  /// Everything that decides what happens next; samples are counted from the first one of the
+  /// batch that the training thread takes next.
   void append_state(RingState& state) const {
     cores_.append_state(state);
     device_.append_state(cores_.now(), state);
-    const std::int64_t first = static_cast<std::int64_t>(consumed_) * chain_.batch_size;
+    slots_.append_state(cores_.now(), state);
+    const std::int64_t first = slots_.first_sample();
     for (const Worker& worker : workers_) {
       state.add_count(static_cast<std::int64_t>(worker.phase));
       state.add_count(worker.position - first);
@@ -99,19 +100,12 @@ class EventRing {
     state.add_count(static_cast<std::int64_t>(trainer_.phase));
     state.add_seconds(trainer_.copied - cores_.now());
     state.add_future(lock_free_ - cores_.now());
-    state.add_count(next_ - first);
-    if (!ring_.constant()) {
+    if (!costs_.constant()) {
       state.add_count(first % static_cast<std::int64_t>(JitterSequence::kPeriod));
-    }
-    const auto slots = static_cast<std::size_t>(slots_);
-    for (std::size_t batch = consumed_; batch < consumed_ + slots; ++batch) {
-      state.add_count(remaining_[batch]);
-      state.add_count(complete_[batch]);
-      if (batch >= slots) state.add_future(slot_free_[batch - slots] - cores_.now());
     }
   }
 
-  /// Carries a worker on until it has something to do that takes time.
+  /// Carries a worker on to its next activity that takes time.
   void resume(Worker& worker) {
     for (;;) {
       switch (worker.phase) {
@@ -132,48 +126,44 @@ class EventRing {
           if (work(worker)) return;
           break;
         case Worker::Phase::collates:
-          complete(worker.position / chain_.batch_size);
+          complete(slots_.batch_of(worker.position));
           next_sample(worker);
           break;
       }
     }
   }
 
-  /// The next samples and, where one is free, the slot that they go to.
+  /// Claims the next samples. False while the slot that they go to is not free.
   bool claim(Worker& worker) {
     if (worker.position == worker.end) {
-      const std::int64_t batch = next_ / chain_.batch_size;
-      worker.position = next_;
-      worker.end = std::min(next_ + grain_, (batch + 1) * chain_.batch_size);
-      next_ = worker.end;
+      const RingSlots::Claim claimed = slots_.claim();
+      worker.position = claimed.begin;
+      worker.end = claimed.end;
     }
-    const std::int64_t before = worker.position / chain_.batch_size - slots_;
-    if (before < 0) return true;
-    const double free = slot_free_[static_cast<std::size_t>(before)];
+    const double free = slots_.free_at(slots_.batch_of(worker.position));
     if (free <= cores_.now()) return true;
     cores_.sleep(worker.thread, free);
     return false;
   }
 
-  /// True when the worker's next stage takes time.
+  /// True if the worker's next stage takes time.
   bool work(Worker& worker) {
     while (worker.stage < chain_.stages.size()) {
       const std::size_t stage = worker.stage++;
-      const double seconds = ring_.cost(stage, request_, worker.position);
+      const double seconds = costs_.stage_seconds(stage, request_, worker.position);
       ++result_.stages[stage].samples;
       if (seconds <= 0) continue;
       start(worker.thread, stage, seconds);
       return true;
     }
-    const auto batch = static_cast<std::size_t>(worker.position / chain_.batch_size);
-    if (--remaining_[batch] > 0) {
+    if (!slots_.finish_sample(slots_.batch_of(worker.position))) {
       next_sample(worker);
       return false;
     }
     worker.phase = Worker::Phase::collates;
     const auto collate = chain_.stages.size();
     result_.stages[collate].samples += static_cast<std::uint64_t>(chain_.batch_size);
-    const double seconds = ring_.collate_cost(request_);
+    const double seconds = costs_.collate_seconds(request_);
     if (seconds > 0) cores_.compute(worker.thread, seconds, collate);
     return seconds > 0;
   }
@@ -204,40 +194,32 @@ class EventRing {
     worker.phase = worker.position == worker.end ? Worker::Phase::claims : Worker::Phase::works;
   }
 
-  void complete(std::int64_t batch) {
-    complete_[static_cast<std::size_t>(batch)] = 1;
-    ++completed_;
+  void complete(std::size_t batch) {
+    slots_.complete(batch);
     if (cores_.is_parked(trainer_.thread)) cores_.sleep(trainer_.thread, cores_.now());
   }
 
-  [[nodiscard]] bool batch_is_ready() const { return complete_[consumed_] != 0; }
-
+  /// Carries the training thread on to its next activity that takes time.
   void resume(Trainer& trainer) {
-    for (;;) {
+    while (!done()) {
       switch (trainer.phase) {
         case Trainer::Phase::wants_batch:
-          if (!request_.shadow && !batch_is_ready()) {
+          if (!request_.shadow && !slots_.next_is_complete()) {
             cores_.park(trainer.thread);
             return;
           }
           starved_ += cores_.now() - trainer.asked;
           trainer.phase = Trainer::Phase::wants_buffer;
-          if (const double free = device_.may_submit(cores_.now()); free > cores_.now()) {
-            cores_.sleep(trainer.thread, free);
-            return;
-          }
+          if (sleeps_until(device_.may_submit(cores_.now()))) return;
           break;
         case Trainer::Phase::wants_buffer:
           submit(trainer);
           trainer.phase = Trainer::Phase::waits_for_copy;
-          if (!chain_.copy_non_blocking && trainer.copied > cores_.now()) {
-            cores_.sleep(trainer.thread, trainer.copied);
-            return;
-          }
+          if (!chain_.copy_non_blocking && sleeps_until(trainer.copied)) return;
           break;
         case Trainer::Phase::waits_for_copy:
           trainer.phase = Trainer::Phase::computes;
-          began_ = cores_.now();
+          trainer.began = cores_.now();
           if (chain_.trainer_seconds > 0) {
             cores_.compute(trainer.thread, chain_.trainer_seconds);
             return;
@@ -245,78 +227,68 @@ class EventRing {
           break;
         case Trainer::Phase::computes:
           finish_step(trainer);
-          if (device_.step_ends().size() == static_cast<std::size_t>(request_.steps)) return;
           break;
       }
     }
   }
 
-  /// Hands a batch to the device: the one that is due, or, in a shadow, one that is finished.
-  void submit(Trainer& trainer) {
-    trainer.copied = cores_.now();
-    if (request_.shadow && !batch_is_ready()) return;
-    const double copied = device_.copy(cores_.now());
-    if (!request_.shadow || !chain_.copy_overlaps()) trainer.copied = copied;
-    if (!chain_.device_is_host || request_.shadow) free_slot(copied);
+  /// Puts the training thread to sleep if that time lies ahead.
+  bool sleeps_until(double time) {
+    if (time <= cores_.now()) return false;
+    cores_.sleep(trainer_.thread, time);
+    return true;
   }
 
-  void free_slot(double free) {
-    slot_free_[consumed_] = free;
-    const auto waiting = static_cast<std::int64_t>(consumed_) + slots_;
-    ++consumed_;
+  /// Hands a batch to the device: the next one, or, in a shadow, the next one if it is complete.
+  void submit(Trainer& trainer) {
+    trainer.copied = cores_.now();
+    if (request_.shadow && !slots_.next_is_complete()) return;
+    const double copied = device_.copy(cores_.now());
+    if (!request_.shadow || !chain_.copy_overlaps()) trainer.copied = copied;
+    if (!chain_.device_is_host || request_.shadow) take_batch(copied);
+  }
+
+  /// Takes the next batch from its slot and wakes the workers that wait for the slot.
+  void take_batch(double slot_free) {
+    const std::size_t next_there = slots_.take(slot_free);
     for (auto& worker : workers_) {
-      const bool parked = cores_.is_parked(worker.thread) && worker.position < worker.end;
-      if (parked && worker.position / chain_.batch_size == waiting) {
-        cores_.sleep(worker.thread, std::max(cores_.now(), free));
+      const bool waits = cores_.is_parked(worker.thread) && worker.position < worker.end;
+      if (waits && slots_.batch_of(worker.position) == next_there) {
+        cores_.sleep(worker.thread, std::max(cores_.now(), slot_free));
       }
     }
   }
 
   void finish_step(Trainer& trainer) {
     const double end = device_.step(trainer.copied, cores_.now());
-    if (chain_.device_is_host && !request_.shadow) free_slot(end);
-    busy_ += cores_.now() - began_;
+    if (chain_.device_is_host && !request_.shadow) take_batch(end);
+    busy_ += cores_.now() - trainer.began;
     result_.starved_by.push_back(starved_);
     result_.trainer_by.push_back(busy_);
     trainer.phase = Trainer::Phase::wants_batch;
     trainer.asked = cores_.now();
-    ready_sum_ += static_cast<double>(completed_) - static_cast<double>(consumed_);
-    ++asked_;
+    ready_sum_ += static_cast<double>(slots_.ready());
   }
 
-  const SimulatedRing& ring_;
+  const StageCosts& costs_;
   const SimulatedChain& chain_;
   const RingRequest& request_;
   SimulatedDevice device_;
-  int slots_;
-  std::int64_t grain_;
+  RingSlots slots_;
   SimulatedCores cores_;
   std::vector<Worker> workers_;
   Trainer trainer_;
-  std::vector<std::int64_t> remaining_;  ///< by batch: samples to come
-  std::vector<double> slot_free_;        ///< by batch: when its slot may be filled again
-  std::vector<char> complete_;           ///< by batch
-  std::int64_t next_ = 0;
-  std::size_t completed_ = 0;
-  std::size_t consumed_ = 0;
-  double lock_free_ = 0;
+  double lock_free_ = 0;  ///< when the last thread in the queue for the lock leaves it
   double starved_ = 0;
   double busy_ = 0;
-  double began_ = 0;
-  double ready_sum_ = 0;
-  std::int64_t asked_ = 0;
+  double ready_sum_ = 0;  ///< ready batches, over all times that the training thread asked
   RingRun result_;
 };
 
 }  // namespace
 
-RingRun run_by_events(const SimulatedRing& ring, const RingRequest& request) {
-  return EventRing(ring, request).run(nullptr);
-}
-
-RingRun run_to_cycle(const SimulatedRing& ring, const RingRequest& request) {
-  CycleSearch search;
-  return EventRing(ring, request).run(&search);
+RingRun run_with_workers(const StageCosts& costs, const RingRequest& request, CycleSearch* search) {
+  return WorkerRing(costs, request).run(search);
 }
 
 }  // namespace cachebisect

@@ -1,0 +1,46 @@
+// What the stages of a simulated chain cost, sample by sample.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/base/jitter.hpp"
+#include "cachebisect/simulate/ring_run.hpp"
+#include "cachebisect/simulate/simulated_chain.hpp"
+
+namespace cachebisect {
+
+/// Immutable, so thread safe.
+class StageCosts {
+ public:
+  /// Throws Error(usage) for a chain that cannot run.
+  explicit StageCosts(SimulatedChain chain);
+
+  [[nodiscard]] const SimulatedChain& chain() const noexcept { return chain_; }
+  /// True if every sample of a stage costs the same.
+  [[nodiscard]] bool constant() const noexcept { return constant_; }
+  /// Seconds of a stage (0-based, of chain().stages) for sample `position` of a run.
+  [[nodiscard]] double stage_seconds(std::size_t stage, const RingRequest& request,
+                                     std::int64_t position) const noexcept {
+    if (static_cast<int>(stage) + 1 == request.bypass) return chain_.serve_seconds;
+    const double seconds = chain_.stages[stage].seconds;
+    if (constant_) return seconds;
+    std::uint64_t index = request.first_index + static_cast<std::uint64_t>(position);
+    if (request.cache_samples > 0) {
+      index = request.first_cached + index % request.cache_samples;
+    }
+    return seconds * jitter_[stage].factor(index + jitter_offsets_[stage]);
+  }
+  /// Seconds of collate for a whole batch of that run.
+  [[nodiscard]] double collate_seconds(const RingRequest& request) const noexcept;
+
+ private:
+  SimulatedChain chain_;
+  std::vector<JitterSequence> jitter_;         ///< by stage
+  std::vector<std::uint64_t> jitter_offsets_;  ///< by stage: position of sample 0 in its sequence
+  bool constant_ = true;
+};
+
+}  // namespace cachebisect
