@@ -1,4 +1,4 @@
-// What the executor itself costs: nanoseconds a sample with null stages, and the hand-off of a
+// The overhead of the executor: nanoseconds per sample with null stages, and the hand-off of a
 // batch.
 #include <algorithm>
 #include <memory>
@@ -70,7 +70,7 @@ double percentile(std::vector<double>& seconds, double share) {
   return seconds[at];
 }
 
-// A source that stamps the time at which the batch's last sample was read.
+// A source that stores the time at which the last sample of a batch was read.
 class StampSource final : public SourceStage {
  public:
   explicit StampSource(double pause) : pause_(pause) {}
@@ -79,7 +79,7 @@ class StampSource final : public SourceStage {
     return {{"image", DType::uint8, {1}}, {"stamp", DType::float64, {}}};
   }
   void read(Sample& out, const SampleContext& context) const override {
-    // Works (and does not sleep) meanwhile, as a worker does that is the bottleneck.
+    // Works instead of sleeping, like a worker that is the bottleneck.
     const double until = context.index() % 64 == 63 ? monotonic_seconds() + pause_ : 0;
     while (monotonic_seconds() < until) {
     }
@@ -91,8 +91,8 @@ class StampSource final : public SourceStage {
   double pause_;
 };
 
-// Workers at work; from the moment a batch of 64 one-byte items is read whole to its being in the
-// consumer's hands. Arguments: 1: the consumer sleeps in next() for 300 us each time; 0: it polls.
+// From the last read of a batch of 64 one-byte items until the consumer has the batch. Argument: 1:
+// the consumer sleeps in next() for 300 us each time; 0: it polls.
 void hand_off(benchmark::State& state) {
   const bool asleep = state.range(0) != 0;
   const Pipeline pipeline =
@@ -120,8 +120,7 @@ void hand_off(benchmark::State& state) {
 }
 BENCHMARK(hand_off)->ArgName("asleep")->Arg(0)->Arg(1)->Iterations(2000)->UseRealTime();
 
-// Round trip while both sides are awake: next() of batches that are loaded as fast as they are
-// taken.
+// Round trip while both sides are awake: batches are loaded as fast as they are taken.
 void batches(benchmark::State& state) {
   const Pipeline pipeline = null_chain(0, 64);
   const auto device = make_cpu_device();

@@ -1,4 +1,4 @@
-// The kernels of the hot stages, one core: microseconds a sample.
+// The kernels of the hot stages on one core: microseconds per sample.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ void fill(Field& field, const Shape& shape) {
     view.data[i] = static_cast<std::byte>(random.next_u32() & 0xFFU);
 }
 
-// One stage, as a worker runs it; with a planar destination as in a slot of an NCHW batch.
+// One stage, as a worker runs it. `planar`: writes into a slot of an NCHW batch.
 void run_stage(benchmark::State& state, const char* type, const char* params, const Shape& shape,
                bool planar) {
   const BuiltStage built = stages::make(type, params);

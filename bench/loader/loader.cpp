@@ -1,9 +1,9 @@
-// Loader throughput of any pipeline, without a training step, beside the bare kernels on one core.
+// Loader throughput of any pipeline without a training step, next to its kernels alone on one core.
 //
 //   loader PIPELINE [--workers 1,2] [--seconds S] [--rounds R] [--set PATH=VALUE]...
 //
-// Rounds interleave the configurations (drift hits all alike); a line gives the medians over
-// rounds: samples/s, samples a CPU second, and the share of N x the kernel loop.
+// Rounds interleave the configurations, so that drift affects all alike. A line gives medians over
+// rounds: samples/s, samples per CPU second, and the share of N kernel loops.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -72,8 +72,7 @@ Rate rate_of(std::uint64_t samples, double seconds, double cpu_seconds) {
   return {static_cast<double>(samples) / seconds, static_cast<double>(samples) / cpu_seconds};
 }
 
-/// Source and sample stages in a plain loop on this thread, the last stage's output into a batch
-/// row.
+/// Source and sample stages in a plain loop on this thread; the last stage writes into a batch row.
 class KernelLoop {
  public:
   explicit KernelLoop(const Pipeline& pipeline)
@@ -140,7 +139,7 @@ class KernelLoop {
   std::uint64_t position_ = 0;
 };
 
-/// An executor kept between runs, as a training job keeps its loader.
+/// An executor that is kept between runs, as in a training job.
 class LoaderLoop {
  public:
   LoaderLoop(const Pipeline& pipeline, Device& device, int workers)
@@ -179,7 +178,7 @@ void print(const char* name, const std::vector<Rate>& rates, const std::vector<d
   const auto [low, high] =
       std::minmax_element(rates.begin(), rates.end(),
                           [](const Rate& a, const Rate& b) { return a.per_second < b.per_second; });
-  std::printf("%-10s %10.0f samples/s (%.0f..%.0f) %10.0f a CPU second", name,
+  std::printf("%-10s %10.0f samples/s (%.0f..%.0f) %10.0f per CPU second", name,
               median_of(rates, &Rate::per_second), low->per_second, high->per_second,
               median_of(rates, &Rate::per_cpu_second));
   if (!shares.empty()) std::printf("  %5.1f%% of the kernel loops", 100 * median(shares));

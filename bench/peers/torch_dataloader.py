@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""PyTorch's DataLoader on the work of bench/pipelines/jpeg_rrc224.json, for a comparison on one machine.
+"""PyTorch's DataLoader on the work of bench/pipelines/jpeg_rrc224.json, to compare on the same machine.
 
     torch_dataloader.py FOLDER [--workers N] [--seconds S] [--rounds R]
 
 FOLDER holds class folders of JPEGs. Read, decode (torchvision's libjpeg-turbo), random resized crop 224, flip,
-uint8 batches of 64; worker processes, prefetch_factor 2. Prints samples/s and samples a CPU second of the whole
+uint8 batches of 64; worker processes, prefetch_factor 2. Prints samples/s and samples per CPU second of the whole
 process tree: the median of R windows of S seconds, with their range.
 """
 import argparse
@@ -84,7 +84,7 @@ def main():
     middle = rates[len(rates) // 2]
     per_cpu = sorted(rate[1] for rate in rates)[len(rates) // 2]
     print(f"DataLoader, {options.workers} workers: {middle[0]:.0f} samples/s ({rates[0][0]:.0f}..{rates[-1][0]:.0f})"
-          f" {per_cpu:.0f} a CPU second")
+          f" {per_cpu:.0f} per CPU second")
 
 
 if __name__ == "__main__":

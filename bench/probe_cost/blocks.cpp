@@ -9,10 +9,10 @@ namespace cachebisect::probe_cost {
 namespace {
 
 constexpr double kBlockSeconds = 0.040;
-constexpr int kLeastSteps = 3;
-constexpr int kLeastWarmup = 4;
+constexpr int kMinSteps = 3;
+constexpr int kMinWarmup = 4;
 
-/// A block of so many steps. Seconds of its timed part, CPU seconds of all of it.
+/// A block: seconds of its timed part, CPU seconds with the warm-up.
 struct RunBlock {
   double seconds = 0;
   double cpu_seconds = 0;
@@ -21,15 +21,15 @@ struct RunBlock {
 };
 using Run = std::function<RunBlock(bool observed, int warmup, int steps)>;
 
-/// Steps that take as long as the bisector's blocks, by blocks that double until they do.
+/// How many steps take as long as one of the bisector's blocks.
 int steps_of_block(const Run& run, int warmup) {
-  int steps = kLeastSteps;
+  int steps = kMinSteps;
   while (run(false, warmup, steps).seconds < kBlockSeconds) steps *= 2;
   return steps;
 }
 
 BlockFunction blocks_of(Run run, int slots) {
-  const int warmup = std::max(kLeastWarmup, slots);
+  const int warmup = std::max(kMinWarmup, slots);
   const int steps = steps_of_block(run, warmup);
   return [run = std::move(run), warmup, steps](bool observed) -> BlockCost {
     const RunBlock block = run(observed, warmup, steps);
@@ -62,7 +62,7 @@ RunBlock load(Executor& loader, std::uint64_t& position, const LoadRequest& requ
 
 BlockFunction replay_blocks(Replayer& replayer) {
   const auto run = [&replayer](bool observed, int warmup, int steps) -> RunBlock {
-    // Between blocks the workers sleep: while they run, the kernel's sum lags by up to a tick.
+    // Read between blocks, when the workers sleep: while they run, it lags by up to a tick.
     const double cpu = process_cpu_seconds();
     const BlockResult block =
         replayer.run({.arm = {.observed = observed}, .steps = steps, .warmup_steps = warmup}, {});

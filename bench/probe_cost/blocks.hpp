@@ -10,17 +10,17 @@
 namespace cachebisect::probe_cost {
 
 struct BlockCost {
-  double seconds = 0;      ///< a sample, from the end of the untimed steps
-  double cpu_seconds = 0;  ///< a sample, of all threads: all of the block over what it delivered
-  double observing_seconds = 0;  ///< a sample, as the loader reckons; of loading alone
+  double seconds = 0;            ///< per sample of the timed steps
+  double cpu_seconds = 0;        ///< per sample of the whole block, of all threads
+  double observing_seconds = 0;  ///< per sample, as estimated by the loader; 0 for replay_blocks()
 };
 
-/// Runs one block as long as the bisector's own, 40 ms or three steps.
+/// Runs one block as long as the bisector's: 40 ms, but at least three steps.
 using BlockFunction = std::function<BlockCost(bool observed)>;
 
-/// Live blocks of the bisector's own arms. Keeps a reference.
+/// Live blocks, as the bisector runs them. Keeps a reference.
 BlockFunction replay_blocks(Replayer& replayer);
-/// Loading alone, by an executor with its own observation budget, which it keeps.
+/// Blocks of loading alone, with the observation budget of `loader`.
 BlockFunction loader_blocks(std::shared_ptr<Executor> loader);
 
 }  // namespace cachebisect::probe_cost

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kItemBytes = 1024;
 constexpr int kStages = 3;
 
-/// SplitMix64's output function, `rounds` times, each from the one before.
+/// SplitMix64, iterated `rounds` times.
 std::uint64_t mix(std::uint64_t value, std::uint64_t rounds) noexcept {
   for (std::uint64_t i = 0; i < rounds; ++i) {
     value += 0x9e3779b97f4a7c15U;
@@ -24,15 +24,15 @@ std::uint64_t mix(std::uint64_t value, std::uint64_t rounds) noexcept {
 
 double measure_rounds_per_microsecond() {
   constexpr std::uint64_t kRounds = 20000;
-  double least = 1;
+  double fastest = 1;
   std::uint64_t value = 1;
   for (int i = 0; i < 50; ++i) {
     const double began = monotonic_seconds();
     value = mix(value, kRounds);
-    least = std::min(least, monotonic_seconds() - began);
+    fastest = std::min(fastest, monotonic_seconds() - began);
   }
-  // The result is used, so that the work is done.
-  return kRounds / (1e6 * least) + (value == 0 ? 1 : 0);
+  // Uses the result, so that the compiler keeps the work.
+  return kRounds / (1e6 * fastest) + (value == 0 ? 1 : 0);
 }
 
 class SmallSource final : public SourceStage {
@@ -45,7 +45,7 @@ class SmallSource final : public SourceStage {
   }
 };
 
-/// Nothing but arithmetic, whose result goes into the first byte.
+/// Pure arithmetic, whose result goes into the first byte.
 class WorkStage final : public SampleStage {
  public:
   explicit WorkStage(std::uint64_t rounds) : rounds_(rounds) {}

@@ -1,4 +1,4 @@
-// Prints what inline observation costs, as docs/performance.md quotes it.
+// Prints the cost of inline observation, as quoted in docs/performance.md.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -55,24 +55,24 @@ BlockFunction loading(const Pipeline& pipeline, Device& device, int workers, dou
 
 struct Magnified {
   Share cpu;
-  double reckoned_seconds_per_sample = 0;  ///< by the loader, for its usual probes
+  double estimated_seconds_per_sample = 0;  ///< by the loader, of its usual probes
 };
 
-/// What many more probes than usual cost, whose cost stands out of the noise, over how many more
-/// seconds the loader reckons for them.
+/// Measures many more probes than usual, whose cost stands out from the noise, and scales it down
+/// by the ratio of the seconds that the loader estimates for them and for the usual ones.
 Magnified measure_magnified(const Pipeline& pipeline, int workers, const Options& options) {
   const std::shared_ptr<Device> device = make_device(pipeline.spec());
   const BlockFunction usual = loading(pipeline, *device, workers, 1);
-  std::array<double, 5> reckoned{};
-  for (double& seconds : reckoned) seconds = usual(true).observing_seconds;
+  std::array<double, 5> estimated{};
+  for (double& seconds : estimated) seconds = usual(true).observing_seconds;
   const ProbeCost many =
       measure_pairs(loading(pipeline, *device, workers, options.magnified), options.pairs);
-  const double times = many.observing_seconds_per_sample / median(reckoned);
+  const double times = many.observing_seconds_per_sample / median(estimated);
   const Interval& all = many.cpu.interval;
-  return {{many.cpu.value / times, {all.low / times, all.high / times}}, median(reckoned)};
+  return {{many.cpu.value / times, {all.low / times, all.high / times}}, median(estimated)};
 }
 
-/// On the cpu device the step does nothing, so that loading is all that there is to slow down.
+/// On the cpu device the step does nothing, so that all time is loading.
 void measure(const Pipeline& pipeline, const Options& options) {
   for (const int workers : options.workers) {
     const ProbeCost direct = measure_direct(pipeline, workers, options);
@@ -81,7 +81,7 @@ void measure(const Pipeline& pipeline, const Options& options) {
     std::printf("| %s | %d | %.3g us | %s | %s | %s | %.2f%% |\n", pipeline.spec().name.c_str(),
                 workers, 1e6 * sample, share_text(direct.time).c_str(),
                 share_text(direct.cpu).c_str(), share_text(magnified.cpu).c_str(),
-                100 * magnified.reckoned_seconds_per_sample / sample);
+                100 * magnified.estimated_seconds_per_sample / sample);
     std::fflush(stdout);
   }
 }
@@ -93,7 +93,8 @@ bool wanted(const Options& options, const std::string& name) {
 
 void run(const Options& options) {
   std::puts(
-      "| pipeline | workers | CPU a sample | time | CPU time | CPU time, magnified | reckoned |");
+      "| pipeline | workers | CPU per sample | time | CPU time | CPU time, magnified | estimated "
+      "|");
   std::puts("|---|---|---|---|---|---|---|");
   const WorkFactory factory;
   for (const WorkCase& work : work_cases()) {
@@ -112,17 +113,17 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"What does inline observation cost? Pairs of blocks with and without, in turns."};
+  CLI::App app{"The cost of inline observation, from pairs of blocks with and without it"};
   app.add_option("--pipeline", options.files, "Pipeline files, loaded without their training step");
-  app.add_option("--work", options.work, "Only these of the cases of fixed work (\"4 us\")");
+  app.add_option("--work", options.work, "Run only these cases of fixed work (\"4 us\")");
   app.add_option("--workers", options.workers, "Worker counts");
-  app.add_flag("--emulated", options.emulated, "On the emulated device, copies and all");
+  app.add_flag("--emulated", options.emulated, "On the emulated device, with copies");
   app.add_option("--magnified", options.magnified,
-                 "Budget of the magnified probes over the usual one")
+                 "Budget of the magnified probes, as a multiple of the usual one")
       ->check(CLI::Range(1.0, 100.0));
-  app.add_option("--seconds", options.pairs.seconds, "Of a case, and again magnified")
+  app.add_option("--seconds", options.pairs.seconds, "Per case, and again for its magnified probes")
       ->check(CLI::PositiveNumber);
-  app.add_option("--seed", options.pairs.seed, "Of the order within pairs");
+  app.add_option("--seed", options.pairs.seed, "Seed of the order within pairs");
   CLI11_PARSE(app, argc, argv);
   try {
     run(options);

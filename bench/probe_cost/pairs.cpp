@@ -10,7 +10,7 @@
 namespace cachebisect::probe_cost {
 namespace {
 
-constexpr std::size_t kLeastPairs = 10;
+constexpr std::size_t kMinPairs = 10;
 
 struct Pair {
   BlockCost observed;
@@ -31,7 +31,7 @@ Share share_of(const std::vector<Pair>& pairs, double BlockCost::*part, double c
   ratios.reserve(pairs.size());
   for (const Pair& pair : pairs) ratios.push_back(std::log(pair.observed.*part / pair.bare.*part));
   const auto interval = median_interval(ratios, confidence);
-  if (!interval) throw Error(ErrorKind::usage, "there is no interval at such a confidence");
+  if (!interval) throw Error(ErrorKind::usage, "too few pairs for an interval at this confidence");
   return {std::expm1(median(ratios)), {std::expm1(interval->low), std::expm1(interval->high)}};
 }
 
@@ -48,7 +48,7 @@ ProbeCost measure_pairs(const BlockFunction& run_block, const PairOptions& optio
   RandomStream random({.seed = options.seed});
   std::vector<Pair> pairs;
   const double end = monotonic_seconds() + options.seconds;
-  while (monotonic_seconds() < end || pairs.size() < kLeastPairs) {
+  while (monotonic_seconds() < end || pairs.size() < kMinPairs) {
     pairs.push_back(run_pair(run_block, random));
   }
   return {.pairs = pairs.size(),

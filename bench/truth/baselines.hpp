@@ -1,4 +1,4 @@
-// What people do without this tool, run on the same chains: three ways to name the slow stage.
+// Three ways to find the slow stage without this tool, run on the same chains.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace cachebisect::truth {
 
 enum class Method {
   bisect,    ///< cachebisect
-  by_hand,   ///< one cached batch, 100 steps a boundary in order, no repeats
-  averages,  ///< one average of ten seconds, or of the budget's share, a boundary in order
+  by_hand,   ///< one cached batch, 100 steps per boundary in order, no repeats
+  averages,  ///< one average per boundary in order, of ten seconds or its share of the budget
   busiest,   ///< the stage with the most inline busy time in a live run
 };
 const char* to_string(Method method) noexcept;
-/// Throws Error(usage) for a word that names no method.
+/// Throws Error(usage) for any other word.
 Method method_of(const std::string& text);
 
 struct BaselineOptions {
@@ -25,9 +25,10 @@ struct BaselineOptions {
   std::uint64_t seed = 1;
 };
 
-/// A report with verdict, stages and times, and without intervals: the stage with the largest drop,
-/// or flat where none reaches min_drop; busiest: flat where the training thread starves for less
-/// than min_drop of the time. Inconclusive where the budget ends before every boundary was seen.
+/// A report with verdict, stages and times, but without intervals. It names the stage with the
+/// largest drop, or is flat if no drop reaches min_drop; `busiest` is flat if the training thread
+/// starves for less than min_drop of the time. Inconclusive if the budget ends before every
+/// boundary was measured.
 Report run_baseline(Method method, Replayer& replayer, const BaselineOptions& options);
 
 }  // namespace cachebisect::truth

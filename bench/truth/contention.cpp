@@ -8,7 +8,7 @@
 namespace cachebisect::truth {
 namespace {
 
-constexpr double kModelStepSeconds = 2e-3;  ///< about what a small network takes a step
+constexpr double kModelStepSeconds = 2e-3;  ///< about a step of a small network
 
 SimulatedStage stage(std::string name, Category category, CostKind kind, double seconds) {
   SimulatedStage result;
@@ -19,7 +19,7 @@ SimulatedStage stage(std::string name, Category category, CostKind kind, double 
   return result;
 }
 
-/// Small costs, and one that starves the step or only takes its cores.
+/// Adds stages with small costs, and one that starves the step or only takes its cores.
 void plant(RandomStream& random, double step_seconds, SimulatedChain& chain) {
   const double room =
       step_seconds * static_cast<double>(chain.workers) / static_cast<double>(chain.batch_size);

@@ -1,5 +1,5 @@
-// Chains whose training step computes on the cores that the workers want. No law is exact there:
-// truth is a long exhaustive measurement, and has intervals of its own.
+// Chains whose training step competes with the workers for cores. The law is not exact for them:
+// their truth is a long measurement, with intervals.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 
 namespace cachebisect::truth {
 
-/// Workers + threads of the step > cores.
+/// It has more workers and threads of the step than cores.
 struct ContentionChain {
   selftest::PlantedChain planted;  ///< without a truth
   std::string json;                ///< the pipeline file, on the cpu device
   int threads = 1;                 ///< of the training step
-  double step_seconds = 0;         ///< CPU of each of them, a step; not with a LibTorch model
-  bool model = false;              ///< the step is a LibTorch model's
+  double step_seconds = 0;         ///< CPU seconds of each thread per step; unused with a model
+  bool model = false;              ///< the step trains a LibTorch model
 };
 
-/// Equal arguments give equal chains. `model`: a LibTorch network on generated digits.
+/// Equal arguments give equal chains. `model`: train a LibTorch network on generated digits.
 ContentionChain draw_contention(std::uint64_t seed, int cores, bool model);
 
-/// A training step that burns so much CPU on each of `threads` threads.
+/// A training step that burns `seconds` of CPU on each of `threads` threads.
 std::shared_ptr<TrainStep> make_burning_step(int threads, double seconds);
 
 }  // namespace cachebisect::truth

@@ -1,5 +1,5 @@
-// Runs the bisection on chains whose training step computes on the workers' cores, against a long
-// exhaustive measurement of the same chain, and prints how often both agree.
+// Runs the bisection on chains whose training step competes with the workers for cores, and prints
+// how often it agrees with a long measurement of the same chain.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -34,10 +34,11 @@ struct Options {
 
 struct Outcome {
   selftest::Score score;
-  int contention = 0;  ///< -1: not told; 0: its interval misses that of the truth; 1: it meets it
+  /// -1: not reported; 0: its interval misses that of the truth; 1: they overlap.
+  int contention = 0;
 };
 
-bool meet(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
+bool overlap(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
 
 std::string percent(const Interval& interval) {
   std::ostringstream out;
@@ -62,13 +63,15 @@ Outcome run_chain(const ContentionChain& drawn, const Options& options, const Re
                           std::to_string(drawn.threads) + " threads";
   Outcome out;
   out.score = selftest::score(report, planted);
-  const auto& told = report.loss.contention.interval;
-  out.contention =
-      !told || !truth.contention ? -1 : static_cast<int>(meet(*told, truth.contention_interval));
+  const auto& reported = report.loss.contention.interval;
+  out.contention = !reported || !truth.contention
+                       ? -1
+                       : static_cast<int>(overlap(*reported, truth.contention_interval));
   std::cout << selftest::row(out.score) << "         truth: loss "
             << percent(*truth.truth.loss_interval) << ", contention "
-            << (truth.contention ? percent(truth.contention_interval) : "not measured") << "; told "
-            << (told ? percent(*told) : "nothing") << "; " << truth.rounds << " rounds\n"
+            << (truth.contention ? percent(truth.contention_interval) : "not measured")
+            << "; reported " << (reported ? percent(*reported) : "nothing") << "; " << truth.rounds
+            << " rounds\n"
             << std::flush;
   return out;
 }
@@ -94,15 +97,15 @@ void append(const std::string& file, const Outcome& o) {
 
 void print_summary(const std::vector<Outcome>& outcomes) {
   std::vector<selftest::Score> scores;
-  int told = 0;
+  int reported = 0;
   int right = 0;
   for (const Outcome& o : outcomes) {
     scores.push_back(o.score);
-    told += o.contention >= 0 ? 1 : 0;
+    reported += o.contention >= 0 ? 1 : 0;
     right += o.contention > 0 ? 1 : 0;
   }
   std::cout << '\n'
-            << selftest::summary(scores) << "contention's  " << right << " of " << told << '\n';
+            << selftest::summary(scores) << "contention    " << right << " of " << reported << '\n';
 }
 
 int run(const Options& options) {
@@ -127,17 +130,17 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"Training steps that compute on the workers' cores: is the verdict right?"};
+  CLI::App app{"Training steps that compete with the workers for cores: is the verdict right?"};
   app.add_option("--chains", options.chains, "How many")->check(CLI::Range(1, 100000));
   app.add_option("--seed", options.seed, "Of the first chain; the next ones count on");
   app.add_option("--budget", options.budget, "Seconds of measuring for each verdict (20)")
       ->check(CLI::PositiveNumber);
   app.add_option("--truth-seconds", options.truth_seconds,
-                 "Seconds of the exhaustive measurement of each chain (20)")
+                 "Seconds of the long measurement of each chain (20)")
       ->check(CLI::PositiveNumber);
-  app.add_flag("--model", options.model,
-               "The step is a LibTorch network's; needs the torch module");
-  app.add_option("--resume", options.resume, "Remember finished chains in this file, skip them");
+  app.add_flag("--model", options.model, "Train a LibTorch network; needs the torch module");
+  app.add_option("--resume", options.resume,
+                 "Keep the scores of finished chains in this file, and skip those in it");
   CLI11_PARSE(app, argc, argv);
   try {
     return run(options);

@@ -29,7 +29,7 @@
 
 namespace cachebisect::truth {
 
-/// The head of a file of scores; each score is a line of its own below.
+/// The first line of a file of scores.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreFile, method, mode, budget_seconds, machine, date, git)
 
 namespace {
@@ -38,7 +38,7 @@ using Json = nlohmann::json;
 using selftest::PlantedChain;
 using selftest::Score;
 
-constexpr double kTruthSeconds = 30;  ///< of measuring the truth of a chain that no law describes
+constexpr double kTruthSeconds = 30;  ///< of measuring a truth that no law gives
 
 std::string percent(double share) {
   std::array<char, 24> text{};
@@ -83,7 +83,7 @@ ScoreFile new_file(const RunSettings& settings) {
           .scores = {}};
 }
 
-/// Where the cores that the hogs leave are too busy for a law, the truth beside them is measured.
+/// If the cores that the hogs leave are too busy for the law, the truth is measured alongside them.
 Report run_real(PlantedChain& planted, const RunSettings& settings,
                 const std::function<Report(Replayer&)>& judge) {
   Registry registry;
@@ -100,11 +100,11 @@ Report run_real(PlantedChain& planted, const RunSettings& settings,
   return report;
 }
 
-/// What is known so far, and the file that remembers it. Thread safe.
-class Ledger {
+/// The scores so far, and the file that keeps them. Thread safe.
+class ScoreLog {
  public:
-  Ledger(ScoreFile file, const std::string& path,
-         const std::function<void(const Finished&)>& finished)
+  ScoreLog(ScoreFile file, const std::string& path,
+           const std::function<void(const JudgedChain&)>& finished)
       : file_(std::move(file)), finished_(finished) {
     if (path.empty()) return;
     const bool fresh = !std::filesystem::exists(path) || std::filesystem::file_size(path) == 0;
@@ -114,7 +114,7 @@ class Ledger {
     if (!out_.flush()) throw Error(ErrorKind::output, "cannot write " + path);
   }
 
-  [[nodiscard]] std::set<std::uint64_t> done() const {
+  [[nodiscard]] std::set<std::uint64_t> seeds() const {
     std::set<std::uint64_t> seeds;
     for (const Score& score : file_.scores) seeds.insert(score.seed);
     return seeds;
@@ -125,7 +125,7 @@ class Ledger {
     const std::scoped_lock lock(mutex_);
     file_.scores.push_back(score);
     if (out_.is_open() && !(out_ << to_line(score) << '\n').flush()) {
-      throw Error(ErrorKind::output, "the file of scores cannot be written");
+      throw Error(ErrorKind::output, "cannot write the file of scores");
     }
     finished_({planted, report, score});
   }
@@ -149,7 +149,7 @@ class Ledger {
 
   ScoreFile file_;
   std::ofstream out_;
-  const std::function<void(const Finished&)>& finished_;
+  const std::function<void(const JudgedChain&)>& finished_;
   std::mutex mutex_;
 };
 
@@ -163,10 +163,10 @@ ScoreFile load_scores(const std::string& file) {
   try {
     Json::parse(line).get_to(result);
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::usage, file + ": no file of scores: " + error.what());
+    throw Error(ErrorKind::usage, file + ": not a file of scores: " + error.what());
   }
   while (std::getline(in, line)) {
-    // The last line of a run that was killed may be cut.
+    // The last line is cut if the run was killed while it wrote.
     if (!line.ends_with('}')) continue;
     result.scores.push_back(selftest::score_of(line));
   }
@@ -194,9 +194,9 @@ Report run_chain(PlantedChain& planted, const RunSettings& settings, const Simul
 
 ScoreFile run_corpus(std::uint64_t first_seed, int count, const RunSettings& settings,
                      const SimulatedNoise& noise, const std::string& resume, int threads,
-                     const std::function<void(const Finished&)>& finished) {
-  Ledger ledger(new_file(settings), resume, finished);
-  const std::set<std::uint64_t> done = ledger.done();
+                     const std::function<void(const JudgedChain&)>& finished) {
+  ScoreLog log(new_file(settings), resume, finished);
+  const std::set<std::uint64_t> done = log.seeds();
   std::atomic<int> next{0};
   std::exception_ptr failure;
   std::mutex failing;
@@ -207,7 +207,7 @@ ScoreFile run_corpus(std::uint64_t first_seed, int count, const RunSettings& set
       try {
         PlantedChain planted = draw(seed, settings.draw);
         const Report report = run_chain(planted, settings, noise);
-        ledger.add(planted, report);
+        log.add(planted, report);
       } catch (...) {
         const std::scoped_lock lock(failing);
         if (!failure) failure = std::current_exception();
@@ -221,7 +221,7 @@ ScoreFile run_corpus(std::uint64_t first_seed, int count, const RunSettings& set
     work();
   }
   if (failure) std::rethrow_exception(failure);
-  return ledger.take();
+  return log.take();
 }
 
 }  // namespace cachebisect::truth

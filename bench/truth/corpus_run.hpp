@@ -1,5 +1,5 @@
-// Runs many planted chains by one method under one kind of noise, on all cores or in real time, and
-// remembers what is done.
+// Runs many planted chains by one method under one kind of noise, in virtual or real time, and
+// keeps the scores in a file.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ namespace cachebisect::truth {
 struct RunSettings {
   bool simulated = false;
   Method method = Method::bisect;
-  std::string noise = "white";  ///< simulated: by name, as noise_by_name() takes it
+  std::string noise = "white";  ///< simulated: a name that noise_by_name() knows
   double white_cv = 0.01;
   double budget_seconds = 60;
-  bool what_ifs = false;  ///< ask some of each chain; the answers are in the reports
-  int hogs = 0;           ///< real time: processes that burn a core each beside
+  bool what_ifs = false;  ///< ask some of each chain; the reports hold the answers
+  int hogs = 0;           ///< real time: processes alongside that burn a core each
   selftest::DrawOptions draw{};
 };
 
-/// Scores of one kind, in a file: a first line that says how they were made, then one line each.
+/// A file of scores: a first line that says how they were made, then one line per score.
 struct ScoreFile {
   std::string method;
   std::string mode;  ///< "simulated, white noise 1%", "real time, 1 hog"
@@ -37,27 +37,27 @@ struct ScoreFile {
   std::vector<selftest::Score> scores;
 };
 
-/// Throws Error(usage) for a file that is none.
+/// Throws Error(usage) for any other file.
 ScoreFile load_scores(const std::string& file);
 
-/// The verdict on one chain. In real time the truth of a chain that keeps the cores busy is
-/// measured too, for half a minute after the verdict.
+/// The report on one chain. If the chain keeps the cores busy in real time, its truth is measured
+/// for half a minute after the verdict.
 Report run_chain(selftest::PlantedChain& planted, const RunSettings& settings,
                  const SimulatedNoise& noise);
 
-/// A chain that is done.
-struct Finished {
+/// A chain that has been judged.
+struct JudgedChain {
   const selftest::PlantedChain& planted;
   const Report& report;
   const selftest::Score& score;
 };
 
-/// Runs chains first_seed .. first_seed + count - 1, less those in `resume` (a file; empty: none),
-/// where each finished one is appended; `finished` hears of each, one at a time. Simulated chains
-/// run on `threads` threads. All scores by seed. Throws Error(usage) where the file was made
-/// otherwise.
+/// Runs chains first_seed .. first_seed + count - 1, except those whose scores are in the file
+/// `resume` (empty: no file), and appends their scores to it. Calls `finished` after each chain,
+/// one call at a time. Simulated chains run on `threads` threads. Returns all scores, by seed.
+/// Throws Error(usage) if the file was made with other settings.
 ScoreFile run_corpus(std::uint64_t first_seed, int count, const RunSettings& settings,
                      const SimulatedNoise& noise, const std::string& resume, int threads,
-                     const std::function<void(const Finished&)>& finished);
+                     const std::function<void(const JudgedChain&)>& finished);
 
 }  // namespace cachebisect::truth

@@ -19,16 +19,16 @@ namespace {
 
 constexpr int kWarmupSteps = 2;
 
-/// What the workers spend most on after `boundary`.
-std::string dearest_kind(const SimulatedChain& chain, int boundary) {
+/// The kind of stage after `boundary` that takes the workers longest.
+std::string costliest_kind(const SimulatedChain& chain, int boundary) {
   std::map<std::string, double> seconds;
   for (auto s = static_cast<std::size_t>(boundary); s < chain.stages.size(); ++s) {
     seconds[cachebisect::to_string(chain.stages[s].kind)] += chain.stages[s].seconds;
   }
-  const auto dearest =
+  const auto costliest =
       std::max_element(seconds.begin(), seconds.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  return dearest == seconds.end() ? "none" : dearest->first;
+  return costliest == seconds.end() ? "none" : costliest->first;
 }
 
 bool has_jitter(const SimulatedChain& chain) {
@@ -64,7 +64,7 @@ std::string limit_at(const SimulatedChain& chain, int boundary) {
                            : input.step_seconds + input.copy_seconds,
        input.copy_overlaps && input.step_seconds >= input.copy_seconds ? "step" : "copy"},
       {input.serial_seconds, "lock"},
-      {loading, dearest_kind(chain, boundary)},
+      {loading, costliest_kind(chain, boundary)},
       {chain.workers > 0 ? input.cpu_seconds / input.cores : 0, "cores"},
       {input.memory_seconds, "memory"},
   }};
@@ -121,7 +121,7 @@ std::string exactness_table(const std::vector<Exactness>& rows) {
     groups[row.limited_by + ", W = " + std::to_string(row.workers) + (row.jitter ? ", jitter" : "")]
         .push_back(row);
   }
-  std::string text = "limited by         boundaries  median      p90    worst   spread\n";
+  std::string text = "limited by         boundaries  median      p90      max   spread\n";
   for (const auto& [name, group] : groups) text += table_row(name, group);
   if (!rows.empty()) text += table_row("all", rows);
   return text;

@@ -45,15 +45,15 @@ int run(Options options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"Planted chains: how exactly are their costs met in real time here?"};
+  CLI::App app{"Planted chains: how exactly are their costs met in real time on this machine?"};
   app.add_option("--chains", options.chains, "How many")->check(CLI::Range(1, 100000));
-  app.add_option("--seed", options.seed, "Of the first chain; the next ones count on");
-  app.add_option("--rounds", options.measure.rounds, "Blocks a boundary")
+  app.add_option("--seed", options.seed, "Of the first chain; the others follow");
+  app.add_option("--rounds", options.measure.rounds, "Blocks per boundary")
       ->check(CLI::Range(1, 1000));
   app.add_option("--block", options.measure.block_seconds, "Seconds of a block")
       ->check(CLI::PositiveNumber);
   app.add_flag("--jitter", options.draw.jitter, "Half of the chains get varying costs");
-  app.add_flag("--each", options.each, "A line for every boundary");
+  app.add_flag("--each", options.each, "Print a line for every boundary");
   CLI11_PARSE(app, argc, argv);
   try {
     return run(options);

@@ -23,7 +23,7 @@ namespace {
 Hogs::Hogs(int count) {
   for (int i = 0; i < count; ++i) {
     const pid_t child = fork();
-    if (child < 0) throw Error(ErrorKind::internal, "a process to hog a core could not be started");
+    if (child < 0) throw Error(ErrorKind::internal, "cannot start a process that burns a core");
     if (child == 0) burn();
     children_.push_back(child);
   }

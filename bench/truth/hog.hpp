@@ -1,4 +1,4 @@
-// Other load, made on purpose: processes beside this one that burn a core each.
+// Other load on the machine: processes that burn a core each.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@ namespace cachebisect::truth {
 
 class Hogs {
  public:
-  /// Starts `count` processes; call before any thread is made. Throws Error(internal).
+  /// Starts `count` processes. Call it before any thread starts. Throws Error(internal).
   explicit Hogs(int count);
-  /// Ends them.
+  /// Kills them.
   ~Hogs();
   Hogs(const Hogs&) = delete;
   Hogs& operator=(const Hogs&) = delete;

@@ -1,4 +1,4 @@
-// Runs planted chains on this machine, or in virtual time, and prints how often the verdict was
+// Runs planted chains on this machine or in virtual time, and prints how often the verdict is
 // right.
 #include <algorithm>
 #include <iostream>
@@ -30,22 +30,21 @@ struct Arguments {
   std::string resume;
   std::string table;
   std::vector<std::string> tabulated;
-  int most_stages = 30;
+  int max_stages = 30;
   int threads = 0;
   bool only_bad = false;
   bool print_pipelines = false;
 };
 
 void print_factors(const std::string& recording) {
-  std::cout << "# A recorded machine: how much longer work took than at its quietest, for each "
-               "20 ms.\n";
+  std::cout << "# A recorded machine: its slowdown against the quiet machine, per 20 ms.\n";
   std::cout.precision(3);
   for (const double factor : load_trace(recording)) std::cout << factor << '\n';
 }
 
 void print_table(const Arguments& arguments) {
   if (arguments.table != "markdown") {
-    throw Error(ErrorKind::usage, "--table " + arguments.table + ": markdown");
+    throw Error(ErrorKind::usage, "--table " + arguments.table + ": expected markdown");
   }
   std::vector<ScoreFile> runs;
   for (const std::string& file : arguments.tabulated) runs.push_back(load_scores(file));
@@ -67,7 +66,7 @@ int run(const Arguments& arguments) {
   const int cores = settings.simulated ? kSimulatedCores
                                        : std::max(1, static_cast<int>(probe_machine().usable_cpus));
   settings.draw = selftest::corpus(settings.simulated, cores);
-  settings.draw.most_stages = arguments.most_stages;
+  settings.draw.max_stages = arguments.max_stages;
   if (arguments.print_pipelines) {
     for (int i = 0; i < arguments.chains; ++i) {
       std::cout << pipeline_json(
@@ -90,7 +89,7 @@ int run(const Arguments& arguments) {
   std::cout << selftest::row_header();
   const ScoreFile file =
       run_corpus(arguments.seed, arguments.chains, settings, noise, arguments.resume, threads,
-                 [&](const Finished& done) {
+                 [&](const JudgedChain& done) {
                    const bool right = done.score.outcome == selftest::Outcome::right;
                    if (!arguments.only_bad || !right) std::cout << row(done.score) << std::flush;
                    for (auto& what_if : score_what_ifs(done.report, done.planted, truth)) {
@@ -106,8 +105,8 @@ int run(const Arguments& arguments) {
 void add_options(CLI::App& app, Arguments& arguments) {
   RunSettings& settings = arguments.settings;
   app.add_option("--chains", arguments.chains, "How many")->check(CLI::Range(1, 1000000));
-  app.add_option("--seed", arguments.seed, "Of the first chain; the next ones count on");
-  app.add_option("--most-stages", arguments.most_stages, "Largest n drawn (30)")
+  app.add_option("--seed", arguments.seed, "Of the first chain; the others follow");
+  app.add_option("--most-stages", arguments.max_stages, "Largest n drawn (30)")
       ->check(CLI::Range(3, 64));
   app.add_option("--budget", settings.budget_seconds, "Seconds of measuring for each chain (60)")
       ->check(CLI::PositiveNumber);
@@ -115,22 +114,23 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag("--simulated", settings.simulated, "In virtual time");
   app.add_option("--noise", settings.noise,
                  "Simulated: none, white, drift, step, burst, burst-one-arm or trace");
-  app.add_option("--cv", settings.white_cv, "Simulated: cv of the noise of a block (0.01)")
+  app.add_option("--cv", settings.white_cv, "Simulated: cv of each block's noise (0.01)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--trace", arguments.trace, "Simulated: file of factors, or a raw recording");
   app.add_option("--trace-from", arguments.trace_from,
-                 "Print the factors of this raw recording, run nothing");
+                 "Only print the factors of this raw recording");
   app.add_option("--threads", arguments.threads, "Simulated: threads (all cores)");
-  app.add_option("--hog", settings.hogs, "Real time: so many processes burn a core each beside")
+  app.add_option("--hog", settings.hogs, "Real time: processes alongside that burn a core each")
       ->check(CLI::Range(0, 1024));
-  app.add_option("--resume", arguments.resume, "Remember finished chains in this file, skip them");
-  app.add_option("--table", arguments.table,
-                 "Print the tables of finished runs as markdown, run nothing");
+  app.add_option("--resume", arguments.resume,
+                 "Keep the scores of finished chains in this file, and skip those in it");
+  app.add_option("--table", arguments.table, "Only print the tables of finished runs, as markdown");
   app.add_option("files", arguments.tabulated, "Files that --resume wrote, for --table");
-  app.add_flag("--only-bad", arguments.only_bad, "Rows only of chains that were not judged right");
-  app.add_flag("--what-if", settings.what_ifs, "Ask what-ifs of each chain and score the answers");
-  app.add_flag("--print-pipelines", arguments.print_pipelines,
-               "Print the pipeline files, run nothing");
+  app.add_flag("--only-bad", arguments.only_bad,
+               "Print rows only of chains that were not judged right");
+  app.add_flag("--what-if", settings.what_ifs,
+               "Ask what-ifs of each chain and score the predictions");
+  app.add_flag("--print-pipelines", arguments.print_pipelines, "Only print the pipeline files");
 }
 
 }  // namespace

@@ -70,13 +70,13 @@ bool is_raw(const std::string& line) {
 
 std::vector<double> factors_of(std::istream& recording) {
   const std::vector<Piece> pieces = read_pieces(recording);
-  if (pieces.empty()) throw Error(ErrorKind::usage, "a recording without a single piece of work");
+  if (pieces.empty()) throw Error(ErrorKind::usage, "the recording holds no piece of work");
   std::vector<double> seconds;
   for (const Piece& piece : pieces) seconds.push_back(piece.seconds);
   const double quiet = quantile(seconds, kQuietQuantile);
   std::vector<double> factors;
   for (const Cell& cell : spread(pieces)) {
-    // A cell in which nobody worked goes on like the one before.
+    // A cell without work takes the factor of the cell before it.
     const double before = factors.empty() ? 1 : factors.back();
     factors.push_back(cell.work > 0 ? cell.seconds / (cell.work * quiet) : before);
   }
@@ -91,8 +91,9 @@ std::vector<double> load_trace(const std::string& file) {
   std::vector<double> factors = is_raw(first) ? factors_of(in) : read_factors(in);
   const bool sound = std::all_of(factors.begin(), factors.end(), [](double f) { return f > 0; });
   if (factors.empty() || !sound) {
-    throw Error(ErrorKind::usage, file + ": no trace; one factor above 0 a line, or a recording " +
-                                      "of three numbers a line");
+    throw Error(ErrorKind::usage, file +
+                                      ": not a trace; expected one factor above 0 per line, or " +
+                                      "a recording with three numbers per line");
   }
   return factors;
 }

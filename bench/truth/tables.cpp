@@ -12,13 +12,13 @@ namespace cachebisect::truth {
 namespace {
 
 using selftest::Outcome;
-using selftest::Question;
 using selftest::Rate;
 using selftest::Score;
+using selftest::ScorePredicate;
 using Scores = std::vector<Score>;
 
 constexpr double kQuietCv = 0.03;
-constexpr double kShortStep = 10.5e-3;  ///< 10 ms, with what the law rounds
+constexpr double kShortStep = 10.5e-3;  ///< 10 ms, with a margin for rounding
 constexpr double kLongStep = 25e-3;
 
 std::string format(const char* pattern, double a, double b = 0, double c = 0) {
@@ -42,12 +42,12 @@ bool any(const Score& /*score*/) { return true; }
 bool is_right(const Score& s) { return s.outcome == Outcome::right; }
 bool is_flat(const Score& s) { return s.shape == selftest::Pattern::flat; }
 
-/// One stage loses at least `least` and less than `most`, and the verdict can name it.
-Question drop_in(double least, double most = 1) {
-  return [=](const Score& s) { return s.largest_drop >= least && s.largest_drop < most; };
+/// The largest drop lies in [min, max).
+ScorePredicate drop_in(double min, double max = 1) {
+  return [=](const Score& s) { return s.largest_drop >= min && s.largest_drop < max; };
 }
 
-Question both(Question a, Question b) {
+ScorePredicate both(ScorePredicate a, ScorePredicate b) {
   return [a = std::move(a), b = std::move(b)](const Score& s) { return a(s) && b(s); };
 }
 
@@ -83,13 +83,13 @@ struct Row {
   Cell cell;
 };
 
-/// Certified drops of 20% and a little more, on chains with about n stages: blocks in all.
-std::string blocks_for(const Scores& scores, int least, int most) {
+/// Blocks until a drop of about 20% is certified, on chains of min to max stages.
+std::string blocks_for(const Scores& scores, int min, int max) {
   std::vector<double> blocks;
   for (const Score& s : scores) {
-    const bool asked = s.stages >= least && s.stages <= most && s.largest_drop >= 0.18 &&
-                       s.largest_drop < 0.30 && s.expected == s.verdict && !s.jitter;
-    if (asked) blocks.push_back(s.blocks);
+    const bool counts = s.stages >= min && s.stages <= max && s.largest_drop >= 0.18 &&
+                        s.largest_drop < 0.30 && s.expected == s.verdict && !s.jitter;
+    if (counts) blocks.push_back(s.blocks);
   }
   if (blocks.empty()) return "-";
   return format("%.0f, %.0f", median(blocks), quantile(blocks, 0.9)) + " of " +
@@ -208,8 +208,8 @@ std::string kind_of(const Score& s) {
 void times(Markdown& out, const Scores& scores) {
   struct Group {
     const char* label;
-    int least;
-    int most;
+    int min;
+    int max;
   };
   static constexpr std::array kGroups{Group{"3 to 6", 3, 6}, Group{"7 to 12", 7, 12},
                                       Group{"13 to 20", 13, 20}, Group{"21 to 30", 21, 30},
@@ -219,14 +219,14 @@ void times(Markdown& out, const Scores& scores) {
   out.line("\nTime to a verdict, steps up to 25 ms: median, p90:\n");
   out.header({"n", "flat", "5 to 10%", "10 to 20%", "20 to 50%", "50% and more"});
   for (const Group& group : kGroups) {
-    const Question here = [&](const Score& s) {
-      return s.stages >= group.least && s.stages <= group.most && s.step_seconds <= kLongStep;
+    const ScorePredicate here = [&](const Score& s) {
+      return s.stages >= group.min && s.stages <= group.max && s.step_seconds <= kLongStep;
     };
     if (rate(scores, here, any).whole == 0) continue;
-    const auto both_times = [&](const Question& asked) {
-      const auto middle = seconds(scores, both(here, asked), 0.5);
+    const auto both_times = [&](const ScorePredicate& among) {
+      const auto middle = seconds(scores, both(here, among), 0.5);
       if (!middle) return std::string("-");
-      return format("%.1f s, %.1f s", *middle, *seconds(scores, both(here, asked), 0.9));
+      return format("%.1f s, %.1f s", *middle, *seconds(scores, both(here, among), 0.9));
     };
     std::vector<std::string> cells{group.label, both_times(is_flat)};
     for (const auto& range : kDrops) cells.push_back(both_times(drop_in(range[0], range[1])));

@@ -1,4 +1,4 @@
-// Published accuracy: the cells of the acceptance table and what stands behind them, as Markdown.
+// The published accuracy as Markdown tables.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace cachebisect::truth {
 
-/// The acceptance table with a column a run, rates with 95% Clopper-Pearson intervals, then for
-/// each run of the method itself: categories named against planted, outcomes by shape, kind,
-/// workers and drop, times by stages and drop.
+/// The acceptance table, with one column per run and 95% Clopper-Pearson intervals of rates. Then
+/// for each run of cachebisect: categories named against planted, outcomes by shape, kind, workers
+/// and drop, and times by stages and drop.
 std::string markdown(const std::vector<ScoreFile>& runs);
 
 }  // namespace cachebisect::truth

@@ -15,7 +15,7 @@
 namespace cachebisect::truth {
 namespace {
 
-/// Bytes that the copy pays, times `factor`.
+/// Scales the time of the copy.
 void scale_copy(SimulatedChain& chain, double factor) {
   chain.source_bytes *= factor;
   chain.copy_latency_seconds *= factor;
@@ -95,7 +95,7 @@ SimulatedChain changed(const SimulatedChain& chain, const std::string& text) {
     case WhatIf::Kind::setting:
       break;
   }
-  throw Error(ErrorKind::usage, text + " means nothing to a planted chain");
+  throw Error(ErrorKind::usage, text + " does not apply to a planted chain");
 }
 
 double true_rate(const SimulatedChain& chain) {
@@ -105,7 +105,7 @@ double true_rate(const SimulatedChain& chain) {
 
 namespace {
 
-/// As true_rate(), of the planted stages in real time; none where they keep to no plan.
+/// As true_rate(), for the planted stages in real time; empty if they cannot keep to a plan.
 std::optional<double> planned_rate(const SimulatedChain& chain) {
   const auto truth = selftest::planned_truth(chain);
   if (!truth) return std::nullopt;
@@ -165,7 +165,7 @@ std::string what_if_summary(const std::vector<WhatIfScore>& scores) {
     }
   }
   std::string text =
-      "what-ifs       count   median     p95     most  covered                           width\n";
+      "what-ifs       count   median     p95      max  covered                           width\n";
   for (const auto& [name, figures] : groups) text += line(name, figures);
   return text;
 }

@@ -1,4 +1,4 @@
-// How many blocks, all boundaries and the pilot together, a planted drop takes to certify.
+// Blocks that it takes to certify a planted drop, over all boundaries and with the pilot.
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/statistics.hpp"
@@ -19,8 +19,8 @@ struct Cost {
 /// Chains of n stages of which one costs 20%, blocks with 1% noise.
 Cost certify(int n, int chains) {
   DrawOptions draw_options;
-  draw_options.least_stages = draw_options.most_stages = n;
-  draw_options.least_drop = draw_options.most_drop = 0.2;
+  draw_options.min_stages = draw_options.max_stages = n;
+  draw_options.min_drop = draw_options.max_drop = 0.2;
   draw_options.flat_share = 0;
   Cost cost;
   for (int i = 0; i < chains; ++i) {
@@ -43,11 +43,11 @@ Cost certify(int n, int chains) {
 
 }  // namespace
 
-TEST_CASE("a 20% drop takes few blocks, however long the chain") {
+TEST_CASE("a drop of 20% takes few blocks, however long the chain") {
   constexpr int kChains = 50;
-  for (const auto& [n, most] : {std::pair{8, 110.0}, {30, 160.0}, {64, 160.0}}) {
+  for (const auto& [n, max_blocks] : {std::pair{8, 110.0}, {30, 160.0}, {64, 160.0}}) {
     const Cost cost = certify(n, kChains);
-    CHECK(median(cost.blocks) <= most);
+    CHECK(median(cost.blocks) <= max_blocks);
     CHECK(cost.named >= kChains - 1);
   }
 }

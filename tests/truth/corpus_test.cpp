@@ -1,5 +1,5 @@
-// 2,000 chains of the published corpus in virtual time, under every noise. Bounds are such that
-// only a broken method misses them; docs/accuracy.md has the rates.
+// 2,000 chains of the published corpus in virtual time, under every kind of noise. Only a broken
+// method misses the bounds; docs/accuracy.md has the rates.
 #include <string>
 
 #include "bench/truth/corpus_run.hpp"
@@ -29,14 +29,14 @@ Rates run(const std::string& noise, double cv, std::uint64_t first_seed, int cha
   settings.white_cv = cv;
   settings.budget_seconds = budget;
   settings.draw = selftest::corpus(true, 2);
-  settings.draw.most_stages = 16;
+  settings.draw.max_stages = 16;
   settings.draw.slow_step_share = 0;
   std::vector<double> trace;
   if (noise == "trace") trace = load_trace(CACHEBISECT_SOURCE_DIR "/tests/data/noise-trace.txt");
   constexpr int kThreads = 2;
   const ScoreFile file =
       run_corpus(first_seed, chains, settings, noise_by_name(noise, cv, std::move(trace)), "",
-                 kThreads, [](const Finished&) {});
+                 kThreads, [](const JudgedChain&) {});
   MESSAGE(noise << ", cv " << cv << "\n" << selftest::summary(file.scores));
   REQUIRE(file.scores.size() == static_cast<std::size_t>(chains));
   const auto& scores = file.scores;
@@ -58,43 +58,43 @@ void check_never_wrong(const Rates& rates) {
 
 }  // namespace
 
-TEST_CASE("quiet: noise of 1% in each block") {
+TEST_CASE("the corpus is judged right in noise of 1% per block") {
   const Rates rates = run("white", 0.01, 1, 700);
   check_never_wrong(rates);
   CHECK(rates.right >= 0.90);
 }
 
-TEST_CASE("noise of 3% in each block") {
+TEST_CASE("the corpus is judged right in noise of 3% per block") {
   const Rates rates = run("white", 0.03, 100001, 300);
   check_never_wrong(rates);
   CHECK(rates.right >= 0.80);
 }
 
-TEST_CASE("a recorded busy machine") {
+TEST_CASE("the corpus is judged right on a recorded busy machine") {
   const Rates rates = run("trace", 0.01, 200001, 200, 120);
   check_never_wrong(rates);
   CHECK(rates.right >= 0.30);
 }
 
-TEST_CASE("drift") {
+TEST_CASE("the corpus is judged right under drift") {
   const Rates rates = run("drift", 0.01, 300001, 200);
   check_never_wrong(rates);
   CHECK(rates.right >= 0.60);
 }
 
-TEST_CASE("a step") {
+TEST_CASE("the corpus is judged right when the machine slows down for good") {
   const Rates rates = run("step", 0.01, 400001, 200);
   check_never_wrong(rates);
   CHECK(rates.right >= 0.80);
 }
 
-TEST_CASE("stalls in all arms") {
+TEST_CASE("the corpus is judged right among stalls in all arms") {
   const Rates rates = run("burst", 0.01, 500001, 200);
   check_never_wrong(rates);
   CHECK(rates.right >= 0.70);
 }
 
-TEST_CASE("stalls in one arm") {
+TEST_CASE("the corpus is judged right among stalls in one arm") {
   const Rates rates = run("burst-one-arm", 0.01, 600001, 200);
   check_never_wrong(rates);
   CHECK(rates.right >= 0.70);

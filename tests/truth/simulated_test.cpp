@@ -1,5 +1,4 @@
-// The method on planted chains in virtual time. Bounds are such that only a broken method misses
-// them.
+// The method on planted chains in virtual time. Only a broken method misses the bounds.
 #include <cstdlib>
 
 #include <doctest/doctest.h>
@@ -69,7 +68,7 @@ void check(const Rates& rates, double min_right) {
   CHECK(rates.coverage >= 0.98);
 }
 
-/// A machine like a busy one: long calm stretches, seconds at up to 1.4 times, short spikes.
+/// The slowdown of a busy machine: long calm stretches, some seconds at up to 1.4, short spikes.
 std::vector<double> busy_trace() {
   RandomStream random({.seed = 99});
   std::vector<double> trace;
@@ -85,32 +84,32 @@ std::vector<double> busy_trace() {
 
 }  // namespace
 
-TEST_CASE("quiet: planted drops of a quarter and more, and none") {
+TEST_CASE("drops of a quarter and more are found on a quiet machine, and none on flat chains") {
   const Rates rates = run(800, 1, {}, {.white_cv = 0.01});
   check(rates, 0.97);
   CHECK(rates.median_seconds <= 6);
 }
 
-TEST_CASE("quiet: all shapes, up to 30 stages, drops from 10%, jittered costs") {
+TEST_CASE("all shapes are told apart on a quiet machine, up to 30 stages, from 10%, with jitter") {
   DrawOptions options;
-  options.most_stages = 30;
-  options.least_drop = 0.10;
+  options.max_stages = 30;
+  options.min_drop = 0.10;
   options.two_drops_share = 0.2;
   options.ramp_share = 0.1;
   options.jitter = true;
   const Rates rates = run(300, 10001, options, {.white_cv = 0.02});
-  // Ramps of stages just below min_drop are rightly inconclusive for long.
+  // Ramps of stages just below min_drop are rightly inconclusive for a long time.
   CHECK(rates.right >= 0.94);
   CHECK(rates.wrong <= 0.01);
   CHECK(rates.coverage >= 0.98);
 }
 
-TEST_CASE("noise of 3% in each block") {
+TEST_CASE("drops are found in noise of 3% per block") {
   const Rates rates = run(300, 20001, {}, {.white_cv = 0.03});
   check(rates, 0.97);
 }
 
-TEST_CASE("drift by half and a step by a third") {
+TEST_CASE("drops are found while the machine drifts by half and slows by a third") {
   const Rates rates = run(300, 30001, {},
                           {.white_cv = 0.02,
                            .drift = 0.5,
@@ -120,12 +119,12 @@ TEST_CASE("drift by half and a step by a third") {
   check(rates, 0.95);
 }
 
-TEST_CASE("a busy machine") {
+TEST_CASE("drops are found on a busy machine") {
   const Rates rates = run(300, 40001, {}, {.white_cv = 0.03, .trace = busy_trace()}, 120);
   check(rates, 0.95);
 }
 
-TEST_CASE("stalls in all arms") {
+TEST_CASE("drops are found among stalls in all arms") {
   const Rates rates =
       run(200, 50001, {}, {.white_cv = 0.02, .burst_probability = 0.05, .burst_seconds = 0.05});
   CHECK(rates.right >= 0.95);
@@ -135,10 +134,10 @@ TEST_CASE("stalls in all arms") {
 
 TEST_CASE("stalls in one arm are named, and never called flat") {
   DrawOptions options;
-  options.least_stages = 6;
+  options.min_stages = 6;
   options.flat_share = 1;
   int bursty = 0;
-  int stalls_said = 0;
+  int stalls_mentioned = 0;
   int flat = 0;
   constexpr int kChains = 60;
   for (int i = 0; i < kChains; ++i) {
@@ -157,11 +156,12 @@ TEST_CASE("stalls in one arm are named, and never called flat") {
     const StageReport& planted_stage = report.stages[1];
     const bool named = planted_stage.bursty && planted_stage.span.empty();
     bursty += named ? 1 : 0;
-    stalls_said += report.verdict.text.find("stalls") != std::string::npos ? 1 : 0;
+    stalls_mentioned += report.verdict.text.find("stalls") != std::string::npos ? 1 : 0;
   }
-  // A flat verdict after two dozen live blocks without a single stall is honest, and rare.
+  // A flat verdict after two dozen live blocks without a single stall is justified, and rare.
   CHECK(flat <= kChains / 12);
   CHECK(bursty >= kChains * 4 / 5);
-  CHECK(stalls_said >= kChains * 4 / 5);
-  MESSAGE(flat << " flat, " << bursty << " bursty, " << stalls_said << " said, of " << kChains);
+  CHECK(stalls_mentioned >= kChains * 4 / 5);
+  MESSAGE(flat << " flat, " << bursty << " bursty, " << stalls_mentioned << " mentioned, of "
+               << kChains);
 }

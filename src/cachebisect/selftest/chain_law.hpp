@@ -1,4 +1,4 @@
-// The law's input for a planted chain replayed at a boundary.
+// The law's input for a planted chain.
 #pragma once
 
 #include "cachebisect/base/export.hpp"
@@ -7,6 +7,7 @@
 
 namespace cachebisect::selftest {
 
+/// Of the chain replayed at `boundary`.
 CACHEBISECT_INTERNAL_API Demands chain_law(const SimulatedChain& chain, int boundary);
 
 }  // namespace cachebisect::selftest

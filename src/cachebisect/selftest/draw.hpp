@@ -1,4 +1,4 @@
-// Planted chains drawn by seed.
+// Planted chains, drawn at random by seed.
 #pragma once
 
 #include <cstdint>
@@ -8,34 +8,35 @@
 
 namespace cachebisect::selftest {
 
-/// Shares are probabilities; what the shares of shapes leave are chains with one drop.
+/// Shares are probabilities; the shapes' shares add up to at most 1, and the rest are chains with
+/// one drop.
 struct DrawOptions {
-  int least_stages = 3;  ///< n, collate and copy included
-  int most_stages = 8;
+  int min_stages = 3;  ///< with collate and copy
+  int max_stages = 8;
   int cores = 2;
-  double least_step_seconds = 1e-3;
-  double most_step_seconds = 5e-3;
-  double slow_step_share = 0;       ///< with steps from most_step_seconds up to ...
-  double slowest_step_seconds = 2;  ///< ... this
-  double least_drop = 0.25;
-  double most_drop = 0.6;
-  bool drop_classes = false;  ///< planted drops are about 5, 10, 20 or 50% instead
+  double min_step_seconds = 1e-3;
+  double max_step_seconds = 5e-3;
+  double slow_step_share = 0;       ///< of steps between max_step_seconds ...
+  double slowest_step_seconds = 2;  ///< ... and this
+  double min_drop = 0.25;
+  double max_drop = 0.6;
+  bool drop_classes = false;  ///< drops of about 5, 10, 20 or 50% instead
   double flat_share = 0.2;
   double two_drops_share = 0;
   double ramp_share = 0;
   double contention_share = 0;  ///< simulation only
   bool jitter = false;          ///< half of the chains get lognormal or heavy-tailed costs
-  /// Costs that only a simulation has exactly too: memory bandwidth, collate, a busy trainer.
+  /// Also costs that only a simulation meets exactly: memory bandwidth, collate, a busy trainer.
   bool simulated = false;
 };
 
-/// The corpus of the published accuracy: 3 to 30 stages, every shape, kind and category. Simulated,
-/// or such as this machine's executor can run exactly on `cores`.
+/// The corpus of the published accuracy: 3 to 30 stages, every shape, kind and category. Unless
+/// simulated, only costs that the executor meets exactly on `cores` cores.
 CACHEBISECT_INTERNAL_API DrawOptions corpus(bool simulated, int cores);
 
-/// Draws until the chain has the shape it should have. In real time one server is also at least 10%
-/// slower than the next at the boundary after the planted stage, so that truth does not hang on the
-/// last microsecond. Equal seeds and options give equal chains. Throws Error(usage) when no chain
+/// Draws until a chain has the shape planted in it. In real time one server is also at least 10%
+/// slower than the next at the boundary after the planted stage, so that truth does not depend on
+/// the last microsecond. Equal seeds and options give equal chains. Throws Error(usage) if no chain
 /// fits the options.
 CACHEBISECT_INTERNAL_API PlantedChain draw(std::uint64_t seed, const DrawOptions& options);
 

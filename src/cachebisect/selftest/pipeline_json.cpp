@@ -16,7 +16,8 @@ void write_jitter(std::ostream& out, const Jitter& jitter) {
 
 void write_stage(std::ostream& out, const SimulatedStage& stage) {
   if (stage.kind == CostKind::memory) {
-    throw Error(ErrorKind::usage, "a memory stage costs bytes; its seconds are the machine's");
+    throw Error(ErrorKind::usage,
+                "a memory stage is given in bytes; how long they take depends on the machine");
   }
   out << R"(    {"use": "synthetic.)" << cachebisect::to_string(stage.kind) << R"(", "name": ")"
       << stage.name << R"(", )";
@@ -35,7 +36,7 @@ std::string pipeline_json(const PlantedChain& planted) {
   const SimulatedChain& chain = planted.chain;
   if (chain.collate_seconds > 0 || chain.trainer_seconds > 0) {
     throw Error(ErrorKind::usage,
-                "collate and the training thread cost what the machine makes them");
+                "the costs of collate and of the training thread depend on the machine");
   }
   std::ostringstream out;
   out << std::setprecision(12);

@@ -17,9 +17,9 @@ namespace {
 constexpr int kMaxCycleSteps = 1024;
 constexpr int kConstantSteps = 64;
 constexpr int kJitteredSteps = 256;
-constexpr double kNothing = 1e-5;      ///< a share of time that is none
-constexpr double kMostFaster = 0.005;  ///< that a stage may make its chain
-constexpr double kMostBusy = 0.8;      ///< of the cores' time, for a law to be exact
+constexpr double kNegligible = 1e-5;   ///< share of time
+constexpr double kMaxSpeedup = 0.005;  ///< of a chain by one of its stages
+constexpr double kMaxBusy = 0.8;       ///< share of the cores' time for which the law is exact
 
 int steps_of(const SimulatedRing& ring, int boundary) {
   const SimulatedChain& chain = ring.chain();
@@ -27,23 +27,23 @@ int steps_of(const SimulatedRing& ring, int boundary) {
   return ring.constant() ? kConstantSteps : kJitteredSteps;
 }
 
-/// False where the stage before this boundary makes the chain faster.
+/// False if the stage before this boundary makes the chain faster.
 bool add_boundary(Truth& truth, double tau) {
   auto& taus = truth.seconds_per_sample;
   if (!taus.empty()) truth.drops.push_back(1 - tau / taus.back());
   taus.push_back(tau);
-  return truth.drops.empty() || truth.drops.back() >= -kMostFaster;
+  return truth.drops.empty() || truth.drops.back() >= -kMaxSpeedup;
 }
 
-/// `seconds_per_sample(k)`: of the chain from boundary k on.
+/// `seconds_per_sample(k)`: of the chain replayed at boundary k.
 std::optional<Truth> truth_of(const SimulatedChain& chain,
                               const std::function<double(int)>& seconds_per_sample) {
   Truth truth;
   const double ceiling = seconds_per_sample(chain.boundaries());
   const auto& taus = truth.seconds_per_sample;
   for (int k = 0; k < chain.boundaries(); ++k) {
-    // Less live work than where the step is the limit already makes nothing slower.
-    const bool at_ceiling = !taus.empty() && taus.back() < ceiling * (1 + kNothing);
+    // Once the step is the limit, less live work changes nothing.
+    const bool at_ceiling = !taus.empty() && taus.back() < ceiling * (1 + kNegligible);
     if (!add_boundary(truth, at_ceiling ? ceiling : seconds_per_sample(k))) return std::nullopt;
   }
   if (!add_boundary(truth, ceiling)) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<Truth> truth_of(const SimulatedChain& chain,
   return truth;
 }
 
-/// Seconds a sample for which the cores are busy with the chain from boundary k on.
+/// Seconds per sample for which `cores` are busy with the chain replayed at `boundary`.
 double cpu_seconds(const SimulatedChain& chain, int boundary, double cores) {
   return chain_law(chain, boundary).cpu_seconds / std::max(cores, 1e-9);
 }
@@ -81,7 +81,7 @@ Pattern pattern_of(const std::string& text) {
        {Pattern::flat, Pattern::drop, Pattern::two_drops, Pattern::ramp, Pattern::contention}) {
     if (text == to_string(shape)) return shape;
   }
-  throw Error(ErrorKind::usage, "'" + text + "' is no shape of a planted chain");
+  throw Error(ErrorKind::usage, "'" + text + "' is not a shape of a planted chain");
 }
 
 Category PlantedChain::category(int stage) const {
@@ -100,7 +100,8 @@ std::optional<Truth> planned_truth(const SimulatedChain& chain) {
   alone.cores = chain.workers + 1;
   const SimulatedRing ring(alone);
   return truth_of(chain, [&](int k) {
-    return std::max(ring.seconds_per_sample(k, steps_of(ring, k)), cpu_seconds(chain, k, chain.cores));
+    return std::max(ring.seconds_per_sample(k, steps_of(ring, k)),
+                    cpu_seconds(chain, k, chain.cores));
   });
 }
 
@@ -108,7 +109,7 @@ bool leaves_cores_free(const PlantedChain& planted, double cores) {
   const auto& taus = planted.truth.seconds_per_sample;
   for (int k = 0; k < planted.chain.boundaries(); ++k) {
     const double busy = cpu_seconds(planted.chain, k, cores);
-    if (busy > kMostBusy * taus.at(static_cast<std::size_t>(k))) return false;
+    if (busy > kMaxBusy * taus.at(static_cast<std::size_t>(k))) return false;
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// A planted chain: what its stages cost, and what is true of it.
+// A planted chain: the costs of its stages, and the true drops that follow from them.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace cachebisect::selftest {
 
-/// Every planted sample carries an int64 label, which the copy pays too.
+/// Bytes of the int64 label that every planted sample carries, and the copy pays for.
 inline constexpr double kLabelBytes = 8;
 
 enum class Pattern {
-  flat,        ///< the step hides everything
-  drop,        ///< one stage costs a share of throughput
-  two_drops,   ///< two do
+  flat,        ///< no loss: the step is the slowest part
+  drop,        ///< one stage lowers throughput
+  two_drops,   ///< two stages do
   ramp,        ///< many equal stages, none of them above min_drop
-  contention,  ///< the training step computes on the cores that the workers want
+  contention,  ///< the training step competes with the workers for cores
 };
 CACHEBISECT_INTERNAL_API const char* to_string(Pattern shape) noexcept;
-/// Throws Error(usage) for a word that names no shape.
+/// Throws Error(usage) for any other word.
 CACHEBISECT_INTERNAL_API Pattern pattern_of(const std::string& text);
 
 /// Drops are shares of throughput, 1 - T(s-1)/T(s).
@@ -33,11 +33,11 @@ struct Truth {
   std::vector<double> drops;               ///< by stage, 0-based
   double loss = 0;
   int largest = 1;      ///< stage, 1-based
-  std::string planted;  ///< "lock", "copy", "cpu+wait", ...; empty when nothing is
-  /// Cores are too busy for a law to hold to better than a few percent: it can tell which stage is
-  /// to blame, but not whether an interval is right.
+  std::string planted;  ///< "lock", "copy", "cpu+wait", ...; empty if nothing is
+  /// The cores are so busy that the law holds only to a few percent: enough to tell which stage is
+  /// to blame, not to tell whether an interval is right.
   bool approximate = false;
-  /// Where truth was measured: its own intervals, by stage and of the loss; else empty.
+  /// Intervals of a truth that was measured, by stage and of the loss; otherwise empty.
   std::vector<Interval> drop_intervals{};
   std::optional<Interval> loss_interval{};
 };
@@ -51,17 +51,16 @@ struct PlantedChain {
   [[nodiscard]] CACHEBISECT_INTERNAL_API Category category(int stage) const;
 };
 
-/// The truth of a chain by a long run of the same ring in virtual time. None where a stage makes
-/// the chain faster by more than half a percent: nobody can say what such a chain should be blamed
-/// for.
+/// The truth of a chain, from a long run of its ring in virtual time. Empty if a stage makes the
+/// chain faster by more than half a percent: such a chain has no stage to blame.
 CACHEBISECT_INTERNAL_API std::optional<Truth> measure_truth(const SimulatedChain& chain);
-/// The truth of the same chain where the planted stages run it in real time: they make good for
-/// having waited for a core, so that cores limit only who wants more than all of them.
+/// The truth of the same chain in real time. Planted stages make up for time in which they waited
+/// for a core, so that cores are a limit only when all of them are busy.
 CACHEBISECT_INTERNAL_API std::optional<Truth> planned_truth(const SimulatedChain& chain);
-/// True where the chain leaves a fifth of so many cores free at every boundary.
+/// True if the chain leaves a fifth of `cores` free at every boundary.
 CACHEBISECT_INTERNAL_API bool leaves_cores_free(const PlantedChain& planted, double cores);
-/// The pipeline file of such a chain, for the emulated device. Throws Error(usage) for costs that
-/// only a simulation can have: memory, collate, a busy training thread.
+/// The pipeline file of such a chain, for the emulated device. Throws Error(usage) for costs
+/// that only a simulation can have: memory, collate, a busy training thread.
 CACHEBISECT_INTERNAL_API std::string pipeline_json(const PlantedChain& planted);
 
 }  // namespace cachebisect::selftest

@@ -24,14 +24,14 @@ Outcome outcome_of(const std::string& text) {
   for (const Outcome outcome : {Outcome::right, Outcome::wrong, Outcome::inconclusive}) {
     if (text == to_string(outcome)) return outcome;
   }
-  throw Error(ErrorKind::usage, "'" + text + "' is no outcome: right, wrong or inconclusive");
+  throw Error(ErrorKind::usage, "'" + text + "' is not an outcome: right, wrong or inconclusive");
 }
 
 namespace {
 
-constexpr double kSlack = 0.005;
-constexpr double kAsLarge = 0.9;   ///< of the largest drop: as good an answer
-constexpr double kAnomaly = 0.02;  ///< what an anomaly claims
+constexpr double kSlack = 0.005;   ///< of true drops around min_drop
+constexpr double kAsLarge = 0.9;   ///< share of the largest drop that is as good an answer
+constexpr double kAnomaly = 0.02;  ///< smallest speedup that an anomaly claims
 
 bool right_drop(const Report& report, const Truth& truth) {
   const auto named = static_cast<std::size_t>(report.verdict.stage_index) - 1;
@@ -64,10 +64,10 @@ bool is_right(const Report& report, const Truth& truth) {
 
 void count_intervals(const Report& report, const Truth& truth, Score& out) {
   if (truth.approximate) return;
-  const auto count = [&](const std::optional<Interval>& told, const Interval& known) {
-    if (!told) return;
+  const auto count = [&](const std::optional<Interval>& reported, const Interval& known) {
+    if (!reported) return;
     ++out.intervals;
-    out.covered += told->low <= known.high && known.low <= told->high ? 1 : 0;
+    out.covered += reported->low <= known.high && known.low <= reported->high ? 1 : 0;
   };
   const auto exactly = [](double value) { return Interval{value, value}; };
   for (std::size_t s = 0; s < report.stages.size(); ++s) {

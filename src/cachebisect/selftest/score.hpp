@@ -1,4 +1,4 @@
-// Scores reports against planted truth: right, wrong, inconclusive.
+// Scores reports against planted truth: right, wrong or inconclusive.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace cachebisect::selftest {
 enum class Outcome { right, wrong, inconclusive };
 /// "right", "wrong" or "inconclusive".
 CACHEBISECT_INTERNAL_API const char* to_string(Outcome outcome) noexcept;
-/// Throws Error(usage) for another word.
+/// Throws Error(usage) for any other word.
 CACHEBISECT_INTERNAL_API Outcome outcome_of(const std::string& text);
 
-/// Plain, so that it can be written to a line and read again.
+/// Plain: written to a line of JSON and read back.
 struct Score {
   std::uint64_t seed = 0;
   Pattern shape = Pattern::flat;
@@ -25,36 +25,36 @@ struct Score {
   int stages = 0;
   int workers = 0;
   bool jitter = false;
-  double step_seconds = 0;  ///< of the training step alone, a batch
+  double step_seconds = 0;  ///< of the training step alone, per batch
   double largest_drop = 0;
   double loss = 0;
   Outcome outcome = Outcome::inconclusive;
-  std::string verdict;            ///< kind, or the stage that it names
-  std::string expected;           ///< the same of the truth
-  std::string named_category;     ///< category of the stage named; else the verdict's kind
-  std::string expected_category;  ///< the same of the truth
-  bool false_alarm = false;       ///< a loss reported where there is none
+  std::string verdict;            ///< its kind, or the stage that it names
+  std::string expected;           ///< the same for the truth
+  std::string named_category;     ///< category of the named stage, or the verdict's kind
+  std::string expected_category;  ///< the same for the truth
+  bool false_alarm = false;       ///< a loss is reported of a chain that has none
   bool wrong_stage = false;
-  int intervals = 0;     ///< for stages and for the whole loss, where truth is not approximate
-  int covered = 0;       ///< of them, those that hold the truth, or meet its own interval
-  double seconds = 0;    ///< measured
-  double certified = 0;  ///< seconds to the certificate; 0 where there is none
+  int intervals = 0;     ///< of stages and of the whole loss; 0 if truth is approximate
+  int covered = 0;       ///< intervals that hold the truth, or overlap its interval
+  double seconds = 0;    ///< of measuring
+  double certified = 0;  ///< seconds to the certificate; 0 without one
   int rounds = 0;
-  int blocks = 0;  ///< evidence and pilot, void ones not counted
+  int blocks = 0;  ///< of evidence and pilot, without void ones
   std::optional<double> block_cv;
 };
 
-/// A drop is right when it names the stage with the largest true drop, or one within 10% of it, or
-/// when it says that they are tied; flat and spread are right by the true loss and drops, which may
-/// lie within half a percent of min_drop.
+/// A drop is right if it names the stage with the largest true drop, or one within 10% of it, or
+/// says that they are tied. Flat and spread are right by the true loss and drops, with a slack of
+/// half a percent around min_drop.
 CACHEBISECT_INTERNAL_API Score score(const Report& report, const PlantedChain& planted);
 
-/// A score as one line of JSON without the newline, and back. Unknown keys are ignored; throws
-/// Error(usage) for what is no score.
+/// A score as one line of JSON without the newline, and back. Unknown keys are ignored. Throws
+/// Error(usage) for a line that is not a score.
 CACHEBISECT_INTERNAL_API std::string to_line(const Score& score);
 CACHEBISECT_INTERNAL_API Score score_of(const std::string& line);
 
-/// One line a chain, for people.
+/// One line per chain, for people.
 CACHEBISECT_INTERNAL_API std::string row(const Score& score);
 CACHEBISECT_INTERNAL_API std::string row_header();
 

@@ -1,4 +1,4 @@
-// A score as a line of JSON, so that long runs can be resumed and tables made of them later.
+// A score as a line of JSON, so that long runs can be resumed and tabulated later.
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The keys of a line: the one list that writing and reading share. `visit(key, member)`.
+/// The keys of a line, for writing and reading alike. Calls `visit(key, member)`.
 template <class AnyScore, class Visit>
 void visit_fields(AnyScore& s, const Visit& visit) {
   visit("seed", s.seed);
@@ -89,7 +89,7 @@ Score score_of(const std::string& line) {
     const Json json = Json::parse(line);
     visit_fields(score, Reader{json});
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::usage, std::string("not a line of scores: ") + error.what());
+    throw Error(ErrorKind::usage, std::string("not a score: ") + error.what());
   }
   return score;
 }

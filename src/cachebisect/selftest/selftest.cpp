@@ -10,10 +10,10 @@
 namespace cachebisect::selftest {
 namespace {
 
-constexpr int kMostCases = 100000;
+constexpr int kMaxCases = 100000;
 
 void check(const Options& options) {
-  if (options.cases < 1 || options.cases > kMostCases) {
+  if (options.cases < 1 || options.cases > kMaxCases) {
     throw Error(ErrorKind::usage, "selftest: the number of cases must lie in 1 to 100000");
   }
   if (!(options.budget_seconds > 0)) {

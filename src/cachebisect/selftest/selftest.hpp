@@ -1,4 +1,4 @@
-// Planted chains in real time on this machine: is the verdict to be trusted here?
+// Planted chains in real time: can verdicts be trusted on this machine?
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace cachebisect::selftest {
 
 struct Options {
   int cases = 20;
-  std::uint64_t seed = 1;                        ///< of the first chain; the next ones count on
-  double budget_seconds = 30;                    ///< of measuring, a chain
+  std::uint64_t seed = 1;                        ///< of the first chain; the others follow
+  double budget_seconds = 30;                    ///< of measuring, per chain
   std::function<void(const Score&)> finished{};  ///< after each chain
-  /// While a chain (0-based) is measured.
+  /// Called while a chain (0-based) is measured.
   std::function<void(int chain, const Progress&)> progress{};
   std::stop_token stop{};
 };
@@ -30,21 +30,21 @@ struct CACHEBISECT_INTERNAL_API Result {
   Options options;
   std::vector<Score> scores;
   bool interrupted = false;
-  /// A verdict was given that is not true of its chain.
+  /// True if any verdict is wrong.
   [[nodiscard]] bool any_wrong() const;
 };
 
 /// Draws chains for the cores of this machine, runs each on the emulated device and scores the
-/// verdict. `registry` must hold the synthetic stages. A stop leaves the chain in work out. Throws
-/// Error(usage) for options out of range, and what a run throws.
+/// verdict. `registry` must hold the synthetic stages. On a stop the chain being measured is left
+/// out. Throws Error(usage) for options out of range, and what a run throws.
 CACHEBISECT_INTERNAL_API Result run(const Options& options, const Registry& registry);
 
-/// The verdict on one planted chain, by the real executor on the emulated device.
+/// The report on one planted chain, by the real executor on the emulated device.
 CACHEBISECT_INTERNAL_API Report bisect_planted(const PlantedChain& planted,
                                                const BisectOptions& options,
                                                const Registry& registry);
 
-/// What came out, as one indented JSON object that ends in a newline.
+/// Writes the result as one indented JSON object that ends in a newline.
 CACHEBISECT_INTERNAL_API void write_json(const Result& result, std::ostream& out);
 
 }  // namespace cachebisect::selftest

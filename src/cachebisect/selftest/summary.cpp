@@ -11,7 +11,7 @@ constexpr double kConfidence = 0.95;
 
 bool any(const Score& /*score*/) { return true; }
 
-Question outcome_is(Outcome outcome) {
+ScorePredicate outcome_is(Outcome outcome) {
   return [outcome](const Score& s) { return s.outcome == outcome; };
 }
 
@@ -23,12 +23,13 @@ std::string line(const char* label, const Rate& rate) {
   return text.data();
 }
 
-std::string times(const char* label, const std::vector<Score>& scores, const Question& asked) {
-  const auto middle = seconds(scores, asked, 0.5);
+std::string times(const char* label, const std::vector<Score>& scores,
+                  const ScorePredicate& among) {
+  const auto middle = seconds(scores, among, 0.5);
   if (!middle) return std::string(label) + " none\n";
   std::array<char, 120> text{};
-  std::snprintf(text.data(), text.size(), "%-17s median %.1f s, p90 %.1f s, most %.1f s\n", label,
-                *middle, *seconds(scores, asked, 0.9), *seconds(scores, asked, 1));
+  std::snprintf(text.data(), text.size(), "%-17s median %.1f s, p90 %.1f s, max %.1f s\n", label,
+                *middle, *seconds(scores, among, 0.9), *seconds(scores, among, 1));
   return text.data();
 }
 
@@ -56,10 +57,11 @@ double Rate::share() const noexcept {
 
 Interval Rate::interval() const { return clopper_pearson(part, whole, kConfidence); }
 
-Rate rate(const std::vector<Score>& scores, const Question& asked, const Question& yes) {
+Rate rate(const std::vector<Score>& scores, const ScorePredicate& among,
+          const ScorePredicate& yes) {
   Rate result;
   for (const Score& s : scores) {
-    if (!asked(s)) continue;
+    if (!among(s)) continue;
     ++result.whole;
     result.part += yes(s) ? 1 : 0;
   }
@@ -75,11 +77,11 @@ Rate coverage(const std::vector<Score>& scores) {
   return result;
 }
 
-std::optional<double> seconds(const std::vector<Score>& scores, const Question& asked,
+std::optional<double> seconds(const std::vector<Score>& scores, const ScorePredicate& among,
                               double probability) {
   std::vector<double> values;
   for (const Score& s : scores) {
-    if (asked(s)) values.push_back(s.seconds);
+    if (among(s)) values.push_back(s.seconds);
   }
   if (values.empty()) return std::nullopt;
   return quantile(values, probability);

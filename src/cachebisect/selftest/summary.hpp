@@ -1,4 +1,4 @@
-// What many scores say together: rates with exact intervals, times, for people.
+// A summary of many scores: rates with exact intervals, and times.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +17,24 @@ namespace cachebisect::selftest {
 struct CACHEBISECT_INTERNAL_API Rate {
   std::size_t part = 0;
   std::size_t whole = 0;
-  [[nodiscard]] double share() const noexcept;  ///< 0 of none
+  [[nodiscard]] double share() const noexcept;  ///< 0 if `whole` is 0
   [[nodiscard]] Interval interval() const;
 };
 
-using Question = std::function<bool(const Score&)>;
+using ScorePredicate = std::function<bool(const Score&)>;
 
-/// How many of the scores that `asked` holds for `yes` holds for too.
-CACHEBISECT_INTERNAL_API Rate rate(const std::vector<Score>& scores, const Question& asked,
-                                   const Question& yes);
-/// How many of the printed intervals hold the truth.
+/// The scores for which `yes` holds, of those for which `among` holds.
+CACHEBISECT_INTERNAL_API Rate rate(const std::vector<Score>& scores, const ScorePredicate& among,
+                                   const ScorePredicate& yes);
+/// The printed intervals that hold the truth.
 CACHEBISECT_INTERNAL_API Rate coverage(const std::vector<Score>& scores);
-/// Seconds measured, quantile over the scores that `asked` holds for; none where there are none.
+/// Quantile of the seconds of measuring, over the scores for which `among` holds; empty if there
+/// are none.
 CACHEBISECT_INTERNAL_API std::optional<double> seconds(const std::vector<Score>& scores,
-                                                       const Question& asked, double probability);
+                                                       const ScorePredicate& among,
+                                                       double probability);
 
-/// The table of all of them: outcomes, false alarms, coverage, times, and outcomes by what was
-/// planted.
+/// A table for people: outcomes, false alarms, coverage, times, and outcomes by what was planted.
 CACHEBISECT_INTERNAL_API std::string summary(const std::vector<Score>& scores);
 
 }  // namespace cachebisect::selftest
