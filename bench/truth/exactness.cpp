@@ -4,12 +4,13 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <numeric>
 
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/base/shuffle.hpp"
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/record/round_runner.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
 #include "cachebisect/selftest/chain_law.hpp"
@@ -52,6 +53,19 @@ std::string table_row(const std::string& name, const std::vector<Exactness>& row
   return text.data();
 }
 
+/// Blocks of about the same seconds at every boundary.
+PlannedRound planned_round(const PlantedChain& planted, const ExactnessOptions& options) {
+  PlannedRound round;
+  round.until = std::numeric_limits<double>::infinity();
+  for (int k = 0; k <= planted.chain.boundaries(); ++k) {
+    const double step = planted.truth.seconds_per_sample[static_cast<std::size_t>(k)] *
+                        static_cast<double>(planted.chain.batch_size);
+    const int steps = std::max(3, static_cast<int>(std::ceil(options.block_seconds / step)));
+    round.blocks.push_back({{.boundary = k}, steps, {.min = kWarmupSteps}});
+  }
+  return round;
+}
+
 }  // namespace
 
 std::string limit_at(const SimulatedChain& chain, int boundary) {
@@ -79,38 +93,27 @@ std::vector<Exactness> measure_exactness(const PlantedChain& planted, const Regi
   const Job job = open_job(Pipeline::from_json(pipeline_json(planted), registry), &registry);
   PipelineReplayer replayer = job.make_replayer();
   (void)replayer.prepare({}, {});
-  std::vector<int> order(static_cast<std::size_t>(chain.boundaries()) + 1);
-  std::iota(order.begin(), order.end(), 0);
-  std::vector<std::vector<double>> blocks(order.size());
+  const BisectOptions bisecting{.seed = planted.seed};
+  std::vector<BlockRecord> records;
+  BlockRunner blocks(replayer, bisecting, records);
   RandomStream random({.seed = planted.seed, .stage = hash_name("exactness")});
-  for (int round = 0; round < options.rounds; ++round) {
-    replayer.begin_round();
-    shuffle(order, random);
-    for (const int k : order) {
-      const auto at = static_cast<std::size_t>(k);
-      const double step =
-          planted.truth.seconds_per_sample[at] * static_cast<double>(chain.batch_size);
-      const BlockResult block = replayer.run(
-          {.arm = {.boundary = k},
-           .steps = std::max(3, static_cast<int>(std::ceil(options.block_seconds / step))),
-           .warmup_steps = kWarmupSteps},
-          {});
-      if (!block.is_void) blocks[at].push_back(block.seconds / static_cast<double>(block.samples));
-    }
-  }
+  RoundRunner runner(blocks, random);
+  RoundTable table = RoundTable::of_boundaries(chain.boundaries());
+  PlannedRound round = planned_round(planted, options);
+  for (; round.number < options.rounds; ++round.number) runner.run(round, table);
   std::vector<Exactness> rows;
-  for (std::size_t k = 0; k < blocks.size(); ++k) {
-    if (blocks[k].empty()) continue;
-    const double expected = planted.truth.seconds_per_sample[k];
-    rows.push_back(
-        {.seed = planted.seed,
-         .boundary = static_cast<int>(k),
-         .workers = chain.workers,
-         .jitter = has_jitter(chain),
-         .limited_by = limit_at(chain, static_cast<int>(k)),
-         .expected = expected,
-         .measured = median(blocks[k]),
-         .spread = 0.5 * (quantile(blocks[k], 0.75) - quantile(blocks[k], 0.25)) / expected});
+  for (int k = 0; k <= table.last(); ++k) {
+    const std::vector<double> taus = table.block_taus(k);
+    if (taus.empty()) continue;
+    const double expected = planted.truth.seconds_per_sample[static_cast<std::size_t>(k)];
+    rows.push_back({.seed = planted.seed,
+                    .boundary = k,
+                    .workers = chain.workers,
+                    .jitter = has_jitter(chain),
+                    .limited_by = limit_at(chain, k),
+                    .expected = expected,
+                    .measured = median(taus),
+                    .spread = 0.5 * (quantile(taus, 0.75) - quantile(taus, 0.25)) / expected});
   }
   return rows;
 }

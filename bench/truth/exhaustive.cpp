@@ -2,18 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 #include <vector>
 
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/base/shuffle.hpp"
+#include "cachebisect/bisect/record/round_runner.hpp"
 
 namespace cachebisect::truth {
 namespace {
 
 constexpr double kBlockSeconds = 0.04;
 constexpr double kConfidence = 0.99;
-constexpr std::size_t kFewestRounds = 10;
+constexpr int kPilotSteps = 3;
+constexpr std::size_t kMinRounds = 10;
 
 double drop_of(double log_ratio) { return 1 - std::exp(-log_ratio); }
 
@@ -27,71 +28,64 @@ double median_drop(const std::vector<double>& before, const std::vector<double>&
   return drop_of(median(ratios));
 }
 
-/// Seconds a sample of all arms, round by round.
+/// Rounds of all boundaries, and of the shadow if the replayer supports it.
 class Rounds {
  public:
-  Rounds(Replayer& replayer, std::uint64_t seed)
-      : replayer_(replayer), random_({.seed = seed, .stage = hash_name("exhaustive")}) {
+  Rounds(Replayer& replayer, const BisectOptions& options)
+      : blocks_(replayer, options, records_),
+        random_({.seed = options.seed, .stage = hash_name("exhaustive")}),
+        runner_(blocks_, random_) {
     const ChainDescription chain = replayer.describe();
-    warmup_ = std::max({4, chain.workers, chain.ring_slots});
-    for (int k = 0; k <= static_cast<int>(chain.stages.size()); ++k)
-      arms_.push_back({.boundary = k});
+    boundaries_ = static_cast<int>(chain.stages.size()) + 1;
+    const int warmup = std::max({4, chain.workers, chain.ring_slots});
+    std::vector<Arm> arms;
+    for (int k = 0; k < boundaries_; ++k) arms.push_back({.boundary = k});
     const Arm shadow{.kind = ArmKind::shadow};
-    if (replayer.supports(shadow)) arms_.push_back(shadow);
-    seconds_.resize(arms_.size());
-    for (const Arm& arm : arms_) {
-      const BlockResult pilot =
-          replayer_.run({.arm = arm, .steps = 3, .warmup_steps = warmup_}, {});
-      steps_.push_back(std::max(3, static_cast<int>(std::ceil(3 * kBlockSeconds / pilot.seconds))));
+    if (replayer.supports(shadow)) arms.push_back(shadow);
+    for (const Arm& arm : arms) {
+      const double step = blocks_.run(arm, warmup, kPilotSteps).seconds / kPilotSteps;
+      const int steps = std::max(kPilotSteps, static_cast<int>(std::ceil(kBlockSeconds / step)));
+      planned_.blocks.push_back({arm, steps, {.min = warmup}});
     }
+    planned_.until = std::numeric_limits<double>::infinity();
+    table_ = RoundTable(std::move(arms));
   }
 
-  /// A round in which a block is void does not count.
   void add() {
-    replayer_.begin_round();
-    std::vector<std::size_t> order(arms_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    shuffle(order, random_);
-    std::vector<double> round(arms_.size());
-    for (const std::size_t at : order) {
-      const BlockResult block =
-          replayer_.run({.arm = arms_[at], .steps = steps_[at], .warmup_steps = warmup_}, {});
-      if (block.is_void) return;
-      round[at] = block.seconds / static_cast<double>(block.samples);
-    }
-    for (std::size_t at = 0; at < round.size(); ++at) seconds_[at].push_back(round[at]);
+    runner_.run(planned_, table_);
+    ++planned_.number;
   }
 
-  [[nodiscard]] std::size_t count() const { return seconds_.front().size(); }
-  [[nodiscard]] std::size_t boundaries() const { return arms_.size() - (has_shadow() ? 1 : 0); }
-  [[nodiscard]] bool has_shadow() const { return arms_.back().kind == ArmKind::shadow; }
-  [[nodiscard]] const std::vector<double>& at(std::size_t boundary) const {
-    return seconds_[boundary];
-  }
-  [[nodiscard]] const std::vector<double>& shadow() const { return seconds_.back(); }
+  [[nodiscard]] std::size_t count() const { return table_.rounds(); }
+  [[nodiscard]] int boundaries() const { return boundaries_; }
+  [[nodiscard]] bool has_shadow() const { return table_.last() == boundaries_; }
+  /// Seconds per sample of an arm, round by round; the shadow is the arm after the boundaries.
+  [[nodiscard]] std::vector<double> at(int arm) const { return table_.block_taus(arm); }
 
  private:
-  Replayer& replayer_;
+  std::vector<BlockRecord> records_;
+  BlockRunner blocks_;
   RandomStream random_;
-  std::vector<Arm> arms_;
-  std::vector<int> steps_;
-  int warmup_ = 4;
-  std::vector<std::vector<double>> seconds_;  ///< by arm
+  RoundRunner runner_;
+  int boundaries_ = 0;
+  PlannedRound planned_;
+  RoundTable table_{std::vector<Arm>{}};
 };
 
 }  // namespace
 
 ExhaustiveTruth measure_exhaustively(Replayer& replayer, double seconds, std::uint64_t seed) {
-  Rounds rounds(replayer, seed);
+  const BisectOptions options{.seed = seed};
+  Rounds rounds(replayer, options);
   const double end = replayer.clock() + seconds;
-  while (rounds.count() < kFewestRounds || replayer.clock() < end) rounds.add();
+  while (rounds.count() < kMinRounds || replayer.clock() < end) rounds.add();
   ExhaustiveTruth result;
   result.rounds = static_cast<int>(rounds.count());
   selftest::Truth& truth = result.truth;
   truth.shape = selftest::Pattern::contention;
-  const std::size_t last = rounds.boundaries() - 1;
-  for (std::size_t k = 0; k <= last; ++k) truth.seconds_per_sample.push_back(median(rounds.at(k)));
-  for (std::size_t s = 1; s <= last; ++s) {
+  const int last = rounds.boundaries() - 1;
+  for (int k = 0; k <= last; ++k) truth.seconds_per_sample.push_back(median(rounds.at(k)));
+  for (int s = 1; s <= last; ++s) {
     truth.drops.push_back(
         median_drop(rounds.at(s - 1), rounds.at(s), truth.drop_intervals.emplace_back()));
   }
@@ -99,7 +93,8 @@ ExhaustiveTruth measure_exhaustively(Replayer& replayer, double seconds, std::ui
                                        truth.drops.begin());
   truth.loss = median_drop(rounds.at(0), rounds.at(last), truth.loss_interval.emplace());
   if (rounds.has_shadow()) {
-    result.contention = median_drop(rounds.shadow(), rounds.at(last), result.contention_interval);
+    result.contention =
+        median_drop(rounds.at(last + 1), rounds.at(last), result.contention_interval);
   }
   return result;
 }

@@ -49,6 +49,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude = [] {
 
 /// Rooms within a floor, from the ground up: each may include those before it.
 const std::map<std::string, std::vector<std::string>> kRooms{
+    {"bisect", {"record", "evidence", "costs", "search", "explain", "report", ""}},
     {"pipeline", {"", "file"}},
     {"replay", {"loop", "cache", "reading", "", "job"}},
 };
@@ -181,6 +182,11 @@ TEST_CASE("the check sees what it is there for") {
     CHECK(core("report/text_writer.cpp", machine) == 1);
     CHECK(core("api/call.cpp", machine) == 0);
   }
+  CHECK(core("bisect/record/round_table.hpp", "bisect/evidence/findings.hpp") == 1);
+  CHECK(core("bisect/costs/fit.hpp", "bisect/report/report.hpp") == 1);
+  CHECK(core("bisect/search/pilot.hpp", "bisect/explain/explanation.hpp") == 1);
+  CHECK(core("bisect/report/analysis.cpp", "bisect/measure.hpp") == 1);
+  CHECK(core("bisect/report/report.hpp", "bisect/record/block_record.hpp") == 0);
   CHECK(core("bisect/search/plan.cpp", "simulate/simulated_ring.hpp") == 1);
   CHECK(core("simulate/simulated_ring.cpp", "bisect/report/report.hpp") == 1);
   CHECK(core("replay/job/open_job.cpp", "bisect/bisect.hpp") == 1);
