@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# Shared by the scripts beside it: where things are, what was asked for, how they speak.
+# Shared by the scripts in this folder: locations, options, messages.
 # Everything they say goes to standard error; standard output belongs to the tool.
 set -euo pipefail
 

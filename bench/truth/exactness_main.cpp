@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   app.add_option("--block", options.measure.block_seconds, "Seconds of a block")
       ->check(CLI::PositiveNumber);
   app.add_flag("--jitter", options.draw.jitter, "Half of the chains get varying costs");
-  app.add_flag("--each", options.each, "Print a line for every boundary");
+  app.add_flag("--each", options.each, "Print a row for every boundary");
   CLI11_PARSE(app, argc, argv);
   try {
     return run(options);

@@ -46,6 +46,6 @@ TEST_CASE("an invalid what-if is exit 2 before anything is measured") {
   };
   refused("slwo=free", "did you mean \"slow\"?");
   refused("workers=many", "whole number");
-  refused("slow/0", "no positive number");
+  refused("slow/0", "not a positive number");
   refused("faster", "forms: workers=4");
 }

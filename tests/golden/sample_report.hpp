@@ -132,7 +132,7 @@ inline void fill_advice(Report& report) {
                      {"stages.decode.scale=2",
                       {},
                       estimate(1730, 1722, 1741),
-                      "no law tells what this changes; --verify runs it"}};
+                      "the cost model does not cover this setting; --verify runs it"}};
   report.warnings.push_back(
       {"generated_data", "The data set was generated.", "Set stages.read.path to your own data."});
 }

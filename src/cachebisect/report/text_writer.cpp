@@ -53,11 +53,11 @@ std::size_t visited_above(const Report& report, std::size_t boundary) {
 }
 
 std::string row_label(const Report& report, std::size_t boundary) {
-  constexpr std::size_t kMostNames = 3;
+  constexpr std::size_t kMaxNames = 3;
   if (boundary + 1 >= report.boundaries.size()) return "step alone (ceiling)";
   const std::size_t above = std::min(visited_above(report, boundary), report.stages.size());
   std::string names = "+ ";
-  if (above - boundary <= kMostNames) {
+  if (above - boundary <= kMaxNames) {
     for (std::size_t s = boundary; s < above; ++s) {
       names += (s > boundary ? ", " : "") + report.stages[s].name;
     }

@@ -1,4 +1,4 @@
-// The what-ifs of a report as a table: predicted beside measured.
+// The what-ifs of a report as a table: predicted next to measured.
 #pragma once
 
 #include <string>

@@ -1,10 +1,11 @@
+#include "cachebisect/bisect/evidence/part_evidence.hpp"
+
 #include <cmath>
 
 #include "support/rounds.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/bisect/evidence/part_evidence.hpp"
 #include "cachebisect/bisect/record/boundary_levels.hpp"
 
 using namespace cachebisect;

@@ -82,10 +82,10 @@ TEST_CASE(
   CHECK(has(refusal("workers=-1"), "a whole number from 0"));
   CHECK(has(refusal("batch_size=0"), "a whole number from 1"));
   CHECK(has(refusal("batch_size=1000000"), "the data set holds 100000 samples"));
-  CHECK(has(refusal("crop/0"), "no positive number"));
-  CHECK(has(refusal("crop/x"), "\"x\" is no positive number"));
-  CHECK(has(refusal("crop*-1"), "no positive number"));
-  CHECK(has(refusal("crop*nan"), "no positive number"));
+  CHECK(has(refusal("crop/0"), "not a positive number"));
+  CHECK(has(refusal("crop/x"), "\"x\" is not a positive number"));
+  CHECK(has(refusal("crop*-1"), "not a positive number"));
+  CHECK(has(refusal("crop*nan"), "not a positive number"));
   CHECK(has(refusal("crop=cheap"), "stages.crop.KEY=JSON"));
   for (const char* const text : {"", "=", "crop", "/2", "workers=", "=free"}) {
     CAPTURE(text);

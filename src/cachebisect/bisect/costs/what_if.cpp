@@ -96,7 +96,7 @@ class Parser {
     const auto value = parse_number<double>(text_.substr(sign + 1));
     const bool divides = text_[sign] == '/';
     if (!value || !std::isfinite(*value) || *value < 0 || (divides && *value == 0)) {
-      refuse(text_, quote(text_.substr(sign + 1)) + " is no positive number");
+      refuse(text_, quote(text_.substr(sign + 1)) + " is not a positive number");
     }
     const double factor = divides ? 1 / *value : *value;
     if (factor > kMaxFactor) refuse(text_, "no cost can be multiplied by more than 1000000");
@@ -189,7 +189,7 @@ void predict_prefetch(const WhatIf& what_if, const ChainDescription& chain,
   } else if (what_if.count < chain.ring_prefetch) {
     predicted.interval->low = std::min(predicted.interval->low, forecast.unqueued());
   }
-  out.note = "where costs are steady the length of the queue changes nothing";
+  out.note = "with steady costs the length of the queue changes nothing";
 }
 
 bool is_known(const WhatIf& what_if, const Forecast& forecast) {
@@ -217,7 +217,7 @@ WhatIfArm arm_of_stage(const WhatIf& what_if, const ChainDescription& chain) {
     return with("stages." + stage.name + ".us",
                 Json(spec["us"].get<double>() * what_if.factor).dump());
   }
-  return {std::nullopt, "a cheaper " + stage.name + " cannot be run, only thought of"};
+  return {std::nullopt, "a cheaper " + stage.name + " cannot be run, only predicted"};
 }
 
 }  // namespace
@@ -231,11 +231,11 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
   WhatIfResult out;
   out.change = what_if.text;
   if (what_if.kind == WhatIf::Kind::setting) {
-    out.note = "no law tells what this changes; --verify runs it";
+    out.note = "the cost model does not cover this setting; --verify runs it";
     return out;
   }
   if (!forecast) {
-    out.note = "nothing was measured that the law could be fitted to; --verify may tell";
+    out.note = "the cost model could not be fitted; --verify may tell";
     return out;
   }
   if (!is_known(what_if, *forecast)) {
@@ -252,7 +252,7 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
     out.predicted = forecast->after(changes_of(what_if));
   }
   if (forecast->misfit().live > kExplained) {
-    out.add_note("the law does not explain this pipeline well (it is off by " +
+    out.add_note("the cost model does not explain this pipeline well (it is off by " +
                  percent(forecast->misfit().live) + "); --verify tells");
   }
   return out;
@@ -272,7 +272,7 @@ WhatIfArm arm_of(const WhatIf& what_if, const ChainDescription& chain) {
     case WhatIf::Kind::stage:
       return arm_of_stage(what_if, chain);
     case WhatIf::Kind::step:
-      return {std::nullopt, "another training step cannot be run, only thought of"};
+      return {std::nullopt, "another training step cannot be run, only predicted"};
   }
   return {};
 }

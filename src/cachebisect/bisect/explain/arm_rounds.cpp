@@ -23,8 +23,9 @@ RepeatedRounds repeated_rounds(const RoundPlan& plan, const std::vector<TimedArm
 }
 
 RoundTable table_of(const std::vector<TimedArm>& arms) {
-  std::vector<Arm> columns;
-  for (const TimedArm& timed : arms) columns.push_back(timed.arm);
+  std::vector<Arm> columns(arms.size());
+  std::transform(arms.begin(), arms.end(), columns.begin(),
+                 [](const TimedArm& timed) { return timed.arm; });
   return RoundTable(std::move(columns));
 }
 

@@ -77,17 +77,17 @@ class Sentence {
   /// If another stage is worth fixing first: which, and why.
   [[nodiscard]] std::string fix_first() const {
     if (verdict_.fix_first.empty() || verdict_.fix_first == verdict_.stage) return {};
-    std::string text = " Fix " + verdict_.fix_first + " first all the same: ";
+    std::string text = " Fix " + verdict_.fix_first + " first nevertheless: ";
     const auto first = payoff_of(verdict_.fix_first);
     const auto named = payoff_of(verdict_.stage);
     if (first && named) {
-      text += "alone free it gives " + rate(*first) + " samples/s, " + verdict_.stage + " only " +
-              rate(*named) + ". ";
+      text += "with it alone free the pipeline reaches " + rate(*first) + " samples/s, with " +
+              verdict_.stage + " only " + rate(*named) + ". ";
       text += "The drop at " + verdict_.stage;
     } else {
-      text += "live its time weighs more. The drop at " + verdict_.stage;
+      text += "its live time is larger. The drop at " + verdict_.stage;
     }
-    return text + " is measured with all stages before it free, which live they are not.";
+    return text + " is measured with all stages before it free, and live they are not.";
   }
 
   [[nodiscard]] std::string drop() const {
@@ -132,7 +132,8 @@ class Sentence {
     const std::string amount =
         verdict_.drop.value ? " (by " + percent(-*verdict_.drop.value) + ")" : std::string();
     return where + amount +
-           ", which cannot be: the cache may not fit the processor's, the clock may change, or a "
+           ", which should be impossible: the cache may not fit into the processor's, the clock "
+           "may change, or a "
            "stage may have side effects. Do not act on the drops before this is understood.";
   }
 

@@ -148,7 +148,7 @@ void warn_of_chain(std::vector<Warning>& out, const ChainDescription& chain) {
                    "stages with state or side effects do not run when a later boundary is "
                    "replayed: " +
                        skipping,
-                   "read the drops beside them with care"});
+                   "interpret the drops next to them with care"});
   }
 }
 
@@ -184,7 +184,7 @@ void warn_of_small_cache(std::vector<Warning>& out, const Estimate& larger) {
                  "served from twice as many cached samples, a step takes " +
                      percent(std::abs(*larger.value)) +
                      (slower ? " longer: replays from the cache look too fast"
-                             : " less time: so many samples are not alike enough"),
+                             : " less time: that many samples vary too much"),
                  "give the caches more room: --cache-host BYTES"});
 }
 

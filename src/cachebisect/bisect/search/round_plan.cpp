@@ -12,14 +12,6 @@
 namespace cachebisect {
 namespace {
 
-constexpr double kBlockSeconds = 0.040;
-constexpr int kMinSteps = 3;
-constexpr int kMinWarmup = 2;
-/// Only the device's buffers have to fill.
-constexpr int kWarmupOfDevice = 4;
-constexpr int kMaxSteps = 100000;
-/// Many workers would make blocks of slow steps too long.
-constexpr int kMaxStretch = 4;
 constexpr double kRoundsThatMustFit = 15;
 constexpr double kPilotShare = 0.25;
 constexpr double kNullShare = 0.1;
@@ -66,63 +58,6 @@ RoundPlan::RoundPlan(RoundPlanOptions options) : options_(std::move(options)) {
   usual_seconds_ = step_seconds_;
   measured_.assign(at(options_.stages) + 1, std::nullopt);
   boundaries_ = {0, options_.stages};
-}
-
-void RoundPlan::set_pilot(int boundary, double step_seconds) {
-  step_seconds_.at(at(boundary)) = std::max(step_seconds, 1e-9);
-  pilot_seconds_ += block_seconds(boundary);
-}
-
-void RoundPlan::set_prior(const std::vector<double>& seconds_per_sample) {
-  prior_.clear();
-  for (const double seconds : seconds_per_sample) {
-    prior_.push_back(std::log(std::max(seconds, 1e-12)));
-  }
-}
-
-int RoundPlan::steps(int boundary) const { return steps_for(step_seconds(boundary)); }
-
-int RoundPlan::steps_for(double step_seconds) const {
-  if (step_seconds <= 0) return whole_groups(kMinSteps);
-  return whole_groups(static_cast<int>(
-      std::clamp<double>(std::ceil(kBlockSeconds / step_seconds), kMinSteps, kMaxSteps)));
-}
-
-int RoundPlan::whole_groups(int steps) const {
-  const int group = std::max(1, options_.workers);
-  const int whole = (steps + group - 1) / group * group;
-  return whole <= kMaxStretch * steps ? whole : steps;
-}
-
-int RoundPlan::warmup(int boundary) const noexcept {
-  const bool ready = options_.ready_from > 0 && boundary >= options_.ready_from;
-  return ready ? std::min(warmup_, kWarmupOfDevice) : warmup_;
-}
-
-WarmupRange RoundPlan::warmup_range(int boundary) const {
-  const int usual = warmup(boundary);
-  if (options_.workers < 2) return {usual, 1};
-  const int min = std::max(kMinWarmup, usual - options_.workers);
-  return {min, std::max(2, 2 * (usual - min))};
-}
-
-PlannedBlock RoundPlan::block(const Arm& arm, double step_seconds) const {
-  return {arm, steps_for(step_seconds), warmup_range(arm.boundary)};
-}
-
-PlannedBlock RoundPlan::block(int boundary) const {
-  return block({.boundary = boundary}, step_seconds(boundary));
-}
-
-double RoundPlan::block_seconds(const Arm& arm, double step_seconds) const {
-  return (warmup(arm.boundary) + steps_for(step_seconds)) * step_seconds;
-}
-
-double RoundPlan::block_seconds(int boundary) const {
-  // An unknown boundary takes at most as long as live; a pilot block may have met a stall.
-  const int like = piloted(boundary) ? boundary : 0;
-  const double usual = usual_seconds_[at(like)];
-  return (warmup(boundary) + steps(like)) * (usual > 0 ? usual : step_seconds_[at(like)]);
 }
 
 std::vector<RoundPlan::PartLoss> RoundPlan::part_losses() const {

@@ -11,7 +11,7 @@ namespace cachebisect {
 PipelineReplayer Job::make_replayer() const {
   ReplayOptions options{.io = io, .workers = workers};
   if (registry != nullptr) options.rebuild = make_rebuild(pipeline, device, workers, *registry);
-  return PipelineReplayer(pipeline, device, step, options);
+  return {pipeline, device, step, options};
 }
 
 Job open_job(Pipeline pipeline, const Registry* registry, JobOptions options) {
