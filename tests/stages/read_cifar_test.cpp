@@ -135,7 +135,7 @@ TEST_CASE("a missing set is generated as real files") {
 TEST_CASE("the error of a damaged generated set says how to generate it again") {
   const TemporaryFolder folder;
   const std::vector<NamedValue> generate{{"if_missing", std::string("generate")},
-                                               {"generated_samples", std::int64_t{20}}};
+                                         {"generated_samples", std::int64_t{20}}};
   make_source("read.cifar10", folder.path("set"), generate)->open();
   std::filesystem::resize_file(folder.path("set/data_batch_2.bin"), 100);
   const auto error =
