@@ -49,7 +49,7 @@ std::uint8_t pixel(const Sample& sample, std::int64_t y, std::int64_t x, std::in
   return static_cast<std::uint8_t>(view.data[(y * view.shape[1] + x) * view.shape[2] + c]);
 }
 
-// Runs a batch through a device stage on the cpu device.
+// Runs one batch through a device stage on the cpu device.
 struct DeviceRun {
   explicit DeviceRun(const BuiltStage& built)
       : stage(std::dynamic_pointer_cast<DeviceStage>(built.stage)) {}

@@ -31,14 +31,10 @@ void Advice::add_workers(const std::string& stage, const std::string& reason, bo
   const int better = waiting ? std::max(2 * std::max(1, now), cores) : cores;
   if (better <= now) return;
   const std::string count = std::to_string(better);
-  Remedy remedy;
-  remedy.id = "workers";
-  remedy.stage = stage;
-  remedy.text = "use " + count + " workers instead of " + std::to_string(now);
-  remedy.reason = now == 0 ? "now the training thread loads every batch itself; " + reason : reason;
-  remedy.flags = {"--workers " + count};
-  remedy.edits = {{"/workers", count}};
-  add({std::move(remedy), CostChanges{.workers = better, .stages = {}}});
+  add(propose("workers", stage, "use " + count + " workers instead of " + std::to_string(now),
+              now == 0 ? "now the training thread loads every batch itself; " + reason : reason,
+              {{"/workers", count}}, CostChanges{.workers = better, .stages = {}},
+              {"--workers " + count}));
 }
 
 bool Advice::mostly_waits(const StageReport& stage) const {
@@ -48,6 +44,19 @@ bool Advice::mostly_waits(const StageReport& stage) const {
   const double sharing = chain().workers / std::max(free_cpus(), kMinShare);
   const double own = *stage.wait_seconds_per_sample - cpu * std::max(0.0, sharing - 1);
   return busy > 0 && own > kMostlyWaiting * busy;
+}
+
+Proposal propose(std::string id, std::string stage, std::string text, std::string reason,
+                 std::vector<Edit> edits, std::optional<CostChanges> changes,
+                 std::vector<std::string> flags) {
+  Remedy remedy;
+  remedy.id = std::move(id);
+  remedy.stage = std::move(stage);
+  remedy.text = std::move(text);
+  remedy.reason = std::move(reason);
+  remedy.flags = std::move(flags);
+  remedy.edits = std::move(edits);
+  return {std::move(remedy), std::move(changes)};
 }
 
 CostChanges free_stage(const StageReport& stage) {

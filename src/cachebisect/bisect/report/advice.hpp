@@ -50,6 +50,13 @@ class CACHEBISECT_INTERNAL_API Advice {
   std::vector<Proposal> proposals_;
 };
 
+/// `stage`: the name of the stage it is about; may be empty.
+[[nodiscard]] CACHEBISECT_INTERNAL_API Proposal propose(std::string id, std::string stage,
+                                                        std::string text, std::string reason,
+                                                        std::vector<Edit> edits = {},
+                                                        std::optional<CostChanges> changes = {},
+                                                        std::vector<std::string> flags = {});
+
 /// A stage (of its waterfall index) made free.
 [[nodiscard]] CACHEBISECT_INTERNAL_API CostChanges free_stage(const StageReport& stage);
 /// The copy at `factor` times its cost.

@@ -10,17 +10,6 @@
 namespace cachebisect {
 namespace {
 
-Proposal propose(std::string id, const StageReport& stage, std::string text, std::string reason,
-                 std::vector<Edit> edits = {}, std::optional<CostChanges> changes = {}) {
-  Remedy remedy;
-  remedy.id = std::move(id);
-  remedy.stage = stage.name;
-  remedy.text = std::move(text);
-  remedy.reason = std::move(reason);
-  remedy.edits = std::move(edits);
-  return {std::move(remedy), std::move(changes)};
-}
-
 std::string bytes_per_batch(const ChainDescription& chain) {
   const auto& bytes = chain.stages.back().output_bytes;
   if (!bytes) return "its size is not known";
@@ -46,14 +35,15 @@ CostChanges moved_to_device(const Advice& advice, const StageReport& stage) {
 void propose_buckets(Advice& advice, const StageReport& stage, const std::string& where) {
   std::optional<CostChanges> changes;
   if (stage.padding_share) changes = scaled_copy(advice, 1 - *stage.padding_share);
-  advice.add(propose("bucket", stage, "group samples of similar size into a batch",
+  advice.add(propose("bucket", stage.name, "group samples of similar size into a batch",
                      percent(stage.padding_share.value_or(0)) + where, {}, std::move(changes)));
 }
 
 void advise_on_collate(Advice& advice, const StageReport& stage) {
   if (stage.type == "collate.pad") propose_buckets(advice, stage, " of every batch is padding");
   advice.add_workers(stage.name, "batches are put together by the workers");
-  advice.add(propose("smaller_samples", stage, "make samples smaller before they are put together",
+  advice.add(propose("smaller_samples", stage.name,
+                     "make samples smaller before they are put together",
                      "collate copies every byte of the batch"));
 }
 
@@ -65,7 +55,7 @@ void propose_overlap(Advice& advice, const StageReport& stage) {
   if (!chain.copy_non_blocking) edits.push_back({pointer + "/non_blocking", "true"});
   if (chain.copy_prefetch == 0) edits.push_back({pointer + "/prefetch", "2"});
   if (edits.empty()) return;
-  advice.add(propose("overlap_copy", stage,
+  advice.add(propose("overlap_copy", stage.name,
                      "copy from pinned memory, ahead of the step, on a separate stream",
                      "only then do copy and training step run at the same time", std::move(edits),
                      CostChanges{.workers = {}, .stages = {}, .copy_overlaps = true}));
@@ -82,19 +72,19 @@ void advise_on_copy(Advice& advice, const StageReport& stage) {
       propose_buckets(advice, before, " of what is copied is padding");
     }
   }
-  advice.add(propose("fewer_bytes", stage,
+  advice.add(propose("fewer_bytes", stage.name,
                      "drop fields that the step does not use, or store them narrower",
                      "the copy pays by the byte: " + bytes_per_batch(advice.chain())));
-  advice.add(propose("half", stage,
+  advice.add(propose("half", stage.name,
                      "cast floats to 16 bits before the copy, if the step computes in 16 bits",
                      "it halves what is copied", {}, scaled_copy(advice, 0.5)));
 }
 
 void advise_on_device_stage(Advice& advice, const StageReport& stage) {
-  advice.add(propose("fuse", stage,
+  advice.add(propose("fuse", stage.name,
                      "do " + stage.name + " inside the training step's own compiled graph",
                      "each device stage reads and writes the whole batch once more"));
-  advice.add(propose("half", stage, "compute it in 16 bits",
+  advice.add(propose("half", stage.name, "compute it in 16 bits",
                      "device stages are bound by memory bandwidth"));
 }
 
@@ -105,7 +95,7 @@ void offer_device(Advice& advice, const StageReport& stage) {
   for (const std::string what : kMovable) {
     if (stage.type != "augment." + what) continue;
     advice.add(
-        propose("to_device", stage, "do it on the device: device." + what + " after the copy",
+        propose("to_device", stage.name, "do it on the device: device." + what + " after the copy",
                 "element-wise work is next to free there, and raw bytes are copied instead of "
                 "floats",
                 move_to_device(advice.chain(), {static_cast<std::size_t>(stage.index) - 1}),
@@ -122,7 +112,7 @@ void offer_bytes(Advice& advice) {
   if (moved.empty()) return;
   const std::string type = advice.stages()[moved.back()].type;
   const StageReport& first = advice.stages()[moved.front()];
-  advice.add(propose("ship_bytes", first,
+  advice.add(propose("ship_bytes", first.name,
                      "copy uint8 and convert on the device: device" + type.substr(type.find('.')),
                      "float32 is four times the bytes of uint8, and the copy pays by the byte",
                      move_to_device(advice.chain(), moved), moved_to_device(advice, first)));

@@ -8,32 +8,23 @@
 namespace cachebisect {
 namespace {
 
-Proposal propose(std::string id, const StageReport& stage, std::string text, std::string reason,
-                 std::optional<CostChanges> changes = {}) {
-  Remedy remedy;
-  remedy.id = std::move(id);
-  remedy.stage = stage.name;
-  remedy.text = std::move(text);
-  remedy.reason = std::move(reason);
-  return {std::move(remedy), std::move(changes)};
-}
-
 void advise_on_reading(Advice& advice, const StageReport& stage) {
   if (advice.mostly_waits(stage)) {
     advice.add_workers(stage.name, "reading waits for storage; more workers wait side by side",
                        true);
-    advice.add(propose("storage", stage,
+    advice.add(propose("storage", stage.name,
                        "move the data to faster storage: a local NVMe disk, or memory",
                        stage.name + " spends its time waiting, not computing"));
-    advice.add(propose("large_files", stage,
+    advice.add(propose("large_files", stage.name,
                        "pack samples into few large files and read them in order",
                        "each small file costs a look-up of its own"));
     return;
   }
   advice.add_workers(stage.name, "reading is bound by the CPU and cores are idle");
-  advice.add(propose("record_format", stage, "store samples uncompressed, or in a cheaper format",
+  advice.add(propose("record_format", stage.name,
+                     "store samples uncompressed, or in a cheaper format",
                      stage.name + " burns CPU time rather than waiting for storage"));
-  advice.add(propose("large_files", stage, "pack samples into few large files",
+  advice.add(propose("large_files", stage.name, "pack samples into few large files",
                      "opening and closing a file for each sample is CPU time"));
 }
 
@@ -49,31 +40,34 @@ std::string core_limit(const Advice& advice) {
 
 void advise_on_waiting(Advice& advice, const StageReport& stage) {
   advice.add_workers(stage.name, stage.name + " waits; more workers wait side by side", true);
-  advice.add(propose("lock", stage, "take what " + stage.name + " waits for out of the sample path",
+  advice.add(propose("lock", stage.name,
+                     "take what " + stage.name + " waits for out of the sample path",
                      "a lock, a sleep or a remote call holds the worker while its core is idle; if "
                      "it is one lock for all, more workers will not help",
-                     free_stage(stage)));
+                     {}, free_stage(stage)));
 }
 
 void advise_on_computing(Advice& advice, const StageReport& stage) {
   advice.add_workers(stage.name, stage.name + " is bound by the CPU and cores are idle");
   offer_device(advice, stage);
   if (stage.category == Category::decode) {
-    advice.add(propose("smaller_images", stage, "store the images at the size that training needs",
+    advice.add(propose("smaller_images", stage.name,
+                       "store the images at the size that training needs",
                        "decoding costs by the pixel, and pixels beyond the crop are thrown away"));
-    advice.add(propose("partial_decode", stage, "decode only the part or the scale that is used",
+    advice.add(propose("partial_decode", stage.name,
+                       "decode only the part or the scale that is used",
                        "JPEG can be decoded at 1/2, 1/4 or 1/8 scale at a fraction of the cost"));
   } else {
-    advice.add(propose("order", stage,
+    advice.add(propose("order", stage.name,
                        "put " + stage.name + " after the stages that make samples smaller",
                        "work on fewer pixels: crop, then transform"));
     if (!stage.random) {
-      advice.add(propose("prepare", stage,
+      advice.add(propose("prepare", stage.name,
                          "do " + stage.name + " once, when the data set is prepared",
-                         "its output is the same in every epoch", free_stage(stage)));
+                         "its output is the same in every epoch", {}, free_stage(stage)));
     }
   }
-  advice.add(propose("more_cpu", stage, "use a machine with more cores per GPU",
+  advice.add(propose("more_cpu", stage.name, "use a machine with more cores per GPU",
                      "all " + percent(stage.busy_share.value_or(1)) + " of the workers' time in " +
                          stage.name + " is CPU time" + core_limit(advice)));
 }

@@ -1,21 +1,9 @@
 // What to try at the training step.
-#include <utility>
 
 #include "cachebisect/bisect/report/advice.hpp"
 
 namespace cachebisect {
 namespace {
-
-Proposal propose(std::string id, std::string text, std::string reason, std::vector<Edit> edits = {},
-                 std::vector<std::string> flags = {}) {
-  Remedy remedy;
-  remedy.id = std::move(id);
-  remedy.text = std::move(text);
-  remedy.reason = std::move(reason);
-  remedy.flags = std::move(flags);
-  remedy.edits = std::move(edits);
-  return {std::move(remedy), std::nullopt};
-}
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -29,28 +17,28 @@ void advise_on_training_step(Advice& advice) {
   const bool fp32 = contains(chain.train, "fp32");
   const std::vector<Edit> bf16{{"/train/precision", R"("bf16-mixed")"}};
   if (chain.device_kind == DeviceKind::cpu) {
-    advice.add(propose("emulate", "see where this input would stand with a GPU behind it",
-                       "on the CPU the step is slow enough to hide every stage", {},
+    advice.add(propose("emulate", "", "see where this input would stand with a GPU behind it",
+                       "on the CPU the step is slow enough to hide every stage", {}, {},
                        {"--device emulated"}));
   }
   if (chain.sync_every > 0) {
-    advice.add(propose("no_sync",
+    advice.add(propose("no_sync", "",
                        "do not wait for the device in every step (loss.item() and the like)",
                        "the host cannot run ahead of the device", {{"/train/sync_every", "0"}}));
   }
   if (fp32 && gpu) {
-    advice.add(propose("precision", "train in bf16-mixed precision",
+    advice.add(propose("precision", "", "train in bf16-mixed precision",
                        "tensor cores are several times faster in 16 bits", bf16));
   }
   const std::string larger = std::to_string(2 * chain.batch_size);
-  advice.add(propose("batch_size", "use a larger batch, as far as memory allows",
+  advice.add(propose("batch_size", "", "use a larger batch, as far as memory allows",
                      "a step has costs that do not grow with the batch", {{"/batch_size", larger}},
-                     {"--batch-size " + larger}));
+                     {}, {"--batch-size " + larger}));
   if (fp32 && !gpu) {
-    advice.add(propose("precision", "train in bf16-mixed precision where the processor has it",
+    advice.add(propose("precision", "", "train in bf16-mixed precision where the processor has it",
                        "half the bytes move in every layer", bf16));
   }
-  advice.add(propose("model",
+  advice.add(propose("model", "",
                      "make the model cheaper: fewer channels, smaller input, a compiled graph",
                      "all of the time goes into the training step"));
 }
