@@ -1,5 +1,4 @@
 // What to try at the training step.
-
 #include "cachebisect/bisect/report/advice.hpp"
 
 namespace cachebisect {
