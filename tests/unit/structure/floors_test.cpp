@@ -153,6 +153,46 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
   return found;
 }
 
+/// The path from the repository's root of a file that is included by this name.
+std::string included_path(const std::string& include) {
+  return include.starts_with("cachebisect/") ? "src/" + include : include;
+}
+
+/// Looks for circles of includes by depth-first search; each file is entered once.
+class IncludeGraph {
+ public:
+  explicit IncludeGraph(const Sources& sources) : sources_(sources) {}
+
+  /// A circle as "a.hpp -> b.hpp -> a.hpp"; empty when there is none.
+  std::string circle() {
+    for (const auto& [path, text] : sources_)
+      if (std::string found = visit(path); !found.empty()) return found;
+    return {};
+  }
+
+ private:
+  std::string visit(const std::string& path) {
+    const auto source = sources_.find(path);
+    if (source == sources_.end() || finished_.contains(path)) return {};
+    const auto open = std::find(open_.begin(), open_.end(), path);
+    if (open != open_.end()) {
+      std::string text;
+      for (auto file = open; file != open_.end(); ++file) text += *file + " -> ";
+      return text + path;
+    }
+    open_.push_back(path);
+    for (const std::string& include : includes_of(source->second))
+      if (std::string found = visit(included_path(include)); !found.empty()) return found;
+    open_.pop_back();
+    finished_.insert(path);
+    return {};
+  }
+
+  const Sources& sources_;
+  std::vector<std::string> open_;
+  std::set<std::string> finished_;
+};
+
 }  // namespace
 
 TEST_CASE("every source keeps to its floor") {
@@ -160,6 +200,27 @@ TEST_CASE("every source keeps to its floor") {
   CHECK(sources.size() > 30);
   for (const auto& [path, text] : sources)
     for (const std::string& violation : violations(path, text)) FAIL_CHECK(violation);
+}
+
+TEST_CASE("no include goes in a circle") {
+  const Sources sources = product_sources();
+  CHECK(IncludeGraph(sources).circle() == "");
+}
+
+TEST_CASE("a circle of includes is found") {
+  const Sources circle{
+      {"src/cachebisect/a.hpp", "#include \"cachebisect/b.hpp\"\n"},
+      {"src/cachebisect/b.hpp", "#include <vector>\n#include \"stages/c.hpp\"\n"},
+      {"stages/c.hpp", "#include \"cachebisect/b.hpp\"\n"},
+  };
+  CHECK(IncludeGraph(circle).circle() ==
+        "src/cachebisect/b.hpp -> stages/c.hpp -> src/cachebisect/b.hpp");
+  const Sources diamond{
+      {"stages/a.hpp", "#include \"stages/b.hpp\"\n#include \"stages/c.hpp\"\n"},
+      {"stages/b.hpp", "#include \"stages/c.hpp\"\n"},
+      {"stages/c.hpp", ""},
+  };
+  CHECK(IncludeGraph(diamond).circle() == "");
 }
 
 TEST_CASE("the check sees what it is there for") {
