@@ -1,4 +1,4 @@
-// Mixed precision in a scope.
+// Mixed precision for the duration of a scope.
 #pragma once
 
 #include <c10/core/DeviceType.h>
@@ -7,7 +7,7 @@
 namespace cachebisect::torch_module {
 
 /// During its lifetime, the calling thread's operations that benefit from bfloat16 use it on this
-/// kind of device (torch.autocast). Does nothing if not `enabled`.
+/// kind of device (torch.autocast). Does nothing unless `enabled`.
 class AutocastScope {
  public:
   AutocastScope(c10::DeviceType device, bool enabled);

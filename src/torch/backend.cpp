@@ -11,7 +11,7 @@
 namespace cachebisect::torch_module {
 namespace {
 
-/// Stays open until the process ends: LibTorch keeps pointers into it.
+/// The library stays open until the process ends, because LibTorch keeps pointers into it.
 void open_cuda_library() {
   const SharedLibrary library("libtorch_cuda.so", SharedLibrary::Unload::never);
   if (library.is_open()) return;

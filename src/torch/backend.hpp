@@ -1,4 +1,5 @@
-// LibTorch's CUDA side, through interfaces that need no CUDA header and no link to libtorch_cuda.
+// LibTorch's CUDA backend, through interfaces that need no CUDA headers and no link to
+// libtorch_cuda.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -9,9 +10,9 @@
 
 namespace cachebisect::torch_module {
 
-/// LibTorch's device for a request; for CUDA, opens libtorch_cuda.so, whose initialisers register
-/// the backend. Throws Error(device) with what was found. LibTorch searches for its backends once:
-/// a process that trains on both must make the CUDA step first.
+/// LibTorch's device for a request. For CUDA, opens libtorch_cuda.so, whose initialisers register
+/// the backend. Throws Error(device) that says what was found. LibTorch looks for its backends only
+/// once: a process that trains on the CPU and on CUDA must create the CUDA step first.
 c10::Device open_device(const ModelStepRequest& request);
 
 /// LibTorch's view of our stream; null is the device's default stream.

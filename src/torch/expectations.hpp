@@ -10,7 +10,7 @@
 namespace cachebisect::torch_module {
 
 /// The fields that the model of `request` needs, given its input. Throws Error(usage) that names
-/// the field, what it is, what is needed and the stage to add.
+/// the field, what arrives, what is needed and the stage to add.
 std::vector<ExpectedField> expected_fields(const ModelStepRequest& request,
                                            const ImageInput& input);
 

@@ -34,7 +34,7 @@ c10::ScalarType scalar_type(DType dtype) {
   }
 }
 
-/// A tensor that views the batch's own memory.
+/// A tensor that refers to the batch's own memory, without a copy.
 at::Tensor wrap(const TensorView& view, const c10::Device& device) {
   const std::size_t rank = view.shape.rank();
   return at::from_blob(view.data, {view.shape.dims().data(), rank}, {view.strides.data(), rank},

@@ -17,10 +17,10 @@ namespace cachebisect::torch_module {
 
 /// Reads the fields `image` [N, C, H, W] (float32; bfloat16 and float16 too with bf16-mixed) and
 /// `label` (int64 [N], or float32 one-hot [N, classes]) in place, without copying. Sets LibTorch's
-/// number of threads, which is process-wide, when it is made. Called from one thread.
+/// number of threads, which is process-wide, on construction. Not thread safe.
 class ModelStep final : public TrainStep {
  public:
-  /// Throws Error(usage) for a model, loss, precision, optimizer or input that does not fit, and
+  /// Throws Error(usage) for an unsupported model, loss, precision, optimizer or input, and
   /// Error(device) if LibTorch cannot use the device.
   explicit ModelStep(const ModelStepRequest& request);
   ~ModelStep() override;
@@ -42,11 +42,11 @@ class ModelStep final : public TrainStep {
   std::vector<ExpectedField> expects_;
   bool mixed_;
   c10::Device device_;
-  c10::Stream stream_;  // of the last step
+  c10::Stream stream_;  // of the latest step
   Network network_;
   Optimizer optimizer_;
   at::Tensor loss_;
-  std::vector<at::Tensor> kept_;  // by snapshot(), in the order of state()
+  std::vector<at::Tensor> kept_;  // copies made by snapshot(), in the order of state()
 };
 
 }  // namespace cachebisect::torch_module

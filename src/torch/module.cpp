@@ -1,4 +1,4 @@
-// The entry of the LibTorch module, opened at run time by make_model_step().
+// The entry point of the LibTorch module, which make_model_step() loads at run time.
 #include <exception>
 
 #include "model_step.hpp"

@@ -15,7 +15,7 @@
 
 namespace cachebisect::torch_module {
 
-/// Base of the networks; an out-of-line key function keeps one vtable.
+/// Base of the networks. The destructor is out of line so that the vtable is emitted once.
 class Network::Impl : public torch::nn::Module {
  public:
   ~Impl() override;
@@ -47,7 +47,7 @@ class Mlp final : public Network::Impl {
   nn::Linear fc3_;
 };
 
-/// LeNet-5 (LeCun et al. 1998) as it is taught for CIFAR: ReLU, max pooling, 3x32x32.
+/// LeNet-5 (LeCun et al. 1998) in the form usual for CIFAR: ReLU, max pooling, 3x32x32 images.
 class LeNet final : public Network::Impl {
  public:
   explicit LeNet(std::int64_t classes)
@@ -134,7 +134,7 @@ class Residual final : public nn::Module {
   std::shared_ptr<ConvNorm> downsample_;
 };
 
-/// ResNet for images of any size, as torchvision's resnet18 and resnet50 (v1.5).
+/// ResNet for images of any size, built like torchvision's resnet18 and resnet50 (v1.5).
 class ResNet final : public Network::Impl {
  public:
   ResNet(BlockKind kind, const std::array<int, 4>& depths, std::int64_t classes)
@@ -197,7 +197,8 @@ const Entry& find_entry(std::string_view model) {
               "train.model: there is no model \"" + std::string(model) + "\"; known are " + known);
 }
 
-/// Seeds the generator that torch::nn draws weights from; its earlier state is restored at the end.
+/// Seeds the generator from which torch::nn draws weights; the destructor restores its earlier
+/// state.
 class SeededInit {
  public:
   explicit SeededInit(std::uint64_t seed) : generator_(at::detail::getDefaultCPUGenerator()) {

@@ -1,5 +1,5 @@
-// The built-in networks behind an interface of tensors, so that only network.cpp includes
-// torch::nn.
+// The built-in networks behind an interface that uses only tensors, so that torch::nn is included
+// in network.cpp alone.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,14 @@ class Network {
   class Impl;
 
   /// `classes` outputs; the weights are drawn from `seed` on the cpu, so they are the same on every
-  /// device. LibTorch's own random state is left as it was. Throws as image_input().
+  /// device. LibTorch's own random state is left as it was. Throws as image_input() does.
   Network(std::string_view model, std::int64_t classes, std::uint64_t seed);
   ~Network();
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
   void to(const c10::Device& device);
-  /// Logits [N, classes] of images [N, C, H, W] (mlp: [N, 784] too).
+  /// Logits [N, classes] of images [N, C, H, W] (mlp: also [N, 784]).
   at::Tensor forward(const at::Tensor& images);
   [[nodiscard]] std::vector<at::Tensor> parameters() const;
   /// Running means and variances of batch normalisation.

@@ -13,13 +13,13 @@ namespace cachebisect::torch_module {
 /// SGD with momentum and L2 weight decay; Adam and AdamW with betas (0.9, 0.999), eps 1e-8.
 class Optimizer {
  public:
-  /// Throws Error(usage) for an unknown kind or a number out of range.
+  /// Throws Error(usage) for an unknown kind or a value out of range.
   Optimizer(const OptimizerSpec& spec, std::vector<at::Tensor> parameters);
 
   void step();
   /// Frees the gradients, as zero_grad(set_to_none=True) does.
   void clear_gradients();
-  /// All tensors that step() changes in addition to the parameters; always the same ones.
+  /// All tensors that step() changes in addition to the parameters; the same ones on every call.
   [[nodiscard]] std::vector<at::Tensor> state() const;
 
  private:

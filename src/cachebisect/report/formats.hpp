@@ -11,13 +11,13 @@
 namespace cachebisect {
 
 struct ReportFormat {
-  std::string_view option;  ///< of the command: "--json"; empty if only a folder of reports has it
-  std::string_view file;    ///< its name in such a folder: "report.json"
-  std::string_view help;
+  std::string_view option;  ///< "--json"; empty: written by --out only
+  std::string_view file;    ///< its name in the folder of --out: "report.json"
+  std::string_view help;    ///< of the option
   std::string (*write)(const Report& report);
 };
 
-/// A new writer is one row here.
+/// All formats. A new one is one more row in formats.cpp.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::span<const ReportFormat> report_formats() noexcept;
 
 }  // namespace cachebisect

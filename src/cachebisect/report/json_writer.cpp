@@ -194,7 +194,7 @@ Json what_if(const WhatIfResult& w) {
           {"note", text(w.note)}};
 }
 
-/// Values of overrides are JSON, or else text.
+/// Override values are written as JSON if they parse, else as strings.
 Json overrides(const Arm& arm) {
   Json json = Json::object();
   for (const auto& [path, value] : arm.overrides) {

@@ -2,7 +2,7 @@
 
 namespace cachebisect {
 
-extern const char* const report_schema_json;  // from docs/schema/report.schema.json
+extern const char* const report_schema_json;  // generated from docs/schema/report.schema.json
 
 std::string report_schema() { return report_schema_json; }
 

@@ -36,7 +36,7 @@ std::string payoff_sentence(const Report& report) {
   return text + "; then " + (step ? "the training step" : report.next_stage) + " limits.";
 }
 
-/// Nothing of it is certain.
+/// True if the interval includes 0.
 bool may_be_none(const Estimate& share) { return share.interval && share.interval->low <= 0; }
 
 std::string all_but(const Report& report, const char* all, const char* other,

@@ -9,7 +9,7 @@
 
 namespace cachebisect {
 
-/// Wrapped to `columns`, each line ended; empty where nothing of it was measured.
+/// Wrapped at `columns`, ending in a newline; empty if none of it was measured.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string consequences_text(const Report& report,
                                                                      int columns);
 

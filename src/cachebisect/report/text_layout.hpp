@@ -9,15 +9,15 @@
 
 namespace cachebisect {
 
-/// Columns that a text takes: code points of UTF-8, escape sequences not counted.
+/// Terminal columns that a text takes: its UTF-8 code points, without escape sequences.
 CACHEBISECT_INTERNAL_API std::size_t display_width(std::string_view text) noexcept;
-/// Words wrapped to `columns`, later lines indented; ends in a newline.
+/// Wraps words at `columns` and indents all lines after the first. Ends in a newline.
 CACHEBISECT_INTERNAL_API std::string wrap(std::string_view text, int columns, int indent);
 
-/// `text` with a capital first and a full stop last.
+/// `text` with its first letter capitalised and a full stop at the end.
 CACHEBISECT_INTERNAL_API std::string as_sentence(std::string text);
 
-/// ANSI colours, or nothing.
+/// Adds ANSI colours to text, or leaves it unchanged.
 class CACHEBISECT_INTERNAL_API TextPaint {
  public:
   explicit TextPaint(bool color) : color_(color) {}

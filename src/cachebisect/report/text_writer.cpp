@@ -44,8 +44,7 @@ std::string heading(const Report& report, const TextPaint& paint, int columns) {
   return line + rounds_line(report, paint, columns);
 }
 
-// The next boundary nearer to the device that was visited: what joins in a row lies between the
-// two.
+// The next visited boundary towards the device. The stages that join in a row lie between the two.
 std::size_t visited_above(const Report& report, std::size_t boundary) {
   std::size_t above = boundary + 1;
   while (above + 1 < report.boundaries.size() && !report.boundaries[above].visited) ++above;
@@ -74,7 +73,7 @@ std::string bar(double share) {
   return text;
 }
 
-// The drop of the stages that join in this row; a span's drop is kept by each of its stages.
+// The drop of the stages that join in this row; the first stage of a span carries the span's drop.
 std::optional<double> joined_drop(const Report& report, std::size_t boundary) {
   if (boundary >= report.stages.size()) return std::nullopt;
   return report.stages[boundary].drop.value;
@@ -118,7 +117,7 @@ std::string boundary_table(const Report& report, const TextPaint& paint) {
   return table.to_text(paint);
 }
 
-// An edit in words; as in a JSON Patch, "/-" appends and null removes.
+// An edit in words. "/-" at the end of a path appends, as in JSON Patch; null removes.
 std::string edit_line(const Edit& edit) {
   if (edit.value == "null") return "in the file: remove " + edit.path;
   if (edit.path.ends_with("/-")) {

@@ -7,7 +7,7 @@
 namespace cachebisect {
 namespace {
 
-/// "2,480 (2,455 - 2,505)"; "-" where it is not known.
+/// "2,480 (2,455 - 2,505)"; "-" if it is not known.
 std::string rate_with_interval(const Estimate& estimate) {
   if (!estimate.value) return "-";
   std::string text = format_rate(*estimate.value, estimate.interval);

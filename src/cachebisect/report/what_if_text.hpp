@@ -8,10 +8,10 @@
 
 namespace cachebisect {
 
-/// Empty where nothing was asked.
+/// Empty if no what-if was asked.
 [[nodiscard]] std::string what_if_table(const Report& report, const TextPaint& paint, int columns);
 
-/// "gains 3,050 samples/s (predicted), 2,980 samples/s (measured)"; empty where neither is known.
+/// "gains 3,050 samples/s (predicted), 2,980 samples/s (measured)"; empty if neither is known.
 [[nodiscard]] std::string remedy_gain(const Remedy& remedy);
 
 }  // namespace cachebisect

@@ -18,7 +18,7 @@ struct TextOptions {
 CACHEBISECT_API std::string to_text(const Report& report, const TextOptions& options = {});
 /// The JSON report (docs/report.md, "As JSON"), indented, ending in a newline.
 CACHEBISECT_API void write_json(const Report& report, std::ostream& out);
-/// The JSON Schema of the report.
+/// The JSON Schema of the JSON report.
 CACHEBISECT_API std::string report_schema();
 
 }  // namespace cachebisect

@@ -9,24 +9,24 @@
 
 namespace cachebisect {
 
-/// Log of the seconds per sample of one arm over those of another.
+/// log(seconds per sample of one arm / seconds per sample of another).
 struct LogRatio {
-  double value = 0;                  ///< of all seconds over all samples
-  std::optional<Interval> interval;  ///< holds the value; empty while either end is open
+  double value = 0;                  ///< from RoundTable::tau()
+  std::optional<Interval> interval;  ///< contains the value; empty while an end is infinite
 };
 
-/// Columns `slow` over `fast` by a ConfidenceSequence at error `alpha`, both directions together.
-/// Needs a round that ran both.
+/// The log ratio of columns `slow` and `fast`, with the interval of a ConfidenceSequence at error
+/// `alpha` (both directions together). Needs at least one round that ran both.
 [[nodiscard]] CACHEBISECT_INTERNAL_API LogRatio log_ratio(const RoundTable& rounds, int slow,
                                                           int fast, double alpha);
 
-/// The ratio itself.
+/// The ratio itself: exp(log ratio).
 [[nodiscard]] CACHEBISECT_INTERNAL_API Estimate ratio_of(const LogRatio& ratio);
-/// The share of throughput lost: 1 - exp(-ratio).
+/// The share of throughput lost: 1 - exp(-log ratio).
 [[nodiscard]] CACHEBISECT_INTERNAL_API Estimate drop_of(const LogRatio& ratio);
-/// The relative change: exp(ratio) - 1.
+/// The relative change: exp(log ratio) - 1.
 [[nodiscard]] CACHEBISECT_INTERNAL_API Estimate change_of(const LogRatio& ratio);
-/// True if the interval is no wider than `half_width` to either side.
+/// True if there is an interval and it is at most 2 x `half_width` wide.
 [[nodiscard]] CACHEBISECT_INTERNAL_API bool is_narrow(const LogRatio& ratio, double half_width);
 
 }  // namespace cachebisect

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMinScale = 1e-4;
 constexpr double kPrecision = 1e-5;
-/// Beyond every value the outcome changes little: a theta this far away is rejected, or none is.
+/// A search starts this far beyond all values; if that theta is not rejected, the end stays open.
 constexpr double kFar = 100;
 
 double deviation(std::span<const double> values) {
@@ -32,13 +32,13 @@ double ConfidenceSequence::next_scale(int group) const {
   for (std::size_t i = 0; i < values_.size(); ++i) {
     if (groups_[i] == group) earlier.push_back(values_[i]);
   }
-  // Nothing is known of a new group yet: assume the noise of the last one.
+  // A new group has too few values to show its noise: use the scale of the value before.
   if (earlier.size() < 2) return scales_.empty() ? 0.0 : scales_.back();
   return 1.2 * deviation(earlier) * (1 + 4 / static_cast<double>(earlier.size()));
 }
 
 void ConfidenceSequence::add(double d, int group) {
-  // The scale comes from earlier rounds alone: a stake must not depend on the value it bets on.
+  // The scale comes from earlier rounds alone: a bet must not depend on the value it is placed on.
   scales_.push_back(next_scale(group));
   values_.push_back(d);
   groups_.push_back(group);
@@ -79,8 +79,8 @@ double ConfidenceSequence::evidence_below(double theta) const {
   return running_maximum(theta, -1, std::numeric_limits<double>::infinity());
 }
 
-/// The rejected theta nearest to the centre on one side, on a grid: the result does not depend on
-/// when earlier searches were made.
+/// Moves `end` to the rejected theta nearest to the centre on one side. Thetas lie on a grid, so
+/// that the result does not depend on when earlier searches were made.
 void ConfidenceSequence::search(std::optional<long>& end, double sign) const {
   const long inwards = sign > 0 ? 1 : -1;
   const auto rejects = [&](long place) {

@@ -1,6 +1,7 @@
-// What paired blocks prove about a log drop, valid after every round without a penalty for peeking:
-// a test by betting (Waudby-Smith and Ramdas 2023; Howard et al. 2021). It stakes on the sign and
-// on the scaled size of d - theta, which is symmetric about 0 under noise from outside.
+// An interval for a log drop from paired blocks, valid after every round without a penalty for
+// repeated checks: a test by betting (Waudby-Smith and Ramdas 2023; Howard et al. 2021). It bets on
+// the sign and on the scaled size of d - theta, which is symmetric about 0 if the noise does not
+// depend on the arm.
 #pragma once
 
 #include <array>
@@ -15,21 +16,23 @@ namespace cachebisect {
 
 /// theta of a drop: -log(1 - drop); drop below 1.
 CACHEBISECT_INTERNAL_API double drop_to_theta(double drop) noexcept;
-/// The drop of a theta: 1 - exp(-theta); negative where the stage makes things faster.
+/// The drop of a theta: 1 - exp(-theta); negative if the stage speeds things up.
 CACHEBISECT_INTERNAL_API double theta_to_drop(double theta) noexcept;
 
-/// drop_to_theta of a drop that may be measured as 1 or more: finite.
+/// drop_to_theta() of a measured drop, which may be 1 or more: capped, so that the result is
+/// finite.
 CACHEBISECT_INTERNAL_API double bounded_theta(double drop) noexcept;
 
-/// No interval of a drop is printed narrower than this on either side of its centre: the
-/// systematic errors of timer and device.
+/// An interval of a drop is printed at least this wide on either side of its centre, which covers
+/// the systematic errors of timers and devices.
 inline constexpr double kMinHalfWidth = 0.002;
 
-/// The bets of the e-process: a fraction of the capital on each.
+/// The bets of the e-process. Weights are shares of the initial capital and sum to 1; a stake is
+/// the fraction of its current capital that a bet risks on each value.
 struct Bets {
-  static constexpr double kSignWeight = 0.35;  ///< of the capital, bet on the sign
+  static constexpr double kSignWeight = 0.35;  ///< of the bet on the sign
   static constexpr double kSignStake = 0.98;
-  static constexpr double kSizeWeight = 0.13;  ///< for each of kSizeStakes, bet on the scaled size
+  static constexpr double kSizeWeight = 0.13;  ///< of each bet on the scaled size
   static constexpr std::array kSizeStakes{0.08, 0.2, 0.4, 0.65, 0.9};
 };
 
@@ -37,16 +40,16 @@ struct Bets {
 /// Not thread safe.
 class CACHEBISECT_INTERNAL_API ConfidenceSequence {
  public:
-  /// `threshold` of the e-process: 2 / (alpha w).
+  /// A theta is rejected when the e-process reaches `threshold`, which is 2 / (alpha w).
   explicit ConfidenceSequence(double threshold);
 
-  /// `group`: values of one group share a centre; their scatter about it scales the stakes on the
-  /// group's next value.
+  /// Values of one `group` share a centre; their scatter about it scales the bet on the group's
+  /// next value.
   void add(double d, int group = 0);
   [[nodiscard]] std::size_t rounds() const noexcept { return values_.size(); }
   [[nodiscard]] std::span<const double> values() const noexcept { return values_; }
   [[nodiscard]] double threshold() const noexcept { return threshold_; }
-  /// Median of d; rounds() > 0.
+  /// Median of d. Needs at least one round.
   [[nodiscard]] double centre() const;
   /// Median |d - median d|, the noise of one round; at least 1e-4.
   [[nodiscard]] double scale() const;
@@ -62,11 +65,12 @@ class CACHEBISECT_INTERNAL_API ConfidenceSequence {
     return evidence_below(theta) >= threshold_;
   }
 
-  /// The thetas that are not rejected in either direction, to 1e-5; an end is infinite while
-  /// nothing is rejected on its side. A function of the values alone, whenever it is asked.
+  /// The thetas that are rejected in neither direction, to 1e-5. An end is infinite while nothing
+  /// is rejected on its side. The result depends on the values alone, not on when it was last asked
+  /// for.
   [[nodiscard]] Interval interval() const;
-  /// The same as drops, at least kMinHalfWidth on either side of the centre; empty while either end
-  /// is open.
+  /// The same interval as drops, at least kMinHalfWidth on either side of the centre; empty while
+  /// an end is infinite.
   [[nodiscard]] std::optional<Interval> drop_interval() const;
 
  private:
@@ -79,11 +83,11 @@ class CACHEBISECT_INTERNAL_API ConfidenceSequence {
   std::vector<double> values_;
   std::vector<int> groups_;
   std::vector<double> scales_;  ///< 1.2 m_r (1 + 4/r) before each value; 0: no stake on its size
-  // Running maxima only grow, so the ends only move towards the centre: the search starts from the
-  // last ones. Multiples of the precision; empty while open.
+  // Running maxima only grow, so the ends only move towards the centre: each search starts from the
+  // last ends. Multiples of 1e-5; empty while infinite.
   mutable std::optional<long> low_;
   mutable std::optional<long> high_;
-  mutable std::size_t searched_ = 0;  ///< values at the last search
+  mutable std::size_t searched_ = 0;  ///< number of values at the last search
 };
 
 }  // namespace cachebisect

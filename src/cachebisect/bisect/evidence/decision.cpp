@@ -24,9 +24,10 @@ const char* to_string(VerdictKind kind) noexcept {
 
 namespace {
 
-/// Live is watched for this long before it is called free of stalls: twenty of the shortest blocks.
+/// Live must be measured for this long before it counts as free of stalls: twenty of the shortest
+/// blocks.
 constexpr double kLiveSeconds = 0.8;
-/// Share of the leader's drop from which a span that is a rival is opened.
+/// A rival span is opened if it seems to lose more than this share of the leader's drop.
 constexpr double kSpanToOpen = 0.6;
 
 std::optional<Decision> find_anomaly(const Findings& findings) {
@@ -58,7 +59,7 @@ bool can_open(const Part& part, const std::vector<int>& candidates) {
 
 Decision decide(const Findings& findings, const std::vector<int>& candidates, double min_drop) {
   if (const auto anomaly = find_anomaly(findings)) return *anomaly;
-  // A possible anomaly is waited for: it needs more rounds, as its share of the error is small.
+  // A possible anomaly is worth waiting for: its small share of the error demands more rounds.
   const bool unsure = std::any_of(findings.parts.begin(), findings.parts.end(),
                                   [](const Finding& part) { return part.maybe_slower_cached; });
   if (findings.leader && !can_open(findings.parts[*findings.leader].part, candidates) &&

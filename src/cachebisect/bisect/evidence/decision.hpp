@@ -1,4 +1,4 @@
-// Which verdict the findings support: the first that holds of anomaly, drop, spread, flat.
+// Which verdict the findings support: the first of anomaly, drop, spread and flat that holds.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,24 @@ namespace cachebisect {
 
 struct Decision {
   VerdictKind kind = VerdictKind::inconclusive;
-  bool settled = false;             ///< nothing to wait for but the resolution of ties
-  std::optional<std::size_t> part;  ///< index in findings.parts; empty: the whole chain
+  bool settled = false;             ///< no tie and no possible anomaly left to wait for
+  std::optional<std::size_t> part;  ///< index in Findings::parts; empty: the whole chain
 
   [[nodiscard]] bool certified() const noexcept { return kind != VerdictKind::inconclusive; }
 };
 
-/// True if a candidate boundary lies between the ends of a part, so that it can be opened.
+/// True if a candidate boundary lies inside a part, so that the part can be opened there.
 [[nodiscard]] CACHEBISECT_INTERNAL_API bool can_open(const Part& part,
                                                      const std::vector<int>& candidates);
 
-/// `candidates`: the boundaries that can be visited. A span that can still be opened is an open
-/// question, not a verdict.
+/// `candidates`: the boundaries that can be visited. No drop is certified at a span that can still
+/// be opened.
 [[nodiscard]] CACHEBISECT_INTERNAL_API Decision decide(const Findings& findings,
                                                        const std::vector<int>& candidates,
                                                        double min_drop);
 
-/// The fewest parts that hold half of the loss, the largest drop first: indices in findings.parts.
+/// The fewest parts that make up half of the loss, as indices in Findings::parts, the largest drop
+/// first.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::size_t> half_of_loss(
     const Findings& findings);
 

@@ -7,7 +7,7 @@ namespace cachebisect {
 namespace {
 
 constexpr std::size_t kMinRounds = 10;
-/// The number of pairs grows with the square: long runs are thinned.
+/// Long runs are thinned, because the slope is taken over all pairs of values.
 constexpr std::size_t kMaxRounds = 200;
 
 std::vector<double> thinned(std::span<const double> values) {

@@ -9,11 +9,11 @@
 namespace cachebisect {
 namespace {
 
-/// A cached stage slower than the live one by more than this is an anomaly.
+/// A stage that is slower from the cache than live by more than this is an anomaly.
 constexpr double kAnomaly = 0.02;
 
-/// The log drop below which a part is anomalous: beyond 2%, and beyond what serving from the cache
-/// itself costs.
+/// The log drop below which a part is an anomaly: more than 2% plus the cost of serving from the
+/// cache.
 double anomaly_theta(const Part& part, const RoundTable& rounds, const FindingsOptions& options) {
   double serving = 0;
   const auto k = static_cast<std::size_t>(part.to);
@@ -54,9 +54,9 @@ Finding find(const Part& part, PartEvidence& all, const FindingsOptions& options
   return finding;
 }
 
-/// Of the whole loss: an estimate of a boundary is of use when it is known so well.
+/// What a boundary shows is useful once its error is at most this share of the whole loss.
 constexpr double kUsefulError = 0.4;
-/// The error of a median, times the root of the number of values, over their median deviation.
+/// Standard error of the median of n values = this x median deviation / sqrt(n).
 constexpr double kErrorOfMedian = 1.86;
 constexpr std::size_t kRoundsToKnowNoise = 4;
 constexpr double kMaxVisits = 12;
@@ -68,10 +68,11 @@ int min_visits(const Finding& whole, double min_drop) {
   return static_cast<int>(std::clamp(std::ceil(ratio * ratio), 1.0, kMaxVisits));
 }
 
-/// Beyond so many errors a mean above the centre is no accident of symmetric noise.
+/// A mean that lies this many standard errors above the centre is not explained by symmetric noise.
 constexpr double kErrorsOfMean = 2;
 
-/// In noise a few slow blocks make a mean, and two boundaries of different rounds a drop.
+/// For a noisy machine: there, a few slow blocks can shift a mean, and two boundaries that were
+/// measured in different rounds can show a drop that does not exist.
 double seeming_in_noise(const Finding& finding, const RoundTable& rounds) {
   const Part& part = finding.part;
   if (finding.rounds == 0) {
@@ -84,7 +85,8 @@ double seeming_in_noise(const Finding& finding, const RoundTable& rounds) {
   return excess < kErrorsOfMean ? finding.median_drop : std::max(finding.drop, finding.median_drop);
 }
 
-/// The ceiling stalls too where its mean is so much of live's above its centre.
+/// The machine stalls, not a stage, if the ceiling's mean exceeds its median by at least this share
+/// of what live's mean does.
 constexpr double kStallsAlike = 0.5;
 
 double mean_above_centre(const std::vector<double>& taus) { return mean(taus) / median(taus) - 1; }
@@ -104,7 +106,7 @@ double max_mean_loss(const Findings& findings, const RoundTable& rounds) {
   return 1 - mean(ceiling) / mean(live) * std::exp(-kErrorsOfMean * error);
 }
 
-/// The largest median among those certified above min_drop.
+/// The part with the largest median drop among those certified above min_drop.
 std::optional<std::size_t> find_leader(const std::vector<Finding>& parts, double min_drop) {
   std::optional<std::size_t> leader;
   for (std::size_t i = 0; i < parts.size(); ++i) {

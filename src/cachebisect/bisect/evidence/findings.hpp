@@ -1,4 +1,4 @@
-// What the evidence says of each part of the chain: the input of plan and verdict.
+// What the evidence says about each part of the chain: the input of the round plan and the verdict.
 #pragma once
 
 #include <optional>
@@ -13,46 +13,48 @@ namespace cachebisect {
 struct CACHEBISECT_INTERNAL_API Finding {
   Part part;
   std::size_t rounds = 0;
-  double drop = 0;                   ///< from the table: all seconds over all samples
-  double median_drop = 0;            ///< of the rounds; ranks, as no single stall moves it
-  double low = 0;                    ///< -infinity while open
-  double high = 1;                   ///< 1 while open
-  bool bursty = false;               ///< the mean lies outside what the rounds' centre allows
-  bool slower_cached = false;        ///< certified: faster live than from the cache, beyond 2%
+  double drop = 0;                   ///< from the means, RoundTable::tau()
+  double median_drop = 0;            ///< over the rounds; used to rank, as no single stall moves it
+  double low = 0;                    ///< of the interval; -infinity while unbounded
+  double high = 1;                   ///< of the interval; 1 while unbounded
+  bool bursty = false;               ///< the mean lies outside the interval of the centre
+  bool slower_cached = false;        ///< certified: slower from the cache than live, by over 2%
   bool maybe_slower_cached = false;  ///< not certified, but close enough to wait for
-  /// Certified to lie below the bar, and its mean does not contradict that.
+  /// Certified to lie below Findings::bar, and its mean does not contradict that.
   bool excluded = false;
-  /// The larger of mean and median; in noise the mean only if it stands out of the noise.
+  /// The larger of mean and median; on a noisy machine, the mean only if it stands out from the
+  /// noise.
   double seeming_drop = 0;
   double scale = 0;  ///< median deviation of one round's log drop
   [[nodiscard]] std::optional<Interval> interval() const;
-  /// About the standard error of the median log drop; 0 without rounds.
+  /// Approximate standard error of the median log drop; 0 without rounds.
   [[nodiscard]] double error() const;
 };
 
 struct Findings {
-  std::vector<Finding> parts;  ///< from boundary 0 to n, without gaps
+  std::vector<Finding> parts;  ///< cover the chain from boundary 0 to n without gaps
   Finding whole;
-  /// Index in parts: the largest median drop among those certified.
+  /// Index in parts: the largest median drop among those certified above min_drop.
   std::optional<std::size_t> leader;
   std::vector<std::size_t> rivals;  ///< parts whose drop may be as large as the leader's
-  double bar = 0;  ///< the drop that parts are excluded below: min_drop, or the leader's low
-  /// Rounds that must have visited a boundary before what they show of it stands out of the noise;
-  /// parts lie between such boundaries.
+  double bar = 0;  ///< parts are excluded below this drop: min_drop, or the leader's low if larger
+  /// Rounds that must visit a boundary before what they show stands out from the noise. Parts begin
+  /// and end at such boundaries only.
   int min_visits = 1;
-  double live_seconds = 0;  ///< timed: how long live was watched for stalls
-  /// What the whole loss may be by its mean, two standard errors up: one stall that only live met
-  /// may be the first of many. The median loss if the ceiling stalls too, or in noise.
+  double live_seconds = 0;  ///< timed seconds in live blocks, where a stall would show
+  /// The mean whole loss plus two standard errors, because one stall that only live met may be the
+  /// first of many. The median loss if the ceiling stalls too or the machine is noisy.
   double max_mean_loss = 0;
 };
 
 struct FindingsOptions {
   double min_drop = 0.05;
   int workers = 0;
-  std::vector<double> serve_seconds;  ///< rho_k by boundary; may be empty
+  std::vector<double> serve_seconds;  ///< per sample, by boundary (rho_k); may be empty
 };
 
-/// Needs at least one committed round, with boundaries 0 and n.
+/// Assesses the whole chain and each part between visited boundaries. Needs at least one committed
+/// round, with boundaries 0 and n. Brings `evidence` up to date.
 [[nodiscard]] CACHEBISECT_INTERNAL_API Findings assess(PartEvidence& evidence,
                                                        const FindingsOptions& options);
 

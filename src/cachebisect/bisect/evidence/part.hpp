@@ -8,8 +8,8 @@
 
 namespace cachebisect {
 
-/// A stage, or a span of several whose inner boundaries were not visited: from boundary `from` to
-/// `to`.
+/// The stages between boundaries `from` and `to`: a single stage, or a span of several whose inner
+/// boundaries were not visited.
 struct CACHEBISECT_INTERNAL_API Part {
   int from = 0;
   int to = 0;
@@ -18,14 +18,14 @@ struct CACHEBISECT_INTERNAL_API Part {
     return from <= other.from && other.to <= to;
   }
   friend bool operator==(const Part&, const Part&) = default;
-  // The check takes the comparison with zero that the compiler writes for a null pointer.
+  // clang-tidy mistakes the zero in the compiler-generated comparison for a null pointer.
   // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const Part&, const Part&) = default;
 };
 
 /// "stages 4-7 together"; empty for a single stage.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string span_name(const Part& part);
-/// The stage's name, or that of the span.
+/// The name of the stage, or span_name().
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string part_name(const ChainDescription& chain,
                                                              const Part& part);
 

@@ -1,12 +1,12 @@
-// The evidence about each part of the chain, kept up to date with the rounds, each part with its
-// share of the error that may be made.
+// Evidence about each part of the chain, updated with the rounds. Each part has its share of the
+// allowed error.
 //
-// Why opening spans by what the rounds showed keeps the error: a drop is only ever named at a part
+// Why choosing spans by the results so far does not raise the error: a drop is named only at a part
 // that cannot be opened, and the shares of those parts sum to 1, whatever was visited on the way.
-// And a claim that ALL others are small errs only if it errs about the one that is not. So each of
-// them is tested at the full level. Its bets follow it through every span that held it (the drop of
-// a span is not below that of a stage in it), so it is one test, however the spans were chosen
-// after each round.
+// The claim that ALL other parts are small is wrong only if it is wrong about one that is not
+// small, so each of them is tested at the full level. That test follows a part through every span
+// that contained it (the drop of a span is not below that of a stage in it), so it is a single
+// test, however the spans were chosen after each round.
 #pragma once
 
 #include <map>
@@ -19,19 +19,20 @@
 
 namespace cachebisect {
 
-/// Shares of the error: 1/2 for the stages that the pilot suspects, 1/2 for the others, 1 for the
-/// whole loss. Not thread safe.
+/// Shares of the error: 1/2 for the stages that the pilot suspects and 1/2 for the others, split
+/// evenly; 1 for the whole loss. Not thread safe.
 class CACHEBISECT_INTERNAL_API PartEvidence {
  public:
-  /// `rounds`: a table of boundaries; a reference is kept. `suspects`: stages (1-based).
+  /// `rounds`: a table of boundaries; a reference is kept. `suspects`: stages (1-based); empty: all
+  /// stages share evenly.
   PartEvidence(const RoundTable& rounds, double confidence, const std::vector<int>& suspects = {});
 
   /// The share of the error that a part may use; 1 for the whole chain.
   [[nodiscard]] double weight(const Part& part) const;
-  /// Up to date with all committed rounds that visited both ends.
+  /// The evidence of all committed rounds that visited both ends.
   [[nodiscard]] const ConfidenceSequence& pair(const Part& part);
-  /// For tests of "drops at least this much" alone: in each round the narrowest visited pair that
-  /// holds the part, at the full level.
+  /// Only to reject "the drop is at least this much", at the full level. Takes, in each round, the
+  /// narrowest pair of visited boundaries that contains the part.
   [[nodiscard]] const ConfidenceSequence& cover(const Part& part);
   [[nodiscard]] const RoundTable& rounds() const noexcept { return *rounds_; }
   [[nodiscard]] Part whole() const noexcept { return {0, rounds_->last()}; }
@@ -39,7 +40,7 @@ class CACHEBISECT_INTERNAL_API PartEvidence {
  private:
   struct Entry {
     ConfidenceSequence sequence;
-    std::size_t seen = 0;  ///< rounds added
+    std::size_t seen = 0;  ///< rounds processed
   };
 
   using Entries = std::map<Part, Entry>;

@@ -8,7 +8,7 @@
 namespace cachebisect {
 namespace {
 
-/// Per round, the log of the e-process grows by about this times (distance / sigma)^2.
+/// The log of the e-process grows by about this x (distance / sigma)^2 per round.
 constexpr double kGrowth = 0.38;
 
 }  // namespace
@@ -30,7 +30,7 @@ int Power::rounds_for(double distance) const {
 std::optional<double> Power::distance_in(double rounds) const {
   const double fewest = min_rounds();
   if (rounds < fewest) return std::nullopt;
-  // Close to the minimum every round must win: the drop must stand clear of the noise.
+  // With hardly more rounds than the minimum, nearly every bet must win: the drop must be clear.
   const double clear = 1 + (fewest / rounds) * (fewest / rounds);
   return sigma * std::sqrt(gain_needed() / (kGrowth * rounds)) * clear;
 }

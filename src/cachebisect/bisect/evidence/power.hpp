@@ -1,4 +1,4 @@
-// What rounds of a given noise can certify, and how many of them a question needs.
+// What a number of rounds can certify at a given noise, and how many rounds a question needs.
 #pragma once
 
 #include <optional>
@@ -7,20 +7,21 @@
 
 namespace cachebisect {
 
-/// Of a ConfidenceSequence with threshold 2 / (alpha weight).
+/// The power of a ConfidenceSequence with threshold 2 / (alpha weight).
 struct CACHEBISECT_INTERNAL_API Power {
   double sigma = 0.01;  ///< robust standard deviation of the log drop of one round
   double alpha = 0.01;
   double weight = 0.5;  ///< share of the error
-  /// -log of the threshold over the most that one round can win: no symmetric test needs fewer.
+  /// The fewest rounds that can certify anything: those in which the bet on the sign, if it wins
+  /// every time, reaches the threshold.
   [[nodiscard]] int min_rounds() const;
-  /// Rounds to tell a log drop from another that is `distance` away.
+  /// Rounds needed to tell apart two log drops that differ by `distance`.
   [[nodiscard]] int rounds_for(double distance) const;
-  /// The smallest distance that so many rounds can tell; empty for too few rounds.
+  /// The smallest difference that `rounds` rounds can resolve; empty if there are too few.
   [[nodiscard]] std::optional<double> distance_in(double rounds) const;
 
  private:
-  /// Natural log of the gain that the bets on the size need.
+  /// Natural log of the factor by which the bets on the size must grow.
   [[nodiscard]] double gain_needed() const;
 };
 

@@ -23,11 +23,11 @@ struct Progress {
   std::string best;            ///< "crop: 41% (38 to 44%)"; empty when nothing is known
   double elapsed_seconds = 0;  ///< of the budget
   double budget_seconds = 0;
-  std::optional<double> expected_seconds;  ///< to certify a 20% drop here; from the pilot
+  std::optional<double> expected_seconds;  ///< to certify a 20% drop here, by the pilot
 };
 
 struct BisectOptions {
-  double budget_seconds = 60;  ///< measuring only
+  double budget_seconds = 60;  ///< of measuring; filling caches is extra
   double confidence = 0.99;
   double min_drop = 0.05;
   std::string io = "as-is";
@@ -35,14 +35,14 @@ struct BisectOptions {
   CacheBudget cache{};
   std::vector<int> boundaries{};  ///< empty: chosen by the budget
   std::optional<double> expect_samples_per_second{};
-  /// After a verdict, with what is left of the budget: payoff, starvation, contention, the next
-  /// limit, the cost of the probes, and whether the caches are large enough.
+  /// After the verdict, use the rest of the budget to measure payoffs, starvation, contention, the
+  /// next limit, the cost of the probes, and whether the caches are large enough.
   bool explain = true;
   std::vector<std::string> what_ifs{};  ///< "workers=4", "crop=free", "decode/2", "batch_size=256"
-  bool verify = false;  ///< run the what-ifs that can be run, alongside the present pipeline
+  bool verify = false;  ///< also run those what-ifs that can be run, alongside the present pipeline
   std::function<void(const Progress&)> progress{};
-  std::function<void(const Report&)> partial{};  ///< given what is known after each complete round
-  std::stop_token stop{};  ///< a stop gives the report of what is known, `interrupted` set
+  std::function<void(const Report&)> partial{};  ///< gets the report so far after complete rounds
+  std::stop_token stop{};  ///< on a stop, the report is partial and `interrupted` is set
 };
 
 }  // namespace cachebisect

@@ -13,16 +13,16 @@ struct CACHEBISECT_API BlockRecord {
   Arm arm;
   BlockResult result;
 
-  /// True if it was neither a pilot nor void, and measured something.
+  /// True if it is neither a pilot nor void, and measured at least one sample.
   [[nodiscard]] bool is_evidence() const noexcept;
-  /// True if it is evidence about the replay at its boundary, from the whole cache, with inline
+  /// True if it is evidence about replay at its boundary: served from the whole cache, with inline
   /// probes running.
   [[nodiscard]] bool shows_replay() const noexcept;
   /// The same for one boundary.
   [[nodiscard]] bool shows_replay_at(int boundary) const noexcept;
   /// True if it is evidence about the live pipeline.
   [[nodiscard]] bool shows_live() const noexcept { return shows_replay_at(0); }
-  /// True if it also has the counters of the stages.
+  /// True if it has per-stage counters.
   [[nodiscard]] bool has_counters() const noexcept { return !result.stages.empty(); }
 
   [[nodiscard]] double seconds_per_sample() const noexcept {

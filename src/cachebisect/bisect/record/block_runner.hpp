@@ -1,4 +1,4 @@
-// Runs blocks for the bisector: repeats void ones, keeps every one, counts the budget, reports
+// Runs blocks for the bisector: repeats void ones, records every one, tracks the budget, reports
 // progress.
 #pragma once
 
@@ -16,24 +16,25 @@ namespace cachebisect {
 /// Not thread safe.
 class CACHEBISECT_INTERNAL_API BlockRunner {
  public:
-  /// Keeps references to all; every block that ran is appended to `records`.
+  /// Keeps references to all arguments. Every block that ran, void or not, is appended to
+  /// `records`.
   BlockRunner(Replayer& replayer, const BisectOptions& options, std::vector<BlockRecord>& records);
 
-  /// The budget begins to count.
+  /// Starts the clock of the budget.
   void start();
-  /// Seconds measured so far, without void blocks and without what was excluded.
+  /// Seconds since start(), without void blocks and excluded time; 0 before start().
   [[nodiscard]] double elapsed() const;
   [[nodiscard]] double left() const { return options_->budget_seconds - elapsed(); }
   [[nodiscard]] double budget() const noexcept { return options_->budget_seconds; }
 
-  /// Excludes the time since `clock` from what was measured. Returns its seconds.
+  /// Excludes the time since `clock` (a value of clock()) from the budget. Returns those seconds.
   double exclude_since(double clock);
   [[nodiscard]] double clock() const { return replayer_->clock(); }
 
   void begin_round(int round);
-  /// Runs a block until it is not void. Throws what the replayer throws, Error(interrupted) on a
-  /// stop, and Error(data) when the process is suspended in many blocks in a row or a block has no
-  /// samples or no duration.
+  /// Repeats a block until it is not void. Throws what the replayer throws, Error(interrupted) on a
+  /// stop, and Error(data) if many blocks in a row are void or a block has no samples or no
+  /// duration.
   BlockResult run(const Arm& arm, int warmup_steps, int steps);
 
   void set_phase(std::string phase) { phase_ = std::move(phase); }

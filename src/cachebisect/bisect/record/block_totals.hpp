@@ -16,7 +16,8 @@ struct BlockTotals {
   double cpu_seconds = 0;
   double starved_seconds = 0;
   double trainer_seconds = 0;
-  std::vector<StageCounters> stages;  ///< one per stage of the chain; empty when not observed
+  std::vector<StageCounters>
+      stages;  ///< one per stage of the chain; empty if no block was observed
 
   void add(const BlockResult& block) {
     seconds += block.seconds;

@@ -1,4 +1,4 @@
-// What the rounds of a table of boundaries say of the chain as a whole.
+// What a table of boundaries says about the chain as a whole.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace cachebisect {
 
-/// Boundaries visited in at least so many complete rounds, ascending; the first and the last if in
-/// any at all.
+/// Boundaries visited in at least `min_visits` complete rounds, ascending. For the first and the
+/// last one visit is enough.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<int> visited_boundaries(const RoundTable& rounds,
                                                                            int min_visits = 1);
 
@@ -22,14 +22,16 @@ namespace cachebisect {
                                                                           std::size_t round,
                                                                           int from, int to);
 
-/// log tau(k) - log tau(n) of each boundary k; empty where it was not visited. Boundaries with
-/// fewer rounds are fitted in between those with more, so that the losses of spans are kept.
+/// log tau(k) - log tau(n) of each boundary k; empty if it was not visited. A boundary with fewer
+/// visits is placed between its neighbours with more, so that the loss of a span stays the same
+/// when it is opened.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::optional<double>> boundary_levels(
     const RoundTable& rounds);
 
-/// How far the mean of tau(from) lies above exp(log_drop) times that of tau(to), over the rounds
-/// that ran both, in standard errors: the self-normalised sum. It lies beyond x with a probability
-/// of at most exp(-x^2 / 2) if `log_drop` is the centre of symmetric noise. 0 without such rounds.
+/// How far the mean of tau(from) lies above exp(log_drop) times that of tau(to), in standard
+/// errors, over the rounds that ran both: the self-normalised sum. If `log_drop` is the centre of
+/// symmetric noise, it exceeds x with a probability of at most exp(-x^2 / 2). 0 without such
+/// rounds.
 [[nodiscard]] CACHEBISECT_INTERNAL_API double excess_of_mean(const RoundTable& rounds, int from,
                                                              int to, double log_drop);
 

@@ -13,7 +13,7 @@ struct Estimate {
   std::optional<Interval> interval;
 };
 
-/// An estimate in another unit.
+/// The estimate in another unit. `factor` is positive.
 [[nodiscard]] inline Estimate scaled(const Estimate& estimate, double factor) {
   Estimate result;
   if (estimate.value) result.value = *estimate.value * factor;

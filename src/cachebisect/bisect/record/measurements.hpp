@@ -1,4 +1,4 @@
-// Everything that a run of bisect() measured: a plain value, from which the analysis follows.
+// Everything that a run of bisect() measured: a plain value, the only input of the analysis.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace cachebisect {
 /// The rounds that led to the verdict.
 struct VerdictRounds {
   RoundTable table{std::vector<Arm>{}};  ///< of boundaries
-  std::vector<int> candidates;           ///< boundaries that could be visited
+  std::vector<int> candidates;           ///< boundaries that may be visited
   std::vector<int> suspects;             ///< stages (1-based) that the pilot suspected
-  double round_seconds = 0;              ///< expected of one more round
+  double round_seconds = 0;              ///< expected length of one more round
   std::optional<double> certified_after_seconds;
-  double seconds = 0;         ///< measured when they ended
-  double refill_seconds = 0;  ///< spent on filling the caches again; not measuring
+  double seconds = 0;         ///< of the budget, used when they ended
+  double refill_seconds = 0;  ///< spent on refilling the caches; not counted in the budget
 };
 
 /// The same boundary served from K and from 2K samples.
@@ -37,13 +37,13 @@ struct CacheRounds {
 struct ExplainRounds {
   std::optional<RoundTable> arms;  ///< live first, then the ceiling if there is a loss to explain
   std::optional<CacheRounds> caches;
-  std::string fault;  ///< what ended them early, if not the budget
+  std::string fault;  ///< the error that ended them early; empty: none
 };
 
 /// A what-if or remedy to be run alongside the live pipeline.
 struct VerifiedArm {
   Arm arm;
-  std::string fault;  ///< why it was not run, or not to the end
+  std::string fault;  ///< why it was not run, or not completed
 };
 
 struct VerifyRounds {
@@ -61,7 +61,7 @@ struct Measurements {
   Disturbance disturbance;  ///< of the machine, while the verdict's rounds ran
   CacheFacts cache;
   double prepare_seconds = 0;    ///< before the caches were filled
-  double measure_seconds = 0;    ///< of the budget, all rounds
+  double measure_seconds = 0;    ///< of the budget, used by all rounds
   bool verdict_reached = false;  ///< the verdict's rounds have ended
   VerdictRounds verdict;
   ExplainRounds explain;

@@ -27,15 +27,15 @@ struct PlannedBlock {
   WarmupRange warmup;
 };
 
-/// A round as it is planned.
+/// A round to run.
 struct PlannedRound {
   int number = 0;
   std::vector<PlannedBlock> blocks;
-  double until = 0;  ///< measured seconds at which a round that is still running is given up
+  double until = 0;  ///< BlockRunner::elapsed() at which an unfinished round is abandoned
   bool null_counts_for_mean = false;  ///< the null block is also a second block of its boundary
 };
 
-/// When enough rounds were run.
+/// Decides when enough rounds have been run.
 class CACHEBISECT_INTERNAL_API StoppingRule {
  public:
   virtual ~StoppingRule();
@@ -43,10 +43,10 @@ class CACHEBISECT_INTERNAL_API StoppingRule {
   [[nodiscard]] virtual bool enough(const RoundTable& rounds) const = 0;
 };
 
-/// Rounds of the same arms, repeated.
+/// The same round, repeated.
 struct RepeatedRounds {
   PlannedRound first;
-  double round_seconds = 0;  ///< expected; a round that does not fit before `until` is not begun
+  double round_seconds = 0;  ///< expected; a round that would not end before `until` is not begun
   std::size_t max_rounds = 16;
 };
 
@@ -56,12 +56,12 @@ class CACHEBISECT_INTERNAL_API RoundRunner {
   /// Keeps references to both.
   RoundRunner(BlockRunner& blocks, RandomStream& random) : blocks_(&blocks), random_(&random) {}
 
-  /// Runs a round and commits it to `table`, which has a column for each arm other than nulls.
-  /// Returns false, with the partial round discarded, when `until` passed. Throws as
-  /// BlockRunner::run does; only complete rounds count then.
+  /// Runs a round and commits it to `table`, which has a column for each arm except nulls. Returns
+  /// false, with the partial round discarded, if `until` passed. Throws as BlockRunner::run() does;
+  /// the complete rounds then still count.
   bool run(const PlannedRound& round, RoundTable& table);
-  /// Repeats a round until the rule says that it is enough or the next one does not fit.
-  /// `after_round` is called after each complete round.
+  /// Repeats a round until the rule is satisfied, the next round would not fit, or `max_rounds`
+  /// were run. Calls `after_round` after each complete round.
   void repeat(const RepeatedRounds& rounds, const StoppingRule& rule, RoundTable& table,
               const std::function<void()>& after_round);
 

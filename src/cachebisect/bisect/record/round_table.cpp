@@ -9,7 +9,7 @@
 namespace cachebisect {
 namespace {
 
-/// A block this many times as long as the median met a stall.
+/// A block counts for at most this many times the median: beyond that it met a stall.
 constexpr double kStall = 2;
 
 double log_seconds_per_sample(const BlockResult& block) {

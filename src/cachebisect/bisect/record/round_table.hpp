@@ -1,4 +1,4 @@
-// What was measured of each arm in each complete round.
+// What each arm measured in each complete round.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace cachebisect {
 
-/// A row per round, a column per arm. A round may leave arms out. Only committed rounds are read.
-/// Times are seconds. A plain value; not thread safe.
+/// One row per round, one column per arm. A round may leave arms out. All figures are those of
+/// committed rounds. Times are in seconds. A plain value; not thread safe.
 class CACHEBISECT_INTERNAL_API RoundTable {
  public:
   explicit RoundTable(std::vector<Arm> arms);
@@ -22,10 +22,10 @@ class CACHEBISECT_INTERNAL_API RoundTable {
   [[nodiscard]] static RoundTable of_boundaries(int stages);
 
   void add(int arm, const BlockResult& block);
-  /// A second block of an arm in the same round: it counts for tau() alone, because evidence
-  /// compares one block with one.
+  /// A second block of an arm in the same round. It counts for means (tau(), seconds(),
+  /// all_block_taus()), but not as evidence, which compares single blocks.
   void add_again(int arm, const BlockResult& block);
-  /// A null block: the arm's own conditions, run once more.
+  /// A null block: the arm measured once more under the same conditions.
   void add_null(int arm, const BlockResult& block);
   void commit();   ///< the round is complete
   void discard();  ///< the round is not complete: it does not count
@@ -47,18 +47,18 @@ class CACHEBISECT_INTERNAL_API RoundTable {
   [[nodiscard]] std::optional<double> log_tau(std::size_t round, int arm) const;
   /// log tau(slow) - log tau(fast) of each round that ran both, in order.
   [[nodiscard]] std::vector<double> log_ratios(int slow, int fast) const;
-  /// Seconds per sample of each first block of this arm.
+  /// Seconds per sample of this arm's first block in each round that ran it.
   [[nodiscard]] std::vector<double> block_taus(int arm) const;
-  /// The same, followed by the second blocks of a round.
+  /// The same, followed by those of second blocks.
   [[nodiscard]] std::vector<double> all_block_taus(int arm) const;
   /// Timed seconds of all blocks of this arm.
   [[nodiscard]] double seconds(int arm) const;
   /// Sums over the first blocks of this arm.
   [[nodiscard]] const BlockTotals& totals(int arm) const { return totals_.at(index(arm)); }
-  /// All seconds over all samples; a round with two blocks counts with their mean; 0 without
-  /// blocks. If the arm missed rounds, the figure is scaled by what the missed rounds did to the
-  /// first and the last arm, which every round runs; stalls in those two are left out. So neither
-  /// drift nor stalls look like a drop.
+  /// Seconds per sample: all seconds over all samples; 0 without blocks. A round with two blocks
+  /// counts with their mean. If the arm missed rounds, the figure is corrected by how the first and
+  /// the last arm, which every round runs, differed between all rounds and those that ran this arm.
+  /// Stalls in these two are capped. So neither drift nor stalls look like a drop.
   [[nodiscard]] double tau(int arm) const;
   /// log tau of the arm minus log tau of its null block, per null block.
   [[nodiscard]] const std::vector<double>& null_log_ratios() const noexcept {
@@ -71,7 +71,7 @@ class CACHEBISECT_INTERNAL_API RoundTable {
     double samples = 0;  ///< 0: not run
     double again_seconds = 0;
     double again_samples = 0;
-    /// Seconds for `samples` by all blocks of the round.
+    /// Seconds for `samples` samples, averaged over all blocks of the round.
     [[nodiscard]] double mean_seconds() const noexcept {
       return again_samples > 0 ? samples * (seconds + again_seconds) / (samples + again_samples)
                                : seconds;

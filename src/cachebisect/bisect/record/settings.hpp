@@ -16,7 +16,7 @@ struct BisectSettings {
   std::uint64_t seed = 1;
 };
 
-/// What the user asked beyond the verdict.
+/// What the user asked for in addition to the verdict.
 struct Questions {
   std::vector<std::string> what_ifs;
   bool verify = false;
