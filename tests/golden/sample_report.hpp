@@ -96,8 +96,8 @@ inline void fill_quantities(Report& report) {
   report.loss = {.total = estimate(0.6, 0.59, 0.61),
                  .starvation = estimate(0.55, 0.54, 0.56),
                  .contention = estimate(0.05, 0.045, 0.055)};
-  report.starved_share = 0.58;
-  report.ready_batches = 0.2;
+  report.live_loop.starved_share = 0.58;
+  report.live_loop.ready_batches = 0.2;
   report.overhead = estimate(0.002, 0, 0.004);
   report.k2k_change = 0.001;
   report.stages[1].payoff = estimate(2400, 2380, 2420);

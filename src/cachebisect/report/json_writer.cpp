@@ -133,8 +133,8 @@ Json loss(const Loss& l) {
 
 Json live(const Report& report) {
   Json json = rate(report.live);
-  json["starved_share"] = number(report.starved_share);
-  json["ready_batches"] = number(report.ready_batches);
+  json["starved_share"] = number(report.live_loop.starved_share);
+  json["ready_batches"] = number(report.live_loop.ready_batches);
   return json;
 }
 

@@ -101,8 +101,7 @@ Report assemble(const Measurements& measured, const Analysis& analysis) {
   report.verdict = analysis.verdict;
   report.ceiling = waterfall.ceiling;
   report.live = waterfall.live;
-  report.starved_share = waterfall.starved_share;
-  report.ready_batches = waterfall.ready_batches;
+  report.live_loop = waterfall.live_loop;
   report.loss = loss_of(analysis);
   report.boundaries = waterfall.boundaries;
   add_predictions(report.boundaries, analysis.forecast);

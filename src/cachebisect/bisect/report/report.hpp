@@ -137,6 +137,12 @@ struct Timing {
   std::optional<double> first_batch_seconds;
 };
 
+/// The training loop of the live blocks.
+struct LiveLoop {
+  std::optional<double> starved_share;  ///< of the time: the training thread waited for a batch
+  std::optional<double> ready_batches;  ///< in the ring when the training thread asked: mean
+};
+
 struct Report {
   std::string command = "bisect";
   std::string started;  ///< ISO 8601, UTC
@@ -153,9 +159,7 @@ struct Report {
   Verdict verdict;
   Estimate ceiling;
   Estimate live;
-  /// Of the live time: the training thread waited for a batch.
-  std::optional<double> starved_share;
-  std::optional<double> ready_batches;  ///< in the ring when the training thread asked: mean
+  LiveLoop live_loop;
   Loss loss;
   std::vector<BoundaryReport> boundaries;
   std::vector<StageReport> stages;

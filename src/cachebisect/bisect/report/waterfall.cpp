@@ -76,8 +76,8 @@ void add_waiting(Waterfall& out, const std::vector<BlockRecord>& records) {
     steps += record.result.steps;
     ready += *record.result.ready_batches * record.result.steps;
   }
-  if (seconds > 0) out.starved_share = std::min(1.0, starved / seconds);
-  if (steps > 0) out.ready_batches = ready / steps;
+  if (seconds > 0) out.live_loop.starved_share = std::min(1.0, starved / seconds);
+  if (steps > 0) out.live_loop.ready_batches = ready / steps;
 }
 
 void add_counters(Waterfall& out, const Measurements& measured) {

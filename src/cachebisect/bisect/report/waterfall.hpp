@@ -19,8 +19,7 @@ struct Waterfall {
   Estimate ceiling;
   Estimate live;
   Estimate loss;  ///< of throughput, the whole input pipeline's
-  std::optional<double> starved_share;
-  std::optional<double> ready_batches;
+  LiveLoop live_loop;
 };
 
 [[nodiscard]] CACHEBISECT_INTERNAL_API Waterfall make_waterfall(const Measurements& measured,
