@@ -110,12 +110,12 @@ class Baseline {
     }
     Report report = start_report();
     report.verdict.kind = VerdictKind::flat;
-    double largest = options_.min_drop;
+    double largest = 0;
     for (int stage = 1; stage <= n; ++stage) {
       const auto s = static_cast<std::size_t>(stage);
-      const double drop = 1 - taus[s] / taus[s - 1];
-      if (drop < largest) continue;
-      largest = drop;
+      const double cost = taus[s - 1] - taus[s];
+      if (cost < options_.min_drop * taus[s - 1] || cost < largest) continue;
+      largest = cost;
       name(report, stage);
     }
     return report;

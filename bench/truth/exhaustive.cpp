@@ -89,8 +89,7 @@ ExhaustiveTruth measure_exhaustively(Replayer& replayer, double seconds, std::ui
     truth.drops.push_back(
         median_drop(rounds.at(s - 1), rounds.at(s), truth.drop_intervals.emplace_back()));
   }
-  truth.largest = 1 + static_cast<int>(std::max_element(truth.drops.begin(), truth.drops.end()) -
-                                       truth.drops.begin());
+  truth.largest = selftest::largest_stage(truth.seconds_per_sample);
   truth.loss = median_drop(rounds.at(0), rounds.at(last), truth.loss_interval.emplace());
   if (rounds.has_shadow()) {
     result.contention =

@@ -165,7 +165,7 @@ void confusion(Markdown& out, const ScoreFile& run) {
                [&](const std::string& name) { return named.contains(name); });
   std::vector<std::string> head{"planted \\ named"};
   head.insert(head.end(), columns.begin(), columns.end());
-  out.line("Category of the stage named against that of the stage with the largest true drop:\n");
+  out.line("Category of the stage named against that of the stage that truly costs most:\n");
   out.header(head);
   for (const std::string& expected : kOrder) {
     if (!counts.contains(expected)) continue;

@@ -24,7 +24,6 @@ struct LawChain {
   double small_cache = 0;  ///< share by which replay from few samples is faster
   double noise = 0.01;     ///< standard deviation of the log of a block's time
   double fill_seconds = 0.2;
-  bool sizes_vary = false;
 };
 
 /// Stages "a", "b", ... then "copy", which costs nothing.
@@ -70,6 +69,12 @@ class LawReplayer final : public Replayer {
     ++refills;
     if (!can_refill) return std::nullopt;
     return facts(samples == 0 ? cached_ : samples);
+  }
+
+  bool freshen(std::uint64_t, const std::stop_token&) override {
+    ++fresh_fills;
+    clock_ += chain_.fill_seconds;
+    return true;
   }
 
   void begin_round() override {}
@@ -119,6 +124,7 @@ class LawReplayer final : public Replayer {
   std::function<void(const Arm&)> before_block{};  ///< may throw
   bool can_refill = true;
   int refills = 0;
+  int fresh_fills = 0;
   int blocks = 0;
 
  private:
@@ -130,7 +136,6 @@ class LawReplayer final : public Replayer {
     CacheFacts out;
     out.samples = samples;
     out.seconds = chain_.fill_seconds;
-    out.sizes_vary = chain_.sizes_vary;
     return out;
   }
 

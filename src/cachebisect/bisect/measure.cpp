@@ -129,6 +129,8 @@ class Run {
     Measurements measured = measured_;
     measured.interrupted = interrupted;
     measured.measure_seconds = blocks_.elapsed();
+    measured.refill_seconds = blocks_.refill_seconds();
+    measured.cache_fills = blocks_.fills();
     return measured;
   }
 

@@ -75,6 +75,7 @@ void BatchLoader::load_until_stopped(std::size_t number) {
   while (!stopping_.load(std::memory_order_relaxed)) {
     const std::uint64_t ticket = claim_.fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t batch = ticket / per_batch;
+    if (batch >= program_.request().batches) return;
     double waited = 0;
     BatchSlot* slot = ring_.acquire(batch, device_, waited);
     if (waited > 0) loader.rested(waited);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 
 #include "cachebisect/data/batch.hpp"
@@ -24,6 +25,8 @@ struct LoadRequest {
   /// In samples. Live: into the endless sequence of epochs (without drop_last, moved back to the
   /// start of its batch). Replay and `indices`: into the cache or list, modulo its size.
   std::uint64_t first_position = 0;
+  /// Workers stop after so many batches.
+  std::uint64_t batches = std::numeric_limits<std::uint64_t>::max();
   /// Epoch in the random keys of samples from a cache or from `indices`.
   std::uint64_t epoch = 0;
   /// Replaces the sampler's order: these samples, in this order, repeated (warm reading, filling a

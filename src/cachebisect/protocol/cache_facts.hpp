@@ -17,12 +17,11 @@ struct CacheFacts {
   std::uint64_t samples = 0;  ///< K, the same at every boundary
   double bytes_host = 0;
   double bytes_device = 0;
-  std::string limited_by;  ///< empty, "data set", "host budget", "device budget", "fill time"
+  std::string limited_by;  ///< empty, "data set", "host budget", "device budget"
   double seconds = 0;      ///< time to fill the caches
   std::optional<double> resident_share;
-  std::vector<double> serve_seconds_per_sample;  ///< rho_k, one per boundary 0..n
-  std::vector<double> item_bytes;                ///< per sample, one per boundary 0..n
-  bool sizes_vary = false;  ///< items of a boundary differ in size by more than 1%
+  std::vector<double> serve_seconds_per_sample;    ///< rho_k, one per boundary 0..n
+  std::vector<double> item_bytes;                  ///< per sample, one per boundary 0..n
   std::optional<double> floor_seconds_per_sample;  ///< the tool's own cost on this machine
   std::optional<double> floor_seconds_per_batch;
 };

@@ -27,6 +27,8 @@ std::optional<CacheFacts> Replayer::refill(std::uint64_t /*samples*/,
   return std::nullopt;
 }
 
+bool Replayer::freshen(std::uint64_t /*samples*/, const std::stop_token& /*stop*/) { return false; }
+
 MachineReading Replayer::read_machine() const { return cachebisect::read_machine(); }
 
 }  // namespace cachebisect

@@ -27,6 +27,10 @@ class CACHEBISECT_API Replayer {
   /// Empty, with the caches unchanged, if this replayer cannot refill or the data set or budget is
   /// too small. Throws as prepare() does.
   virtual std::optional<CacheFacts> refill(std::uint64_t samples, const std::stop_token& stop);
+  /// Replaces the cached samples by about `samples` others, as far as data set and budgets allow,
+  /// with new random draws. False if this replayer keeps the samples that it has. Throws as
+  /// prepare() does.
+  virtual bool freshen(std::uint64_t samples, const std::stop_token& stop);
   /// Restores the weights; moves the cache position that the round's blocks share.
   virtual void begin_round() = 0;
   /// Runs one block; live blocks also before prepare(). Throws what the pipeline or the step

@@ -90,6 +90,7 @@ BlockResult ArmRunner::run_live(Trainer& on, const ArmBlock& block, const StepSo
       reading_.begin(on.pipeline, on.order, static_cast<std::uint64_t>(batches), block.first_batch);
   live.request.bypass_stage = bypass_stage;
   live.request.bypass_cache = bypass_cache;
+  if (bypass_stage > 0) live.request.epoch = cache_->epoch();
   BlockResult result = run_loaded(on, live.request, source, block);
   result.resident_share = live.resident_share;
   return result;
@@ -143,6 +144,7 @@ BlockResult ArmRunner::replay_from_host(const ArmBlock& block, std::size_t bound
   request.boundary = boundary;
   request.cache = {at_most(cached.samples, batches * batch_size), at_most(cached.batches, batches)};
   request.first_position = block.first_batch * batch_size;
+  request.epoch = cache_->epoch();
   return run_loaded(*trainer_, request, {}, block);
 }
 

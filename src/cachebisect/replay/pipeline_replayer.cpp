@@ -152,6 +152,16 @@ std::optional<CacheFacts> PipelineReplayer::refill(std::uint64_t samples,
   return s.caches_filled(std::move(*facts));
 }
 
+bool PipelineReplayer::freshen(std::uint64_t samples, const std::stop_token& stop) {
+  const FlushDenormals flush;
+  State& s = *state_;
+  if (!s.cache.filled()) throw Error(ErrorKind::internal, "freshen() before prepare()");
+  s.cache.freshen(s.trainer.loader, samples, stop);
+  s.guard.freshened();
+  if (s.options.io == IoMode::warm) s.runner.reading().caches_filled(s.trainer.pipeline);
+  return true;
+}
+
 void PipelineReplayer::begin_round() {
   State& s = *state_;
   if (s.trainer.restores_weights) s.trainer.step->restore();
@@ -182,6 +192,7 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
                          s.round_batch, arm.observed};
   s.longest_block =
       std::max(s.longest_block, static_cast<std::uint64_t>(steps.warmup + steps.timed));
+  if (replays(arm)) s.guard.before_replay(static_cast<std::size_t>(arm.boundary));
   BlockResult result;
   s.watch.arm();
   try {

@@ -47,6 +47,7 @@ class CACHEBISECT_API PipelineReplayer final : public Replayer {
   [[nodiscard]] bool supports(const Arm& arm) const override;
   CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override;
   std::optional<CacheFacts> refill(std::uint64_t samples, const std::stop_token& stop) override;
+  bool freshen(std::uint64_t samples, const std::stop_token& stop) override;
   void begin_round() override;
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override;

@@ -48,8 +48,7 @@ std::optional<Truth> truth_of(const SimulatedChain& chain,
   }
   if (!add_boundary(truth, ceiling)) return std::nullopt;
   truth.loss = 1 - truth.seconds_per_sample.back() / truth.seconds_per_sample.front();
-  truth.largest = 1 + static_cast<int>(std::max_element(truth.drops.begin(), truth.drops.end()) -
-                                       truth.drops.begin());
+  truth.largest = largest_stage(truth.seconds_per_sample);
   return truth;
 }
 
@@ -59,6 +58,20 @@ double cpu_seconds(const SimulatedChain& chain, int boundary, double cores) {
 }
 
 }  // namespace
+
+int largest_stage(const std::vector<double>& seconds_per_sample) {
+  constexpr double kMinDrop = 0.05;
+  const auto cost = [&](std::size_t s) {
+    return seconds_per_sample[s - 1] - seconds_per_sample[s];
+  };
+  const auto drop = [&](std::size_t s) { return cost(s) / seconds_per_sample[s - 1]; };
+  std::size_t largest = 1;
+  for (std::size_t s = 2; s < seconds_per_sample.size(); ++s) {
+    const bool both = drop(s) >= kMinDrop && drop(largest) >= kMinDrop;
+    if (both ? cost(s) > cost(largest) : drop(s) > drop(largest)) largest = s;
+  }
+  return static_cast<int>(largest);
+}
 
 const char* to_string(Pattern shape) noexcept {
   switch (shape) {

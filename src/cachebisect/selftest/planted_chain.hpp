@@ -32,7 +32,7 @@ struct Truth {
   std::vector<double> seconds_per_sample;  ///< by boundary 0..n
   std::vector<double> drops;               ///< by stage, 0-based
   double loss = 0;
-  int largest = 1;      ///< stage, 1-based
+  int largest = 1;      ///< stage, 1-based: see largest_stage()
   std::string planted;  ///< "lock", "copy", "cpu+wait", ...; empty if nothing is
   /// The cores are so busy that the law holds only to a few percent: enough to tell which stage is
   /// to blame, not to tell whether an interval is right.
@@ -41,6 +41,10 @@ struct Truth {
   std::vector<Interval> drop_intervals{};
   std::optional<Interval> loss_interval{};
 };
+
+/// The stage (1-based) with the most seconds per sample among those that drop throughput by 5% or
+/// more; if there is none, the one with the largest drop. `seconds_per_sample` by boundary.
+CACHEBISECT_INTERNAL_API int largest_stage(const std::vector<double>& seconds_per_sample);
 
 struct PlantedChain {
   std::uint64_t seed = 0;

@@ -30,7 +30,7 @@ Outcome outcome_of(const std::string& text) {
 namespace {
 
 constexpr double kSlack = 0.005;   ///< of true drops around min_drop
-constexpr double kAsLarge = 0.9;   ///< share of the largest drop that is as good an answer
+constexpr double kAsLarge = 0.9;   ///< share of the largest cost that is as good an answer
 constexpr double kAnomaly = 0.02;  ///< smallest speedup that an anomaly claims
 
 bool right_drop(const Report& report, const Truth& truth) {
@@ -39,7 +39,10 @@ bool right_drop(const Report& report, const Truth& truth) {
   if (named >= truth.drops.size() || truth.drops[named] < report.settings.min_drop - kSlack) {
     return false;
   }
-  if (truth.drops[named] >= kAsLarge * truth.drops[largest]) return true;
+  const auto cost = [&](std::size_t stage) {
+    return truth.seconds_per_sample[stage] - truth.seconds_per_sample[stage + 1];
+  };
+  if (cost(named) >= kAsLarge * cost(largest)) return true;
   const auto& ties = report.verdict.tied_with;
   return std::find(ties.begin(), ties.end(), report.stages[largest].name) != ties.end();
 }
@@ -91,7 +94,7 @@ void describe(const PlantedChain& planted, Score& out) {
   out.jitter = std::any_of(chain.stages.begin(), chain.stages.end(), [](const SimulatedStage& s) {
     return s.jitter.kind != Jitter::Kind::none && s.jitter.cv > 0;
   });
-  out.largest_drop = truth.drops[static_cast<std::size_t>(truth.largest) - 1];
+  out.largest_drop = *std::max_element(truth.drops.begin(), truth.drops.end());
   out.loss = truth.loss;
 }
 

@@ -44,9 +44,9 @@ struct Score {
   std::optional<double> block_cv;
 };
 
-/// A drop is right if it names the stage with the largest true drop, or one within 10% of it, or
-/// says that they are tied. Flat and spread are right by the true loss and drops, with a slack of
-/// half a percent around min_drop.
+/// A drop is right if it names the stage with the most seconds per sample, or one within 10% of it,
+/// or says that they are tied. Flat and spread are right by the true loss and drops, with a slack
+/// of half a percent around min_drop.
 CACHEBISECT_INTERNAL_API Score score(const Report& report, const PlantedChain& planted);
 
 /// A score as one line of JSON without the newline, and back. Unknown keys are ignored. Throws

@@ -199,15 +199,6 @@ TEST_CASE("a refill beyond the data set or the budget leaves the caches unchange
   CHECK(tight.cache.intact(1));
 }
 
-TEST_CASE("items of different sizes are reported") {
-  CHECK_FALSE(Filled({}).facts.sizes_vary);
-  const Pipeline pipeline = growing(64, 0);
-  const auto device = make_cpu_device();
-  Executor loader(pipeline, *device, {1, 2, false, {}});
-  BoundaryCache cache(pipeline, *device, pipeline.copy_options());
-  CHECK(cache.fill(loader, {}, {}).sizes_vary);
-}
-
 TEST_CASE("later samples larger than the first do not exceed the budget") {
   const Pipeline pipeline = growing(64, 24);
   const auto device = make_cpu_device();

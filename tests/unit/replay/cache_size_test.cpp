@@ -14,7 +14,6 @@ CacheNeeds ample() {
   CacheNeeds needs;
   needs.batch_size = 32;
   needs.data_set_samples = 1'000'000;
-  needs.largest_host_item_bytes = 1000;
   needs.host_bytes_per_sample = 3000;
   needs.host_budget_bytes = 1e12;
   return needs;
@@ -30,20 +29,17 @@ TEST_CASE("K is at least 64 samples in whole batches") {
   CHECK(choose_cache_size(needs).limited_by.empty());
 }
 
-TEST_CASE("K exceeds the caches of processor and device and the samples in flight") {
+TEST_CASE("K holds what is wanted and exceeds the samples in flight") {
   CacheNeeds needs = ample();
-  needs.llc_bytes = 320'000;
-  CHECK(choose_cache_size(needs).samples == 640);  // 2 LLC / item
-  needs.device_l2_bytes = 1'000'000;
-  needs.largest_device_item_bytes = 2000;
-  CHECK(choose_cache_size(needs).samples == 1024);  // 2 L2 / item = 1000, in batches of 32
+  needs.wanted_samples = 630;
+  CHECK(choose_cache_size(needs).samples == 640);
   needs.samples_in_flight = 2000;
   CHECK(choose_cache_size(needs).samples == 2080);  // 2000 + 2 batches = 2064, in batches
 }
 
 TEST_CASE("the limit of K is reported") {
   CacheNeeds needs = ample();
-  needs.llc_bytes = 64'000'000;
+  needs.wanted_samples = 128'000;
   SUBCASE("data set") {
     needs.data_set_samples = 100;
     CHECK(choose_cache_size(needs).samples == 96);
@@ -52,14 +48,6 @@ TEST_CASE("the limit of K is reported") {
   SUBCASE("data set below one batch") {
     needs.data_set_samples = 10;
     CHECK(choose_cache_size(needs).samples == 32);
-  }
-  SUBCASE("fill time") {
-    needs.seconds_per_sample = 0.01;
-    needs.fill_seconds = 3.2;
-    CHECK(choose_cache_size(needs).samples == 320);
-    CHECK(choose_cache_size(needs).limited_by == "fill time");
-    needs.seconds_per_sample = 10;  // never below the smallest useful number
-    CHECK(choose_cache_size(needs).samples == 64);
   }
   SUBCASE("host budget") {
     needs.host_budget_bytes = 3000.0 * 170;

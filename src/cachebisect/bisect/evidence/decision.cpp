@@ -27,7 +27,7 @@ namespace {
 /// Live must be measured for this long before it counts as free of stalls: twenty of the shortest
 /// blocks.
 constexpr double kLiveSeconds = 0.8;
-/// A rival span is opened if it seems to lose more than this share of the leader's drop.
+/// A rival span is opened if it costs more than this share of the leader's seconds.
 constexpr double kSpanToOpen = 0.6;
 
 std::optional<Decision> find_anomaly(const Findings& findings) {
@@ -43,10 +43,10 @@ std::optional<Decision> find_anomaly(const Findings& findings) {
 /// True if a rival can still be opened and seems to lose about as much as the leader: one of its
 /// stages may be the one to name.
 bool span_may_hold_more(const Findings& findings, const std::vector<int>& candidates) {
-  const double leading = findings.parts[*findings.leader].median_drop;
+  const double leading = findings.parts[*findings.leader].seconds;
   return std::any_of(findings.rivals.begin(), findings.rivals.end(), [&](std::size_t rival) {
     const Finding& part = findings.parts[rival];
-    return can_open(part.part, candidates) && part.seeming_drop > kSpanToOpen * leading;
+    return can_open(part.part, candidates) && part.seconds > kSpanToOpen * leading;
   });
 }
 
@@ -62,6 +62,7 @@ Decision decide(const Findings& findings, const std::vector<int>& candidates, do
   // A possible anomaly is worth waiting for: its small share of the error demands more rounds.
   const bool unsure = std::any_of(findings.parts.begin(), findings.parts.end(),
                                   [](const Finding& part) { return part.maybe_slower_cached; });
+  if (findings.challenger) return {};
   if (findings.leader && !can_open(findings.parts[*findings.leader].part, candidates) &&
       !span_may_hold_more(findings, candidates)) {
     return {VerdictKind::drop, findings.rivals.empty() && !unsure, findings.leader};

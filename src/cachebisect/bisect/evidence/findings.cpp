@@ -106,14 +106,100 @@ double max_mean_loss(const Findings& findings, const RoundTable& rounds) {
   return 1 - mean(ceiling) / mean(live) * std::exp(-kErrorsOfMean * error);
 }
 
-/// The part with the largest median drop among those certified above min_drop.
+/// How often the mean may be looked at, in effect: looks at growing numbers of rounds depend on
+/// each other.
+constexpr double kLooks = 20;
+
+/// The excess of a mean that symmetric noise reaches with probability `alpha`, whenever one looks.
+double excess_limit(double alpha) { return std::sqrt(2 * std::log(kLooks / alpha)); }
+
+/// A part that loses its time in stalls that most rounds do not meet: certified if they are so many
+/// and so one-sided that its mean is above the bar.
+void certify_by_mean(Finding& part, const RoundTable& rounds, double min_drop, double alpha) {
+  if (part.rounds == 0 || part.low > min_drop || part.drop <= part.median_drop) return;
+  const double limit = excess_limit(alpha);
+  const auto exceeds = [&](double drop) {
+    return excess_of_mean(rounds, part.part.from, part.part.to, drop_to_theta(drop)) > limit;
+  };
+  if (!exceeds(min_drop)) return;
+  double low = min_drop;
+  double high = std::min(part.drop, 0.999);
+  for (int i = 0; i < 20; ++i) (exceeds((low + high) / 2) ? low : high) = (low + high) / 2;
+  part.stalls = true;
+  part.low = low;
+  part.high = std::max(part.high, std::min(0.999, 2 * part.drop - low));
+}
+
+/// Seconds per sample that each part costs, in units of the ceiling's: of the medians, or of the
+/// means where these are certified.
+void set_seconds(std::vector<Finding>& parts, const RoundTable& rounds) {
+  const auto levels = boundary_levels(rounds);
+  const auto median_tau = [&](int k) {
+    return std::exp(levels.at(static_cast<std::size_t>(k)).value_or(0));
+  };
+  const double ceiling = rounds.tau(rounds.last());
+  for (Finding& finding : parts) {
+    const auto [from, to] = finding.part;
+    finding.seconds = median_tau(from) - median_tau(to);
+    if (finding.stalls) finding.seconds = (rounds.tau(from) - rounds.tau(to)) / ceiling;
+  }
+}
+
+/// The part that costs most seconds among those certified above min_drop.
 std::optional<std::size_t> find_leader(const std::vector<Finding>& parts, double min_drop) {
   std::optional<std::size_t> leader;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].low <= min_drop) continue;
-    if (!leader || parts[i].median_drop > parts[*leader].median_drop) leader = i;
+    if (!leader || parts[i].seconds > parts[*leader].seconds) leader = i;
   }
   return leader;
+}
+
+/// A part whose stalls would cost more than the leader if they went on.
+std::optional<std::size_t> find_challenger(const Findings& findings, const RoundTable& rounds) {
+  const double ceiling = rounds.tau(rounds.last());
+  double most = findings.parts[*findings.leader].seconds;
+  std::optional<std::size_t> challenger;
+  for (std::size_t i = 0; i < findings.parts.size(); ++i) {
+    const Finding& part = findings.parts[i];
+    if (i == findings.leader || !part.bursty || part.drop <= part.median_drop) continue;
+    const double seconds = (rounds.tau(part.part.from) - rounds.tau(part.part.to)) / ceiling;
+    if (seconds <= most) continue;
+    most = seconds;
+    challenger = i;
+  }
+  return challenger;
+}
+
+/// The drop below which a part costs less than the leader at its least.
+double bar_of(const Finding& part, const Findings& findings, const RoundTable& rounds,
+              double min_drop) {
+  if (!findings.leader) return min_drop;
+  const Finding& leader = findings.parts[*findings.leader];
+  const double slower_from = rounds.tau(leader.part.from) / rounds.tau(part.part.from);
+  return std::clamp(leader.low * slower_from, min_drop, 0.999);
+}
+
+/// Ends of the parts.
+std::vector<int> ends_of_parts(const Findings& findings, const RoundTable& rounds,
+                               const FindingsOptions& options) {
+  std::vector<int> ends = visited_boundaries(rounds, findings.min_visits);
+  std::erase_if(ends, [&](int k) {
+    return std::find(options.distorted.begin(), options.distorted.end(), k) !=
+           options.distorted.end();
+  });
+  return ends;
+}
+
+void exclude_parts(Findings& findings, PartEvidence& evidence, double min_drop) {
+  for (std::size_t i = 0; i < findings.parts.size(); ++i) {
+    Finding& part = findings.parts[i];
+    if (i == findings.leader) continue;
+    const double bar = bar_of(part, findings, evidence.rounds(), min_drop);
+    part.excluded =
+        part.seeming_drop < bar && evidence.cover(part.part).rejects_at_least(drop_to_theta(bar));
+    if (findings.leader && !part.excluded) findings.rivals.push_back(i);
+  }
 }
 
 }  // namespace
@@ -133,23 +219,20 @@ Findings assess(PartEvidence& evidence, const FindingsOptions& options) {
   findings.live_seconds = evidence.rounds().seconds(0);
   findings.min_visits = min_visits(findings.whole, options.min_drop);
   findings.max_mean_loss = max_mean_loss(findings, evidence.rounds());
-  const std::vector<int> boundaries = visited_boundaries(evidence.rounds(), findings.min_visits);
-  for (std::size_t i = 1; i < boundaries.size(); ++i) {
-    Finding part = find({boundaries[i - 1], boundaries[i]}, evidence, options);
+  const std::vector<int> ends = ends_of_parts(findings, evidence.rounds(), options);
+  for (std::size_t i = 1; i < ends.size(); ++i) {
+    const Part place{ends[i - 1], ends[i]};
+    Finding part = find(place, evidence, options);
     part.seeming_drop = findings.min_visits > 1 ? seeming_in_noise(part, evidence.rounds())
                                                 : std::max(part.drop, part.median_drop);
+    certify_by_mean(part, evidence.rounds(), options.min_drop,
+                    (1 - options.confidence) * evidence.weight(place));
     findings.parts.push_back(part);
   }
+  set_seconds(findings.parts, evidence.rounds());
   findings.leader = find_leader(findings.parts, options.min_drop);
-  findings.bar = options.min_drop;
-  if (findings.leader) findings.bar = std::max(findings.bar, findings.parts[*findings.leader].low);
-  for (std::size_t i = 0; i < findings.parts.size(); ++i) {
-    Finding& part = findings.parts[i];
-    if (i == findings.leader) continue;
-    part.excluded = part.seeming_drop < findings.bar &&
-                    evidence.cover(part.part).rejects_at_least(drop_to_theta(findings.bar));
-    if (findings.leader && !part.excluded) findings.rivals.push_back(i);
-  }
+  if (findings.leader) findings.challenger = find_challenger(findings, evidence.rounds());
+  exclude_parts(findings, evidence, options.min_drop);
   return findings;
 }
 

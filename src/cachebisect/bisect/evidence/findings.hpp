@@ -14,13 +14,16 @@ struct CACHEBISECT_INTERNAL_API Finding {
   Part part;
   std::size_t rounds = 0;
   double drop = 0;                   ///< from the means, RoundTable::tau()
-  double median_drop = 0;            ///< over the rounds; used to rank, as no single stall moves it
+  double median_drop = 0;            ///< over the rounds: no single stall moves it
   double low = 0;                    ///< of the interval; -infinity while unbounded
   double high = 1;                   ///< of the interval; 1 while unbounded
+  double seconds = 0;                ///< lost per sample, in units of the ceiling's; used to rank
   bool bursty = false;               ///< the mean lies outside the interval of the centre
+  bool stalls = false;               ///< certified by the mean: lost in rare stalls
   bool slower_cached = false;        ///< certified: slower from the cache than live, by over 2%
   bool maybe_slower_cached = false;  ///< not certified, but close enough to wait for
-  /// Certified to lie below Findings::bar, and its mean does not contradict that.
+  /// Certified to lie below min_drop or to cost less than the leader, and its mean does not
+  /// contradict that.
   bool excluded = false;
   /// The larger of mean and median; on a noisy machine, the mean only if it stands out from the
   /// noise.
@@ -34,10 +37,11 @@ struct CACHEBISECT_INTERNAL_API Finding {
 struct Findings {
   std::vector<Finding> parts;  ///< cover the chain from boundary 0 to n without gaps
   Finding whole;
-  /// Index in parts: the largest median drop among those certified above min_drop.
+  /// Index in parts: the most seconds per sample among those certified above min_drop.
   std::optional<std::size_t> leader;
-  std::vector<std::size_t> rivals;  ///< parts whose drop may be as large as the leader's
-  double bar = 0;  ///< parts are excluded below this drop: min_drop, or the leader's low if larger
+  /// Index in parts: loses more than the leader by the mean, in stalls too few to certify it.
+  std::optional<std::size_t> challenger;
+  std::vector<std::size_t> rivals;  ///< parts that may cost as many seconds as the leader
   /// Rounds that must visit a boundary before what they show stands out from the noise. Parts begin
   /// and end at such boundaries only.
   int min_visits = 1;
@@ -50,7 +54,10 @@ struct Findings {
 struct FindingsOptions {
   double min_drop = 0.05;
   int workers = 0;
+  double confidence = 0.99;
   std::vector<double> serve_seconds;  ///< per sample, by boundary (rho_k); may be empty
+  /// Boundaries whose replay differs from live (ReplayFidelity): no part ends there.
+  std::vector<int> distorted;
 };
 
 /// Assesses the whole chain and each part between visited boundaries. Needs at least one committed

@@ -25,14 +25,15 @@ int busiest_stage(const std::vector<BlockRecord>& records) {
 
 std::vector<int> stages_to_free(const VerdictState& state,
                                 const std::vector<BlockRecord>& records) {
-  const auto& [findings, decision] = state;
+  const Findings& findings = state.findings;
+  const Decision& decision = state.decision;
   std::vector<int> stages;
   const auto want = [&](int stage) {
     const bool known = std::find(stages.begin(), stages.end(), stage) != stages.end();
     if (stage > 0 && !known && stages.size() < kMaxFree) stages.push_back(stage);
   };
-  const auto want_part = [&, &parts = findings.parts](std::size_t part) {
-    if (parts[part].part.single()) want(parts[part].part.to);
+  const auto want_part = [&](std::size_t part) {
+    if (findings.parts[part].part.single()) want(findings.parts[part].part.to);
   };
   // Freeing a stage cannot win back an anomaly.
   if (decision.kind != VerdictKind::drop && decision.kind != VerdictKind::spread) return stages;

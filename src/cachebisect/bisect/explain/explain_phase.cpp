@@ -89,6 +89,7 @@ void ExplainPhase::check_cache(const VerdictState& state,
   if (!boundary || !replayer_->supports({.boundary = *boundary})) return;
   BlockRunner& blocks = runner_->blocks();
   if (!can_afford_larger_cache(measured_->cache, blocks.left())) return;
+  blocks.set_fresh_samples(0);
   const double before = blocks.clock();
   const std::uint64_t samples = measured_->cache.samples;
   const bool filled = replayer_->refill(2 * samples, options_->stop).has_value();

@@ -36,6 +36,14 @@ double BlockRunner::exclude_since(double clock) {
 void BlockRunner::begin_round(int round) {
   round_ = round;
   replayer_->begin_round();
+  if (round < 0 || fresh_samples_ == 0) return;
+  const double before = replayer_->clock();
+  if (replayer_->freshen(fresh_samples_, options_->stop)) {
+    ++fills_;
+  } else {
+    fresh_samples_ = 0;
+  }
+  refill_seconds_ += exclude_since(before);
 }
 
 BlockResult BlockRunner::run(const Arm& arm, int warmup_steps, int steps) {

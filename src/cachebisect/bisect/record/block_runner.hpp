@@ -31,10 +31,17 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   double exclude_since(double clock);
   [[nodiscard]] double clock() const { return replayer_->clock(); }
 
+  /// From now on each round, but for pilots (-1), begins with so many fresh samples in the caches;
+  /// 0: they stay.
+  void set_fresh_samples(std::uint64_t samples) noexcept { fresh_samples_ = samples; }
+  /// Throws as Replayer::freshen does.
   void begin_round(int round);
-  /// Repeats a block until it is not void. Throws what the replayer throws, Error(interrupted) on a
-  /// stop, and Error(data) if many blocks in a row are void or a block has no samples or no
-  /// duration.
+  /// How often the caches were filled, and the seconds that filling them again took; not measuring.
+  [[nodiscard]] int fills() const noexcept { return fills_; }
+  [[nodiscard]] double refill_seconds() const noexcept { return refill_seconds_; }
+  /// Runs a block until it is not void. Throws what the replayer throws, Error(interrupted) on a
+  /// stop, and Error(data) when the process is suspended in many blocks in a row or a block has no
+  /// samples or no duration.
   BlockResult run(const Arm& arm, int warmup_steps, int steps);
 
   void set_phase(std::string phase) { phase_ = std::move(phase); }
@@ -50,6 +57,9 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   double started_ = 0;
   double excluded_seconds_ = 0;
   int round_ = -1;
+  std::uint64_t fresh_samples_ = 0;
+  int fills_ = 1;
+  double refill_seconds_ = 0;
   bool started_once_ = false;
   std::string phase_ = "pilot";
   std::string best_;

@@ -23,8 +23,7 @@ struct VerdictRounds {
   std::vector<int> suspects;             ///< stages (1-based) that the pilot suspected
   double round_seconds = 0;              ///< expected length of one more round
   std::optional<double> certified_after_seconds;
-  double seconds = 0;         ///< of the budget, used when they ended
-  double refill_seconds = 0;  ///< spent on refilling the caches; not counted in the budget
+  double seconds = 0;  ///< of the budget, used when they ended
 };
 
 /// The same boundary served from K and from 2K samples.
@@ -62,6 +61,8 @@ struct Measurements {
   CacheFacts cache;
   double prepare_seconds = 0;    ///< before the caches were filled
   double measure_seconds = 0;    ///< of the budget, used by all rounds
+  double refill_seconds = 0;     ///< spent on filling the caches again; not measuring
+  int cache_fills = 1;           ///< each with other samples
   bool verdict_reached = false;  ///< the verdict's rounds have ended
   VerdictRounds verdict;
   ExplainRounds explain;

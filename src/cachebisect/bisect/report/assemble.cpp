@@ -10,7 +10,7 @@ namespace {
 Timing timing_of(const Measurements& measured) {
   Timing timing;
   timing.prepare_seconds = measured.prepare_seconds;
-  timing.cache_seconds = measured.cache.seconds + measured.verdict.refill_seconds;
+  timing.cache_seconds = measured.cache.seconds + measured.refill_seconds;
   if (measured.explain.caches) timing.cache_seconds += measured.explain.caches->fill_seconds;
   timing.measure_seconds = measured.measure_seconds;
   if (measured.verdict_reached) {

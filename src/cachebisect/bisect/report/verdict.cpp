@@ -11,6 +11,8 @@ namespace {
 /// The cost model is believed if it misses live by no more than this.
 constexpr double kTrusted = 0.10;
 constexpr double kWorthSaying = 1.03;
+/// Of a span's live time: what one stage must take for the span's loss to be its own.
+constexpr double kMostOfSpan = 0.7;
 
 /// The question that a verdict waits for: the whole loss while it is not above min_drop, then the
 /// largest part.
@@ -58,13 +60,35 @@ void add_needed(Verdict& verdict, const Measurements& measured, const Findings& 
       Needed{more, measured.measure_seconds + round * static_cast<double>(more - verdict.rounds)};
 }
 
+/// The stage that the time of a span belongs to although replay cannot take the span apart: it
+/// remembers samples, and live it takes most of the span's time.
+std::optional<int> stage_behind(const VerdictState& state, const Part& span) {
+  double whole = 0;
+  for (int s = span.from; s < span.to; ++s) {
+    if (static_cast<std::size_t>(s) < state.live_seconds.size()) {
+      whole += state.live_seconds[static_cast<std::size_t>(s)];
+    }
+  }
+  for (const Distortion& distortion : state.distortions) {
+    const bool inside = distortion.boundary > span.from && distortion.stage <= span.to;
+    const double live = state.live_seconds.at(static_cast<std::size_t>(distortion.stage) - 1);
+    if (inside && distortion.share > 0 && live > kMostOfSpan * whole) return distortion.stage;
+  }
+  return std::nullopt;
+}
+
 void name_parts(Verdict& verdict, const ChainDescription& chain, const VerdictState& state) {
-  const auto& [findings, decision] = state;
+  const Findings& findings = state.findings;
+  const Decision& decision = state.decision;
   const bool names = verdict.kind == VerdictKind::drop || verdict.kind == VerdictKind::anomaly;
   if (names && decision.part) {
     const Finding& finding = findings.parts[*decision.part];
     verdict.stage = part_name(chain, finding.part);
     verdict.stage_index = finding.part.from + 1;
+    if (const auto stage = stage_behind(state, finding.part)) {
+      verdict.stage = chain.stages.at(static_cast<std::size_t>(*stage) - 1).name;
+      verdict.stage_index = *stage;
+    }
     verdict.drop = {finding.drop, finding.interval()};
   }
   if (verdict.kind == VerdictKind::drop) {

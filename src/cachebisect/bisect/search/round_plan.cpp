@@ -64,6 +64,7 @@ std::vector<RoundPlan::PartLoss> RoundPlan::part_losses() const {
   std::vector<PartLoss> parts;
   const auto level = [&](int k) -> std::optional<double> {
     if (measured_[at(k)]) return measured_[at(k)];
+    if (std::find(avoided_.begin(), avoided_.end(), k) != avoided_.end()) return std::nullopt;
     if (noisy() || !piloted(k) || !piloted(options_.stages)) return std::nullopt;
     return std::log(step_seconds_[at(k)] / step_seconds_.back());
   };
@@ -133,6 +134,13 @@ std::optional<int> RoundPlan::to_pilot() const {
   return largest == nullptr ? std::nullopt : std::optional(split(largest->part));
 }
 
+void RoundPlan::avoid(int boundary) {
+  const bool end = boundary == 0 || boundary == options_.stages;
+  if (options_.all || end || std::erase(options_.candidates, boundary) == 0) return;
+  avoided_.push_back(boundary);
+  std::erase(opened_, boundary);
+}
+
 void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   for (const int k : visited_boundaries(rounds)) {
     usual_seconds_[at(k)] = median(rounds.block_taus(k)) * options_.batch_size;
@@ -149,6 +157,7 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   for (int k = 1; k < options_.stages; ++k) {
     if (rounds.visits(k) < min_visits_) measured_[at(k)].reset();
   }
+  for (const int k : avoided_) measured_[at(k)].reset();
   std::erase_if(opened_, [&](int k) { return measured_[at(k)].has_value(); });
   survey_rounds_ = rounds.rounds();
   for (const int k : options_.candidates) {

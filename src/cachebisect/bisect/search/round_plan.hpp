@@ -2,6 +2,7 @@
 // the law's prior and the evidence so far.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -53,6 +54,8 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] int steps(int boundary) const;
   /// Timed steps of a block whose steps take so many seconds; 0: not known.
   [[nodiscard]] int steps_for(double step_seconds) const;
+  /// The most samples that a block of the live pipeline takes, untimed ones included.
+  [[nodiscard]] std::uint64_t samples_of_live_block() const;
   /// Of the pilot; 0 without one.
   [[nodiscard]] double step_seconds(int boundary) const { return step_seconds_.at(at(boundary)); }
   [[nodiscard]] double block_seconds(int boundary) const;
@@ -64,6 +67,8 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] std::optional<int> to_pilot() const;
   /// Takes what the rounds showed; boundaries() are then those of the next round.
   void update(const Findings& findings, const RoundTable& rounds);
+  /// A boundary that tells nothing: it is visited no more, unless the user named it.
+  void avoid(int boundary);
   /// Chooses boundaries() by the pilot alone, before the first round.
   void choose();
   [[nodiscard]] const std::vector<int>& boundaries() const noexcept { return boundaries_; }
@@ -104,6 +109,7 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   RoundPlanOptions options_;
   int warmup_ = 2;
   double pilot_seconds_ = 0;
+  std::vector<int> avoided_;
   std::vector<double> step_seconds_;   ///< by boundary; 0: no pilot
   std::vector<double> usual_seconds_;  ///< of a step in the rounds, by boundary; 0: not visited
   std::vector<double> prior_;          ///< log seconds by boundary; may be empty

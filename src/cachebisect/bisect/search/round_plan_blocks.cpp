@@ -64,6 +64,12 @@ PlannedBlock RoundPlan::block(int boundary) const {
   return block({.boundary = boundary}, step_seconds(boundary));
 }
 
+std::uint64_t RoundPlan::samples_of_live_block() const {
+  const WarmupRange warmup = warmup_range(0);
+  const int batches = warmup.min + warmup.choices - 1 + steps(0);
+  return static_cast<std::uint64_t>(batches * options_.batch_size);
+}
+
 double RoundPlan::block_seconds(const Arm& arm, double step_seconds) const {
   return (warmup(arm.boundary) + steps_for(step_seconds)) * step_seconds;
 }

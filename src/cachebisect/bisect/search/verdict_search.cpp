@@ -11,7 +11,6 @@ namespace cachebisect {
 namespace {
 
 constexpr double kMachineSeconds = 0.5;  ///< between two readings of the machine
-constexpr std::size_t kRoundsPerFill = 8;
 constexpr double kRoundsToCertify = 12;
 
 /// Until when a tie may be resolved after the first certificate. Seconds.
@@ -23,13 +22,32 @@ bool time_to_check(std::size_t rounds) {
   return rounds % every == 0;
 }
 
-VerdictState judge(const Measurements& measured, PartEvidence& evidence) {
-  const FindingsOptions options{
-      measured.settings.min_drop, measured.chain.workers,
-      serving_cost(measured.chain, measured.cache, measured.verdict.table)};
+ReplayFidelity fidelity_of(const Measurements& measured) {
+  return {measured.chain,
+          {measured.settings.confidence, measured.usable_cpus(), measured.cache.item_bytes}};
+}
+
+VerdictState judge(const Measurements& measured, PartEvidence& evidence, ReplayFidelity& fidelity) {
+  fidelity.update(measured.blocks);
   VerdictState state;
+  state.distortions = fidelity.distortions();
+  state.live_seconds = fidelity.live_seconds();
+  FindingsOptions options;
+  options.min_drop = measured.settings.min_drop;
+  options.workers = measured.chain.workers;
+  options.confidence = measured.settings.confidence;
+  options.serve_seconds = serving_cost(measured.chain, measured.cache, measured.verdict.table);
+  std::vector<int> candidates = measured.verdict.candidates;
+  bool likely = false;
+  for (const Distortion& distortion : state.distortions) {
+    options.distorted.push_back(distortion.boundary);
+    std::erase(candidates, distortion.boundary);
+    likely = likely || !distortion.certified;
+  }
   state.findings = assess(evidence, options);
-  state.decision = decide(state.findings, measured.verdict.candidates, measured.settings.min_drop);
+  state.decision = decide(state.findings, candidates, measured.settings.min_drop);
+  // A difference that is only likely is worth waiting for.
+  if (likely && state.decision.kind != VerdictKind::flat) state.decision.settled = false;
   return state;
 }
 
@@ -55,7 +73,8 @@ bool any_measured(const RoundTable& rounds, const std::vector<int>& stages) {
 VerdictState judge(const Measurements& measured) {
   PartEvidence evidence(measured.verdict.table, measured.settings.confidence,
                         measured.verdict.suspects);
-  return judge(measured, evidence);
+  ReplayFidelity fidelity = fidelity_of(measured);
+  return judge(measured, evidence, fidelity);
 }
 
 VerdictSearch::VerdictSearch(Replayer& replayer, RoundRunner& runner, RoundPlan& plan,
@@ -76,6 +95,7 @@ void VerdictSearch::run(RandomStream& random, const std::function<void()>& after
   Pilot pilot(blocks, *plan_, measured_->chain);
   pilot.ends();
   explore(pilot);
+  blocks.set_fresh_samples(std::max(measured_->cache.samples, plan_->samples_of_live_block()));
   blocks.set_expected(blocks.elapsed() + kRoundsToCertify * plan_->round_seconds());
   blocks.set_phase("measure");
   while (round(random)) {
@@ -83,6 +103,7 @@ void VerdictSearch::run(RandomStream& random, const std::function<void()>& after
     check_evidence();
     if (finished()) return;
     after_check();
+    avoid_distorted();
     plan_->update(state_.findings, rounds());
     explore(pilot);
   }
@@ -118,15 +139,10 @@ void VerdictSearch::name_suspects() {
   evidence_.reset();
 }
 
-/// Items that differ in size differ in cost: no small set of them stands for all.
-void VerdictSearch::refill_if_due() {
-  const std::size_t done = rounds().rounds();
-  const bool due = done > 0 && done % kRoundsPerFill == 0;
-  if (!may_refill_ || !measured_->cache.sizes_vary || !due) return;
-  const double before = replayer_->clock();
-  // If the replayer cannot refill now, it cannot later.
-  may_refill_ = replayer_->refill(0, options_->stop).has_value();
-  measured_->verdict.refill_seconds += runner_->blocks().exclude_since(before);
+void VerdictSearch::avoid_distorted() {
+  for (const Distortion& distortion : state_.distortions) {
+    if (distortion.certified) plan_->avoid(distortion.boundary);
+  }
 }
 
 /// False, with no round or a partial one discarded, when the budget has ended.
@@ -135,7 +151,6 @@ bool VerdictSearch::round(RandomStream& random) {
   const std::size_t done = rounds().rounds();
   if (blocks.left() <= 0) return false;
   if (done > 0 && plan_->round_seconds() > blocks.left()) return false;
-  refill_if_due();
   PlannedRound round{.number = static_cast<int>(done),
                      .blocks = {},
                      .until = blocks.budget(),
@@ -158,7 +173,8 @@ void VerdictSearch::check_evidence() {
   if (!evidence_) {
     evidence_.emplace(rounds(), measured_->settings.confidence, measured_->verdict.suspects);
   }
-  state_ = judge(*measured_, *evidence_);
+  if (!fidelity_) fidelity_.emplace(fidelity_of(*measured_));
+  state_ = judge(*measured_, *evidence_, *fidelity_);
   std::optional<double>& certified_after = measured_->verdict.certified_after_seconds;
   if (!state_.decision.certified()) certified_after.reset();
   if (state_.decision.certified() && !certified_after) {

@@ -11,6 +11,7 @@
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/evidence/decision.hpp"
 #include "cachebisect/bisect/evidence/findings.hpp"
+#include "cachebisect/bisect/evidence/replay_fidelity.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
 #include "cachebisect/bisect/record/round_runner.hpp"
 #include "cachebisect/bisect/search/pilot.hpp"
@@ -22,6 +23,10 @@ namespace cachebisect {
 /// What the rounds of a verdict show so far. A function of the measurements alone: the search and
 /// the analysis of its result agree.
 struct VerdictState {
+  /// Boundaries whose replay differs from live, by the blocks of all phases.
+  std::vector<Distortion> distortions;
+  /// What each stage's own work takes live: seconds per sample; empty without probes.
+  std::vector<double> live_seconds;
   Findings findings;
   Decision decision;
 };
@@ -51,7 +56,7 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   void explore(Pilot& pilot);
   void name_suspects();
   bool round(RandomStream& random);
-  void refill_if_due();
+  void avoid_distorted();
   void check_evidence();
   [[nodiscard]] bool finished() const;
   [[nodiscard]] RoundTable& rounds() noexcept { return measured_->verdict.table; }
@@ -62,11 +67,11 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   const BisectOptions* options_;
   Measurements* measured_;
   RoundArms arms_;
+  std::optional<ReplayFidelity> fidelity_;
   std::optional<PartEvidence> evidence_;
   VerdictState state_;
   MachineWatch machine_;
   std::optional<double> machine_read_at_;
-  bool may_refill_ = true;
 };
 
 }  // namespace cachebisect

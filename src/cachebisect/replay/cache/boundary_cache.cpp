@@ -13,12 +13,6 @@
 namespace cachebisect {
 namespace {
 
-double llc_for_workers(const MachineInfo& machine) {
-  constexpr double mib = 1024.0 * 1024.0;
-  const double by_cores = 2 * mib * machine.usable_cpus + 32 * mib;
-  return machine.llc_bytes ? std::min(*machine.llc_bytes, by_cores) : by_cores;
-}
-
 bool is_interruption(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
@@ -48,9 +42,11 @@ struct BoundaryCache::State {
   /// Whether the budgets hold `count` samples in addition to `kept`, by the size of the present
   /// ones.
   [[nodiscard]] bool budgets_hold(std::uint64_t count, std::uint64_t kept) const;
+  [[nodiscard]] CacheSamples next_samples(std::uint64_t count);
   void fill_chosen(Executor& loader, const std::stop_token& stop);
-  [[nodiscard]] bool replace(std::vector<SampleIndex> indices, Executor& loader,
+  [[nodiscard]] bool replace(const CacheSamples& samples, Executor& loader,
                              const std::stop_token& stop);
+  void remember_all();
   [[nodiscard]] CacheFacts facts(double began);
 
   const Pipeline& pipeline;
@@ -61,7 +57,8 @@ struct BoundaryCache::State {
   double sample_bytes = 0;  ///< limit of the cached samples; batches take the rest
   CacheSize chosen;
   ContentSizes sizes;
-  std::uint64_t next = 0;  ///< position in the first epoch where the next filling begins
+  std::uint64_t next = 0;   ///< position in the first epoch where the next filling begins
+  std::uint64_t fills = 0;  ///< begun so far; the epoch of the next filling
 };
 
 CacheNeeds BoundaryCache::State::needs(const ItemSizes& probed, const Executor& loader,
@@ -71,13 +68,9 @@ CacheNeeds BoundaryCache::State::needs(const ItemSizes& probed, const Executor& 
   CacheNeeds needs;
   needs.batch_size = pipeline.batch_size();
   needs.data_set_samples = pipeline.samples();
-  needs.llc_bytes = llc_for_workers(machine);
   needs.samples_in_flight = batch * loader.slots();
-  needs.seconds_per_sample = probed.seconds_per_sample;
   for (std::size_t b = 1; b <= pipeline.stages().size(); ++b) {
     const bool on_host = pipeline.held(b) == Held::host;
-    double& largest = on_host ? needs.largest_host_item_bytes : needs.largest_device_item_bytes;
-    largest = std::max(largest, probed.bytes[b]);
     // Memory of the cpu device is the host's; the emulated device takes no memory.
     double& sum = on_host || device.kind() == DeviceKind::cpu ? needs.host_bytes_per_sample
                                                               : needs.device_bytes_per_sample;
@@ -94,7 +87,6 @@ CacheNeeds BoundaryCache::State::needs(const ItemSizes& probed, const Executor& 
     if (!needs.device_budget_bytes && info.free_bytes) {
       needs.device_budget_bytes = 0.1 * static_cast<double>(*info.free_bytes);
     }
-    if (info.l2_bytes) needs.device_l2_bytes = static_cast<double>(*info.l2_bytes);
   } else {
     needs.device_budget_bytes = budget.device_bytes;
   }
@@ -109,13 +101,21 @@ double BoundaryCache::State::sample_limit(const ItemSizes& probed) const {
          std::max(limits.host_bytes_per_sample, 1.0);
 }
 
+/// The samples of the next filling; the one after it begins behind them.
+CacheSamples BoundaryCache::State::next_samples(std::uint64_t count) {
+  CacheSamples samples{first_indices(pipeline, count, next), fills++};
+  next = (next + count) % pipeline.samples();
+  return samples;
+}
+
+void BoundaryCache::State::remember_all() {
+  for (std::size_t b = 1; b <= pipeline.stages().size(); ++b) contents->remember(b);
+}
+
 /// Reduces the number of samples if they are larger than the ones that were probed.
 void BoundaryCache::State::fill_chosen(Executor& loader, const std::stop_token& stop) {
   constexpr double fewer = 0.8;
-  for (;;) {
-    if (contents->fill(first_indices(pipeline, chosen.samples, 0), loader, stop, sample_bytes))
-      break;
-    contents = empty();
+  while (!contents->fill(next_samples(chosen.samples), loader, stop, sample_bytes)) {
     const std::uint64_t batches = chosen.samples / batch();
     if (batches <= 1) {
       throw Error(ErrorKind::usage,
@@ -128,12 +128,11 @@ void BoundaryCache::State::fill_chosen(Executor& loader, const std::stop_token& 
     chosen.samples = std::max<std::uint64_t>(1, kept) * batch();
     chosen.limited_by = "host budget";
   }
-  next = chosen.samples;
 }
 
 bool BoundaryCache::State::has_new_samples(std::uint64_t count) const {
   return count <= pipeline.samples() &&
-         (count > contents->indices().size() || pipeline.samples() >= count + batch());
+         (count > contents->cached().indices.size() || pipeline.samples() >= count + batch());
 }
 
 bool BoundaryCache::State::budgets_hold(std::uint64_t count, std::uint64_t kept) const {
@@ -141,35 +140,33 @@ bool BoundaryCache::State::budgets_hold(std::uint64_t count, std::uint64_t kept)
   const double host = sizes.bytes_host + (on_host ? sizes.bytes_device : 0);
   const double device_bytes = on_host ? 0 : sizes.bytes_device;
   const double times =
-      static_cast<double>(count + kept) / static_cast<double>(contents->indices().size());
+      static_cast<double>(count + kept) / static_cast<double>(contents->cached().indices.size());
   if (host * times > limits.host_budget_bytes) return false;
   // The emulated device takes no memory.
   return device.kind() == DeviceKind::emulated || !limits.device_budget_bytes ||
          device_bytes * times <= *limits.device_budget_bytes;
 }
 
-/// True if `indices` are now cached; false, with the caches as before, if they took too much.
-bool BoundaryCache::State::replace(std::vector<SampleIndex> indices, Executor& loader,
+/// True if `samples` are now cached; false, with the caches as before, if they took too much.
+bool BoundaryCache::State::replace(const CacheSamples& samples, Executor& loader,
                                    const std::stop_token& stop) {
-  const std::uint64_t kept = contents->indices().size();
+  const CacheSamples before = contents->cached();
   std::unique_ptr<CacheContents> fresh = empty();
-  if (budgets_hold(indices.size(), kept)) {
-    if (!fresh->fill(std::move(indices), loader, stop, sample_bytes)) return false;
+  if (budgets_hold(samples.indices.size(), before.indices.size())) {
+    if (!fresh->fill(samples, loader, stop, sample_bytes)) return false;
     contents = std::move(fresh);
     return true;
   }
-  const auto present = contents->indices();
-  std::vector<SampleIndex> before(present.begin(), present.end());
   contents = std::move(fresh);  // frees the present contents first
   std::exception_ptr failure;
   try {
-    if (contents->fill(std::move(indices), loader, stop, sample_bytes)) return true;
+    if (contents->fill(samples, loader, stop, sample_bytes)) return true;
   } catch (...) {
     failure = std::current_exception();
   }
   contents = empty();
   if (!failure || !is_interruption(failure)) {
-    if (!contents->fill(std::move(before), loader, stop)) contents = empty();
+    if (!contents->fill(before, loader, stop)) contents = empty();
   }
   if (failure) std::rethrow_exception(failure);
   return false;
@@ -178,13 +175,12 @@ bool BoundaryCache::State::replace(std::vector<SampleIndex> indices, Executor& l
 CacheFacts BoundaryCache::State::facts(double began) {
   sizes = contents->sizes();
   CacheFacts facts;
-  facts.samples = contents->indices().size();
+  facts.samples = contents->cached().indices.size();
   facts.limited_by = chosen.limited_by;
   facts.bytes_host = sizes.bytes_host;
   facts.bytes_device = sizes.bytes_device;
   facts.item_bytes = sizes.item_bytes;
   facts.serve_seconds_per_sample = sizes.serve_seconds_per_sample;
-  facts.sizes_vary = sizes.vary;
   facts.seconds = monotonic_seconds() - began;
   return facts;
 }
@@ -205,7 +201,10 @@ CacheFacts BoundaryCache::fill(Executor& loader, const CacheBudget& budget,
   s.limits = s.needs(sizes, loader, budget);
   s.sample_bytes = s.sample_limit(sizes);
   s.chosen = choose_cache_size(s.limits);
+  s.next = 0;
+  s.fills = 0;
   s.fill_chosen(loader, stop);
+  s.remember_all();
   return s.facts(began);
 }
 
@@ -217,17 +216,30 @@ std::optional<CacheFacts> BoundaryCache::refill(Executor& loader, std::uint64_t 
   const std::uint64_t wanted = samples == 0 ? this->samples() : samples;
   const std::uint64_t count = (wanted + s.batch() - 1) / s.batch() * s.batch();
   if (!s.has_new_samples(count) || !s.budgets_hold(count, 0)) return std::nullopt;
-  if (!s.replace(first_indices(s.pipeline, count, s.next), loader, stop)) return std::nullopt;
-  s.next = (s.next + count) % s.pipeline.samples();
-  return s.facts(began);
+  const std::uint64_t before = s.next;
+  const bool replaced = s.replace(s.next_samples(count), loader, stop);
+  s.remember_all();
+  if (replaced) return s.facts(began);
+  s.next = before;
+  return std::nullopt;
+}
+
+void BoundaryCache::freshen(Executor& loader, std::uint64_t samples, const std::stop_token& stop) {
+  State& s = *state_;
+  CacheNeeds needs = s.limits;
+  needs.wanted_samples = static_cast<double>(samples);
+  s.chosen = choose_cache_size(needs);
+  s.fill_chosen(loader, stop);
 }
 
 bool BoundaryCache::filled() const noexcept { return state_->contents->filled(); }
 
-std::uint64_t BoundaryCache::samples() const noexcept { return state_->contents->indices().size(); }
+std::uint64_t BoundaryCache::samples() const noexcept {
+  return state_->contents->cached().indices.size();
+}
 
 std::span<const SampleIndex> BoundaryCache::indices() const noexcept {
-  return state_->contents->indices();
+  return state_->contents->cached().indices;
 }
 
 HostCacheView BoundaryCache::host(std::size_t boundary) const {
@@ -237,6 +249,10 @@ HostCacheView BoundaryCache::host(std::size_t boundary) const {
 std::span<const DeviceBatch> BoundaryCache::device(std::size_t boundary) const {
   return state_->contents->device(boundary);
 }
+
+std::uint64_t BoundaryCache::epoch() const noexcept { return state_->contents->cached().epoch; }
+
+void BoundaryCache::remember(std::size_t boundary) { state_->contents->remember(boundary); }
 
 bool BoundaryCache::intact(std::size_t boundary) const {
   return state_->contents->intact(boundary);

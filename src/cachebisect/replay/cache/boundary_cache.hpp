@@ -39,7 +39,14 @@ class CACHEBISECT_INTERNAL_API BoundaryCache {
   std::optional<CacheFacts> refill(Executor& loader, std::uint64_t samples,
                                    const std::stop_token& stop);
 
+  /// Replaces the cached samples by about `samples` of those that follow, as far as data set and
+  /// budgets allow, with new random draws. Uses the same memory again, so that nothing is cached
+  /// after an error. Throws as fill().
+  void freshen(Executor& loader, std::uint64_t samples, const std::stop_token& stop);
+
   [[nodiscard]] bool filled() const noexcept;
+  /// In the keys of the random draws of the cached samples.
+  [[nodiscard]] std::uint64_t epoch() const noexcept;
   /// K; whole batches.
   [[nodiscard]] std::uint64_t samples() const noexcept;
   /// The K samples, in the order of the caches.
@@ -48,8 +55,10 @@ class CACHEBISECT_INTERNAL_API BoundaryCache {
   [[nodiscard]] HostCacheView host(std::size_t boundary) const;
   /// Of a boundary held on the device.
   [[nodiscard]] std::span<const DeviceBatch> device(std::size_t boundary) const;
-  /// True if the cache of `boundary` is unchanged since it was filled; device memory that the host
-  /// cannot read counts as unchanged.
+  void remember(std::size_t boundary);
+  /// True if the cache of `boundary` is unchanged since it was remembered; fill() and refill()
+  /// remember all boundaries, freshen() none. Device memory that the host cannot read counts as
+  /// unchanged, and so does what was not remembered.
   [[nodiscard]] bool intact(std::size_t boundary) const;
 
  private:

@@ -12,8 +12,6 @@
 namespace cachebisect {
 namespace {
 
-constexpr double kVaries = 0.01;
-
 void store_sample(const Sample& from, Sample& to, HostArena& arena) {
   to.set_index(from.index());
   to.set_origin(from.origin());
@@ -44,50 +42,30 @@ double serving_seconds(std::span<const Sample> samples) {
   return (monotonic_seconds() - begin) / static_cast<double>(samples.size());
 }
 
-/// Sizes in bytes of the items of one boundary.
-class ItemBytes {
- public:
-  void add(std::size_t bytes) {
-    const auto value = static_cast<double>(bytes);
-    min_ = count_ == 0 ? value : std::min(min_, value);
-    max_ = std::max(max_, value);
-    sum_ += value;
-    ++count_;
-  }
-  [[nodiscard]] double sum() const { return sum_; }
-  [[nodiscard]] bool vary() const {
-    return count_ > 0 && max_ - min_ > kVaries * sum_ / static_cast<double>(count_);
-  }
-
- private:
-  double min_ = 0;
-  double max_ = 0;
-  double sum_ = 0;
-  std::size_t count_ = 0;
-};
-
 }  // namespace
 
-bool CacheContents::fill(std::vector<SampleIndex> indices, Executor& loader,
-                         const std::stop_token& stop, double sample_bytes) {
-  indices_ = std::move(indices);
+bool CacheContents::fill(CacheSamples samples, Executor& loader, const std::stop_token& stop,
+                         double sample_bytes) {
+  filled_ = false;
+  cached_ = std::move(samples);
+  hashes_.assign(boundaries(), std::nullopt);
   make_room();
   if (!load(loader, sample_bytes, stop)) return false;
   fill_device();
-  std::vector<std::vector<std::uint64_t>> hashes(boundaries());
-  for (std::size_t b = 1; b < boundaries(); ++b) hashes[b] = hashes_of(b);
-  hashes_ = std::move(hashes);
+  filled_ = true;
   return true;
 }
 
 void CacheContents::make_room() {
-  const std::size_t batches = indices_.size() / static_cast<std::size_t>(pipeline_.batch_size());
+  arena_.reset();
+  const std::size_t batches =
+      cached_.indices.size() / static_cast<std::size_t>(pipeline_.batch_size());
   samples_.resize(boundaries());
   host_batches_.resize(boundaries());
   device_batches_.resize(boundaries());
   for (std::size_t b = 1; b <= pipeline_.copy_position(); ++b) {
     if (b <= pipeline_.collate_position()) {
-      samples_[b].resize(indices_.size());
+      samples_[b].resize(cached_.indices.size());
     } else {
       host_batches_[b].resize(batches, device_.slot_memory(copy_.pinned));
     }
@@ -95,15 +73,17 @@ void CacheContents::make_room() {
 }
 
 bool CacheContents::load(Executor& loader, double sample_bytes, const std::stop_token& stop) {
-  const std::size_t batches = indices_.size() / static_cast<std::size_t>(pipeline_.batch_size());
+  const std::size_t batches =
+      cached_.indices.size() / static_cast<std::size_t>(pipeline_.batch_size());
   std::atomic<double> taken{0};
   const auto too_much = [&] { return taken.load(std::memory_order_relaxed) > sample_bytes; };
   LoadRequest request;
-  request.indices = indices_;
+  request.indices = cached_.indices;
+  request.epoch = cached_.epoch;
+  request.batches = batches;
   request.observe = false;
-  // Workers run ahead into a second pass over the list, which is not cached.
   request.on_sample = [&](std::size_t stage, std::uint64_t position, const Sample& sample) {
-    if (position >= indices_.size() || too_much()) return;
+    if (too_much()) return;
     taken.fetch_add(static_cast<double>(sample.byte_size()), std::memory_order_relaxed);
     store_sample(sample, samples_[stage][position], arena_);
   };
@@ -164,18 +144,17 @@ ContentSizes CacheContents::sizes() const {
   sizes.serve_seconds_per_sample.assign(boundaries(), 0);
   sizes.bytes_host = static_cast<double>(arena_.bytes());
   for (std::size_t b = 1; b < boundaries(); ++b) {
-    ItemBytes bytes;
-    for (const Sample& sample : samples_[b]) bytes.add(sample.byte_size());
+    std::size_t bytes = 0;
+    for (const Sample& sample : samples_[b]) bytes += sample.byte_size();
     for (const auto& batch : host_batches_[b].owned) {
-      bytes.add(batch.batch.byte_size());
+      bytes += batch.batch.byte_size();
       sizes.bytes_host += static_cast<double>(batch.capacity());
     }
     for (const auto& batch : device_batches_[b].owned) {
-      bytes.add(batch.batch.byte_size());
+      bytes += batch.batch.byte_size();
       sizes.bytes_device += static_cast<double>(batch.capacity());
     }
-    sizes.item_bytes[b] = bytes.sum() / static_cast<double>(indices_.size());
-    sizes.vary = sizes.vary || bytes.vary();
+    sizes.item_bytes[b] = static_cast<double>(bytes) / static_cast<double>(cached_.indices.size());
     // Batches are handed over by pointer, at no cost per sample.
     if (!samples_[b].empty()) sizes.serve_seconds_per_sample[b] = serving_seconds(samples_[b]);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -23,7 +24,8 @@ struct BatchStore {
 
   void resize(std::size_t count, const std::shared_ptr<MemoryResource>& memory) {
     owned.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) owned.emplace_back(memory);
+    while (owned.size() > count) owned.pop_back();
+    while (owned.size() < count) owned.emplace_back(memory);
   }
   void seal() {
     views.clear();
@@ -35,35 +37,43 @@ struct BatchStore {
 struct ContentSizes {
   double bytes_host = 0;                         ///< of the boundaries held on the host
   double bytes_device = 0;                       ///< of those held on the device
-  bool vary = false;                             ///< items of one boundary differ by more than 1%
   std::vector<double> item_bytes;                ///< of one sample, by boundary
   std::vector<double> serve_seconds_per_sample;  ///< by boundary
 };
 
-/// Filled once; one thread at a time.
+/// Which samples a filling holds.
+struct CacheSamples {
+  std::vector<SampleIndex> indices;  ///< whole batches
+  std::uint64_t epoch = 0;           ///< in the keys of their random draws
+};
+
+/// One thread at a time.
 class CacheContents {
  public:
   /// Keeps references to both.
   CacheContents(const Pipeline& pipeline, Device& device, const CopyOptions& copy)
       : pipeline_(pipeline), device_(device), copy_(copy) {}
 
-  /// Loads whole batches of `indices` through `loader`, which must be halted and is halted
-  /// afterwards. False, with nothing cached, if the samples took more than `sample_bytes`. Throws
-  /// what the pipeline throws and Error(interrupted).
-  [[nodiscard]] bool fill(std::vector<SampleIndex> indices, Executor& loader,
-                          const std::stop_token& stop,
+  /// Loads `samples` through `loader`, which must be halted and is halted afterwards, into the
+  /// memory of those that were cached before. False, with nothing cached, if they took more than
+  /// `sample_bytes`. Throws what the pipeline throws and Error(interrupted); nothing is cached
+  /// then.
+  [[nodiscard]] bool fill(CacheSamples samples, Executor& loader, const std::stop_token& stop,
                           double sample_bytes = std::numeric_limits<double>::infinity());
 
-  [[nodiscard]] bool filled() const noexcept { return !hashes_.empty(); }
-  [[nodiscard]] std::span<const SampleIndex> indices() const noexcept { return indices_; }
+  [[nodiscard]] bool filled() const noexcept { return filled_; }
+  [[nodiscard]] const CacheSamples& cached() const noexcept { return cached_; }
   [[nodiscard]] HostCacheView host(std::size_t boundary) const {
     return {samples_.at(boundary), host_batches_.at(boundary).views};
   }
   [[nodiscard]] std::span<const DeviceBatch> device(std::size_t boundary) const {
     return device_batches_.at(boundary).views;
   }
+  /// Remembers the content of a boundary, so that intact() can tell whether it changed.
+  void remember(std::size_t boundary) { hashes_.at(boundary) = hashes_of(boundary); }
   [[nodiscard]] bool intact(std::size_t boundary) const {
-    return hashes_of(boundary) == hashes_.at(boundary);
+    const auto& remembered = hashes_.at(boundary);
+    return !remembered || *remembered == hashes_of(boundary);
   }
   [[nodiscard]] ContentSizes sizes() const;
 
@@ -77,12 +87,14 @@ class CacheContents {
   const Pipeline& pipeline_;
   Device& device_;
   CopyOptions copy_;
-  std::vector<SampleIndex> indices_;
+  CacheSamples cached_;
+  bool filled_ = false;
   HostArena arena_;
   std::vector<std::vector<Sample>> samples_;             // by boundary
   std::vector<BatchStore<HostBatch>> host_batches_;      // by boundary
   std::vector<BatchStore<DeviceBatch>> device_batches_;  // by boundary
-  std::vector<std::vector<std::uint64_t>> hashes_;       // by boundary
+  /// By boundary; empty: not remembered.
+  std::vector<std::optional<std::vector<std::uint64_t>>> hashes_;
 };
 
 }  // namespace cachebisect

@@ -9,12 +9,6 @@ namespace cachebisect {
 namespace {
 
 constexpr double kSmallestSamples = 64;
-constexpr double kCacheMultiple = 2;  // so that the items do not all stay in the last-level cache
-
-/// The number of samples whose items exceed a cache of `cache_bytes`.
-double samples_beyond(double cache_bytes, double item_bytes) {
-  return item_bytes > 0 ? kCacheMultiple * cache_bytes / item_bytes : 0;
-}
 
 /// A number of batches and the limit that reduced it last.
 class BatchCount {
@@ -54,18 +48,8 @@ class BatchCount {
 
 CacheSize choose_cache_size(const CacheNeeds& needs) {
   const auto batch = static_cast<double>(std::max<std::int64_t>(needs.batch_size, 1));
-  const double smallest = std::max(kSmallestSamples, needs.samples_in_flight + 2 * batch);
-  double wanted =
-      std::max(smallest, samples_beyond(needs.llc_bytes, needs.largest_host_item_bytes));
-  if (needs.device_l2_bytes) {
-    wanted =
-        std::max(wanted, samples_beyond(*needs.device_l2_bytes, needs.largest_device_item_bytes));
-  }
-  BatchCount batches(batch, wanted);
-  if (needs.seconds_per_sample > 0) {
-    const double in_time = std::max(smallest, needs.fill_seconds / needs.seconds_per_sample);
-    batches.cap(std::ceil(in_time / batch) * batch, "fill time");
-  }
+  BatchCount batches(batch, std::max({kSmallestSamples, needs.wanted_samples,
+                                      needs.samples_in_flight + 2 * batch}));
   // A data set smaller than one batch is repeated: the cache holds at least one batch.
   batches.cap(std::max(static_cast<double>(needs.data_set_samples), batch), "data set");
   batches.cap_by_budget(needs.host_budget_bytes, needs.host_bytes_per_sample, "host budget",

@@ -13,28 +13,23 @@ namespace cachebisect {
 struct CacheNeeds {
   std::int64_t batch_size = 1;
   std::uint64_t data_set_samples = 0;
-  double largest_host_item_bytes = 0;    ///< over the boundaries held on the host
-  double largest_device_item_bytes = 0;  ///< over those held on the device
-  double host_bytes_per_sample = 0;      ///< of all boundaries held on the host, together
-  double device_bytes_per_sample = 0;    ///< of all boundaries held on the device, together
-  double llc_bytes = 0;                  ///< last-level cache available to the workers
-  std::optional<double> device_l2_bytes;
-  double samples_in_flight = 0;   ///< claimed by workers and waiting in the ring
-  double seconds_per_sample = 0;  ///< of the pass that fills the caches
-  double fill_seconds = 2;        ///< limit of that pass, unless the smallest useful K takes longer
+  double host_bytes_per_sample = 0;    ///< of all boundaries held on the host, together
+  double device_bytes_per_sample = 0;  ///< of all boundaries held on the device, together
+  double wanted_samples = 0;           ///< K should not be smaller
+  double samples_in_flight = 0;        ///< claimed by workers and waiting in the ring
   double host_budget_bytes = 0;
   std::optional<double> device_budget_bytes;
 };
 
 struct CacheSize {
   std::uint64_t samples = 0;  ///< K, whole batches
-  std::string limited_by;     ///< empty, "data set", "fill time", "host budget", "device budget"
+  std::string limited_by;     ///< empty, "data set", "host budget", "device budget"
 };
 
-/// K is the maximum of: 64 samples; twice the last-level cache over the largest host item; twice
-/// the device's L2 over the largest device item; two batches more than are in flight. Capped by the
-/// data set, the time to fill and the budgets. Throws Error(usage) if a budget does not hold one
-/// batch.
+/// K is the maximum of 64 samples, what is wanted, and two batches more than are in flight; capped
+/// by the data set and the budgets. The items of a small K stay in the processor's caches, where
+/// the next stage finds them in training too, because they have just been made. Throws Error(usage)
+/// if a budget does not hold one batch.
 CACHEBISECT_INTERNAL_API CacheSize choose_cache_size(const CacheNeeds& needs);
 
 }  // namespace cachebisect

@@ -26,7 +26,8 @@ std::byte* HostArena::take(std::size_t bytes) {
   constexpr std::size_t kPage = 4096;
   const std::size_t rounded = round_up(std::max<std::size_t>(bytes, 1), MemoryResource::kAlignment);
   const std::lock_guard lock(mutex_);
-  if (chunks_.empty() || chunks_.back().used + rounded > chunks_.back().size) {
+  while (current_ < chunks_.size() && !chunks_[current_].holds(rounded)) ++current_;
+  if (current_ == chunks_.size()) {
     const std::size_t size = std::max(kChunk, round_up(rounded, kPage));
     void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) {  // NOLINT(performance-no-int-to-ptr)
@@ -35,11 +36,17 @@ std::byte* HostArena::take(std::size_t bytes) {
     }
     chunks_.push_back({static_cast<std::byte*>(data), size, 0});
   }
-  Chunk& chunk = chunks_.back();
+  Chunk& chunk = chunks_[current_];
   std::byte* taken = chunk.data + chunk.used;
   chunk.used += rounded;
   bytes_ += rounded;
   return taken;
+}
+
+void HostArena::reset() noexcept {
+  for (Chunk& chunk : chunks_) chunk.used = 0;
+  current_ = 0;
+  bytes_ = 0;
 }
 
 }  // namespace cachebisect

@@ -9,7 +9,7 @@
 
 namespace cachebisect {
 
-/// Pieces live until the arena is destroyed. take() is thread safe, bytes() is not.
+/// Pieces live until reset() or the end of the arena. take() is thread safe, the rest is not.
 class CACHEBISECT_INTERNAL_API HostArena {
  public:
   HostArena() = default;
@@ -17,9 +17,11 @@ class CACHEBISECT_INTERNAL_API HostArena {
   HostArena(const HostArena&) = delete;
   HostArena& operator=(const HostArena&) = delete;
 
-  /// `bytes` zeroed bytes, aligned to MemoryResource::kAlignment. Throws Error(data) if no memory
-  /// is left.
+  /// `bytes` bytes of any content, aligned to MemoryResource::kAlignment. Throws Error(data) if no
+  /// memory is left.
   [[nodiscard]] std::byte* take(std::size_t bytes);
+  /// Takes all pieces back; their memory is handed out again.
+  void reset() noexcept;
   /// Bytes handed out.
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
@@ -28,10 +30,12 @@ class CACHEBISECT_INTERNAL_API HostArena {
     std::byte* data;
     std::size_t size;
     std::size_t used;
+    [[nodiscard]] bool holds(std::size_t bytes) const noexcept { return used + bytes <= size; }
   };
 
   std::mutex mutex_;
   std::vector<Chunk> chunks_;
+  std::size_t current_ = 0;  ///< the chunk that pieces are taken from
   std::size_t bytes_ = 0;
 };
 

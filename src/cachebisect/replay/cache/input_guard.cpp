@@ -42,10 +42,19 @@ std::string find_writer(const Pipeline& pipeline, std::span<const Sample> cached
 
 }  // namespace
 
-InputGuard::InputGuard(const Pipeline& pipeline, const BoundaryCache& cache, std::string step)
+InputGuard::InputGuard(const Pipeline& pipeline, BoundaryCache& cache, std::string step)
     : pipeline_(&pipeline), cache_(&cache), step_(std::move(step)) {}
 
 void InputGuard::caches_filled() { replayed_.assign(pipeline_->stages().size() + 1, false); }
+
+void InputGuard::freshened() {
+  // Hashing takes time: one boundary, in the round before its turn.
+  if ((rounds_ + 1) % kRoundsBetweenChecks == 0) cache_->remember(next_);
+}
+
+void InputGuard::before_replay(std::size_t boundary) {
+  if (!replayed_.at(boundary)) cache_->remember(boundary);
+}
 
 void InputGuard::after_replay(std::size_t boundary) {
   if (replayed_.at(boundary)) return;
@@ -56,7 +65,6 @@ void InputGuard::after_replay(std::size_t boundary) {
 void InputGuard::begin_round() {
   ++rounds_;
   if (!cache_->filled() || rounds_ % kRoundsBetweenChecks != 0) return;
-  // One boundary at a time, because hashing takes time.
   check(next_);
   next_ = next_ % pipeline_->stages().size() + 1;
 }

@@ -1,0 +1,28 @@
+#include "cachebisect/bisect/evidence/own_seconds.hpp"
+
+#include <algorithm>
+
+namespace cachebisect {
+namespace {
+
+/// Threads wait for cores when more than this share of them is busy.
+constexpr double kBusyCores = 0.75;
+
+}  // namespace
+
+std::vector<OwnSeconds> own_seconds(const BlockResult& block, const ChainDescription& chain,
+                                    double cores) {
+  std::vector<OwnSeconds> own(chain.stages.size());
+  const bool crowded = block.cpu_seconds > kBusyCores * cores * block.seconds;
+  for (std::size_t s = 0; s < std::min(own.size(), block.stages.size()); ++s) {
+    const StageCounters& stage = block.stages[s];
+    if (stage.samples == 0 || chain.stages[s].held == Held::device) continue;
+    const auto samples = static_cast<double>(stage.samples);
+    const double busy = stage.serial_seconds > 0 ? stage.serial_seconds : stage.busy_seconds;
+    own[s].cpu = stage.cpu_seconds / samples;
+    own[s].all = crowded ? own[s].cpu : std::max(own[s].cpu, busy / samples);
+  }
+  return own;
+}
+
+}  // namespace cachebisect

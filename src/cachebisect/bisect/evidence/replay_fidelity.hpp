@@ -1,0 +1,80 @@
+// Whether stages cost the same when they are replayed as they do live. A stage that remembers
+// samples is nearly free the second time, and a stage whose input comes from memory instead of the
+// processor's cache takes longer than live. Throughput at such a boundary is not that of the
+// pipeline with the stages before it free.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
+#include "cachebisect/bisect/evidence/own_seconds.hpp"
+#include "cachebisect/bisect/record/block_record.hpp"
+#include "cachebisect/protocol/chain_description.hpp"
+
+namespace cachebisect {
+
+/// A boundary whose replay is not what it should be, by the stage that differs most.
+struct Distortion {
+  int boundary = 0;
+  int stage = 0;                ///< 1-based
+  double live_seconds = 0;      ///< of the stage, per sample
+  double replayed_seconds = 0;  ///< the same when replayed from `boundary`
+  double share = 0;        ///< of the live loop's time; positive: the stage is cheaper replayed
+  bool certified = false;  ///< else it is only likely
+};
+
+struct FidelityOptions {
+  double confidence = 0.99;
+  double cores = 1;
+  std::vector<double> item_bytes;  ///< per sample, by boundary; may be empty
+};
+
+/// Compares the live block of each round with the round's replays. Not thread safe.
+class CACHEBISECT_INTERNAL_API ReplayFidelity {
+ public:
+  /// Keeps a reference to `chain`.
+  ReplayFidelity(const ChainDescription& chain, FidelityOptions options);
+
+  /// Takes the blocks that it has not seen; `blocks` only grows from call to call.
+  void update(std::span<const BlockRecord> blocks);
+  /// Boundaries that are off by more than 2% of the live loop's time, by the evidence or, as far as
+  /// is known, by the median.
+  [[nodiscard]] std::vector<Distortion> distortions() const;
+  /// What each stage's own work takes in live blocks, per sample: means; empty before the first.
+  [[nodiscard]] std::vector<double> live_seconds() const;
+
+ private:
+  /// What one block shows.
+  struct Observation {
+    int boundary = 0;
+    double tau = 0;  ///< seconds per sample of the loop
+    std::vector<OwnSeconds> own;
+  };
+  struct Boundary {
+    ConfidenceSequence shares;
+    std::vector<OwnSeconds> live;  ///< sums over the rounds
+    std::vector<OwnSeconds> replayed;
+  };
+  void add(const BlockRecord& block);
+  void compare(const Observation& live, const Observation& replay);
+  [[nodiscard]] double share(const Observation& live, const Observation& replay) const;
+  /// The longest that reading a cached item from memory may take.
+  [[nodiscard]] double reading_seconds(int boundary) const;
+  [[nodiscard]] Distortion worst_stage(int boundary, const Boundary& sums) const;
+
+  const ChainDescription* chain_;
+  FidelityOptions options_;
+  std::map<int, Boundary> boundaries_;
+  std::vector<OwnSeconds> live_sums_;
+  std::size_t live_blocks_ = 0;
+  std::size_t seen_ = 0;
+  int round_ = -1;  ///< of the observations below
+  std::optional<Observation> live_;
+  std::vector<Observation> replays_;
+};
+
+}  // namespace cachebisect
