@@ -24,6 +24,9 @@ struct LoadRequest {
   /// In samples. Live: into the endless sequence of epochs (without drop_last, moved back to the
   /// start of its batch). Replay and `indices`: into the cache or list, modulo its size.
   std::uint64_t first_position = 0;
+  /// Live, without `indices`: the place in the sampler's order where every epoch begins. Less than
+  /// the number of samples.
+  std::uint64_t order_shift = 0;
   /// Epoch in the random keys of samples from a cache or from `indices`.
   std::uint64_t epoch = 0;
   /// Replaces the sampler's order: these samples, in this order, repeated (warm reading, filling a

@@ -19,7 +19,7 @@ struct CacheFacts {
   double bytes_device = 0;
   std::string limited_by;  ///< empty, "data set", "host budget", "device budget", "fill time"
   double seconds = 0;      ///< time to fill the caches
-  std::optional<double> resident_share;
+  std::optional<double> data_set_bytes;          ///< of the files behind the data set, estimated
   std::vector<double> serve_seconds_per_sample;  ///< rho_k, one per boundary 0..n
   std::vector<double> item_bytes;                ///< per sample, one per boundary 0..n
   bool sizes_vary = false;  ///< items of a boundary differ in size by more than 1%

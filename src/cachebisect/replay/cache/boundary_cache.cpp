@@ -32,8 +32,8 @@ bool is_interruption(const std::exception_ptr& failure) {
 }  // namespace
 
 struct BoundaryCache::State {
-  State(const Pipeline& chain, Device& on, const CopyOptions& options)
-      : pipeline(chain), device(on), copy(options) {}
+  State(const Pipeline& chain, Device& on, const CopyOptions& options, const LiveOrder& from)
+      : pipeline(chain), device(on), copy(options), order(from) {}
 
   [[nodiscard]] std::uint64_t batch() const {
     return static_cast<std::uint64_t>(pipeline.batch_size());
@@ -48,7 +48,7 @@ struct BoundaryCache::State {
   /// Whether the budgets hold `count` samples in addition to `kept`, by the size of the present
   /// ones.
   [[nodiscard]] bool budgets_hold(std::uint64_t count, std::uint64_t kept) const;
-  void fill_chosen(Executor& loader, const std::stop_token& stop);
+  void fill_chosen(std::vector<SampleIndex> probed, Executor& loader, const std::stop_token& stop);
   [[nodiscard]] bool replace(std::vector<SampleIndex> indices, Executor& loader,
                              const std::stop_token& stop);
   [[nodiscard]] CacheFacts facts(double began);
@@ -56,12 +56,12 @@ struct BoundaryCache::State {
   const Pipeline& pipeline;
   Device& device;
   CopyOptions copy;
+  LiveOrder order;  ///< shares its position with all that reads the data set
   std::unique_ptr<CacheContents> contents = empty();
   CacheNeeds limits;
   double sample_bytes = 0;  ///< limit of the cached samples; batches take the rest
   CacheSize chosen;
   ContentSizes sizes;
-  std::uint64_t next = 0;  ///< position in the first epoch where the next filling begins
 };
 
 CacheNeeds BoundaryCache::State::needs(const ItemSizes& probed, const Executor& loader,
@@ -109,12 +109,15 @@ double BoundaryCache::State::sample_limit(const ItemSizes& probed) const {
          std::max(limits.host_bytes_per_sample, 1.0);
 }
 
-/// Reduces the number of samples if they are larger than the ones that were probed.
-void BoundaryCache::State::fill_chosen(Executor& loader, const std::stop_token& stop) {
+/// Caches the samples that were probed and the next ones. Reduces the number of samples if they are
+/// larger than the ones that were probed.
+void BoundaryCache::State::fill_chosen(std::vector<SampleIndex> probed, Executor& loader,
+                                       const std::stop_token& stop) {
   constexpr double fewer = 0.8;
+  std::vector<SampleIndex> indices = order.take(chosen.samples, std::move(probed));
   for (;;) {
-    if (contents->fill(first_indices(pipeline, chosen.samples, 0), loader, stop, sample_bytes))
-      break;
+    indices.resize(chosen.samples);
+    if (contents->fill(indices, loader, stop, sample_bytes)) return;
     contents = empty();
     const std::uint64_t batches = chosen.samples / batch();
     if (batches <= 1) {
@@ -128,7 +131,6 @@ void BoundaryCache::State::fill_chosen(Executor& loader, const std::stop_token& 
     chosen.samples = std::max<std::uint64_t>(1, kept) * batch();
     chosen.limited_by = "host budget";
   }
-  next = chosen.samples;
 }
 
 bool BoundaryCache::State::has_new_samples(std::uint64_t count) const {
@@ -189,8 +191,9 @@ CacheFacts BoundaryCache::State::facts(double began) {
   return facts;
 }
 
-BoundaryCache::BoundaryCache(const Pipeline& pipeline, Device& device, const CopyOptions& copy)
-    : state_(std::make_unique<State>(pipeline, device, copy)) {}
+BoundaryCache::BoundaryCache(const Pipeline& pipeline, Device& device, const CopyOptions& copy,
+                             const LiveOrder& order)
+    : state_(std::make_unique<State>(pipeline, device, copy, order)) {}
 
 BoundaryCache::~BoundaryCache() = default;
 
@@ -200,12 +203,12 @@ CacheFacts BoundaryCache::fill(Executor& loader, const CacheBudget& budget,
   const double began = monotonic_seconds();
   State& s = *state_;
   s.contents = s.empty();  // frees the present contents first
-  const std::vector<SampleIndex> probe = first_indices(s.pipeline, probe_batches * s.batch(), 0);
-  const ItemSizes sizes = probe_items(s.pipeline, s.device, loader, probe, stop);
+  std::vector<SampleIndex> probed = s.order.take(probe_batches * s.batch());
+  const ItemSizes sizes = probe_items(s.pipeline, s.device, loader, probed, stop);
   s.limits = s.needs(sizes, loader, budget);
   s.sample_bytes = s.sample_limit(sizes);
   s.chosen = choose_cache_size(s.limits);
-  s.fill_chosen(loader, stop);
+  s.fill_chosen(std::move(probed), loader, stop);
   return s.facts(began);
 }
 
@@ -217,8 +220,7 @@ std::optional<CacheFacts> BoundaryCache::refill(Executor& loader, std::uint64_t 
   const std::uint64_t wanted = samples == 0 ? this->samples() : samples;
   const std::uint64_t count = (wanted + s.batch() - 1) / s.batch() * s.batch();
   if (!s.has_new_samples(count) || !s.budgets_hold(count, 0)) return std::nullopt;
-  if (!s.replace(first_indices(s.pipeline, count, s.next), loader, stop)) return std::nullopt;
-  s.next = (s.next + count) % s.pipeline.samples();
+  if (!s.replace(s.order.take(count), loader, stop)) return std::nullopt;
   return s.facts(began);
 }
 
