@@ -69,10 +69,7 @@ class ImageFolderSource final : public SourceStage {
   }
 
   [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
-    const char* path = files_.path(index);
-    std::uint64_t bytes = 0;
-    const FileDescriptor file = open_regular(path, bytes);
-    return {{path, 0, bytes}};
+    return {{files_.path(index), 0, FileRange::kToEnd}};
   }
 
  private:

@@ -48,6 +48,7 @@ std::string percent(const Interval& interval) {
 
 Outcome run_chain(const ContentionChain& drawn, const Options& options, const Registry& registry) {
   JobOptions job_options;
+  job_options.order_nonce = 0;
   if (!drawn.model) job_options.step = make_burning_step(drawn.threads, drawn.step_seconds);
   const Job job = open_job(Pipeline::from_json(drawn.json, registry), &registry, job_options);
   PipelineReplayer replayer = job.make_replayer();

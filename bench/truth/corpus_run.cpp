@@ -88,7 +88,8 @@ Report run_real(PlantedChain& planted, const RunSettings& settings,
                 const std::function<Report(Replayer&)>& judge) {
   Registry registry;
   stages::register_all(registry);
-  const Job job = open_job(Pipeline::from_json(pipeline_json(planted), registry), &registry);
+  const Job job = open_job(Pipeline::from_json(pipeline_json(planted), registry), &registry,
+                           {.order_nonce = 0});
   PipelineReplayer replayer = job.make_replayer();
   Report report = judge(replayer);
   if (!leaves_cores_free(planted, planted.chain.cores - settings.hogs)) {

@@ -90,7 +90,8 @@ std::string limit_at(const SimulatedChain& chain, int boundary) {
 std::vector<Exactness> measure_exactness(const PlantedChain& planted, const Registry& registry,
                                          const ExactnessOptions& options) {
   const SimulatedChain& chain = planted.chain;
-  const Job job = open_job(Pipeline::from_json(pipeline_json(planted), registry), &registry);
+  const Job job = open_job(Pipeline::from_json(pipeline_json(planted), registry), &registry,
+                           {.order_nonce = 0});
   PipelineReplayer replayer = job.make_replayer();
   (void)replayer.prepare({}, {});
   const BisectOptions bisecting{.seed = planted.seed};

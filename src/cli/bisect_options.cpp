@@ -14,6 +14,7 @@ namespace cachebisect::cli {
 namespace {
 
 constexpr double kQuickConfidence = 0.9;
+constexpr std::uint64_t kMaxNonce = std::uint64_t{1} << 53U;  ///< exact in any reader of JSON
 
 void add_measuring_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--budget", a.budget_seconds, "seconds of measuring at most (60)")
@@ -23,6 +24,10 @@ void add_measuring_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--min-drop", a.min_drop, "the smallest drop worth naming (5%)")
       ->type_name("SHARE");
   app.add_option("--io", a.io, "how boundary 0 reads: as-is, warm or cold")->type_name("MODE");
+  app.add_option("--nonce", a.nonce,
+                 "where in the epoch reading begins; 0: at its beginning (drawn anew in each run, "
+                 "so that it does not read what the one before has left in memory)")
+      ->type_name("N");
   app.add_option("--cache-host", a.cache_host, "host memory for caches (25%)")
       ->type_name("BYTES|%");
   app.add_option("--cache-device", a.cache_device, "device memory for caches (10%)")
@@ -91,11 +96,15 @@ BisectOptions library_options(const BisectArguments& a) {
   if (!(a.confidence >= 0.5 && a.confidence < 1)) {
     throw Error(ErrorKind::usage, "--confidence: a share from 0.5 to below 1, such as 0.99");
   }
+  if (a.nonce && *a.nonce > kMaxNonce) {
+    throw Error(ErrorKind::usage, "--nonce: a whole number from 0 to " + std::to_string(kMaxNonce));
+  }
   BisectOptions options;
   options.budget_seconds = a.budget_seconds;
   options.confidence = a.quick ? kQuickConfidence : a.confidence;
   options.min_drop = parse_share("--min-drop", a.min_drop);
   options.io = a.io;
+  options.order_nonce = a.nonce;
   options.boundaries = a.boundaries;
   options.expect_samples_per_second = a.expect;
   options.what_ifs = a.what_ifs;

@@ -1,6 +1,7 @@
 // The options of `bisect` as typed, and their translation to library options.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct BisectArguments {
   bool quick = false;
   std::string min_drop = "5%";
   std::string io = "as-is";
+  std::optional<std::uint64_t> nonce;
   std::optional<std::string> cache_host;
   std::optional<std::string> cache_device;
   std::vector<int> boundaries;

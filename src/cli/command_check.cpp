@@ -52,7 +52,7 @@ void print_chain(const Job& job) {
 
 int run(const CheckArguments& arguments) {
   const Registry registry = make_registry(arguments.pipeline.plugins);
-  const Job job = open_job(load_spec(arguments.pipeline, registry), registry);
+  const Job job = open_job(load_spec(arguments.pipeline, registry), registry, {.order_nonce = 0});
   print_chain(job);
   if (arguments.sample) {
     PipelineReplayer replayer = job.make_replayer();

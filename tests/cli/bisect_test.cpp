@@ -58,6 +58,16 @@ TEST_CASE("the waterfall sums to tau(0) - tau(n)") {
   CHECK(sum == doctest::Approx(whole).epsilon(1e-9));
 }
 
+TEST_CASE("the place where reading began is reported, and --nonce chooses it") {
+  const auto chosen = run_tool(
+      {"--pipeline", "-", "--budget", "1", "--nonce", "271828", "--json", "-"}, starved_pipeline());
+  REQUIRE(chosen.exit_code == 0);
+  CHECK(json::parse(chosen.out)["settings"]["order_nonce"] == 271828);
+  const auto drawn = run_tool({"--pipeline", "-", "--budget", "1"}, starved_pipeline());
+  REQUIRE(drawn.exit_code == 0);
+  CHECK(has(drawn.out, "\nreading began at --nonce "));
+}
+
 TEST_CASE("--json - makes standard output pure JSON, --quiet makes it empty") {
   const auto pure =
       run_tool({"--pipeline", "-", "--budget", "1", "--json", "-"}, starved_pipeline());

@@ -47,6 +47,8 @@ TEST_CASE("an option out of range is exit 2 and names what is allowed") {
   refused("--confidence", "1.5", "0.99");
   refused("--budget", "0", "greater than 0");
   refused("--io", "lukewarm", "as-is");
+  refused("--nonce", "9007199254740993", "0 to 9007199254740992");
+  refused("--nonce", "-1", "nonce");
   refused("--fail-on", "dorp", "inconclusive");
   refused("--workers", "-3", "workers");
   refused("--workers", "many", "workers");

@@ -100,6 +100,7 @@ inline void fill_quantities(Report& report) {
   report.live_loop.ready_batches = 0.2;
   report.overhead = estimate(0.002, 0, 0.004);
   report.k2k_change = 0.001;
+  report.resident_share = 0.25;
   report.stages[1].payoff = estimate(2400, 2380, 2420);
   report.next_stage = "training step";
   report.next_samples_per_second = 2400;
@@ -159,6 +160,7 @@ inline Report sample_report() {
                    .measure_seconds = 10.3,
                    .explain_seconds = 4.2,
                    .first_batch_seconds = 0.03};
+  report.settings.order_nonce = 271828;
   report.cache.samples = 512;
   report.cache.bytes_host = 3.2e8;
   fill_machine(report);

@@ -76,8 +76,8 @@ Measurements begin(const Replayer& replayer, const BisectOptions& options) {
   Measurements measured;
   measured.started = utc_now();
   measured.chain = replayer.describe();
-  measured.settings = {options.confidence, options.min_drop, options.budget_seconds, options.io,
-                       options.seed};
+  measured.settings = {options.confidence, options.min_drop, options.budget_seconds,
+                       options.io,         options.seed,     measured.chain.order_nonce};
   measured.questions = {options.what_ifs, options.verify, options.expect_samples_per_second};
   measured.machine = probe_machine();
   for (const std::string& text : options.what_ifs) (void)parse_what_if(text, measured.chain);

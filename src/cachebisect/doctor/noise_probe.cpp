@@ -159,7 +159,8 @@ NoiseTrace measure_noise(double seconds, double usable_cpus, MachineWatch& watch
                          const std::stop_token& stop) {
   constexpr double kMaxWorkers = 4;
   const int workers = static_cast<int>(std::clamp(std::floor(usable_cpus), 1.0, kMaxWorkers));
-  PipelineReplayer replayer = open_job(small_pipeline(workers), nullptr).make_replayer();
+  PipelineReplayer replayer =
+      open_job(small_pipeline(workers), nullptr, {.order_nonce = 0}).make_replayer();
   watch.add(read_machine());
   const double end = monotonic_seconds() + seconds;
   Trace trace(replayer, watch, stop);

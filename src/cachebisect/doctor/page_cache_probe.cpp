@@ -106,9 +106,10 @@ PageCacheFacts probe_page_cache(const std::string& folder) {
   }
   const OneFile source(file.path());
   const std::array<SampleIndex, 1> sample{SampleIndex{0}};
-  facts.resident_after_write = resident_share(source, sample);
-  evict(source, sample);
-  facts.resident_after_eviction = resident_share(source, sample);
+  Residency residency;
+  facts.resident_after_write = residency.share(source, sample);
+  residency.evict(source, sample);
+  facts.resident_after_eviction = residency.share(source, sample);
   return facts;
 }
 

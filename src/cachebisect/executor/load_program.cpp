@@ -113,11 +113,11 @@ LoadCursor LoadProgram::cursor(std::uint64_t position) const noexcept {
 
 SampleIndex LoadProgram::index(const LoadCursor& at) const noexcept {
   return origin_ == Origin::indices ? request_.indices[at.offset]
-                                    : sampler_->index(at.epoch, at.offset);
+                                    : sampler_->index(at.epoch, place(at));
 }
 
 SampleIndex LoadProgram::replacement(const LoadCursor& at, unsigned attempt) const noexcept {
-  return sampler_->replacement(at.epoch, at.offset % sampler_->size(), attempt);
+  return sampler_->replacement(at.epoch, place(at), attempt);
 }
 
 const HostBatch& LoadProgram::cached_batch(std::uint64_t sequence) const noexcept {

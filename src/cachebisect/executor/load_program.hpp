@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/executor/load_request.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/pipeline/sampler.hpp"
@@ -39,7 +40,7 @@ struct BatchRange {
   std::int64_t size = 0;
 };
 
-class LoadProgram {
+class CACHEBISECT_INTERNAL_API LoadProgram {
  public:
   enum class Origin { sampler, indices, cached_samples, cached_batches };
 
@@ -69,6 +70,10 @@ class LoadProgram {
   [[nodiscard]] const Sample& bypass_sample(std::uint64_t position) const noexcept;
 
  private:
+  /// The cursor's place in the sampler's order.
+  [[nodiscard]] std::uint64_t place(const LoadCursor& at) const noexcept {
+    return (at.offset + request_.order_shift) % sampler_->size();
+  }
   void check() const;
   void add_sample_steps();
   void add_batch_steps();

@@ -27,6 +27,9 @@ struct LoadRequest {
   std::uint64_t first_position = 0;
   /// Workers stop after so many batches.
   std::uint64_t batches = std::numeric_limits<std::uint64_t>::max();
+  /// Live, without `indices`: the place in the sampler's order where every epoch begins. Less than
+  /// the number of samples.
+  std::uint64_t order_shift = 0;
   /// Epoch in the random keys of samples from a cache or from `indices`.
   std::uint64_t epoch = 0;
   /// Replaces the sampler's order: these samples, in this order, repeated (warm reading, filling a

@@ -24,14 +24,17 @@ std::vector<int> candidates(int max) {
 }
 
 /// Samples per second that the loader alone delivers.
-double loading_rate(const Pipeline& pipeline, Device& device, int workers) {
+double loading_rate(const Pipeline& pipeline, Device& device, int workers, LiveOrder& order) {
   const CopyOptions copy = pipeline.copy_options();
   Executor loader(pipeline, device, {workers, pipeline.spec().prefetch, copy.pinned, {}});
-  LoadRequest request;
+  LoadRequest request = order.request(order.reserve(0));
   request.observe = false;
   const LoadGuard running(loader, request);
+  // Workers read ahead into every slot, and a shorter last batch of an epoch moves the others back.
+  order.reserve(static_cast<std::uint64_t>(loader.slots()) + 1);
   const std::stop_token never;
   const auto take = [&] {
+    order.reserve(1);
     const ReadyBatch ready = loader.next(never);
     const auto samples = static_cast<double>(ready.batch->size);
     loader.release(ready, nullptr);
@@ -53,13 +56,13 @@ double loading_rate(const Pipeline& pipeline, Device& device, int workers) {
 
 }  // namespace
 
-int resolve_workers(const Pipeline& pipeline, Device& device) {
+int resolve_workers(const Pipeline& pipeline, Device& device, LiveOrder& order) {
   const int max = std::max(1, static_cast<int>(std::ceil(probe_machine().usable_cpus)));
   const std::vector<int> counts = candidates(max);
   if (counts.size() == 1) return counts.front();
   std::vector<double> rates;
   rates.reserve(counts.size());
-  for (const int count : counts) rates.push_back(loading_rate(pipeline, device, count));
+  for (const int count : counts) rates.push_back(loading_rate(pipeline, device, count, order));
   const double best = *std::max_element(rates.begin(), rates.end());
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (rates[i] >= kGoodEnough * best) return counts[i];

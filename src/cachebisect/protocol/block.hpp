@@ -30,8 +30,9 @@ struct BlockResult {
   double starved_seconds = 0;  ///< training thread waiting for a batch
   std::uint64_t skipped = 0;   ///< damaged samples
   std::vector<std::string> first_skipped;
-  std::optional<double> resident_share;  ///< of the files read, when measured
-  bool is_void = false;                  ///< the process was suspended during the block
+  /// Of the pages that the block read, those in memory before; empty if not measured.
+  std::optional<double> resident_share;
+  bool is_void = false;  ///< the process was suspended during the block
   double padding_share = 0;
   double first_batch_seconds = 0;     ///< from the block's start to its first batch
   std::vector<StageCounters> stages;  ///< one per stage of the chain; empty if not observed

@@ -19,9 +19,9 @@ struct CacheFacts {
   double bytes_device = 0;
   std::string limited_by;  ///< empty, "data set", "host budget", "device budget"
   double seconds = 0;      ///< time to fill the caches
-  std::optional<double> resident_share;
-  std::vector<double> serve_seconds_per_sample;    ///< rho_k, one per boundary 0..n
-  std::vector<double> item_bytes;                  ///< per sample, one per boundary 0..n
+  std::optional<double> data_set_bytes;          ///< of the files behind the data set, estimated
+  std::vector<double> serve_seconds_per_sample;  ///< rho_k, one per boundary 0..n
+  std::vector<double> item_bytes;                ///< per sample, one per boundary 0..n
   std::optional<double> floor_seconds_per_sample;  ///< the tool's own cost on this machine
   std::optional<double> floor_seconds_per_batch;
 };

@@ -39,6 +39,8 @@ struct ChainDescription {
   bool generated_data = false;
   bool shuffle = true;
   std::uint64_t seed = 1;
+  /// Chooses the place in the epoch where reading began; empty if the replayer has no such choice.
+  std::optional<std::uint64_t> order_nonce;
   std::string train;  ///< "lenet, sgd, fp32", "callback", "emulated"
   bool weights_restored = true;
   int sync_every = 0;  ///< steps between synchronisations; 0: never

@@ -78,6 +78,7 @@ ChainDescription describe_chain(const Trainer& trainer, std::span<const double> 
   d.generated_data = pipeline.source().generated();
   d.shuffle = spec.shuffle;
   d.seed = spec.seed;
+  d.order_nonce = trainer.order.nonce();
   d.train = describe_training(spec.train, *trainer.device, *trainer.step);
   d.weights_restored = trainer.restores_weights;
   d.sync_every = spec.train.sync_every;

@@ -7,6 +7,7 @@
 #include "cachebisect/base/denormals.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
+#include "cachebisect/executor/live_order.hpp"
 #include "cachebisect/executor/resolve_workers.hpp"
 #include "cachebisect/replay/arm_runner.hpp"
 #include "cachebisect/replay/cache/boundary_cache.hpp"
@@ -14,6 +15,7 @@
 #include "cachebisect/replay/describe_chain.hpp"
 #include "cachebisect/replay/loop/suspension_watch.hpp"
 #include "cachebisect/replay/loop/tool_cost.hpp"
+#include "cachebisect/replay/reading/data_set_bytes.hpp"
 #include "cachebisect/replay/trainer.hpp"
 
 namespace cachebisect {
@@ -39,9 +41,10 @@ bool needs_cache(const Arm& arm, IoMode io) {
          arm.kind == ArmKind::shadow;
 }
 
-int worker_count(const ReplayOptions& options, const Pipeline& pipeline, Device& device) {
+int worker_count(const ReplayOptions& options, const Pipeline& pipeline, Device& device,
+                 LiveOrder& order) {
   const int workers = options.workers.value_or(pipeline.spec().workers);
-  return workers == kAutoWorkers ? resolve_workers(pipeline, device) : workers;
+  return workers == kAutoWorkers ? resolve_workers(pipeline, device, order) : workers;
 }
 
 }  // namespace
@@ -50,9 +53,10 @@ struct PipelineReplayer::State {
   State(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<TrainStep> trained,
         const ReplayOptions& replay)
       : options(replay),
-        workers(worker_count(replay, chain, *on)),
-        trainer(std::move(chain), std::move(on), std::move(trained), workers),
-        cache(trainer.pipeline, *trainer.device, trainer.pipeline.copy_options()),
+        order(replay.order ? *replay.order : LiveOrder(chain)),
+        workers(worker_count(replay, chain, *on, order)),
+        trainer(std::move(chain), std::move(on), std::move(trained), workers, order),
+        cache(trainer.pipeline, *trainer.device, trainer.pipeline.copy_options(), order),
         guard(trainer.pipeline, cache, trainer.step->name()),
         runner(trainer, cache, options.io) {}
 
@@ -60,6 +64,7 @@ struct PipelineReplayer::State {
   Trainer& trainer_of(const Arm& arm);
 
   ReplayOptions options;
+  LiveOrder order;
   int workers;
   Trainer trainer;
   std::map<Overrides, std::unique_ptr<Trainer>> variants;
@@ -74,8 +79,10 @@ struct PipelineReplayer::State {
 };
 
 const CacheFacts& PipelineReplayer::State::caches_filled(CacheFacts filled) {
+  const std::optional<double> known = facts.data_set_bytes;
   facts = std::move(filled);
-  facts.resident_share = runner.reading().caches_filled(trainer.pipeline);
+  facts.data_set_bytes = known ? known : data_set_bytes(trainer.pipeline.source(), cache.indices());
+  runner.reading().caches_filled(trainer.pipeline);
   guard.caches_filled();
   return facts;
 }
@@ -88,13 +95,13 @@ Trainer& PipelineReplayer::State::trainer_of(const Arm& arm) {
     PipelineVariant variant = options.rebuild(arm.overrides);
     if (!variant.device) variant.device = trainer.device;
     if (!variant.step) variant.step = trainer.step;
+    LiveOrder shared = order.shared_with(variant.pipeline);
     int count = workers;
     if (arm.overrides.contains("workers")) {
-      count = worker_count({}, variant.pipeline, *variant.device);
+      count = worker_count({}, variant.pipeline, *variant.device, shared);
     }
     place = std::make_unique<Trainer>(std::move(variant.pipeline), std::move(variant.device),
-                                      std::move(variant.step), count);
-    place->order = trainer.order.shared_with(place->pipeline);
+                                      std::move(variant.step), count, std::move(shared));
   }
   return *place;
 }
@@ -172,7 +179,7 @@ void PipelineReplayer::begin_round() {
   // same place without this.
   RandomStream random({.epoch = s.rounds, .stage = hash_name("first batch of a round")});
   s.round_batch += std::exchange(s.longest_block, 1) + random.below(kMaxSkipped);
-  s.trainer.order.reserve(random.below(kMaxUnread));
+  s.order.reserve(random.below(kMaxUnread));
   ++s.rounds;
   s.guard.begin_round();
 }

@@ -14,6 +14,8 @@
 
 namespace cachebisect {
 
+class LiveOrder;
+
 /// The pipeline after overrides.
 struct PipelineVariant {
   Pipeline pipeline;
@@ -30,6 +32,9 @@ struct ReplayOptions {
   /// Makes the pipeline anew with these overrides, for live arms that have some. Throws
   /// Error(usage) naming the path that is wrong. Empty: such arms are not supported.
   std::function<PipelineVariant(const Overrides& overrides)> rebuild{};
+  /// The order of the pipeline's samples, shared with what has read some of them. Null: a new one,
+  /// from the beginning of the epoch.
+  std::shared_ptr<LiveOrder> order{};
 };
 
 /// Owns executor, caches and streams; shares device and step. One thread at a time. open_job()

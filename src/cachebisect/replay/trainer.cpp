@@ -13,7 +13,7 @@ TrainStep& checked(TrainStep& step, const Pipeline& pipeline) {
 }  // namespace
 
 Trainer::Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<TrainStep> trained,
-                 int workers)
+                 int workers, LiveOrder from)
     : pipeline(std::move(chain)),
       device(std::move(on)),
       step(std::move(trained)),
@@ -21,7 +21,7 @@ Trainer::Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<Tra
            pipeline.spec().train.sync_every),
       loader(pipeline, *device,
              {workers, pipeline.spec().prefetch, pipeline.copy_options().pinned, {}}),
-      order(pipeline),
+      order(std::move(from)),
       restores_weights(step->snapshot()) {}
 
 }  // namespace cachebisect

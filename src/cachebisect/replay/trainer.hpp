@@ -4,18 +4,18 @@
 #include <memory>
 
 #include "cachebisect/executor/executor.hpp"
+#include "cachebisect/executor/live_order.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/replay/loop/train_loop.hpp"
-#include "cachebisect/replay/reading/live_order.hpp"
 #include "cachebisect/train/train_step.hpp"
 
 namespace cachebisect {
 
 /// Neither copied nor moved: its parts refer to one another. One thread at a time.
 struct Trainer {
-  /// `workers` is resolved. Throws as check_expectations() does.
+  /// `workers` is resolved; `from` is the order of `chain`. Throws as check_expectations() does.
   Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<TrainStep> trained,
-          int workers);
+          int workers, LiveOrder from);
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 

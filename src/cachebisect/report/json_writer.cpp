@@ -91,7 +91,8 @@ Json settings(const BisectSettings& s) {
           {"min_drop", s.min_drop},
           {"budget_seconds", s.budget_seconds},
           {"io", s.io},
-          {"seed", s.seed}};
+          {"seed", s.seed},
+          {"order_nonce", s.order_nonce ? Json(*s.order_nonce) : Json(nullptr)}};
 }
 
 Json cache(const Report& report) {
@@ -101,7 +102,7 @@ Json cache(const Report& report) {
           {"bytes_device", number(facts.bytes_device)},
           {"limited_by", text(facts.limited_by)},
           {"k2k_change", number(report.k2k_change)},
-          {"resident_share", number(facts.resident_share)}};
+          {"resident_share", number(report.resident_share)}};
 }
 
 Json verdict(const Verdict& v) {

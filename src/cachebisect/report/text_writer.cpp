@@ -41,7 +41,11 @@ std::string heading(const Report& report, const TextPaint& paint, int columns) {
               : std::to_string(chain.workers) + (chain.workers == 1 ? " worker" : " workers");
   if (!chain.train.empty()) line += ", step: " + chain.train;
   line += '\n';
-  return line + rounds_line(report, paint, columns);
+  line += rounds_line(report, paint, columns);
+  if (report.settings.order_nonce) {
+    line += "reading began at --nonce " + std::to_string(*report.settings.order_nonce) + '\n';
+  }
+  return line;
 }
 
 // The next visited boundary towards the device. The stages that join in a row lie between the two.

@@ -30,7 +30,8 @@ bool Result::any_wrong() const {
 
 Report bisect_planted(const PlantedChain& planted, const BisectOptions& options,
                       const Registry& registry) {
-  const Job job = open_job(Pipeline::from_json(pipeline_json(planted), registry), &registry);
+  const Job job = open_job(Pipeline::from_json(pipeline_json(planted), registry), &registry,
+                           {.order_nonce = 0});
   PipelineReplayer replayer = job.make_replayer();
   return bisect(replayer, options);
 }

@@ -13,8 +13,10 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/bisect/report/near_floor.hpp"
+#include "cachebisect/bisect/report/reading.hpp"
 
 using namespace cachebisect;
 using test::has;
@@ -27,7 +29,8 @@ struct Planted {
   std::optional<double> usable_cpus;
   std::optional<double> floor_per_sample;
   std::optional<double> floor_per_batch;
-  std::optional<double> resident_share;          ///< of what each block reads
+  std::optional<double> resident_share;  ///< of what each block reads
+  std::optional<double> data_set_bytes;
   std::function<void(MachineReading&)> disturb;  ///< given the time of each reading
 };
 
@@ -47,6 +50,7 @@ class PlantedMachine final : public Replayer {
     CacheFacts facts = inner_.prepare(budget, stop);
     facts.floor_seconds_per_sample = planted_.floor_per_sample;
     facts.floor_seconds_per_batch = planted_.floor_per_batch;
+    facts.data_set_bytes = planted_.data_set_bytes;
     return facts;
   }
   void begin_round() override { inner_.begin_round(); }
@@ -302,4 +306,42 @@ TEST_CASE("cold reading that finds its data in memory causes a warning, other re
   CHECK_FALSE(warned(0.04, "cold"));
   CHECK_FALSE(warned(std::nullopt, "cold"));
   CHECK_FALSE(warned(1.0, "as-is"));
+}
+
+TEST_CASE("reading warmer than training can be causes a warning with the figures") {
+  const double memory = probe_machine().memory_bytes;
+  const auto text = [](const Planted& planted, const std::string& io) -> std::string {
+    BisectOptions options;
+    options.io = io;
+    const Report report = run(planted, options);
+    const Warning* warning = find(report, "warmer_than_training");
+    if (warning == nullptr) return "";
+    CHECK(warning->remedy == "--io cold");
+    return warning->text;
+  };
+  const Planted warm{.resident_share = 0.6, .data_set_bytes = 4 * memory};
+  CHECK(has(text(warm, "as-is"), "60% of the pages"));
+  CHECK(has(text(warm, "as-is"), "at most 25%"));
+  CHECK(has(text({.resident_share = 1.0, .data_set_bytes = 4 * memory}, "warm"), "100%"));
+  CHECK(text(warm, "cold").empty());  // `not_cold` says it
+  CHECK(text({.resident_share = 0.29, .data_set_bytes = 4 * memory}, "as-is").empty());
+  CHECK(text({.resident_share = 1.0, .data_set_bytes = 0.99 * memory}, "as-is").empty());
+  CHECK(text({.resident_share = 1.0}, "as-is").empty());
+  CHECK(text({.data_set_bytes = 4 * memory}, "as-is").empty());
+}
+
+TEST_CASE("the resident share is the mean of the live blocks that are evidence") {
+  const auto block = [](int round, int boundary, std::optional<double> share) {
+    BlockResult result = test::block_of(1, 1000);
+    result.resident_share = share;
+    return test::replay_record(round, boundary, result);
+  };
+  std::vector<BlockRecord> records{block(-1, 0, 1.0), block(0, 3, 1.0)};
+  CHECK_FALSE(resident_share(records).has_value());
+  records.push_back(block(0, 0, 0.1));
+  records.push_back(block(1, 0, std::nullopt));
+  records.push_back(block(2, 0, 0.3));
+  records.push_back(block(3, 0, 1.0));
+  records.back().result.is_void = true;
+  CHECK(resident_share(records) == doctest::Approx(0.2));
 }

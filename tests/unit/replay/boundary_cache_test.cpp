@@ -23,7 +23,7 @@ struct Filled {
       : pipeline(test::random_chain(options)),
         device(std::move(on)),
         loader(pipeline, *device, {options.workers, 2, false, {}}),
-        cache(pipeline, *device, pipeline.copy_options()),
+        cache(pipeline, *device, pipeline.copy_options(), LiveOrder(pipeline)),
         facts(cache.fill(loader, budget, {})) {}
 
   Pipeline pipeline;
@@ -203,7 +203,7 @@ TEST_CASE("later samples larger than the first do not exceed the budget") {
   const Pipeline pipeline = growing(64, 24);
   const auto device = make_cpu_device();
   Executor loader(pipeline, *device, {1, 2, false, {}});
-  BoundaryCache cache(pipeline, *device, pipeline.copy_options());
+  BoundaryCache cache(pipeline, *device, pipeline.copy_options(), LiveOrder(pipeline));
   const double all = cache.fill(loader, {}, {}).bytes_host;
   CacheBudget budget;
   budget.host_bytes = 40'000;
@@ -231,7 +231,7 @@ TEST_CASE("after a failed refill the former samples are cached") {
                                 .build();
   const auto device = make_cpu_device();
   Executor loader(pipeline, *device, {0, 2, false, {}});
-  BoundaryCache cache(pipeline, *device, pipeline.copy_options());
+  BoundaryCache cache(pipeline, *device, pipeline.copy_options(), LiveOrder(pipeline));
   const CacheFacts all = cache.fill(loader, {}, {});
   CacheBudget budget;
   budget.host_bytes =

@@ -1,6 +1,7 @@
 #include "cachebisect/replay/job/open_job.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "support/all_stages.hpp"
@@ -10,6 +11,7 @@
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 
+#include "cachebisect/executor/live_order.hpp"
 #include "cachebisect/replay/job/make_device.hpp"
 #include "cachebisect/replay/job/make_train_step.hpp"
 
@@ -89,4 +91,21 @@ TEST_CASE("a job with a registry runs live arms with overrides") {
     CHECK(job.device->kind() == DeviceKind::emulated);
     CHECK(job.make_replayer().supports(with_workers("2")));
   }
+}
+
+TEST_CASE("a job reads from the place that its nonce chooses, and draws one if it has none") {
+  const Pipeline pipeline = test::random_chain({.samples = 50000, .workers = 1});
+  const auto first_batch = [&](std::optional<std::uint64_t> nonce) {
+    const auto step = std::make_shared<test::RecordingStep>();
+    const Job job = open_job(pipeline, nullptr, {.step = step, .order_nonce = nonce});
+    PipelineReplayer replayer = job.make_replayer();
+    CHECK(replayer.describe().order_nonce == job.order->nonce());
+    if (nonce) CHECK(job.order->nonce() == *nonce);
+    if (!nonce) CHECK(job.order->nonce() - 1 < 999'999);
+    replayer.run({{ArmKind::live, 0, 0, {}}, 1, 1, 0}, {});
+    return step->seen.at(0).indices;
+  };
+  CHECK(first_batch(5) == first_batch(5));
+  CHECK(first_batch(5) != first_batch(6));
+  CHECK(first_batch(std::nullopt).size() == 8);
 }

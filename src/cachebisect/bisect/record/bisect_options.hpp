@@ -32,6 +32,9 @@ struct BisectOptions {
   double min_drop = 0.05;
   std::string io = "as-is";
   std::uint64_t seed = 1;
+  /// Chooses the place in the epoch where reading begins; empty: another one in each run. For calls
+  /// that take a pipeline; a replayer has its own.
+  std::optional<std::uint64_t> order_nonce{};
   CacheBudget cache{};
   std::vector<int> boundaries{};  ///< empty: chosen by the budget
   std::optional<double> expect_samples_per_second{};

@@ -14,6 +14,7 @@ struct BisectSettings {
   double budget_seconds = 60;
   std::string io = "as-is";
   std::uint64_t seed = 1;
+  std::optional<std::uint64_t> order_nonce{};  ///< ChainDescription::order_nonce
 };
 
 /// What the user asked for in addition to the verdict.

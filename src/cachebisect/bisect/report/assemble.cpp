@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cachebisect/bisect/report/reading.hpp"
 #include "cachebisect/bisect/report/warnings.hpp"
 
 namespace cachebisect {
@@ -31,9 +32,6 @@ CacheFacts cache_of(const Measurements& measured, const Waterfall& waterfall) {
     if (boundary.serve_seconds_per_sample && k < cache.serve_seconds_per_sample.size()) {
       cache.serve_seconds_per_sample[k] = *boundary.serve_seconds_per_sample;
     }
-  }
-  for (const BlockRecord& record : measured.blocks) {
-    if (!cache.resident_share) cache.resident_share = record.result.resident_share;
   }
   return cache;
 }
@@ -96,6 +94,7 @@ Report assemble(const Measurements& measured, const Analysis& analysis) {
   report.first_skipped = std::move(skipped.first);
   report.settings = measured.settings;
   report.cache = cache_of(measured, waterfall);
+  report.resident_share = resident_share(measured.blocks);
   report.k2k_change = analysis.explanation.larger_cache.value;
   report.overhead = analysis.explanation.overhead;
   report.verdict = analysis.verdict;

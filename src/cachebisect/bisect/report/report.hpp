@@ -154,6 +154,7 @@ struct Report {
   std::vector<std::string> first_skipped;
   BisectSettings settings;
   CacheFacts cache;
+  std::optional<double> resident_share;  ///< of the pages, before live blocks read them
   std::optional<double> k2k_change;
   Estimate overhead;
   Verdict verdict;

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/explain/cache_check.hpp"
+#include "cachebisect/bisect/report/reading.hpp"
 
 namespace cachebisect {
 namespace {
@@ -22,7 +24,6 @@ constexpr double kThrottleWorthSaying = 0.01;
 constexpr double kMemoryStallWorthSaying = 0.01;
 constexpr double kWholeCpus = 0.01;  ///< closer to a whole number than this is whole
 constexpr double kExpectTolerance = 0.1;
-constexpr double kResidentWorthSaying = 0.05;
 /// What inline probes may cost if blocks vary by no more than kQuiet, and otherwise.
 constexpr double kProbesQuiet = 0.005;
 constexpr double kProbesShared = 0.01;
@@ -213,30 +214,6 @@ void warn_of_skipping(std::vector<Warning>& out, const std::vector<BlockRecord>&
                  skipped.first.empty() ? "check the data" : skipped.first.front()});
 }
 
-/// Mean over the blocks that measured it.
-std::optional<double> resident_share(const std::vector<BlockRecord>& records) {
-  double sum = 0;
-  int known = 0;
-  for (const BlockRecord& record : records) {
-    if (!record.result.resident_share) continue;
-    sum += *record.result.resident_share;
-    ++known;
-  }
-  return known > 0 ? std::optional(sum / known) : std::nullopt;
-}
-
-void warn_of_reading(std::vector<Warning>& out, const Measurements& measured) {
-  if (measured.settings.io != "cold") return;
-  const auto share = resident_share(measured.blocks);
-  if (!share || *share <= kResidentWorthSaying) return;
-  out.push_back({"not_cold",
-                 percent(*share) +
-                     " of the pages that live blocks read were in memory after they had been "
-                     "evicted: reading was not as cold as --io cold asks for",
-                 "move the data off tmpfs or an overlay, stop other programs that read it, or read "
-                 "the figures as --io as-is"});
-}
-
 }  // namespace
 
 std::vector<Warning> find_machine_warnings(const MachineReport& machine, int workers) {
@@ -254,7 +231,9 @@ std::vector<Warning> find_warnings(const Measurements& measured, const MachineRe
   warn_of_other_job(out, measured, waterfall.live);
   warn_of_chain(out, measured.chain);
   warn_of_cache(out, measured, waterfall);
-  warn_of_reading(out, measured);
+  for (Warning& warning : find_reading_warnings(measured, machine.memory_bytes)) {
+    out.push_back(std::move(warning));
+  }
   warn_of_skipping(out, measured.blocks);
   warn_of_probes(out, explanation.overhead, machine.noise);
   warn_of_small_cache(out, explanation.larger_cache);

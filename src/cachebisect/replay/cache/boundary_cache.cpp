@@ -26,8 +26,8 @@ bool is_interruption(const std::exception_ptr& failure) {
 }  // namespace
 
 struct BoundaryCache::State {
-  State(const Pipeline& chain, Device& on, const CopyOptions& options)
-      : pipeline(chain), device(on), copy(options) {}
+  State(const Pipeline& chain, Device& on, const CopyOptions& options, const LiveOrder& from)
+      : pipeline(chain), device(on), copy(options), order(from) {}
 
   [[nodiscard]] std::uint64_t batch() const {
     return static_cast<std::uint64_t>(pipeline.batch_size());
@@ -42,8 +42,7 @@ struct BoundaryCache::State {
   /// Whether the budgets hold `count` samples in addition to `kept`, by the size of the present
   /// ones.
   [[nodiscard]] bool budgets_hold(std::uint64_t count, std::uint64_t kept) const;
-  [[nodiscard]] CacheSamples next_samples(std::uint64_t count);
-  void fill_chosen(Executor& loader, const std::stop_token& stop);
+  void fill_chosen(std::vector<SampleIndex> indices, Executor& loader, const std::stop_token& stop);
   [[nodiscard]] bool replace(const CacheSamples& samples, Executor& loader,
                              const std::stop_token& stop);
   void remember_all();
@@ -52,12 +51,12 @@ struct BoundaryCache::State {
   const Pipeline& pipeline;
   Device& device;
   CopyOptions copy;
+  LiveOrder order;  ///< shares its position with all that reads the data set
   std::unique_ptr<CacheContents> contents = empty();
   CacheNeeds limits;
   double sample_bytes = 0;  ///< limit of the cached samples; batches take the rest
   CacheSize chosen;
   ContentSizes sizes;
-  std::uint64_t next = 0;   ///< position in the first epoch where the next filling begins
   std::uint64_t fills = 0;  ///< begun so far; the epoch of the next filling
 };
 
@@ -101,21 +100,15 @@ double BoundaryCache::State::sample_limit(const ItemSizes& probed) const {
          std::max(limits.host_bytes_per_sample, 1.0);
 }
 
-/// The samples of the next filling; the one after it begins behind them.
-CacheSamples BoundaryCache::State::next_samples(std::uint64_t count) {
-  CacheSamples samples{first_indices(pipeline, count, next), fills++};
-  next = (next + count) % pipeline.samples();
-  return samples;
-}
-
 void BoundaryCache::State::remember_all() {
   for (std::size_t b = 1; b <= pipeline.stages().size(); ++b) contents->remember(b);
 }
 
 /// Reduces the number of samples if they are larger than the ones that were probed.
-void BoundaryCache::State::fill_chosen(Executor& loader, const std::stop_token& stop) {
+void BoundaryCache::State::fill_chosen(std::vector<SampleIndex> indices, Executor& loader,
+                                       const std::stop_token& stop) {
   constexpr double fewer = 0.8;
-  while (!contents->fill(next_samples(chosen.samples), loader, stop, sample_bytes)) {
+  while (!contents->fill({indices, fills++}, loader, stop, sample_bytes)) {
     const std::uint64_t batches = chosen.samples / batch();
     if (batches <= 1) {
       throw Error(ErrorKind::usage,
@@ -126,6 +119,7 @@ void BoundaryCache::State::fill_chosen(Executor& loader, const std::stop_token& 
     }
     const auto kept = static_cast<std::uint64_t>(fewer * static_cast<double>(batches));
     chosen.samples = std::max<std::uint64_t>(1, kept) * batch();
+    indices.resize(chosen.samples);
     chosen.limited_by = "host budget";
   }
 }
@@ -185,8 +179,9 @@ CacheFacts BoundaryCache::State::facts(double began) {
   return facts;
 }
 
-BoundaryCache::BoundaryCache(const Pipeline& pipeline, Device& device, const CopyOptions& copy)
-    : state_(std::make_unique<State>(pipeline, device, copy)) {}
+BoundaryCache::BoundaryCache(const Pipeline& pipeline, Device& device, const CopyOptions& copy,
+                             const LiveOrder& order)
+    : state_(std::make_unique<State>(pipeline, device, copy, order)) {}
 
 BoundaryCache::~BoundaryCache() = default;
 
@@ -196,14 +191,13 @@ CacheFacts BoundaryCache::fill(Executor& loader, const CacheBudget& budget,
   const double began = monotonic_seconds();
   State& s = *state_;
   s.contents = s.empty();  // frees the present contents first
-  const std::vector<SampleIndex> probe = first_indices(s.pipeline, probe_batches * s.batch(), 0);
-  const ItemSizes sizes = probe_items(s.pipeline, s.device, loader, probe, stop);
+  std::vector<SampleIndex> probed = s.order.take(probe_batches * s.batch());
+  const ItemSizes sizes = probe_items(s.pipeline, s.device, loader, probed, stop);
   s.limits = s.needs(sizes, loader, budget);
   s.sample_bytes = s.sample_limit(sizes);
   s.chosen = choose_cache_size(s.limits);
-  s.next = 0;
   s.fills = 0;
-  s.fill_chosen(loader, stop);
+  s.fill_chosen(s.order.take(s.chosen.samples, std::move(probed)), loader, stop);
   s.remember_all();
   return s.facts(began);
 }
@@ -216,12 +210,10 @@ std::optional<CacheFacts> BoundaryCache::refill(Executor& loader, std::uint64_t 
   const std::uint64_t wanted = samples == 0 ? this->samples() : samples;
   const std::uint64_t count = (wanted + s.batch() - 1) / s.batch() * s.batch();
   if (!s.has_new_samples(count) || !s.budgets_hold(count, 0)) return std::nullopt;
-  const std::uint64_t before = s.next;
-  const bool replaced = s.replace(s.next_samples(count), loader, stop);
+  const bool replaced = s.replace({s.order.take(count), s.fills++}, loader, stop);
   s.remember_all();
-  if (replaced) return s.facts(began);
-  s.next = before;
-  return std::nullopt;
+  if (!replaced) return std::nullopt;
+  return s.facts(began);
 }
 
 void BoundaryCache::freshen(Executor& loader, std::uint64_t samples, const std::stop_token& stop) {
@@ -229,7 +221,7 @@ void BoundaryCache::freshen(Executor& loader, std::uint64_t samples, const std::
   CacheNeeds needs = s.limits;
   needs.wanted_samples = static_cast<double>(samples);
   s.chosen = choose_cache_size(needs);
-  s.fill_chosen(loader, stop);
+  s.fill_chosen(s.order.take(s.chosen.samples), loader, stop);
 }
 
 bool BoundaryCache::filled() const noexcept { return state_->contents->filled(); }

@@ -10,6 +10,7 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/device/device.hpp"
 #include "cachebisect/executor/executor.hpp"
+#include "cachebisect/executor/live_order.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/protocol/replayer.hpp"
 
@@ -21,8 +22,10 @@ namespace cachebisect {
 /// before it). On the emulated device they have shapes and no bytes. One thread at a time.
 class CACHEBISECT_INTERNAL_API BoundaryCache {
  public:
-  /// Keeps references to all, which must outlive it.
-  BoundaryCache(const Pipeline& pipeline, Device& device, const CopyOptions& copy);
+  /// Takes its samples from `order`. Keeps references to pipeline and device, which must outlive
+  /// it.
+  BoundaryCache(const Pipeline& pipeline, Device& device, const CopyOptions& copy,
+                const LiveOrder& order);
   ~BoundaryCache();
   BoundaryCache(const BoundaryCache&) = delete;
   BoundaryCache& operator=(const BoundaryCache&) = delete;
@@ -32,7 +35,7 @@ class CACHEBISECT_INTERNAL_API BoundaryCache {
   /// pipeline throws, and Error(interrupted) on `stop`.
   CacheFacts fill(Executor& loader, const CacheBudget& budget, const std::stop_token& stop);
 
-  /// Fills the caches with the next `samples` samples of the data set, in whole batches (0: as many
+  /// Fills the caches with the next `samples` samples of the order, in whole batches (0: as many
   /// as before). Returns empty, with the caches unchanged, if the data set has no others or the
   /// budgets do not hold them. If the budgets do not hold old and new samples together, the old
   /// ones are freed first, and loaded again if the new ones fail. Throws as fill().

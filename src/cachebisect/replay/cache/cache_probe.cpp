@@ -4,7 +4,6 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/executor/load_guard.hpp"
-#include "cachebisect/pipeline/sampler.hpp"
 #include "cachebisect/replay/loop/device_chain.hpp"
 
 namespace cachebisect {
@@ -71,16 +70,6 @@ ItemSizes probe_items(const Pipeline& pipeline, Device& device, Executor& loader
   }
   sizes.seconds_per_sample = loading / static_cast<double>(indices.size());
   return sizes;
-}
-
-std::vector<SampleIndex> first_indices(const Pipeline& pipeline, std::uint64_t count,
-                                       std::uint64_t first) {
-  const std::uint64_t size = pipeline.samples();
-  const Sampler sampler(size, pipeline.spec().seed, pipeline.spec().shuffle);
-  std::vector<SampleIndex> indices;
-  indices.reserve(count);
-  for (std::uint64_t i = 0; i < count; ++i) indices.push_back(sampler.index(0, (first + i) % size));
-  return indices;
 }
 
 }  // namespace cachebisect

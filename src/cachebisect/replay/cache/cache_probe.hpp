@@ -20,9 +20,4 @@ struct ItemSizes {
 ItemSizes probe_items(const Pipeline& pipeline, Device& device, Executor& loader,
                       std::span<const SampleIndex> indices, const std::stop_token& stop);
 
-/// `count` samples in the order of the first epoch, from position `first` on, wrapping around at
-/// its end; samples repeat only if the data set is smaller than `count`.
-std::vector<SampleIndex> first_indices(const Pipeline& pipeline, std::uint64_t count,
-                                       std::uint64_t first);
-
 }  // namespace cachebisect

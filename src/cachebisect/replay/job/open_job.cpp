@@ -1,15 +1,33 @@
 #include "cachebisect/replay/job/open_job.hpp"
 
+#include <chrono>
 #include <utility>
 
+#include <unistd.h>
+
+#include "cachebisect/base/random.hpp"
+#include "cachebisect/executor/live_order.hpp"
 #include "cachebisect/executor/resolve_workers.hpp"
 #include "cachebisect/replay/job/make_device.hpp"
 #include "cachebisect/replay/job/make_train_step.hpp"
 #include "cachebisect/replay/job/rebuild.hpp"
 
 namespace cachebisect {
+namespace {
+
+std::uint64_t draw_nonce() {
+  constexpr std::uint64_t max = 999'999;  // short enough to type
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return 1 + RandomStream({.seed = static_cast<std::uint64_t>(now),
+                           .epoch = static_cast<std::uint64_t>(getpid()),
+                           .stage = hash_name("order nonce")})
+                 .below(max);
+}
+
+}  // namespace
+
 PipelineReplayer Job::make_replayer() const {
-  ReplayOptions options{.io = io, .workers = workers};
+  ReplayOptions options{.io = io, .workers = workers, .order = order};
   if (registry != nullptr) options.rebuild = make_rebuild(pipeline, device, workers, *registry);
   return {pipeline, device, step, options};
 }
@@ -20,9 +38,12 @@ Job open_job(Pipeline pipeline, const Registry* registry, JobOptions options) {
           .step = std::move(options.step),
           .io = options.io,
           .registry = registry};
+  const std::uint64_t nonce = options.order_nonce ? *options.order_nonce : draw_nonce();
+  job.order = std::make_shared<LiveOrder>(job.pipeline, nonce);
   if (!job.device) job.device = make_device(job.pipeline.spec());
   job.workers = options.workers.value_or(job.pipeline.spec().workers);
-  if (job.workers == kAutoWorkers) job.workers = resolve_workers(job.pipeline, *job.device);
+  if (job.workers == kAutoWorkers)
+    job.workers = resolve_workers(job.pipeline, *job.device, *job.order);
   if (!job.step || job.device->kind() == DeviceKind::emulated) {
     job.step = make_train_step(job.pipeline, *job.device, job.workers, registry);
   }

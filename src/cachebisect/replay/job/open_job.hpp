@@ -18,9 +18,13 @@ struct JobOptions {
   std::optional<int> workers{};       ///< empty: the pipeline's own; kAutoWorkers: measured here
   std::shared_ptr<Device> device{};   ///< null: the one that the spec names
   std::shared_ptr<TrainStep> step{};  ///< null: the one that the spec names
+  /// Chooses the place in the epoch where reading begins, so that a run does not read what an
+  /// earlier one has left in memory; 0: the beginning of the epoch. Empty: drawn anew, from 1 to
+  /// 999,999.
+  std::optional<std::uint64_t> order_nonce{};
 };
 
-/// A pipeline with its device, its worker count and its training step.
+/// A pipeline with its device, its worker count, its training step and the order of its samples.
 struct CACHEBISECT_API Job {
   Pipeline pipeline;
   std::shared_ptr<Device> device;
@@ -28,8 +32,9 @@ struct CACHEBISECT_API Job {
   int workers = 0;  ///< resolved
   IoMode io = IoMode::as_is;
   const Registry* registry = nullptr;  ///< may be null
+  std::shared_ptr<LiveOrder> order;
 
-  /// A replayer of its own at each call; it shares device and step, and must not outlive the
+  /// A replayer of its own at each call; it shares device, step and order, and must not outlive the
   /// registry.
   [[nodiscard]] PipelineReplayer make_replayer() const;
 };

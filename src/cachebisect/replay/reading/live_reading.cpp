@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cachebisect/base/clock.hpp"
-#include "cachebisect/replay/reading/residency.hpp"
 
 namespace cachebisect {
 namespace {
@@ -16,10 +15,10 @@ bool cuts_batches(const Pipeline& pipeline) {
 
 }  // namespace
 
-std::optional<double> LiveReading::caches_filled(const Pipeline& pipeline) {
+void LiveReading::caches_filled(const Pipeline& pipeline) {
+  residency_.learn(pipeline.source(), cache_->indices().front());
   cached_share_.reset();
-  if (io_ == IoMode::warm) cached_share_ = resident_share(pipeline.source(), cache_->indices());
-  return cached_share_;
+  if (io_ == IoMode::warm) cached_share_ = residency_.share(pipeline.source(), cache_->indices());
 }
 
 LiveReading::Block LiveReading::begin(const Pipeline& pipeline, LiveOrder& order,
@@ -33,33 +32,41 @@ LiveReading::Block LiveReading::begin(const Pipeline& pipeline, LiveOrder& order
   }
   const std::uint64_t position = order.reserve(batches);
   if (io_ == IoMode::cold) {
-    chosen_ = order.indices(position, batches);
-    evict(pipeline.source(), chosen_);
-    block.resident_share = resident_share(pipeline.source(), chosen_);
-    block.request.indices = chosen_;
+    read_listed(order, position, batches, block);
+    residency_.evict(pipeline.source(), chosen_);
+    block.resident_share = residency_.share(pipeline.source(), chosen_);
     return block;
   }
-  block.resident_share = spot_check(pipeline, order, position, batches);
+  block.resident_share = check_residency(pipeline, order, position, batches);
   if (cuts_batches(pipeline)) {
-    chosen_ = order.indices(position, batches);
-    block.request.indices = chosen_;
+    read_listed(order, position, batches, block);
   } else {
-    block.request.first_position = position;
+    block.request = order.request(position);
   }
   return block;
 }
 
-std::optional<double> LiveReading::spot_check(const Pipeline& pipeline, const LiveOrder& order,
-                                              std::uint64_t position, std::uint64_t batches) {
-  constexpr std::uint64_t one_in = 16;  // opening a file brings its inode in
-  constexpr std::uint64_t max_samples = 32;
+void LiveReading::read_listed(const LiveOrder& order, std::uint64_t position, std::uint64_t batches,
+                              Block& block) {
+  chosen_ = order.indices(position, batches);
+  block.request.indices = chosen_;
+  block.request.epoch = order.epoch(position);
+}
+
+std::optional<double> LiveReading::check_residency(const Pipeline& pipeline, const LiveOrder& order,
+                                                   std::uint64_t position, std::uint64_t batches) {
+  constexpr std::uint64_t max_samples = 512;
+  constexpr std::uint64_t one_in = 16;  // if opening a file brings its metadata in
+  constexpr std::uint64_t max_opened = 32;
   constexpr double pause = 50;
   const double began = monotonic_seconds();
   if (began < next_check_) return std::nullopt;
   const std::uint64_t samples = batches * static_cast<std::uint64_t>(pipeline.batch_size());
-  const std::uint64_t count = std::clamp<std::uint64_t>(samples / one_in, 1, max_samples);
+  const std::uint64_t count = residency_.spares_metadata()
+                                  ? std::min(samples, max_samples)
+                                  : std::clamp<std::uint64_t>(samples / one_in, 1, max_opened);
   const auto share =
-      resident_share(pipeline.source(), order.some_indices(position, batches, count));
+      residency_.share(pipeline.source(), order.some_indices(position, batches, count));
   const double ended = monotonic_seconds();
   next_check_ = ended + pause * (ended - began);
   return share;

@@ -1,0 +1,61 @@
+#include "cachebisect/bisect/report/reading.hpp"
+
+#include "cachebisect/base/number_format.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr double kResidentWorthSaying = 0.05;
+
+void warn_of_warm_eviction(std::vector<Warning>& out, double share) {
+  if (share <= kResidentWorthSaying) return;
+  out.push_back({"not_cold",
+                 percent(share) +
+                     " of the pages that live blocks read were in memory after they had been "
+                     "evicted: reading was not as cold as --io cold asks for",
+                 "move the data off tmpfs or an overlay, stop other programs that read it, or read "
+                 "the figures as --io as-is"});
+}
+
+/// A data set larger than memory never has more than memory / size of its pages there.
+void warn_of_colder_training(std::vector<Warning>& out, double share,
+                             const std::optional<double>& data_set_bytes, double memory_bytes) {
+  if (!data_set_bytes || memory_bytes <= 0 || *data_set_bytes <= memory_bytes) return;
+  const double at_most = memory_bytes / *data_set_bytes;
+  if (share <= at_most + kResidentWorthSaying) return;
+  out.push_back({"warmer_than_training",
+                 percent(share) +
+                     " of the pages that live blocks read were in memory already, but training "
+                     "finds at most " +
+                     percent(at_most) + " there: the data set has about " +
+                     format_bytes(*data_set_bytes) + ", memory " + format_bytes(memory_bytes) +
+                     ". Training reads colder storage than was measured",
+                 "--io cold"});
+}
+
+}  // namespace
+
+std::optional<double> resident_share(const std::vector<BlockRecord>& records) {
+  double sum = 0;
+  int known = 0;
+  for (const BlockRecord& record : records) {
+    if (!record.shows_live() || !record.result.resident_share) continue;
+    sum += *record.result.resident_share;
+    ++known;
+  }
+  return known > 0 ? std::optional(sum / known) : std::nullopt;
+}
+
+std::vector<Warning> find_reading_warnings(const Measurements& measured, double memory_bytes) {
+  std::vector<Warning> out;
+  const auto share = resident_share(measured.blocks);
+  if (!share) return out;
+  if (measured.settings.io == "cold") {
+    warn_of_warm_eviction(out, *share);
+  } else {
+    warn_of_colder_training(out, *share, measured.cache.data_set_bytes, memory_bytes);
+  }
+  return out;
+}
+
+}  // namespace cachebisect
