@@ -183,6 +183,7 @@ Report run_chain(PlantedChain& planted, const RunSettings& settings, const Simul
     }
     BisectOptions options;
     options.budget_seconds = settings.budget_seconds;
+    options.sustain_seconds = 0;  // planted costs do not change with time
     options.seed = planted.seed;
     options.explain = false;
     if (settings.what_ifs) options.what_ifs = what_ifs_of(planted);

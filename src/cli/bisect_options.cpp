@@ -23,6 +23,9 @@ void add_measuring_options(CLI::App& app, BisectArguments& a) {
   app.add_flag("--quick", a.quick, "the same as --confidence 0.9");
   app.add_option("--min-drop", a.min_drop, "the smallest drop worth naming (5%)")
       ->type_name("SHARE");
+  app.add_option("--sustain", a.sustain_seconds,
+                 "seconds that live runs in one piece before a verdict (3, flat: more); 0: not")
+      ->type_name("SECONDS");
   app.add_option("--io", a.io, "how boundary 0 reads: as-is, warm or cold")->type_name("MODE");
   app.add_option("--nonce", a.nonce,
                  "where in the epoch reading begins; 0: at its beginning (drawn anew in each run, "
@@ -93,6 +96,9 @@ BisectOptions library_options(const BisectArguments& a) {
     }
   }
   if (!(a.budget_seconds > 0)) throw Error(ErrorKind::usage, "--budget: seconds greater than 0");
+  if (a.sustain_seconds && !(*a.sustain_seconds >= 0)) {
+    throw Error(ErrorKind::usage, "--sustain: 0 or more seconds");
+  }
   if (!(a.confidence >= 0.5 && a.confidence < 1)) {
     throw Error(ErrorKind::usage, "--confidence: a share from 0.5 to below 1, such as 0.99");
   }
@@ -101,6 +107,7 @@ BisectOptions library_options(const BisectArguments& a) {
   }
   BisectOptions options;
   options.budget_seconds = a.budget_seconds;
+  options.sustain_seconds = a.sustain_seconds;
   options.confidence = a.quick ? kQuickConfidence : a.confidence;
   options.min_drop = parse_share("--min-drop", a.min_drop);
   options.io = a.io;

@@ -17,6 +17,7 @@ namespace cachebisect::cli {
 struct BisectArguments {
   PipelineOptions pipeline;
   double budget_seconds = 60;
+  std::optional<double> sustain_seconds;
   double confidence = 0.99;
   bool quick = false;
   std::string min_drop = "5%";

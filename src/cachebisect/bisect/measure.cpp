@@ -10,6 +10,7 @@
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/costs/what_if.hpp"
 #include "cachebisect/bisect/explain/explain_phase.hpp"
+#include "cachebisect/bisect/explain/sustain_phase.hpp"
 #include "cachebisect/bisect/explain/verify_phase.hpp"
 #include "cachebisect/bisect/report/analysis.hpp"
 #include "cachebisect/bisect/report/assemble.hpp"
@@ -28,6 +29,10 @@ void check(const BisectOptions& options) {
   }
   if (!(options.min_drop > 0) || options.min_drop > 0.9) {
     refuse("min_drop must be above 0 and at most 0.9");
+  }
+  const auto& sustain = options.sustain_seconds;
+  if (sustain && (!(*sustain >= 0) || *sustain > 1e6)) {
+    refuse("sustain must be 0 to 1e6 s");
   }
   const auto& expected = options.expect_samples_per_second;
   if (expected && !(*expected > 0 && std::isfinite(*expected))) {
@@ -106,6 +111,7 @@ class Run {
       search_.run(random_, [this] { hand_out_partial(); });
     });
     search_.conclude();
+    sustain();
     explain();
     verify();
     search_.read_machine();
@@ -149,6 +155,16 @@ class Run {
     measured_.cache = replayer_.prepare(options_.cache, options_.stop);
     const double seconds = replayer_.clock() - before;
     measured_.prepare_seconds = std::max(0.0, seconds - measured_.cache.seconds);
+  }
+
+  /// Holds the verdict against a run in one piece.
+  void sustain() {
+    const Decision& decision = search_.state().decision;
+    const double seconds = sustain_seconds(options_, decision.kind, measured_.verdict.seconds);
+    if (stopped_ || !decision.certified() || seconds <= 0) return;
+    blocks_.set_phase("sustain");
+    stopped_ = stops([&] { run_sustained(blocks_, plan_, seconds, measured_); });
+    if (stopped_) measured_.sustained.reset();
   }
 
   /// The verdict stands; what is left of the budget says what would help.

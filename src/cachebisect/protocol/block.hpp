@@ -16,6 +16,10 @@ struct BlockRequest {
   int steps = 8;
   int warmup_steps = 2;  ///< untimed, before the timed ones
   std::uint64_t seed = 0;
+  /// The timed steps are also timed in so many groups of equal length, as far as they divide.
+  int groups = 1;
+  /// The block ends after the group during which so many seconds have passed; 0: never early.
+  double max_seconds = 0;
 };
 
 /// Counts and times are of the timed steps unless noted otherwise.
@@ -25,6 +29,8 @@ struct BlockResult {
   double seconds = 0;
   int steps = 0;
   int warmup_steps = 0;
+  /// Seconds per sample of each group; empty if the request asked for one group.
+  std::vector<double> group_taus;
   std::uint64_t samples = 0;
   double cpu_seconds = 0;      ///< of the process
   double starved_seconds = 0;  ///< training thread waiting for a batch

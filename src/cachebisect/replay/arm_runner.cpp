@@ -13,6 +13,8 @@ namespace {
 
 void set_timing(const BlockTiming& timing, BlockResult& result) {
   result.seconds = timing.seconds;
+  result.steps = timing.steps;
+  result.group_taus = timing.group_taus;
   result.samples = timing.samples;
   result.cpu_seconds = timing.cpu_seconds;
   result.starved_seconds = timing.starved_seconds;

@@ -195,8 +195,9 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
     throw Error(ErrorKind::internal, "run() before prepare()");
   }
   Trainer& trainer = s.trainer_of(arm);
-  const BlockSteps steps{std::max(request.warmup_steps, 1), std::max(request.steps, 1),
-                         s.round_batch, arm.observed};
+  const BlockSteps steps{
+      std::max(request.warmup_steps, 1), std::max(request.steps, 1), s.round_batch, arm.observed,
+      std::max(request.groups, 1),       request.max_seconds};
   s.longest_block =
       std::max(s.longest_block, static_cast<std::uint64_t>(steps.warmup + steps.timed));
   if (replays(arm)) s.guard.before_replay(static_cast<std::size_t>(arm.boundary));
@@ -209,7 +210,6 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
     throw;
   }
   result.is_void = s.watch.disarm();
-  result.steps = steps.timed;
   result.warmup_steps = steps.warmup;
   if (replays(arm)) s.guard.after_replay(static_cast<std::size_t>(arm.boundary));
   return result;

@@ -132,8 +132,22 @@ Json loss(const Loss& l) {
           {"contention_interval", interval(l.contention.interval)}};
 }
 
+Json sustained(const std::optional<SustainedReport>& run) {
+  if (!run) return nullptr;
+  Json json = rate(run->samples_per_second);
+  json["seconds"] = number(run->seconds);
+  return json;
+}
+
+Json ceiling(const Report& report) {
+  Json json = rate(report.ceiling);
+  json["sustained"] = sustained(report.ceiling_sustained);
+  return json;
+}
+
 Json live(const Report& report) {
   Json json = rate(report.live);
+  json["sustained"] = sustained(report.live_sustained);
   json["starved_share"] = number(report.live_loop.starved_share);
   json["ready_batches"] = number(report.live_loop.ready_batches);
   return json;
@@ -266,7 +280,7 @@ void write_json(const Report& report, std::ostream& out) {
        {{"share", number(report.overhead.value)},
         {"interval", interval(report.overhead.interval)}}},
       {"verdict", verdict(report.verdict)},
-      {"ceiling", rate(report.ceiling)},
+      {"ceiling", ceiling(report)},
       {"live", live(report)},
       {"loss", loss(report.loss)},
       {"boundaries", list(report.boundaries, boundary)},

@@ -46,6 +46,7 @@ Result run(const Options& options, const Registry& registry) {
     const PlantedChain planted = draw(options.seed + static_cast<std::uint64_t>(i), draw_options);
     BisectOptions bisect_options;
     bisect_options.budget_seconds = options.budget_seconds;
+    bisect_options.sustain_seconds = 0;  // planted costs do not change with time
     bisect_options.seed = planted.seed;
     bisect_options.explain = false;
     bisect_options.stop = options.stop;

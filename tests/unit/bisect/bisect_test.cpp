@@ -47,7 +47,7 @@ TEST_CASE("a planted drop is found, certified and explained") {
   CHECK(report.verdict.text.starts_with("crop costs "));
   CHECK(report.live.value.has_value());
   CHECK(report.ceiling.value == doctest::Approx(8000).epsilon(0.02));
-  CHECK(phases == std::vector<std::string>{"caches", "pilot", "measure", "explain"});
+  CHECK(phases == std::vector<std::string>{"caches", "pilot", "measure", "sustain", "explain"});
   CHECK(expected.has_value());
   CHECK(report.started.size() == 20);
   CHECK(report.blocks.front().round == -1);
@@ -118,16 +118,12 @@ TEST_CASE("many small drops are a spread") {
   CHECK(report.verdict.shares.size() <= 6);
 }
 
-TEST_CASE("two equal drops are a tie") {
+TEST_CASE("two stages of equal cost are a tie") {
   SimulatedChain chain = starved_chain();
   chain.workers = 1;
-  // A drop of 2/3 at both: 9x, 3x, x.
-  chain.stages = {{.name = "a", .seconds = 6 * 0.125e-3},
-                  {.name = "b", .seconds = 2 * 0.125e-3},
-                  {.name = "c", .seconds = 0.9 * 0.125e-3}};
-  chain.stages[0].seconds = 2 * (chain.stages[1].seconds + chain.stages[2].seconds);
-  chain.stages[1].seconds = 2 * chain.stages[2].seconds;
-  chain.stages[0].seconds = 2 * (chain.stages[1].seconds + chain.stages[2].seconds);
+  chain.stages = {{.name = "a", .seconds = 0.4e-3},
+                  {.name = "b", .seconds = 0.4e-3},
+                  {.name = "c", .seconds = 0.1e-3}};
   chain.step_seconds = 8 * chain.stages[2].seconds;
   SimulatedReplayer replayer(chain, {.noise = {.white_cv = 0.01}});
   const Report report = bisect(replayer);

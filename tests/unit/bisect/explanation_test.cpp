@@ -19,7 +19,7 @@ using cachebisect::test::LawReplayer;
 namespace {
 
 /// Live takes 2.0 ms per sample, without a 0.9 ms, without b 1.1 ms, the step alone 0.1 ms. The
-/// largest drop is at b (0.9 to 0.1), the largest payoff is that of a.
+/// largest drop is at b (0.9 to 0.1), but a costs most seconds and pays most.
 LawChain two_stages() { return {.stage_seconds = {1.1e-3, 0.9e-3}, .step_seconds = 1e-4}; }
 
 bool has_warning(const Report& report, const std::string& code) {
@@ -39,19 +39,18 @@ int blocks_of(const Report& report, ArmKind kind) {
 
 }  // namespace
 
-TEST_CASE("the largest drop and the largest payoff are reported separately") {
+TEST_CASE("the stage that costs most seconds is named, and so is its payoff") {
   LawReplayer replayer(two_stages());
   const Report report = bisect(replayer);
   REQUIRE(report.verdict.kind == VerdictKind::drop);
-  CHECK(report.verdict.stage == "b");
+  CHECK(report.verdict.stage == "a");
   CHECK(report.verdict.fix_first == "a");
   CHECK(holds(report.stages[0].payoff, 1 / 0.9e-3));
   CHECK(holds(report.stages[1].payoff, 1 / 1.1e-3));
   CHECK_FALSE(report.stages[2].payoff.value.has_value());
   CHECK(report.next_stage == "b");
   CHECK(report.next_samples_per_second == report.stages[0].payoff.value);
-  CHECK(report.verdict.text.find("Fix a first") != std::string::npos);
-  CHECK(report.verdict.text.find(" b only ") != std::string::npos);
+  CHECK(report.verdict.text.find("Fix ") == std::string::npos);
   const std::string text = consequences_text(report, 80);
   CHECK(text.starts_with("Fixing a alone would give 1,1"));
   CHECK(text.find("then b limits.") != std::string::npos);
@@ -157,7 +156,7 @@ TEST_CASE("explaining does not change the verdict") {
     CHECK(with.verdict.certified_after_seconds == without.verdict.certified_after_seconds);
     CHECK(blocks_of(without, ArmKind::bypass) + blocks_of(without, ArmKind::shadow) == 0);
     CHECK_FALSE(without.overhead.value.has_value());
-    CHECK(without.timing.explain_seconds == 0);
+    CHECK(without.timing.explain_seconds == doctest::Approx(0));
     CHECK(with.timing.measure_seconds - with.timing.explain_seconds ==
           doctest::Approx(without.timing.measure_seconds));
   }
@@ -209,7 +208,7 @@ TEST_CASE("an arm that fails after the verdict costs the explanation, not the ve
   };
   const Report report = bisect(replayer);
   CHECK(report.verdict.kind == VerdictKind::drop);
-  CHECK(report.verdict.stage == "b");
+  CHECK(report.verdict.stage == "a");
   CHECK_FALSE(report.interrupted);
   CHECK(has_warning(report, "not_explained"));
   CHECK(report.stages[0].payoff.value.has_value());
@@ -235,7 +234,7 @@ TEST_CASE("a run stopped while explaining reports the verdict and what is known"
   const Report report = bisect(replayer, options);
   CHECK(report.interrupted);
   CHECK(report.verdict.kind == VerdictKind::drop);
-  CHECK(report.verdict.stage == "b");
+  CHECK(report.verdict.stage == "a");
   CHECK(report.stages[0].payoff.value.has_value() == (stop_at == 9));
   REQUIRE(partial.has_value());
   CHECK(partial->interrupted);
@@ -249,7 +248,7 @@ TEST_CASE("arms that a replayer does not support leave their figures empty") {
   };
   replayer.can_refill = false;
   const Report report = bisect(replayer);
-  CHECK(report.verdict.stage == "b");
+  CHECK(report.verdict.stage == "a");
   // Predicted, as nothing was measured.
   CHECK(report.verdict.fix_first == "a");
   CHECK_FALSE(report.stages[0].payoff.value.has_value());
@@ -289,6 +288,7 @@ TEST_CASE("each round is replayed from other samples, and filling is not measuri
   LawReplayer replayer(two_stages());
   BisectOptions options;
   options.explain = false;
+  options.sustain_seconds = 0;
   const Report report = bisect(replayer, options);
   CHECK(replayer.fresh_fills == report.verdict.rounds);
   CHECK(report.timing.cache_seconds == doctest::Approx((1 + replayer.fresh_fills) * 0.2));

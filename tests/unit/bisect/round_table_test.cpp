@@ -82,9 +82,17 @@ TEST_CASE("the verdict is the first one that holds") {
   CHECK(decide_on({2, 1.2, 1.1, 1}, 5).kind == VerdictKind::inconclusive);
 }
 
-TEST_CASE("equal drops are rivals, unequal ones are not") {
-  CHECK_FALSE(decide_on({4, 2, 1}, 30).settled);
+TEST_CASE("stages of equal cost are rivals, others are not") {
+  CHECK_FALSE(decide_on({3, 2, 1}, 30).settled);
   CHECK(decide_on({4, 1.5, 1.2}, 30).settled);
+}
+
+TEST_CASE("the stage that costs most seconds leads, not the one with the largest drop") {
+  // Waits of 10.0, 7.2 and 5.5 in this order, in front of a step of 5: drops of 36, 41 and 52%.
+  const Decision decision = decide_on({27.7, 17.7, 10.5, 5}, 30);
+  CHECK(decision.kind == VerdictKind::drop);
+  CHECK(*decision.part == 0);
+  CHECK(decision.settled);
 }
 
 TEST_CASE("the fewest stages that make up half of the loss are found") {

@@ -53,20 +53,20 @@ void overwrite(const Field& field) { *const_cast<std::byte*>(field.data()) ^= st
 }  // namespace
 
 TEST_CASE("every boundary holds the same K samples, dense and in its own memory") {
-  const Filled filled({.samples = 100, .batch_size = 8, .workers = 2, .batch_stage = true});
+  const Filled filled({.samples = 60, .batch_size = 8, .workers = 2, .batch_stage = true});
   const BoundaryCache& cache = filled.cache;
-  REQUIRE(cache.samples() == 96);
-  CHECK(filled.facts.samples == 96);
+  REQUIRE(cache.samples() == 56);
+  CHECK(filled.facts.samples == 56);
   CHECK(filled.facts.limited_by == "data set");
   std::set<std::uint64_t> distinct;
   for (const SampleIndex index : cache.indices()) distinct.insert(index);
-  CHECK(distinct.size() == 96);
+  CHECK(distinct.size() == 56);
   std::set<const std::byte*> places;
   for (std::size_t b = 1; b <= filled.pipeline.copy_position(); ++b) {
     CAPTURE(b);
     const HostCacheView view = cache.host(b);
-    CHECK((b <= filled.pipeline.collate_position() ? view.samples.size() == 96
-                                                   : view.batches.size() == 12));
+    CHECK((b <= filled.pipeline.collate_position() ? view.samples.size() == 56
+                                                   : view.batches.size() == 7));
     for (std::size_t i = 0; i < view.samples.size(); ++i) {
       CHECK(view.samples[i].index() == cache.indices()[i]);
       for (const auto& named : view.samples[i].fields()) {
@@ -83,7 +83,7 @@ TEST_CASE("every boundary holds the same K samples, dense and in its own memory"
   }
   for (std::size_t b = filled.pipeline.copy_position() + 1; b <= filled.pipeline.stages().size();
        ++b) {
-    CHECK(cache.device(b).size() == 12);
+    CHECK(cache.device(b).size() == 7);
     CHECK(cache.device(b)[3].indices.front() == cache.indices()[24]);
   }
 }
@@ -187,7 +187,7 @@ TEST_CASE("a refill caches the next samples, as many as before or as requested")
 }
 
 TEST_CASE("a refill beyond the data set or the budget leaves the caches unchanged") {
-  Filled small({.samples = 100});
+  Filled small({.samples = 64});
   const auto before = indices_of(small.cache);
   CHECK_FALSE(small.cache.refill(small.loader, 0, {}).has_value());  // the data set has no others
   CHECK_FALSE(small.cache.refill(small.loader, 200, {}).has_value());
@@ -197,6 +197,30 @@ TEST_CASE("a refill beyond the data set or the budget leaves the caches unchange
   CHECK_FALSE(tight.cache.refill(tight.loader, 4 * tight.cache.samples(), {}).has_value());
   CHECK(indices_of(tight.cache) == present);
   CHECK(tight.cache.intact(1));
+}
+
+TEST_CASE("fresh samples replace the cached ones in the same memory, with other random draws") {
+  Filled filled({.samples = 400, .workers = 2});
+  const auto first = indices_of(filled.cache);
+  const std::uint64_t epoch = filled.cache.epoch();
+  const std::byte* const place = filled.cache.host(1).samples[0].fields()[0].field.view().data;
+  filled.cache.freshen(filled.loader, first.size(), {});
+  CHECK(filled.cache.samples() == first.size());
+  CHECK(filled.cache.host(1).samples[0].fields()[0].field.view().data == place);
+  for (const std::uint64_t index : indices_of(filled.cache)) CHECK(first.count(index) == 0);
+  CHECK(filled.cache.epoch() != epoch);
+  // As many as wanted, in whole batches, while the data set has them.
+  filled.cache.freshen(filled.loader, 100, {});
+  CHECK(filled.cache.samples() >= 100);
+  filled.cache.freshen(filled.loader, 100'000, {});
+  CHECK(filled.cache.samples() <= 400);
+}
+
+TEST_CASE("fresh samples within the host budget") {
+  Filled tight({.samples = 400}, tight_budget());
+  const std::uint64_t count = tight.cache.samples();
+  tight.cache.freshen(tight.loader, 400, {});
+  CHECK(tight.cache.samples() == count);
 }
 
 TEST_CASE("later samples larger than the first do not exceed the budget") {

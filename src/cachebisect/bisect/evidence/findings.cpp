@@ -155,6 +155,9 @@ std::optional<std::size_t> find_leader(const std::vector<Finding>& parts, double
   return leader;
 }
 
+/// The excess of three equal stalls in one arm, and of none in the other.
+constexpr double kThreeStalls = 1.7;
+
 /// A part whose stalls would cost more than the leader if they went on.
 std::optional<std::size_t> find_challenger(const Findings& findings, const RoundTable& rounds) {
   const double ceiling = rounds.tau(rounds.last());
@@ -164,7 +167,9 @@ std::optional<std::size_t> find_challenger(const Findings& findings, const Round
     const Finding& part = findings.parts[i];
     if (i == findings.leader || !part.bursty || part.drop <= part.median_drop) continue;
     const double seconds = (rounds.tau(part.part.from) - rounds.tau(part.part.to)) / ceiling;
-    if (seconds <= most) continue;
+    const double excess =
+        excess_of_mean(rounds, part.part.from, part.part.to, bounded_theta(part.median_drop));
+    if (seconds <= most || excess < kThreeStalls) continue;
     most = seconds;
     challenger = i;
   }

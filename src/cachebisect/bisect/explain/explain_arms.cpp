@@ -1,6 +1,7 @@
 #include "cachebisect/bisect/explain/explain_arms.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace cachebisect {
 namespace {
@@ -21,6 +22,18 @@ int busiest_stage(const std::vector<BlockRecord>& records) {
   return static_cast<int>(most - busy.begin()) + 1;
 }
 
+/// The certified part that costs most seconds after the leader: whether it gains more is run before
+/// the sentence is written.
+std::optional<std::size_t> second_largest(const Findings& findings, std::size_t leader) {
+  std::optional<std::size_t> second;
+  for (std::size_t i = 0; i < findings.parts.size(); ++i) {
+    const Finding& part = findings.parts[i];
+    if (i == leader || !part.part.single() || part.low <= 0) continue;
+    if (!second || part.seconds > findings.parts[*second].seconds) second = i;
+  }
+  return second;
+}
+
 }  // namespace
 
 std::vector<int> stages_to_free(const VerdictState& state,
@@ -38,6 +51,9 @@ std::vector<int> stages_to_free(const VerdictState& state,
   // Freeing a stage cannot win back an anomaly.
   if (decision.kind != VerdictKind::drop && decision.kind != VerdictKind::spread) return stages;
   if (decision.part) want_part(*decision.part);
+  if (decision.kind == VerdictKind::drop) {
+    if (const auto second = second_largest(findings, *decision.part)) want_part(*second);
+  }
   want(busiest_stage(records));
   if (decision.kind == VerdictKind::drop) {
     for (const std::size_t rival : findings.rivals) want_part(rival);

@@ -47,7 +47,11 @@ void BlockRunner::begin_round(int round) {
 }
 
 BlockResult BlockRunner::run(const Arm& arm, int warmup_steps, int steps) {
-  BlockRequest request{arm, steps, warmup_steps, 0};
+  return run({.arm = arm, .steps = steps, .warmup_steps = warmup_steps});
+}
+
+BlockResult BlockRunner::run(BlockRequest request) {
+  const Arm& arm = request.arm;
   request.seed = RandomStream({.seed = options_->seed,
                                .index = static_cast<std::uint64_t>(round_ + 1),
                                .stage = hash_name("block")})

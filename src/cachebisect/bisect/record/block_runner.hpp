@@ -43,6 +43,8 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   /// stop, and Error(data) when the process is suspended in many blocks in a row or a block has no
   /// samples or no duration.
   BlockResult run(const Arm& arm, int warmup_steps, int steps);
+  /// The same for any block; the seed of `request` is replaced by the round's.
+  BlockResult run(BlockRequest request);
 
   void set_phase(std::string phase) { phase_ = std::move(phase); }
   void set_best(std::string best) { best_ = std::move(best); }

@@ -50,6 +50,13 @@ struct VerifyRounds {
   RoundTable table{std::vector<Arm>{}};  ///< live first, then the arms that could be run
 };
 
+/// Live and ceiling in one piece each; not evidence about parts.
+struct SustainedRuns {
+  BlockResult live;
+  BlockResult ceiling;
+  double seconds = 0;  ///< that both took; not measuring
+};
+
 struct Measurements {
   std::string started;  ///< ISO 8601, UTC
   bool interrupted = false;
@@ -65,6 +72,7 @@ struct Measurements {
   int cache_fills = 1;           ///< each with other samples
   bool verdict_reached = false;  ///< the verdict's rounds have ended
   VerdictRounds verdict;
+  std::optional<SustainedRuns> sustained;
   ExplainRounds explain;
   VerifyRounds verify;
   std::vector<BlockRecord> blocks;

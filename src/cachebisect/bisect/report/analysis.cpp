@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "cachebisect/bisect/costs/what_if.hpp"
 #include "cachebisect/bisect/explain/verify_phase.hpp"
 #include "cachebisect/bisect/report/machine_report.hpp"
 #include "cachebisect/bisect/report/near_floor.hpp"
 #include "cachebisect/bisect/report/remedies.hpp"
+#include "cachebisect/bisect/report/replay_warnings.hpp"
 #include "cachebisect/bisect/report/sentence.hpp"
 #include "cachebisect/bisect/report/verdict.hpp"
 #include "cachebisect/bisect/report/warnings.hpp"
@@ -25,6 +27,19 @@ void add_verification(WhatIfResult& result, const WhatIfArm& wanted, const Measu
   if (result.measured.value && !result.predicted.value) result.note.clear();
   const std::string fault = wanted.arm ? (verified ? verified->fault : std::string()) : wanted.why;
   if (!fault.empty()) result.add_note(fault);
+}
+
+/// A verdict that a long run contradicts is taken back.
+void take_sustained_verdict(Analysis& out, double min_drop) {
+  Verdict& verdict = out.verdict;
+  const VerdictKind kind = sustained_verdict(verdict.kind, out.sustained, min_drop);
+  if (kind == verdict.kind) return;
+  const Verdict of_blocks = verdict;
+  verdict = {};
+  verdict.kind = kind;
+  verdict.rounds = of_blocks.rounds;
+  verdict.detectable_drop = of_blocks.detectable_drop;
+  if (kind == VerdictKind::flat) verdict.drop = out.sustained.loss;
 }
 
 std::vector<WhatIfResult> answer_what_ifs(const Measurements& measured, const Analysis& analysis) {
@@ -46,17 +61,29 @@ Analysis analyse(const Measurements& measured) {
   if (measured.verdict.table.rounds() > 0) out.state = judge(measured);
   out.forecast = Forecast::of(measured);
   out.waterfall = make_waterfall(measured, out.state.findings);
+  out.sustained = describe_sustained(measured, out.state, out.waterfall);
   out.machine = describe_machine(measured);
   out.explanation = explain(measured, out.state, out.forecast);
   const auto refusal = refuse_near_floor(measured, out.waterfall, out.state);
   out.verdict =
       make_verdict(measured, out.state, out.explanation, out.forecast, refusal.has_value());
+  const VerdictKind of_blocks = out.verdict.kind;
+  take_sustained_verdict(out, measured.settings.min_drop);
   out.verdict.text = refusal
                          ? refusal->text
                          : verdict_sentence(measured, out.waterfall, out.explanation, out.verdict);
+  if (out.verdict.kind != of_blocks) {
+    out.verdict.text = sustained_text(measured, out.waterfall, out.sustained);
+  }
   out.what_ifs = answer_what_ifs(measured, out);
   out.remedies = find_remedies(measured, out.waterfall, out.verdict, out.forecast);
   out.warnings = find_warnings(measured, out.machine, out.waterfall, out.explanation);
+  for (Warning& warning : find_sustained_warnings(measured, out.waterfall, out.sustained)) {
+    out.warnings.push_back(std::move(warning));
+  }
+  for (Warning& warning : find_replay_warnings(measured, out.state)) {
+    out.warnings.push_back(std::move(warning));
+  }
   if (refusal) out.warnings.insert(out.warnings.begin(), *refusal);
   return out;
 }

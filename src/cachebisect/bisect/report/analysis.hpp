@@ -7,6 +7,7 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/explain/explanation.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
+#include "cachebisect/bisect/report/sustained_runs.hpp"
 #include "cachebisect/bisect/report/waterfall.hpp"
 #include "cachebisect/bisect/search/verdict_search.hpp"
 
@@ -17,6 +18,7 @@ struct Analysis {
   VerdictState state;                ///< empty before the first complete round
   std::optional<Forecast> forecast;  ///< with the cost model, fitted once; empty if it cannot be
   Waterfall waterfall;
+  SustainedFigures sustained;
   MachineReport machine;
   Explanation explanation;
   Verdict verdict;

@@ -51,6 +51,11 @@ Loss loss_of(const Analysis& analysis) {
   return loss;
 }
 
+std::optional<SustainedReport> sustained_of(const std::optional<SustainedFigure>& figure) {
+  if (!figure) return std::nullopt;
+  return SustainedReport{figure->samples_per_second, figure->seconds};
+}
+
 void add_predictions(std::vector<BoundaryReport>& boundaries,
                      const std::optional<Forecast>& forecast) {
   if (!forecast) return;
@@ -101,6 +106,8 @@ Report assemble(const Measurements& measured, const Analysis& analysis) {
   report.ceiling = waterfall.ceiling;
   report.live = waterfall.live;
   report.live_loop = waterfall.live_loop;
+  report.live_sustained = sustained_of(analysis.sustained.live);
+  report.ceiling_sustained = sustained_of(analysis.sustained.ceiling);
   report.loss = loss_of(analysis);
   report.boundaries = waterfall.boundaries;
   add_predictions(report.boundaries, analysis.forecast);

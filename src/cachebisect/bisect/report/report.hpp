@@ -143,6 +143,12 @@ struct LiveLoop {
   std::optional<double> ready_batches;  ///< in the ring when the training thread asked: mean
 };
 
+/// An arm in one piece.
+struct SustainedReport {
+  Estimate samples_per_second;  ///< of the second half
+  double seconds = 0;           ///< for how long it ran
+};
+
 struct Report {
   std::string command = "bisect";
   std::string started;  ///< ISO 8601, UTC
@@ -161,6 +167,8 @@ struct Report {
   Estimate ceiling;
   Estimate live;
   LiveLoop live_loop;
+  std::optional<SustainedReport> live_sustained;
+  std::optional<SustainedReport> ceiling_sustained;
   Loss loss;
   std::vector<BoundaryReport> boundaries;
   std::vector<StageReport> stages;

@@ -108,6 +108,7 @@ void BoundaryCache::State::remember_all() {
 void BoundaryCache::State::fill_chosen(std::vector<SampleIndex> indices, Executor& loader,
                                        const std::stop_token& stop) {
   constexpr double fewer = 0.8;
+  indices.resize(chosen.samples);
   while (!contents->fill({indices, fills++}, loader, stop, sample_bytes)) {
     const std::uint64_t batches = chosen.samples / batch();
     if (batches <= 1) {

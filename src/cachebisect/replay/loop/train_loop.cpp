@@ -8,6 +8,7 @@
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/replay/loop/device_chain.hpp"
+#include "cachebisect/replay/loop/group_marks.hpp"
 #include "cachebisect/replay/loop/loader_feeds.hpp"
 #include "cachebisect/replay/loop/step_input.hpp"
 
@@ -57,8 +58,8 @@ void finish_timing(const Mark& now, Block& block) {
   timing.starved_seconds = now.starved - start.starved;
   const double idle = timing.starved_seconds + now.waited - start.waited;
   timing.trainer_seconds = std::max(0.0, now.clock - start.clock - idle);
-  timing.padding_share /= block.steps.timed;
-  if (timing.ready_batches) *timing.ready_batches /= block.steps.timed;
+  timing.padding_share /= timing.steps;
+  if (timing.ready_batches) *timing.ready_batches /= timing.steps;
 }
 
 }  // namespace
@@ -80,6 +81,7 @@ struct TrainLoop::State {
   BlockTiming run(const StepSource& source, const BlockSteps& steps, const std::stop_token& stop);
   void make_room(std::uint64_t i, Block& block, const std::stop_token& stop);
   void run_step(std::uint64_t i, StepInput& input, Block& block, const std::stop_token& stop);
+  [[nodiscard]] bool time_is_up(const Block& block) const;
   void finish(const StepInput& input, Block& block, const std::stop_token& stop);
   [[nodiscard]] Mark mark(const StepInput& input) const {
     const double copying = feeds.copier() != nullptr ? feeds.copier()->waited_seconds() : 0;
@@ -98,6 +100,7 @@ struct TrainLoop::State {
   StepEvents events;
   std::unique_ptr<Event> start_mark;
   std::unique_ptr<Event> end_mark;
+  GroupMarks groups;
   DeviceChain stages;
   LoaderFeeds feeds;
   double waited = 0;  ///< seconds in this block that the training thread waited for the device
@@ -155,6 +158,7 @@ void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, Block& block,
   const DeviceBatch& batch = input.acquire(i, stop);
   if (i == 0) timing.first_batch_seconds = monotonic_seconds() - block.began;
   if (timed) {
+    ++timing.steps;
     timing.samples += static_cast<std::uint64_t>(batch.size);
     timing.padding_share += batch.padding_share;
   }
@@ -162,11 +166,19 @@ void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, Block& block,
   submit(batch, i, index);
   const bool last_untimed = i + 1 == block.warmup();
   if (last_untimed) device.record(*start_mark, *compute);
+  if (timed && groups.ends_group(timing.steps)) groups.mark(device, *compute, timing.samples);
   input.submitted(i);
   if (last_untimed) block.at_start = mark(input);
   if (sync_every > 0 && (index + 1) % static_cast<std::uint64_t>(sync_every) == 0) {
     synchronise(i, stop);
   }
+}
+
+/// At the end of a group only, so that all groups are whole.
+bool TrainLoop::State::time_is_up(const Block& block) const {
+  const double limit = block.steps.max_seconds;
+  return limit > 0 && block.timing.steps > 0 && groups.ends_group(block.timing.steps) &&
+         monotonic_seconds() - block.at_start.clock > limit;
 }
 
 void TrainLoop::State::finish(const StepInput& input, Block& block, const std::stop_token& stop) {
@@ -180,7 +192,9 @@ void TrainLoop::State::finish(const StepInput& input, Block& block, const std::s
   BlockTiming& timing = block.timing;
   timing.cpu_seconds = process_cpu_seconds() - *block.cpu_start;
   device.synchronize(*start_mark);
-  timing.seconds = device.completion_seconds(*end_mark) - device.completion_seconds(*start_mark);
+  const double began = device.completion_seconds(*start_mark);
+  timing.seconds = device.completion_seconds(*end_mark) - began;
+  timing.group_taus = groups.taus(device, began);
   if (block.steps.observe) timing.device_stages = device_times(timing.samples);
 }
 
@@ -194,7 +208,8 @@ BlockTiming TrainLoop::State::run(const StepSource& source, const BlockSteps& st
   Block block{steps, monotonic_seconds()};
   const std::uint64_t total = block.warmup() + static_cast<std::uint64_t>(steps.timed);
   input.begin(total);
-  for (std::uint64_t i = 0; i < total; ++i) {
+  groups.begin(device, steps);
+  for (std::uint64_t i = 0; i < total && !time_is_up(block); ++i) {
     make_room(i, block, stop);
     run_step(i, input, block, stop);
   }

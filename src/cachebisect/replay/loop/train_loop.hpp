@@ -22,12 +22,16 @@ struct BlockSteps {
   int timed = 8;                 ///< at least 1
   std::uint64_t first_step = 0;  ///< StepContext::index of the first
   bool observe = true;           ///< the copy and the device stages are timed
+  int groups = 1;                ///< of timed steps, timed one by one
+  double max_seconds = 0;        ///< ends after the group in which they have passed; 0: never
 };
 
 /// What one block took. Seconds; of the timed steps unless a comment says otherwise.
 struct BlockTiming {
   double seconds = 0;  ///< completion of the last timed step minus that of the last untimed one
+  int steps = 0;       ///< timed steps that ran
   std::uint64_t samples = 0;
+  std::vector<double> group_taus{};       ///< seconds per sample by group; empty for one group
   double cpu_seconds = 0;                 ///< of the process, between those two completions
   double starved_seconds = 0;             ///< the training thread waited for the loader
   double trainer_seconds = 0;             ///< it waited neither for the loader nor for the device

@@ -1,0 +1,46 @@
+#include "cachebisect/bisect/explain/sustain_phase.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cachebisect {
+namespace {
+
+constexpr double kSeconds = 3;
+/// A flat verdict says that live never falls: it is watched for longer than it took.
+constexpr double kTimesOfFlat = 3;
+/// Turbo and power limits show within a second.
+constexpr double kCeilingSeconds = 1;
+constexpr int kGroups = 32;
+
+BlockResult run_in_one_piece(BlockRunner& blocks, const RoundPlan& plan, int boundary,
+                             double seconds) {
+  const double step = plan.step_seconds(boundary);
+  const int groups = std::max(1, static_cast<int>(std::ceil(seconds / step / kGroups)));
+  BlockRequest request{.arm = {.boundary = boundary}, .steps = groups * kGroups};
+  request.warmup_steps = plan.warmup(boundary);
+  request.groups = kGroups;
+  request.max_seconds = seconds;
+  return blocks.run(request);
+}
+
+}  // namespace
+
+double sustain_seconds(const BisectOptions& options, VerdictKind verdict, double verdict_seconds) {
+  if (options.sustain_seconds) return *options.sustain_seconds;
+  return verdict == VerdictKind::flat ? std::max(kSeconds, kTimesOfFlat * verdict_seconds)
+                                      : kSeconds;
+}
+
+void run_sustained(BlockRunner& blocks, const RoundPlan& plan, double seconds,
+                   Measurements& measured) {
+  const double before = blocks.clock();
+  blocks.begin_round(-1);
+  SustainedRuns& runs = measured.sustained.emplace();
+  runs.live = run_in_one_piece(blocks, plan, 0, seconds);
+  runs.ceiling =
+      run_in_one_piece(blocks, plan, measured.stages(), std::min(seconds, kCeilingSeconds));
+  runs.seconds = blocks.exclude_since(before);
+}
+
+}  // namespace cachebisect

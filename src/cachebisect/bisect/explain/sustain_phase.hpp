@@ -1,0 +1,21 @@
+// Runs the live pipeline, and the ceiling, in one piece before a verdict is printed.
+#pragma once
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/record/block_runner.hpp"
+#include "cachebisect/bisect/record/measurements.hpp"
+#include "cachebisect/bisect/search/round_plan.hpp"
+#include "cachebisect/bisect/search/verdict_search.hpp"
+
+namespace cachebisect {
+
+/// How long live is watched in one piece. Seconds.
+[[nodiscard]] CACHEBISECT_INTERNAL_API double sustain_seconds(const BisectOptions& options,
+                                                              VerdictKind verdict,
+                                                              double verdict_seconds);
+
+/// Fills Measurements::sustained. Its time does not count as measuring. Throws as BlockRunner::run.
+CACHEBISECT_INTERNAL_API void run_sustained(BlockRunner& blocks, const RoundPlan& plan,
+                                            double seconds, Measurements& measured);
+
+}  // namespace cachebisect

@@ -1,0 +1,41 @@
+// What the runs in one piece say about the verdict of the blocks.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/evidence/sustained.hpp"
+#include "cachebisect/bisect/record/measurements.hpp"
+#include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/bisect/report/waterfall.hpp"
+#include "cachebisect/bisect/search/verdict_search.hpp"
+
+namespace cachebisect {
+
+struct SustainedFigures {
+  std::optional<SustainedFigure> live;
+  std::optional<SustainedFigure> ceiling;
+  /// Share of throughput that live loses against the ceiling in one piece.
+  Estimate loss;
+  /// The stage (1-based) whose own seconds per sample grew most, if live became slower; else 0.
+  int slower_stage = 0;
+  double slower_seconds = 0;  ///< of that stage per sample, over the whole run
+  double usual_seconds = 0;   ///< of that stage in the blocks
+};
+
+[[nodiscard]] CACHEBISECT_INTERNAL_API SustainedFigures describe_sustained(
+    const Measurements& measured, const VerdictState& state, const Waterfall& waterfall);
+
+/// The verdict that the run in one piece leaves of the blocks' verdict.
+[[nodiscard]] CACHEBISECT_INTERNAL_API VerdictKind
+sustained_verdict(VerdictKind kind, const SustainedFigures& figures, double min_drop);
+/// Why a verdict was taken back; ends in a full stop.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::string sustained_text(const Measurements& measured,
+                                                                  const Waterfall& waterfall,
+                                                                  const SustainedFigures& figures);
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Warning> find_sustained_warnings(
+    const Measurements& measured, const Waterfall& waterfall, const SustainedFigures& figures);
+
+}  // namespace cachebisect
