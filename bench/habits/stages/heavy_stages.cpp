@@ -109,7 +109,7 @@ void register_heavy_stages(Registry& registry) {
   registry.add(stage_type<Sum>("habit.sum", "Reduces a field of bytes to their sum", {}, "{}"));
   registry.add(stage_type<WriteInput>(
       "habit.write_input", "Writes its input, which no stage may do",
-      {number_param("us", "cost per sample, in microseconds", 0, 1e7), kind_param()},
+      {number_param("us", "cost per sample, in microseconds", 0, 1e7), spends_param()},
       R"({"us": 5})"));
 }
 

@@ -18,8 +18,8 @@ ParamSpec count_param(std::string name, std::string doc, double minimum, double 
   return spec;
 }
 
-ParamSpec kind_param() {
-  return {.name = "kind",
+ParamSpec spends_param() {
+  return {.name = "spends",
           .type = ParamType::string,
           .doc = "how the time is spent: asleep, or on a core",
           .default_value = std::string("wait"),

@@ -13,13 +13,13 @@ namespace cachebisect::habits {
 ParamSpec number_param(std::string name, std::string doc, double minimum, double maximum);
 /// A required whole number from `minimum` to `maximum`.
 ParamSpec count_param(std::string name, std::string doc, double minimum, double maximum);
-/// The parameter `kind`.
-ParamSpec kind_param();
+/// the parameter `spends`.
+ParamSpec spends_param();
 
-/// Spends time as the parameter `kind` says: asleep ("wait"), or on a core ("cpu").
+/// Spends time as the parameter `spends` says: asleep ("wait"), or on a core ("cpu").
 class Spending {
  public:
-  explicit Spending(const Params& params) : burns_(params.string("kind") == "cpu") {}
+  explicit Spending(const Params& params) : burns_(params.string("spends") == "cpu") {}
   /// On average over the calls of a worker; in each single call if `pace` is null.
   void spend(WorkerPace* pace, double seconds) const;
 
@@ -27,7 +27,7 @@ class Spending {
   bool burns_;
 };
 
-/// A sample stage that passes its input through and spends time. Its type declares `kind`.
+/// A sample stage that passes its input through and spends time. Its type declares `spends`.
 class SpendingStage : public SampleStage {
  public:
   explicit SpendingStage(const Params& params) : spending_(params) {}
@@ -47,7 +47,7 @@ class SpendingStage : public SampleStage {
 template <class Kind>
 StageType spending_type(std::string type, std::string doc, std::vector<ParamSpec> params,
                         std::string example) {
-  params.push_back(kind_param());
+  params.push_back(spends_param());
   return {.type = std::move(type),
           .doc = std::move(doc),
           .kind = StageKind::sample,

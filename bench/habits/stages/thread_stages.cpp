@@ -60,7 +60,7 @@ template <class Kind>
 StageType stage_type(std::string type, std::string doc, std::vector<ParamSpec> params,
                      std::string example) {
   params.push_back(number_param("us", "cost per sample, in microseconds", 0, 1e7));
-  params.push_back(kind_param());
+  params.push_back(spends_param());
   return {.type = std::move(type),
           .doc = std::move(doc),
           .kind = StageKind::sample,
