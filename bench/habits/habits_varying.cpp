@@ -89,15 +89,16 @@ HabitChain content_wide(const std::string& habit, std::uint64_t seed, const Draw
   return content(habit, seed, kWideContentCv);
 }
 
+/// With more than two workers, a faster steady stage would hide the stalls.
 HabitChain stall_beside_steady(const std::string& habit, std::uint64_t seed, const DrawContext&) {
-  ChainDraw draw(habit, seed, {.max_samples_per_second = 8000});
+  ChainDraw draw(habit, seed, {.workers = {0, 1, 2}, .max_samples_per_second = 8000});
   const double steady = draw.worker_seconds(0.08);
   draw.add(
       {.name = "steady", .category = Category::augment, .kind = CostKind::wait, .seconds = steady},
       stage_text("synthetic.wait", "steady", {{"us", 1e6 * steady}}));
   const double stall = draw.random().uniform(80e-3, 160e-3);
-  // Stalls take a third to a half of a loop that waits for them alone.
-  const double apart = stall / draw.step_per_sample() * draw.random().uniform(1, 2);
+  // Stalls take about half of the time of a loop that nothing else slows down.
+  const double apart = stall / draw.step_per_sample() * draw.random().uniform(0.7, 1.2);
   const auto every = static_cast<std::uint64_t>(apart) | 1U;
   const auto count = static_cast<double>(every);
   draw.plant(

@@ -1,5 +1,7 @@
 // Runs chains whose stages have the habits of real ones, and prints how often the verdict is right.
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <iostream>
 
 #include "bench/habits/real_chains.hpp"
@@ -25,6 +27,7 @@ struct Arguments {
   bool only_bad = false;
   bool list = false;
   bool print_pipelines = false;
+  bool check_plans = false;
 };
 
 /// "7" or "1..20".
@@ -71,6 +74,19 @@ void print_pipelines(const RunSettings& settings) {
   }
 }
 
+void print_plan_checks(const RunSettings& settings) {
+  std::cout
+      << "habit                    seed  loss: planned, measured   payoff: planned, measured\n";
+  check_plans(settings, [](const PlanCheck& check) {
+    std::array<char, 160> text{};
+    std::snprintf(
+        text.data(), text.size(), "%-22s %6llu        %7.2f%%  %7.2f%%          %7.2f%%  %7.2f%%\n",
+        check.habit.c_str(), static_cast<unsigned long long>(check.seed), 100 * check.planned_loss,
+        100 * check.measured_loss, 100 * check.planned_payoff, 100 * check.measured_payoff);
+    std::cout << text.data() << std::flush;
+  });
+}
+
 void run_corpus(const Arguments& arguments) {
   std::cout << row_header();
   const std::vector<HabitScore> scores =
@@ -102,6 +118,8 @@ int run(Arguments& arguments) {
     print_list(settings.habits);
   } else if (arguments.print_pipelines) {
     print_pipelines(settings);
+  } else if (arguments.check_plans) {
+    print_plan_checks(settings);
   } else {
     run_corpus(arguments);
   }
@@ -126,6 +144,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag("--only-bad", arguments.only_bad,
                "Print rows only of chains that were not judged right");
   app.add_flag("--list", arguments.list, "Only print the names, with a line about each");
+  app.add_flag("--check-plans", arguments.check_plans,
+               "Only measure the chains whose truth is planned, and print both");
   app.add_flag("--print-pipelines", arguments.print_pipelines, "Only print the pipeline files");
 }
 

@@ -88,23 +88,16 @@ class HabitLog {
   std::vector<HabitScore> scores_;
 };
 
-Report bisect_chain(const HabitChain& chain, const Registry& registry, double budget_seconds) {
+/// As a user would, on a pipeline that no run has touched before.
+HabitScore bisect_and_judge(const HabitChain& chain, const HabitTruth& truth,
+                            const Registry& registry, double budget_seconds) {
   const Job job = open_job(Pipeline::from_json(pipeline_json(chain), registry), &registry);
   PipelineReplayer replayer = job.make_replayer();
   BisectOptions options;
   options.budget_seconds = budget_seconds;
   options.seed = chain.planted.seed;
-  return bisect(replayer, options);
-}
-
-/// As a user would, on a pipeline that no run has touched before.
-HabitScore bisect_and_judge(const HabitChain& chain, const HabitTruth& truth,
-                            const Registry& registry, double budget_seconds) {
   try {
-    if (chain.earlier_seconds > 0) {
-      static_cast<void>(bisect_chain(chain, registry, chain.earlier_seconds));
-    }
-    return judge(bisect_chain(chain, registry, budget_seconds), chain, truth);
+    return judge(bisect(replayer, options), chain, truth);
   } catch (const Error& error) {
     return judge_error(error.what(), chain, truth);
   }
@@ -126,8 +119,11 @@ HabitScore run_case(const Habit& habit, std::uint64_t seed, const RunSettings& s
     truth->tuning = context.tuning;
     log.add({habit.name, seed}, *truth);
   }
-  return bisect_and_judge(chain, truth ? *truth : plan_truth(chain), registry,
-                          settings.budget_seconds);
+  if (!truth) truth = plan_truth(chain);
+  if (chain.earlier_seconds > 0) {
+    static_cast<void>(bisect_and_judge(chain, *truth, registry, chain.earlier_seconds));
+  }
+  return bisect_and_judge(chain, *truth, registry, settings.budget_seconds);
 }
 
 }  // namespace
@@ -145,6 +141,25 @@ std::vector<HabitScore> run_habits(const RunSettings& settings,
     }
   }
   return log.take();
+}
+
+void check_plans(const RunSettings& settings,
+                 const std::function<void(const PlanCheck&)>& finished) {
+  const Registry registry = habit_registry();
+  for (const Habit& habit : settings.habits) {
+    for (std::uint64_t seed = settings.first_seed; seed <= settings.last_seed; ++seed) {
+      const ScratchFolder folder;
+      if (habit.tune != nullptr) continue;
+      const HabitChain chain =
+          habit.draw(habit.name, seed, {.folder = folder.path(), .tuning = {}});
+      if (chain.measured) continue;
+      const HabitTruth planned = plan_truth(chain);
+      const HabitTruth measured = measure_truth(chain, settings.truth_seconds, registry);
+      const auto stage = static_cast<std::size_t>(chain.last) - 1;
+      finished({habit.name, seed, planned.truth.loss, measured.truth.loss, planned.payoffs[stage],
+                measured.payoffs[stage]});
+    }
+  }
 }
 
 HabitFile load_habits(const std::string& file) {

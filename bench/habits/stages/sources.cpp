@@ -83,7 +83,7 @@ class PageCache final : public FreeSource {
       : FreeSource(params),
         cold_(1e-6 * params.number("us")),
         warm_(1e-6 * params.number("again_us")),
-        file_(params.string("state_file")) {}
+        file_(params.has("state_file") ? params.string("state_file") : "") {}
 
   void open() override { resident_ = std::make_unique<SeenSet>(size(), file_); }
 
@@ -133,8 +133,8 @@ void register_sources(Registry& registry) {
        number_param("again_us", "time to read it again, in microseconds", 0, 1e7),
        {.name = "state_file",
         .type = ParamType::path,
-        .doc = "file that holds what is cached, for later runs; empty: none does",
-        .default_value = std::string()}},
+        .doc = "file that holds what is cached, for later runs",
+        .optional = true}},
       R"({"us": 5, "again_us": 1, "samples": 1000})"));
 }
 
