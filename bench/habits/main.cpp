@@ -75,14 +75,12 @@ void print_pipelines(const RunSettings& settings) {
 }
 
 void print_plan_checks(const RunSettings& settings) {
-  std::cout
-      << "habit                    seed  loss: planned, measured   payoff: planned, measured\n";
+  std::cout << "habit                    seed  loss: planned  measured\n";
   check_plans(settings, [](const PlanCheck& check) {
     std::array<char, 160> text{};
-    std::snprintf(
-        text.data(), text.size(), "%-22s %6llu        %7.2f%%  %7.2f%%          %7.2f%%  %7.2f%%\n",
-        check.habit.c_str(), static_cast<unsigned long long>(check.seed), 100 * check.planned_loss,
-        100 * check.measured_loss, 100 * check.planned_payoff, 100 * check.measured_payoff);
+    std::snprintf(text.data(), text.size(), "%-22s %6llu        %6.2f%%   %6.2f%%\n",
+                  check.habit.c_str(), static_cast<unsigned long long>(check.seed),
+                  100 * check.planned_loss, 100 * check.measured_loss);
     std::cout << text.data() << std::flush;
   });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "bench/habits/data_sets.hpp"
 #include "bench/habits/sustained.hpp"
 
 #include "cachebisect/base/random.hpp"
@@ -14,62 +15,12 @@ constexpr std::array kLosses{0.1, 0.2, 0.4};
 constexpr double kRealShare = 0.4;      ///< of the workers' time that the real stages take
 constexpr double kMinStepMs = 2;        ///< emulated
 constexpr double kTuningStepMs = 0.05;  ///< short enough for the loader to be the limit
-constexpr double kTuningSeconds = 3;
+constexpr double kTuningSeconds = 2;
 constexpr double kCopyGbPerS = 25;
 constexpr double kCopyLatencyUs = 10;
 
 constexpr std::array kPlaces{Category::read, Category::decode, Category::augment, Category::collate,
                              Category::copy};
-
-struct DataSet {
-  std::string name;
-  std::vector<StageText> read_and_decode;
-  std::vector<StageText> augment;
-  std::vector<std::int64_t> batches;
-  std::string train;  ///< on the cpu device; empty: only emulated
-};
-
-Members files(const std::string& path) {
-  return {{"path", "${cache}/" + path}, {"if_missing", std::string("generate")}};
-}
-
-StageText normalize(const std::vector<double>& mean, const std::vector<double>& std) {
-  return stage_text("augment.normalize", "normalize", {{"mean", mean}, {"std", std}});
-}
-
-std::vector<DataSet> make_data_sets() {
-  return {
-      {.name = "photos",
-       .read_and_decode = {stage_text("read.image_folder", "storage", files("photos")),
-                           stage_text("decode.image", "jpeg")},
-       .augment = {stage_text("augment.random_resized_crop", "crop", {{"size", std::int64_t{224}}}),
-                   stage_text("augment.horizontal_flip", "flip", {{"p", 0.5}}),
-                   normalize({0.485, 0.456, 0.406}, {0.229, 0.224, 0.225})},
-       .batches = {4, 7, 8},
-       .train = ""},
-      {.name = "cifar",
-       .read_and_decode = {stage_text("read.cifar10", "storage", files("cifar-10")),
-                           stage_text("decode.cifar", "unpack")},
-       .augment = {stage_text("augment.random_crop", "crop",
-                              {{"size", std::int64_t{32}}, {"padding", std::int64_t{4}}}),
-                   stage_text("augment.horizontal_flip", "flip", {{"p", 0.5}}),
-                   stage_text("augment.color_jitter", "jitter",
-                              {{"brightness", 0.2}, {"contrast", 0.2}, {"saturation", 0.2}}),
-                   normalize({0.4914, 0.4822, 0.4465}, {0.247, 0.2435, 0.2616})},
-       .batches = {50, 100, 128},
-       .train = R"({"model": "lenet", "classes": 10, "loss": "cross_entropy"})"},
-      {.name = "mnist",
-       .read_and_decode = {stage_text("read.mnist", "storage", files("mnist")),
-                           stage_text("decode.mnist", "unpack")},
-       .augment = {stage_text("augment.to_float", "to_float")},
-       .batches = {100, 200, 256},
-       .train = R"({"model": "mlp", "classes": 10, "loss": "cross_entropy"})"}};
-}
-
-const std::vector<DataSet>& data_sets() {
-  static const std::vector<DataSet> sets = make_data_sets();
-  return sets;
-}
 
 /// What the name and the seed of a real chain stand for.
 struct RealCase {
@@ -184,37 +135,57 @@ HabitChain draw_real(const std::string& habit, std::uint64_t seed, const DrawCon
   return build(habit, seed, case_of(habit, seed), context.tuning);
 }
 
-/// Seconds per sample of the loop without the wait.
-double measure(const std::string& habit, std::uint64_t seed, const RealCase& real,
-               const Registry& registry) {
-  const HabitChain chain = build(habit, seed, real, {.step_ms = kTuningStepMs, .wait_us = 1});
-  return live_seconds_per_sample(pipeline_json(chain, false), kTuningSeconds, registry);
-}
+/// Measures a chain to fit its wait and its step.
+class Tuner {
+ public:
+  Tuner(const std::string& habit, std::uint64_t seed, const Registry& registry)
+      : habit_(habit), seed_(seed), registry_(registry), real_(case_of(habit, seed)) {}
+
+  Tuning tune() const {
+    const auto batch = static_cast<double>(real_.batch);
+    const double load = load_seconds(0);
+    Tuning tuning;
+    if (real_.emulated) {
+      tuning.step_ms = std::max(kMinStepMs, 1e3 * batch * load / kRealShare);
+      const double slower = 1e-3 * tuning.step_ms / batch / (1 - real_.loss);
+      tuning.wait_us = 1e6 * (real_.place == Category::copy ? batch * slower : wait(slower, load));
+      return tuning;
+    }
+    const double step = loop_seconds(real_, {});
+    const double slower = step / (1 - real_.loss);
+    tuning.wait_us = 1e6 * (real_.workers == 0 ? slower - step : workers() * (slower - load));
+    return tuning;
+  }
+
+ private:
+  [[nodiscard]] double workers() const { return std::max(1, real_.workers); }
+
+  /// The wait per sample with which the loader takes `target` seconds per sample, corrected once by
+  /// what it takes then.
+  [[nodiscard]] double wait(double target, double load) const {
+    const double guess = workers() * (target - load);
+    return guess + workers() * (target - load_seconds(1e6 * guess));
+  }
+  /// Seconds per sample of the loader alone, with a wait in place.
+  [[nodiscard]] double load_seconds(double wait_us) const {
+    RealCase emulated = real_;
+    emulated.emulated = true;
+    return loop_seconds(emulated, {.step_ms = kTuningStepMs, .wait_us = wait_us});
+  }
+  [[nodiscard]] double loop_seconds(const RealCase& real, const Tuning& tuning) const {
+    const HabitChain chain = build(habit_, seed_, real, tuning);
+    return sustained_seconds_per_sample(pipeline_json(chain, tuning.wait_us > 0), kTuningSeconds,
+                                        registry_);
+  }
+
+  const std::string& habit_;
+  std::uint64_t seed_;
+  const Registry& registry_;
+  RealCase real_;
+};
 
 Tuning tune_real(const std::string& habit, std::uint64_t seed, const Registry& registry) {
-  RealCase real = case_of(habit, seed);
-  const auto batch = static_cast<double>(real.batch);
-  const double workers = std::max(1, real.workers);
-  Tuning tuning;
-  double step = 0;  // seconds per sample of the loop that the wait slows down
-  RealCase emulated = real;
-  emulated.emulated = true;
-  const double load = measure(habit, seed, emulated, registry);
-  if (real.emulated) {
-    tuning.step_ms = std::max(kMinStepMs, 1e3 * batch * load / kRealShare);
-    step = 1e-3 * tuning.step_ms / batch;
-  } else {
-    step = measure(habit, seed, real, registry);
-  }
-  const double slower = step / (1 - real.loss);
-  if (real.place == Category::copy) {
-    tuning.wait_us = 1e6 * batch * slower;
-  } else if (!real.emulated && real.workers == 0) {
-    tuning.wait_us = 1e6 * (slower - step);
-  } else {
-    tuning.wait_us = 1e6 * workers * (slower - load);
-  }
-  return tuning;
+  return Tuner(habit, seed, registry).tune();
 }
 
 }  // namespace

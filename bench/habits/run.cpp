@@ -153,11 +153,10 @@ void check_plans(const RunSettings& settings,
       const HabitChain chain =
           habit.draw(habit.name, seed, {.folder = folder.path(), .tuning = {}});
       if (chain.measured) continue;
-      const HabitTruth planned = plan_truth(chain);
-      const HabitTruth measured = measure_truth(chain, settings.truth_seconds, registry);
-      const auto stage = static_cast<std::size_t>(chain.last) - 1;
-      finished({habit.name, seed, planned.truth.loss, measured.truth.loss, planned.payoffs[stage],
-                measured.payoffs[stage]});
+      const selftest::Truth planned = plan_truth(chain).truth;
+      const double live =
+          sustained_seconds_per_sample(pipeline_json(chain), settings.truth_seconds, registry);
+      finished({habit.name, seed, planned.loss, 1 - planned.seconds_per_sample.back() / live});
     }
   }
 }

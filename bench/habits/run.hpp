@@ -29,17 +29,15 @@ struct RunSettings {
 std::vector<HabitScore> run_habits(const RunSettings& settings,
                                    const std::function<void(const HabitScore&)>& finished);
 
-/// A plan and a measurement of the same chain.
+/// The loss of a chain by plan, and that of its live loop.
 struct PlanCheck {
   std::string habit;
   std::uint64_t seed = 0;
   double planned_loss = 0;
   double measured_loss = 0;
-  double planned_payoff = 0;  ///< of the habit's stage
-  double measured_payoff = 0;
 };
-/// Measures the chains whose truth is planned, each for truth_seconds with and without the habit,
-/// and calls `finished` with both.
+/// Measures the chains whose truth is planned, each for truth_seconds after as long a run that is
+/// not counted, and calls `finished` after each.
 void check_plans(const RunSettings& settings,
                  const std::function<void(const PlanCheck&)>& finished);
 

@@ -26,7 +26,12 @@ class LiveLoop {
 
   /// Chooses the number of steps of a block by a first short one.
   void plan_blocks(double seconds) {
-    const double step = run(kGuessSteps).seconds / kGuessSteps;
+    const BlockResult guess = run(kGuessSteps);
+    plan_blocks(seconds, guess.seconds / static_cast<double>(guess.samples));
+  }
+  /// The same for a known speed.
+  void plan_blocks(double seconds, double seconds_per_sample) {
+    const double step = seconds_per_sample * static_cast<double>(chain_.batch_size);
     steps_ = std::max(kGuessSteps, static_cast<int>(std::ceil(seconds / step)));
   }
   /// Runs a block; returns its seconds per sample.
@@ -36,14 +41,14 @@ class LiveLoop {
     for (std::size_t s = 0; s < block.stages.size(); ++s) busy_[s] += block.stages[s];
     return block.seconds / static_cast<double>(block.samples);
   }
-  /// Seconds per sample of the training step alone.
-  double ceiling() {
-    static_cast<void>(replayer_.prepare({}, {}));
-    const BlockResult block =
-        replayer_.run({.arm = {.boundary = static_cast<int>(chain_.stages.size())},
-                       .steps = steps_,
-                       .warmup_steps = warmup()},
-                      {});
+  /// Runs a short block of the training step alone; returns its seconds per sample.
+  double run_ceiling_block() {
+    if (!prepared_) static_cast<void>(replayer_.prepare({}, {}));
+    prepared_ = true;
+    const Arm step_alone{.boundary = static_cast<int>(chain_.stages.size())};
+    const BlockResult block = replayer_.run(
+        {.arm = step_alone, .steps = std::max(kGuessSteps, steps_ / 4), .warmup_steps = warmup()},
+        {});
     return block.seconds / static_cast<double>(block.samples);
   }
   /// Seconds per sample that a stage (0-based) kept a worker busy.
@@ -69,12 +74,14 @@ class LiveLoop {
   ChainDescription chain_;
   std::vector<StageCounters> busy_;
   int steps_ = kGuessSteps;
+  bool prepared_ = false;
 };
 
 /// Seconds per sample, block by block.
 struct Pairs {
   std::vector<double> with;
   std::vector<double> without;
+  std::vector<double> ceiling;
 };
 
 Pairs run_pairs(LiveLoop& with, LiveLoop& without, double seconds) {
@@ -83,6 +90,7 @@ Pairs run_pairs(LiveLoop& with, LiveLoop& without, double seconds) {
   for (std::size_t i = 0; i < kPairs; ++i) {
     pairs.with.push_back(with.run_block());
     pairs.without.push_back(without.run_block());
+    pairs.ceiling.push_back(without.run_ceiling_block());
   }
   return pairs;
 }
@@ -154,7 +162,8 @@ HabitTruth measure_truth(const HabitChain& chain, double seconds, const Registry
   LiveLoop with(pipeline_json(chain), registry);
   LiveLoop without(pipeline_json(chain, false), registry);
   const Pairs pairs = run_pairs(with, without, seconds);
-  const Waterfall waterfall(chain, with, median(pairs.with), median(pairs.without), with.ceiling());
+  const Waterfall waterfall(chain, with, median(pairs.with), median(pairs.without),
+                            median(pairs.ceiling));
   HabitTruth result;
   selftest::Truth& truth = result.truth;
   truth.planted = chain.habit;
@@ -170,9 +179,11 @@ HabitTruth measure_truth(const HabitChain& chain, double seconds, const Registry
   return result;
 }
 
-double live_seconds_per_sample(const std::string& json, double seconds, const Registry& registry) {
+double sustained_seconds_per_sample(const std::string& json, double seconds,
+                                    const Registry& registry) {
   LiveLoop loop(json, registry);
   loop.plan_blocks(seconds);
+  loop.plan_blocks(seconds, loop.run_block());
   return loop.run_block();
 }
 

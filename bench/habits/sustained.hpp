@@ -8,13 +8,15 @@
 
 namespace cachebisect::habits {
 
-/// Runs the loop for `seconds` with the habit and for `seconds` without it, in at least 8 pairs of
-/// blocks. Drops of the habit's stages are those of the pairs, divided by their busy seconds; those
-/// of the other stages follow from their busy seconds.
+/// Runs the loop for `seconds` with the habit and for `seconds` without it, in 8 pairs of blocks
+/// that are followed by one of the training step alone. Drops of the habit's stages are those of
+/// the pairs, divided by their busy seconds; those of the other stages follow from their busy
+/// seconds.
 HabitTruth measure_truth(const HabitChain& chain, double seconds, const Registry& registry);
 
-/// Seconds per sample of a live loop, over `seconds` seconds after a guess at its speed.
-double live_seconds_per_sample(const std::string& pipeline_json, double seconds,
-                               const Registry& registry);
+/// Seconds per sample of a live loop over about `seconds` seconds, after a run of about as long
+/// that is not counted.
+double sustained_seconds_per_sample(const std::string& pipeline_json, double seconds,
+                                    const Registry& registry);
 
 }  // namespace cachebisect::habits
