@@ -4,21 +4,15 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
-#include <ctime>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "bench/truth/exhaustive.hpp"
 #include "bench/truth/what_if_score.hpp"
-#include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/machine.hpp"
-#include "cachebisect/base/version.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
@@ -29,12 +23,8 @@
 
 namespace cachebisect::truth {
 
-/// The first line of a file of scores.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreFile, method, mode, budget_seconds, machine, date, git)
-
 namespace {
 
-using Json = nlohmann::json;
 using selftest::PlantedChain;
 using selftest::Score;
 
@@ -56,31 +46,9 @@ std::string mode_of(const RunSettings& settings) {
          (white ? ", cv " + percent(settings.white_cv) : "");
 }
 
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 16> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
-  return text.data();
-}
-
-std::string machine_of(const RunSettings& settings) {
-  const MachineInfo machine = probe_machine();
-  std::array<char, 160> text{};
-  std::snprintf(text.data(), text.size(), "%s, %g usable CPUs", machine.cpu.c_str(),
-                machine.usable_cpus);
-  return settings.simulated ? "virtual time" : text.data();
-}
-
 ScoreFile new_file(const RunSettings& settings) {
-  return {.method = to_string(settings.method),
-          .mode = mode_of(settings),
-          .budget_seconds = settings.budget_seconds,
-          .machine = machine_of(settings),
-          .date = today(),
-          .git = git_revision(),
-          .scores = {}};
+  return new_score_file(to_string(settings.method), mode_of(settings), settings.budget_seconds,
+                        settings.simulated ? "virtual time" : "");
 }
 
 /// If the cores that the hogs leave are too busy for the law, the truth is measured alongside them.
@@ -106,13 +74,10 @@ class ScoreLog {
  public:
   ScoreLog(ScoreFile file, const std::string& path,
            const std::function<void(const JudgedChain&)>& finished)
-      : file_(std::move(file)), finished_(finished) {
-    if (path.empty()) return;
-    const bool fresh = !std::filesystem::exists(path) || std::filesystem::file_size(path) == 0;
-    if (!fresh) resume(path);
-    out_.open(path, std::ios::app);
-    if (fresh) out_ << Json(file_).dump() << '\n';
-    if (!out_.flush()) throw Error(ErrorKind::output, "cannot write " + path);
+      : file_(std::move(file)), lines_(file_, path), finished_(finished) {
+    for (const std::string& line : lines_.lines()) {
+      file_.scores.push_back(selftest::score_of(line));
+    }
   }
 
   [[nodiscard]] std::set<std::uint64_t> seeds() const {
@@ -125,9 +90,7 @@ class ScoreLog {
     const Score score = selftest::score(report, planted);
     const std::scoped_lock lock(mutex_);
     file_.scores.push_back(score);
-    if (out_.is_open() && !(out_ << to_line(score) << '\n').flush()) {
-      throw Error(ErrorKind::output, "cannot write the file of scores");
-    }
+    lines_.append(to_line(score));
     finished_({planted, report, score});
   }
 
@@ -138,41 +101,13 @@ class ScoreLog {
   }
 
  private:
-  void resume(const std::string& path) {
-    ScoreFile before = load_scores(path);
-    if (before.method != file_.method || before.mode != file_.mode ||
-        before.budget_seconds != file_.budget_seconds) {
-      throw Error(ErrorKind::usage, path + " holds scores of " + before.method + ", " +
-                                        before.mode + ", not of this run; use another file");
-    }
-    file_.scores = std::move(before.scores);
-  }
-
   ScoreFile file_;
-  std::ofstream out_;
+  ScoreLines lines_;
   const std::function<void(const JudgedChain&)>& finished_;
   std::mutex mutex_;
 };
 
 }  // namespace
-
-ScoreFile load_scores(const std::string& file) {
-  std::ifstream in(file);
-  ScoreFile result;
-  std::string line;
-  if (!std::getline(in, line)) throw Error(ErrorKind::usage, file + ": no scores");
-  try {
-    Json::parse(line).get_to(result);
-  } catch (const Json::exception& error) {
-    throw Error(ErrorKind::usage, file + ": not a file of scores: " + error.what());
-  }
-  while (std::getline(in, line)) {
-    // The last line is cut if the run was killed while it wrote.
-    if (!line.ends_with('}')) continue;
-    result.scores.push_back(selftest::score_of(line));
-  }
-  return result;
-}
 
 Report run_chain(PlantedChain& planted, const RunSettings& settings, const SimulatedNoise& noise) {
   const auto judge = [&](Replayer& replayer) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/truth/baselines.hpp"
+#include "bench/truth/score_file.hpp"
 
 #include "cachebisect/selftest/draw.hpp"
 #include "cachebisect/selftest/score.hpp"
@@ -25,20 +26,6 @@ struct RunSettings {
   int hogs = 0;           ///< real time: processes alongside that burn a core each
   selftest::DrawOptions draw{};
 };
-
-/// A file of scores: a first line that says how they were made, then one line per score.
-struct ScoreFile {
-  std::string method;
-  std::string mode;  ///< "simulated, white noise 1%", "real time, 1 hog"
-  double budget_seconds = 60;
-  std::string machine;
-  std::string date;
-  std::string git;
-  std::vector<selftest::Score> scores;
-};
-
-/// Throws Error(usage) for any other file.
-ScoreFile load_scores(const std::string& file);
 
 /// The report on one chain. If the chain keeps the cores busy in real time, its truth is measured
 /// for half a minute after the verdict.

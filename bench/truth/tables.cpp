@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <map>
 #include <set>
+
+#include "bench/truth/markdown.hpp"
 
 #include "cachebisect/selftest/summary.hpp"
 
@@ -12,7 +13,6 @@ namespace cachebisect::truth {
 namespace {
 
 using selftest::Outcome;
-using selftest::Rate;
 using selftest::Score;
 using selftest::ScorePredicate;
 using Scores = std::vector<Score>;
@@ -20,23 +20,6 @@ using Scores = std::vector<Score>;
 constexpr double kQuietCv = 0.03;
 constexpr double kShortStep = 10.5e-3;  ///< 10 ms, with a margin for rounding
 constexpr double kLongStep = 25e-3;
-
-std::string format(const char* pattern, double a, double b = 0, double c = 0) {
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), pattern, a, b, c);
-  return text.data();
-}
-
-std::string cell(const Rate& rate) {
-  if (rate.whole == 0) return "-";
-  const auto interval = rate.interval();
-  return format("%.2f%% (%.2f-%.2f)", 100 * rate.share(), 100 * interval.low, 100 * interval.high) +
-         ", " + std::to_string(rate.part) + "/" + std::to_string(rate.whole);
-}
-
-std::string cell(const std::optional<double>& seconds) {
-  return seconds ? format("%.1f s", *seconds) : "-";
-}
 
 bool any(const Score& /*score*/) { return true; }
 bool is_right(const Score& s) { return s.outcome == Outcome::right; }
@@ -53,25 +36,6 @@ ScorePredicate both(ScorePredicate a, ScorePredicate b) {
 
 bool usual_step(const Score& s) { return s.step_seconds <= kLongStep; }
 bool short_chain(const Score& s) { return s.stages <= 12 && s.step_seconds <= kShortStep; }
-
-class Markdown {
- public:
-  void heading(const std::string& words) { text_ += "\n### " + words + "\n\n"; }
-  void line(const std::string& words) { text_ += words + "\n"; }
-  void row(const std::vector<std::string>& cells) {
-    for (const auto& words : cells) text_ += "| " + words + " ";
-    text_ += "|\n";
-  }
-  void header(const std::vector<std::string>& cells) {
-    row(cells);
-    for (std::size_t i = 0; i < cells.size(); ++i) text_ += "|---";
-    text_ += "|\n";
-  }
-  [[nodiscard]] std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
 
 std::string title(const ScoreFile& run) {
   return run.method + ", " + run.mode + ", " + format("%g s", run.budget_seconds);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct SimulatedStage {
   double seconds = 0;  ///< per sample, mean
   double bytes = 0;    ///< payload: per sample, from here on
   Jitter jitter{};
+  /// Multiplies `seconds` for a sample of the data set, in place of `jitter`; mean 1. Must be
+  /// thread safe and depend on the index alone. Empty: `jitter` applies.
+  std::function<double(std::uint64_t index)> factor{};
 };
 
 /// Sample stages, the first of which is the source; the simulation adds collate and copy.

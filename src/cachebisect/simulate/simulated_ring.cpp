@@ -21,7 +21,7 @@ RingRun SimulatedRing::run(const RingRequest& request) const {
 }
 
 RingRun SimulatedRing::run_to_cycle(const RingRequest& request) const {
-  if (!needs_workers(request)) return run_inline(costs_, request);
+  if (!needs_workers(request) || !costs_.periodic()) return run(request);
   CycleSearch search;
   return run_with_workers(costs_, request, &search);
 }

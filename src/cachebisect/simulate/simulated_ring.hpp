@@ -17,7 +17,7 @@ class CACHEBISECT_INTERNAL_API SimulatedRing {
   [[nodiscard]] RingRun run(const RingRequest& request) const;
   /// The same run, but it ends as soon as the ring is in a state in which it was before: from there
   /// on it repeats forever, and RingRun::cycle_steps says how many steps repeat. Runs without
-  /// workers are not searched for cycles.
+  /// workers, and of stages with factors of their own, are not searched for cycles.
   [[nodiscard]] RingRun run_to_cycle(const RingRequest& request) const;
   /// Seconds per sample in the long run: over the cycle that the ring falls into, if it does so
   /// within 1.5 * `steps` steps; otherwise over `steps` steps after half as many untimed ones.

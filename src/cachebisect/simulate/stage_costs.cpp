@@ -12,7 +12,9 @@ StageCosts::StageCosts(SimulatedChain chain) : chain_(std::move(chain)) {
     // The same sequence as the synthetic stages, so that a sample costs the same in real time.
     jitter_.emplace_back(stage.jitter, 0);
     jitter_offsets_.push_back(hash_name(stage.name) >> 8);
-    constant_ = constant_ && (stage.jitter.kind == Jitter::Kind::none || stage.jitter.cv <= 0);
+    const bool steady = stage.jitter.kind == Jitter::Kind::none || stage.jitter.cv <= 0;
+    constant_ = constant_ && steady && !stage.factor;
+    periodic_ = periodic_ && !stage.factor;
   }
 }
 

@@ -21,9 +21,11 @@ class StageCosts {
   [[nodiscard]] const SimulatedChain& chain() const noexcept { return chain_; }
   /// True if every sample of a stage costs the same.
   [[nodiscard]] bool constant() const noexcept { return constant_; }
+  /// False if a stage has a factor of its own, so that costs may never repeat.
+  [[nodiscard]] bool periodic() const noexcept { return periodic_; }
   /// Seconds of a stage (0-based, of chain().stages) for sample `position` of a run.
   [[nodiscard]] double stage_seconds(std::size_t stage, const RingRequest& request,
-                                     std::int64_t position) const noexcept {
+                                     std::int64_t position) const {
     if (static_cast<int>(stage) + 1 == request.bypass) return chain_.serve_seconds;
     const double seconds = chain_.stages[stage].seconds;
     if (constant_) return seconds;
@@ -31,6 +33,7 @@ class StageCosts {
     if (request.cache_samples > 0) {
       index = request.first_cached + index % request.cache_samples;
     }
+    if (const auto& factor = chain_.stages[stage].factor) return seconds * factor(index);
     return seconds * jitter_[stage].factor(index + jitter_offsets_[stage]);
   }
   /// Seconds of collate for a whole batch of that run.
@@ -41,6 +44,7 @@ class StageCosts {
   std::vector<JitterSequence> jitter_;         ///< by stage
   std::vector<std::uint64_t> jitter_offsets_;  ///< by stage: position of sample 0 in its sequence
   bool constant_ = true;
+  bool periodic_ = true;
 };
 
 }  // namespace cachebisect

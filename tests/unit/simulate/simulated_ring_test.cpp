@@ -162,3 +162,22 @@ TEST_CASE("chains that cannot run are refused") {
   chain.step_seconds = 0;
   CHECK_THROWS_AS(SimulatedRing{chain}, Error);
 }
+
+TEST_CASE("a factor of a stage multiplies its seconds, sample by sample") {
+  SimulatedChain chain;
+  chain.stages = {{.name = "read"},
+                  {.name = "rare", .kind = CostKind::wait, .seconds = 1e-3, .factor = [](auto i) {
+                     return i % 10 == 3 ? 10.0 : 0.0;
+                   }}};
+  chain.batch_size = 10;
+  chain.step_seconds = 1e-4;
+  for (const int workers : {0, 1}) {
+    chain.workers = workers;
+    const RingRun run = SimulatedRing(chain).run_to_cycle({.steps = 50});
+    CHECK(run.cycle_steps == 0);
+    REQUIRE(run.step_ends.size() == 50);
+    CHECK(run.step_ends.back() - run.step_ends.front() == doctest::Approx(49 * 10e-3));
+    // Nine of ten samples are free: the first batch waits for its fourth sample alone.
+    CHECK(run.step_ends.front() == doctest::Approx(10e-3 + 1e-4));
+  }
+}
