@@ -10,10 +10,19 @@ namespace {
 constexpr std::size_t kMinGroups = 16;
 constexpr double kWorthSaying = 0.02;
 
-SustainedChange change(const Interval& run, const Interval& blocks) {
-  if (run.low > blocks.high * (1 + kWorthSaying)) return SustainedChange::slower;
-  if (run.high * (1 + kWorthSaying) < blocks.low) return SustainedChange::faster;
-  return SustainedChange::none;
+/// Seconds per sample: the mean, which stalls move, and the interval of the median.
+struct Level {
+  double mean = 0;
+  Interval median;
+};
+
+bool is_slower(const Level& a, const Level& b) {
+  return a.median.low > b.median.high * (1 + kWorthSaying) && a.mean > b.mean * (1 + kWorthSaying);
+}
+
+SustainedChange change(const Level& run, const Level& blocks) {
+  if (is_slower(run, blocks)) return SustainedChange::slower;
+  return is_slower(blocks, run) ? SustainedChange::faster : SustainedChange::none;
 }
 
 }  // namespace
@@ -33,7 +42,7 @@ std::optional<SustainedFigure> sustained_figure(const BlockResult& run,
   figure.samples_per_second.interval =
       Interval{1 / std::max(tau, of_run->high), 1 / std::min(tau, of_run->low)};
   figure.seconds = run.seconds;
-  figure.change = change(*of_run, *of_blocks);
+  figure.change = change({tau, *of_run}, {mean(block_taus), *of_blocks});
   return figure;
 }
 

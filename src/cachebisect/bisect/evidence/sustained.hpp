@@ -20,9 +20,10 @@ struct SustainedFigure {
   SustainedChange change = SustainedChange::none;
 };
 
-/// `run` was timed in groups; `block_taus`: seconds per sample of each block of the same arm. The
-/// intervals of the two medians do not meet where a change is certified. Empty if the run has fewer
-/// than 16 groups or there are too few blocks for an interval.
+/// `run` was timed in groups; `block_taus`: seconds per sample of each block of the same arm. A
+/// change is certified if the intervals of the two medians do not meet and the means differ by more
+/// than 2% in the same direction. Empty if the run has fewer than 16 groups or there are too few
+/// blocks for an interval.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<SustainedFigure> sustained_figure(
     const BlockResult& run, std::span<const double> block_taus, double confidence);
 

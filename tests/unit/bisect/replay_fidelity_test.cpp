@@ -1,0 +1,107 @@
+#include "cachebisect/bisect/evidence/replay_fidelity.hpp"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace cachebisect;
+
+namespace {
+
+constexpr std::uint64_t kSamples = 1000;
+
+/// read, a, b, then collate on the host.
+ChainDescription chain_of(int workers) {
+  ChainDescription chain;
+  for (const char* const name : {"read", "a", "b", "collate"}) {
+    chain.stages.push_back({.name = name, .held = Held::host});
+  }
+  chain.workers = workers;
+  return chain;
+}
+
+/// A block that took `tau` per sample, with the seconds per sample of each stage, all of it CPU.
+BlockRecord block_of(int round, int boundary, double tau, const std::vector<double>& seconds) {
+  BlockRecord block{.round = round, .arm = {.boundary = boundary}, .result = {}};
+  block.result.samples = kSamples;
+  block.result.seconds = tau * kSamples;
+  block.result.stages.resize(seconds.size());
+  for (std::size_t s = static_cast<std::size_t>(boundary); s < seconds.size(); ++s) {
+    StageCounters& stage = block.result.stages[s];
+    stage.samples = kSamples;
+    stage.busy_seconds = seconds[s] * kSamples;
+    stage.cpu_seconds = stage.busy_seconds;
+  }
+  return block;
+}
+
+std::vector<Distortion> distortions_of(const ChainDescription& chain, double replay_tau,
+                                       const std::vector<double>& live,
+                                       const std::vector<double>& replayed,
+                                       std::vector<double> item_bytes = {}, int rounds = 20) {
+  ReplayFidelity fidelity(chain, {.confidence = 0.99, .cores = 8, .item_bytes = item_bytes});
+  std::vector<BlockRecord> blocks;
+  for (int round = 0; round < rounds; ++round) {
+    const double wobble = 1 + 0.002 * (round % 3 - 1);
+    blocks.push_back(block_of(round, 1, replay_tau * wobble, replayed));
+    blocks.push_back(block_of(round, 0, 1e-3 * wobble, live));
+    fidelity.update(blocks);
+  }
+  return fidelity.distortions();
+}
+
+}  // namespace
+
+TEST_CASE("a stage that remembers samples is named with both figures") {
+  const auto all =
+      distortions_of(chain_of(2), 0.25e-3, {5e-6, 2e-3, 5e-6, 5e-6}, {0, 5e-6, 5e-6, 5e-6});
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].boundary == 1);
+  CHECK(all[0].stage == 2);
+  CHECK(all[0].certified);
+  CHECK(all[0].share > 0.7);
+  CHECK(all[0].live_seconds == doctest::Approx(2e-3));
+  CHECK(all[0].replayed_seconds == doctest::Approx(5e-6));
+}
+
+TEST_CASE("a difference that the training step hides is none") {
+  // The step takes 1 ms per sample in both arms, the workers at most 0.3 ms.
+  CHECK(
+      distortions_of(chain_of(2), 1e-3, {5e-6, 0.5e-3, 5e-6, 5e-6}, {0, 5e-6, 5e-6, 5e-6}).empty());
+}
+
+TEST_CASE("stages that cost the same are faithful") {
+  CHECK(
+      distortions_of(chain_of(0), 0.9e-3, {1e-4, 8e-4, 5e-5, 5e-5}, {0, 8e-4, 5e-5, 5e-5}).empty());
+}
+
+TEST_CASE("a reader whose input comes from memory takes longer when replayed") {
+  const std::vector<double> live{5e-4, 4e-4, 0, 0};
+  const std::vector<double> cold{0, 6e-4, 0, 0};
+  const auto all = distortions_of(chain_of(1), 6e-4, live, cold, {0, 1.5e6, 8, 8, 8});
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].stage == 2);
+  CHECK(all[0].share == doctest::Approx(-0.2).epsilon(0.05));
+  // Small items do not take so long: the stage waits for something that live waits for too.
+  CHECK(distortions_of(chain_of(1), 6e-4, live, cold, {0, 1000, 8, 8, 8}).empty());
+}
+
+TEST_CASE("a difference is likely before it is certified") {
+  const auto all =
+      distortions_of(chain_of(2), 0.25e-3, {5e-6, 2e-3, 5e-6, 5e-6}, {0, 5e-6, 5e-6, 5e-6}, {}, 5);
+  REQUIRE(all.size() == 1);
+  CHECK_FALSE(all[0].certified);
+  CHECK(distortions_of(chain_of(2), 0.25e-3, {5e-6, 2e-3, 5e-6, 5e-6}, {0, 5e-6, 5e-6, 5e-6}, {}, 2)
+            .empty());
+}
+
+TEST_CASE("on crowded cores only CPU time is compared") {
+  BlockRecord block = block_of(0, 0, 1e-3, {1e-4, 5e-4, 0, 0});
+  block.result.stages[1].busy_seconds *= 3;
+  block.result.cpu_seconds = 0.5 * block.result.seconds;
+  const ChainDescription chain = chain_of(2);
+  CHECK(own_seconds(block.result, chain, 2)[1].all == doctest::Approx(1.5e-3));
+  block.result.cpu_seconds = 1.9 * block.result.seconds;
+  CHECK(own_seconds(block.result, chain, 2)[1].all == doctest::Approx(5e-4));
+}
