@@ -17,7 +17,8 @@ constexpr double kQuickConfidence = 0.9;
 constexpr std::uint64_t kMaxNonce = std::uint64_t{1} << 53U;  ///< exact in any reader of JSON
 
 void add_measuring_options(CLI::App& app, BisectArguments& a) {
-  app.add_option("--budget", a.budget_seconds, "seconds of measuring at most (60)")
+  app.add_option("--budget", a.budget_seconds,
+                 "seconds of measuring at most (60, or more for slow steps)")
       ->type_name("SECONDS");
   app.add_option("--confidence", a.confidence, "of every statement (0.99)")->type_name("SHARE");
   app.add_flag("--quick", a.quick, "the same as --confidence 0.9");
@@ -95,7 +96,8 @@ BisectOptions library_options(const BisectArguments& a) {
           "--fail-on " + verdict + ": one or more of drop, spread, flat, anomaly, inconclusive");
     }
   }
-  if (!(a.budget_seconds > 0)) throw Error(ErrorKind::usage, "--budget: seconds greater than 0");
+  if (a.budget_seconds && !(*a.budget_seconds > 0))
+    throw Error(ErrorKind::usage, "--budget: seconds greater than 0");
   if (a.sustain_seconds && !(*a.sustain_seconds >= 0)) {
     throw Error(ErrorKind::usage, "--sustain: 0 or more seconds");
   }
@@ -106,7 +108,8 @@ BisectOptions library_options(const BisectArguments& a) {
     throw Error(ErrorKind::usage, "--nonce: a whole number from 0 to " + std::to_string(kMaxNonce));
   }
   BisectOptions options;
-  options.budget_seconds = a.budget_seconds;
+  options.budget_seconds = a.budget_seconds.value_or(options.budget_seconds);
+  options.budget_grows = !a.budget_seconds;
   options.sustain_seconds = a.sustain_seconds;
   options.confidence = a.quick ? kQuickConfidence : a.confidence;
   options.min_drop = parse_share("--min-drop", a.min_drop);

@@ -16,7 +16,7 @@ namespace cachebisect::cli {
 
 struct BisectArguments {
   PipelineOptions pipeline;
-  double budget_seconds = 60;
+  std::optional<double> budget_seconds;
   std::optional<double> sustain_seconds;
   double confidence = 0.99;
   bool quick = false;

@@ -44,6 +44,13 @@ bool use_color(const std::string& choice, int file_descriptor) {
 ProgressLine::~ProgressLine() { clear(); }
 
 void ProgressLine::show(const Progress& progress) {
+  if (first_budget_ == 0) first_budget_ = progress.budget_seconds;
+  if (progress.budget_seconds > first_budget_ && !grown_) {
+    clear();
+    std::cerr << "steps are slow: the budget grows to " << whole_seconds(progress.budget_seconds)
+              << "; --budget N sets it\n";
+    grown_ = true;
+  }
   if (!enabled_) return;
   if (progress.expected_seconds && !announced_) {
     clear();

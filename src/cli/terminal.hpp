@@ -11,7 +11,8 @@ namespace cachebisect::cli {
 /// auto, always or never.
 bool use_color(const std::string& choice, int file_descriptor);
 
-/// One line on standard error, rewritten in place; only on a terminal.
+/// One line on standard error, rewritten in place; only on a terminal. That the budget grows is
+/// said on any standard error.
 class ProgressLine {
  public:
   explicit ProgressLine(bool enabled) : enabled_(enabled) {}
@@ -26,6 +27,8 @@ class ProgressLine {
   bool enabled_;
   bool shown_ = false;
   bool announced_ = false;
+  bool grown_ = false;
+  double first_budget_ = 0;  ///< seconds; the budget may grow
   double last_seconds_ = -1;
 };
 

@@ -37,6 +37,8 @@ Finding find(const Part& part, PartEvidence& all, const FindingsOptions& options
   finding.median_drop = theta_to_drop(evidence.centre());
   finding.scale = evidence.scale();
   const Interval thetas = evidence.interval();
+  finding.not_stationary = thetas.low > thetas.high;
+  if (finding.not_stationary) return finding;
   if (std::isfinite(thetas.low)) {
     finding.low = std::min(theta_to_drop(thetas.low), finding.median_drop - kMinHalfWidth);
   }
@@ -116,7 +118,9 @@ double excess_limit(double alpha) { return std::sqrt(2 * std::log(kLooks / alpha
 /// A part that loses its time in stalls that most rounds do not meet: certified if they are so many
 /// and so one-sided that its mean is above the bar.
 void certify_by_mean(Finding& part, const RoundTable& rounds, double min_drop, double alpha) {
-  if (part.rounds == 0 || part.low > min_drop || part.drop <= part.median_drop) return;
+  if (part.rounds == 0 || part.not_stationary || part.low > min_drop ||
+      part.drop <= part.median_drop)
+    return;
   const double limit = excess_limit(alpha);
   const auto exceeds = [&](double drop) {
     return excess_of_mean(rounds, part.part.from, part.part.to, drop_to_theta(drop)) > limit;

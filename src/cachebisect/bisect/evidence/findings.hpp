@@ -13,13 +13,15 @@ namespace cachebisect {
 struct CACHEBISECT_INTERNAL_API Finding {
   Part part;
   std::size_t rounds = 0;
-  double drop = 0;                   ///< from the means, RoundTable::tau()
-  double median_drop = 0;            ///< over the rounds: no single stall moves it
-  double low = 0;                    ///< of the interval; -infinity while unbounded
-  double high = 1;                   ///< of the interval; 1 while unbounded
-  double seconds = 0;                ///< lost per sample, in units of the ceiling's; used to rank
-  bool bursty = false;               ///< the mean lies outside the interval of the centre
-  bool stalls = false;               ///< certified by the mean: lost in rare stalls
+  double drop = 0;         ///< from the means, RoundTable::tau()
+  double median_drop = 0;  ///< over the rounds: no single stall moves it
+  double low = 0;          ///< of the interval; -infinity while unbounded
+  double high = 1;         ///< of the interval; 1 while unbounded
+  double seconds = 0;      ///< lost per sample, in units of the ceiling's; used to rank
+  bool bursty = false;     ///< the mean lies outside the interval of the centre
+  bool stalls = false;     ///< certified by the mean: lost in rare stalls
+  /// No constant drop explains the rounds: all are rejected, and there is no interval.
+  bool not_stationary = false;
   bool slower_cached = false;        ///< certified: slower from the cache than live, by over 2%
   bool maybe_slower_cached = false;  ///< not certified, but close enough to wait for
   /// Certified to lie below min_drop or to cost less than the leader, and its mean does not

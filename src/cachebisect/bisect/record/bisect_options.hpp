@@ -28,6 +28,8 @@ struct Progress {
 
 struct BisectOptions {
   double budget_seconds = 60;  ///< of measuring; filling caches is extra
+  /// The budget may grow to what the pilot expects a verdict to take, 10 minutes at most.
+  bool budget_grows = false;
   double confidence = 0.99;
   double min_drop = 0.05;
   /// How long live runs in one piece before a verdict is given; 0: not at all. Empty: 3 s, and for

@@ -15,7 +15,10 @@ constexpr int kMaxVoidInARow = 20;
 
 BlockRunner::BlockRunner(Replayer& replayer, const BisectOptions& options,
                          std::vector<BlockRecord>& records)
-    : replayer_(&replayer), options_(&options), records_(&records) {}
+    : replayer_(&replayer),
+      options_(&options),
+      budget_(options.budget_seconds),
+      records_(&records) {}
 
 void BlockRunner::start() {
   started_ = replayer_->clock();
@@ -86,7 +89,7 @@ void BlockRunner::report_progress(const Arm& arm) const {
   progress.arm = arm;
   progress.best = best_;
   progress.elapsed_seconds = elapsed();
-  progress.budget_seconds = options_->budget_seconds;
+  progress.budget_seconds = budget_;
   progress.expected_seconds = expected_;
   options_->progress(progress);
 }

@@ -24,8 +24,9 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   void start();
   /// Seconds since start(), without void blocks and excluded time; 0 before start().
   [[nodiscard]] double elapsed() const;
-  [[nodiscard]] double left() const { return options_->budget_seconds - elapsed(); }
-  [[nodiscard]] double budget() const noexcept { return options_->budget_seconds; }
+  [[nodiscard]] double left() const { return budget_ - elapsed(); }
+  [[nodiscard]] double budget() const noexcept { return budget_; }
+  void set_budget(double seconds) noexcept { budget_ = seconds; }
 
   /// Excludes the time since `clock` (a value of clock()) from the budget. Returns those seconds.
   double exclude_since(double clock);
@@ -56,6 +57,7 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
  private:
   Replayer* replayer_;
   const BisectOptions* options_;
+  double budget_;
   double started_ = 0;
   double excluded_seconds_ = 0;
   int round_ = -1;

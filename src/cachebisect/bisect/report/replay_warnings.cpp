@@ -29,6 +29,14 @@ std::vector<Warning> find_replay_warnings(const Measurements& measured, const Ve
                      ""});
     }
   }
+  for (const Finding& part : state.findings.parts) {
+    if (!part.not_stationary) continue;
+    out.push_back(
+        {"not_stationary",
+         "no constant drop explains the rounds at " + part_name(measured.chain, part.part) +
+             ": it changed while it was measured, and no interval is given",
+         "find out what changed (a cache that filled, another program), and measure again"});
+  }
   return out;
 }
 

@@ -1,4 +1,5 @@
-// Stages whose replay does not represent what they do live.
+// What makes the rounds unfit for a verdict: replay that does not represent the live pipeline, and
+// drops that change.
 #pragma once
 
 #include <vector>
@@ -10,7 +11,8 @@
 
 namespace cachebisect {
 
-/// One warning per stage, with what it takes live and replayed.
+/// One warning per stage that differs, with what it takes live and replayed, and one per part whose
+/// drop changed while it was measured.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Warning> find_replay_warnings(
     const Measurements& measured, const VerdictState& state);
 

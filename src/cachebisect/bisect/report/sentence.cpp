@@ -91,8 +91,9 @@ class Sentence {
   }
 
   [[nodiscard]] std::string drop() const {
-    std::string text = verdict_.stage + " costs " + with_interval(verdict_.drop, confidence_) +
-                       " of throughput" + before_and_after() + ".";
+    std::string text = proportion() + verdict_.stage + " costs " +
+                       with_interval(verdict_.drop, confidence_) + " of throughput" +
+                       before_and_after() + ".";
     const auto stage = static_cast<std::size_t>(std::max(1, verdict_.stage_index)) - 1;
     if (stage < waterfall_.stages.size() && waterfall_.stages[stage].bursty) {
       text += " It is lost in rare stalls rather than in every batch.";
@@ -137,24 +138,47 @@ class Sentence {
            "stage may have side effects. Do not act on the drops before this is understood.";
   }
 
+  /// An inconclusive report begins with what is certain all the same.
+  [[nodiscard]] std::string what_is_excluded() const {
+    const std::string rounds = " after " + std::to_string(verdict_.rounds) + " rounds";
+    const std::string bar = percent(measured_.settings.min_drop);
+    const auto& interval = waterfall_.loss.interval;
+    if (!interval) {
+      return "Not certain" + rounds + ": " + with_interval(waterfall_.loss, confidence_) +
+             " of throughput seems lost before the training step.";
+    }
+    const std::string at = " (at " + percent(confidence_) + ")";
+    if (interval->low > measured_.settings.min_drop) {
+      return "The input costs " + percent_range(*interval) + " of throughput" + at +
+             "; which stage is to blame is open" + rounds + ".";
+    }
+    return "The input costs at most " + percent(std::max(0.0, interval->high)) + " of throughput" +
+           at + "; whether it costs more than " + bar + " is open" + rounds + ".";
+  }
+
+  /// A small loss is put into proportion first.
+  [[nodiscard]] std::string proportion() const {
+    const auto& interval = waterfall_.loss.interval;
+    if (!interval || interval->high >= 2 * measured_.settings.min_drop) return {};
+    return "The training step is the limit; the input costs at most " + percent(interval->high) +
+           ". ";
+  }
+
   [[nodiscard]] std::string inconclusive() const {
     if (verdict_.rounds == 0) {
       return std::string(measured_.interrupted ? "Stopped before" : "The budget ended before") +
              " a single complete round was measured: nothing is known yet.";
     }
-    std::string text = "Not certain after " + std::to_string(verdict_.rounds) + " rounds: ";
-    text += with_interval(waterfall_.loss, confidence_) +
-            " of throughput seems lost before the training step";
+    std::string text = what_is_excluded();
     const StageReport* largest = nullptr;
     for (const StageReport& stage : waterfall_.stages) {
       if (!stage.drop.value) continue;
       if (largest == nullptr || *stage.drop.value > *largest->drop.value) largest = &stage;
     }
     if (largest != nullptr && *largest->drop.value > 0) {
-      text += ", most of it (" + percent(*largest->drop.value) + ") at " +
-              (largest->span.empty() ? largest->name : largest->span);
+      text += " Most seems lost at " + (largest->span.empty() ? largest->name : largest->span) +
+              " (" + percent(*largest->drop.value) + ").";
     }
-    text += ".";
     for (const StageReport& stage : waterfall_.stages) {
       if (!stage.bursty || !stage.drop.value || *stage.drop.value < measured_.settings.min_drop)
         continue;

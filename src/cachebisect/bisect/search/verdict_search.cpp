@@ -12,6 +12,9 @@ namespace {
 
 constexpr double kMachineSeconds = 0.5;  ///< between two readings of the machine
 constexpr double kRoundsToCertify = 12;
+/// A budget that grows holds as many rounds, and at most so many seconds.
+constexpr double kRoundsInGrownBudget = 20;
+constexpr double kMaxGrown = 600;
 
 /// Until when a tie may be resolved after the first certificate. Seconds.
 double tie_deadline(double certified_after) { return 3 * certified_after + 2; }
@@ -97,6 +100,10 @@ void VerdictSearch::run(RandomStream& random, const std::function<void()>& after
   explore(pilot);
   blocks.set_fresh_samples(std::max(measured_->cache.samples, plan_->samples_of_live_block()));
   blocks.set_expected(blocks.elapsed() + kRoundsToCertify * plan_->round_seconds());
+  if (options_->budget_grows) {
+    const double needed = blocks.elapsed() + kRoundsInGrownBudget * plan_->round_seconds();
+    blocks.set_budget(std::clamp(needed, blocks.budget(), std::max(blocks.budget(), kMaxGrown)));
+  }
   blocks.set_phase("measure");
   while (round(random)) {
     if (!time_to_check(rounds().rounds())) continue;

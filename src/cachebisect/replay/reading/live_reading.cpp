@@ -26,6 +26,7 @@ LiveReading::Block LiveReading::begin(const Pipeline& pipeline, LiveOrder& order
   Block block;
   if (io_ == IoMode::warm) {
     block.request.indices = cache_->indices();
+    block.request.epoch = cache_->epoch();
     block.request.first_position = round_batch * static_cast<std::uint64_t>(pipeline.batch_size());
     block.resident_share = cached_share_;
     return block;
