@@ -14,8 +14,10 @@ LogLevel parse_log_level(const std::string& text) {
   throw Error(ErrorKind::usage, "--log-level " + text + ": error, warn, info or debug");
 }
 
+void print_error(std::string_view message) { std::cerr << "cachebisect: " << message << '\n'; }
+
 void Log::write(LogLevel level, std::string_view line) const {
-  if (shows(level)) std::cerr << "cachebisect: " << line << '\n';
+  if (shows(level)) print_error(line);
 }
 
 }  // namespace cachebisect::cli

@@ -1,4 +1,5 @@
 // cachebisect: finds the stage of an input pipeline that starves the accelerator.
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <utility>
@@ -35,7 +36,7 @@ int parse_and_run(int argc, char** argv) {
   app.footer(
       "Exit codes: 0 done, 1 internal error, 2 usage or pipeline file, 3 a stage or the step "
       "failed,\n"
-      "4 device, 5 a gate (--fail-on) failed, 6 an output could not be written, 130/143 "
+      "4 device, 5 a gate (--fail-on) failed, 6 an output could not be written, 130/143/129 "
       "interrupted.");
   const Command bisect = cachebisect::cli::add_bisect(app);
   const std::vector<Subcommand> subcommands{
@@ -65,6 +66,8 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A reader that has gone is an output that cannot be written: its files are written all the same.
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     return parse_and_run(argc, argv);
   } catch (const cachebisect::Error& error) {
