@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cachebisect/base/clock.hpp"
-#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/current_error.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
 
@@ -64,11 +64,12 @@ class BisectRun {
   Report measure_or_keep() {
     try {
       return measure();
-    } catch (const Error& error) {
+    } catch (...) {
+      const Error error = current_error(ErrorKind::internal);
       signals_.begin_output();
       progress_.clear();
       if (error.kind() != ErrorKind::interrupted) last_report_.write_after(error, outputs_);
-      throw;
+      throw Error(error);
     }
   }
 

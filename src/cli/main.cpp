@@ -1,14 +1,14 @@
 // cachebisect: finds the stage of an input pipeline that starves the accelerator.
 #include <csignal>
-#include <exception>
 #include <iostream>
 #include <utility>
 #include <vector>
 
 #include "commands.hpp"
+#include "log.hpp"
 #include <CLI/CLI.hpp>
 
-#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/current_error.hpp"
 #include "cachebisect/base/version.hpp"
 
 namespace {
@@ -70,12 +70,11 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return parse_and_run(argc, argv);
-  } catch (const cachebisect::Error& error) {
-    std::cerr << "cachebisect: " << error.what() << '\n';
+  } catch (...) {
+    const cachebisect::Error error = cachebisect::current_error(cachebisect::ErrorKind::internal);
+    const bool internal = error.kind() == cachebisect::ErrorKind::internal;
+    cachebisect::cli::print_error((internal ? "internal error: " : "") + std::string(error.what()));
+    if (internal) cachebisect::cli::print_error("please report this with the command line");
     return cachebisect::exit_code(error.kind());
-  } catch (const std::exception& error) {
-    std::cerr << "cachebisect: internal error: " << error.what()
-              << "\nPlease report this with the command line.\n";
-    return cachebisect::exit_code(cachebisect::ErrorKind::internal);
   }
 }

@@ -6,6 +6,7 @@
 #include "terminal.hpp"
 #include <unistd.h>
 
+#include "cachebisect/base/current_error.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect::cli {
@@ -40,8 +41,8 @@ void ReportOutputs::commit(const Report& report, bool files, std::optional<Error
     if (output.file.is_file() != files) continue;
     try {
       output.file.commit(output.format->write(report));
-    } catch (const Error& error) {
-      if (!first_error) first_error = error;
+    } catch (...) {
+      if (!first_error) first_error = current_error(ErrorKind::output);
     }
   }
 }
@@ -93,8 +94,8 @@ void LastReport::write(ReportOutputs& outputs) {
   if (!report_) return print_error("interrupted before anything was measured");
   try {
     outputs.write(*report_);
-  } catch (const Error& error) {
-    print_error(error.what());
+  } catch (...) {
+    print_error(current_error(ErrorKind::output).what());
   }
 }
 

@@ -7,22 +7,11 @@
 #include "cachebisect/pipeline/callable_stages.hpp"
 #include "cachebisect/pipeline/chain.hpp"
 #include "cachebisect/pipeline/chain_probe.hpp"
+#include "cachebisect/pipeline/in_stage.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
 namespace {
-
-// Runs `work` of a stage; its errors carry the stage's name.
-template <class Work>
-auto in_stage(const ChainStage& stage, Work&& work) -> decltype(work()) {
-  try {
-    return std::forward<Work>(work)();
-  } catch (const Error& error) {
-    throw error.with_context(describe(stage));
-  } catch (const std::exception& error) {
-    throw Error(ErrorKind::data, describe(stage) + ": " + error.what());
-  }
-}
 
 Params with_fields(const StageSpec& spec, StageKind kind) {
   Params params = spec.params;
@@ -124,7 +113,8 @@ void Pipeline::check_and_infer() {
   if (!learning) {
     for (ChainStage& link : stages_) in_stage(link, [&] { link.stage->open(); });
   }
-  check_samples(stages_.front(), source().size(), spec_);
+  const std::uint64_t samples = in_stage(stages_.front(), [&] { return source().size(); });
+  check_samples(stages_.front(), samples, spec_);
 }
 
 void Pipeline::infer_specs(bool learning) {

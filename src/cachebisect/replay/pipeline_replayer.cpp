@@ -15,6 +15,7 @@
 #include "cachebisect/replay/loop/suspension_watch.hpp"
 #include "cachebisect/replay/loop/tool_cost.hpp"
 #include "cachebisect/replay/trainer.hpp"
+#include "cachebisect/train/in_train_step.hpp"
 
 namespace cachebisect {
 namespace {
@@ -37,6 +38,11 @@ bool replays(const Arm& arm) {
 bool needs_cache(const Arm& arm, IoMode io) {
   return io == IoMode::warm || replays(arm) || arm.kind == ArmKind::bypass ||
          arm.kind == ArmKind::shadow;
+}
+
+void restore_weights(const Trainer& trainer) {
+  if (!trainer.restores_weights) return;
+  in_train_step(*trainer.step, [&] { trainer.step->restore(); });
 }
 
 int worker_count(const ReplayOptions& options, const Pipeline& pipeline, Device& device) {
@@ -154,9 +160,9 @@ std::optional<CacheFacts> PipelineReplayer::refill(std::uint64_t samples,
 
 void PipelineReplayer::begin_round() {
   State& s = *state_;
-  if (s.trainer.restores_weights) s.trainer.step->restore();
+  restore_weights(s.trainer);
   for (const auto& [overrides, variant] : s.variants) {
-    if (variant->restores_weights && variant->step != s.trainer.step) variant->step->restore();
+    if (variant->step != s.trainer.step) restore_weights(*variant);
   }
   // If blocks are as long as a period of the caches or the data, every round would begin at the
   // same place without this.
