@@ -8,6 +8,7 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/number_format.hpp"
 
 namespace cachebisect::cli {
 namespace {
@@ -48,7 +49,7 @@ void ProgressLine::show(const Progress& progress) {
   if (progress.expected_seconds && !announced_) {
     clear();
     std::cerr << "a certified 20% drop needs about " << whole_seconds(*progress.expected_seconds)
-              << " here; --budget " << progress.budget_seconds << '\n';
+              << " here; --budget " << format_exact(progress.budget_seconds) << '\n';
     announced_ = true;
   }
   const double now = monotonic_seconds();
