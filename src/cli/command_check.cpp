@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/printable.hpp"
 #include "cachebisect/pipeline/chain.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
 #include "cachebisect/report/text_layout.hpp"
@@ -33,10 +34,10 @@ std::string bytes_text(const ChainStage& stage, std::int64_t batch_size) {
 
 void print_chain(const Job& job) {
   const Pipeline& pipeline = job.pipeline;
-  std::cout << pipeline.spec().name << ": " << pipeline.samples() << " samples"
+  std::cout << printable(pipeline.spec().name) << ": " << pipeline.samples() << " samples"
             << (pipeline.source().generated() ? " (generated data)" : "") << ", batch "
             << pipeline.batch_size() << ", " << job.workers << " workers, device "
-            << job.device->info().name << ", step " << job.step->name() << "\n\n";
+            << job.device->info().name << ", step " << printable(job.step->name()) << "\n\n";
   TextTable table({{"", Align::right},
                    {"stage", Align::left},
                    {"type", Align::left},
@@ -45,7 +46,7 @@ void print_chain(const Job& job) {
   std::size_t boundary = 0;
   for (const ChainStage& stage : pipeline.stages()) {
     table.add({std::to_string(++boundary), stage.name, stage.type,
-               bytes_text(stage, pipeline.batch_size()), describe(stage.output)});
+               bytes_text(stage, pipeline.batch_size()), printable(describe(stage.output))});
   }
   std::cout << table.to_text(TextPaint(false));
 }

@@ -1,6 +1,8 @@
 // cachebisect: finds the stage of an input pipeline that starves the accelerator.
 #include <csignal>
 #include <iostream>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/base/current_error.hpp"
+#include "cachebisect/base/printable.hpp"
 #include "cachebisect/base/version.hpp"
 
 namespace {
@@ -24,6 +27,17 @@ Subcommand add(CLI::App& app, const char* name, const char* doc,
                Command (*add_options)(CLI::App&)) {
   CLI::App* subcommand = app.add_subcommand(name, doc);
   return {subcommand, add_options(*subcommand)};
+}
+
+/// Help and version, or what is wrong with the command line.
+int finish_parsing(const CLI::App& app, const CLI::ParseError& error) {
+  std::stringstream out;
+  std::stringstream err;
+  const int code = app.exit(error, out, err);
+  std::cout << out.str();
+  // What was typed is part of the message.
+  for (std::string line; std::getline(err, line);) std::cerr << cachebisect::printable(line) + '\n';
+  return code == 0 ? 0 : cachebisect::exit_code(cachebisect::ErrorKind::usage);
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -55,7 +69,7 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : cachebisect::exit_code(cachebisect::ErrorKind::usage);
+    return finish_parsing(app, error);
   }
   for (const Subcommand& subcommand : subcommands) {
     if (subcommand.app->parsed()) return subcommand.run();

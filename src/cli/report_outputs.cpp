@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cachebisect/base/current_error.hpp"
+#include "cachebisect/base/printable.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect::cli {
@@ -62,7 +63,9 @@ void ReportOutputs::write(const Report& report) {
   write_stdout(report);
   commit(report, false, first_error);
   if (!quiet_ && to_stdout_ == nullptr && !first_error) {
-    for (const Output& output : outputs_) std::cout << "written: " << output.file.path() << '\n';
+    for (const Output& output : outputs_) {
+      std::cout << "written: " << printable(output.file.path()) << '\n';
+    }
   }
   std::cout.flush();
   if (!std::cout) throw Error(ErrorKind::output, "standard output could not be written");

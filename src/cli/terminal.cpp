@@ -9,6 +9,7 @@
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/printable.hpp"
 
 namespace cachebisect::cli {
 namespace {
@@ -55,7 +56,7 @@ void ProgressLine::show(const Progress& progress) {
   const double now = monotonic_seconds();
   if (now - last_seconds_ < kRedrawSeconds) return;
   last_seconds_ = now;
-  std::cerr << "\r\x1b[K" << describe(progress).substr(0, 79) << std::flush;
+  std::cerr << "\r\x1b[K" << printable(describe(progress)).substr(0, 79) << std::flush;
   shown_ = true;
 }
 

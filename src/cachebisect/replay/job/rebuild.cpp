@@ -38,12 +38,7 @@ class Rebuild {
   [[nodiscard]] PipelineSpec changed(const Overrides& overrides) const {
     std::vector<SpecOverride> sets;
     for (const auto& [path, value] : overrides) sets.push_back({path, value});
-    // All paths of a spec are absolute.
-    PipelineSpec spec =
-        parse_pipeline(to_json(spec_), spec_.name, *registry_, {".", default_cache_folder()}, sets);
-    spec.file = spec_.file;
-    spec.sha256 = spec_.sha256;
-    return spec;
+    return change_pipeline(spec_, *registry_, sets);
   }
 
   [[nodiscard]] bool needs_step(const PipelineVariant& variant, const Device& device,
