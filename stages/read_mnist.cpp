@@ -27,13 +27,14 @@ class MnistSource final : public SourceStage {
     return {{"image", DType::uint8, {std::int64_t{kPixels}}}, {"label", DType::int64, {}}};
   }
 
-  void open() override {
+  void open() override { open_with({}); }
+  void open_with(const OpenContext& context) override {
     require_data(path_, generate_,
                  {.kind = "mnist-like",
                   .samples = generated_samples_,
                   .bytes = generated_samples_ * (kPixels + 1) * 7 / 6,
-                  .write = [this](const std::string& folder) {
-                    generate_mnist(folder, generated_samples_);
+                  .write = [&](const std::string& folder) {
+                    generate_mnist(folder, generated_samples_, context.stop);
                   }});
     if (!std::filesystem::is_directory(path_)) {
       throw Error(ErrorKind::data, path_ + ": is not a folder; give the folder that has " +

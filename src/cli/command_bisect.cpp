@@ -77,7 +77,8 @@ class BisectRun {
     const double started = monotonic_seconds();
     registry_ = make_registry(arguments_.pipeline.plugins);
     const Job job = open_job(load_spec(arguments_.pipeline, registry_), registry_,
-                             {.io = io_mode_of(arguments_.io)});
+                             {.io = io_mode_of(arguments_.io), .opening = opening()});
+    progress_.clear();
     log_.info(opened_line(job, monotonic_seconds() - started));
     options_.cache = cache_budget(arguments_, *job.device);
     options_.seed = job.pipeline.spec().seed;
@@ -92,6 +93,13 @@ class BisectRun {
     Report report = bisect(replayer, options_);
     report.timing.prepare_seconds = prepared - started;
     return report;
+  }
+
+  OpenContext opening() {
+    return {.stop = signals_.token(), .progress = [this](const std::string& line) {
+              progress_.show(line);
+              log_.debug(line);
+            }};
   }
 
   const BisectArguments& arguments_;

@@ -4,8 +4,12 @@
 #include <string>
 
 #include "commands.hpp"
+#include "log.hpp"
 #include "pipeline_options.hpp"
+#include "signals.hpp"
+#include "terminal.hpp"
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/printable.hpp"
@@ -51,19 +55,32 @@ void print_chain(const Job& job) {
   std::cout << table.to_text(TextPaint(false));
 }
 
+void run_sample(const Job& job, const std::stop_token& stop) {
+  PipelineReplayer replayer = job.make_replayer();
+  BlockRequest request;
+  request.steps = 1;
+  request.warmup_steps = 1;
+  const BlockResult result = replayer.run(request, stop);
+  std::cout << "\none batch and one step: ok, " << format_seconds(result.seconds) << " a step\n";
+}
+
 int run(const CheckArguments& arguments) {
-  const Registry registry = make_registry(arguments.pipeline.plugins);
-  const Job job = open_job(load_spec(arguments.pipeline, registry), registry);
-  print_chain(job);
-  if (arguments.sample) {
-    PipelineReplayer replayer = job.make_replayer();
-    BlockRequest request;
-    request.steps = 1;
-    request.warmup_steps = 1;
-    const BlockResult result = replayer.run(request, std::stop_token{});
-    std::cout << "\none batch and one step: ok, " << format_seconds(result.seconds) << " a step\n";
-  }
-  return 0;
+  SignalWatch signals;
+  ProgressLine progress(isatty(STDERR_FILENO) != 0);
+  const auto work = [&] {
+    const Registry registry = make_registry(arguments.pipeline.plugins);
+    const OpenContext opening{.stop = signals.token(),
+                              .progress = [&](const std::string& line) { progress.show(line); }};
+    const Job job =
+        open_job(load_spec(arguments.pipeline, registry), registry, {.opening = opening});
+    progress.clear();
+    print_chain(job);
+    if (arguments.sample) run_sample(job, signals.token());
+    signals.begin_output();
+    std::cout.flush();
+    return 0;
+  };
+  return run_until_signal(signals, work, [] { print_error("interrupted"); });
 }
 
 }  // namespace

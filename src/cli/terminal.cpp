@@ -53,10 +53,19 @@ void ProgressLine::show(const Progress& progress) {
               << " here; --budget " << format_exact(progress.budget_seconds) << '\n';
     announced_ = true;
   }
+  draw(describe(progress));
+}
+
+void ProgressLine::show(const std::string& line) {
+  if (enabled_) draw(line);
+}
+
+void ProgressLine::draw(const std::string& line) {
+  constexpr std::size_t kColumns = 79;
   const double now = monotonic_seconds();
   if (now - last_seconds_ < kRedrawSeconds) return;
   last_seconds_ = now;
-  std::cerr << "\r\x1b[K" << printable(describe(progress)).substr(0, 79) << std::flush;
+  std::cerr << "\r\x1b[K" << printable(line).substr(0, kColumns) << std::flush;
   shown_ = true;
 }
 

@@ -127,6 +127,27 @@ TEST_CASE("doctor and the self-test end with the exit code of their signal") {
   }
 }
 
+TEST_CASE("Ctrl-C while data is generated leaves no half of it") {
+  for (const char* const command : {"check", "bisect"}) {
+    const TemporaryFolder folder;
+    const auto result =
+        run_tool({command, "--pipeline", "-"},
+                 R"({"stages": [{"use": "read.cifar10", "path": ")" + folder.path("set") + R"(",
+            "if_missing": "generate", "generated_samples": 1000000},
+            {"use": "decode.cifar"}, {"use": "collate.stack"}, {"use": "copy.device"}],
+            "train": {"kind": "emulated"}, "device": "emulated"})",
+                 [&](pid_t child, const std::string&) {
+                   for (int i = 0; i < 6000 && entries_in(folder.path()) == 0; ++i) {
+                     std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                   }
+                   kill(child, SIGTERM);
+                 });
+    CHECK(result.exit_code == 143);
+    CHECK(has(result.err, "interrupted"));
+    CHECK(entries_in(folder.path()) == 0);
+  }
+}
+
 TEST_CASE("Ctrl-C leaves the self-test's file complete, with the finished chains") {
   const TemporaryFolder folder;
   const auto result = run_tool(

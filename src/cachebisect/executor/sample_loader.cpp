@@ -8,9 +8,9 @@
 namespace cachebisect {
 namespace {
 
-std::string name_of(SampleIndex index, std::string_view origin) {
+std::string name_of(SampleIndex index, const SampleOrigin& origin) {
   std::string text = "sample " + std::to_string(index.value);
-  if (!origin.empty()) text += " (" + std::string(origin) + ")";
+  if (!origin.empty()) text += " (" + origin.to_string() + ")";
   return text;
 }
 
@@ -84,7 +84,7 @@ void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, S
       if (observed_) probe_.lap(ignored_);
       continue;
     }
-    current_origin_ = input != nullptr ? input->origin() : std::string_view{};
+    current_origin_ = input != nullptr ? input->origin() : SampleOrigin{};
     Sample& buffer = outputs_[step.position];
     Sample& out = i == final_ ? rows_.target(slot, row, buffer) : buffer;
     run_step(step, input, out, epoch, index);
@@ -114,7 +114,7 @@ void SampleLoader::run_step(const LoadStep& step, const Sample* input, Sample& o
                               arena_, &pace_, &serial_);
   if (step.kind == LoadStep::Kind::read) {
     out.set_index(index);
-    out.set_origin({});
+    out.set_origin(SampleOrigin{});
     static_cast<const SourceStage&>(*step.link->stage).read(out, context);
   } else {
     out.begin_from(*input);

@@ -75,7 +75,7 @@ class SampleLoader {
   // For messages, and for the probe if a sample fails.
   const ChainStage* current_ = nullptr;
   SampleIndex current_index_;
-  std::string_view current_origin_;
+  SampleOrigin current_origin_;
   bool observed_ = false;
 
   SampleProbe probe_;

@@ -10,7 +10,8 @@
 namespace cachebisect {
 PipelineReplayer Job::make_replayer() const {
   ReplayOptions options{.io = io, .workers = workers};
-  if (registry != nullptr) options.rebuild = make_rebuild(pipeline, device, workers, *registry);
+  if (registry != nullptr)
+    options.rebuild = make_rebuild(pipeline, device, workers, *registry, opening);
   return {pipeline, device, step, options};
 }
 
@@ -19,7 +20,8 @@ Job open_job(Pipeline pipeline, const Registry* registry, JobOptions options) {
           .device = std::move(options.device),
           .step = std::move(options.step),
           .io = options.io,
-          .registry = registry};
+          .registry = registry,
+          .opening = std::move(options.opening)};
   if (!job.device) job.device = make_device(job.pipeline.spec());
   job.workers = options.workers.value_or(job.pipeline.spec().workers);
   if (job.workers == kAutoWorkers) job.workers = resolve_workers(job.pipeline, *job.device);
@@ -31,7 +33,8 @@ Job open_job(Pipeline pipeline, const Registry* registry, JobOptions options) {
 
 Job open_job(PipelineSpec spec, const Registry& registry, JobOptions options) {
   if (!options.device) options.device = make_device(spec);
-  return open_job(Pipeline::from_spec(std::move(spec), registry), &registry, std::move(options));
+  Pipeline pipeline = Pipeline::from_spec(std::move(spec), registry, options.opening);
+  return open_job(std::move(pipeline), &registry, std::move(options));
 }
 
 }  // namespace cachebisect

@@ -18,6 +18,7 @@ struct JobOptions {
   std::optional<int> workers{};       ///< empty: the pipeline's own; kAutoWorkers: measured here
   std::shared_ptr<Device> device{};   ///< null: the one that the spec names
   std::shared_ptr<TrainStep> step{};  ///< null: the one that the spec names
+  OpenContext opening{};              ///< for the stages of the pipeline and of its variants
 };
 
 /// A pipeline with its device, its worker count and its training step.
@@ -28,6 +29,7 @@ struct CACHEBISECT_API Job {
   int workers = 0;  ///< resolved
   IoMode io = IoMode::as_is;
   const Registry* registry = nullptr;  ///< may be null
+  OpenContext opening{};               ///< for the stages of variants
 
   /// A replayer of its own at each call; it shares device and step, and must not outlive the
   /// registry.
