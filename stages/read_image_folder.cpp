@@ -35,24 +35,28 @@ class ImageFolderSource final : public SourceStage {
     return {{"image", DType::uint8, {kDynamic}}, {"label", DType::int64, {}}};
   }
 
-  void open() override {
+  void open() override { open_with({}); }
+  void open_with(const OpenContext& context) override {
     require_data(path_, generate_,
                  {.kind = "photo-like",
                   .samples = generated_samples_,
                   .bytes = generated_samples_ * kPhotoBytes,
-                  .write = [this](const std::string& folder) {
-                    generate_photos(folder, generated_samples_);
+                  .write = [&](const std::string& folder) {
+                    generate_photos(folder, generated_samples_, context.stop);
                   }});
-    files_ = list_image_folder(path_, extensions_);
+    const auto list = [&] { return list_image_folder(path_, extensions_, context); };
+    files_ = context.shared ? context.shared->get<FileList>(listing_key(), list)
+                            : std::make_shared<const FileList>(list());
     generated_ = is_generated(path_);
   }
 
-  [[nodiscard]] std::uint64_t size() const override { return files_.size(); }
+  [[nodiscard]] std::uint64_t size() const override { return files_ ? files_->size() : 0; }
   [[nodiscard]] bool generated() const override { return generated_; }
 
   void read(Sample& out, const SampleContext& context) const override {
-    const char* path = files_.path(context.index());
-    out.set_origin(path);
+    const std::uint64_t index = context.index();
+    const char* const path = files_->path(index, context.arena());
+    out.set_origin({.folder = files_->folder(index), .name = files_->name(index)});
     std::uint64_t bytes = 0;
     const FileDescriptor file = open_regular(path, bytes);
     if (bytes == 0) throw Error(ErrorKind::data, std::string(path) + ": is empty");
@@ -65,19 +69,27 @@ class ImageFolderSource final : public SourceStage {
     const TensorView image =
         out.field("image").resize(DType::uint8, {static_cast<std::int64_t>(bytes)});
     read_exactly(file.get(), path, 0, std::span(image.data, length));
-    out.field("label").set(std::int64_t{files_.label(context.index())});
+    out.field("label").set(std::int64_t{files_->label(index)});
   }
 
   [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
-    return {{files_.path(index), 0, FileRange::kToEnd}};
+    Arena scratch;
+    return {{files_->path(index, scratch), 0, FileRange::kToEnd}};
   }
 
  private:
+  /// Everything that the listing depends on.
+  [[nodiscard]] std::string listing_key() const {
+    std::string key = path_;
+    for (const std::string& extension : extensions_) key.append(1, '\0').append(extension);
+    return key;
+  }
+
   std::string path_;
   std::vector<std::string> extensions_;
   bool generate_;
   std::uint64_t generated_samples_;
-  FileList files_;
+  std::shared_ptr<const FileList> files_;  // of all variants of the pipeline
   bool generated_ = false;
 };
 
@@ -92,7 +104,8 @@ void register_read_image_folder(Registry& registry) {
        .params =
            {{.name = "path",
              .type = ParamType::path,
-             .doc = "folder with one subfolder per class, sorted by name; files in natural order"},
+             .doc = "folder with one subfolder per class, sorted by name; files in natural order, "
+                    "without hidden ones (.name)"},
             {.name = "extensions",
              .type = ParamType::string_list,
              .doc = "file name endings of images, in any case; other files are ignored",

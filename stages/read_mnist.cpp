@@ -27,13 +27,14 @@ class MnistSource final : public SourceStage {
     return {{"image", DType::uint8, {std::int64_t{kPixels}}}, {"label", DType::int64, {}}};
   }
 
-  void open() override {
+  void open() override { open_with({}); }
+  void open_with(const OpenContext& context) override {
     require_data(path_, generate_,
                  {.kind = "mnist-like",
                   .samples = generated_samples_,
                   .bytes = generated_samples_ * (kPixels + 1) * 7 / 6,
-                  .write = [this](const std::string& folder) {
-                    generate_mnist(folder, generated_samples_);
+                  .write = [&](const std::string& folder) {
+                    generate_mnist(folder, generated_samples_, context.stop);
                   }});
     if (!std::filesystem::is_directory(path_)) {
       throw Error(ErrorKind::data, path_ + ": is not a folder; give the folder that has " +
@@ -43,8 +44,10 @@ class MnistSource final : public SourceStage {
         find_data_folder(path_, {"MNIST/raw", "raw"}, {image_name(), image_name() + ".gz"});
     try {
       images_.emplace(file_in(folder, image_name()), 3);
-      load_labels(file_in(folder, label_name()));
-      check_images();
+      IdxFile labels(file_in(folder, label_name()), 1);
+      check_dimensions(labels);
+      images_->load();
+      load_labels(labels);
     } catch (const Error& error) {
       throw Error(error.kind(), error.what() + regenerate_hint(folder));
     }
@@ -77,29 +80,31 @@ class MnistSource final : public SourceStage {
     throw Error(ErrorKind::data, folder + ": has neither " + name + " nor " + name + ".gz");
   }
 
-  void load_labels(const std::string& path) {
-    const IdxFile file(path, 1);
-    if (file.items() != images_->items()) {
+  /// Before anything is inflated.
+  void check_dimensions(const IdxFile& labels) const {
+    if (labels.items() != images_->items()) {
       throw Error(ErrorKind::data, images_->path() + " has " + std::to_string(images_->items()) +
-                                       " images, " + path + " has " + std::to_string(file.items()) +
+                                       " images, " + labels.path() + " has " +
+                                       std::to_string(labels.items()) +
                                        " labels; they must be from the same split");
     }
-    labels_.resize(file.items());
-    file.read(0, labels_);
-    for (std::size_t i = 0; i < labels_.size(); ++i) {
-      if (std::to_integer<unsigned>(labels_[i]) >= kClasses) {
-        throw Error(ErrorKind::data, path + ": label " + std::to_string(i) + " is " +
-                                         std::to_string(std::to_integer<unsigned>(labels_[i])) +
-                                         "; MNIST has labels from 0 to 9");
-      }
-    }
-  }
-
-  void check_images() const {
     if (images_->dim(1) == kSide && images_->dim(2) == kSide) return;
     throw Error(ErrorKind::data,
                 images_->path() + ": has images of " + std::to_string(images_->dim(1)) + "x" +
                     std::to_string(images_->dim(2)) + " pixels; read.mnist reads 28x28");
+  }
+
+  void load_labels(IdxFile& file) {
+    file.load();
+    labels_.resize(file.items());
+    file.read(0, labels_);
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      if (std::to_integer<unsigned>(labels_[i]) >= kClasses) {
+        throw Error(ErrorKind::data, file.path() + ": label " + std::to_string(i) + " is " +
+                                         std::to_string(std::to_integer<unsigned>(labels_[i])) +
+                                         "; MNIST has labels from 0 to 9");
+      }
+    }
   }
 
   std::string path_;

@@ -4,10 +4,15 @@
 #include <string>
 
 #include "commands.hpp"
+#include "log.hpp"
 #include "pipeline_options.hpp"
+#include "signals.hpp"
+#include "terminal.hpp"
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/printable.hpp"
 #include "cachebisect/pipeline/chain.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
 #include "cachebisect/report/text_layout.hpp"
@@ -33,10 +38,10 @@ std::string bytes_text(const ChainStage& stage, std::int64_t batch_size) {
 
 void print_chain(const Job& job) {
   const Pipeline& pipeline = job.pipeline;
-  std::cout << pipeline.spec().name << ": " << pipeline.samples() << " samples"
+  std::cout << printable(pipeline.spec().name) << ": " << pipeline.samples() << " samples"
             << (pipeline.source().generated() ? " (generated data)" : "") << ", batch "
             << pipeline.batch_size() << ", " << job.workers << " workers, device "
-            << job.device->info().name << ", step " << job.step->name() << "\n\n";
+            << job.device->info().name << ", step " << printable(job.step->name()) << "\n\n";
   TextTable table({{"", Align::right},
                    {"stage", Align::left},
                    {"type", Align::left},
@@ -45,24 +50,37 @@ void print_chain(const Job& job) {
   std::size_t boundary = 0;
   for (const ChainStage& stage : pipeline.stages()) {
     table.add({std::to_string(++boundary), stage.name, stage.type,
-               bytes_text(stage, pipeline.batch_size()), describe(stage.output)});
+               bytes_text(stage, pipeline.batch_size()), printable(describe(stage.output))});
   }
   std::cout << table.to_text(TextPaint(false));
 }
 
+void run_sample(const Job& job, const std::stop_token& stop) {
+  PipelineReplayer replayer = job.make_replayer();
+  BlockRequest request;
+  request.steps = 1;
+  request.warmup_steps = 1;
+  const BlockResult result = replayer.run(request, stop);
+  std::cout << "\none batch and one step: ok, " << format_seconds(result.seconds) << " a step\n";
+}
+
 int run(const CheckArguments& arguments) {
-  const Registry registry = make_registry(arguments.pipeline.plugins);
-  const Job job = open_job(load_spec(arguments.pipeline, registry), registry, {.order_nonce = 0});
-  print_chain(job);
-  if (arguments.sample) {
-    PipelineReplayer replayer = job.make_replayer();
-    BlockRequest request;
-    request.steps = 1;
-    request.warmup_steps = 1;
-    const BlockResult result = replayer.run(request, std::stop_token{});
-    std::cout << "\none batch and one step: ok, " << format_seconds(result.seconds) << " a step\n";
-  }
-  return 0;
+  SignalWatch signals;
+  ProgressLine progress(isatty(STDERR_FILENO) != 0);
+  const auto work = [&] {
+    const Registry registry = make_registry(arguments.pipeline.plugins);
+    const OpenContext opening{.stop = signals.token(),
+                              .progress = [&](const std::string& line) { progress.show(line); }};
+    const Job job = open_job(load_spec(arguments.pipeline, registry), registry,
+                             {.order_nonce = 0, .opening = opening});
+    progress.clear();
+    print_chain(job);
+    if (arguments.sample) run_sample(job, signals.token());
+    signals.begin_output();
+    std::cout.flush();
+    return 0;
+  };
+  return run_until_signal(signals, work, [] { print_error("interrupted"); });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "log.hpp"
 #include "signals.hpp"
 #include <CLI/CLI.hpp>
 
@@ -23,13 +24,18 @@ struct DoctorArguments {
 int run(const DoctorArguments& arguments) {
   constexpr double kMinSeconds = 0.5;
   if (!(arguments.seconds >= kMinSeconds)) throw Error(ErrorKind::usage, "--seconds: at least 0.5");
-  const SignalWatch signals([] {});
-  PipelineSpec spec;
-  spec.device = arguments.device;
-  const std::shared_ptr<Device> device = make_device(spec);
-  const DoctorOptions options{.seconds = arguments.seconds, .folder = arguments.data};
-  std::cout << to_text(diagnose(*device, options, signals.token()));
-  return 0;
+  SignalWatch signals;
+  const auto work = [&] {
+    PipelineSpec spec;
+    spec.device = arguments.device;
+    const std::shared_ptr<Device> device = make_device(spec);
+    const DoctorOptions options{.seconds = arguments.seconds, .folder = arguments.data};
+    const std::string text = to_text(diagnose(*device, options, signals.token()));
+    signals.begin_output();
+    std::cout << text << std::flush;
+    return 0;
+  };
+  return run_until_signal(signals, work, [] { print_error("interrupted"); });
 }
 
 }  // namespace

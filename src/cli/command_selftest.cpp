@@ -5,6 +5,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "log.hpp"
 #include "output_file.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"
@@ -33,21 +34,37 @@ class Outputs {
 
   void header() const { say(selftest::row_header()); }
   void row(const selftest::Score& score) const { say(selftest::row(score)); }
+  /// A file first, because standard output and other streams may block.
   void finish(const selftest::Result& result) {
     std::ostringstream json;
     selftest::write_json(result, json);
+    std::optional<Error> failure;
+    if (json_ && json_->is_file()) commit(json.str(), failure);
     if (rows_) {
       say('\n' + selftest::summary(result.scores));
     } else {
       std::cout << json.str() << std::flush;
     }
-    if (json_) json_->commit(json.str());
+    if (json_ && !json_->is_file()) commit(json.str(), failure);
     if (!std::cout) throw Error(ErrorKind::output, "standard output could not be written");
+    if (failure) throw Error(*failure);
+  }
+  /// See OutputFile::discard(). Any thread.
+  void discard() const noexcept {
+    if (json_) json_->discard();
   }
 
  private:
   void say(const std::string& text) const {
     if (rows_) std::cout << text << std::flush;
+  }
+
+  void commit(const std::string& json, std::optional<Error>& failure) {
+    try {
+      json_->commit(json);
+    } catch (const Error& error) {
+      failure = error;
+    }
   }
 
   bool rows_;
@@ -58,7 +75,8 @@ int run(const SelftestArguments& arguments) {
   Outputs outputs(arguments.json);
   Registry registry;
   stages::register_all(registry);
-  SignalWatch signals([] { std::cerr << "cachebisect: interrupted\n"; });
+  SignalWatch signals({.report = [] { print_error("interrupted"); },
+                       .remove_temporaries = [&] { outputs.discard(); }});
   ProgressLine progress(!arguments.no_progress && isatty(STDERR_FILENO) != 0);
   selftest::Options options = arguments.options;
   options.stop = signals.token();
@@ -74,12 +92,14 @@ int run(const SelftestArguments& arguments) {
     outputs.row(score);
   };
   outputs.header();
-  const selftest::Result result = selftest::run(options, registry);
-  signals.disarm();
-  progress.clear();
-  outputs.finish(result);
-  if (const int code = signals.exit_code(); code != 0) return code;
-  return result.any_wrong() ? exit_code(ErrorKind::gate) : 0;
+  const auto work = [&] {
+    const selftest::Result result = selftest::run(options, registry);
+    signals.begin_output();
+    progress.clear();
+    outputs.finish(result);
+    return result.any_wrong() ? exit_code(ErrorKind::gate) : 0;
+  };
+  return run_until_signal(signals, work, [] { print_error("interrupted"); });
 }
 
 }  // namespace

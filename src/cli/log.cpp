@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/printable.hpp"
 
 namespace cachebisect::cli {
 
@@ -14,8 +15,12 @@ LogLevel parse_log_level(const std::string& text) {
   throw Error(ErrorKind::usage, "--log-level " + text + ": error, warn, info or debug");
 }
 
+void print_error(std::string_view message) {
+  std::cerr << "cachebisect: " + printable(message) + '\n';
+}
+
 void Log::write(LogLevel level, std::string_view line) const {
-  if (shows(level)) std::cerr << "cachebisect: " << line << '\n';
+  if (shows(level)) print_error(line);
 }
 
 }  // namespace cachebisect::cli

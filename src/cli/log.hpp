@@ -11,6 +11,9 @@ enum class LogLevel { error, warn, info, debug };
 /// Throws Error(usage) unless `text` is error, warn, info or debug.
 LogLevel parse_log_level(const std::string& text);
 
+/// Prints "cachebisect: message" on standard error, in one line that printable() has made safe.
+void print_error(std::string_view message);
+
 class Log {
  public:
   explicit Log(LogLevel level) : level_(level) {}

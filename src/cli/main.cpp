@@ -1,13 +1,17 @@
 // cachebisect: finds the stage of an input pipeline that starves the accelerator.
-#include <exception>
+#include <csignal>
 #include <iostream>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "commands.hpp"
+#include "log.hpp"
 #include <CLI/CLI.hpp>
 
-#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/current_error.hpp"
+#include "cachebisect/base/printable.hpp"
 #include "cachebisect/base/version.hpp"
 
 namespace {
@@ -25,6 +29,17 @@ Subcommand add(CLI::App& app, const char* name, const char* doc,
   return {subcommand, add_options(*subcommand)};
 }
 
+/// Help and version, or what is wrong with the command line.
+int finish_parsing(const CLI::App& app, const CLI::ParseError& error) {
+  std::stringstream out;
+  std::stringstream err;
+  const int code = app.exit(error, out, err);
+  std::cout << out.str();
+  // What was typed is part of the message.
+  for (std::string line; std::getline(err, line);) std::cerr << cachebisect::printable(line) + '\n';
+  return code == 0 ? 0 : cachebisect::exit_code(cachebisect::ErrorKind::usage);
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app(
       "Finds the stage of an input pipeline that starves the accelerator: replays real training "
@@ -35,7 +50,7 @@ int parse_and_run(int argc, char** argv) {
   app.footer(
       "Exit codes: 0 done, 1 internal error, 2 usage or pipeline file, 3 a stage or the step "
       "failed,\n"
-      "4 device, 5 a gate (--fail-on) failed, 6 an output could not be written, 130/143 "
+      "4 device, 5 a gate (--fail-on) failed, 6 an output could not be written, 130/143/129 "
       "interrupted.");
   const Command bisect = cachebisect::cli::add_bisect(app);
   const std::vector<Subcommand> subcommands{
@@ -54,7 +69,7 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : cachebisect::exit_code(cachebisect::ErrorKind::usage);
+    return finish_parsing(app, error);
   }
   for (const Subcommand& subcommand : subcommands) {
     if (subcommand.app->parsed()) return subcommand.run();
@@ -65,14 +80,15 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A reader that has gone is an output that cannot be written: its files are written all the same.
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     return parse_and_run(argc, argv);
-  } catch (const cachebisect::Error& error) {
-    std::cerr << "cachebisect: " << error.what() << '\n';
+  } catch (...) {
+    const cachebisect::Error error = cachebisect::current_error(cachebisect::ErrorKind::internal);
+    const bool internal = error.kind() == cachebisect::ErrorKind::internal;
+    cachebisect::cli::print_error((internal ? "internal error: " : "") + std::string(error.what()));
+    if (internal) cachebisect::cli::print_error("please report this with the command line");
     return cachebisect::exit_code(error.kind());
-  } catch (const std::exception& error) {
-    std::cerr << "cachebisect: internal error: " << error.what()
-              << "\nPlease report this with the command line.\n";
-    return cachebisect::exit_code(cachebisect::ErrorKind::internal);
   }
 }

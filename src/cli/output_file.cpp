@@ -6,56 +6,139 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cachebisect/base/error.hpp"
 
 namespace cachebisect::cli {
+namespace {
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
-  const std::filesystem::path target(path_);
-  if (std::error_code ignored; std::filesystem::is_directory(target, ignored))
-    fail("cannot write", EISDIR);
-  const std::string name =
-      "." + target.filename().string() + "." + std::to_string(getpid()) + ".tmp";
-  temporary_ = (target.parent_path() / name).string();
-  constexpr mode_t kMode = 0666;
-  file_ = FileDescriptor(open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode));
-  if (!file_.is_open()) fail("cannot write", errno);
+std::string remedy(int code, const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  switch (code) {
+    case ENOENT:
+      return "make the folder first: mkdir -p " + folder.string();
+    case ENOSPC:
+      return "free space or choose another folder";
+    case EROFS:
+      return "the file system is read-only: choose another folder";
+    case EISDIR:
+      return "name a file in it, or use --out for a folder";
+    case EPIPE:
+      return "its reader has ended";
+    case EBADF:
+      return "it is not open for writing";
+    default:
+      return "check the folder's permissions";
+  }
 }
 
-OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      temporary_(std::exchange(other.temporary_, {})),
-      file_(std::move(other.file_)) {}
+bool is_fifo(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+}
 
-OutputFile::~OutputFile() {
+void wait_until_writable(int descriptor) {
+  pollfd entry{descriptor, POLLOUT, 0};
+  poll(&entry, 1, -1);
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+  try {
+    target_ = resolve_output(path_);
+  } catch (const std::filesystem::filesystem_error& error) {
+    fail(error.code().value());
+  }
+  if (!is_file()) {
+    open_stream();
+    return;
+  }
+  // One name is enough: a process commits one file at a time.
+  temporary_ =
+      (target_.path.parent_path() / (".cachebisect-" + std::to_string(getpid()) + ".tmp")).string();
+  (void)make_temporary();
+  discard();
+}
+
+void OutputFile::open_stream() {
+  if (target_.kind == OutputTarget::Kind::descriptor) {
+    const int flags = fcntl(target_.descriptor, F_GETFL);
+    if (flags < 0) fail(errno);
+    if ((flags & O_ACCMODE) == O_RDONLY) fail(EBADF);
+    stream_ = FileDescriptor(fcntl(target_.descriptor, F_DUPFD_CLOEXEC, 0));
+  } else {
+    // O_NONBLOCK: a FIFO without a reader must not wait here.
+    stream_ = FileDescriptor(open(path_.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+    if (!stream_.is_open() && errno == ENXIO && is_fifo(path_)) return;  // commit() waits for one
+  }
+  if (!stream_.is_open()) fail(errno);
+}
+
+FileDescriptor OutputFile::make_temporary() const {
+  // One of a killed process with this number may be in the way.
+  discard();
+  constexpr mode_t kMode = 0666;
+  FileDescriptor file(
+      open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
+  if (!file.is_open()) fail(errno);
+  return file;
+}
+
+void OutputFile::discard() const noexcept {
   if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
-void OutputFile::fail(const std::string& what, int code) const {
-  std::string remedy = "; check the folder's permissions";
-  if (code == ENOENT)
-    remedy =
-        "; make the folder first: mkdir -p " + std::filesystem::path(path_).parent_path().string();
-  if (code == ENOSPC) remedy = "; free space or choose another folder";
-  if (code == EROFS) remedy = "; the file system is read-only: choose another folder";
-  if (code == EISDIR) remedy = "; name a file in it, or use --out for a folder";
-  throw Error(ErrorKind::output, what + " " + path_ + ": " + errno_text(code) + remedy);
+void OutputFile::fail(int code) const {
+  throw Error(ErrorKind::output,
+              "cannot write " + path_ + ": " + errno_text(code) + "; " + remedy(code, path_));
+}
+
+void OutputFile::write_all(const FileDescriptor& file, std::string_view content) const {
+  while (!content.empty()) {
+    const ssize_t written = write(file.get(), content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {
+      wait_until_writable(file.get());
+      continue;
+    }
+    if (written < 0) fail(errno);
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void OutputFile::write_to_stream(std::string_view content) {
+  if (!stream_.is_open()) {
+    stream_ = FileDescriptor(open(path_.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  }
+  if (!stream_.is_open()) fail(errno);
+  write_all(stream_, content);
+  // So that the reader sees the end.
+  if (!stream_.close()) fail(errno);
+}
+
+void OutputFile::replace_file(std::string_view content) {
+  FileDescriptor file = make_temporary();
+  struct stat present {};
+  if (stat(target_.path.c_str(), &present) == 0) (void)fchmod(file.get(), present.st_mode & 07777);
+  write_all(file, content);
+  // Not every file system can sync.
+  if (fsync(file.get()) != 0 && errno != EINVAL) fail(errno);
+  if (!file.close()) fail(errno);
+  if (std::rename(temporary_.c_str(), target_.path.c_str()) != 0) fail(errno);
 }
 
 void OutputFile::commit(std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = write(file_.get(), content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("cannot write", errno);
-    content.remove_prefix(static_cast<std::size_t>(written));
+  if (!is_file()) return write_to_stream(content);
+  try {
+    replace_file(content);
+  } catch (...) {
+    discard();
+    throw;
   }
-  // Not every file system can sync.
-  if (fsync(file_.get()) != 0 && errno != EINVAL) fail("cannot write", errno);
-  if (!file_.close()) fail("cannot write", errno);
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot write", errno);
-  temporary_.clear();
 }
 
 }  // namespace cachebisect::cli

@@ -12,33 +12,47 @@ namespace cachebisect::cli {
 namespace {
 
 constexpr double kPatienceSeconds = 2;
+constexpr double kOutputSeconds = 3;
 constexpr long kPollNanoseconds = 50'000'000;
 constexpr int kSignalBase = 128;
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
 
 sigset_t watched_signals() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  // A blocked signal is delivered even if it is ignored.
+  if (!is_ignored(SIGHUP)) sigaddset(&set, SIGHUP);
   return set;
 }
 
 }  // namespace
 
-SignalWatch::SignalWatch(std::function<void()> on_stuck) : on_stuck_(std::move(on_stuck)) {
+SignalWatch::SignalWatch(StuckActions actions) : actions_(std::move(actions)) {
   const sigset_t set = watched_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::jthread([this](const std::stop_token& done) { watch(done); });
 }
 
 SignalWatch::~SignalWatch() {
+  begin_output();
   thread_.request_stop();
   thread_.join();
 }
 
-void SignalWatch::disarm() {
-  const std::scoped_lock lock(exiting_);
-  disarmed_ = true;
+void SignalWatch::begin_output() {
+  std::unique_lock lock(mutex_);
+  if (phase_ == Phase::reporting) {
+    lock.unlock();
+    for (;;) pause();  // until leave()
+  }
+  phase_ = Phase::output;
+  deadline_ = monotonic_seconds() + kOutputSeconds;
 }
 
 int SignalWatch::exit_code() const noexcept {
@@ -48,25 +62,37 @@ int SignalWatch::exit_code() const noexcept {
 
 void SignalWatch::watch(const std::stop_token& done) {
   const sigset_t set = watched_signals();
-  double caught_at = 0;
   while (!done.stop_requested()) {
     const timespec poll{0, kPollNanoseconds};
     const int caught = sigtimedwait(&set, nullptr, &poll);
-    if (caught > 0 && signal_.load() != 0) _exit(exit_code());
+    if (caught > 0 && signal_.load() != 0) leave();
     if (caught > 0) {
       signal_ = caught;
-      caught_at = monotonic_seconds();
+      {
+        const std::scoped_lock lock(mutex_);
+        const bool running = phase_ == Phase::running;
+        deadline_ = monotonic_seconds() + (running ? kPatienceSeconds : kOutputSeconds);
+      }
       source_.request_stop();
     }
-    exit_if_stuck(caught_at);
+    if (signal_.load() != 0) pass_deadline();
   }
 }
 
-void SignalWatch::exit_if_stuck(double caught_at) {
-  if (signal_.load() == 0 || monotonic_seconds() - caught_at < kPatienceSeconds) return;
-  const std::scoped_lock lock(exiting_);
-  if (disarmed_) return;
-  on_stuck_();
+void SignalWatch::pass_deadline() {
+  const std::scoped_lock lock(mutex_);
+  if (monotonic_seconds() < deadline_) return;
+  if (phase_ != Phase::running || !actions_.report) leave();
+  phase_ = Phase::reporting;
+  deadline_ = monotonic_seconds() + kOutputSeconds;
+  reporter_ = std::jthread([this] {
+    actions_.report();
+    leave();
+  });
+}
+
+void SignalWatch::leave() const {
+  if (actions_.remove_temporaries) actions_.remove_temporaries();
   _exit(exit_code());
 }
 

@@ -1,4 +1,5 @@
-// Ctrl-C and termination: the first signal requests a partial report, the second exits at once.
+// Ctrl-C, termination and hang-up: the first signal requests a partial report, the second exits at
+// once.
 #pragma once
 
 #include <atomic>
@@ -7,36 +8,64 @@
 #include <stop_token>
 #include <thread>
 
+#include "cachebisect/base/error.hpp"
+
 namespace cachebisect::cli {
 
-/// Catches SIGINT and SIGTERM during its lifetime. Must be made before any other thread, so that
-/// all of them inherit the blocked signals.
+/// What happens if the process must end without unwinding. Called from threads of the watch.
+struct StuckActions {
+  /// The run has not returned: writes what is known. May block; then the process ends without it.
+  std::function<void()> report{};
+  std::function<void()> remove_temporaries{};
+};
+
+/// Catches SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP during its lifetime. Must be
+/// made before any other thread, so that all of them inherit the blocked signals.
 class SignalWatch {
  public:
-  /// If the process does not end within two seconds of the first signal (a stage is stuck in the
-  /// kernel), `on_stuck` is called and the process exits.
-  explicit SignalWatch(std::function<void()> on_stuck);
+  /// If the run does not return within two seconds of the first signal (a stage is stuck in the
+  /// kernel), `actions.report` is called. If that, or the run's own output, does not end within
+  /// three more seconds (nothing reads the pipe), the process exits.
+  explicit SignalWatch(StuckActions actions = {});
   ~SignalWatch();
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
 
   [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
-  /// The run has returned: from now on only a second signal ends the process. Does not return while
-  /// `on_stuck` runs.
-  void disarm();
-  /// 130 or 143 after a signal, else 0.
+  /// The run has returned and writes its output. Does not return if `actions.report` was called.
+  void begin_output();
+  /// 128 + the signal (130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP), else 0.
   [[nodiscard]] int exit_code() const noexcept;
 
  private:
-  void watch(const std::stop_token& done);
-  void exit_if_stuck(double caught_at);
+  enum class Phase { running, reporting, output };
 
-  std::function<void()> on_stuck_;
+  void watch(const std::stop_token& done);
+  void pass_deadline();
+  [[noreturn]] void leave() const;
+
+  StuckActions actions_;
   std::stop_source source_;
   std::atomic<int> signal_{0};
-  std::mutex exiting_;
-  bool disarmed_ = false;  // guarded by exiting_
-  std::jthread thread_;    // last: it uses the others
+  std::mutex mutex_;
+  Phase phase_ = Phase::running;  // guarded by mutex_
+  double deadline_ = 0;           // guarded by mutex_; of the present phase, once there is a signal
+  std::jthread reporter_;         // used by thread_ alone
+  std::jthread thread_;           // last: it uses the others
 };
+
+/// Runs `work`, which returns an exit code; the exit code of the signal if one came. `interrupted`
+/// is called if a stop ended the work without a result.
+template <class Work, class Interrupted>
+int run_until_signal(const SignalWatch& signals, const Work& work, const Interrupted& interrupted) {
+  int code = 0;
+  try {
+    code = work();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::interrupted || signals.exit_code() == 0) throw;
+    interrupted();
+  }
+  return signals.exit_code() != 0 ? signals.exit_code() : code;
+}
 
 }  // namespace cachebisect::cli

@@ -8,6 +8,8 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/printable.hpp"
 
 namespace cachebisect::cli {
 namespace {
@@ -55,13 +57,22 @@ void ProgressLine::show(const Progress& progress) {
   if (progress.expected_seconds && !announced_) {
     clear();
     std::cerr << "a certified 20% drop needs about " << whole_seconds(*progress.expected_seconds)
-              << " here; --budget " << progress.budget_seconds << '\n';
+              << " here; --budget " << format_exact(progress.budget_seconds) << '\n';
     announced_ = true;
   }
+  draw(describe(progress));
+}
+
+void ProgressLine::show(const std::string& line) {
+  if (enabled_) draw(line);
+}
+
+void ProgressLine::draw(const std::string& line) {
+  constexpr std::size_t kColumns = 79;
   const double now = monotonic_seconds();
   if (now - last_seconds_ < kRedrawSeconds) return;
   last_seconds_ = now;
-  std::cerr << "\r\x1b[K" << describe(progress).substr(0, 79) << std::flush;
+  std::cerr << "\r\x1b[K" << printable(line).substr(0, kColumns) << std::flush;
   shown_ = true;
 }
 

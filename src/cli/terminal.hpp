@@ -21,9 +21,13 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void show(const Progress& progress);
+  /// Any other text: what takes long before anything is measured.
+  void show(const std::string& line);
   void clear();
 
  private:
+  void draw(const std::string& line);
+
   bool enabled_;
   bool shown_ = false;
   bool announced_ = false;

@@ -12,6 +12,7 @@
 #include <c10/core/GradMode.h>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/number_format.hpp"
 
 namespace cachebisect::torch_module {
 namespace {
@@ -33,7 +34,7 @@ void append(std::vector<at::Tensor>& all, const std::vector<at::Tensor>& part) {
 
 void require_range(bool inside, const std::string& name, double value, const std::string& range) {
   if (inside) return;
-  throw Error(ErrorKind::usage, "train.optimizer." + name + ": " + std::to_string(value) +
+  throw Error(ErrorKind::usage, "train.optimizer." + name + ": " + format_exact(value) +
                                     " is out of range; it must be " + range);
 }
 

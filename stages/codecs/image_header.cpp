@@ -1,6 +1,5 @@
 #include "stages/codecs/image_header.hpp"
 
-#include <cctype>
 #include <optional>
 #include <string>
 
@@ -67,11 +66,15 @@ Pixels webp_pixels(Bytes bytes) {
                  masked(read_unsigned<2>(bytes, 28, ByteOrder::little), k14Bits, 0));
 }
 
+bool is_space(unsigned char letter) { return letter == ' ' || (letter >= '\t' && letter <= '\r'); }
+
+bool is_digit(unsigned char letter) { return letter >= '0' && letter <= '9'; }
+
 /// The next number of a PNM header, after white space and comments.
 Number pnm_number(Bytes bytes, std::size_t& at) {
   constexpr std::uint32_t kMaxNumber = 100'000'000;
   const auto letter = [&] { return std::to_integer<unsigned char>(bytes[at]); };
-  while (at < bytes.size() && (std::isspace(letter()) != 0 || letter() == '#')) {
+  while (at < bytes.size() && (is_space(letter()) || letter() == '#')) {
     if (letter() == '#') {
       while (at < bytes.size() && letter() != '\n') ++at;
     } else {
@@ -79,7 +82,7 @@ Number pnm_number(Bytes bytes, std::size_t& at) {
     }
   }
   Number value;
-  for (; at < bytes.size() && std::isdigit(letter()) != 0; ++at) {
+  for (; at < bytes.size() && is_digit(letter()); ++at) {
     value = value.value_or(0) * 10 + (letter() - '0');
     if (*value > kMaxNumber) return std::nullopt;
   }

@@ -27,12 +27,13 @@ class CifarSource final : public SourceStage {
     return {{"image", DType::uint8, {std::int64_t{kPixels}}}, {"label", DType::int64, {}}};
   }
 
-  void open() override {
+  void open() override { open_with({}); }
+  void open_with(const OpenContext& context) override {
     const GeneratedSet set{.kind = format_.generated_kind,
                            .samples = generated_samples_,
                            .bytes = generated_samples_ * record_bytes() * 6 / 5,
-                           .write = [this](const std::string& folder) {
-                             format_.generate(folder, generated_samples_);
+                           .write = [&](const std::string& folder) {
+                             format_.generate(folder, generated_samples_, context.stop);
                            }};
     require_data(path_, generate_ && !path_.ends_with(".bin"), set);
     files_.clear();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct CifarFormat {
   std::string test_file;
   std::size_t label_bytes = 1;  ///< before the pixels; the last one is the label
   unsigned classes = 10;
-  void (*generate)(const std::string& folder, std::uint64_t samples) = nullptr;
+  void (*generate)(const std::string& folder, std::uint64_t samples,
+                   const std::stop_token& stop) = nullptr;
 };
 
 /// The stage type `read.<name>` for this format.

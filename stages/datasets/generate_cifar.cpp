@@ -69,12 +69,13 @@ void draw_sample(const Pattern& pattern, SmallRandom& random, std::byte* pixels)
 
 /// Writes records [first, last) of the stream `seed`: label bytes, then the planes.
 void write_records(const std::string& path, const std::vector<Pattern>& patterns, bool coarse_label,
-                   std::uint64_t seed, std::uint64_t first, std::uint64_t last) {
+                   std::uint64_t seed, std::uint64_t first, std::uint64_t last,
+                   const std::stop_token& stop) {
   const std::size_t label_bytes = coarse_label ? 2 : 1;
   const std::size_t record = label_bytes + kPixels;
   const std::uint64_t count = last - first;
   std::vector<std::byte> content(count * record);
-  parallel_for(count, kGrain, [&](std::uint64_t i) {
+  parallel_for(count, kGrain, stop, [&](std::uint64_t i) {
     SmallRandom random(seed, first + i);
     std::byte* at = content.data() + i * record;
     const auto label =
@@ -94,20 +95,22 @@ std::vector<Pattern> draw_patterns(unsigned classes) {
 
 }  // namespace
 
-void generate_cifar10(const std::string& folder, std::uint64_t samples) {
+void generate_cifar10(const std::string& folder, std::uint64_t samples,
+                      const std::stop_token& stop) {
   constexpr std::uint64_t kFiles = 5;
   const std::vector<Pattern> patterns = draw_patterns(10);
   for (std::uint64_t i = 0; i < kFiles; ++i) {
     write_records(folder + "/data_batch_" + std::to_string(i + 1) + ".bin", patterns, false, kSeed,
-                  samples * i / kFiles, samples * (i + 1) / kFiles);
+                  samples * i / kFiles, samples * (i + 1) / kFiles, stop);
   }
-  write_records(folder + "/test_batch.bin", patterns, false, kSeed + 1, 0, samples / 5);
+  write_records(folder + "/test_batch.bin", patterns, false, kSeed + 1, 0, samples / 5, stop);
 }
 
-void generate_cifar100(const std::string& folder, std::uint64_t samples) {
+void generate_cifar100(const std::string& folder, std::uint64_t samples,
+                       const std::stop_token& stop) {
   const std::vector<Pattern> patterns = draw_patterns(100);
-  write_records(folder + "/train.bin", patterns, true, kSeed, 0, samples);
-  write_records(folder + "/test.bin", patterns, true, kSeed + 1, 0, samples / 5);
+  write_records(folder + "/train.bin", patterns, true, kSeed, 0, samples, stop);
+  write_records(folder + "/test.bin", patterns, true, kSeed + 1, 0, samples / 5, stop);
 }
 
 }  // namespace cachebisect::stages

@@ -88,7 +88,8 @@ void draw_sample(const Glyph& glyph, SmallRandom& random, std::byte* pixels) {
   }
 }
 
-void write_split(const std::string& prefix, std::uint64_t samples, std::uint64_t seed) {
+void write_split(const std::string& prefix, std::uint64_t samples, std::uint64_t seed,
+                 const std::stop_token& stop) {
   std::array<Glyph, 10> glyphs{};
   for (unsigned digit = 0; digit < glyphs.size(); ++digit) glyphs.at(digit) = draw_digit(digit);
   const std::array<std::uint32_t, 3> dims{static_cast<std::uint32_t>(samples), kSide, kSide};
@@ -98,7 +99,7 @@ void write_split(const std::string& prefix, std::uint64_t samples, std::uint64_t
   const std::size_t label_header = labels.size();
   images.resize(image_header + samples * kPixels);
   labels.resize(label_header + samples);
-  parallel_for(samples, kGrain, [&](std::uint64_t i) {
+  parallel_for(samples, kGrain, stop, [&](std::uint64_t i) {
     SmallRandom random(seed, i);
     const auto digit = static_cast<std::size_t>(random.between(0, 9));
     labels[label_header + i] = static_cast<std::byte>(digit);
@@ -110,9 +111,9 @@ void write_split(const std::string& prefix, std::uint64_t samples, std::uint64_t
 
 }  // namespace
 
-void generate_mnist(const std::string& folder, std::uint64_t samples) {
-  write_split(folder + "/train", samples, kSeed);
-  write_split(folder + "/t10k", std::max<std::uint64_t>(1, samples / 6), kSeed + 1);
+void generate_mnist(const std::string& folder, std::uint64_t samples, const std::stop_token& stop) {
+  write_split(folder + "/train", samples, kSeed, stop);
+  write_split(folder + "/t10k", std::max<std::uint64_t>(1, samples / 6), kSeed + 1, stop);
 }
 
 }  // namespace cachebisect::stages

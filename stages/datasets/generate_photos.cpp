@@ -27,10 +27,11 @@ std::string class_folder(const std::string& folder, unsigned class_index) {
 
 }  // namespace
 
-void generate_photos(const std::string& folder, std::uint64_t samples) {
+void generate_photos(const std::string& folder, std::uint64_t samples,
+                     const std::stop_token& stop) {
   for (unsigned i = 0; i < kClasses; ++i)
     std::filesystem::create_directory(class_folder(folder, i));
-  parallel_for(samples, 1, [&](std::uint64_t i) {
+  parallel_for(samples, 1, stop, [&](std::uint64_t i) {
     const auto class_index = static_cast<unsigned>(i % kClasses);
     const RgbImage photo = draw_photo(i, class_index);
     write_file(class_folder(folder, class_index) + "/photo_" + padded(i, 6) + ".jpg",
@@ -38,7 +39,8 @@ void generate_photos(const std::string& folder, std::uint64_t samples) {
   });
 }
 #else
-void generate_photos(const std::string& /*folder*/, std::uint64_t /*samples*/) {
+void generate_photos(const std::string& /*folder*/, std::uint64_t /*samples*/,
+                     const std::stop_token& /*stop*/) {
   throw Error(ErrorKind::usage,
               "this build cannot write JPEG files; build with CACHEBISECT_WITH_TURBOJPEG=ON, or "
               "give a \"path\" that has images");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@ struct RgbImage {
 
 /// Writes `samples` files in ten class folders: about 500x375 pixels, 4:2:0, about 70 KB each. The
 /// same bytes on every run with the same JPEG library. Throws Error(usage) in a build without
-/// TurboJPEG.
-void generate_photos(const std::string& folder, std::uint64_t samples);
+/// TurboJPEG and Error(interrupted) on `stop`.
+void generate_photos(const std::string& folder, std::uint64_t samples, const std::stop_token& stop);
 
 /// Draws photo number `index` by the dead leaves model (Lee, Mumford, Huang, "Occlusion models for
 /// natural images", IJCV 2001): overlapping discs of power-law sizes, which give the 1/f spectrum

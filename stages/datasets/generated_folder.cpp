@@ -35,8 +35,11 @@ class PartialFolder {
   PartialFolder(PartialFolder&&) = delete;
   PartialFolder& operator=(PartialFolder&&) = delete;
   ~PartialFolder() {
-    std::error_code ignored;
-    if (!kept_) fs::remove_all(path_, ignored);
+    if (kept_) return;
+    try {
+      fs::remove_all(path_);
+    } catch (...) {  // NOLINT(bugprone-empty-catch): removed when the set is generated next
+    }
   }
 
   [[nodiscard]] const fs::path& path() const noexcept { return path_; }

@@ -3,7 +3,9 @@
 #include <cstring>
 
 #include "stages/codecs/byte_reader.hpp"
-#include "stages/datasets/gzip.hpp"
+
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/base/number_format.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -23,68 +25,90 @@ std::string hex(std::uint32_t value) {
   return text;
 }
 
-/// The dimensions that follow the magic number of `header`. Throws unless they add up to a file of
-/// `bytes`.
-std::array<std::uint64_t, 3> checked_dims(std::span<const std::byte> header, std::size_t rank,
-                                          std::uint64_t bytes, const std::string& path) {
-  std::array<std::uint64_t, 3> dims{1, 1, 1};
-  std::uint64_t elements = 1;
-  std::string shape;
-  bool overflow = false;
-  for (std::size_t axis = 0; axis < rank; ++axis) {
-    dims.at(axis) = number_at(header, 4 + 4 * axis);
-    shape += (axis == 0 ? "" : " x ") + std::to_string(dims.at(axis));
-    overflow = overflow || __builtin_mul_overflow(elements, dims.at(axis), &elements);
-  }
-  if (overflow || elements > kMaxBytes) {
-    throw Error(ErrorKind::data, path + ": the header declares " + shape +
-                                     " bytes, more than an IDX file may have (" +
-                                     std::to_string(kMaxBytes) + ")");
-  }
-  if (elements == 0) throw Error(ErrorKind::data, path + ": has no items (" + shape + ")");
-  if (elements + header.size() != bytes) {
-    throw Error(ErrorKind::data, path + ": has " + std::to_string(bytes) +
-                                     " bytes, its header declares " +
-                                     std::to_string(elements + header.size()) + " (" + shape +
-                                     "); the file is truncated or damaged");
-  }
-  return dims;
-}
-
 }  // namespace
 
 IdxFile::IdxFile(const std::string& path, std::size_t rank)
-    : path_(path), header_bytes_(4 + 4 * rank) {
+    : path_(path), rank_(rank), in_memory_(path.ends_with(".gz")), header_bytes_(4 + 4 * rank) {
   std::array<std::byte, 16> storage{};
   const auto header = std::span(storage).first(header_bytes_);
-  std::uint64_t bytes = 0;
-  if (path.ends_with(".gz")) {
-    content_ = read_gzip(path, kMaxBytesInMemory);
-    bytes = content_.size();
+  if (in_memory_) {
+    gzip_ = std::make_unique<GzipReader>(path);
+    gzip_->read(header);
   } else {
     file_ = InputFile(path);
-    bytes = file_.size();
-  }
-  if (bytes < header.size()) {
-    throw Error(ErrorKind::data, path + ": has " + std::to_string(bytes) +
-                                     " bytes, too few for the header of an IDX file");
-  }
-  if (in_memory()) {
-    std::memcpy(header.data(), content_.data(), header.size());
-  } else {
+    if (file_.size() < header.size()) {
+      fail("has " + std::to_string(file_.size()) + " bytes, too few for the header of an IDX file");
+    }
     file_.read(0, header);
   }
   const std::uint32_t wanted = kUnsignedByte << 8 | static_cast<std::uint32_t>(rank);
   if (const std::uint32_t magic = number_at(header, 0); magic != wanted) {
-    throw Error(ErrorKind::data, path + ": begins with the magic number " + hex(magic) +
-                                     "; an IDX file of this kind begins with " + hex(wanted));
+    fail("begins with the magic number " + hex(magic) + "; an IDX file of this kind begins with " +
+         hex(wanted));
   }
-  dims_ = checked_dims(header, rank, bytes, path);
+  for (std::size_t axis = 0; axis < rank; ++axis) dims_.at(axis) = number_at(header, 4 + 4 * axis);
+  check_size();
+}
+
+void IdxFile::fail(const std::string& what) const {
+  throw Error(ErrorKind::data, path_ + ": " + what);
+}
+
+std::string IdxFile::shape() const {
+  std::string text;
+  for (std::size_t axis = 0; axis < rank_; ++axis) {
+    text += (axis == 0 ? "" : " x ") + std::to_string(dims_.at(axis));
+  }
+  return text;
+}
+
+void IdxFile::check_size() const {
+  std::uint64_t product = 1;
+  bool overflow = false;
+  for (const std::uint64_t dim : dims_) {
+    overflow = overflow || __builtin_mul_overflow(product, dim, &product);
+  }
+  const std::uint64_t limit = in_memory_ ? kMaxBytesInMemory : kMaxBytes;
+  if (overflow || product > limit) {
+    fail("the header declares " + shape() + " bytes, more than an IDX file may have (" +
+         std::to_string(limit) + ")");
+  }
+  if (product == 0) fail("has no items (" + shape() + ")");
+  const std::uint64_t declared = product + header_bytes_;
+  const std::string declares =
+      "its header declares " + std::to_string(declared) + " (" + shape() + ")";
+  if (in_memory_ && declared > gzip_->max_bytes()) {
+    fail("cannot inflate to more than " + std::to_string(gzip_->max_bytes()) + " bytes, " +
+         declares + "; the file is truncated or damaged");
+  }
+  if (!in_memory_ && declared != file_.size()) {
+    fail("has " + std::to_string(file_.size()) + " bytes, " + declares +
+         "; the file is truncated or damaged");
+  }
+}
+
+void IdxFile::check_room() const {
+  const double available = probe_machine().memory_available_bytes;
+  if (static_cast<double>(elements()) <= available) return;
+  fail("inflates to " + format_bytes(static_cast<double>(elements())) + ", and " +
+       format_bytes(available) + " of memory is available; unpack it with gunzip");
+}
+
+void IdxFile::load() {
+  if (!gzip_) return;
+  check_room();
+  content_.resize(elements());
+  gzip_->read(content_);
+  if (!gzip_->at_end()) {
+    fail("inflates to more than its header declares (" + shape() +
+         "); the file is damaged, or another kind of file");
+  }
+  gzip_.reset();
 }
 
 void IdxFile::read(std::uint64_t index, std::span<std::byte> out) const {
-  if (in_memory()) {
-    std::memcpy(out.data(), content_.data() + offset(index), out.size());
+  if (in_memory_) {
+    std::memcpy(out.data(), content_.data() + index * item_bytes(), out.size());
   } else {
     file_.read(offset(index), out);
   }

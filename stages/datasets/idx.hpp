@@ -5,20 +5,26 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "stages/datasets/file.hpp"
+#include "stages/datasets/gzip.hpp"
 
 namespace cachebisect::stages {
 
 /// An IDX file of unsigned bytes: a plain file is read by range, a gzip file is held in memory.
 class IdxFile {
  public:
-  /// Opens `path`, which must have `rank` dimensions (1..3) and exactly the size that its header
-  /// declares. Throws Error(data).
+  /// Reads the header of `path`, which must have `rank` dimensions (1..3). A plain file must have
+  /// exactly the size that its header declares; a gzip file must be able to. Throws Error(data).
   IdxFile(const std::string& path, std::size_t rank);
+  /// Inflates a gzip file, which must have exactly the size that its header declares; call it
+  /// before read(), once the dimensions are known to be right. Does nothing for a plain file.
+  /// Throws Error(data).
+  void load();
 
   /// The size of dimension `axis`; axis 0 counts the items.
   [[nodiscard]] std::uint64_t dim(std::size_t axis) const noexcept { return dims_.at(axis); }
@@ -26,18 +32,27 @@ class IdxFile {
   [[nodiscard]] std::uint64_t item_bytes() const noexcept { return dims_[1] * dims_[2]; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// Whether items are served from memory (gzip).
-  [[nodiscard]] bool in_memory() const noexcept { return !content_.empty(); }
+  [[nodiscard]] bool in_memory() const noexcept { return in_memory_; }
   /// Where item `index` begins in the file.
   [[nodiscard]] std::uint64_t offset(std::uint64_t index) const noexcept {
     return header_bytes_ + index * item_bytes();
   }
-  /// Fills `out` with items from `index` on. Throws Error(data). Thread safe.
+  /// Fills `out` with items from `index` on. Throws Error(data). Thread safe after load().
   void read(std::uint64_t index, std::span<std::byte> out) const;
 
  private:
+  [[nodiscard]] std::uint64_t elements() const noexcept { return items() * item_bytes(); }
+  [[nodiscard]] std::string shape() const;
+  void check_size() const;
+  void check_room() const;
+  [[noreturn]] void fail(const std::string& what) const;
+
   std::string path_;
-  InputFile file_;
-  std::vector<std::byte> content_;
+  std::size_t rank_;
+  bool in_memory_;
+  InputFile file_;                    // plain
+  std::unique_ptr<GzipReader> gzip_;  // until it is loaded
+  std::vector<std::byte> content_;    // the elements of a gzip file
   std::array<std::uint64_t, 3> dims_{1, 1, 1};
   std::uint64_t header_bytes_ = 0;
 };

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
 
 namespace cachebisect::stages {
@@ -19,7 +20,7 @@ std::uint64_t thread_count() {
 
 }  // namespace
 
-void parallel_for(std::uint64_t count, std::uint64_t grain,
+void parallel_for(std::uint64_t count, std::uint64_t grain, const std::stop_token& stop,
                   const std::function<void(std::uint64_t)>& work) {
   std::atomic<std::uint64_t> next{0};
   std::mutex mutex;
@@ -28,6 +29,7 @@ void parallel_for(std::uint64_t count, std::uint64_t grain,
     try {
       for (std::uint64_t begin = next.fetch_add(grain); begin < count;
            begin = next.fetch_add(grain)) {
+        if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
         for (std::uint64_t i = begin; i < std::min(count, begin + grain); ++i) work(i);
       }
     } catch (...) {

@@ -91,6 +91,63 @@ TEST_CASE("SIGTERM during the what-ifs keeps verdict and predictions") {
   CHECK_FALSE(run.leftovers);
 }
 
+TEST_CASE("a hang-up during the pilot leaves a report") {
+  const Interrupted run = interrupt("pilot, round", SIGHUP);
+  CHECK(run.exit_code == 129);
+  CHECK(run.report["interrupted"] == true);
+  CHECK_FALSE(run.leftovers);
+}
+
+TEST_CASE("a hang-up does not end a run under nohup") {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("p.json", starved_pipeline());
+  const auto result =
+      run({"sh", "-c", R"(trap "" HUP; exec "$@")", "sh", CACHEBISECT_BINARY_DIR "/bin/cachebisect",
+           "--pipeline", file, "--budget", "2", "--log-level", "debug", "--json", "-"},
+          "", signal_at("pilot, round", SIGHUP));
+  CHECK(result.exit_code == 0);
+  CHECK(json::parse(result.out)["interrupted"] == false);
+}
+
+TEST_CASE("doctor and the self-test end with the exit code of their signal") {
+  for (const auto& [signal, code] :
+       {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}, std::pair{SIGHUP, 129}}) {
+    const int sent = signal;
+    const During interrupt_once_watched = [sent](pid_t child, const std::string&) {
+      await_signal_watch(child);
+      kill(child, sent);
+    };
+    const auto selftest =
+        run_tool({"selftest", "--cases", "100000", "--budget", "1"}, "", interrupt_once_watched);
+    CHECK(selftest.exit_code == code);
+    CHECK(has(selftest.out, "intervals hold"));
+    const auto doctor = run_tool({"doctor", "--seconds", "60"}, "", interrupt_once_watched);
+    CHECK(doctor.exit_code == code);
+    CHECK(doctor.out.empty());
+  }
+}
+
+TEST_CASE("Ctrl-C while data is generated leaves no half of it") {
+  for (const char* const command : {"check", "bisect"}) {
+    const TemporaryFolder folder;
+    const auto result =
+        run_tool({command, "--pipeline", "-"},
+                 R"({"stages": [{"use": "read.cifar10", "path": ")" + folder.path("set") + R"(",
+            "if_missing": "generate", "generated_samples": 1000000},
+            {"use": "decode.cifar"}, {"use": "collate.stack"}, {"use": "copy.device"}],
+            "train": {"kind": "emulated"}, "device": "emulated"})",
+                 [&](pid_t child, const std::string&) {
+                   for (int i = 0; i < 6000 && entries_in(folder.path()) == 0; ++i) {
+                     std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                   }
+                   kill(child, SIGTERM);
+                 });
+    CHECK(result.exit_code == 143);
+    CHECK(has(result.err, "interrupted"));
+    CHECK(entries_in(folder.path()) == 0);
+  }
+}
+
 TEST_CASE("Ctrl-C leaves the self-test's file complete, with the finished chains") {
   const TemporaryFolder folder;
   const auto result = run_tool(

@@ -1,7 +1,4 @@
-#include <chrono>
-#include <csignal>
 #include <string>
-#include <thread>
 
 #include "cli/starved_run.hpp"
 #include "support/command.hpp"
@@ -49,11 +46,6 @@ TEST_CASE("doctor states which drops can be trusted") {
   CHECK(answers);
 }
 
-TEST_CASE("doctor refuses too short a time and stops on Ctrl-C") {
+TEST_CASE("doctor refuses too short a time") {
   CHECK(run_tool({"doctor", "--seconds", "0.1"}).exit_code == 2);
-  const auto result = run_tool({"doctor", "--seconds", "60"}, "", [](pid_t child, const auto&) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    kill(child, SIGINT);
-  });
-  CHECK(result.exit_code == 130);
 }

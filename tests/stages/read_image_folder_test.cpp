@@ -5,8 +5,11 @@
 #include "support/stage_maker.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cachebisect/base/file_descriptor.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::test;
@@ -44,7 +47,7 @@ TEST_CASE("classes are sorted by name, and their files of all depths in natural 
                                        "dog/img10.jpg", "dog/zoo/img1.webp"};
   for (std::uint64_t i = 0; i < 5; ++i) {
     const auto sample = read_sample(*source, i);
-    CHECK(sample.origin() == folder.path(paths[i]));
+    CHECK(sample.origin().to_string() == folder.path(paths[i]));
     CHECK(sample.field("label").as_integer() == (i == 0 ? 0 : 1));
     CHECK(sample.field("image").as<std::uint8_t>()[0] == i + 1);
   }
@@ -104,6 +107,48 @@ TEST_CASE("loops, broken links, FIFOs and devices are errors, never hangs") {
               std::filesystem::create_directories(f.path(deep));
             }),
             "folders deep"));
+}
+
+TEST_CASE("hidden files and folders are no samples and no classes") {
+  const TemporaryFolder folder;
+  folder.write("cat/1.jpg", {1});
+  folder.write("cat/._1.jpg", {2});  // as macOS leaves them on other file systems
+  folder.write("cat/.DS_Store", {3});
+  folder.write("cat/.ipynb_checkpoints/1-checkpoint.jpg", {4});
+  folder.write(".Trash/2.jpg", {5});
+  std::filesystem::create_symlink("nowhere", folder.path("cat/.broken.jpg"));
+  const auto source = folder_source(folder.path());
+  source->open();
+  REQUIRE(source->size() == 1);
+  CHECK(read_sample(*source, 0).origin().to_string() == folder.path("cat/1.jpg"));
+  CHECK(read_sample(*source, 0).field("label").as_integer() == 0);
+  std::filesystem::rename(folder.path("cat/1.jpg"), folder.path("cat/.1.jpg"));
+  CHECK(has(open_error(folder.path()), "cat: has no images"));
+}
+
+TEST_CASE("listing many files is told and ends at a stop") {
+  const TemporaryFolder folder;
+  constexpr int kFiles = 10'000;
+  std::filesystem::create_directory(folder.path("cat"));
+  for (int i = 0; i < kFiles; ++i) {
+    const FileDescriptor file(
+        ::creat(folder.path("cat/" + std::to_string(i) + ".jpg").c_str(), 0600));
+    REQUIRE(file.is_open());
+  }
+  std::vector<std::string> lines;
+  folder_source(folder.path())->open_with({.progress = [&](const std::string& line) {
+    lines.push_back(line);
+  }});
+  REQUIRE(lines.size() >= 2);
+  CHECK(has(lines[0], "listing " + folder.path() + ": 4,0"));
+  std::stop_source stop;
+  lines.clear();
+  const OpenContext context{.stop = stop.get_token(), .progress = [&](const std::string& line) {
+                              lines.push_back(line);
+                              stop.request_stop();
+                            }};
+  CHECK(error_of([&] { folder_source(folder.path())->open_with(context); }) == "130: stopped");
+  CHECK(lines.size() == 1);
 }
 
 TEST_CASE("links to other folders are followed") {

@@ -89,7 +89,7 @@ TEST_CASE("plain and gzip files give the same samples") {
           Bytes(file.begin() + static_cast<std::ptrdiff_t>(16 + i * kPixels),
                 file.begin() + static_cast<std::ptrdiff_t>(16 + (i + 1) * kPixels)));
     CHECK(sample.field("label").as_integer() == static_cast<std::int64_t>(i % 10));
-    CHECK(sample.origin() == plain.path(kImages));
+    CHECK(sample.origin().to_string() == plain.path(kImages));
     const auto other_sample = read_sample(*b, i);
     const auto other = other_sample.field("image").as<std::uint8_t>();
     CHECK(std::equal(pixels.begin(), pixels.end(), other.begin(), other.end()));
@@ -152,6 +152,44 @@ TEST_CASE("damaged gzip files are errors") {
   CHECK(has(open_error(folder.path()), "not a valid gzip file"));
   folder.write(kImages + ".gz", image_file(3));
   CHECK(has(open_error(folder.path()), "not a valid gzip file"));
+}
+
+TEST_CASE("a gzip file is not inflated before its counts are compared") {
+  // The files are cut after a few kilobytes of content: inflating them would say so.
+  const auto cut_gzip = [](const std::string& path, Bytes content) {
+    content.resize(content.size() + 4'000'000);
+    write_gzip(path, content);
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
+  };
+  const TemporaryFolder folder;
+  const auto header = [](std::uint32_t count, std::uint32_t side) {
+    Bytes bytes = image_file(0, side);
+    bytes[6] = static_cast<std::uint8_t>(count >> 8);
+    bytes[7] = static_cast<std::uint8_t>(count);
+    return bytes;
+  };
+  folder.write(kLabels, label_file(3));
+  cut_gzip(folder.path(kImages + ".gz"), header(5000, 28));
+  CHECK(has(open_error(folder.path()), "has 5000 images"));
+  cut_gzip(folder.path(kImages + ".gz"), header(3, 40));
+  CHECK(has(open_error(folder.path()), "40x40"));
+  cut_gzip(folder.path(kImages + ".gz"), header(3, 28));
+  CHECK(has(open_error(folder.path()), "inflates to more than its header declares (3 x 28 x 28)"));
+  Bytes labels = label_file(0);
+  labels[7] = 3;
+  std::filesystem::remove(folder.path(kLabels));
+  cut_gzip(folder.path(kLabels + ".gz"), labels);
+  write_gzip(folder.path(kImages + ".gz"), image_file(3));
+  CHECK(has(open_error(folder.path()), "inflates to more than its header declares (3)"));
+}
+
+TEST_CASE("a gzip file that is too small for what its header declares is not inflated") {
+  const TemporaryFolder folder;
+  folder.write(kLabels, label_file(3));
+  Bytes bytes;
+  for (const std::uint32_t number : {0x803U, 0x100000U, 28U, 28U}) put_number(bytes, number);
+  write_gzip(folder.path(kImages + ".gz"), bytes);
+  CHECK(has(open_error(folder.path()), "cannot inflate to more than"));
 }
 
 TEST_CASE("a FIFO or a folder in place of a file is an error, not a hang") {

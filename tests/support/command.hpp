@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <string>
 #include <thread>
@@ -30,6 +31,8 @@ inline CommandResult run(const std::vector<std::string>& words, const std::strin
   folder.write("in", input);
   const pid_t child = fork();
   if (child == 0) {
+    // Whatever started the tests: nohup and background jobs ignore some of these.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) signal(number, SIG_DFL);
     const auto redirect = [](const std::string& path, int flags, int to) {
       const int file = open(path.c_str(), flags, 0600);
       if (file < 0 || dup2(file, to) < 0) _exit(127);
@@ -68,6 +71,17 @@ void await_text(const std::string& file, const Ready& ready) {
   for (int i = 0; i < kPatience && !ready(read_file(file)); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
+}
+
+/// Waits until the process catches signals: it blocks them for the thread that waits for them.
+inline void await_signal_watch(pid_t process) {
+  const std::string status = "/proc/" + std::to_string(process) + "/status";
+  await_text(status, [](const std::string& text) {
+    const std::size_t at = text.find("SigBlk:");
+    if (at == std::string::npos) return false;
+    const auto blocked = std::stoull(text.substr(at + 7, 18), nullptr, 16);
+    return (blocked >> (SIGTERM - 1) & 1U) != 0;
+  });
 }
 
 }  // namespace cachebisect::test

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <locale>
 #include <sstream>
 #include <string_view>
 
@@ -73,6 +74,7 @@ void add_times(const std::string& fields, CpuTimes& times) {
   constexpr int kIoWait = 4;
   constexpr int kSteal = 7;
   std::istringstream numbers(fields);
+  numbers.imbue(std::locale::classic());
   std::uint64_t ticks = 0;
   for (int field = 0; field <= kSteal && numbers >> ticks; ++field) {
     times.total += ticks;

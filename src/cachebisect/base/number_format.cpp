@@ -18,13 +18,9 @@ std::string written(Arguments... arguments) {
   return {text.data(), result.ptr};
 }
 
-std::string fixed(double value, int decimals) {
-  return written(value, std::chars_format::fixed, decimals);
-}
-
-// fixed() without the sign of what rounds to zero.
+// format_fixed() without the sign of what rounds to zero.
 std::string unsigned_zero(double value, int decimals) {
-  std::string text = fixed(value, decimals);
+  std::string text = format_fixed(value, decimals);
   const bool zero = text.find_first_not_of("-0.") == std::string::npos;
   return zero && text.front() == '-' ? text.substr(1) : text;
 }
@@ -60,9 +56,9 @@ std::string format_rate(double value, const std::optional<Interval>& interval) {
     resolution = std::max((interval->high - interval->low) / 10, magnitude * 1e-4);
   }
   const int decimals = decimals_for(resolution);
-  if (decimals >= 0) return with_thousands(fixed(value, decimals));
+  if (decimals >= 0) return with_thousands(format_fixed(value, decimals));
   const double step = std::pow(10.0, -decimals);
-  return with_thousands(fixed(std::round(value / step) * step, 0));
+  return with_thousands(format_fixed(std::round(value / step) * step, 0));
 }
 
 std::string format_percent(double share) {
@@ -76,15 +72,15 @@ std::string format_percent_interval(const Interval& interval) {
   const double low = std::floor(100 * interval.low * unit) / unit;
   const double high = std::ceil(100 * interval.high * unit) / unit;
   const std::string separator = low < 0 ? " to " : "-";
-  return fixed(low, decimals) + separator + fixed(high, decimals) + "%";
+  return format_fixed(low, decimals) + separator + format_fixed(high, decimals) + "%";
 }
 
 std::string format_seconds(double seconds) {
   const double magnitude = std::abs(seconds);
-  if (magnitude < 1e-6) return fixed(seconds * 1e9, 0) + " ns";
-  if (magnitude < 1e-3) return fixed(seconds * 1e6, magnitude < 1e-5 ? 1 : 0) + " us";
-  if (magnitude < 1) return fixed(seconds * 1e3, magnitude < 1e-1 ? 1 : 0) + " ms";
-  return fixed(seconds, magnitude < 100 ? 1 : 0) + " s";
+  if (magnitude < 1e-6) return format_fixed(seconds * 1e9, 0) + " ns";
+  if (magnitude < 1e-3) return format_fixed(seconds * 1e6, magnitude < 1e-5 ? 1 : 0) + " us";
+  if (magnitude < 1) return format_fixed(seconds * 1e3, magnitude < 1e-1 ? 1 : 0) + " ms";
+  return format_fixed(seconds, magnitude < 100 ? 1 : 0) + " s";
 }
 
 std::string format_bytes(double bytes) {
@@ -94,11 +90,15 @@ std::string format_bytes(double bytes) {
     bytes /= 1000;
     ++unit;
   }
-  return fixed(bytes, unit == 0 || std::abs(bytes) >= 100 ? 0 : 1) + " " + kUnits.at(unit);
+  return format_fixed(bytes, unit == 0 || std::abs(bytes) >= 100 ? 0 : 1) + " " + kUnits.at(unit);
+}
+
+std::string format_fixed(double value, int decimals) {
+  return written(value, std::chars_format::fixed, decimals);
 }
 
 std::string format_number(double value) {
-  return value < 100 ? written(value, std::chars_format::general, 3) : fixed(value, 0);
+  return value < 100 ? written(value, std::chars_format::general, 3) : format_fixed(value, 0);
 }
 
 std::string format_exact(double value) {
@@ -114,21 +114,21 @@ std::string percent_range(const Interval& shares) {
 
 std::string rate(double per_second) {
   if (per_second < 99.95) return unsigned_zero(per_second, per_second < 9.995 ? 2 : 1);
-  return with_thousands(fixed(per_second, 0));
+  return with_thousands(format_fixed(per_second, 0));
 }
 
 std::string short_duration(double seconds) {
   if (seconds < 0.9995e-6) return unsigned_zero(seconds * 1e9, 0) + " ns";
-  if (seconds < 0.9995e-3) return fixed(seconds * 1e6, seconds < 9.95e-6 ? 1 : 0) + " us";
-  if (seconds < 0.9995) return fixed(seconds * 1e3, seconds < 9.95e-3 ? 1 : 0) + " ms";
+  if (seconds < 0.9995e-3) return format_fixed(seconds * 1e6, seconds < 9.95e-6 ? 1 : 0) + " us";
+  if (seconds < 0.9995) return format_fixed(seconds * 1e3, seconds < 9.95e-3 ? 1 : 0) + " ms";
   return duration(seconds);
 }
 
 std::string duration(double seconds) {
   if (seconds < 9.95) return unsigned_zero(seconds, 1) + " s";
-  if (seconds < 300) return fixed(std::ceil(seconds), 0) + " s";
-  if (seconds < 2 * 3600) return fixed(std::ceil(seconds / 60), 0) + " min";
-  return fixed(std::ceil(seconds / 3600), 0) + " h";
+  if (seconds < 300) return format_fixed(std::ceil(seconds), 0) + " s";
+  if (seconds < 2 * 3600) return format_fixed(std::ceil(seconds / 60), 0) + " min";
+  return format_fixed(std::ceil(seconds / 3600), 0) + " h";
 }
 
 }  // namespace cachebisect

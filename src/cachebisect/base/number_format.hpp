@@ -25,6 +25,8 @@ CACHEBISECT_INTERNAL_API std::string format_seconds(double seconds);
 CACHEBISECT_INTERNAL_API std::string format_bytes(double bytes);
 /// "3.14", "128": three significant digits below 100, whole from there.
 CACHEBISECT_INTERNAL_API std::string format_number(double value);
+/// "12.50" with two decimals.
+CACHEBISECT_INTERNAL_API std::string format_fixed(double value, int decimals);
 /// "0.1", "1048576": the shortest text that reads back as the same number.
 CACHEBISECT_INTERNAL_API std::string format_exact(double value);
 

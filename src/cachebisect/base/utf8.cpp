@@ -7,8 +7,10 @@ unsigned byte_at(std::string_view text, std::size_t i) noexcept {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
 }
 
-// Bytes of the well-formed sequence at `i`; 0 if there is none (Unicode standard, table 3-7).
-std::size_t sequence_length(std::string_view text, std::size_t i) noexcept {
+}  // namespace
+
+// Unicode standard, table 3-7.
+std::size_t utf8_length(std::string_view text, std::size_t i) noexcept {
   const unsigned lead = byte_at(text, i);
   if (lead < 0x80) return 1;
   std::size_t length = 0;
@@ -32,11 +34,9 @@ std::size_t sequence_length(std::string_view text, std::size_t i) noexcept {
   return length;
 }
 
-}  // namespace
-
 std::optional<std::size_t> first_invalid_utf8(std::string_view text) noexcept {
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = sequence_length(text, i);
+    const std::size_t length = utf8_length(text, i);
     if (length == 0) return i;
     i += length;
   }

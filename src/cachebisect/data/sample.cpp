@@ -4,6 +4,11 @@
 
 namespace cachebisect {
 
+std::string SampleOrigin::to_string() const {
+  if (folder.empty()) return std::string(name);
+  return std::string(folder) + "/" + std::string(name);
+}
+
 const FieldSpec* find_field(const SampleSpec& spec, std::string_view name) noexcept {
   const auto at =
       std::find_if(spec.begin(), spec.end(), [&](const FieldSpec& f) { return f.name == name; });

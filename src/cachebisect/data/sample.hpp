@@ -24,6 +24,15 @@ using SampleSpec = std::vector<FieldSpec>;
 /// The spec of the field `name`, or null.
 CACHEBISECT_API const FieldSpec* find_field(const SampleSpec& spec, std::string_view name) noexcept;
 
+/// Where a sample comes from, for messages: a file's path. The memory belongs to the source.
+struct SampleOrigin {
+  std::string_view folder{};  ///< empty: `name` is the whole path
+  std::string_view name{};
+
+  [[nodiscard]] bool empty() const noexcept { return name.empty(); }
+  [[nodiscard]] CACHEBISECT_API std::string to_string() const;
+};
+
 class CACHEBISECT_API Sample {
  public:
   struct NamedField {
@@ -33,9 +42,9 @@ class CACHEBISECT_API Sample {
 
   [[nodiscard]] SampleIndex index() const noexcept { return index_; }
   void set_index(SampleIndex index) noexcept { index_ = index; }
-  /// Where the sample comes from (a file's path), for messages; the memory belongs to the source.
-  [[nodiscard]] std::string_view origin() const noexcept { return origin_; }
-  void set_origin(std::string_view origin) noexcept { origin_ = origin; }
+  [[nodiscard]] const SampleOrigin& origin() const noexcept { return origin_; }
+  void set_origin(const SampleOrigin& origin) noexcept { origin_ = origin; }
+  void set_origin(std::string_view path) noexcept { origin_ = {.folder = {}, .name = path}; }
 
   /// The field of this name; made if there is none yet.
   Field& field(std::string_view name);
@@ -54,7 +63,7 @@ class CACHEBISECT_API Sample {
 
  private:
   SampleIndex index_;
-  std::string_view origin_;
+  SampleOrigin origin_;
   std::vector<NamedField> fields_;
 };
 

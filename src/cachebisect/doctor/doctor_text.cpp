@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/printable.hpp"
 #include "cachebisect/bisect/report/near_floor.hpp"
 #include "cachebisect/doctor/doctor.hpp"
 #include "cachebisect/report/text_layout.hpp"
@@ -54,12 +55,12 @@ std::string timer_line(const Diagnosis& d) {
 }
 
 std::string file_line(const PageCacheFacts& facts) {
-  std::string text = facts.folder;
+  std::string text = printable(facts.folder);
   if (!facts.file_system.empty()) text += " (" + facts.file_system + ")";
   text += ": ";
   const auto works = facts.eviction_works();
   if (!facts.problem.empty()) {
-    text += facts.problem;
+    text += printable(facts.problem);
   } else if (!works) {
     text += "the system does not report what is in the page cache; --io cold cannot be checked";
   } else if (*works) {

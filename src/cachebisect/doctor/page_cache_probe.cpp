@@ -47,18 +47,17 @@ std::string file_system_of(const std::string& folder) {
   return {};
 }
 
-/// A file that is removed with the object.
+/// A file without a name, so that nothing stays behind however the process ends.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& folder)
-      : path_(folder + "/doctor-XXXXXX"), file_(mkstemp(path_.data())) {}
-  ~TemporaryFile() {
-    if (file_.is_open()) unlink(path_.c_str());
+  explicit TemporaryFile(const std::string& folder) {
+    std::string name = folder + "/doctor-XXXXXX";
+    file_ = FileDescriptor(mkstemp(name.data()));
+    if (file_.is_open()) unlink(name.c_str());
   }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// Under which this process can open it.
+  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(file_.get()); }
   [[nodiscard]] bool fill(std::size_t bytes) const {
     if (!file_.is_open()) return false;
     const std::vector<char> piece(std::size_t{1} << 16U, 'x');
@@ -72,8 +71,7 @@ class TemporaryFile {
   }
 
  private:
-  std::string path_;
-  FileDescriptor file_;  // after path_, which mkstemp() fills in
+  FileDescriptor file_;
 };
 
 /// A source of one sample, the file, so that residency and eviction work as in a measurement.

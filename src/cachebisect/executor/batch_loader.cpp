@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/number_format.hpp"
 
 namespace cachebisect {
 namespace {
@@ -33,7 +34,7 @@ const ExecutorOptions& checked(const ExecutorOptions& options) {
   }
   if (!(options.observation_budget > 0)) {
     throw Error(ErrorKind::usage, "an executor's observation budget of " +
-                                      std::to_string(options.observation_budget) +
+                                      format_exact(options.observation_budget) +
                                       "; it must be above 0");
   }
   return options;

@@ -2,13 +2,13 @@
 
 #include <cstring>
 
-#include "cachebisect/pipeline/chain.hpp"
+#include "cachebisect/pipeline/in_stage.hpp"
 
 namespace cachebisect {
 
-std::vector<RowLayout> row_layouts(const Pipeline& pipeline) {
-  if (!pipeline.static_shapes()) return {};
-  const ChainStage& link = pipeline.stages()[pipeline.collate_position()];
+namespace {
+
+std::vector<RowLayout> layouts_of(const Pipeline& pipeline, const ChainStage& link) {
   const SampleSpec& input = pipeline.stages()[pipeline.collate_position() - 1].output;
   const std::int64_t last = pipeline.batch_size() - 1;
   std::vector<RowLayout> layouts;
@@ -24,12 +24,20 @@ std::vector<RowLayout> row_layouts(const Pipeline& pipeline) {
     const auto stride = end.data - layout.first.data;
     if (layout.first.data != &base || !(layout.first.shape == input[i].shape) ||
         stride != static_cast<std::ptrdiff_t>(layout.row_bytes) * last) {
-      throw Error(ErrorKind::internal, describe(link) + ": the rows of field '" + input[i].name +
+      throw Error(ErrorKind::internal, "the rows of field '" + input[i].name +
                                            "' do not follow one another in the batch");
     }
     layouts.push_back(layout);
   }
   return layouts;
+}
+
+}  // namespace
+
+std::vector<RowLayout> row_layouts(const Pipeline& pipeline) {
+  if (!pipeline.static_shapes()) return {};
+  const ChainStage& link = pipeline.stages()[pipeline.collate_position()];
+  return in_stage(link, [&] { return layouts_of(pipeline, link); });
 }
 
 BatchSlot::BatchSlot(const Pipeline& pipeline, const std::shared_ptr<MemoryResource>& memory)

@@ -5,13 +5,19 @@
 
 namespace cachebisect {
 
-/// Starts `loader` with `request` and halts it at the end of the scope.
+/// Starts `loader` with `request` and halts it at the end of the scope. A device that fails while
+/// it is halted fails again when it is used next, so that error is not lost.
 class LoadGuard {
  public:
   LoadGuard(Executor& loader, const LoadRequest& request) : loader_(&loader) {
     loader.start(request);
   }
-  ~LoadGuard() { loader_->halt(); }
+  ~LoadGuard() {
+    try {
+      loader_->halt();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): another error may be on its way out
+    }
+  }
   LoadGuard(const LoadGuard&) = delete;
   LoadGuard& operator=(const LoadGuard&) = delete;
 

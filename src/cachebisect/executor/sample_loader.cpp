@@ -2,14 +2,15 @@
 
 #include <utility>
 
+#include "cachebisect/base/current_error.hpp"
 #include "cachebisect/pipeline/chain.hpp"
 
 namespace cachebisect {
 namespace {
 
-std::string name_of(SampleIndex index, std::string_view origin) {
+std::string name_of(SampleIndex index, const SampleOrigin& origin) {
   std::string text = "sample " + std::to_string(index.value);
-  if (!origin.empty()) text += " (" + std::string(origin) + ")";
+  if (!origin.empty()) text += " (" + origin.to_string() + ")";
   return text;
 }
 
@@ -51,7 +52,7 @@ void SampleLoader::load(BatchSlot& slot, std::int64_t row, const LoadCursor& at,
     try {
       run(slot, row, at.epoch, cached.index(), &cached, position);
     } catch (...) {
-      throw explain(std::current_exception());
+      throw explained();
     }
     return;
   }
@@ -62,7 +63,7 @@ void SampleLoader::load(BatchSlot& slot, std::int64_t row, const LoadCursor& at,
       return;
     } catch (...) {
       if (observed_) probe_.end();
-      index = replace(explain(std::current_exception()), at, attempt);
+      index = replace(explained(), at, attempt);
     }
   }
 }
@@ -83,7 +84,7 @@ void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, S
       if (observed_) probe_.lap(ignored_);
       continue;
     }
-    current_origin_ = input != nullptr ? input->origin() : std::string_view{};
+    current_origin_ = input != nullptr ? input->origin() : SampleOrigin{};
     Sample& buffer = outputs_[step.position];
     Sample& out = i == final_ ? rows_.target(slot, row, buffer) : buffer;
     run_step(step, input, out, epoch, index);
@@ -113,7 +114,7 @@ void SampleLoader::run_step(const LoadStep& step, const Sample* input, Sample& o
                               arena_, &pace_, &serial_);
   if (step.kind == LoadStep::Kind::read) {
     out.set_index(index);
-    out.set_origin({});
+    out.set_origin(SampleOrigin{});
     static_cast<const SourceStage&>(*step.link->stage).read(out, context);
   } else {
     out.begin_from(*input);
@@ -160,10 +161,8 @@ void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t 
                              {pipeline_->spec().seed, at.epoch, first, step.link->random_key});
       if (request.on_batch) request.on_batch(step.position + 1, sequence, *batch);
     }
-  } catch (const Error& error) {
-    throw error.with_context(describe(*current_));
-  } catch (const std::exception& error) {
-    throw Error(ErrorKind::data, describe(*current_) + ": " + error.what());
+  } catch (...) {
+    throw current_error(ErrorKind::data).with_context(describe(*current_));
   }
   if (observed_) batch_probe_.end(static_cast<double>(size) * probe_.sample_seconds());
   slot.ready = batch;
@@ -187,18 +186,10 @@ const HostBatch* SampleLoader::run_batch_step(const LoadStep& step, const HostBa
   return &out.batch;
 }
 
-Error SampleLoader::explain(const std::exception_ptr& failure) const {
+Error SampleLoader::explained() const {
   const std::string sample = name_of(current_index_, current_origin_);
   const std::string where = current_ == nullptr ? sample : describe(*current_) + ": " + sample;
-  try {
-    std::rethrow_exception(failure);
-  } catch (const Error& error) {
-    return error.with_context(where);
-  } catch (const std::exception& error) {
-    return {ErrorKind::data, where + ": " + error.what()};
-  } catch (...) {
-    return {ErrorKind::data, where + ": an exception that is not a std::exception"};
-  }
+  return current_error(ErrorKind::data).with_context(where);
 }
 
 SampleIndex SampleLoader::replace(const Error& error, const LoadCursor& at, unsigned attempt) {

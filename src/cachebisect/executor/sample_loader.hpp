@@ -1,7 +1,6 @@
 // Takes samples through all live stages into a slot, with one worker's buffers, scratch and times.
 #pragma once
 
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -57,7 +56,8 @@ class SampleLoader {
   void end_lap(std::size_t position, std::int64_t samples) noexcept;
   const HostBatch* run_batch_step(const LoadStep& step, const HostBatch& input, BatchSlot& slot,
                                   const RandomKey& key);
-  [[nodiscard]] Error explain(const std::exception_ptr& failure) const;
+  /// The exception that is being handled, with stage, sample and path.
+  [[nodiscard]] Error explained() const;
   [[nodiscard]] SampleIndex replace(const Error& error, const LoadCursor& at, unsigned attempt);
 
   const Pipeline* pipeline_;
@@ -75,7 +75,7 @@ class SampleLoader {
   // For messages, and for the probe if a sample fails.
   const ChainStage* current_ = nullptr;
   SampleIndex current_index_;
-  std::string_view current_origin_;
+  SampleOrigin current_origin_;
   bool observed_ = false;
 
   SampleProbe probe_;

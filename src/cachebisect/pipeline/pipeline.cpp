@@ -7,22 +7,11 @@
 #include "cachebisect/pipeline/callable_stages.hpp"
 #include "cachebisect/pipeline/chain.hpp"
 #include "cachebisect/pipeline/chain_probe.hpp"
+#include "cachebisect/pipeline/in_stage.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
 namespace {
-
-// Runs `work` of a stage; its errors carry the stage's name.
-template <class Work>
-auto in_stage(const ChainStage& stage, Work&& work) -> decltype(work()) {
-  try {
-    return std::forward<Work>(work)();
-  } catch (const Error& error) {
-    throw error.with_context(describe(stage));
-  } catch (const std::exception& error) {
-    throw Error(ErrorKind::data, describe(stage) + ": " + error.what());
-  }
-}
 
 Params with_fields(const StageSpec& spec, StageKind kind) {
   Params params = spec.params;
@@ -103,31 +92,34 @@ bool is_callable(const ChainStage& link) {
 
 }  // namespace
 
-Pipeline Pipeline::from_spec(PipelineSpec spec, const Registry& registry) {
+Pipeline Pipeline::from_spec(PipelineSpec spec, const Registry& registry, OpenContext opening) {
   Pipeline pipeline;
   for (StageSpec& stage : spec.stages) {
     if (stage.name.empty()) stage.name = default_stage_name(stage.use, pipeline.stages_);
     pipeline.stages_.push_back(make_link(stage, registry.stage(stage.use)));
   }
   pipeline.spec_ = std::move(spec);
-  pipeline.check_and_infer();
+  pipeline.check_and_infer(std::move(opening));
   return pipeline;
 }
 
-void Pipeline::check_and_infer() {
+void Pipeline::check_and_infer(OpenContext opening) {
+  if (!opening.shared) opening.shared = std::make_shared<SharedObjects>();
+  shared_ = opening.shared;
   check_numbers(spec_);
   check_order(stages_);
   collate_ = position_of(stages_, StageKind::collate);
   copy_ = position_of(stages_, StageKind::copy);
   const bool learning = std::any_of(stages_.begin(), stages_.end(), is_callable);
-  infer_specs(learning);
+  infer_specs(learning, opening);
   if (!learning) {
-    for (ChainStage& link : stages_) in_stage(link, [&] { link.stage->open(); });
+    for (ChainStage& link : stages_) in_stage(link, [&] { link.stage->open_with(opening); });
   }
-  check_samples(stages_.front(), source().size(), spec_);
+  const std::uint64_t samples = in_stage(stages_.front(), [&] { return source().size(); });
+  check_samples(stages_.front(), samples, spec_);
 }
 
-void Pipeline::infer_specs(bool learning) {
+void Pipeline::infer_specs(bool learning, const OpenContext& opening) {
   ChainProbe probe(spec_.seed, stages_);
   SampleSpec current;
   for (std::size_t i = 0; i < stages_.size(); ++i) {
@@ -136,13 +128,13 @@ void Pipeline::infer_specs(bool learning) {
     in_stage(link, [&] {
       if (!learning || i >= collate_) {
         link.output = infer(link, current, spec_.batch_size);
-        if (learning) link.stage->open();
+        if (learning) link.stage->open_with(opening);
         return;
       }
       // A callable's output is known only once it has run, and what runs must be open.
       auto* callable = dynamic_cast<CallableStage*>(link.stage.get());
       if (callable == nullptr) link.output = infer(link, current, spec_.batch_size);
-      link.stage->open();
+      link.stage->open_with(opening);
       const std::span<const Sample> outputs = probe.advance(i);
       if (outputs.empty()) throw Error(ErrorKind::data, "there are no samples");
       if (callable != nullptr) {

@@ -33,9 +33,10 @@ class CACHEBISECT_API Pipeline {
  public:
   /// From JSON text if `path_or_text` begins with '{' or a comment, else from a file path.
   static Pipeline from_json(const std::string& path_or_text, const Registry& registry);
-  /// Makes and checks every stage. Throws, naming the stage, Error(usage) for a wrong order and
-  /// Error(data) if the source cannot be opened.
-  static Pipeline from_spec(PipelineSpec spec, const Registry& registry);
+  /// Makes and checks every stage and opens it with `opening`; what stages share is made here if
+  /// `opening.shared` is null. Throws, naming the stage, Error(usage) for a wrong order,
+  /// Error(data) if the source cannot be opened and Error(interrupted).
+  static Pipeline from_spec(PipelineSpec spec, const Registry& registry, OpenContext opening = {});
 
   [[nodiscard]] const PipelineSpec& spec() const noexcept { return spec_; }
   [[nodiscard]] const std::vector<ChainStage>& stages() const noexcept { return stages_; }
@@ -53,14 +54,17 @@ class CACHEBISECT_API Pipeline {
   [[nodiscard]] bool static_shapes() const noexcept;  ///< of every field at collate's input
   /// Where the output of boundary k (0..n) is held.
   [[nodiscard]] Held held(std::size_t boundary) const noexcept;
+  /// What its stages share, for variants of the pipeline.
+  [[nodiscard]] const std::shared_ptr<SharedObjects>& shared() const noexcept { return shared_; }
 
  private:
   friend class PipelineBuilder;
-  void check_and_infer();
+  void check_and_infer(OpenContext opening);
   /// `learning`: also opens and runs stages, to learn the outputs of callables.
-  void infer_specs(bool learning);
+  void infer_specs(bool learning, const OpenContext& opening);
 
   PipelineSpec spec_;
+  std::shared_ptr<SharedObjects> shared_;
   std::vector<ChainStage> stages_;
   std::size_t collate_ = 0;
   std::size_t copy_ = 0;

@@ -115,7 +115,7 @@ PipelineBuilder& PipelineBuilder::emulate(EmulateSpec emulate) {
 Pipeline PipelineBuilder::build() {
   Pipeline built = std::move(pipeline_);
   pipeline_ = Pipeline{};
-  built.check_and_infer();
+  built.check_and_infer({});
   return built;
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 std::string describe(const Sample& sample, const Field& field) {
   std::string text = "sample " + std::to_string(sample.index().value);
-  if (!sample.origin().empty()) text += " (" + std::string(sample.origin()) + ")";
+  if (!sample.origin().empty()) text += " (" + sample.origin().to_string() + ")";
   return text + " has " + std::string(to_string(field.dtype())) + " " + field.shape().to_string();
 }
 

@@ -15,6 +15,7 @@
 #include "cachebisect/data/sample.hpp"
 #include "cachebisect/device/device.hpp"
 #include "cachebisect/device/device_ops.hpp"
+#include "cachebisect/pipeline/open_context.hpp"
 #include "cachebisect/pipeline/params.hpp"
 #include "cachebisect/protocol/kinds.hpp"
 
@@ -72,6 +73,8 @@ class CACHEBISECT_API Stage {
   /// Called once, after the specs are known and before anything runs: opens files, reads indices,
   /// generates data (source). Throws Error(data) naming the file and the remedy.
   virtual void open() {}
+  /// What the pipeline calls; the same for a stage that needs no more than open().
+  virtual void open_with(const OpenContext& /*context*/) { open(); }
 };
 
 /// The bytes of a file that hold a sample.

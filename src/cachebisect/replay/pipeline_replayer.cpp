@@ -17,6 +17,7 @@
 #include "cachebisect/replay/loop/tool_cost.hpp"
 #include "cachebisect/replay/reading/data_set_bytes.hpp"
 #include "cachebisect/replay/trainer.hpp"
+#include "cachebisect/train/in_train_step.hpp"
 
 namespace cachebisect {
 namespace {
@@ -39,6 +40,11 @@ bool replays(const Arm& arm) {
 bool needs_cache(const Arm& arm, IoMode io) {
   return io == IoMode::warm || replays(arm) || arm.kind == ArmKind::bypass ||
          arm.kind == ArmKind::shadow;
+}
+
+void restore_weights(const Trainer& trainer) {
+  if (!trainer.restores_weights) return;
+  in_train_step(*trainer.step, [&] { trainer.step->restore(); });
 }
 
 int worker_count(const ReplayOptions& options, const Pipeline& pipeline, Device& device,
@@ -171,9 +177,9 @@ bool PipelineReplayer::freshen(std::uint64_t samples, const std::stop_token& sto
 
 void PipelineReplayer::begin_round() {
   State& s = *state_;
-  if (s.trainer.restores_weights) s.trainer.step->restore();
+  restore_weights(s.trainer);
   for (const auto& [overrides, variant] : s.variants) {
-    if (variant->restores_weights && variant->step != s.trainer.step) variant->step->restore();
+    if (variant->step != s.trainer.step) restore_weights(*variant);
   }
   // If blocks are as long as a period of the caches or the data, every round would begin at the
   // same place without this.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "cachebisect/train/in_train_step.hpp"
+
 namespace cachebisect {
 namespace {
 
@@ -22,6 +24,6 @@ Trainer::Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<Tra
       loader(pipeline, *device,
              {workers, pipeline.spec().prefetch, pipeline.copy_options().pinned, {}}),
       order(std::move(from)),
-      restores_weights(step->snapshot()) {}
+      restores_weights(in_train_step(*step, [&] { return step->snapshot(); })) {}
 
 }  // namespace cachebisect

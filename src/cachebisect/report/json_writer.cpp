@@ -291,7 +291,8 @@ void write_json(const Report& report, std::ostream& out) {
       {"warnings", list(report.warnings, warning)},
       {"blocks", list(report.blocks, block)},
   };
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  // ASCII alone, so that no character is a command to the terminal.
+  out << json.dump(2, ' ', true, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace cachebisect

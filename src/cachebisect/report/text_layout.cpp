@@ -1,7 +1,6 @@
 #include "cachebisect/report/text_layout.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace cachebisect {
 namespace {
@@ -59,7 +58,9 @@ std::string wrap(std::string_view text, int columns, int indent) {
 
 std::string as_sentence(std::string text) {
   if (text.empty()) return text;
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  if (text.front() >= 'a' && text.front() <= 'z') {
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  }
   if (text.back() != '.') text += '.';
   return text;
 }

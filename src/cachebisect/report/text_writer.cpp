@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/report/printable_report.hpp"
 #include "cachebisect/report/text_consequences.hpp"
 #include "cachebisect/report/text_layout.hpp"
 #include "cachebisect/report/what_if_text.hpp"
@@ -158,7 +159,8 @@ std::string warnings(const Report& report, const TextPaint& paint, int columns) 
 
 }  // namespace
 
-std::string to_text(const Report& report, const TextOptions& options) {
+std::string to_text(const Report& raw, const TextOptions& options) {
+  const Report report = printable_report(raw);
   const TextPaint paint(options.color);
   std::string text = heading(report, paint, options.columns);
   const auto add = [&text](const std::string& part) {

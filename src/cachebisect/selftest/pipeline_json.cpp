@@ -1,4 +1,5 @@
 #include <iomanip>
+#include <locale>
 #include <sstream>
 
 #include "cachebisect/base/error.hpp"
@@ -39,6 +40,7 @@ std::string pipeline_json(const PlantedChain& planted) {
                 "the costs of collate and of the training thread depend on the machine");
   }
   std::ostringstream out;
+  out.imbue(std::locale::classic());
   out << std::setprecision(12);
   out << R"({"name": "planted-)" << planted.seed << R"(", "seed": )" << planted.seed
       << R"(, "batch_size": )" << chain.batch_size << R"(, "workers": )" << chain.workers

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/number_format.hpp"
 
 namespace cachebisect::selftest {
 
@@ -147,10 +148,11 @@ std::string row(const Score& s) {
   std::array<char, 240> text{};
   const bool wrong = s.outcome == Outcome::wrong;
   std::snprintf(text.data(), text.size(),
-                "%8llu %2d %2d  %-10s %-10s %4.0f%%  %-12s  %-12s  %-12s  %6d  %7.1f\n",
+                "%8llu %2d %2d  %-10s %-10s %4s%%  %-12s  %-12s  %-12s  %6d  %7s\n",
                 static_cast<unsigned long long>(s.seed), s.stages, s.workers, to_string(s.shape),
-                s.planted.c_str(), 100 * s.largest_drop, s.expected.c_str(), s.verdict.c_str(),
-                wrong ? "WRONG" : to_string(s.outcome), s.rounds, s.seconds);
+                s.planted.c_str(), format_fixed(100 * s.largest_drop, 0).c_str(),
+                s.expected.c_str(), s.verdict.c_str(), wrong ? "WRONG" : to_string(s.outcome),
+                s.rounds, format_fixed(s.seconds, 1).c_str());
   return text.data();
 }
 

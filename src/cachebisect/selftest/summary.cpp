@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <map>
 
+#include "cachebisect/base/number_format.hpp"
+
 namespace cachebisect::selftest {
 namespace {
 
@@ -18,8 +20,10 @@ ScorePredicate outcome_is(Outcome outcome) {
 std::string line(const char* label, const Rate& rate) {
   const Interval interval = rate.interval();
   std::array<char, 120> text{};
-  std::snprintf(text.data(), text.size(), "%-17s %5zu of %5zu  %6.2f%%  (%.2f to %.2f%%)\n", label,
-                rate.part, rate.whole, 100 * rate.share(), 100 * interval.low, 100 * interval.high);
+  const auto percent = [](double share) { return format_fixed(100 * share, 2); };
+  std::snprintf(text.data(), text.size(), "%-17s %5zu of %5zu  %6s%%  (%s to %s%%)\n", label,
+                rate.part, rate.whole, percent(rate.share()).c_str(), percent(interval.low).c_str(),
+                percent(interval.high).c_str());
   return text.data();
 }
 
@@ -28,8 +32,10 @@ std::string times(const char* label, const std::vector<Score>& scores,
   const auto middle = seconds(scores, among, 0.5);
   if (!middle) return std::string(label) + " none\n";
   std::array<char, 120> text{};
-  std::snprintf(text.data(), text.size(), "%-17s median %.1f s, p90 %.1f s, max %.1f s\n", label,
-                *middle, *seconds(scores, among, 0.9), *seconds(scores, among, 1));
+  const auto tenths = [](double value) { return format_fixed(value, 1); };
+  std::snprintf(text.data(), text.size(), "%-17s median %s s, p90 %s s, max %s s\n", label,
+                tenths(*middle).c_str(), tenths(*seconds(scores, among, 0.9)).c_str(),
+                tenths(*seconds(scores, among, 1)).c_str());
   return text.data();
 }
 

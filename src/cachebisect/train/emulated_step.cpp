@@ -3,6 +3,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/jitter.hpp"
+#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/train/train_step.hpp"
 
@@ -35,7 +36,7 @@ class EmulatedStep final : public TrainStep {
 std::unique_ptr<TrainStep> make_emulated_step(const EmulateSpec& emulate, std::uint64_t seed) {
   if (!(emulate.step_ms >= 0)) {
     throw Error(ErrorKind::usage,
-                "emulate: step_ms must be at least 0, it is " + std::to_string(emulate.step_ms));
+                "emulate: step_ms must be at least 0, it is " + format_exact(emulate.step_ms));
   }
   return std::make_unique<EmulatedStep>(emulate, seed);
 }

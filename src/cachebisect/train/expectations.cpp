@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/train/train_step.hpp"
+#include "cachebisect/train/in_train_step.hpp"
 
 namespace cachebisect {
 namespace {
@@ -120,7 +120,8 @@ class FieldCheck {
 
 void check_expectations(const TrainStep& step, const BatchSpec& given) {
   const std::string name = step.name();
-  for (const ExpectedField& expected : step.expects()) {
+  const auto expects = in_train_step(step, [&] { return step.expects(); });
+  for (const ExpectedField& expected : expects) {
     const FieldSpec* field = find_field(given, expected.name);
     if (field == nullptr) {
       const std::string there =

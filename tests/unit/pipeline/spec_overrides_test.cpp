@@ -69,6 +69,24 @@ TEST_CASE("an invalid path names the nearest known name") {
   CHECK(has(bad(deep, "3"), "a path is 1 to 32 names"));
 }
 
+TEST_CASE("a path keeps bytes that are not UTF-8, also when the spec is changed") {
+  const Registry registry = fake_registry();
+  const SpecPaths paths{.base_folder = "/base", .cache_folder = "/cache\xfe"};
+  const std::string path = "/data/\xff\x1b[31m";
+  const PipelineSpec spec =
+      parse_pipeline(kFakePipeline, "f.json", registry, paths, {{"stages.read.path", path}});
+  CHECK(spec.stages[0].params.string("path") == path);
+  const PipelineSpec changed = change_pipeline(spec, registry, {{"batch_size", "8"}});
+  CHECK(changed.batch_size == 8);
+  CHECK(changed.stages == spec.stages);
+  CHECK(changed.stages[0].params.string("cache") == "/cache\xfe/fake");
+  CHECK(change_pipeline(spec, registry, {}) == spec);
+  CHECK(has(usage_error([&] {
+              change_pipeline(spec, registry, {{"bath_size", "8"}});
+            }),
+            "did you mean \"batch_size\"?"));
+}
+
 TEST_CASE("an invalid value is refused as in the file, naming the option") {
   CHECK(bad("batch_size", "0") ==
         "--set batch_size=0: /batch_size must be an integer from 1 to 1048576, not 0");

@@ -6,14 +6,17 @@
 
 #include "support/all_stages.hpp"
 #include "support/errors.hpp"
+#include "support/files.hpp"
 #include "support/recording_step.hpp"
 #include "support/test_chain.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/executor/live_order.hpp"
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/replay/job/make_device.hpp"
 #include "cachebisect/replay/job/make_train_step.hpp"
+#include "cachebisect/replay/job/rebuild.hpp"
 
 using namespace cachebisect;
 
@@ -76,6 +79,44 @@ TEST_CASE("a job on an emulated device has an emulated step whatever the caller 
   const Job job = open_job(test::random_chain({.workers = 1}), nullptr,
                            {.device = make_emulated_device({}), .step = step});
   CHECK(job.step->name() == "emulated");
+}
+
+TEST_CASE("one listing of the files is shared by all variants of a job") {
+  const Registry& registry = test::all_stages();
+  const test::TemporaryFolder folder;
+  for (const char* const name : {"cat/1.jpg", "cat/2.jpg", "dog/3.jpg", "dog/4.jpg"}) {
+    folder.write(name, std::string("x"));
+  }
+  PipelineSpec spec = parse_pipeline(R"({
+    "batch_size": 2, "workers": 1, "device": "emulated",
+    "stages": [{"use": "read.image_folder", "path": ")" +
+                                         folder.path() + R"("},
+               {"use": "collate.pad"}, {"use": "copy.device"}],
+    "train": {"kind": "emulated"}})",
+                                     "test", registry, {".", "/cache"});
+  const Job job = open_job(spec, registry);
+  const auto rebuild = make_rebuild(job.pipeline, job.device, 1, registry);
+  CHECK(job.pipeline.samples() == 4);
+  std::filesystem::remove(folder.path("dog/4.jpg"));
+  CHECK(rebuild({{"batch_size", "1"}}).pipeline.samples() == 4);
+  CHECK(rebuild({{"stages.read.extensions", R"([".jpg", ".png"])"}}).pipeline.samples() == 3);
+  CHECK(open_job(spec, registry).pipeline.samples() == 3);  // no other job shares it
+}
+
+TEST_CASE("a stop ends the opening of a job") {
+  std::stop_source stop;
+  stop.request_stop();
+  const test::TemporaryFolder folder;
+  const PipelineSpec spec = parse_pipeline(R"({"device": "emulated",
+    "stages": [{"use": "read.cifar10", "path": ")" +
+                                               folder.path("set") + R"(",
+                "if_missing": "generate", "generated_samples": 1000},
+               {"use": "decode.cifar"}, {"use": "collate.stack"}, {"use": "copy.device"}],
+    "train": {"kind": "emulated"}})",
+                                           "test", test::all_stages(), {".", "/cache"});
+  const JobOptions options{.opening = {.stop = stop.get_token()}};
+  CHECK(test::has(test::error_of([&] { open_job(spec, test::all_stages(), options); }), "stopped"));
+  CHECK(test::entries_in(folder.path()) == 0);  // nothing half generated
 }
 
 TEST_CASE("a job with a registry runs live arms with overrides") {

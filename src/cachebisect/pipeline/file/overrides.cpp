@@ -40,15 +40,16 @@ std::vector<std::string> parts_of(const Option& option) {
 }
 
 // The value as JSON, else as a string. A value that begins like an object, list or string must be
-// JSON.
+// JSON. A string that is not UTF-8 may be a path: parse_params() knows.
 json value_of(const Option& option) {
   const std::string& text = option.given.value;
-  if (first_invalid_utf8(option.given.path + text)) option.fail("not UTF-8");
+  if (first_invalid_utf8(option.given.path)) option.fail("not UTF-8");
   const std::size_t start = text.find_first_not_of(" \t\r\n");
   if (start == std::string::npos) return text;
   if (std::string_view("{[\"").find(text[start]) != std::string_view::npos) {
     return read_json(text, "--set " + option.text());
   }
+  if (first_invalid_utf8(text)) return text;
   try {
     return read_json(text, "");
   } catch (const Error&) {

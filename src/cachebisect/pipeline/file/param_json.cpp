@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/base/utf8.hpp"
 #include "cachebisect/pipeline/file/paths.hpp"
 #include "cachebisect/pipeline/file/tables.hpp"
 
@@ -66,8 +67,14 @@ std::optional<ParamValue> convert(const json& value, ParamType type) {
   return std::nullopt;
 }
 
+bool is_utf8(const json& value) {
+  if (value.is_array()) return std::ranges::all_of(value, is_utf8);
+  return !value.is_string() || !first_invalid_utf8(value.get_ref<const std::string&>());
+}
+
 ParamValue parse_value(const json& value, const ParamSpec& spec, const SettingPath& at,
                        const Context& context) {
+  if (spec.type != ParamType::path && !is_utf8(value)) context.fail(at, "is not UTF-8");
   auto converted = convert(value, spec.type);
   if (!converted || violation(spec, *converted)) {
     context.fail(at, "must be " + describe_accepted(spec) + ", not " + clipped(value));

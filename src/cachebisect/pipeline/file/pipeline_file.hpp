@@ -32,6 +32,10 @@ parse_pipeline(std::string_view text, const std::string& origin, const Registry&
 CACHEBISECT_INTERNAL_API PipelineSpec
 load_pipeline(const std::string& file, const Registry& registry,
               const std::vector<SpecOverride>& overrides = {});
+/// The spec with overrides, as if they had been given with its file. Throws as parse_pipeline().
+CACHEBISECT_INTERNAL_API PipelineSpec change_pipeline(const PipelineSpec& spec,
+                                                      const Registry& registry,
+                                                      const std::vector<SpecOverride>& overrides);
 /// Parses the JSON object of one stage of this type; "use" may be left out. Throws as
 /// parse_pipeline().
 CACHEBISECT_INTERNAL_API StageSpec parse_stage(std::string_view text, const StageType& type,

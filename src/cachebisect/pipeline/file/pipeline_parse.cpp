@@ -8,6 +8,7 @@
 #include "cachebisect/pipeline/file/overrides.hpp"
 #include "cachebisect/pipeline/file/param_json.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
+#include "cachebisect/pipeline/file/pipeline_write.hpp"
 #include "cachebisect/pipeline/file/stages.hpp"
 #include "cachebisect/pipeline/file/tables.hpp"
 #include "cachebisect/pipeline/file/train.hpp"
@@ -87,6 +88,19 @@ PipelineSpec parse_pipeline(std::string_view text, const std::string& origin,
   Context context{.origin = origin, .paths = paths};
   spec::apply_overrides(root, overrides, context);
   return parse_root(root, registry, context);
+}
+
+PipelineSpec change_pipeline(const PipelineSpec& spec, const Registry& registry,
+                             const std::vector<SpecOverride>& overrides) {
+  json root = spec::json_of(spec);
+  // All paths of a spec are absolute.
+  Context context{.origin = spec.name,
+                  .paths = {.base_folder = ".", .cache_folder = default_cache_folder()}};
+  spec::apply_overrides(root, overrides, context);
+  PipelineSpec changed = parse_root(root, registry, context);
+  changed.file = spec.file;
+  changed.sha256 = spec.sha256;
+  return changed;
 }
 
 StageSpec parse_stage(std::string_view text, const StageType& type, const SpecPaths& paths) {

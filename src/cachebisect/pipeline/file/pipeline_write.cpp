@@ -1,4 +1,6 @@
 // Writes a whole spec as JSON that parses to an equal spec.
+#include "cachebisect/pipeline/file/pipeline_write.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/pipeline/file/param_json.hpp"
@@ -59,7 +61,9 @@ ordered_json emulate_json(const EmulateSpec& emulate) {
 
 }  // namespace
 
-std::string to_json(const PipelineSpec& spec) {
+namespace spec {
+
+ordered_json json_of(const PipelineSpec& spec) {
   ordered_json out{{"name", spec.name}, {"seed", spec.seed}, {"batch_size", spec.batch_size}};
   if (spec.workers == kAutoWorkers) {
     out["workers"] = "auto";
@@ -74,8 +78,14 @@ std::string to_json(const PipelineSpec& spec) {
   out["train"] = train_json(spec.train);
   out["device"] = spec.device;
   if (spec.emulate) out["emulate"] = emulate_json(*spec.emulate);
-  // A path from the environment may contain bytes that are not UTF-8.
-  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  return out;
+}
+
+}  // namespace spec
+
+std::string to_json(const PipelineSpec& spec) {
+  // A path may contain bytes that are not UTF-8.
+  return spec::json_of(spec).dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace cachebisect

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/pipeline/in_stage.hpp"
 #include "cachebisect/replay/cache/content_hash.hpp"
 
 namespace cachebisect {
@@ -17,7 +18,8 @@ bool writes_input(const ChainStage& stage, const Sample& input, Sample& out, std
   const RandomKey key{seed, 0, input.index(), stage.random_key};
   out.begin_from(input);
   const std::uint64_t before = content_hash(input);
-  dynamic_cast<const SampleStage&>(*stage.stage).process(input, out, SampleContext(key, arena));
+  const auto& work = dynamic_cast<const SampleStage&>(*stage.stage);
+  in_stage(stage, [&] { work.process(input, out, SampleContext(key, arena)); });
   return content_hash(input) != before;
 }
 

@@ -2,10 +2,24 @@
 
 #include <string>
 
-#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/current_error.hpp"
 #include "cachebisect/train/train_threads.hpp"
 
 namespace cachebisect {
+namespace {
+
+std::shared_ptr<TrainStep> make_plugin_step(const TrainStepType& type, const Params& params) {
+  std::shared_ptr<TrainStep> step;
+  try {
+    step = type.make(params);
+  } catch (...) {
+    throw current_error(ErrorKind::data).with_context("training step '" + type.type + "'");
+  }
+  if (step) return step;
+  throw Error(ErrorKind::internal, "training step '" + type.type + "': make() returned nothing");
+}
+
+}  // namespace
 
 std::shared_ptr<TrainStep> make_train_step(const Pipeline& pipeline, Device& device, int workers,
                                            const Registry* registry) {
@@ -29,7 +43,7 @@ std::shared_ptr<TrainStep> make_train_step(const Pipeline& pipeline, Device& dev
         throw Error(ErrorKind::usage, "train.use: there is no registry to find '" + spec.train.use +
                                           "' in; pass one, or the step");
       }
-      return registry->train_step(spec.train.use).make(spec.train.params);
+      return make_plugin_step(registry->train_step(spec.train.use), spec.train.params);
     case TrainSpec::Kind::emulated:
       throw Error(ErrorKind::usage,
                   "train: an emulated step needs the emulated device, and this one is '" +

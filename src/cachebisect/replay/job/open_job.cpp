@@ -28,7 +28,8 @@ std::uint64_t draw_nonce() {
 
 PipelineReplayer Job::make_replayer() const {
   ReplayOptions options{.io = io, .workers = workers, .order = order};
-  if (registry != nullptr) options.rebuild = make_rebuild(pipeline, device, workers, *registry);
+  if (registry != nullptr)
+    options.rebuild = make_rebuild(pipeline, device, workers, *registry, opening);
   return {pipeline, device, step, options};
 }
 
@@ -37,7 +38,8 @@ Job open_job(Pipeline pipeline, const Registry* registry, JobOptions options) {
           .device = std::move(options.device),
           .step = std::move(options.step),
           .io = options.io,
-          .registry = registry};
+          .registry = registry,
+          .opening = std::move(options.opening)};
   const std::uint64_t nonce = options.order_nonce ? *options.order_nonce : draw_nonce();
   job.order = std::make_shared<LiveOrder>(job.pipeline, nonce);
   if (!job.device) job.device = make_device(job.pipeline.spec());
@@ -52,7 +54,8 @@ Job open_job(Pipeline pipeline, const Registry* registry, JobOptions options) {
 
 Job open_job(PipelineSpec spec, const Registry& registry, JobOptions options) {
   if (!options.device) options.device = make_device(spec);
-  return open_job(Pipeline::from_spec(std::move(spec), registry), &registry, std::move(options));
+  Pipeline pipeline = Pipeline::from_spec(std::move(spec), registry, options.opening);
+  return open_job(std::move(pipeline), &registry, std::move(options));
 }
 
 }  // namespace cachebisect

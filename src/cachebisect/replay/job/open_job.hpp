@@ -22,6 +22,7 @@ struct JobOptions {
   /// earlier one has left in memory; 0: the beginning of the epoch. Empty: drawn anew, from 1 to
   /// 999,999.
   std::optional<std::uint64_t> order_nonce{};
+  OpenContext opening{};  ///< for the stages of the pipeline and of its variants
 };
 
 /// A pipeline with its device, its worker count, its training step and the order of its samples.
@@ -33,6 +34,7 @@ struct CACHEBISECT_API Job {
   IoMode io = IoMode::as_is;
   const Registry* registry = nullptr;  ///< may be null
   std::shared_ptr<LiveOrder> order;
+  OpenContext opening{};  ///< for the stages of variants
 
   /// A replayer of its own at each call; it shares device, step and order, and must not outlive the
   /// registry.

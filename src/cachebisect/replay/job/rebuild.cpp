@@ -12,15 +12,18 @@ namespace {
 class Rebuild {
  public:
   Rebuild(const Pipeline& pipeline, std::shared_ptr<Device> device, int workers,
-          const Registry& registry)
+          const Registry& registry, OpenContext opening)
       : spec_(pipeline.spec()),
         step_input_(pipeline.device_spec()),
         device_(std::move(device)),
         workers_(workers),
-        registry_(&registry) {}
+        registry_(&registry),
+        opening_(std::move(opening)) {
+    opening_.shared = pipeline.shared();
+  }
 
   PipelineVariant operator()(const Overrides& overrides) const {
-    PipelineVariant variant{Pipeline::from_spec(changed(overrides), *registry_)};
+    PipelineVariant variant{Pipeline::from_spec(changed(overrides), *registry_, opening_)};
     const PipelineSpec& spec = variant.pipeline.spec();
     if (spec.device != spec_.device || spec.emulate != spec_.emulate) {
       variant.device = make_device(spec);
@@ -38,12 +41,7 @@ class Rebuild {
   [[nodiscard]] PipelineSpec changed(const Overrides& overrides) const {
     std::vector<SpecOverride> sets;
     for (const auto& [path, value] : overrides) sets.push_back({path, value});
-    // All paths of a spec are absolute.
-    PipelineSpec spec =
-        parse_pipeline(to_json(spec_), spec_.name, *registry_, {".", default_cache_folder()}, sets);
-    spec.file = spec_.file;
-    spec.sha256 = spec_.sha256;
-    return spec;
+    return change_pipeline(spec_, *registry_, sets);
   }
 
   [[nodiscard]] bool needs_step(const PipelineVariant& variant, const Device& device,
@@ -62,15 +60,16 @@ class Rebuild {
   std::shared_ptr<Device> device_;
   int workers_;
   const Registry* registry_;
+  OpenContext opening_;
 };
 
 }  // namespace
 
 std::function<PipelineVariant(const Overrides&)> make_rebuild(const Pipeline& pipeline,
                                                               std::shared_ptr<Device> device,
-                                                              int workers,
-                                                              const Registry& registry) {
-  return Rebuild(pipeline, std::move(device), workers, registry);
+                                                              int workers, const Registry& registry,
+                                                              OpenContext opening) {
+  return Rebuild(pipeline, std::move(device), workers, registry, std::move(opening));
 }
 
 }  // namespace cachebisect

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "cachebisect/base/current_error.hpp"
+
 namespace cachebisect {
 
 void copy_batch(const HostBatch& from, OwnedDeviceBatch& to, Device& device, Stream& stream,
@@ -26,10 +28,8 @@ void run_device_stage(const DeviceStage& stage, std::string_view name, const Dev
   out.begin_from(input);
   try {
     stage.process(input, out, device.ops(), stream);
-  } catch (const Error& error) {
-    throw error.with_context("stage '" + std::string(name) + "'");
-  } catch (const std::exception& error) {
-    throw Error(ErrorKind::data, "stage '" + std::string(name) + "': " + error.what());
+  } catch (...) {
+    throw current_error(ErrorKind::data).with_context("stage '" + std::string(name) + "'");
   }
 }
 

@@ -1,7 +1,6 @@
 #include "cachebisect/replay/loop/train_loop.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <string>
 
@@ -11,6 +10,7 @@
 #include "cachebisect/replay/loop/group_marks.hpp"
 #include "cachebisect/replay/loop/loader_feeds.hpp"
 #include "cachebisect/replay/loop/step_input.hpp"
+#include "cachebisect/train/in_train_step.hpp"
 
 namespace cachebisect {
 namespace {
@@ -107,13 +107,7 @@ struct TrainLoop::State {
 };
 
 void TrainLoop::State::submit(const DeviceBatch& batch, std::uint64_t i, std::uint64_t index) {
-  try {
-    step.step(batch, {compute.get(), &device, index});
-  } catch (const Error& error) {
-    throw error.with_context("training step '" + step.name() + "'");
-  } catch (const std::exception& error) {
-    throw Error(ErrorKind::data, "training step '" + step.name() + "': " + error.what());
-  }
+  in_train_step(step, [&] { step.step(batch, {compute.get(), &device, index}); });
   device.record(events.of(i), *compute);
 }
 
@@ -131,7 +125,7 @@ void TrainLoop::State::wait_for(const Event& event, const std::stop_token& stop)
 
 void TrainLoop::State::synchronise(std::uint64_t i, const std::stop_token& stop) {
   const double began = monotonic_seconds();
-  (void)step.loss();
+  in_train_step(step, [&] { (void)step.loss(); });
   waited += monotonic_seconds() - began;
   wait_for(events.of(i), stop);
 }

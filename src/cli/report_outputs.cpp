@@ -1,0 +1,105 @@
+#include "report_outputs.hpp"
+
+#include <iostream>
+
+#include "log.hpp"
+#include "terminal.hpp"
+#include <unistd.h>
+
+#include "cachebisect/base/current_error.hpp"
+#include "cachebisect/base/printable.hpp"
+#include "cachebisect/report/writers.hpp"
+
+namespace cachebisect::cli {
+
+ReportOutputs::ReportOutputs(const BisectArguments& arguments)
+    : quiet_(arguments.quiet), color_(use_color(arguments.color, STDOUT_FILENO)) {
+  for (const ReportFormat& format : report_formats()) {
+    const auto named = arguments.files.find(std::string(format.option));
+    const std::string name = named == arguments.files.end() ? "" : named->second;
+    if (name == "-") {
+      to_stdout_ = &format;
+    } else if (!name.empty()) {
+      add(format, name);
+    }
+    if (!arguments.out.empty()) add(format, arguments.out + "/" + std::string(format.file));
+  }
+}
+
+void ReportOutputs::add(const ReportFormat& format, const std::string& path) {
+  OutputFile file(path);
+  for (const Output& other : outputs_) {
+    if (!other.file.same_file(file)) continue;
+    if (other.format == &format) return;
+    throw Error(ErrorKind::usage, "two different reports would be written to " + path +
+                                      "; give one of them another name");
+  }
+  outputs_.push_back({&format, std::move(file)});
+}
+
+void ReportOutputs::commit(const Report& report, bool files, std::optional<Error>& first_error) {
+  for (Output& output : outputs_) {
+    if (output.file.is_file() != files) continue;
+    try {
+      output.file.commit(output.format->write(report));
+    } catch (...) {
+      if (!first_error) first_error = current_error(ErrorKind::output);
+    }
+  }
+}
+
+void ReportOutputs::write_stdout(const Report& report) const {
+  if (to_stdout_ != nullptr) {
+    std::cout << to_stdout_->write(report);
+  } else if (!quiet_) {
+    std::cout << to_text(report, {.color = color_});
+  }
+  std::cout.flush();
+}
+
+void ReportOutputs::write(const Report& report) {
+  std::optional<Error> first_error;
+  commit(report, true, first_error);
+  write_stdout(report);
+  commit(report, false, first_error);
+  if (!quiet_ && to_stdout_ == nullptr && !first_error) {
+    for (const Output& output : outputs_) {
+      std::cout << "written: " << printable(output.file.path()) << '\n';
+    }
+  }
+  std::cout.flush();
+  if (!std::cout) throw Error(ErrorKind::output, "standard output could not be written");
+  if (first_error) throw Error(*first_error);
+}
+
+void ReportOutputs::discard() const noexcept {
+  for (const Output& output : outputs_) output.file.discard();
+}
+
+void LastReport::set(const Report& report) {
+  const std::scoped_lock lock(mutex_);
+  report_ = report;
+  report_->interrupted = true;
+}
+
+void LastReport::write_after(const Error& error, ReportOutputs& outputs) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!report_) return;
+    report_->warnings.push_back({"run_failed", std::string("the run ended early: ") + error.what(),
+                                 "The figures are those of the rounds before."});
+  }
+  write(outputs);
+}
+
+void LastReport::write(ReportOutputs& outputs) {
+  const std::scoped_lock lock(mutex_);
+  if (!report_) return print_error("interrupted before anything was measured");
+  try {
+    outputs.write(*report_);
+  } catch (...) {
+    print_error(current_error(ErrorKind::output).what());
+  }
+}
+
+}  // namespace cachebisect::cli

@@ -1,0 +1,59 @@
+// Where the report goes: standard output and the files that were asked for.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bisect_options.hpp"
+#include "output_file.hpp"
+
+#include "cachebisect/report/formats.hpp"
+
+namespace cachebisect::cli {
+
+/// The outputs of the report, opened before anything is measured.
+class ReportOutputs {
+ public:
+  /// Throws Error(output) for one that cannot be written and Error(usage) if two different reports
+  /// would go to one file.
+  explicit ReportOutputs(const BisectArguments& arguments);
+
+  /// Files first, because standard output and other streams may block. Throws Error(output) after
+  /// trying all outputs.
+  void write(const Report& report);
+  /// See OutputFile::discard(). Any thread.
+  void discard() const noexcept;
+
+ private:
+  struct Output {
+    const ReportFormat* format;
+    OutputFile file;
+  };
+
+  void add(const ReportFormat& format, const std::string& path);
+  void commit(const Report& report, bool files, std::optional<Error>& first_error);
+  void write_stdout(const Report& report) const;
+
+  bool quiet_;
+  bool color_;
+  const ReportFormat* to_stdout_ = nullptr;  ///< in the place of the terminal report
+  std::vector<Output> outputs_;
+};
+
+/// The report as of the last complete round, for a run that fails or never returns because a stage
+/// is stuck. Any thread.
+class LastReport {
+ public:
+  void set(const Report& report);
+  /// Writes what was measured before `error` ended the run, if anything was.
+  void write_after(const Error& error, ReportOutputs& outputs);
+  void write(ReportOutputs& outputs);
+
+ private:
+  std::mutex mutex_;
+  std::optional<Report> report_;
+};
+
+}  // namespace cachebisect::cli

@@ -1,0 +1,142 @@
+// What --json and --out write to: files are replaced whole, everything else is written to.
+#include <filesystem>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "cli/starved_run.hpp"
+#include "support/command.hpp"
+#include "support/files.hpp"
+#include "support/text.hpp"
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+using namespace cachebisect::test;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+CommandResult short_run(std::vector<std::string> options, const During& during = {}) {
+  options.insert(options.begin(), {"--pipeline", "-", "--budget", "0.5", "--no-explain"});
+  return run_tool(std::move(options), starved_pipeline(), during);
+}
+
+/// The tool in a shell, with what the shell does to its descriptors.
+CommandResult shell_run(const std::string& options_and_redirections) {
+  return run({"sh", "-c",
+              CACHEBISECT_BINARY_DIR "/bin/cachebisect --pipeline - --budget 0.5 --no-explain " +
+                  options_and_redirections},
+             starved_pipeline());
+}
+
+bool is_report(const std::string& text) {
+  return json::accept(text) && json::parse(text)["command"] == "bisect";
+}
+
+bool has_temporaries(const std::string& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (has(entry.path().string(), ".tmp")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a device is written to and stays a device") {
+  const TemporaryFolder folder;
+  const std::string null = folder.path("null");
+  // As /dev/null, which a mistake would replace for the whole machine.
+  if (mknod(null.c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0 || access(null.c_str(), W_OK) != 0) {
+    MESSAGE("devices cannot be made here");
+    return;
+  }
+  CHECK(short_run({"--json", null}).exit_code == 0);
+  CHECK(fs::is_character_file(null));
+  CHECK(entries_in(folder.path()) == 1);
+}
+
+TEST_CASE("a FIFO gets the report, also if its reader comes later, and stays a FIFO") {
+  for (const bool reader_first : {true, false}) {
+    CAPTURE(reader_first);
+    const TemporaryFolder folder;
+    const std::string fifo = folder.path("fifo");
+    REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+    std::future<std::string> received;
+    const auto read = [&] { received = std::async(std::launch::async, read_file, fifo); };
+    if (reader_first) read();
+    const auto result = short_run({"--json", fifo}, [&](pid_t, const std::string&) {
+      if (!reader_first) read();
+    });
+    CHECK(result.exit_code == 0);
+    CHECK(is_report(received.get()));
+    CHECK(fs::is_fifo(fifo));
+    CHECK(entries_in(folder.path()) == 1);
+  }
+}
+
+TEST_CASE("standard streams and inherited descriptors get the report") {
+  const auto to_stdout = short_run({"--quiet", "--json", "/dev/stdout"});
+  CHECK(to_stdout.exit_code == 0);
+  CHECK(is_report(to_stdout.out));
+  CHECK(fs::is_symlink("/dev/stdout"));
+  const auto to_stderr = short_run({"--quiet", "--json", "/dev/stderr"});
+  CHECK(to_stderr.exit_code == 0);
+  CHECK(is_report(to_stderr.err));
+  // As a shell's process substitution: --json >(cat)
+  const auto to_pipe = shell_run("--quiet --json /dev/fd/3 3>&1 >/dev/null | cat");
+  CHECK(is_report(to_pipe.out));
+  const auto both = short_run({"--json", "/dev/stdout"});
+  CHECK(has(both.out, "step alone (ceiling)"));
+  CHECK(has(both.out, "\"schema_version\""));
+}
+
+TEST_CASE("a descriptor that cannot be written is exit 6 before anything is measured") {
+  const auto closed = short_run({"--json", "/dev/fd/77"});
+  CHECK(closed.exit_code == 6);
+  CHECK(has(closed.err, "/dev/fd/77"));
+  CHECK(closed.out.empty());
+  const auto read_only = shell_run("--json /dev/fd/0");
+  CHECK(read_only.exit_code == 6);
+  CHECK(has(read_only.err, "not open for writing"));
+}
+
+TEST_CASE("a symbolic link stays, and the file that it points to is replaced or made") {
+  const TemporaryFolder folder;
+  const std::string target = folder.write("elsewhere/report.json", std::string("old"));
+  fs::permissions(target, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("elsewhere/report.json", folder.path("present"));
+  fs::create_symlink("elsewhere/new.json", folder.path("dangling"));
+  CHECK(short_run({"--json", folder.path("present")}).exit_code == 0);
+  CHECK(short_run({"--json", folder.path("dangling")}).exit_code == 0);
+  CHECK(fs::is_symlink(folder.path("present")));
+  CHECK(fs::is_symlink(folder.path("dangling")));
+  CHECK(is_report(read_file(target)));
+  CHECK(is_report(read_file(folder.path("elsewhere/new.json"))));
+  CHECK(fs::status(target).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK_FALSE(has_temporaries(folder.path("elsewhere")));
+}
+
+TEST_CASE("--json and --out may name the same file, unless two reports would share it") {
+  const TemporaryFolder folder;
+  const auto same = short_run({"--json", folder.path("./report.json"), "--out", folder.path()});
+  CHECK(same.exit_code == 0);
+  CHECK(is_report(read_file(folder.path("report.json"))));
+  CHECK(has(read_file(folder.path("report.txt")), "step alone (ceiling)"));
+  CHECK(entries_in(folder.path()) == 2);
+  const auto other = short_run({"--json", folder.path("report.txt"), "--out", folder.path()});
+  CHECK(other.exit_code == 2);
+  CHECK(has(other.err, "two different reports"));
+}
+
+TEST_CASE("a reader that has gone costs its output, not the others") {
+  const TemporaryFolder folder;
+  const auto result =
+      shell_run("--json " + folder.path("report.json") + " 2>" + folder.path("err") + " | true");
+  CHECK(result.exit_code == 0);  // of `true`
+  CHECK(is_report(read_file(folder.path("report.json"))));
+  CHECK(has(read_file(folder.path("err")), "standard output could not be written"));
+}

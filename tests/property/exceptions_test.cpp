@@ -1,0 +1,277 @@
+// Whatever a stage or a training step throws, wherever it runs: an Error that names it.
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "support/errors.hpp"
+#include "support/text.hpp"
+#include "support/toy_stages.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/base/current_error.hpp"
+#include "cachebisect/executor/load_guard.hpp"
+#include "cachebisect/replay/loop/train_loop.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/train/train_step.hpp"
+
+using namespace cachebisect;
+using namespace cachebisect::test;
+
+namespace {
+
+struct OwnType {};
+
+struct Thrown {
+  const char* says;
+  std::function<void()> raise;
+};
+
+const std::vector<Thrown>& all_thrown() {
+  static const std::vector<Thrown> all{
+      {"type int was thrown", [] { throw 7; }},
+      {"OwnType was thrown", [] { throw OwnType(); }},
+      {"a plain text", [] { throw "a plain text"; }},
+      {"a string", [] { throw std::string("a string"); }},
+      {"a runtime error", [] { throw std::runtime_error("a runtime error"); }},
+      {"no memory left", [] { throw std::bad_alloc(); }}};
+  return all;
+}
+
+/// Calls its function once it is armed, because building a pipeline may run its callables.
+struct Fuse {
+  std::function<void()> raise{};
+  bool armed = false;
+  void pass() const {
+    if (armed) raise();
+  }
+};
+
+using SharedFuse = std::shared_ptr<Fuse>;
+
+class FailingCollate final : public CollateStage {
+ public:
+  explicit FailingCollate(SharedFuse fuse) : fuse_(std::move(fuse)) {}
+  [[nodiscard]] BatchSpec infer(const SampleSpec& input, std::int64_t batch_size) override {
+    BatchSpec spec = input;
+    for (FieldSpec& field : spec) field.shape = field.shape.with_leading(batch_size);
+    return spec;
+  }
+  [[nodiscard]] TensorView row(const FieldSpec& /*batch_field*/, std::byte* /*base*/,
+                               std::int64_t /*row*/) const override {
+    fuse_->pass();
+    return {};
+  }
+  void gather(std::span<const Sample> /*samples*/, OwnedHostBatch& /*out*/) const override {
+    fuse_->pass();
+  }
+
+ private:
+  SharedFuse fuse_;
+};
+
+class FailingBatch final : public BatchStage {
+ public:
+  explicit FailingBatch(SharedFuse fuse) : fuse_(std::move(fuse)) {}
+  [[nodiscard]] BatchSpec infer(const BatchSpec& input) override { return input; }
+  void process(const HostBatch& /*input*/, OwnedHostBatch& /*out*/,
+               const SampleContext& /*context*/) const override {
+    fuse_->pass();
+  }
+
+ private:
+  SharedFuse fuse_;
+};
+
+class FailingDeviceStage final : public DeviceStage {
+ public:
+  explicit FailingDeviceStage(SharedFuse fuse) : fuse_(std::move(fuse)) {}
+  [[nodiscard]] BatchSpec infer(const BatchSpec& input) override { return input; }
+  void process(const DeviceBatch& /*input*/, OwnedDeviceBatch& /*out*/, DeviceOps& /*ops*/,
+               Stream& /*stream*/) const override {
+    fuse_->pass();
+  }
+
+ private:
+  SharedFuse fuse_;
+};
+
+class FailingStep final : public TrainStep {
+ public:
+  FailingStep(SharedFuse fuse, std::string where)
+      : fuse_(std::move(fuse)), where_(std::move(where)) {}
+  [[nodiscard]] std::string name() const override { return "broken"; }
+  [[nodiscard]] std::vector<ExpectedField> expects() const override {
+    pass("expects");
+    return {};
+  }
+  void step(const DeviceBatch& /*batch*/, const StepContext& /*context*/) override { pass("step"); }
+  std::optional<double> loss() override {
+    pass("loss");
+    return 0;
+  }
+  bool snapshot() override {
+    pass("snapshot");
+    return true;
+  }
+  void restore() override { pass("restore"); }
+
+ private:
+  void pass(const char* here) const {
+    if (where_ == here) fuse_->pass();
+  }
+  SharedFuse fuse_;
+  std::string where_;
+};
+
+/// Where a chain fails. Each place is the name of its stage.
+const std::vector<std::string> kPlaces{"read",    "callable_read", "process", "callable_process",
+                                       "collate", "batch",         "device"};
+
+Pipeline chain(const std::string& place, const SharedFuse& fuse, int workers) {
+  const auto at = [&](const char* here) { return place == here ? fuse : std::make_shared<Fuse>(); };
+  PipelineBuilder builder;
+  if (place == "callable_read") {
+    builder.source("callable_read", 100, [fuse](SampleIndex, Sample& out) {
+      out.field("image").resize_as<std::uint8_t>({4});
+      fuse->pass();
+    });
+  } else {
+    const bool dynamic = place == "collate";  // so that collate runs in the workers
+    builder.source("read",
+                   toy_source({.vary = dynamic, .on_read = [f = at("read")](auto) { f->pass(); }}));
+  }
+  builder.stage("process", toy_hook([f = at("process")](const Sample&) { f->pass(); }));
+  if (place == "callable_process") {
+    builder.stage("callable_process", [fuse](const Sample&, Sample&) { fuse->pass(); });
+  }
+  if (place == "collate") {
+    builder.stage("collate", {"collate.failing", {}, std::make_shared<FailingCollate>(fuse)});
+  } else {
+    builder.collate();
+  }
+  builder.stage("batch", {"batch.failing", {}, std::make_shared<FailingBatch>(at("batch"))});
+  builder.copy();
+  builder.stage("device",
+                {"device.failing", {}, std::make_shared<FailingDeviceStage>(at("device"))});
+  return builder.batch_size(4).workers(workers).device("cpu").build();
+}
+
+void check_named(const std::string& message, const std::string& name, const Thrown& thrown) {
+  CAPTURE(message);
+  CHECK(has(message, "3: "));
+  CHECK(has(message, name));
+  CHECK(has(message, thrown.says));
+}
+
+std::shared_ptr<TrainStep> idle_step() {
+  return make_callback_step([](const DeviceBatch&) {});
+}
+
+}  // namespace
+
+TEST_CASE("a stage that throws while it runs is named, in workers and in the training thread") {
+  for (const std::string& place : kPlaces) {
+    for (const int workers : {0, 1, 2}) {
+      for (const Thrown& thrown : all_thrown()) {
+        CAPTURE(place);
+        CAPTURE(workers);
+        const auto fuse = std::make_shared<Fuse>();
+        fuse->raise = thrown.raise;
+        PipelineReplayer replayer(chain(place, fuse, workers), make_cpu_device(), idle_step());
+        fuse->armed = true;
+        check_named(error_of([&] { replayer.run({}, {}); }), "stage '" + place + "'", thrown);
+        // Nothing is left over from the failure.
+        if (place == "collate") continue;  // which makes no batch
+        fuse->armed = false;
+        CHECK_NOTHROW(replayer.run({}, {}));
+      }
+    }
+  }
+}
+
+TEST_CASE("a stage that throws while the chain is made, opened or laid out is named") {
+  for (const Thrown& thrown : all_thrown()) {
+    const auto fuse = std::make_shared<Fuse>(Fuse{thrown.raise, true});
+    check_named(error_of([&] { chain("callable_read", fuse, 1); }), "stage 'callable_read'",
+                thrown);
+    check_named(error_of([&] { chain("callable_process", fuse, 1); }), "stage 'callable_process'",
+                thrown);
+    class FailingOpen final : public SourceStage {
+     public:
+      explicit FailingOpen(const Thrown& what) : what_(&what) {}
+      [[nodiscard]] std::uint64_t size() const override { return 1; }
+      [[nodiscard]] SampleSpec infer() override { return {{"image", DType::uint8, {1}}}; }
+      void read(Sample& /*out*/, const SampleContext& /*context*/) const override {}
+      void open() override { what_->raise(); }
+
+     private:
+      const Thrown* what_;
+    };
+    const auto open = [&] {
+      PipelineBuilder builder;
+      builder.source("closed", {"read.closed", {}, std::make_shared<FailingOpen>(thrown)});
+      (void)builder.collate().copy().batch_size(1).build();
+    };
+    check_named(error_of(open), "stage 'closed'", thrown);
+    const auto layout = [&] {
+      PipelineBuilder builder;
+      builder.source("read", toy_source({}));
+      builder.stage("rows", {"collate.failing", {}, std::make_shared<FailingCollate>(fuse)});
+      PipelineReplayer(builder.copy().batch_size(4).build(), make_cpu_device(), idle_step(),
+                       {.workers = 0});
+    };
+    check_named(error_of(layout), "stage 'rows'", thrown);
+  }
+}
+
+TEST_CASE("a stage that throws while the caches are filled is named") {
+  for (const std::string& place : kPlaces) {
+    CAPTURE(place);
+    const Thrown& thrown = all_thrown().front();
+    const auto fuse = std::make_shared<Fuse>();
+    fuse->raise = thrown.raise;
+    PipelineReplayer replayer(chain(place, fuse, 1), make_cpu_device(), idle_step());
+    fuse->armed = true;
+    check_named(error_of([&] { replayer.prepare({}, {}); }), "stage '" + place + "'", thrown);
+  }
+}
+
+TEST_CASE("a training step that throws is named, whatever it was asked for") {
+  const Pipeline pipeline = chain("", std::make_shared<Fuse>(), 1);
+  for (const Thrown& thrown : all_thrown()) {
+    const auto fuse = std::make_shared<Fuse>(Fuse{thrown.raise, true});
+    for (const std::string where : {"expects", "snapshot", "restore", "step"}) {
+      CAPTURE(where);
+      const auto run = [&] {
+        PipelineReplayer replayer(pipeline, make_cpu_device(),
+                                  std::make_shared<FailingStep>(fuse, where));
+        replayer.begin_round();
+        replayer.run({}, {});
+      };
+      check_named(error_of(run), "training step 'broken'", thrown);
+    }
+    const auto device = make_cpu_device();
+    FailingStep step(fuse, "loss");
+    TrainLoop loop(pipeline, *device, step, {}, /*sync_every=*/1);
+    Executor loader(pipeline, *device, {.workers = 1});
+    const LoadGuard running(loader, {});
+    check_named(error_of([&] { loop.run({&loader}, {}, {}); }), "training step 'broken'", thrown);
+  }
+}
+
+TEST_CASE("an Error keeps its kind, and what is unknown takes the kind that is given") {
+  const auto caught = [](const std::function<void()>& raise) {
+    try {
+      raise();
+    } catch (...) {
+      return current_error(ErrorKind::internal);
+    }
+    return Error(ErrorKind::gate, "nothing was thrown");
+  };
+  CHECK(caught([] { throw Error(ErrorKind::device, "x"); }).kind() == ErrorKind::device);
+  CHECK(caught([] { throw std::bad_alloc(); }).kind() == ErrorKind::data);
+  CHECK(caught([] { throw std::logic_error("x"); }).kind() == ErrorKind::internal);
+  CHECK(caught([] { throw OwnType(); }).kind() == ErrorKind::internal);
+}
