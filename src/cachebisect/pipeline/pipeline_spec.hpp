@@ -11,6 +11,7 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/pipeline/params.hpp"
 #include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/protocol/kinds.hpp"
 
 namespace cachebisect {
 
@@ -71,6 +72,7 @@ struct PipelineSpec {
   int prefetch = 2;
   bool shuffle = true;
   bool drop_last = true;
+  LoaderKind loader = LoaderKind::sample;
   std::vector<StageSpec> stages;
   TrainSpec train;
   std::string device = "auto";

@@ -33,6 +33,7 @@ struct ChainDescription {
   std::vector<StageDescription> stages;
   std::int64_t batch_size = 1;
   int workers = 0;
+  LoaderKind loader = LoaderKind::sample;
   int ring_slots = 0;
   int train_threads = 1;
   std::uint64_t samples = 0;  ///< in the data set

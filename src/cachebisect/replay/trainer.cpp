@@ -20,7 +20,10 @@ Trainer::Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<Tra
       loop(pipeline, *device, checked(*step, pipeline), pipeline.copy_options(),
            pipeline.spec().train.sync_every),
       loader(pipeline, *device,
-             {workers, pipeline.spec().prefetch, pipeline.copy_options().pinned, {}}),
+             {.workers = workers,
+              .prefetch = pipeline.spec().prefetch,
+              .pinned = pipeline.copy_options().pinned,
+              .loader = pipeline.spec().loader}),
       order(pipeline),
       restores_weights(step->snapshot()) {}
 

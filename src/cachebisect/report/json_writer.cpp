@@ -78,6 +78,7 @@ Json pipeline(const Report& report) {
           {"sha256", text(chain.sha256)},
           {"batch_size", chain.batch_size},
           {"workers", chain.workers},
+          {"loader", to_string(chain.loader)},
           {"ring_slots", chain.ring_slots},
           {"train_threads", chain.train_threads},
           {"effective",

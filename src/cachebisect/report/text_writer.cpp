@@ -28,6 +28,13 @@ std::string rounds_line(const Report& report, const TextPaint& paint, int column
   return wrap(line, columns, 2);
 }
 
+std::string workers_text(const ChainDescription& chain) {
+  if (chain.workers == 0) return "loading inside the training thread";
+  std::string text = std::to_string(chain.workers) + (chain.workers == 1 ? " worker" : " workers");
+  if (chain.workers > 1 && chain.loader == LoaderKind::batch) text += ", a batch each";
+  return text;
+}
+
 std::string heading(const Report& report, const TextPaint& paint, int columns) {
   const ChainDescription& chain = report.chain;
   std::string line = paint.bold(chain.name);
@@ -35,10 +42,7 @@ std::string heading(const Report& report, const TextPaint& paint, int columns) {
   if (chain.generated_data) line += "  (generated data)";
   line += '\n';
   line += "device " + chain.device_name;
-  line += ", batch " + std::to_string(chain.batch_size) + ", ";
-  line += chain.workers == 0
-              ? "loading inside the training thread"
-              : std::to_string(chain.workers) + (chain.workers == 1 ? " worker" : " workers");
+  line += ", batch " + std::to_string(chain.batch_size) + ", " + workers_text(chain);
   if (!chain.train.empty()) line += ", step: " + chain.train;
   line += '\n';
   return line + rounds_line(report, paint, columns);
