@@ -39,7 +39,7 @@ std::optional<CostModel> fit(const Measurements& measured) {
 }
 
 /// Every boundary with one clear limit must be predicted to 1%.
-void check_boundaries(const SimulatedChain& chain) {
+void check_boundaries_of(const SimulatedChain& chain) {
   const Measurements measured = measure_all(chain);
   const Report report = test::report_of(measured);
   const auto costs = fit(measured);
@@ -56,6 +56,14 @@ void check_boundaries(const SimulatedChain& chain) {
   }
   CHECK(checked >= 2);
   CHECK(misfit_of(*costs, RoundRatios(measured).at_mean_pace()).ceiling < 0.01);
+}
+
+void check_boundaries(SimulatedChain chain) {
+  for (const LoaderKind loader : kLoaderKinds) {
+    CAPTURE(to_string(loader));
+    chain.loader = loader;
+    check_boundaries_of(chain);
+  }
 }
 
 }  // namespace

@@ -50,6 +50,19 @@ void check_holds(const WhatIfResult& what_if, double truth) {
 
 }  // namespace
 
+TEST_CASE("another loader is run as an override, and not predicted") {
+  const WhatIf what_if = parsed("loader=batch");
+  CHECK(what_if.kind == WhatIf::Kind::setting);
+  const Measurements run = measured(starved_chain());
+  const auto arm = arm_of(what_if, run.chain).arm;
+  REQUIRE(arm.has_value());
+  CHECK(arm->overrides.at("loader") == "\"batch\"");
+  CHECK(SimulatedReplayer(starved_chain()).supports(*arm));
+  const WhatIfResult result = predicted(run, "loader=batch");
+  CHECK_FALSE(result.predicted.value.has_value());
+  CHECK(has(result.note, "--verify"));
+}
+
 TEST_CASE("each form of a what-if is parsed") {
   CHECK(parsed("workers=4").kind == WhatIf::Kind::workers);
   CHECK(parsed("workers=4").count == 4);
