@@ -43,6 +43,8 @@ Json machine(const MachineReport& m) {
   return {{"cpu", m.cpu},
           {"cores", m.cores},
           {"usable_cpus", m.usable_cpus},
+          {"usable_cores", number(m.usable_cores)},
+          {"numa_nodes", m.numa_nodes ? Json(*m.numa_nodes) : Json(nullptr)},
           {"memory_bytes", number(m.memory_bytes)},
           {"os", m.os},
           {"virtualized", m.virtualized ? Json(*m.virtualized) : Json(nullptr)},

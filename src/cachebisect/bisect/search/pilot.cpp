@@ -81,7 +81,7 @@ void Pilot::ends() {
 
 int Pilot::rings_to_settle(const BlockResult& live) const {
   if (chain_->workers < 2) return 1;
-  const double cores = chain_->usable_cpus ? *chain_->usable_cpus : probe_machine().usable_cpus;
+  const double cores = chain_->usable_cpus ? *chain_->usable_cpus : physical_cores(probe_machine());
   const bool trains = live.trainer_seconds > kBusyTrainer * live.seconds;
   const bool batches = chain_->workers > 2 && share_of_batches(*chain_, live) > kLongBatches;
   return batches ? kRingsForBatches : trains && chain_->workers + 1 > cores ? kRingsForTrainer : 1;
