@@ -51,7 +51,7 @@ struct PipelineReplayer::State {
         const ReplayOptions& replay)
       : options(replay),
         workers(worker_count(replay, chain, *on)),
-        trainer(std::move(chain), std::move(on), std::move(trained), workers),
+        trainer(std::move(chain), std::move(on), std::move(trained), workers, steps),
         cache(trainer.pipeline, *trainer.device, trainer.pipeline.copy_options()),
         guard(trainer.pipeline, cache, trainer.step->name()),
         runner(trainer, cache, options.io) {}
@@ -61,6 +61,7 @@ struct PipelineReplayer::State {
 
   ReplayOptions options;
   int workers;
+  TrainedSteps steps;
   Trainer trainer;
   std::map<Overrides, std::unique_ptr<Trainer>> variants;
   BoundaryCache cache;
@@ -93,7 +94,7 @@ Trainer& PipelineReplayer::State::trainer_of(const Arm& arm) {
       count = worker_count({}, variant.pipeline, *variant.device);
     }
     place = std::make_unique<Trainer>(std::move(variant.pipeline), std::move(variant.device),
-                                      std::move(variant.step), count);
+                                      std::move(variant.step), count, steps);
     place->order = trainer.order.shared_with(place->pipeline);
   }
   return *place;
@@ -154,10 +155,7 @@ std::optional<CacheFacts> PipelineReplayer::refill(std::uint64_t samples,
 
 void PipelineReplayer::begin_round() {
   State& s = *state_;
-  if (s.trainer.restores_weights) s.trainer.step->restore();
-  for (const auto& [overrides, variant] : s.variants) {
-    if (variant->restores_weights && variant->step != s.trainer.step) variant->step->restore();
-  }
+  s.steps.restore_weights();
   // If blocks are as long as a period of the caches or the data, every round would begin at the
   // same place without this.
   RandomStream random({.epoch = s.rounds, .stage = hash_name("first batch of a round")});
@@ -182,6 +180,7 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
                          s.round_batch, arm.observed};
   s.longest_block =
       std::max(s.longest_block, static_cast<std::uint64_t>(steps.warmup + steps.timed));
+  s.steps.use(*trainer.step);
   BlockResult result;
   s.watch.arm();
   try {

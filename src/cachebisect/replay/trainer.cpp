@@ -13,7 +13,7 @@ TrainStep& checked(TrainStep& step, const Pipeline& pipeline) {
 }  // namespace
 
 Trainer::Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<TrainStep> trained,
-                 int workers)
+                 int workers, TrainedSteps& steps)
     : pipeline(std::move(chain)),
       device(std::move(on)),
       step(std::move(trained)),
@@ -25,6 +25,6 @@ Trainer::Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<Tra
               .pinned = pipeline.copy_options().pinned,
               .loader = pipeline.spec().loader}),
       order(pipeline),
-      restores_weights(step->snapshot()) {}
+      restores_weights(steps.keep(step)) {}
 
 }  // namespace cachebisect
