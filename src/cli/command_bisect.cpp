@@ -145,7 +145,8 @@ int run(const BisectArguments& arguments) {
   SignalWatch signals([&] { last_report.write(outputs); });
   const double started = monotonic_seconds();
   const Registry registry = make_registry(arguments.pipeline.plugins);
-  const Job job = open_job(load_spec(arguments.pipeline, registry), registry, {.io = io});
+  const Job job = open_job(load_spec(arguments.pipeline, registry), registry,
+                           {.io = io, .stop = signals.token()});
   log.info(opened_line(job, monotonic_seconds() - started));
   options.cache = cache_budget(arguments, *job.device);
   options.seed = job.pipeline.spec().seed;

@@ -7,10 +7,10 @@
 #include "cachebisect/base/denormals.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/executor/resolve_workers.hpp"
 #include "cachebisect/replay/arm_runner.hpp"
 #include "cachebisect/replay/cache/boundary_cache.hpp"
 #include "cachebisect/replay/cache/input_guard.hpp"
+#include "cachebisect/replay/choose_workers.hpp"
 #include "cachebisect/replay/describe_chain.hpp"
 #include "cachebisect/replay/loop/suspension_watch.hpp"
 #include "cachebisect/replay/loop/tool_cost.hpp"
@@ -39,9 +39,17 @@ bool needs_cache(const Arm& arm, IoMode io) {
          arm.kind == ArmKind::shadow;
 }
 
-int worker_count(const ReplayOptions& options, const Pipeline& pipeline, Device& device) {
-  const int workers = options.workers.value_or(pipeline.spec().workers);
-  return workers == kAutoWorkers ? resolve_workers(pipeline, device) : workers;
+/// The options with `workers` resolved.
+ReplayOptions resolved(ReplayOptions options, const Pipeline& pipeline,
+                       const std::shared_ptr<Device>& device,
+                       const std::shared_ptr<TrainStep>& step) {
+  options.workers = options.workers.value_or(pipeline.spec().workers);
+  if (*options.workers != kAutoWorkers) return options;
+  WorkerChoice choice = choose_workers(pipeline, device, [&](int) { return step; }, {});
+  options.workers = choice.workers;
+  options.worker_search = std::move(choice.search);
+  options.samples_read = choice.samples_read;
+  return options;
 }
 
 }  // namespace
@@ -49,12 +57,15 @@ int worker_count(const ReplayOptions& options, const Pipeline& pipeline, Device&
 struct PipelineReplayer::State {
   State(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<TrainStep> trained,
         const ReplayOptions& replay)
-      : options(replay),
-        workers(worker_count(replay, chain, *on)),
+      : options(resolved(replay, chain, on, trained)),
+        workers(*options.workers),
         trainer(std::move(chain), std::move(on), std::move(trained), workers, steps),
         cache(trainer.pipeline, *trainer.device, trainer.pipeline.copy_options()),
         guard(trainer.pipeline, cache, trainer.step->name()),
-        runner(trainer, cache, options.io) {}
+        runner(trainer, cache, options.io) {
+    const auto batch = static_cast<std::uint64_t>(trainer.pipeline.batch_size());
+    trainer.order.reserve((options.samples_read + batch - 1) / batch);
+  }
 
   const CacheFacts& caches_filled(CacheFacts filled);
   Trainer& trainer_of(const Arm& arm);
@@ -91,7 +102,7 @@ Trainer& PipelineReplayer::State::trainer_of(const Arm& arm) {
     if (!variant.step) variant.step = trainer.step;
     int count = workers;
     if (arm.overrides.contains("workers")) {
-      count = worker_count({}, variant.pipeline, *variant.device);
+      count = *resolved({}, variant.pipeline, variant.device, variant.step).workers;
     }
     place = std::make_unique<Trainer>(std::move(variant.pipeline), std::move(variant.device),
                                       std::move(variant.step), count, steps);
@@ -108,7 +119,9 @@ PipelineReplayer::PipelineReplayer(Pipeline pipeline, std::shared_ptr<Device> de
 PipelineReplayer::~PipelineReplayer() = default;
 
 ChainDescription PipelineReplayer::describe() const {
-  return describe_chain(state_->trainer, state_->facts.item_bytes);
+  ChainDescription chain = describe_chain(state_->trainer, state_->facts.item_bytes);
+  chain.worker_search = state_->options.worker_search;
+  return chain;
 }
 
 bool PipelineReplayer::supports(const Arm& arm) const {

@@ -1,8 +1,10 @@
 // Opens a training job from a pipeline: everything that is needed to replay it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/device/device.hpp"
@@ -18,6 +20,7 @@ struct JobOptions {
   std::optional<int> workers{};       ///< empty: the pipeline's own; kAutoWorkers: measured here
   std::shared_ptr<Device> device{};   ///< null: the one that the spec names
   std::shared_ptr<TrainStep> step{};  ///< null: the one that the spec names
+  std::stop_token stop{};             ///< ends the measuring of workers: Error(interrupted)
 };
 
 /// A pipeline with its device, its worker count and its training step.
@@ -25,7 +28,9 @@ struct CACHEBISECT_API Job {
   Pipeline pipeline;
   std::shared_ptr<Device> device;
   std::shared_ptr<TrainStep> step;
-  int workers = 0;  ///< resolved
+  int workers = 0;                              ///< resolved
+  std::optional<WorkerSearch> worker_search{};  ///< how, if they were measured
+  std::uint64_t samples_read = 0;               ///< by that search
   IoMode io = IoMode::as_is;
   const Registry* registry = nullptr;  ///< may be null
 
