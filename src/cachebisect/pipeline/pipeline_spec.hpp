@@ -45,7 +45,7 @@ struct TrainSpec {
   OptimizerSpec optimizer;
   std::string precision = "fp32";  ///< fp32 | bf16-mixed
   int sync_every = 0;              ///< 0: never
-  std::optional<int> threads;      ///< empty: usable cores - workers, at least 1
+  std::optional<int> threads;      ///< empty: usable physical cores - workers, at least 1
   std::string use;                 ///< type of a plugin's step
   Params params;                   ///< of a plugin's step
 

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/explain/cache_check.hpp"
+#include "cachebisect/bisect/report/worker_search_warning.hpp"
 
 namespace cachebisect {
 namespace {
@@ -131,38 +133,6 @@ void warn_of_other_job(std::vector<Warning>& out, const Measurements& measured,
                  "with the job"});
 }
 
-/// "1 worker: 812 samples/s, 2 workers: 830 samples/s".
-std::string trials_text(const std::vector<WorkerTrial>& trials) {
-  std::string text;
-  for (const WorkerTrial& trial : trials) {
-    text += (text.empty() ? "" : ", ") + std::to_string(trial.workers) +
-            (trial.workers == 1 ? " worker: " : " workers: ") + rate(trial.samples_per_second) +
-            " samples/s";
-  }
-  return text;
-}
-
-/// Why another count may be better.
-std::string doubt(const WorkerSearch& search) {
-  if (search.limited_by == "memory") {
-    return "; batch slots of more workers would take over a tenth of the free memory";
-  }
-  if (search.limited_by == "time") return "; no time was left to try more";
-  if (search.limited_by == "workers") return "; more are not tried";
-  return "; these short trials do not tell for sure which is best";
-}
-
-void warn_of_worker_search(std::vector<Warning>& out, const ChainDescription& chain) {
-  const auto& search = chain.worker_search;
-  if (!search || (search->certain && search->limited_by.empty())) return;
-  const std::string chosen = std::to_string(chain.workers);
-  out.push_back(
-      {"auto_workers",
-       "workers: auto chose " + chosen + " (" + trials_text(search->trials) + ")" + doubt(*search),
-       "--what-if workers=" + std::to_string(2 * chain.workers) +
-           " --verify compares them at length"});
-}
-
 void warn_of_chain(std::vector<Warning>& out, const ChainDescription& chain) {
   if (!chain.weights_restored) {
     out.push_back({"weights_not_restored",
@@ -284,7 +254,7 @@ std::vector<Warning> find_warnings(const Measurements& measured, const MachineRe
   std::vector<Warning> out = find_machine_warnings(machine, measured.chain.workers);
   warn_of_suspension(out, measured.blocks);
   warn_of_other_job(out, measured, waterfall.live);
-  warn_of_worker_search(out, measured.chain);
+  if (auto warning = worker_search_warning(measured.chain)) out.push_back(std::move(*warning));
   warn_of_chain(out, measured.chain);
   warn_of_cache(out, measured, waterfall);
   warn_of_reading(out, measured);

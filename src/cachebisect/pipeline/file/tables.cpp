@@ -95,7 +95,7 @@ std::vector<ParamSpec> model_params() {
       sync_every_param(),
       {.name = "threads",
        .type = ParamType::integer,
-       .doc = "threads of the step on the cpu; absent: usable cores - workers, at least 1",
+       .doc = "threads of the step on the cpu; absent: usable physical cores - workers, at least 1",
        .optional = true,
        .minimum = 1,
        .maximum = static_cast<double>(settings::kWorkers.max)},
