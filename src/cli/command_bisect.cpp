@@ -146,7 +146,7 @@ int run(const BisectArguments& arguments) {
   const double started = monotonic_seconds();
   const Registry registry = make_registry(arguments.pipeline.plugins);
   const Job job = open_job(load_spec(arguments.pipeline, registry), registry,
-                           {.io = io, .order_nonce = options.order_nonce});
+                           {.io = io, .order_nonce = options.order_nonce, .stop = signals.token()});
   log.info(opened_line(job, monotonic_seconds() - started));
   options.cache = cache_budget(arguments, *job.device);
   options.seed = job.pipeline.spec().seed;

@@ -1,8 +1,10 @@
 // Opens a training job from a pipeline: everything that is needed to replay it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/device/device.hpp"
@@ -22,6 +24,7 @@ struct JobOptions {
   /// earlier one has left in memory; 0: the beginning of the epoch. Empty: drawn anew, from 1 to
   /// 999,999.
   std::optional<std::uint64_t> order_nonce{};
+  std::stop_token stop{};  ///< ends the measuring of workers: Error(interrupted)
 };
 
 /// A pipeline with its device, its worker count, its training step and the order of its samples.
@@ -29,7 +32,8 @@ struct CACHEBISECT_API Job {
   Pipeline pipeline;
   std::shared_ptr<Device> device;
   std::shared_ptr<TrainStep> step;
-  int workers = 0;  ///< resolved
+  int workers = 0;                              ///< resolved
+  std::optional<WorkerSearch> worker_search{};  ///< how, if they were measured
   IoMode io = IoMode::as_is;
   const Registry* registry = nullptr;  ///< may be null
   std::shared_ptr<LiveOrder> order;
