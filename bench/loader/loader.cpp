@@ -143,7 +143,10 @@ class KernelLoop {
 class LoaderLoop {
  public:
   LoaderLoop(const Pipeline& pipeline, Device& device, int workers)
-      : executor_(pipeline, device, {.workers = workers, .prefetch = pipeline.spec().prefetch}) {
+      : executor_(pipeline, device,
+                  {.workers = workers,
+                   .prefetch = pipeline.spec().prefetch,
+                   .loader = pipeline.spec().loader}) {
     LoadRequest request;
     request.observe = false;
     executor_.start(request);

@@ -49,7 +49,8 @@ ProbeCost measure_direct(const Pipeline& pipeline, int workers, const Options& o
 }
 
 BlockFunction loading(const Pipeline& pipeline, Device& device, int workers, double budget_factor) {
-  ExecutorOptions options{.workers = workers, .prefetch = pipeline.spec().prefetch};
+  ExecutorOptions options{
+      .workers = workers, .prefetch = pipeline.spec().prefetch, .loader = pipeline.spec().loader};
   options.observation_budget *= budget_factor;
   return loader_blocks(std::make_shared<Executor>(pipeline, device, options));
 }

@@ -36,7 +36,7 @@ std::string percent(double share) {
   return text.data();
 }
 
-std::string mode_of(const RunSettings& settings) {
+std::string noise_of(const RunSettings& settings) {
   if (!settings.simulated) {
     if (settings.hogs == 0) return "real time";
     return "real time, " + std::to_string(settings.hogs) + " hog" + (settings.hogs > 1 ? "s" : "");
@@ -44,6 +44,12 @@ std::string mode_of(const RunSettings& settings) {
   const bool white = settings.noise != "none";
   return "simulated, " + settings.noise + " noise" +
          (white ? ", cv " + percent(settings.white_cv) : "");
+}
+
+std::string mode_of(const RunSettings& settings) {
+  const double share = settings.draw.batch_loader_share;
+  return noise_of(settings) +
+         (share > 0 ? ", a batch per worker in " + percent(share) + " of the pools" : "");
 }
 
 ScoreFile new_file(const RunSettings& settings) {

@@ -31,6 +31,7 @@ struct Arguments {
   std::string table;
   std::vector<std::string> tabulated;
   int max_stages = 30;
+  double batch_loader_share = 0;
   int threads = 0;
   bool only_bad = false;
   bool print_pipelines = false;
@@ -67,6 +68,7 @@ int run(const Arguments& arguments) {
                                        : std::max(1, static_cast<int>(probe_machine().usable_cpus));
   settings.draw = selftest::corpus(settings.simulated, cores);
   settings.draw.max_stages = arguments.max_stages;
+  settings.draw.batch_loader_share = arguments.batch_loader_share;
   if (arguments.print_pipelines) {
     for (int i = 0; i < arguments.chains; ++i) {
       std::cout << pipeline_json(
@@ -108,6 +110,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--seed", arguments.seed, "Of the first chain; the others follow");
   app.add_option("--most-stages", arguments.max_stages, "Largest n drawn (30)")
       ->check(CLI::Range(3, 64));
+  app.add_option("--batch-loader", arguments.batch_loader_share,
+                 "Share of the chains with several workers that load a batch per worker (0)")
+      ->check(CLI::Range(0.0, 1.0));
   app.add_option("--budget", settings.budget_seconds, "Seconds of measuring for each chain (60)")
       ->check(CLI::PositiveNumber);
   app.add_option("--method", arguments.method, "bisect, or a baseline: by-hand, averages, busiest");

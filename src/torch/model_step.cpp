@@ -6,7 +6,6 @@
 #include "autocast.hpp"
 #include "backend.hpp"
 #include "expectations.hpp"
-#include <ATen/Parallel.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/GradMode.h>
@@ -74,6 +73,7 @@ ModelStep::ModelStep(const ModelStepRequest& request)
     : spec_(checked(request).train),
       expects_(expected_fields(request, image_input(spec_.model))),
       mixed_(spec_.precision == "bf16-mixed"),
+      threads_(request.threads),
       device_(open_device(request)),
       stream_(as_torch_stream(device_, nullptr)),
       network_(spec_.model, spec_.classes, request.seed),
@@ -81,7 +81,6 @@ ModelStep::ModelStep(const ModelStepRequest& request)
         network_.to(device_);
         return Optimizer(spec_.optimizer, network_.parameters());
       }()) {
-  if (request.threads >= 1) at::set_num_threads(request.threads);
   // Our streams do not wait for the default stream, on which the weights were copied.
   stream_.synchronize();
 }
@@ -94,6 +93,7 @@ void ModelStep::step(const DeviceBatch& batch, const StepContext& context) {
   stream_ = as_torch_stream(device_, context.stream);
   const c10::StreamGuard guard(stream_);
   const FlushDenormals flush;
+  threads_.take();
   try {
     train_on(wrap(batch.tensor("image"), device_), wrap(batch.tensor("label"), device_));
   } catch (const Error&) {

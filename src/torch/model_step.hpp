@@ -7,6 +7,7 @@
 
 #include "network.hpp"
 #include "optimizer.hpp"
+#include "thread_count.hpp"
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 #include <c10/core/Stream.h>
@@ -16,8 +17,9 @@
 namespace cachebisect::torch_module {
 
 /// Reads the fields `image` [N, C, H, W] (float32; bfloat16 and float16 too with bf16-mixed) and
-/// `label` (int64 [N], or float32 one-hot [N, classes]) in place, without copying. Sets LibTorch's
-/// number of threads, which is process-wide, on construction. Not thread safe.
+/// `label` (int64 [N], or float32 one-hot [N, classes]) in place, without copying. LibTorch's
+/// number of threads, which is process-wide, is that of the request from the first step() to
+/// restore_process(). Not thread safe.
 class ModelStep final : public TrainStep {
  public:
   /// Throws Error(usage) for an unsupported model, loss, precision, optimizer or input, and
@@ -33,6 +35,7 @@ class ModelStep final : public TrainStep {
   std::optional<double> loss() override;
   bool snapshot() override;
   void restore() override;
+  void restore_process() noexcept override { threads_.give_back(); }
 
  private:
   void train_on(const at::Tensor& images, const at::Tensor& labels);
@@ -41,6 +44,7 @@ class ModelStep final : public TrainStep {
   TrainSpec spec_;
   std::vector<ExpectedField> expects_;
   bool mixed_;
+  ThreadCount threads_;
   c10::Device device_;
   c10::Stream stream_;  // of the latest step
   Network network_;

@@ -3,6 +3,7 @@
 
 #include "model_step.hpp"
 #include "network.hpp"
+#include <ATen/Parallel.h>
 
 #include "cachebisect/base/denormals.hpp"
 #include "cachebisect/base/error.hpp"
@@ -26,6 +27,8 @@ TrainStep* make_step(const ModelStepRequest& request) {
 
 void destroy_step(TrainStep* step) { delete step; }
 
+int thread_count() { return at::get_num_threads(); }
+
 std::int64_t count_parameters(const char* model, std::int64_t classes) {
   return parameter_count(Network(model, classes, /*seed=*/0));
 }
@@ -36,6 +39,6 @@ std::int64_t count_parameters(const char* model, std::int64_t classes) {
 extern "C" CACHEBISECT_INTERNAL_API const cachebisect::TorchModule* cachebisect_torch_module() {
   using namespace cachebisect::torch_module;
   static const cachebisect::TorchModule module{CACHEBISECT_PLUGIN_ABI, make_step, destroy_step,
-                                               count_parameters};
+                                               count_parameters, thread_count};
   return &module;
 }

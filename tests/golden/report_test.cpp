@@ -65,6 +65,30 @@ TEST_CASE("an empty report is valid, and its figures are null") {
   CHECK(report["next"].is_null());
 }
 
+TEST_CASE("the JSON report shows the loader, how workers were chosen, and the physical cores") {
+  Report report = sample_report();
+  CHECK(json::parse(json_text(report))["pipeline"]["worker_search"].is_null());
+  CHECK(json::parse(json_text(report))["pipeline"]["loader"] == "sample");
+  CHECK(json::parse(json_text(report))["machine"]["usable_cores"].is_null());
+  report.chain.loader = LoaderKind::batch;
+  report.chain.worker_search =
+      WorkerSearch{{{1, 500, {490, 505}}, {2, 510, {500, 512}}}, false, "memory"};
+  report.machine.usable_cores = 4;
+  report.machine.numa_nodes = 2;
+  const json document = json::parse(json_text(report));
+  CHECK(JsonSchema(report_schema()).refusal(document) == "");
+  CHECK(document["pipeline"]["loader"] == "batch");
+  const json& search = document["pipeline"]["worker_search"];
+  CHECK(search["trials"][1]["workers"] == 2);
+  CHECK(search["trials"][1]["samples_per_second"] == 510);
+  CHECK(search["trials"][0]["interval"] == json::array({490, 505}));
+  CHECK(search["certain"] == false);
+  CHECK(search["limited_by"] == "memory");
+  CHECK(document["machine"]["usable_cores"] == 4);
+  CHECK(document["machine"]["numa_nodes"] == 2);
+  CHECK(to_text(report).find("2 workers (auto), a batch each") != std::string::npos);
+}
+
 TEST_CASE("numbers that are not finite become null") {
   Report report = sample_report();
   report.ceiling.value = std::numeric_limits<double>::infinity();

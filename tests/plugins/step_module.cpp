@@ -30,10 +30,10 @@ void destroy_step(cachebisect::TrainStep* step) { delete step; }
 extern "C" CACHEBISECT_API const cachebisect::TorchModule* cachebisect_torch_module() {
 #ifdef OTHER_ABI
   static const cachebisect::TorchModule module{"cachebisect 0.0.0 of another compiler", make_step,
-                                               destroy_step, nullptr};
+                                               destroy_step, nullptr, nullptr};
 #else
   static const cachebisect::TorchModule module{cachebisect::plugin_abi(), make_step, destroy_step,
-                                               nullptr};
+                                               nullptr, nullptr};
 #endif
   return &module;
 }

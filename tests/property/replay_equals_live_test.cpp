@@ -87,24 +87,32 @@ void check_all_boundaries(const ChainOptions& options, std::vector<std::vector<S
 
 }  // namespace
 
-TEST_CASE("replay at every boundary equals live at any worker count and seed") {
+TEST_CASE("replay at every boundary equals live at any worker count and seed, with both loaders") {
   for (const std::uint64_t seed : {1ULL, 2ULL, 77ULL}) {
-    std::vector<std::vector<SeenBatch>> live;  // the same for all worker counts
-    for (const int workers : {0, 1, 2, 4}) {
-      CAPTURE(seed);
-      CAPTURE(workers);
-      check_all_boundaries({.samples = kSamples, .workers = workers, .seed = seed}, live);
+    std::vector<std::vector<SeenBatch>> live;  // the same for all worker counts and loaders
+    for (const LoaderKind loader : kLoaderKinds) {
+      for (const int workers : {0, 1, 2, 4}) {
+        CAPTURE(seed);
+        CAPTURE(to_string(loader));
+        CAPTURE(workers);
+        check_all_boundaries(
+            {.samples = kSamples, .workers = workers, .seed = seed, .loader = loader}, live);
+      }
     }
   }
 }
 
 TEST_CASE("replay equals live with batch stages, without device stages, and in batches of one") {
   std::vector<std::vector<SeenBatch>> batched;
-  check_all_boundaries({.samples = kSamples, .workers = 2, .batch_stage = true}, batched);
   std::vector<std::vector<SeenBatch>> plain;
-  check_all_boundaries({.samples = kSamples, .workers = 1, .device_stage = false}, plain);
   std::vector<std::vector<SeenBatch>> single;
-  check_all_boundaries({.samples = 20, .batch_size = 1, .workers = 2}, single);
+  for (const LoaderKind loader : kLoaderKinds) {
+    check_all_boundaries({.samples = kSamples, .workers = 2, .batch_stage = true, .loader = loader},
+                         batched);
+    check_all_boundaries(
+        {.samples = kSamples, .workers = 1, .device_stage = false, .loader = loader}, plain);
+    check_all_boundaries({.samples = 20, .batch_size = 1, .workers = 2, .loader = loader}, single);
+  }
 }
 
 TEST_CASE("different seeds give different draws") {
@@ -132,19 +140,23 @@ TEST_CASE("the step receives what the stages give when called one by one") {
 }
 
 TEST_CASE("the bypass of a stage gives the batches of the live pipeline") {
-  Job job(test::random_chain({.batch_stage = true}));
-  const auto live = job.run({ArmKind::live, 0, 0, {}});
-  for (int stage = 1; stage <= 9; ++stage) {
-    CAPTURE(stage);
-    CHECK(job.run({ArmKind::bypass, 0, stage, {}}) == live);
+  for (const LoaderKind loader : kLoaderKinds) {
+    Job job(test::random_chain({.batch_stage = true, .loader = loader}));
+    const auto live = job.run({ArmKind::live, 0, 0, {}});
+    for (int stage = 1; stage <= 9; ++stage) {
+      CAPTURE(stage);
+      CHECK(job.run({ArmKind::bypass, 0, stage, {}}) == live);
+    }
   }
 }
 
 TEST_CASE("a shadowed step trains on the batches of the live pipeline") {
-  for (const int workers : {1, 2, 4}) {
-    CAPTURE(workers);
-    Job job(test::random_chain({.workers = workers, .batch_stage = true}));
-    CHECK(job.run({ArmKind::shadow}) == job.run({ArmKind::live}));
+  for (const LoaderKind loader : kLoaderKinds) {
+    for (const int workers : {1, 2, 4}) {
+      CAPTURE(workers);
+      Job job(test::random_chain({.workers = workers, .batch_stage = true, .loader = loader}));
+      CHECK(job.run({ArmKind::shadow}) == job.run({ArmKind::live}));
+    }
   }
 }
 

@@ -101,6 +101,7 @@ struct ChainOptions {
   std::uint64_t seed = 1;
   bool device_stage = true;
   bool batch_stage = false;
+  LoaderKind loader = LoaderKind::sample;
 };
 
 inline void read_image(SampleIndex index, Sample& out) {
@@ -133,6 +134,7 @@ inline Pipeline random_chain(const ChainOptions& options) {
   }
   return builder.batch_size(options.batch_size)
       .workers(options.workers)
+      .loader(options.loader)
       .seed(options.seed)
       .device("cpu")
       .build();

@@ -12,6 +12,7 @@
 
 #include "cachebisect/base/cgroup.hpp"
 #include "cachebisect/base/proc_files.hpp"
+#include "cachebisect/base/topology.hpp"
 
 namespace cachebisect {
 namespace {
@@ -86,6 +87,17 @@ void add_times(const std::string& fields, CpuTimes& times) {
   }
 }
 
+void probe_cpus(const std::string& root, MachineInfo& info) {
+  const std::vector<int> allowed = allowed_cpus();
+  const double quota = quota_cpus(root);
+  const auto within_quota = [&](double cpus) { return std::max(kMinCpus, std::min(cpus, quota)); };
+  info.usable_cpus =
+      within_quota(allowed.empty() ? info.cores : static_cast<double>(allowed.size()));
+  const Topology topology = topology_of(allowed, root);
+  if (topology.cores) info.usable_cores = within_quota(*topology.cores);
+  info.numa_nodes = topology.numa_nodes;
+}
+
 }  // namespace
 
 std::vector<int> allowed_cpus() {
@@ -107,9 +119,7 @@ MachineInfo probe_machine(const std::string& root) {
   MachineInfo info;
   info.cpu = cpu_model(root);
   info.cores = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
-  const std::size_t allowed = allowed_cpus().size();
-  const double affinity = allowed > 0 ? static_cast<double>(allowed) : info.cores;
-  info.usable_cpus = std::max(kMinCpus, std::min(affinity, quota_cpus(root)));
+  probe_cpus(root, info);
   const CgroupMemory group = cgroup_memory(root);
   info.memory_bytes = std::min(kibibytes(root, "MemTotal").value_or(0), group.limit);
   info.memory_available_bytes =
@@ -118,6 +128,10 @@ MachineInfo probe_machine(const std::string& root) {
   info.os = operating_system(root);
   info.virtualized = hypervisor_flag(root);
   return info;
+}
+
+double physical_cores(const MachineInfo& machine) noexcept {
+  return machine.usable_cores.value_or(machine.usable_cpus);
 }
 
 std::optional<CpuTimes> read_cpu_times(const std::string& root, const std::vector<int>& cpus) {

@@ -12,10 +12,14 @@
 namespace cachebisect {
 
 struct MachineInfo {
-  std::string cpu;          ///< model name; "unknown" if the system does not report it
-  int cores = 1;            ///< online
-  double usable_cpus = 1;   ///< minimum of affinity and cgroup quotas (v1, v2); above 0
-  double memory_bytes = 0;  ///< physical, or the cgroup's limit if lower
+  std::string cpu;         ///< model name; "unknown" if the system does not report it
+  int cores = 1;           ///< online
+  double usable_cpus = 1;  ///< minimum of affinity and cgroup quotas (v1, v2); above 0
+  /// The same of physical cores: hyper-threads do not count. Empty if the system does not report
+  /// them.
+  std::optional<double> usable_cores;
+  std::optional<int> numa_nodes;  ///< memory nodes of the CPUs that this process may run on
+  double memory_bytes = 0;        ///< physical, or the cgroup's limit if lower
   /// To this process: the minimum of the system's and the cgroup's.
   double memory_available_bytes = 0;
   std::optional<double> llc_bytes;  ///< last-level cache of core 0
@@ -26,6 +30,9 @@ struct MachineInfo {
 /// Reads /proc, /sys and /etc below `root`, and the affinity from the kernel. What is missing keeps
 /// its default. Never throws for malformed contents.
 CACHEBISECT_INTERNAL_API MachineInfo probe_machine(const std::string& root = "");
+
+/// `usable_cores`, or `usable_cpus` if the system does not report the cores.
+CACHEBISECT_INTERNAL_API double physical_cores(const MachineInfo& machine) noexcept;
 
 /// Numbers of the CPUs that this process may run on (affinity and cpuset), in order; empty if the
 /// kernel does not report them.

@@ -28,11 +28,21 @@ std::string labelled(const std::string& label, const std::string& text) {
   return line;
 }
 
+/// "8 cores, 8 usable on 4 physical cores, 2 memory nodes"; "cores" are those that the system
+/// counts.
+std::string cpus_text(const MachineReport& m) {
+  std::string text =
+      std::to_string(m.cores) + " cores, " + format_number(m.usable_cpus) + " usable";
+  if (m.usable_cores && *m.usable_cores < m.usable_cpus) {
+    text += " on " + format_number(*m.usable_cores) + " physical cores";
+  }
+  if (m.numa_nodes.value_or(1) > 1) text += ", " + std::to_string(*m.numa_nodes) + " memory nodes";
+  return text;
+}
+
 std::string machine_lines(const Diagnosis& d) {
   const MachineReport& m = d.machine;
-  const std::string machine = m.cpu + ", " + std::to_string(m.cores) + " cores, " +
-                              format_number(m.usable_cpus) + " usable, " +
-                              format_bytes(m.memory_bytes);
+  const std::string machine = m.cpu + ", " + cpus_text(m) + ", " + format_bytes(m.memory_bytes);
   std::string system = m.os;
   if (m.virtualized) system += *m.virtualized ? ", virtual machine" : ", bare metal";
   std::string device = d.device.name;

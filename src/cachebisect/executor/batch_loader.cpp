@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/number_format.hpp"
@@ -9,9 +10,12 @@
 namespace cachebisect {
 namespace {
 
-std::int64_t default_grain(std::int64_t batch, int workers) {
+/// Samples per claim.
+std::int64_t grain_of(const ExecutorOptions& options, std::int64_t batch) {
   constexpr std::int64_t kLargest = 32;
-  const std::int64_t share = batch / 2 / std::max(workers, 1);
+  if (options.loader == LoaderKind::batch) return batch;
+  if (options.grain) return *options.grain;
+  const std::int64_t share = batch / 2 / std::max(options.workers, 1);
   return std::clamp<std::int64_t>(share, 1, kLargest);
 }
 
@@ -32,6 +36,9 @@ const ExecutorOptions& checked(const ExecutorOptions& options) {
                                       " workers and prefetch " + std::to_string(options.prefetch) +
                                       "; both must be 0 or more, and the grain 1 or more");
   }
+  if (options.grain && options.loader == LoaderKind::batch) {
+    throw Error(ErrorKind::usage, "an executor whose workers load whole batches has no grain");
+  }
   if (!(options.observation_budget > 0)) {
     throw Error(ErrorKind::usage, "an executor's observation budget of " +
                                       format_exact(options.observation_budget) +
@@ -45,8 +52,8 @@ const ExecutorOptions& checked(const ExecutorOptions& options) {
 BatchLoader::BatchLoader(const Pipeline& pipeline, Device& device, const ExecutorOptions& options)
     : pipeline_(pipeline),
       device_(device),
-      grain_(checked(options).grain ? *options.grain
-                                    : default_grain(pipeline.batch_size(), options.workers)),
+      kind_(checked(options).loader),
+      grain_(grain_of(options, pipeline.batch_size())),
       grains_((pipeline.batch_size() + grain_ - 1) / grain_),
       sampler_(pipeline.samples(), pipeline.spec().seed, pipeline.spec().shuffle),
       layouts_(row_layouts(pipeline)),
@@ -69,12 +76,18 @@ void BatchLoader::begin_run(const LoadRequest& request) {
   stopping_ = false;
 }
 
+std::uint64_t BatchLoader::claim(std::uint64_t& own) noexcept {
+  if (kind_ == LoaderKind::sample) return claim_.fetch_add(1, std::memory_order_relaxed);
+  return std::exchange(own, own + loaders_.size());
+}
+
 void BatchLoader::load_until_stopped(std::size_t number) {
   SampleLoader& loader = *loaders_[number];
   const bool whole = by_batch();
   const auto per_batch = static_cast<std::uint64_t>(whole ? 1 : grains_);
+  std::uint64_t own = number;
   while (!stopping_.load(std::memory_order_relaxed)) {
-    const std::uint64_t ticket = claim_.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t ticket = claim(own);
     const std::uint64_t batch = ticket / per_batch;
     if (batch >= program_.request().batches) return;
     double waited = 0;

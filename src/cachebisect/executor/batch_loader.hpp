@@ -14,7 +14,8 @@
 
 namespace cachebisect {
 
-/// Workers claim grains of samples; the one that completes a batch collates and publishes it.
+/// Workers claim grains of samples, or whole batches in turn (LoaderKind::batch); the one that
+/// completes a batch collates and publishes it.
 class BatchLoader {
  public:
   /// Keeps references to the pipeline and the device. Throws Error(usage) for options out of range.
@@ -42,11 +43,15 @@ class BatchLoader {
   [[nodiscard]] bool by_batch() const noexcept {
     return program_.origin() == LoadProgram::Origin::cached_batches;
   }
+  /// The next grain of a worker, counted over all batches. `own`: its next one if it loads whole
+  /// batches.
+  std::uint64_t claim(std::uint64_t& own) noexcept;
   void load_grain(SampleLoader& loader, BatchSlot& slot, std::uint64_t batch,
                   std::int64_t number) const;
 
   const Pipeline& pipeline_;
   Device& device_;
+  const LoaderKind kind_;
   const std::int64_t grain_;
   const std::int64_t grains_;  // per batch
   const Sampler sampler_;
@@ -56,7 +61,7 @@ class BatchLoader {
   std::vector<std::unique_ptr<SampleLoader>> loaders_;  // one per worker, at least one
   LoadProgram program_;
 
-  alignas(64) std::atomic<std::uint64_t> claim_{0};  // grains, in the order of batches
+  alignas(64) std::atomic<std::uint64_t> claim_{0};  // of LoaderKind::sample
   alignas(64) std::atomic<bool> stopping_{false};
 };
 

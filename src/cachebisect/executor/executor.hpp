@@ -38,7 +38,8 @@ struct ExecutorOptions {
   int prefetch = 2;
   bool pinned = false;
   std::optional<int> grain;  ///< samples per claim; empty: min(32, max(1, batch / (2 workers)))
-  double observation_budget = 0.002;  ///< share of the work that inline probes may cost
+  double observation_budget = 0.002;       ///< share of the work that inline probes may cost
+  LoaderKind loader = LoaderKind::sample;  ///< batch: a worker claims whole batches, and no grains
 };
 
 /// One training thread calls start/next/release/halt; workers are the executor's own threads, made

@@ -97,6 +97,7 @@ class CACHEBISECT_API PipelineBuilder {
   PipelineBuilder& prefetch(int batches);
   PipelineBuilder& shuffle(bool shuffle);
   PipelineBuilder& drop_last(bool drop_last);
+  PipelineBuilder& loader(LoaderKind kind);
   /// Samples that the stage added before this call rejects as damaged are replaced and counted.
   PipelineBuilder& skip_damaged();
   PipelineBuilder& seed(std::uint64_t seed);

@@ -87,6 +87,11 @@ PipelineBuilder& PipelineBuilder::drop_last(bool drop_last) {
   return *this;
 }
 
+PipelineBuilder& PipelineBuilder::loader(LoaderKind kind) {
+  pipeline_.spec_.loader = kind;
+  return *this;
+}
+
 PipelineBuilder& PipelineBuilder::skip_damaged() {
   if (pipeline_.stages_.empty()) {
     throw Error(ErrorKind::usage,

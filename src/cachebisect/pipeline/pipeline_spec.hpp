@@ -11,6 +11,7 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/pipeline/params.hpp"
 #include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/protocol/kinds.hpp"
 
 namespace cachebisect {
 
@@ -44,7 +45,7 @@ struct TrainSpec {
   OptimizerSpec optimizer;
   std::string precision = "fp32";  ///< fp32 | bf16-mixed
   int sync_every = 0;              ///< 0: never
-  std::optional<int> threads;      ///< empty: usable cores - workers, at least 1
+  std::optional<int> threads;      ///< empty: usable physical cores - workers, at least 1
   std::string use;                 ///< type of a plugin's step
   Params params;                   ///< of a plugin's step
 
@@ -71,6 +72,7 @@ struct PipelineSpec {
   int prefetch = 2;
   bool shuffle = true;
   bool drop_last = true;
+  LoaderKind loader = LoaderKind::sample;
   std::vector<StageSpec> stages;
   TrainSpec train;
   std::string device = "auto";

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cachebisect/base/statistics.hpp"
 #include "cachebisect/protocol/kinds.hpp"
 
 namespace cachebisect {
@@ -25,6 +26,21 @@ struct StageDescription {
   Held held = Held::host;              ///< where the output of this stage is cached
 };
 
+/// The whole loop with one count of workers.
+struct WorkerTrial {
+  int workers = 0;
+  double samples_per_second = 0;  ///< median of short blocks
+  Interval interval;              ///< of the median, at 95%; of all blocks if they are too few
+};
+
+/// How `workers: auto` was resolved.
+struct WorkerSearch {
+  std::vector<WorkerTrial> trials;  ///< by workers
+  bool certain = true;  ///< the blocks tell, at 95%, that each count tried is faster or not
+  /// What kept larger counts from being tried: "workers", "memory", "time"; empty: nothing.
+  std::string limited_by;
+};
+
 struct ChainDescription {
   std::string name;
   std::string file;
@@ -33,6 +49,8 @@ struct ChainDescription {
   std::vector<StageDescription> stages;
   std::int64_t batch_size = 1;
   int workers = 0;
+  std::optional<WorkerSearch> worker_search;  ///< empty if the count was given
+  LoaderKind loader = LoaderKind::sample;
   int ring_slots = 0;
   int train_threads = 1;
   std::uint64_t samples = 0;  ///< in the data set

@@ -58,6 +58,23 @@ std::string_view to_string(StageKind kind) noexcept {
   return "?";
 }
 
+std::string_view to_string(LoaderKind kind) noexcept {
+  switch (kind) {
+    case LoaderKind::sample:
+      return "sample";
+    case LoaderKind::batch:
+      return "batch";
+  }
+  return "?";
+}
+
+std::optional<LoaderKind> parse_loader_kind(std::string_view text) noexcept {
+  for (const LoaderKind kind : kLoaderKinds) {
+    if (text == to_string(kind)) return kind;
+  }
+  return std::nullopt;
+}
+
 std::string_view to_string(Held held) noexcept {
   switch (held) {
     case Held::none:

@@ -2,6 +2,8 @@
 // them.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string_view>
 
 #include "cachebisect/base/export.hpp"
@@ -29,6 +31,16 @@ CACHEBISECT_API std::string_view to_string(StageKind kind) noexcept;
 constexpr bool works_on_batches(StageKind kind) noexcept {
   return kind == StageKind::collate || kind == StageKind::batch;
 }
+
+/// How workers share the work. sample: the samples of a batch are shared by all workers. batch: a
+/// worker loads whole batches, worker w of W the batches w, w + W, w + 2W, ..., and they are
+/// delivered in order, as PyTorch's DataLoader does: a slow sample holds back every batch after its
+/// own.
+enum class LoaderKind { sample, batch };
+inline constexpr std::array kLoaderKinds{LoaderKind::sample, LoaderKind::batch};
+CACHEBISECT_API std::string_view to_string(LoaderKind kind) noexcept;
+/// Empty for any other text.
+CACHEBISECT_API std::optional<LoaderKind> parse_loader_kind(std::string_view text) noexcept;
 
 /// Where a boundary's output is held.
 enum class Held { none, host, device };

@@ -28,10 +28,13 @@ inline constexpr Count kWorkers{"workers", "loading threads; 0 loads inside the 
 inline constexpr Count kPrefetch{"prefetch", "batch slots beyond those being filled and used", 0,
                                  64};
 
+/// The key of LoaderKind (kinds.hpp).
+inline constexpr std::string_view kLoader = "loader";
+
 /// Every key at the top level of a pipeline file.
-inline constexpr std::array<std::string_view, 11> kKeys{
-    "name",      "seed",   "batch_size", "workers", "prefetch", "shuffle",
-    "drop_last", "stages", "train",      "device",  "emulate"};
+inline constexpr std::array<std::string_view, 12> kKeys{
+    "name",      "seed",  "batch_size", "workers", "prefetch", "shuffle",
+    "drop_last", kLoader, "stages",     "train",   "device",   "emulate"};
 
 /// `prefetch` of the copy stage.
 inline constexpr Count kCopyPrefetch{"prefetch",

@@ -72,6 +72,7 @@ ChainDescription describe_chain(const Trainer& trainer, std::span<const double> 
   d.stages = describe_stages(pipeline, item_bytes);
   d.batch_size = spec.batch_size;
   d.workers = trainer.loader.workers();
+  d.loader = spec.loader;
   d.ring_slots = trainer.loader.slots();
   d.train_threads = train_threads(spec.train, trainer.loader.workers());
   d.samples = pipeline.samples();

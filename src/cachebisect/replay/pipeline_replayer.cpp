@@ -8,10 +8,10 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/executor/live_order.hpp"
-#include "cachebisect/executor/resolve_workers.hpp"
 #include "cachebisect/replay/arm_runner.hpp"
 #include "cachebisect/replay/cache/boundary_cache.hpp"
 #include "cachebisect/replay/cache/input_guard.hpp"
+#include "cachebisect/replay/choose_workers.hpp"
 #include "cachebisect/replay/describe_chain.hpp"
 #include "cachebisect/replay/loop/suspension_watch.hpp"
 #include "cachebisect/replay/loop/tool_cost.hpp"
@@ -42,15 +42,16 @@ bool needs_cache(const Arm& arm, IoMode io) {
          arm.kind == ArmKind::shadow;
 }
 
-void restore_weights(const Trainer& trainer) {
-  if (!trainer.restores_weights) return;
-  in_train_step(*trainer.step, [&] { trainer.step->restore(); });
-}
-
-int worker_count(const ReplayOptions& options, const Pipeline& pipeline, Device& device,
-                 LiveOrder& order) {
-  const int workers = options.workers.value_or(pipeline.spec().workers);
-  return workers == kAutoWorkers ? resolve_workers(pipeline, device, order) : workers;
+/// The options with `workers` resolved; trials read the next samples of `order`.
+ReplayOptions resolved(ReplayOptions options, const Pipeline& pipeline,
+                       const std::shared_ptr<Device>& device,
+                       const std::shared_ptr<TrainStep>& step, const LiveOrder& order) {
+  options.workers = options.workers.value_or(pipeline.spec().workers);
+  if (*options.workers != kAutoWorkers) return options;
+  WorkerChoice choice = choose_workers(pipeline, device, [&](int) { return step; }, order, {});
+  options.workers = choice.workers;
+  options.worker_search = std::move(choice.search);
+  return options;
 }
 
 }  // namespace
@@ -58,10 +59,10 @@ int worker_count(const ReplayOptions& options, const Pipeline& pipeline, Device&
 struct PipelineReplayer::State {
   State(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<TrainStep> trained,
         const ReplayOptions& replay)
-      : options(replay),
-        order(replay.order ? *replay.order : LiveOrder(chain)),
-        workers(worker_count(replay, chain, *on, order)),
-        trainer(std::move(chain), std::move(on), std::move(trained), workers, order),
+      : order(replay.order ? *replay.order : LiveOrder(chain)),
+        options(resolved(replay, chain, on, trained, order)),
+        workers(*options.workers),
+        trainer(std::move(chain), std::move(on), std::move(trained), workers, order, steps),
         cache(trainer.pipeline, *trainer.device, trainer.pipeline.copy_options(), order),
         guard(trainer.pipeline, cache, trainer.step->name()),
         runner(trainer, cache, options.io) {}
@@ -69,9 +70,10 @@ struct PipelineReplayer::State {
   const CacheFacts& caches_filled(CacheFacts filled);
   Trainer& trainer_of(const Arm& arm);
 
-  ReplayOptions options;
   LiveOrder order;
+  ReplayOptions options;
   int workers;
+  TrainedSteps steps;
   Trainer trainer;
   std::map<Overrides, std::unique_ptr<Trainer>> variants;
   BoundaryCache cache;
@@ -104,10 +106,10 @@ Trainer& PipelineReplayer::State::trainer_of(const Arm& arm) {
     LiveOrder shared = order.shared_with(variant.pipeline);
     int count = workers;
     if (arm.overrides.contains("workers")) {
-      count = worker_count({}, variant.pipeline, *variant.device, shared);
+      count = *resolved({}, variant.pipeline, variant.device, variant.step, shared).workers;
     }
     place = std::make_unique<Trainer>(std::move(variant.pipeline), std::move(variant.device),
-                                      std::move(variant.step), count, std::move(shared));
+                                      std::move(variant.step), count, std::move(shared), steps);
   }
   return *place;
 }
@@ -120,7 +122,9 @@ PipelineReplayer::PipelineReplayer(Pipeline pipeline, std::shared_ptr<Device> de
 PipelineReplayer::~PipelineReplayer() = default;
 
 ChainDescription PipelineReplayer::describe() const {
-  return describe_chain(state_->trainer, state_->facts.item_bytes);
+  ChainDescription chain = describe_chain(state_->trainer, state_->facts.item_bytes);
+  chain.worker_search = state_->options.worker_search;
+  return chain;
 }
 
 bool PipelineReplayer::supports(const Arm& arm) const {
@@ -177,10 +181,7 @@ bool PipelineReplayer::freshen(std::uint64_t samples, const std::stop_token& sto
 
 void PipelineReplayer::begin_round() {
   State& s = *state_;
-  restore_weights(s.trainer);
-  for (const auto& [overrides, variant] : s.variants) {
-    if (variant->step != s.trainer.step) restore_weights(*variant);
-  }
+  s.steps.restore_weights();
   // If blocks are as long as a period of the caches or the data, every round would begin at the
   // same place without this.
   RandomStream random({.epoch = s.rounds, .stage = hash_name("first batch of a round")});
@@ -206,6 +207,7 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
       std::max(request.groups, 1),       request.max_seconds};
   s.longest_block =
       std::max(s.longest_block, static_cast<std::uint64_t>(steps.warmup + steps.timed));
+  s.steps.use(*trainer.step);
   if (replays(arm)) s.guard.before_replay(static_cast<std::size_t>(arm.boundary));
   BlockResult result;
   s.watch.arm();

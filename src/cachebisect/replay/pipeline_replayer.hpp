@@ -1,6 +1,7 @@
 // Replays a real pipeline: live, or from the cache of any boundary, with real training steps.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,6 +30,7 @@ using Overrides = std::map<std::string, std::string>;
 struct ReplayOptions {
   IoMode io = IoMode::as_is;
   std::optional<int> workers;  ///< resolved; empty: the pipeline's own, "auto" resolved here
+  std::optional<WorkerSearch> worker_search{};  ///< how `workers` was resolved, for describe()
   /// Makes the pipeline anew with these overrides, for live arms that have some. Throws
   /// Error(usage) naming the path that is wrong. Empty: such arms are not supported.
   std::function<PipelineVariant(const Overrides& overrides)> rebuild{};

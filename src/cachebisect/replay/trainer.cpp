@@ -15,15 +15,18 @@ TrainStep& checked(TrainStep& step, const Pipeline& pipeline) {
 }  // namespace
 
 Trainer::Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<TrainStep> trained,
-                 int workers, LiveOrder from)
+                 int workers, LiveOrder from, TrainedSteps& steps)
     : pipeline(std::move(chain)),
       device(std::move(on)),
       step(std::move(trained)),
       loop(pipeline, *device, checked(*step, pipeline), pipeline.copy_options(),
            pipeline.spec().train.sync_every),
       loader(pipeline, *device,
-             {workers, pipeline.spec().prefetch, pipeline.copy_options().pinned, {}}),
+             {.workers = workers,
+              .prefetch = pipeline.spec().prefetch,
+              .pinned = pipeline.copy_options().pinned,
+              .loader = pipeline.spec().loader}),
       order(std::move(from)),
-      restores_weights(in_train_step(*step, [&] { return step->snapshot(); })) {}
+      restores_weights(steps.keep(step)) {}
 
 }  // namespace cachebisect

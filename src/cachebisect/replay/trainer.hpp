@@ -7,15 +7,17 @@
 #include "cachebisect/executor/live_order.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/replay/loop/train_loop.hpp"
+#include "cachebisect/replay/trained_steps.hpp"
 #include "cachebisect/train/train_step.hpp"
 
 namespace cachebisect {
 
 /// Neither copied nor moved: its parts refer to one another. One thread at a time.
 struct Trainer {
-  /// `workers` is resolved; `from` is the order of `chain`. Throws as check_expectations() does.
+  /// `workers` is resolved; `from` is the order of `chain`; `steps` keeps the step's weights.
+  /// Throws as check_expectations() does.
   Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<TrainStep> trained,
-          int workers, LiveOrder from);
+          int workers, LiveOrder from, TrainedSteps& steps);
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
@@ -27,7 +29,7 @@ struct Trainer {
   TrainLoop loop;
   Executor loader;
   LiveOrder order;
-  bool restores_weights;     ///< the step took a snapshot
+  bool restores_weights;     ///< the step can
   bool needs_drain = false;  ///< a block ended in an error
 };
 

@@ -43,6 +43,8 @@ Json machine(const MachineReport& m) {
   return {{"cpu", m.cpu},
           {"cores", m.cores},
           {"usable_cpus", m.usable_cpus},
+          {"usable_cores", number(m.usable_cores)},
+          {"numa_nodes", m.numa_nodes ? Json(*m.numa_nodes) : Json(nullptr)},
           {"memory_bytes", number(m.memory_bytes)},
           {"os", m.os},
           {"virtualized", m.virtualized ? Json(*m.virtualized) : Json(nullptr)},
@@ -71,6 +73,19 @@ Json device(const ChainDescription& chain) {
           {"copy_gb_per_s", number(chain.copy_gb_per_s)}};
 }
 
+Json worker_search(const std::optional<WorkerSearch>& search) {
+  if (!search) return nullptr;
+  Json trials = Json::array();
+  for (const WorkerTrial& trial : search->trials) {
+    trials.push_back({{"workers", trial.workers},
+                      {"samples_per_second", number(trial.samples_per_second)},
+                      {"interval", interval(trial.interval)}});
+  }
+  return {{"trials", std::move(trials)},
+          {"certain", search->certain},
+          {"limited_by", text(search->limited_by)}};
+}
+
 Json pipeline(const Report& report) {
   const ChainDescription& chain = report.chain;
   return {{"name", chain.name},
@@ -78,6 +93,8 @@ Json pipeline(const Report& report) {
           {"sha256", text(chain.sha256)},
           {"batch_size", chain.batch_size},
           {"workers", chain.workers},
+          {"worker_search", worker_search(chain.worker_search)},
+          {"loader", to_string(chain.loader)},
           {"ring_slots", chain.ring_slots},
           {"train_threads", chain.train_threads},
           {"effective",

@@ -29,19 +29,23 @@ std::string rounds_line(const Report& report, const TextPaint& paint, int column
   return wrap(line, columns, 2);
 }
 
+std::string workers_text(const ChainDescription& chain) {
+  if (chain.workers == 0) return "loading inside the training thread";
+  std::string text = std::to_string(chain.workers) + (chain.workers == 1 ? " worker" : " workers");
+  if (chain.worker_search) text += " (auto)";
+  if (chain.workers > 1 && chain.loader == LoaderKind::batch) text += ", a batch each";
+  return text;
+}
+
 std::string heading(const Report& report, const TextPaint& paint, int columns) {
   const ChainDescription& chain = report.chain;
   std::string line = paint.bold(chain.name);
   if (!chain.file.empty() && chain.file != chain.name) line += "  " + chain.file;
   if (chain.generated_data) line += "  (generated data)";
-  line += '\n';
-  line += "device " + chain.device_name;
-  line += ", batch " + std::to_string(chain.batch_size) + ", ";
-  line += chain.workers == 0
-              ? "loading inside the training thread"
-              : std::to_string(chain.workers) + (chain.workers == 1 ? " worker" : " workers");
-  if (!chain.train.empty()) line += ", step: " + chain.train;
-  line += '\n';
+  std::string job = "device " + chain.device_name;
+  job += ", batch " + std::to_string(chain.batch_size) + ", " + workers_text(chain);
+  if (!chain.train.empty()) job += ", step: " + chain.train;
+  line += '\n' + wrap(job, columns, 2);
   line += rounds_line(report, paint, columns);
   if (report.settings.order_nonce) {
     line += "reading began at --nonce " + std::to_string(*report.settings.order_nonce) + '\n';

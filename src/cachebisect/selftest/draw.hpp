@@ -24,8 +24,9 @@ struct DrawOptions {
   double flat_share = 0.2;
   double two_drops_share = 0;
   double ramp_share = 0;
-  double contention_share = 0;  ///< simulation only
-  bool jitter = false;          ///< half of the chains get lognormal or heavy-tailed costs
+  double contention_share = 0;    ///< simulation only
+  bool jitter = false;            ///< half of the chains get lognormal or heavy-tailed costs
+  double batch_loader_share = 0;  ///< of the chains with two workers or more: a batch per worker
   /// Also costs that only a simulation meets exactly: memory bandwidth, collate, a busy trainer.
   bool simulated = false;
 };

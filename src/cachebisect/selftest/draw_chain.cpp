@@ -79,6 +79,10 @@ class ChainDraw {
       make_step_compute(chain, random_.uniform(0.3, 1));
       chain.cores = chain.workers + 1;
     }
+    if (options_.batch_loader_share > 0 && chain.workers > 1 &&
+        chance(options_.batch_loader_share)) {
+      chain.loader = LoaderKind::batch;
+    }
     chain.copy_bytes_per_second = kCopyBandwidth;
     chain.source_bytes = kSourceBytes;
     add_stages(chain, n - 3);

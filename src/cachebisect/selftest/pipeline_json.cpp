@@ -44,7 +44,8 @@ std::string pipeline_json(const PlantedChain& planted) {
   out << std::setprecision(12);
   out << R"({"name": "planted-)" << planted.seed << R"(", "seed": )" << planted.seed
       << R"(, "batch_size": )" << chain.batch_size << R"(, "workers": )" << chain.workers
-      << R"(, "prefetch": )" << chain.ring_prefetch << ", \"shuffle\": false,\n  \"stages\": [\n"
+      << R"(, "prefetch": )" << chain.ring_prefetch << R"(, "loader": ")"
+      << cachebisect::to_string(chain.loader) << "\", \"shuffle\": false,\n  \"stages\": [\n"
       << R"(    {"use": "synthetic.read", "name": "read", "bytes": )"
       << static_cast<std::int64_t>(chain.source_bytes - kLabelBytes) << R"(, "samples": )"
       << chain.samples << "},\n";

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "cachebisect/simulate/ring_state.hpp"
@@ -29,6 +32,10 @@ class RingSlots {
         slots_(static_cast<std::size_t>(chain.workers + chain.ring_prefetch + 1)),
         grain_(std::clamp<std::int64_t>(batch_size_ / (2 * chain.workers), 1, 32)) {
     const auto workers = static_cast<std::size_t>(chain.workers);
+    if (chain.loader == LoaderKind::batch) {
+      own_next_.resize(workers);
+      std::iota(own_next_.begin(), own_next_.end(), 0);
+    }
     batches_.assign(static_cast<std::size_t>(steps) + slots_ + 2 * workers + 2,
                     {.remaining = batch_size_});
   }
@@ -37,8 +44,9 @@ class RingSlots {
     return static_cast<std::size_t>(sample / batch_size_);
   }
 
-  /// The next samples to load; their slot may not be free yet.
-  Claim claim() {
+  /// The next samples that a worker loads; their slot may not be free yet.
+  Claim claim(std::size_t worker) {
+    if (!own_next_.empty()) return claim_batch(own_next_[worker]);
     const auto end_of_batch = static_cast<std::int64_t>(batch_of(next_) + 1) * batch_size_;
     const Claim claim{next_, std::min(next_ + grain_, end_of_batch)};
     next_ = claim.end;
@@ -71,7 +79,10 @@ class RingSlots {
   }
   /// Everything that decides what happens next, with times from `now`.
   void append_state(double now, RingState& state) const {
-    state.add_count(next_ - first_sample());
+    if (own_next_.empty()) state.add_count(next_ - first_sample());
+    for (const std::int64_t batch : own_next_) {
+      state.add_count(batch - static_cast<std::int64_t>(taken_));
+    }
     for (std::size_t batch = taken_; batch < taken_ + slots_; ++batch) {
       state.add_count(batches_[batch].remaining);
       state.add_count(batches_[batch].complete ? 1 : 0);
@@ -80,6 +91,11 @@ class RingSlots {
   }
 
  private:
+  Claim claim_batch(std::int64_t& next) const {
+    const std::int64_t batch = std::exchange(next, next + std::ssize(own_next_));
+    return {batch * batch_size_, (batch + 1) * batch_size_};
+  }
+
   struct Batch {
     std::int64_t remaining = 0;  ///< samples to finish
     double slot_free = std::numeric_limits<double>::infinity();
@@ -90,7 +106,9 @@ class RingSlots {
   std::size_t slots_;
   std::int64_t grain_;  ///< most samples of a claim
   std::vector<Batch> batches_;
-  std::int64_t next_ = 0;      ///< first sample that is not claimed
+  std::int64_t next_ = 0;  ///< first sample that is not claimed
+  /// LoaderKind::batch: the next batch of each worker; otherwise empty.
+  std::vector<std::int64_t> own_next_;
   std::size_t completed_ = 0;  ///< batches
   std::size_t taken_ = 0;      ///< batches
 };

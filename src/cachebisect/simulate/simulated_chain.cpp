@@ -79,6 +79,7 @@ ChainDescription describe(const SimulatedChain& chain) {
                            .held = Held::device});
   result.batch_size = chain.batch_size;
   result.workers = chain.workers;
+  result.loader = chain.loader;
   result.ring_prefetch = chain.ring_prefetch;
   result.ring_slots = chain.workers + chain.ring_prefetch + 1;
   result.samples = chain.samples;

@@ -38,6 +38,7 @@ struct CACHEBISECT_INTERNAL_API SimulatedChain {
   std::vector<SimulatedStage> stages;
   std::int64_t batch_size = 8;
   int workers = 2;  ///< 0: the training thread loads
+  LoaderKind loader = LoaderKind::sample;
   int ring_prefetch = 2;
   int cores = 2;
   double step_seconds = 1e-3;  ///< of the device, per step

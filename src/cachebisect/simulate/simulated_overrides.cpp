@@ -31,6 +31,13 @@ bool set_scaled(double& target, std::string_view value, double unit) {
   return true;
 }
 
+bool set_loader(LoaderKind& target, std::string_view value) {
+  const bool quoted = value.size() > 2 && value.front() == '"' && value.back() == '"';
+  const auto kind = parse_loader_kind(quoted ? value.substr(1, value.size() - 2) : value);
+  target = kind.value_or(target);
+  return kind.has_value();
+}
+
 bool set_copy(SimulatedChain& chain, std::string_view parameter, const std::string& value) {
   if (parameter == "prefetch") {
     return set_count(chain.copy_prefetch, value, settings::kCopyPrefetch);
@@ -71,6 +78,7 @@ bool set(SimulatedChain& chain, const std::string& text, const std::string& valu
   const std::vector<std::string>& parts = path->parts();
   if (parts.size() == 1) {
     if (text == settings::kWorkers.key) return set_count(chain.workers, value, settings::kWorkers);
+    if (text == settings::kLoader) return set_loader(chain.loader, value);
     if (text == settings::kPrefetch.key) {
       return set_count(chain.ring_prefetch, value, settings::kPrefetch);
     }

@@ -1,5 +1,5 @@
-// The executor's ring in virtual time: fused workers, claims with a grain, back-pressure, device
-// buffers, copy and step timelines.
+// The executor's ring in virtual time: fused workers, claims of grains or whole batches,
+// back-pressure, device buffers, copy and step timelines.
 #pragma once
 
 #include "cachebisect/base/export.hpp"

@@ -13,7 +13,7 @@
 namespace cachebisect {
 
 /// Immutable, so thread safe.
-class StageCosts {
+class CACHEBISECT_INTERNAL_API StageCosts {
  public:
   /// Throws Error(usage) for a chain that cannot run.
   explicit StageCosts(SimulatedChain chain);

@@ -136,7 +136,7 @@ class WorkerRing {
   /// Claims the next samples. False while the slot that they go to is not free.
   bool claim(Worker& worker) {
     if (worker.position == worker.end) {
-      const RingSlots::Claim claimed = slots_.claim();
+      const RingSlots::Claim claimed = slots_.claim(worker.thread);
       worker.position = claimed.begin;
       worker.end = claimed.end;
     }

@@ -47,6 +47,9 @@ class CACHEBISECT_API TrainStep {
   /// Keeps the weights for restore(); false if the step cannot (the report says so).
   virtual bool snapshot() { return false; }
   virtual void restore() {}
+  /// Undoes what step() changed in settings of the process, such as the number of threads of
+  /// LibTorch; the next step() changes them again. Called before another step runs, and at the end.
+  virtual void restore_process() noexcept {}
 };
 
 /// A step from a callable on a device batch.
@@ -79,6 +82,8 @@ struct TorchModule {
   void (*destroy_step)(TrainStep* step);
   /// Parameters of a model, for tests and docs. Throws Error(usage) for an unknown model.
   std::int64_t (*parameter_count)(const char* model, std::int64_t classes);
+  /// LibTorch's number of threads in the calling thread, for tests.
+  int (*thread_count)();
 };
 
 /// Opens the LibTorch module (CACHEBISECT_MODULE_PATH, next to the executable, ../lib/cachebisect)

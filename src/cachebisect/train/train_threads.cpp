@@ -9,7 +9,7 @@ namespace cachebisect {
 
 int train_threads(const TrainSpec& train, int workers) {
   if (train.threads) return *train.threads;
-  const int usable = static_cast<int>(std::floor(probe_machine().usable_cpus));
+  const int usable = static_cast<int>(std::floor(physical_cores(probe_machine())));
   return std::max(1, usable - workers);
 }
 

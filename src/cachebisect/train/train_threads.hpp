@@ -5,7 +5,7 @@
 
 namespace cachebisect {
 
-/// train.threads, else the usable cores minus the workers, at least 1.
+/// train.threads, else the usable physical cores minus the workers, at least 1.
 int train_threads(const TrainSpec& train, int workers);
 
 }  // namespace cachebisect

@@ -39,7 +39,7 @@ std::optional<CostModel> fit(const Measurements& measured) {
 }
 
 /// Every boundary with one clear limit must be predicted to 1%.
-void check_boundaries(const SimulatedChain& chain) {
+void check_boundaries_of(const SimulatedChain& chain) {
   const Measurements measured = measure_all(chain);
   const Report report = test::report_of(measured);
   const auto costs = fit(measured);
@@ -56,6 +56,22 @@ void check_boundaries(const SimulatedChain& chain) {
   }
   CHECK(checked >= 2);
   CHECK(misfit_of(*costs, RoundRatios(measured).at_mean_pace()).ceiling < 0.01);
+}
+
+void check_boundaries(SimulatedChain chain) {
+  for (const LoaderKind loader : kLoaderKinds) {
+    CAPTURE(to_string(loader));
+    chain.loader = loader;
+    check_boundaries_of(chain);
+  }
+}
+
+/// As if the chain had run on a machine with these CPUs, by affinity and quota.
+Measurements on_machine(Measurements measured, double cpus, double cores) {
+  measured.chain.usable_cpus.reset();
+  measured.machine.usable_cpus = cpus;
+  measured.machine.usable_cores = cores;
+  return measured;
 }
 
 }  // namespace
@@ -127,6 +143,19 @@ TEST_CASE("a step on the host occupies the training thread") {
   REQUIRE(costs.has_value());
   CHECK(limit_of(*costs).server == Server::training_thread);
   CHECK(limit_of(*costs, {.step_factor = 0.01}).server == Server::workers);
+}
+
+TEST_CASE("hyper-threads are no cores in the law, unless a replay kept them busy") {
+  SimulatedChain chain = base_chain(4);
+  chain.cores = 8;
+  const Measurements idle = measure_all(chain);
+  CHECK(fit(on_machine(idle, 8, 4))->cores == 4);
+  CHECK(fit(on_machine(idle, 8, 8))->cores == 8);
+  chain.workers = 8;
+  chain.stages[2].seconds = 2400e-6;
+  const auto busy = fit(on_machine(measure_all(chain), 8, 4));
+  CHECK(busy->cores == doctest::Approx(8).epsilon(0.05));
+  CHECK(busy->cores <= 8);
 }
 
 TEST_CASE("without inline counters there is no cost model") {

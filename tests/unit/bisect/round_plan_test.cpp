@@ -28,6 +28,12 @@ std::map<int, int> draws(const RoundPlan& plan, int boundary) {
   return counts;
 }
 
+RoundPlan batch_plan(int workers, int warmup) {
+  RoundPlan plan({.stages = 5, .workers = workers, .loader = LoaderKind::batch, .ready_from = 4});
+  plan.set_warmup(warmup);
+  return plan;
+}
+
 SimulatedChain chain(int workers) {
   SimulatedChain chain;
   chain.stages = {
@@ -119,4 +125,56 @@ TEST_CASE("blocks that begin anywhere in a group measure the long-run rate") {
   for (int i = 0; i < kBlocks; ++i) drawn += block(four.block(0).warmup.draw(random)) / kBlocks;
   CHECK(drawn == doctest::Approx(truth).epsilon(0.01));
   CHECK(std::abs(block(21) / truth - 1) > 0.015);  // always the same place in the group
+}
+
+TEST_CASE("with a batch per worker blocks and untimed steps are whole groups, however slow") {
+  for (const int workers : {2, 3, 8, 64}) {
+    CAPTURE(workers);
+    RoundPlan plan = batch_plan(workers, 2 * workers + 1);
+    for (const double step_seconds : {1e-4, 1e-2, 0.5}) {
+      plan.set_pilot(0, step_seconds);
+      CHECK(plan.steps(0) % workers == 0);
+      CHECK(plan.steps_for(step_seconds) == plan.steps(0));
+    }
+    CHECK(plan.steps(0) == (workers == 2 ? 4 : workers));
+    CHECK(plan.warmup(0) == 3 * workers);
+    const std::map<int, int> drawn = draws(plan, 0);
+    CHECK(drawn.begin()->first == 3 * workers);
+    CHECK(drawn.rbegin()->first == 4 * workers - 1);
+    // No worker runs where whole batches are cached.
+    plan.set_pilot(5, 0.5);
+    CHECK(plan.steps(5) == 3);
+    CHECK(draws(plan, 5).size() == 1);
+  }
+}
+
+TEST_CASE("one worker has no groups") {
+  RoundPlan plan = batch_plan(1, 2);
+  plan.set_pilot(0, 0.5);
+  CHECK(plan.steps(0) == 3);
+  CHECK(plan.warmup(0) == 2);
+}
+
+TEST_CASE("blocks of whole groups measure the long-run rate of batches that come in bursts") {
+  for (const int workers : {2, 4, 8}) {
+    CAPTURE(workers);
+    SimulatedChain bursts = chain(workers);
+    bursts.cores = workers;
+    bursts.loader = LoaderKind::batch;
+    bursts.step_seconds = 1e-5;
+    const double truth = SimulatedRing(bursts).seconds_per_sample(0);
+    SimulatedReplayer replayer(bursts);
+    static_cast<void>(replayer.prepare({}, {}));
+    const auto tau = [&](int warmup, int steps) {
+      const BlockResult block = replayer.run({.steps = steps, .warmup_steps = warmup}, {});
+      return block.seconds / static_cast<double>(block.samples);
+    };
+    RoundPlan plan = batch_plan(workers, workers);
+    plan.set_pilot(0, 0.5);
+    RandomStream random({.seed = 5});
+    for (int i = 0; i < 20; ++i) {
+      CHECK(tau(plan.block(0).warmup.draw(random), plan.steps(0)) == doctest::Approx(truth));
+    }
+    CHECK(tau(workers, workers - 1) > 1.1 * truth);  // a part of a group
+  }
 }

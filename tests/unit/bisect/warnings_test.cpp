@@ -27,6 +27,7 @@ namespace {
 /// What a test plants in addition to the chain.
 struct Planted {
   std::optional<double> usable_cpus;
+  std::optional<WorkerSearch> worker_search;
   std::optional<double> floor_per_sample;
   std::optional<double> floor_per_batch;
   std::optional<double> resident_share;  ///< of what each block reads
@@ -43,6 +44,7 @@ class PlantedMachine final : public Replayer {
   [[nodiscard]] ChainDescription describe() const override {
     ChainDescription chain = inner_.describe();
     if (planted_.usable_cpus) chain.usable_cpus = planted_.usable_cpus;
+    chain.worker_search = planted_.worker_search;
     return chain;
   }
   [[nodiscard]] bool supports(const Arm& arm) const override { return inner_.supports(arm); }
@@ -118,6 +120,23 @@ struct Costs {
 };
 
 }  // namespace
+
+TEST_CASE("a count of workers that short trials leave open is a warning with the trials") {
+  const WorkerSearch sure{{{1, 500, {490, 510}}, {2, 505, {495, 520}}}, true, ""};
+  CHECK(find(run({.worker_search = sure}), "auto_workers") == nullptr);
+  WorkerSearch open = sure;
+  open.certain = false;
+  const Report report = run({.worker_search = open});
+  const Warning* warning = find(report, "auto_workers");
+  REQUIRE(warning != nullptr);
+  CHECK(has(warning->text, "1 worker: 500 samples/s, 2 workers: 505 samples/s"));
+  CHECK(has(warning->remedy, "--what-if workers="));
+  WorkerSearch limited = sure;
+  limited.limited_by = "memory";
+  const Report small = run({.worker_search = limited});
+  REQUIRE(find(small, "auto_workers") != nullptr);
+  CHECK(has(find(small, "auto_workers")->text, "memory"));
+}
 
 TEST_CASE("a quiet machine with whole CPUs causes no warning") {
   const Report report = run({.usable_cpus = 4});

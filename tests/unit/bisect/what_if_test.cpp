@@ -50,6 +50,34 @@ void check_holds(const WhatIfResult& what_if, double truth) {
 
 }  // namespace
 
+TEST_CASE("another loader is run as an override, and not predicted") {
+  const WhatIf what_if = parsed("loader=batch");
+  CHECK(what_if.kind == WhatIf::Kind::setting);
+  const Measurements run = measured(starved_chain());
+  const auto arm = arm_of(what_if, run.chain).arm;
+  REQUIRE(arm.has_value());
+  CHECK(arm->overrides.at("loader") == "\"batch\"");
+  CHECK(SimulatedReplayer(starved_chain()).supports(*arm));
+  const WhatIfResult result = predicted(run, "loader=batch");
+  CHECK_FALSE(result.predicted.value.has_value());
+  CHECK(has(result.note, "--verify"));
+}
+
+TEST_CASE("the prediction allows for hyper-threads that are as good as cores") {
+  SimulatedChain chain = starved_chain();
+  chain.workers = 2;
+  chain.cores = 8;
+  for (auto& stage : chain.stages) stage.kind = CostKind::cpu;
+  chain.step_seconds = 1e-6;
+  Measurements run = measured(chain);
+  run.chain.usable_cpus.reset();
+  run.machine.usable_cpus = 8;
+  run.machine.usable_cores = 4;
+  const WhatIfResult eight = predicted(run, "workers=8");
+  CHECK(*eight.predicted.value == doctest::Approx(2 * live_rate(run)).epsilon(0.05));
+  CHECK(eight.predicted.interval->high >= 3.9 * live_rate(run));
+}
+
 TEST_CASE("each form of a what-if is parsed") {
   CHECK(parsed("workers=4").kind == WhatIf::Kind::workers);
   CHECK(parsed("workers=4").count == 4);

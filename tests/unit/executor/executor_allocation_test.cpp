@@ -1,6 +1,7 @@
 // Counts every allocation of the process while samples are loaded, and the executor's memory.
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "support/allocation_counter.hpp"
 #include "support/toy_stages.hpp"
@@ -42,11 +43,15 @@ TEST_CASE("loading allocates nothing in the steady state and holds constant memo
   for (const bool strided : {false, true}) {
     for (const bool vary : {false, true}) {
       const Pipeline pipeline = chain(strided, vary);
-      for (const int workers : {0, 1, 2, 4}) {
+      for (const auto& [workers, kind] :
+           {std::pair{0, LoaderKind::sample}, std::pair{1, LoaderKind::sample},
+            std::pair{2, LoaderKind::sample}, std::pair{4, LoaderKind::sample},
+            std::pair{1, LoaderKind::batch}, std::pair{4, LoaderKind::batch}}) {
         CAPTURE(strided);
         CAPTURE(vary);
         CAPTURE(workers);
-        Executor executor(pipeline, *device, {.workers = workers});
+        CAPTURE(to_string(kind));
+        Executor executor(pipeline, *device, {.workers = workers, .loader = kind});
         executor.start({});
         const int rounds = vary ? 3000 : 200;
         drain(executor, rounds);

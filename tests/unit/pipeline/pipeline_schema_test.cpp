@@ -38,7 +38,7 @@ TEST_CASE("valid files are accepted, and so is their effective form") {
         R"("train": {"use": "my.step", "rate": 0.2, "sync_every": 1})",
         R"("train": {"model": "mlp", "optimizer": {"kind": "adamw", "lr": 0.1}})",
         R"("train": {"model": "mlp", "optimizer": {"lr": 0.1, "momentum": 0.5}})",
-        R"("device": "cuda:1")", R"("emulate": {})",
+        R"("device": "cuda:1")", R"("loader": "batch")", R"("emulate": {})",
         R"("emulate": {"jitter": {"kind": "none"}})"}) {
     CAPTURE(extra);
     const std::string text =
@@ -59,6 +59,7 @@ TEST_CASE("the schema refuses what the parser refuses") {
         R"("workers": -1)",
         R"("workers": "many")",
         R"("prefetch": 65)",
+        R"("loader": "worker")",
         R"("shuffle": 1)",
         R"("name": "")",
         R"("device": "cudaa")",

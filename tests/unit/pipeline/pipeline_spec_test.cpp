@@ -19,6 +19,14 @@ std::string with_stage(const std::string& stage) { return R"({"stages": [)" + st
 
 }  // namespace
 
+TEST_CASE("the loader is read and written") {
+  CHECK(parse(with(R"("seed": 1)")).loader == LoaderKind::sample);
+  const PipelineSpec spec = parse(with(R"("loader": "batch")"));
+  CHECK(spec.loader == LoaderKind::batch);
+  CHECK(parse(to_json(spec)) == spec);
+  CHECK(parse(with(R"("loader": "sample")")).loader == LoaderKind::sample);
+}
+
 TEST_CASE("a file is read with its defaults") {
   const PipelineSpec spec = parse(kFakePipeline);
   CHECK(spec.name == "fake");
@@ -140,6 +148,8 @@ TEST_CASE("a wrong type or range names the pointer and what is allowed") {
   CHECK(parse(with(R"("workers": "auto")")).workers == kAutoWorkers);
   CHECK(parse(with(R"("workers": 0)")).workers == 0);
   CHECK(has(refusal(with(R"("prefetch": 65)")), "/prefetch must be an integer from 0 to 64"));
+  CHECK(has(refusal(with(R"("loader": "row")")),
+            R"(/loader must be one of "sample", "batch", not "row")"));
   CHECK(has(refusal(with(R"("shuffle": 1)")), "/shuffle must be true or false, not 1"));
   CHECK(has(refusal(with(R"("seed": -1)")), "/seed"));
   CHECK(has(refusal(with(R"("name": "")")), "/name must be 1 to 100"));

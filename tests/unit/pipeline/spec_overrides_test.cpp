@@ -25,6 +25,7 @@ TEST_CASE("values set by name or number override the file") {
   CHECK(set("workers", "\"auto\"").workers == kAutoWorkers);
   CHECK(set("name", "two words").name == "two words");
   CHECK(set("shuffle", "true").shuffle);
+  CHECK(set("loader", "batch").loader == LoaderKind::batch);
   CHECK(set("stages.crop.size", "28").stages[2].params.integer("size") == 28);
   CHECK(set("stages.2.size", "28").stages[2].params.integer("size") == 28);
   CHECK(set("stages.random_crop.size", "5").stages[3].params.integer("size") == 5);

@@ -182,6 +182,44 @@ TEST_CASE("restore() restores weights and optimizer bit for bit") {
   }
 }
 
+TEST_CASE("each step runs with its own number of threads and restores that of the process") {
+  REQUIRE_MODULE(module);
+  const ToyBatch toy({8, 1, 28, 28}, 10, 11);
+  const int before = module->thread_count();
+  auto request = request_for(toy, "mlp", {});
+  request.threads = before + 1;
+  const auto one = make_step(module, request);
+  request.threads = before + 2;
+  const auto two = make_step(module, request);
+  CHECK(module->thread_count() == before);
+  for (int round = 0; round < 2; ++round) {
+    losses(*one, toy, 2);
+    CHECK(module->thread_count() == before + 1);
+    one->restore_process();
+    CHECK(module->thread_count() == before);
+    losses(*two, toy, 2);
+    CHECK(module->thread_count() == before + 2);
+    two->restore_process();
+    two->restore_process();
+    CHECK(module->thread_count() == before);
+  }
+  losses(*make_step(module, request), toy, 1);
+  CHECK(module->thread_count() == before);
+}
+
+TEST_CASE("steps keep their weights apart") {
+  REQUIRE_MODULE(module);
+  const ToyBatch toy({8, 1, 28, 28}, 10, 12);
+  const auto one = make_step(module, request_for(toy, "mlp", {}));
+  const auto two = make_step(module, request_for(toy, "mlp", {}));
+  one->snapshot();
+  const auto expected = losses(*one, toy, 3);
+  losses(*two, toy, 3);
+  two->snapshot();
+  one->restore();
+  CHECK(losses(*one, toy, 3) == expected);
+}
+
 TEST_CASE("running means are restored with the weights") {
   REQUIRE_MODULE(module);
   const ToyBatch toy({8, 3, 32, 32}, 10, 5);

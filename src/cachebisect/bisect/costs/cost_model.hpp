@@ -29,7 +29,7 @@ struct StageCost {
 /// Seconds are per sample.
 struct CostModel {
   int workers = 0;
-  double cores = 1;
+  double cores = 1;  ///< physical; more if the measurements show that hyper-threads helped
   std::vector<StageCost> stages;      ///< of the chain, in order
   std::vector<double> serve_seconds;  ///< rho, by boundary; may be empty
   double load_floor_seconds = 0;      ///< the executor's own, of the thread that loads

@@ -35,7 +35,7 @@ class Fit {
   std::optional<CostModel> fit() {
     if (live_.samples <= 0 || !tau(last())) return std::nullopt;
     costs_.workers = chain_.workers;
-    costs_.cores = measured_.usable_cpus();
+    costs_.cores = usable_cores();
     costs_.device_is_host = chain_.device_kind == DeviceKind::cpu;
     const bool may_overlap = chain_.copy_pinned && chain_.copy_non_blocking;
     costs_.copy_blocks = !costs_.device_is_host && !may_overlap;
@@ -84,11 +84,23 @@ class Fit {
     costs_.step_seconds = ceiling;
   }
 
+  /// Physical cores, or as many CPUs as a replay kept busy: hyper-threads add something, but not a
+  /// core each.
+  [[nodiscard]] double usable_cores() const {
+    double cores = measured_.usable_cores();
+    for (int k = 0; k <= static_cast<int>(last()); ++k) {
+      const BlockTotals totals = totals_at(k);
+      if (totals.seconds > 0) cores = std::max(cores, totals.cpu_seconds / totals.seconds);
+    }
+    return std::min(cores, measured_.usable_cpus());
+  }
+
   [[nodiscard]] bool crowded() const {
+    const double cpus = measured_.usable_cpus();
     double cpu = costs_.trainer_cpu_seconds;
     for (const StageCost& stage : costs_.stages) cpu += stage.cpu_seconds;
     const int threads = costs_.workers + (costs_.trainer_cpu_seconds > 0 ? 1 : 0);
-    return threads > costs_.cores && cpu > kCrowded * costs_.cores * live_.seconds / live_.samples;
+    return threads > cpus && cpu > kCrowded * cpus * live_.seconds / live_.samples;
   }
 
   /// False if a host stage has no counters.
@@ -151,8 +163,8 @@ class Fit {
   [[nodiscard]] std::optional<double> wait_with_cores_free(std::size_t stage) const {
     for (std::size_t k = stage; k >= 1; --k) {
       const BlockTotals totals = totals_at(static_cast<int>(k));
-      const bool idle =
-          totals.samples > 0 && totals.cpu_seconds < kCrowded * costs_.cores * totals.seconds;
+      const bool idle = totals.samples > 0 &&
+                        totals.cpu_seconds < kCrowded * measured_.usable_cpus() * totals.seconds;
       if (!idle || totals.stages.size() <= stage || totals.stages[stage].samples == 0) continue;
       const StageCounters& counters = totals.stages[stage];
       return paced_.stretch[k] * std::max(0.0, counters.busy_seconds - counters.cpu_seconds) /

@@ -155,6 +155,11 @@ std::optional<Forecast> Forecast::of(const Measurements& measured) {
   if (forecast.blocks_.empty()) return std::nullopt;
   forecast.turns_ = turns(forecast.costs_, *forecast.live_.value);
   forecast.alternatives_ = alternatives(forecast.costs_, paced);
+  if (measured.usable_cpus() > forecast.costs_.cores) {
+    // At best a hyper-thread is as good as a core.
+    forecast.alternatives_.push_back(forecast.costs_);
+    forecast.alternatives_.back().cores = measured.usable_cpus();
+  }
   return forecast;
 }
 

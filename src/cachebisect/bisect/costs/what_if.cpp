@@ -231,7 +231,10 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
   WhatIfResult out;
   out.change = what_if.text;
   if (what_if.kind == WhatIf::Kind::setting) {
-    out.note = "the cost model does not cover this setting; --verify runs it";
+    out.note = what_if.path == settings::kLoader
+                   ? "with steady costs the loader changes nothing, and what slow samples hold "
+                     "back is not predicted; --verify runs it"
+                   : "the cost model does not cover this setting; --verify runs it";
     return out;
   }
   if (!forecast) {

@@ -82,6 +82,10 @@ struct Measurements {
   [[nodiscard]] double usable_cpus() const noexcept {
     return chain.usable_cpus.value_or(machine.usable_cpus);
   }
+  /// Without the second and further hyper-threads of a core, as far as that is known.
+  [[nodiscard]] double usable_cores() const noexcept {
+    return chain.usable_cpus.value_or(physical_cores(machine));
+  }
 };
 
 }  // namespace cachebisect

@@ -27,7 +27,8 @@ double Advice::free_cpus() const {
 
 void Advice::add_workers(const std::string& stage, const std::string& reason, bool waiting) {
   const int now = chain().workers;
-  const int cores = std::max(1, static_cast<int>(std::floor(free_cpus())));
+  const double usable = std::min(free_cpus(), measured_->usable_cores());
+  const int cores = std::max(1, static_cast<int>(std::floor(usable)));
   const int better = waiting ? std::max(2 * std::max(1, now), cores) : cores;
   if (better <= now) return;
   const std::string count = std::to_string(better);

@@ -41,6 +41,8 @@ MachineReport describe_machine(const MachineInfo& machine, const Disturbance& se
   report.cpu = machine.cpu;
   report.cores = machine.cores;
   report.usable_cpus = machine.usable_cpus;
+  report.usable_cores = machine.usable_cores;
+  report.numa_nodes = machine.numa_nodes;
   report.memory_bytes = machine.memory_bytes;
   report.os = machine.os;
   report.virtualized = machine.virtualized;

@@ -122,6 +122,8 @@ struct MachineReport {
   std::string cpu;
   int cores = 0;
   double usable_cpus = 0;
+  std::optional<double> usable_cores;  ///< physical; hyper-threads do not count
+  std::optional<int> numa_nodes;
   double memory_bytes = 0;
   std::string os;
   std::optional<bool> virtualized;

@@ -9,6 +9,7 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/explain/cache_check.hpp"
 #include "cachebisect/bisect/report/reading.hpp"
+#include "cachebisect/bisect/report/worker_search_warning.hpp"
 
 namespace cachebisect {
 namespace {
@@ -229,6 +230,7 @@ std::vector<Warning> find_warnings(const Measurements& measured, const MachineRe
   std::vector<Warning> out = find_machine_warnings(machine, measured.chain.workers);
   warn_of_suspension(out, measured.blocks);
   warn_of_other_job(out, measured, waterfall.live);
+  if (auto warning = worker_search_warning(measured.chain)) out.push_back(std::move(*warning));
   warn_of_chain(out, measured.chain);
   warn_of_cache(out, measured, waterfall);
   for (Warning& warning : find_reading_warnings(measured, machine.memory_bytes)) {

@@ -1,7 +1,6 @@
 #include "cachebisect/bisect/search/pilot.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 
@@ -82,19 +81,23 @@ void Pilot::ends() {
 
 int Pilot::rings_to_settle(const BlockResult& live) const {
   if (chain_->workers < 2) return 1;
-  const double cores = chain_->usable_cpus ? *chain_->usable_cpus : probe_machine().usable_cpus;
+  const double cores = chain_->usable_cpus ? *chain_->usable_cpus : physical_cores(probe_machine());
   const bool trains = live.trainer_seconds > kBusyTrainer * live.seconds;
   const bool batches = chain_->workers > 2 && share_of_batches(*chain_, live) > kLongBatches;
   return batches ? kRingsForBatches : trains && chain_->workers + 1 > cores ? kRingsForTrainer : 1;
 }
 
 void Pilot::choose_warmup(double first_step) {
-  const std::array<int, 3> choices{2, 4, max_warmup_};
+  std::vector<int> choices;
+  for (const int choice : {kMinWarmup, 4, max_warmup_}) {
+    const int whole = plan_->whole_warmup(choice);
+    if (choices.empty() || choices.back() != whole) choices.push_back(whole);
+  }
   const int steps = plan_->steps(0);
   double before = first_step;
   for (std::size_t i = 0; i + 1 < choices.size(); ++i) {
     plan_->set_warmup(choices[i]);
-    if (choices[i + 1] == choices[i] || runner_->left() < 4 * plan_->block_seconds(0)) return;
+    if (runner_->left() < 4 * plan_->block_seconds(0)) return;
     const double next = block(0, choices[i + 1], steps);
     const bool agree = std::abs(next / before - 1) <= kAgree;
     plan_->set_pilot(0, next);

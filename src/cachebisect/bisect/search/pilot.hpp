@@ -20,6 +20,7 @@ class CACHEBISECT_INTERNAL_API Pilot {
   /// else max(4, W, ring), because workers that start together deliver in groups. Elsewhere: the
   /// smallest of {2, 4, max(4, W, ring)} that agrees with the next within 1%. Two or three rings
   /// instead of one if workers crowd out a busy training thread, or work long on whole batches.
+  /// With LoaderKind::batch all of these are rounded up to a multiple of the workers.
   void ends();
   /// Measures the boundaries that the plan asks for, one after the other, then those of its next
   /// round, while time is left.

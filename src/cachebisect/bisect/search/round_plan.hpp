@@ -9,6 +9,7 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/evidence/findings.hpp"
 #include "cachebisect/bisect/record/round_runner.hpp"
+#include "cachebisect/protocol/kinds.hpp"
 
 namespace cachebisect {
 
@@ -19,6 +20,7 @@ struct RoundPlanOptions {
   double min_drop = 0.05;
   double batch_size = 1;
   int workers = 0;
+  LoaderKind loader = LoaderKind::sample;
   int ready_from = 0;  ///< first boundary whose cache holds whole batches; 0: not known
   bool all = false;    ///< the user gave the list: visit all of it, whatever the budget
 };
@@ -36,11 +38,16 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
 
   /// Sets the seconds of one training step at a boundary, from its pilot block, and so the length
   /// of its blocks: N_k = max(3, ceil(40 ms / step)), rounded up to a multiple of the workers:
-  /// workers that start together finish batches in groups, and part of a group is a bias.
+  /// workers that start together finish batches in groups, and part of a group is a bias. With
+  /// LoaderKind::sample, blocks of slow steps are not stretched to more than four times N_k.
   void set_pilot(int boundary, double step_seconds);
   /// Sets what the law expects of each boundary 0..n, in seconds per sample; only ratios count.
   void set_prior(const std::vector<double>& seconds_per_sample);
-  void set_warmup(int steps) noexcept { warmup_ = steps; }
+  /// As whole_warmup() rounds it.
+  void set_warmup(int steps) noexcept { warmup_ = whole_warmup(steps); }
+  /// With LoaderKind::batch, `steps` rounded up to a multiple of the workers: each of them has then
+  /// finished a batch.
+  [[nodiscard]] int whole_warmup(int steps) const noexcept;
   /// Untimed steps of a pilot block; fewer if the cache holds whole batches, as no workers have to
   /// settle.
   [[nodiscard]] int warmup(int boundary) const noexcept;
@@ -53,7 +60,7 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] bool piloted(int boundary) const { return step_seconds_.at(at(boundary)) > 0; }
   [[nodiscard]] int steps(int boundary) const;
   /// Timed steps of a block whose steps take so many seconds; 0: not known.
-  [[nodiscard]] int steps_for(double step_seconds) const;
+  [[nodiscard]] int steps_for(double step_seconds, int boundary = 0) const;
   /// The most samples that a block of the live pipeline takes, untimed ones included.
   [[nodiscard]] std::uint64_t samples_of_live_block() const;
   /// Of the pilot; 0 without one.
@@ -90,7 +97,15 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
     bool excluded = false;
   };
   static std::size_t at(int boundary) { return static_cast<std::size_t>(boundary); }
-  [[nodiscard]] int whole_groups(int steps) const;
+  /// True if the cache of the boundary holds whole batches, so that no worker runs.
+  [[nodiscard]] bool is_ready(int boundary) const noexcept {
+    return options_.ready_from > 0 && boundary >= options_.ready_from;
+  }
+  /// True if each of several workers loads batches of its own.
+  [[nodiscard]] bool own_batches() const noexcept {
+    return options_.loader == LoaderKind::batch && options_.workers > 1;
+  }
+  [[nodiscard]] int whole_groups(int steps) const noexcept;
   [[nodiscard]] std::vector<PartLoss> part_losses() const;
   [[nodiscard]] bool worth_all_boundaries(const std::vector<PartLoss>& parts) const;
   [[nodiscard]] double worth(const std::vector<PartLoss>& parts) const;

@@ -30,34 +30,41 @@ void RoundPlan::set_prior(const std::vector<double>& seconds_per_sample) {
   }
 }
 
-int RoundPlan::steps(int boundary) const { return steps_for(step_seconds(boundary)); }
+int RoundPlan::steps(int boundary) const { return steps_for(step_seconds(boundary), boundary); }
 
-int RoundPlan::steps_for(double step_seconds) const {
-  if (step_seconds <= 0) return whole_groups(kMinSteps);
-  return whole_groups(static_cast<int>(
-      std::clamp<double>(std::ceil(kBlockSeconds / step_seconds), kMinSteps, kMaxSteps)));
+int RoundPlan::steps_for(double step_seconds, int boundary) const {
+  const int steps = step_seconds <= 0
+                        ? kMinSteps
+                        : static_cast<int>(std::clamp<double>(
+                              std::ceil(kBlockSeconds / step_seconds), kMinSteps, kMaxSteps));
+  if (own_batches() && is_ready(boundary)) return steps;
+  const int whole = whole_groups(steps);
+  return own_batches() || whole <= kMaxStretch * steps ? whole : steps;
 }
 
-int RoundPlan::whole_groups(int steps) const {
+int RoundPlan::whole_groups(int steps) const noexcept {
   const int group = std::max(1, options_.workers);
-  const int whole = (steps + group - 1) / group * group;
-  return whole <= kMaxStretch * steps ? whole : steps;
+  return (steps + group - 1) / group * group;
+}
+
+int RoundPlan::whole_warmup(int steps) const noexcept {
+  return own_batches() ? whole_groups(steps) : steps;
 }
 
 int RoundPlan::warmup(int boundary) const noexcept {
-  const bool ready = options_.ready_from > 0 && boundary >= options_.ready_from;
-  return ready ? std::min(warmup_, kWarmupOfDevice) : warmup_;
+  return is_ready(boundary) ? std::min(warmup_, kWarmupOfDevice) : warmup_;
 }
 
 WarmupRange RoundPlan::warmup_range(int boundary) const {
   const int usual = warmup(boundary);
   if (options_.workers < 2) return {usual, 1};
+  if (own_batches()) return {usual, is_ready(boundary) ? 1 : options_.workers};
   const int min = std::max(kMinWarmup, usual - options_.workers);
   return {min, std::max(2, 2 * (usual - min))};
 }
 
 PlannedBlock RoundPlan::block(const Arm& arm, double step_seconds) const {
-  return {arm, steps_for(step_seconds), warmup_range(arm.boundary)};
+  return {arm, steps_for(step_seconds, arm.boundary), warmup_range(arm.boundary)};
 }
 
 PlannedBlock RoundPlan::block(int boundary) const {
@@ -71,7 +78,7 @@ std::uint64_t RoundPlan::samples_of_live_block() const {
 }
 
 double RoundPlan::block_seconds(const Arm& arm, double step_seconds) const {
-  return (warmup(arm.boundary) + steps_for(step_seconds)) * step_seconds;
+  return (warmup(arm.boundary) + steps_for(step_seconds, arm.boundary)) * step_seconds;
 }
 
 double RoundPlan::block_seconds(int boundary) const {

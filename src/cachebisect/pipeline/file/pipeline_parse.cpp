@@ -13,6 +13,7 @@
 #include "cachebisect/pipeline/file/tables.hpp"
 #include "cachebisect/pipeline/file/train.hpp"
 #include "cachebisect/protocol/device_kind.hpp"
+#include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
 namespace {
@@ -62,6 +63,7 @@ void parse_top(PipelineSpec& out, const json& root, const Context& context) {
   out.prefetch = static_cast<int>(params.integer("prefetch"));
   out.shuffle = params.boolean("shuffle");
   out.drop_last = params.boolean("drop_last");
+  out.loader = parse_loader_kind(params.string(settings::kLoader)).value();
   out.device = parse_device(root, context);
 }
 

@@ -73,6 +73,7 @@ ordered_json json_of(const PipelineSpec& spec) {
   out["prefetch"] = spec.prefetch;
   out["shuffle"] = spec.shuffle;
   out["drop_last"] = spec.drop_last;
+  out["loader"] = to_string(spec.loader);
   out["stages"] = ordered_json::array();
   for (const StageSpec& stage : spec.stages) out["stages"].push_back(stage_json(stage));
   out["train"] = train_json(spec.train);

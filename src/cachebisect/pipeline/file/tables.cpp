@@ -1,5 +1,6 @@
 #include "cachebisect/pipeline/file/tables.hpp"
 
+#include "cachebisect/protocol/kinds.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect::spec {
@@ -36,6 +37,15 @@ ParamSpec choice(std::string name, std::string doc, std::vector<std::string> cho
           .choices = std::move(choices)};
 }
 
+ParamSpec loader_param() {
+  std::vector<std::string> names;
+  for (const LoaderKind kind : kLoaderKinds) names.emplace_back(to_string(kind));
+  return choice(std::string(settings::kLoader),
+                "how workers share the work: sample: the samples of a batch; batch: a batch per "
+                "worker, delivered in order, as PyTorch does",
+                std::move(names));
+}
+
 ParamSpec number(std::string name, std::string doc, double default_value, double minimum,
                  double maximum) {
   return {.name = std::move(name),
@@ -65,6 +75,7 @@ std::vector<ParamSpec> top_params() {
       count(settings::kPrefetch, 2),
       boolean("shuffle", "a new order in each epoch", true),
       boolean("drop_last", "leave out the last, smaller batch of an epoch", true),
+      loader_param(),
   };
 }
 
@@ -84,7 +95,7 @@ std::vector<ParamSpec> model_params() {
       sync_every_param(),
       {.name = "threads",
        .type = ParamType::integer,
-       .doc = "threads of the step on the cpu; absent: usable cores - workers, at least 1",
+       .doc = "threads of the step on the cpu; absent: usable physical cores - workers, at least 1",
        .optional = true,
        .minimum = 1,
        .maximum = static_cast<double>(settings::kWorkers.max)},

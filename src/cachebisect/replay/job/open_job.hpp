@@ -1,8 +1,10 @@
 // Opens a training job from a pipeline: everything that is needed to replay it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/device/device.hpp"
@@ -30,7 +32,8 @@ struct CACHEBISECT_API Job {
   Pipeline pipeline;
   std::shared_ptr<Device> device;
   std::shared_ptr<TrainStep> step;
-  int workers = 0;  ///< resolved
+  int workers = 0;                              ///< resolved
+  std::optional<WorkerSearch> worker_search{};  ///< how, if they were measured
   IoMode io = IoMode::as_is;
   const Registry* registry = nullptr;  ///< may be null
   std::shared_ptr<LiveOrder> order;

@@ -17,6 +17,7 @@ struct NullChain {
   std::int64_t batch_size = 1;
   int workers = 0;
   int prefetch = 2;
+  LoaderKind loader = LoaderKind::sample;
 };
 
 Pipeline null_pipeline(const NullChain& chain) {
@@ -35,7 +36,8 @@ double batch_seconds(Device& device, const NullChain& chain, double seconds,
                      const std::stop_token& stop) {
   constexpr double piece = 1e-3;
   const Pipeline pipeline = null_pipeline(chain);
-  Executor loader(pipeline, device, {chain.workers, chain.prefetch, false, {}});
+  Executor loader(pipeline, device,
+                  {.workers = chain.workers, .prefetch = chain.prefetch, .loader = chain.loader});
   LoadRequest request;
   request.observe = false;
   const LoadGuard running(loader, request);
@@ -77,7 +79,8 @@ ToolCost measure_tool_cost(Device& device, const Pipeline& like, int workers, do
   const NullChain chain{.sample_stages = like.collate_position(),
                         .batch_size = like.batch_size(),
                         .workers = workers,
-                        .prefetch = like.spec().prefetch};
+                        .prefetch = like.spec().prefetch,
+                        .loader = like.spec().loader};
   ToolCost cost = measure_inline_cost(device, chain.sample_stages, seconds / 2, stop);
   const double batch = batch_seconds(device, chain, seconds / 2, stop);
   const double of_samples = cost.seconds_per_sample * static_cast<double>(chain.batch_size);
