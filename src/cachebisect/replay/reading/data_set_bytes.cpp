@@ -1,6 +1,7 @@
 #include "cachebisect/replay/reading/data_set_bytes.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include <sys/stat.h>
 
@@ -22,6 +23,8 @@ double bytes_of(const SourceStage& source, SampleIndex index) {
     double bytes = 0;
     for (const FileRange& range : source.files(index)) bytes += bytes_of(range);
     return bytes;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (...) {  // a plugin's: reading the sample will report it
     return 0;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <utility>
 
 #include <fcntl.h>
@@ -21,6 +22,8 @@ using PagesByFile = std::map<std::string, std::vector<PageRange>>;
 std::vector<FileRange> files_of(const SourceStage& source, SampleIndex index) {
   try {
     return source.files(index);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (...) {  // a plugin's: reading the sample will report it
     return {};
   }
