@@ -23,7 +23,7 @@ void add_measuring_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--min-drop", a.min_drop, "the smallest drop worth naming (5%)")
       ->type_name("SHARE");
   app.add_option("--io", a.io, "how boundary 0 reads: as-is, warm or cold")->type_name("MODE");
-  app.add_option("--cache-host", a.cache_host, "host memory for caches (25%)")
+  app.add_option("--cache-host", a.cache_host, "host memory for caches (25% of what is free)")
       ->type_name("BYTES|%");
   app.add_option("--cache-device", a.cache_device, "device memory for caches (10%)")
       ->type_name("BYTES|%");
@@ -107,8 +107,7 @@ BisectOptions library_options(const BisectArguments& a) {
 CacheBudget cache_budget(const BisectArguments& a, const Device& device) {
   CacheBudget budget;
   if (a.cache_host)
-    budget.host_bytes =
-        parse_bytes("--cache-host", *a.cache_host, probe_machine().memory_available_bytes);
+    budget.host_bytes = parse_bytes("--cache-host", *a.cache_host, available_memory().spare_bytes);
   if (a.cache_device) {
     const double free = static_cast<double>(device.info().free_bytes.value_or(0));
     budget.device_bytes = parse_bytes("--cache-device", *a.cache_device, free);

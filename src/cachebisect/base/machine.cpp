@@ -26,6 +26,13 @@ std::optional<double> kibibytes(const std::string& root, std::string_view key) {
   return *number * 1024;
 }
 
+AvailableMemory system_memory(const std::string& root) {
+  const double all = kibibytes(root, "MemTotal").value_or(0);
+  const double available = kibibytes(root, "MemAvailable").value_or(all);
+  const double free = std::min(kibibytes(root, "MemFree").value_or(0), available);
+  return {available, free + kPageCacheShare * (available - free)};
+}
+
 std::optional<double> last_level_cache(const std::string& root) {
   std::optional<double> largest;
   for (int index = 0; index < 8; ++index) {
@@ -103,6 +110,13 @@ std::vector<int> allowed_cpus() {
   return {};
 }
 
+AvailableMemory available_memory(const std::string& root) {
+  const AvailableMemory system = system_memory(root);
+  const CgroupMemory group = cgroup_memory(root);
+  return {std::min(system.available_bytes, group.available),
+          std::min(system.spare_bytes, group.spare)};
+}
+
 MachineInfo probe_machine(const std::string& root) {
   MachineInfo info;
   info.cpu = cpu_model(root);
@@ -112,8 +126,7 @@ MachineInfo probe_machine(const std::string& root) {
   info.usable_cpus = std::max(kMinCpus, std::min(affinity, quota_cpus(root)));
   const CgroupMemory group = cgroup_memory(root);
   info.memory_bytes = std::min(kibibytes(root, "MemTotal").value_or(0), group.limit);
-  info.memory_available_bytes =
-      std::min(kibibytes(root, "MemAvailable").value_or(info.memory_bytes), group.available);
+  info.memory_available_bytes = std::min(system_memory(root).available_bytes, group.available);
   info.llc_bytes = last_level_cache(root);
   info.os = operating_system(root);
   info.virtualized = hypervisor_flag(root);

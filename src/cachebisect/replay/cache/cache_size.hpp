@@ -23,12 +23,17 @@ struct CacheNeeds {
   double seconds_per_sample = 0;  ///< of the pass that fills the caches
   double fill_seconds = 2;        ///< limit of that pass, unless the smallest useful K takes longer
   double host_budget_bytes = 0;
+  double host_memory_bytes = 0;  ///< available for all purposes; 0: unknown
   std::optional<double> device_budget_bytes;
 };
 
+/// What the caches may take on the host: the budget, or the memory if that is less.
+[[nodiscard]] CACHEBISECT_INTERNAL_API double host_limit(const CacheNeeds& needs) noexcept;
+
 struct CacheSize {
   std::uint64_t samples = 0;  ///< K, whole batches
-  std::string limited_by;     ///< empty, "data set", "fill time", "host budget", "device budget"
+  std::string limited_by;     ///< empty, "data set", "fill time", "host budget",
+                              ///< "available host memory", "device budget"
 };
 
 /// K is the maximum of: 64 samples; twice the last-level cache over the largest host item; twice

@@ -17,7 +17,7 @@ class CACHEBISECT_INTERNAL_API HostArena {
   HostArena(const HostArena&) = delete;
   HostArena& operator=(const HostArena&) = delete;
 
-  /// `bytes` zeroed bytes, aligned to MemoryResource::kAlignment. Throws Error(data) if no memory
+  /// `bytes` zeroed bytes, aligned to MemoryResource::kAlignment. Throws Error(usage) if no memory
   /// is left.
   [[nodiscard]] std::byte* take(std::size_t bytes);
   /// Bytes handed out.
