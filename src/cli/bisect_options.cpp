@@ -32,7 +32,7 @@ void add_measuring_options(CLI::App& app, BisectArguments& a) {
                  "where in the epoch reading begins; 0: at its beginning (drawn anew in each run, "
                  "so that it does not read what the one before has left in memory)")
       ->type_name("N");
-  app.add_option("--cache-host", a.cache_host, "host memory for caches (25%)")
+  app.add_option("--cache-host", a.cache_host, "host memory for caches (25% of what is free)")
       ->type_name("BYTES|%");
   app.add_option("--cache-device", a.cache_device, "device memory for caches (10%)")
       ->type_name("BYTES|%");
@@ -126,8 +126,7 @@ BisectOptions library_options(const BisectArguments& a) {
 CacheBudget cache_budget(const BisectArguments& a, const Device& device) {
   CacheBudget budget;
   if (a.cache_host)
-    budget.host_bytes =
-        parse_bytes("--cache-host", *a.cache_host, probe_machine().memory_available_bytes);
+    budget.host_bytes = parse_bytes("--cache-host", *a.cache_host, available_memory().spare_bytes);
   if (a.cache_device) {
     const double free = static_cast<double>(device.info().free_bytes.value_or(0));
     budget.device_bytes = parse_bytes("--cache-device", *a.cache_device, free);

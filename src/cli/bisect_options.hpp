@@ -43,7 +43,8 @@ void add_bisect_options(CLI::App& app, BisectArguments& arguments);
 
 /// Checks ranges. Throws Error(usage) naming the option.
 BisectOptions library_options(const BisectArguments& arguments);
-/// The cache budgets; percentages refer to the free memory of the machine and the device.
+/// The cache budgets; percentages refer to the free memory of the device, and to that of the
+/// machine with a fifth of its page cache.
 CacheBudget cache_budget(const BisectArguments& arguments, const Device& device);
 
 }  // namespace cachebisect::cli

@@ -80,7 +80,7 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A reader that has gone is an output that cannot be written: its files are written all the same.
+  // A reader that has exited costs its own output, not the files.
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return parse_and_run(argc, argv);

@@ -1,6 +1,7 @@
 #include "output_file.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 
 namespace cachebisect::cli {
@@ -35,6 +37,12 @@ std::string remedy(int code, const std::string& path) {
   }
 }
 
+/// Processes in several containers may write into one folder and have the same id.
+std::string temporary_name() {
+  const auto nanoseconds = static_cast<std::int64_t>(1e9 * monotonic_seconds());
+  return ".cachebisect-" + std::to_string(getpid()) + "-" + std::to_string(nanoseconds) + ".tmp";
+}
+
 bool is_fifo(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
@@ -57,9 +65,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     open_stream();
     return;
   }
-  // One name is enough: a process commits one file at a time.
-  temporary_ =
-      (target_.path.parent_path() / (".cachebisect-" + std::to_string(getpid()) + ".tmp")).string();
+  temporary_ = (target_.path.parent_path() / temporary_name()).string();
   (void)make_temporary();
   discard();
 }
@@ -79,8 +85,6 @@ void OutputFile::open_stream() {
 }
 
 FileDescriptor OutputFile::make_temporary() const {
-  // One of a killed process with this number may be in the way.
-  discard();
   constexpr mode_t kMode = 0666;
   FileDescriptor file(
       open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));

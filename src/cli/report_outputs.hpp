@@ -38,7 +38,7 @@ class ReportOutputs {
 
   bool quiet_;
   bool color_;
-  const ReportFormat* to_stdout_ = nullptr;  ///< in the place of the terminal report
+  const ReportFormat* to_stdout_ = nullptr;  ///< in place of the terminal report
   std::vector<Output> outputs_;
 };
 

@@ -154,7 +154,7 @@ class Lister {
     constexpr std::uint64_t kBetweenChecks = 4096;
     if (++checks_ % kBetweenChecks != 0) return;
     context_.check_stop();
-    context_.report("listing " + root_ + ": " + rate(static_cast<double>(list_.size())) + " files");
+    context_.report("listing " + root_ + ": " + format_count(list_.size()) + " files");
   }
 
   std::string root_;

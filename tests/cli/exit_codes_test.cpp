@@ -63,6 +63,21 @@ TEST_CASE("an option out of range is exit 2 and names what is allowed") {
   refused("--cache-host", "plenty", "percentage");
 }
 
+TEST_CASE("batches that do not fit into memory are exit 2 before any of it is touched") {
+  // As images of 224 x 224 floats; more than any machine has.
+  for (const char* const workers : {"2", "auto"}) {
+    const auto result = run_tool({"--pipeline", "-", "--workers", workers}, R"({
+      "batch_size": 1000000, "stages": [
+      {"use": "synthetic.read", "bytes": 602112, "samples": 10000000}, {"use": "collate.stack"},
+      {"use": "copy.device"}], "train": {"kind": "emulated"}, "device": "emulated"})");
+    CHECK(result.exit_code == 2);
+    CHECK(has(result.err, "of 1,000,000 samples take "));
+    CHECK(has(result.err, "(602 kB per sample)"));
+    CHECK(has(result.err, "lower batch_size to "));
+    CHECK(result.out.empty());
+  }
+}
+
 TEST_CASE("a missing CUDA device is exit 4 and names what was found") {
   const TemporaryFolder folder;
   const std::string file = folder.write("p.json", starved_pipeline());

@@ -132,7 +132,7 @@ TEST_CASE("--json and --out may name the same file, unless two reports would sha
   CHECK(has(other.err, "two different reports"));
 }
 
-TEST_CASE("a reader that has gone costs its output, not the others") {
+TEST_CASE("a reader that has exited costs its own output, not the others") {
   const TemporaryFolder folder;
   const auto result =
       shell_run("--json " + folder.path("report.json") + " 2>" + folder.path("err") + " | true");

@@ -1,4 +1,4 @@
-// Nothing reads the output: Ctrl-C ends the process all the same.
+// Ctrl-C ends the process even if nothing reads its output.
 #include <csignal>
 #include <string>
 #include <vector>

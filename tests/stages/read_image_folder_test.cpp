@@ -126,7 +126,7 @@ TEST_CASE("hidden files and folders are no samples and no classes") {
   CHECK(has(open_error(folder.path()), "cat: has no images"));
 }
 
-TEST_CASE("listing many files is told and ends at a stop") {
+TEST_CASE("listing many files reports progress and ends at a stop") {
   const TemporaryFolder folder;
   constexpr int kFiles = 10'000;
   std::filesystem::create_directory(folder.path("cat"));

@@ -2,47 +2,16 @@
 
 #include "support/errors.hpp"
 #include "support/files.hpp"
+#include "support/idx_files.hpp"
 #include "support/stage_maker.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 using namespace cachebisect;
 using namespace cachebisect::test;
 
 namespace {
-
-constexpr std::size_t kPixels = 784;
-
-void put_number(Bytes& bytes, std::uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8)
-    bytes.push_back(static_cast<std::uint8_t>(value >> shift));
-}
-
-Bytes image_file(std::uint32_t count, std::uint32_t side = 28, std::uint32_t magic = 0x803) {
-  Bytes bytes;
-  for (const std::uint32_t number : {magic, count, side, side}) put_number(bytes, number);
-  for (std::size_t i = 0; i < std::size_t{count} * side * side; ++i)
-    bytes.push_back(static_cast<std::uint8_t>(i * 7 + i / kPixels));
-  return bytes;
-}
-
-Bytes label_file(std::uint32_t count, std::uint8_t first = 0) {
-  Bytes bytes;
-  for (const std::uint32_t number : {0x801U, count}) put_number(bytes, number);
-  for (std::uint32_t i = 0; i < count; ++i)
-    bytes.push_back(i == 0 ? first : static_cast<std::uint8_t>(i % 10));
-  return bytes;
-}
-
-void write_gzip(const std::string& path, const Bytes& content) {
-  gzFile file = gzopen(path.c_str(), "wb");
-  REQUIRE(file != nullptr);
-  CHECK(gzwrite(file, content.data(), static_cast<unsigned>(content.size())) ==
-        static_cast<int>(content.size()));
-  gzclose(file);
-}
 
 std::unique_ptr<SourceStage> mnist(const std::string& path,
                                    const std::vector<NamedValue>& values = {}) {
@@ -52,9 +21,6 @@ std::unique_ptr<SourceStage> mnist(const std::string& path,
 std::string open_error(const std::string& path) {
   return error_of([&] { mnist(path)->open(); });
 }
-
-const std::string kImages = "train-images-idx3-ubyte";
-const std::string kLabels = "train-labels-idx1-ubyte";
 
 /// The error of opening a folder with these two files.
 std::string error_with(const Bytes& images, const Bytes& labels) {
@@ -137,59 +103,6 @@ TEST_CASE("errors say what is wrong with which file") {
   for (const std::uint32_t number : {0x803U, 0xFFFFFFFFU, 0xFFFFFFFFU, 0xFFFFFFFFU})
     put_number(overflowing, number);
   CHECK(has(error_with(overflowing, label_file(3)), "more than an IDX file may have"));
-}
-
-TEST_CASE("damaged gzip files are errors") {
-  const TemporaryFolder folder;
-  write_gzip(folder.path(kImages + ".gz"), image_file(3));
-  folder.write(kLabels, label_file(3));
-  Bytes bytes = read_bytes(folder.path(kImages + ".gz"));
-  Bytes cut(bytes.begin(), bytes.end() - 20);
-  folder.write(kImages + ".gz", cut);
-  CHECK(has(open_error(folder.path()), "truncated"));
-  bytes[bytes.size() - 5] ^= 0xFF;  // the check sum
-  folder.write(kImages + ".gz", bytes);
-  CHECK(has(open_error(folder.path()), "not a valid gzip file"));
-  folder.write(kImages + ".gz", image_file(3));
-  CHECK(has(open_error(folder.path()), "not a valid gzip file"));
-}
-
-TEST_CASE("a gzip file is not inflated before its counts are compared") {
-  // The files are cut after a few kilobytes of content: inflating them would say so.
-  const auto cut_gzip = [](const std::string& path, Bytes content) {
-    content.resize(content.size() + 4'000'000);
-    write_gzip(path, content);
-    std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
-  };
-  const TemporaryFolder folder;
-  const auto header = [](std::uint32_t count, std::uint32_t side) {
-    Bytes bytes = image_file(0, side);
-    bytes[6] = static_cast<std::uint8_t>(count >> 8);
-    bytes[7] = static_cast<std::uint8_t>(count);
-    return bytes;
-  };
-  folder.write(kLabels, label_file(3));
-  cut_gzip(folder.path(kImages + ".gz"), header(5000, 28));
-  CHECK(has(open_error(folder.path()), "has 5000 images"));
-  cut_gzip(folder.path(kImages + ".gz"), header(3, 40));
-  CHECK(has(open_error(folder.path()), "40x40"));
-  cut_gzip(folder.path(kImages + ".gz"), header(3, 28));
-  CHECK(has(open_error(folder.path()), "inflates to more than its header declares (3 x 28 x 28)"));
-  Bytes labels = label_file(0);
-  labels[7] = 3;
-  std::filesystem::remove(folder.path(kLabels));
-  cut_gzip(folder.path(kLabels + ".gz"), labels);
-  write_gzip(folder.path(kImages + ".gz"), image_file(3));
-  CHECK(has(open_error(folder.path()), "inflates to more than its header declares (3)"));
-}
-
-TEST_CASE("a gzip file that is too small for what its header declares is not inflated") {
-  const TemporaryFolder folder;
-  folder.write(kLabels, label_file(3));
-  Bytes bytes;
-  for (const std::uint32_t number : {0x803U, 0x100000U, 28U, 28U}) put_number(bytes, number);
-  write_gzip(folder.path(kImages + ".gz"), bytes);
-  CHECK(has(open_error(folder.path()), "cannot inflate to more than"));
 }
 
 TEST_CASE("a FIFO or a folder in place of a file is an error, not a hang") {

@@ -10,9 +10,11 @@ namespace cachebisect {
 Report bisect(const Pipeline& pipeline, std::shared_ptr<TrainStep> step,
               const BisectOptions& options, const Registry* registry) {
   if (!step) throw Error(ErrorKind::usage, "bisect: there is no training step");
-  const Job job = open_job(
-      pipeline, registry,
-      {.io = io_mode_of(options.io), .step = std::move(step), .order_nonce = options.order_nonce});
+  const Job job = open_job(pipeline, registry,
+                           {.io = io_mode_of(options.io),
+                            .step = std::move(step),
+                            .order_nonce = options.order_nonce,
+                            .opening = {.stop = options.stop}});
   PipelineReplayer replayer = job.make_replayer();
   return bisect(replayer, options);
 }

@@ -75,16 +75,23 @@ std::optional<double> v1_quota(const std::string& folder) {
 struct MemoryFiles {
   const char* maximum;
   const char* used;
-  const char* droppable;  ///< key in memory.stat
+  const char* inactive;  ///< page cache, as keys in memory.stat
+  const char* active;
 };
 
 void limit_memory(const std::string& folder, const MemoryFiles& files, CgroupMemory& memory) {
   const auto bytes = number_in(folder + files.maximum);
   if (!bytes || *bytes <= 0) return;
   const double used = number_in(folder + files.used).value_or(0);
-  const double droppable = keyed_number(folder + "/memory.stat", files.droppable).value_or(0);
+  const auto cached = [&](const char* key) {
+    return std::max(0.0, keyed_number(folder + "/memory.stat", key).value_or(0));
+  };
+  const double inactive = cached(files.inactive);
+  const double free = *bytes - used;
   memory.limit = std::min(memory.limit, *bytes);
-  memory.available = std::min(memory.available, std::max(0.0, *bytes - used + droppable));
+  memory.available = std::min(memory.available, std::max(0.0, free + inactive));
+  memory.spare = std::min(
+      memory.spare, std::max(0.0, free + kPageCacheShare * (inactive + cached(files.active))));
 }
 
 }  // namespace
@@ -102,11 +109,13 @@ double quota_cpus(const std::string& root) {
 CgroupMemory cgroup_memory(const std::string& root) {
   CgroupMemory memory;
   for (const auto& folder : v2_folders(root)) {
-    limit_memory(folder, {"/memory.max", "/memory.current", "inactive_file"}, memory);
+    limit_memory(folder, {"/memory.max", "/memory.current", "inactive_file", "active_file"},
+                 memory);
   }
   for (const auto& folder : v1_folders(root, "memory")) {
     limit_memory(folder,
-                 {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"},
+                 {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file",
+                  "total_active_file"},
                  memory);
   }
   return memory;

@@ -10,10 +10,14 @@ namespace cachebisect {
 /// CPUs that the quotas allow, with fractions (1.5); infinity without a quota.
 double quota_cpus(const std::string& root);
 
+/// Share of the page cache that may be taken from the user's data.
+inline constexpr double kPageCacheShare = 0.2;
+
 struct CgroupMemory {
   double limit = std::numeric_limits<double>::infinity();      ///< bytes
   double available = std::numeric_limits<double>::infinity();  ///< bytes, page cache that can
                                                                ///< be dropped included
+  double spare = std::numeric_limits<double>::infinity();  ///< bytes, with kPageCacheShare of it
 };
 CgroupMemory cgroup_memory(const std::string& root);
 

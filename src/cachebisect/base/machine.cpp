@@ -27,6 +27,13 @@ std::optional<double> kibibytes(const std::string& root, std::string_view key) {
   return *number * 1024;
 }
 
+AvailableMemory system_memory(const std::string& root) {
+  const double all = kibibytes(root, "MemTotal").value_or(0);
+  const double available = kibibytes(root, "MemAvailable").value_or(all);
+  const double free = std::min(kibibytes(root, "MemFree").value_or(0), available);
+  return {available, free + kPageCacheShare * (available - free)};
+}
+
 std::optional<double> last_level_cache(const std::string& root) {
   std::optional<double> largest;
   for (int index = 0; index < 8; ++index) {
@@ -115,6 +122,13 @@ std::vector<int> allowed_cpus() {
   return {};
 }
 
+AvailableMemory available_memory(const std::string& root) {
+  const AvailableMemory system = system_memory(root);
+  const CgroupMemory group = cgroup_memory(root);
+  return {std::min(system.available_bytes, group.available),
+          std::min(system.spare_bytes, group.spare)};
+}
+
 MachineInfo probe_machine(const std::string& root) {
   MachineInfo info;
   info.cpu = cpu_model(root);
@@ -122,8 +136,7 @@ MachineInfo probe_machine(const std::string& root) {
   probe_cpus(root, info);
   const CgroupMemory group = cgroup_memory(root);
   info.memory_bytes = std::min(kibibytes(root, "MemTotal").value_or(0), group.limit);
-  info.memory_available_bytes =
-      std::min(kibibytes(root, "MemAvailable").value_or(info.memory_bytes), group.available);
+  info.memory_available_bytes = std::min(system_memory(root).available_bytes, group.available);
   info.llc_bytes = last_level_cache(root);
   info.os = operating_system(root);
   info.virtualized = hypervisor_flag(root);

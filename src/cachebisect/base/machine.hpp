@@ -11,6 +11,12 @@
 
 namespace cachebisect {
 
+/// Memory that this process can have: the minimum of the system's and the cgroup's. Bytes.
+struct AvailableMemory {
+  double available_bytes = 0;  ///< without swapping, at the cost of the page cache; 0: unknown
+  double spare_bytes = 0;      ///< at the cost of at most a fifth of the page cache
+};
+
 struct MachineInfo {
   std::string cpu;         ///< model name; "unknown" if the system does not report it
   int cores = 1;           ///< online
@@ -18,13 +24,12 @@ struct MachineInfo {
   /// The same of physical cores: hyper-threads do not count. Empty if the system does not report
   /// them.
   std::optional<double> usable_cores;
-  std::optional<int> numa_nodes;  ///< memory nodes of the CPUs that this process may run on
-  double memory_bytes = 0;        ///< physical, or the cgroup's limit if lower
-  /// To this process: the minimum of the system's and the cgroup's.
-  double memory_available_bytes = 0;
-  std::optional<double> llc_bytes;  ///< last-level cache of core 0
-  std::string os;                   ///< "Debian GNU/Linux 12 (bookworm), Linux 6.1.0"
-  std::optional<bool> virtualized;  ///< empty if the system does not report it
+  std::optional<int> numa_nodes;      ///< memory nodes of the CPUs that this process may run on
+  double memory_bytes = 0;            ///< physical, or the cgroup's limit if lower
+  double memory_available_bytes = 0;  ///< see AvailableMemory
+  std::optional<double> llc_bytes;    ///< last-level cache of core 0
+  std::string os;                     ///< "Debian GNU/Linux 12 (bookworm), Linux 6.1.0"
+  std::optional<bool> virtualized;    ///< empty if the system does not report it
 };
 
 /// Reads /proc, /sys and /etc below `root`, and the affinity from the kernel. What is missing keeps
@@ -33,6 +38,9 @@ CACHEBISECT_INTERNAL_API MachineInfo probe_machine(const std::string& root = "")
 
 /// `usable_cores`, or `usable_cpus` if the system does not report the cores.
 CACHEBISECT_INTERNAL_API double physical_cores(const MachineInfo& machine) noexcept;
+
+/// As in probe_machine(), and fast.
+CACHEBISECT_INTERNAL_API AvailableMemory available_memory(const std::string& root = "");
 
 /// Numbers of the CPUs that this process may run on (affinity and cpuset), in order; empty if the
 /// kernel does not report them.

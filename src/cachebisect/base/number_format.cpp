@@ -97,6 +97,8 @@ std::string format_fixed(double value, int decimals) {
   return written(value, std::chars_format::fixed, decimals);
 }
 
+std::string format_count(std::uint64_t count) { return with_thousands(written(count)); }
+
 std::string format_number(double value) {
   return value < 100 ? written(value, std::chars_format::general, 3) : format_fixed(value, 0);
 }

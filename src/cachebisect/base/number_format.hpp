@@ -1,6 +1,7 @@
 // Numbers as people read them, in the same notation whatever the locale.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -27,6 +28,8 @@ CACHEBISECT_INTERNAL_API std::string format_bytes(double bytes);
 CACHEBISECT_INTERNAL_API std::string format_number(double value);
 /// "12.50" with two decimals.
 CACHEBISECT_INTERNAL_API std::string format_fixed(double value, int decimals);
+/// "1,234,567".
+CACHEBISECT_INTERNAL_API std::string format_count(std::uint64_t count);
 /// "0.1", "1048576": the shortest text that reads back as the same number.
 CACHEBISECT_INTERNAL_API std::string format_exact(double value);
 

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/executor/slot_memory.hpp"
 
 namespace cachebisect {
 namespace {
@@ -47,6 +49,14 @@ const ExecutorOptions& checked(const ExecutorOptions& options) {
   return options;
 }
 
+/// The number of slots, which fit into memory.
+std::size_t fitting_slots(const Pipeline& pipeline, const ExecutorOptions& options) {
+  const auto slots = static_cast<std::size_t>(options.workers + options.prefetch + 1);
+  check_slot_memory({slots, pipeline.batch_size(), slot_bytes_per_sample(pipeline)},
+                    available_memory().available_bytes);
+  return slots;
+}
+
 }  // namespace
 
 BatchLoader::BatchLoader(const Pipeline& pipeline, Device& device, const ExecutorOptions& options)
@@ -57,10 +67,9 @@ BatchLoader::BatchLoader(const Pipeline& pipeline, Device& device, const Executo
       grains_((pipeline.batch_size() + grain_ - 1) / grain_),
       sampler_(pipeline.samples(), pipeline.spec().seed, pipeline.spec().shuffle),
       layouts_(row_layouts(pipeline)),
-      ring_(static_cast<std::size_t>(options.workers + options.prefetch + 1), pipeline,
-            device.slot_memory(options.pinned)) {
+      ring_(fitting_slots(pipeline, options), pipeline, device.slot_memory(options.pinned)) {
   LoaderTraits traits{all_planted(pipeline, device, options.workers), measure_probe_clocks(),
-                      options.observation_budget};
+                      options.observation_budget, ring_.size()};
   for (; traits.number < static_cast<std::uint64_t>(std::max(options.workers, 1));
        ++traits.number) {
     loaders_.push_back(std::make_unique<SampleLoader>(pipeline_, layouts_, skipped_, traits));

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "cachebisect/base/current_error.hpp"
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/executor/slot_memory.hpp"
 #include "cachebisect/pipeline/chain.hpp"
 
 namespace cachebisect {
@@ -22,6 +24,8 @@ SampleLoader::SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout
       rows_(pipeline, layouts),
       skipped_(&skipped),
       absorbs_(traits.absorbs),
+      slots_(traits.slots),
+      sized_(pipeline.static_shapes()),
       outputs_(pipeline.collate_position()),
       probe_(traits.clocks, traits.observation_budget, traits.number),
       batch_probe_(traits.clocks, traits.observation_budget, traits.number),
@@ -54,18 +58,27 @@ void SampleLoader::load(BatchSlot& slot, std::int64_t row, const LoadCursor& at,
     } catch (...) {
       throw explained();
     }
-    return;
+    return check_memory(slot, row);
   }
   SampleIndex index = program_->index(at);
   for (unsigned attempt = 1;; ++attempt) {
     try {
       run(slot, row, at.epoch, index, nullptr, position);
-      return;
+      break;
     } catch (...) {
       if (observed_) probe_.end();
       index = replace(explained(), at, attempt);
     }
   }
+  check_memory(slot, row);
+}
+
+void SampleLoader::check_memory(BatchSlot& slot, std::int64_t row) {
+  if (sized_ || !program_->collates()) return;
+  const auto bytes = static_cast<double>(slot.staged(row).byte_size());
+  check_slot_memory({slots_, pipeline_->batch_size(), gathered_bytes_per_sample(bytes)},
+                    available_memory().available_bytes);
+  sized_ = true;
 }
 
 void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, SampleIndex index,

@@ -18,6 +18,7 @@ struct LoaderTraits {
   bool absorbs = false;  ///< see PaceTimeline::begin()
   ProbeClocks clocks{};
   double observation_budget = 0;  ///< see ExecutorOptions
+  std::size_t slots = 1;          ///< of the ring
   std::uint64_t number = 0;       ///< of the worker: each observes other samples
 };
 
@@ -58,6 +59,8 @@ class SampleLoader {
                                   const RandomKey& key);
   /// The exception that is being handled, with stage, sample and path.
   [[nodiscard]] Error explained() const;
+  /// Dynamic shapes: throws Error(usage) if batches of samples like this one do not fit.
+  void check_memory(BatchSlot& slot, std::int64_t row);
   [[nodiscard]] SampleIndex replace(const Error& error, const LoadCursor& at, unsigned attempt);
 
   const Pipeline* pipeline_;
@@ -65,6 +68,8 @@ class SampleLoader {
   SkipCounter* skipped_;
   const LoadProgram* program_ = nullptr;
   bool absorbs_;
+  std::size_t slots_;
+  bool sized_;  // whether the memory of the slots is known to fit
 
   Arena arena_;
   WorkerPace pace_;

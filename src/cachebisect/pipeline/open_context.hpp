@@ -43,8 +43,8 @@ class CACHEBISECT_API SharedObjects {
 
 struct OpenContext {
   std::shared_ptr<SharedObjects> shared{};  ///< never null while a pipeline opens its stages
-  std::stop_token stop{};                   ///< to be answered by Error(interrupted)
-  /// Told now and then what takes long: "listing /data: 1,200,000 files". May be empty.
+  std::stop_token stop{};                   ///< a stage answers it with Error(interrupted)
+  /// Called now and then with what takes long: "listing /data: 1,200,000 files". May be empty.
   std::function<void(const std::string&)> progress{};
 
   /// Throws Error(interrupted) if a stop was requested.

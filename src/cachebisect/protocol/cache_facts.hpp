@@ -9,7 +9,7 @@
 namespace cachebisect {
 
 struct CacheBudget {
-  std::optional<double> host_bytes;    ///< empty: 25% of the available memory
+  std::optional<double> host_bytes;    ///< empty: 25% of the spare memory
   std::optional<double> device_bytes;  ///< empty: 10% of the free memory
 };
 
@@ -17,11 +17,12 @@ struct CacheFacts {
   std::uint64_t samples = 0;  ///< K, the same at every boundary
   double bytes_host = 0;
   double bytes_device = 0;
-  std::string limited_by;  ///< empty, "data set", "host budget", "device budget"
-  double seconds = 0;      ///< time to fill the caches
-  std::optional<double> data_set_bytes;          ///< of the files behind the data set, estimated
-  std::vector<double> serve_seconds_per_sample;  ///< rho_k, one per boundary 0..n
-  std::vector<double> item_bytes;                ///< per sample, one per boundary 0..n
+  /// Empty, "data set", "host budget", "available host memory", "device budget".
+  std::string limited_by;
+  double seconds = 0;                              ///< time to fill the caches
+  std::optional<double> data_set_bytes;            ///< of the files behind the data set, estimated
+  std::vector<double> serve_seconds_per_sample;    ///< rho_k, one per boundary 0..n
+  std::vector<double> item_bytes;                  ///< per sample, one per boundary 0..n
   std::optional<double> floor_seconds_per_sample;  ///< the tool's own cost on this machine
   std::optional<double> floor_seconds_per_batch;
 };

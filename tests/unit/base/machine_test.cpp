@@ -51,6 +51,26 @@ TEST_CASE("cgroup v1 limits apply") {
   CHECK(info.memory_available_bytes == 0);
 }
 
+TEST_CASE("spare memory is what is free and a fifth of the page cache") {
+  const FakeRoot root;
+  root.write("/proc/meminfo",
+             "MemTotal: 8000 kB\nMemFree: 1000 kB\nMemAvailable: 6000 kB\nCached: 5500 kB\n");
+  CHECK(available_memory(root.path()).available_bytes == 6000.0 * 1024);
+  CHECK(available_memory(root.path()).spare_bytes == 2000.0 * 1024);
+  CHECK(probe_machine(root.path()).memory_available_bytes == 6000.0 * 1024);
+  root.write("/proc/self/cgroup", "3:memory:/old\n0::/job\n");
+  root.write("/sys/fs/cgroup/job/memory.max", "1000000\n");
+  root.write("/sys/fs/cgroup/job/memory.current", "900000\n");
+  root.write("/sys/fs/cgroup/job/memory.stat", "inactive_file 300000\nactive_file 200000\n");
+  CHECK(available_memory(root.path()).available_bytes == 400000);
+  CHECK(available_memory(root.path()).spare_bytes == doctest::Approx(200000));
+  root.write("/sys/fs/cgroup/memory/old/memory.limit_in_bytes", "500000\n");
+  root.write("/sys/fs/cgroup/memory/old/memory.usage_in_bytes", "450000\n");
+  root.write("/sys/fs/cgroup/memory/old/memory.stat",
+             "total_inactive_file 50000\ntotal_active_file 200000\n");
+  CHECK(available_memory(root.path()).spare_bytes == doctest::Approx(100000));
+}
+
 TEST_CASE("malformed contents do no harm") {
   const FakeRoot root;
   root.write("/proc/self/cgroup", "nonsense\n::\n0::/\n");

@@ -4,6 +4,12 @@
 
 using cachebisect::Interval;
 
+TEST_CASE("counts have separators between thousands") {
+  CHECK(cachebisect::format_count(0) == "0");
+  CHECK(cachebisect::format_count(999) == "999");
+  CHECK(cachebisect::format_count(14'197'122) == "14,197,122");
+}
+
 TEST_CASE("rates keep the digits that the interval supports") {
   CHECK(cachebisect::format_rate(12345.6, std::nullopt) == "12,300");
   CHECK(cachebisect::format_rate(12345.6, Interval{12300, 12400}) == "12,350");

@@ -62,6 +62,20 @@ TEST_CASE("the limit of K is reported") {
   }
 }
 
+TEST_CASE("K never takes more than the memory that is available, whatever the budget") {
+  CacheNeeds needs = ample();
+  needs.wanted_samples = 128'000;
+  needs.host_memory_bytes = 3000.0 * 170;
+  CHECK(host_limit(needs) == 3000.0 * 170);
+  CHECK(choose_cache_size(needs).samples == 160);
+  CHECK(choose_cache_size(needs).limited_by == "available host memory");
+  needs.host_memory_bytes = 3000.0 * 31;
+  const std::string message = test::usage_error([&] { choose_cache_size(needs); });
+  CHECK(test::has(message, "the available host memory of 93000 bytes does not hold one batch"));
+  CHECK(test::has(message, "lower batch_size"));
+  CHECK_FALSE(test::has(message, "--cache-host"));
+}
+
 TEST_CASE("a budget below one batch is refused with the bytes that are needed") {
   CacheNeeds needs = ample();
   needs.host_budget_bytes = 3000.0 * 32 - 1;

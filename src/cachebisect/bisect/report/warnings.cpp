@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -157,13 +158,16 @@ void warn_of_chain(std::vector<Warning>& out, const ChainDescription& chain) {
 void warn_of_cache(std::vector<Warning>& out, const Measurements& measured,
                    const Waterfall& waterfall) {
   const CacheFacts& cache = measured.cache;
-  if (cache.limited_by == "host budget" || cache.limited_by == "device budget") {
-    const bool host = cache.limited_by == "host budget";
+  const std::map<std::string, std::string> remedies{
+      {"host budget", "--cache-host BYTES"},
+      {"available host memory", "lower batch_size, or close other programs"},
+      {"device budget", "--cache-device BYTES"}};
+  if (const auto remedy = remedies.find(cache.limited_by); remedy != remedies.end()) {
     out.push_back({"small_cache",
                    "the cache holds only " + std::to_string(cache.samples) +
                        " samples (limited by the " + cache.limited_by +
                        "): replays may run from the processor's cache and look too fast",
-                   host ? "--cache-host BYTES" : "--cache-device BYTES"});
+                   remedy->second});
   }
   const int workers = measured.chain.workers > 0 ? measured.chain.workers : 1;
   for (const BoundaryReport& boundary : waterfall.boundaries) {

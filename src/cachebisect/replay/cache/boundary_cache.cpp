@@ -79,12 +79,15 @@ CacheNeeds BoundaryCache::State::needs(const ItemSizes& probed, const Executor& 
       needs.host_bytes_per_sample += sizeof(Sample) + fields * sizeof(Sample::NamedField);
     }
   }
-  needs.host_budget_bytes = budget.host_bytes.value_or(0.25 * machine.memory_available_bytes);
+  const AvailableMemory memory = available_memory();
+  needs.host_budget_bytes = budget.host_bytes.value_or(0.25 * memory.spare_bytes);
+  needs.host_memory_bytes = memory.available_bytes;
   if (device.kind() == DeviceKind::cuda) {
     const DeviceInfo& info = device.info();
     needs.device_budget_bytes = budget.device_bytes;
-    if (!needs.device_budget_bytes && info.free_bytes) {
-      needs.device_budget_bytes = 0.1 * static_cast<double>(*info.free_bytes);
+    if (info.free_bytes) {
+      const auto free = static_cast<double>(*info.free_bytes);
+      needs.device_budget_bytes = std::min(budget.device_bytes.value_or(0.1 * free), free);
     }
   } else {
     needs.device_budget_bytes = budget.device_bytes;
@@ -96,8 +99,7 @@ CacheNeeds BoundaryCache::State::needs(const ItemSizes& probed, const Executor& 
 double BoundaryCache::State::sample_limit(const ItemSizes& probed) const {
   double of_samples = 0;
   for (std::size_t b = 1; b <= pipeline.collate_position(); ++b) of_samples += probed.bytes[b];
-  return (1 + 1e-9) * limits.host_budget_bytes * of_samples /
-         std::max(limits.host_bytes_per_sample, 1.0);
+  return (1 + 1e-9) * host_limit(limits) * of_samples / std::max(limits.host_bytes_per_sample, 1.0);
 }
 
 void BoundaryCache::State::remember_all() {
@@ -114,7 +116,7 @@ void BoundaryCache::State::fill_chosen(std::vector<SampleIndex> indices, Executo
     if (batches <= 1) {
       throw Error(ErrorKind::usage,
                   "the host budget of " +
-                      std::to_string(static_cast<std::uint64_t>(limits.host_budget_bytes)) +
+                      std::to_string(static_cast<std::uint64_t>(host_limit(limits))) +
                       " bytes does not hold one batch at every boundary: samples are larger than "
                       "the first ones; raise --cache-host or lower batch_size");
     }
@@ -136,7 +138,7 @@ bool BoundaryCache::State::budgets_hold(std::uint64_t count, std::uint64_t kept)
   const double device_bytes = on_host ? 0 : sizes.bytes_device;
   const double times =
       static_cast<double>(count + kept) / static_cast<double>(contents->cached().indices.size());
-  if (host * times > limits.host_budget_bytes) return false;
+  if (host * times > host_limit(limits)) return false;
   // The emulated device takes no memory.
   return device.kind() == DeviceKind::emulated || !limits.device_budget_bytes ||
          device_bytes * times <= *limits.device_budget_bytes;

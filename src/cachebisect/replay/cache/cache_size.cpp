@@ -22,15 +22,16 @@ class BatchCount {
       limited_by_ = reason;
     }
   }
-  void cap_by_budget(double budget, double bytes_per_sample, const char* what, const char* flag) {
+  void cap_by_budget(double budget, double bytes_per_sample, const char* what,
+                     const std::string& remedy) {
     if (bytes_per_sample <= 0) return;
     if (budget < bytes_per_sample * batch_) {
       const auto whole = [](double bytes) { return std::to_string(std::llround(bytes)); };
       throw Error(ErrorKind::usage, std::string("the ") + what + " of " + whole(budget) +
                                         " bytes does not hold one batch of " + whole(batch_) +
                                         " samples at every boundary, which takes " +
-                                        whole(std::ceil(bytes_per_sample * batch_)) +
-                                        " bytes; raise " + flag + " or lower batch_size");
+                                        whole(std::ceil(bytes_per_sample * batch_)) + " bytes; " +
+                                        remedy);
     }
     cap(budget / bytes_per_sample, what);
   }
@@ -46,17 +47,24 @@ class BatchCount {
 
 }  // namespace
 
+double host_limit(const CacheNeeds& needs) noexcept {
+  return needs.host_memory_bytes > 0 ? std::min(needs.host_budget_bytes, needs.host_memory_bytes)
+                                     : needs.host_budget_bytes;
+}
+
 CacheSize choose_cache_size(const CacheNeeds& needs) {
   const auto batch = static_cast<double>(std::max<std::int64_t>(needs.batch_size, 1));
   BatchCount batches(batch, std::max({kSmallestSamples, needs.wanted_samples,
                                       needs.samples_in_flight + 2 * batch}));
   // A data set smaller than one batch is repeated: the cache holds at least one batch.
   batches.cap(std::max(static_cast<double>(needs.data_set_samples), batch), "data set");
-  batches.cap_by_budget(needs.host_budget_bytes, needs.host_bytes_per_sample, "host budget",
-                        "--cache-host");
+  const bool by_memory = host_limit(needs) < needs.host_budget_bytes;
+  batches.cap_by_budget(host_limit(needs), needs.host_bytes_per_sample,
+                        by_memory ? "available host memory" : "host budget",
+                        by_memory ? "lower batch_size" : "raise --cache-host or lower batch_size");
   if (needs.device_budget_bytes) {
     batches.cap_by_budget(*needs.device_budget_bytes, needs.device_bytes_per_sample,
-                          "device budget", "--cache-device");
+                          "device budget", "raise --cache-device or lower batch_size");
   }
   return batches.result();
 }

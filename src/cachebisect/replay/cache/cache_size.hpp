@@ -18,12 +18,17 @@ struct CacheNeeds {
   double wanted_samples = 0;           ///< K should not be smaller
   double samples_in_flight = 0;        ///< claimed by workers and waiting in the ring
   double host_budget_bytes = 0;
+  double host_memory_bytes = 0;  ///< available for all purposes; 0: unknown
   std::optional<double> device_budget_bytes;
 };
 
+/// What the caches may take on the host: the budget, or the memory if that is less.
+[[nodiscard]] CACHEBISECT_INTERNAL_API double host_limit(const CacheNeeds& needs) noexcept;
+
 struct CacheSize {
   std::uint64_t samples = 0;  ///< K, whole batches
-  std::string limited_by;     ///< empty, "data set", "host budget", "device budget"
+  /// Empty, "data set", "host budget", "available host memory", "device budget".
+  std::string limited_by;
 };
 
 /// K is the maximum of 64 samples, what is wanted, and two batches more than are in flight; capped

@@ -31,8 +31,8 @@ std::byte* HostArena::take(std::size_t bytes) {
     const std::size_t size = std::max(kChunk, round_up(rounded, kPage));
     void* data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) {  // NOLINT(performance-no-int-to-ptr)
-      throw Error(ErrorKind::data, "no host memory left for a cache of " + std::to_string(bytes_) +
-                                       " bytes; lower --cache-host");
+      throw Error(ErrorKind::usage, "no host memory left for a cache of " + std::to_string(bytes_) +
+                                        " bytes; lower --cache-host");
     }
     chunks_.push_back({static_cast<std::byte*>(data), size, 0});
   }

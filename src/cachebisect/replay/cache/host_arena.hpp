@@ -17,7 +17,7 @@ class CACHEBISECT_INTERNAL_API HostArena {
   HostArena(const HostArena&) = delete;
   HostArena& operator=(const HostArena&) = delete;
 
-  /// `bytes` bytes of any content, aligned to MemoryResource::kAlignment. Throws Error(data) if no
+  /// `bytes` bytes of any content, aligned to MemoryResource::kAlignment. Throws Error(usage) if no
   /// memory is left.
   [[nodiscard]] std::byte* take(std::size_t bytes);
   /// Takes all pieces back; their memory is handed out again.

@@ -1,0 +1,58 @@
+#include "cachebisect/executor/slot_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/number_format.hpp"
+
+namespace cachebisect {
+namespace {
+
+double bytes_of(const FieldSpec& field) {
+  return static_cast<double>(field.shape.elements()) * static_cast<double>(size_of(field.dtype));
+}
+
+/// Fields that a stage leaves as they are stay where they are.
+double bytes_of_changed(const BatchSpec& output, const BatchSpec& input) {
+  double bytes = 0;
+  for (const FieldSpec& field : output) {
+    const FieldSpec* const before = find_field(input, field.name);
+    if (before == nullptr || !(*before == field)) bytes += bytes_of(field);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+double slot_bytes_per_sample(const Pipeline& pipeline) {
+  if (!pipeline.static_shapes()) return 0;
+  const auto& stages = pipeline.stages();
+  double bytes = 0;
+  for (std::size_t i = pipeline.collate_position(); i < pipeline.copy_position(); ++i) {
+    const bool collates = i == pipeline.collate_position();
+    bytes += bytes_of_changed(stages[i].output, collates ? BatchSpec{} : stages[i - 1].output);
+  }
+  return bytes / static_cast<double>(pipeline.batch_size());
+}
+
+void check_slot_memory(const SlotNeeds& needs, double available_bytes) {
+  const auto slots = static_cast<double>(needs.slots);
+  const auto batch = static_cast<double>(needs.batch_size);
+  const double wanted = slots * batch * needs.bytes_per_sample;
+  if (available_bytes <= 0 || wanted <= available_bytes) return;
+  const double fitting = std::floor(available_bytes / (slots * needs.bytes_per_sample));
+  throw Error(
+      ErrorKind::usage,
+      format_count(needs.slots) + " batch slots (workers + prefetch + 1) of " +
+          format_count(static_cast<std::uint64_t>(needs.batch_size)) + " samples take " +
+          format_bytes(wanted) + " (" + format_bytes(needs.bytes_per_sample) +
+          " per sample), and " + format_bytes(available_bytes) + " of memory is available; lower " +
+          (fitting >= 1 ? "batch_size to " + format_count(static_cast<std::uint64_t>(fitting)) +
+                              " or less, or "
+                        : "") +
+          "workers or prefetch");
+}
+
+}  // namespace cachebisect
