@@ -55,7 +55,7 @@ class BisectRun {
     const Report report = measure_or_keep();
     signals_.begin_output();
     progress_.clear();
-    outputs_.write(report);
+    outputs_.write(report, [this] { signals_.begin_streams(); });
     return fails_gate(arguments_, report) ? exit_code(ErrorKind::gate) : 0;
   }
 
@@ -68,7 +68,9 @@ class BisectRun {
       const Error error = current_error(ErrorKind::internal);
       signals_.begin_output();
       progress_.clear();
-      if (error.kind() != ErrorKind::interrupted) last_report_.write_after(error, outputs_);
+      if (error.kind() != ErrorKind::interrupted) {
+        last_report_.write_after(error, outputs_, [this] { signals_.begin_streams(); });
+      }
       throw Error(error);
     }
   }
@@ -118,12 +120,14 @@ int run(const BisectArguments& arguments) {
   const BisectOptions options = library_options(arguments);
   ReportOutputs outputs(arguments);
   LastReport last_report;
-  SignalWatch signals({.report = [&] { last_report.write(outputs); },
-                       .remove_temporaries = [&] { outputs.discard(); }});
+  const auto write_last = [&](SignalWatch& watch) {
+    last_report.write(outputs, [&watch] { watch.begin_streams(); });
+  };
+  SignalWatch signals({.report = write_last, .remove_temporaries = [&] { outputs.discard(); }});
   const auto work = [&] {
     return BisectRun(arguments, options, outputs, last_report, signals).run();
   };
-  return run_until_signal(signals, work, [&] { last_report.write(outputs); });
+  return run_until_signal(signals, work, [&] { write_last(signals); });
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ int run(const CheckArguments& arguments) {
     print_chain(job);
     if (arguments.sample) run_sample(job, signals.token());
     signals.begin_output();
+    signals.begin_streams();
     std::cout.flush();
     return 0;
   };

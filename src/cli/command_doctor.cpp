@@ -32,6 +32,7 @@ int run(const DoctorArguments& arguments) {
     const DoctorOptions options{.seconds = arguments.seconds, .folder = arguments.data};
     const std::string text = to_text(diagnose(*device, options, signals.token()));
     signals.begin_output();
+    signals.begin_streams();
     std::cout << text << std::flush;
     return 0;
   };

@@ -35,11 +35,12 @@ class Outputs {
   void header() const { say(selftest::row_header()); }
   void row(const selftest::Score& score) const { say(selftest::row(score)); }
   /// A file first, because standard output and other streams may block.
-  void finish(const selftest::Result& result) {
+  void finish(const selftest::Result& result, SignalWatch& signals) {
     std::ostringstream json;
     selftest::write_json(result, json);
     std::optional<Error> failure;
     if (json_ && json_->is_file()) commit(json.str(), failure);
+    signals.begin_streams();
     if (rows_) {
       say('\n' + selftest::summary(result.scores));
     } else {
@@ -75,7 +76,7 @@ int run(const SelftestArguments& arguments) {
   Outputs outputs(arguments.json);
   Registry registry;
   stages::register_all(registry);
-  SignalWatch signals({.report = [] { print_error("interrupted"); },
+  SignalWatch signals({.report = [](SignalWatch&) { print_error("interrupted"); },
                        .remove_temporaries = [&] { outputs.discard(); }});
   ProgressLine progress(!arguments.no_progress && isatty(STDERR_FILENO) != 0);
   selftest::Options options = arguments.options;
@@ -96,7 +97,7 @@ int run(const SelftestArguments& arguments) {
     const selftest::Result result = selftest::run(options, registry);
     signals.begin_output();
     progress.clear();
-    outputs.finish(result);
+    outputs.finish(result, signals);
     return result.any_wrong() ? exit_code(ErrorKind::gate) : 0;
   };
   return run_until_signal(signals, work, [] { print_error("interrupted"); });

@@ -57,9 +57,10 @@ void ReportOutputs::write_stdout(const Report& report) const {
   std::cout.flush();
 }
 
-void ReportOutputs::write(const Report& report) {
+void ReportOutputs::write(const Report& report, const std::function<void()>& before_streams) {
   std::optional<Error> first_error;
   commit(report, true, first_error);
+  before_streams();
   write_stdout(report);
   commit(report, false, first_error);
   if (!quiet_ && to_stdout_ == nullptr && !first_error) {
@@ -82,21 +83,22 @@ void LastReport::set(const Report& report) {
   report_->interrupted = true;
 }
 
-void LastReport::write_after(const Error& error, ReportOutputs& outputs) {
+void LastReport::write_after(const Error& error, ReportOutputs& outputs,
+                             const std::function<void()>& before_streams) {
   {
     const std::scoped_lock lock(mutex_);
     if (!report_) return;
     report_->warnings.push_back({"run_failed", std::string("the run ended early: ") + error.what(),
                                  "The figures are those of the rounds before."});
   }
-  write(outputs);
+  write(outputs, before_streams);
 }
 
-void LastReport::write(ReportOutputs& outputs) {
+void LastReport::write(ReportOutputs& outputs, const std::function<void()>& before_streams) {
   const std::scoped_lock lock(mutex_);
   if (!report_) return print_error("interrupted before anything was measured");
   try {
-    outputs.write(*report_);
+    outputs.write(*report_, before_streams);
   } catch (...) {
     print_error(current_error(ErrorKind::output).what());
   }

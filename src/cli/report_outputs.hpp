@@ -1,6 +1,7 @@
 // Where the report goes: standard output and the files that were asked for.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -20,9 +21,9 @@ class ReportOutputs {
   /// would go to one file.
   explicit ReportOutputs(const BisectArguments& arguments);
 
-  /// Files first, because standard output and other streams may block. Throws Error(output) after
-  /// trying all outputs.
-  void write(const Report& report);
+  /// Files first, because standard output and other streams may block; `before_streams` is called
+  /// between the two. Throws Error(output) after trying all outputs.
+  void write(const Report& report, const std::function<void()>& before_streams);
   /// See OutputFile::discard(). Any thread.
   void discard() const noexcept;
 
@@ -48,8 +49,9 @@ class LastReport {
  public:
   void set(const Report& report);
   /// Writes what was measured before `error` ended the run, if anything was.
-  void write_after(const Error& error, ReportOutputs& outputs);
-  void write(ReportOutputs& outputs);
+  void write_after(const Error& error, ReportOutputs& outputs,
+                   const std::function<void()>& before_streams);
+  void write(ReportOutputs& outputs, const std::function<void()>& before_streams);
 
  private:
   std::mutex mutex_;

@@ -11,8 +11,9 @@
 namespace cachebisect::cli {
 namespace {
 
-constexpr double kPatienceSeconds = 2;
-constexpr double kOutputSeconds = 3;
+constexpr double kRunSeconds = 2;
+constexpr double kFileSeconds = 20;
+constexpr double kStreamSeconds = 3;
 constexpr long kPollNanoseconds = 50'000'000;
 constexpr int kSignalBase = 128;
 
@@ -34,6 +35,7 @@ sigset_t watched_signals() {
 }  // namespace
 
 SignalWatch::SignalWatch(StuckActions actions) : actions_(std::move(actions)) {
+  extend_deadline(kRunSeconds);
   const sigset_t set = watched_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::jthread([this](const std::stop_token& done) { watch(done); });
@@ -52,7 +54,17 @@ void SignalWatch::begin_output() {
     for (;;) pause();  // until leave()
   }
   phase_ = Phase::output;
-  deadline_ = monotonic_seconds() + kOutputSeconds;
+  extend_deadline(kFileSeconds);
+}
+
+void SignalWatch::begin_streams() {
+  const std::scoped_lock lock(mutex_);
+  extend_deadline(kStreamSeconds);
+}
+
+void SignalWatch::extend_deadline(double seconds) {
+  patience_ = seconds;
+  deadline_ = monotonic_seconds() + seconds;
 }
 
 int SignalWatch::exit_code() const noexcept {
@@ -70,8 +82,7 @@ void SignalWatch::watch(const std::stop_token& done) {
       signal_ = caught;
       {
         const std::scoped_lock lock(mutex_);
-        const bool running = phase_ == Phase::running;
-        deadline_ = monotonic_seconds() + (running ? kPatienceSeconds : kOutputSeconds);
+        extend_deadline(patience_);
       }
       source_.request_stop();
     }
@@ -84,9 +95,9 @@ void SignalWatch::pass_deadline() {
   if (monotonic_seconds() < deadline_) return;
   if (phase_ != Phase::running || !actions_.report) leave();
   phase_ = Phase::reporting;
-  deadline_ = monotonic_seconds() + kOutputSeconds;
+  extend_deadline(kFileSeconds);
   reporter_ = std::jthread([this] {
-    actions_.report();
+    actions_.report(*this);
     leave();
   });
 }
