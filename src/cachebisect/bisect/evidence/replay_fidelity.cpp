@@ -18,7 +18,7 @@ constexpr double kSlowestMemory = 2e9;
 
 double sum_after(const std::vector<OwnSeconds>& own, int boundary) {
   double sum = 0;
-  for (std::size_t s = static_cast<std::size_t>(boundary); s < own.size(); ++s) sum += own[s].all;
+  for (auto s = static_cast<std::size_t>(boundary); s < own.size(); ++s) sum += own[s].all;
   return sum;
 }
 
@@ -90,11 +90,11 @@ void ReplayFidelity::compare(const Observation& live, const Observation& replay)
   add_to(at.replayed, replay.own);
 }
 
-Distortion ReplayFidelity::worst_stage(int boundary, const Boundary& sums) const {
+Distortion ReplayFidelity::worst_stage(int boundary, const Boundary& sums) {
   const auto rounds = static_cast<double>(sums.shares.rounds());
   Distortion worst{.boundary = boundary, .share = sums.shares.centre()};
   double difference = 0;
-  for (std::size_t s = static_cast<std::size_t>(boundary); s < sums.live.size(); ++s) {
+  for (auto s = static_cast<std::size_t>(boundary); s < sums.live.size(); ++s) {
     const double here = std::abs(sums.live[s].all - sums.replayed[s].all);
     if (worst.stage != 0 && here <= difference) continue;
     difference = here;

@@ -64,7 +64,7 @@ class CACHEBISECT_INTERNAL_API ReplayFidelity {
   [[nodiscard]] double share(const Observation& live, const Observation& replay) const;
   /// The longest that reading a cached item from memory may take.
   [[nodiscard]] double reading_seconds(int boundary) const;
-  [[nodiscard]] Distortion worst_stage(int boundary, const Boundary& sums) const;
+  [[nodiscard]] static Distortion worst_stage(int boundary, const Boundary& sums);
 
   const ChainDescription* chain_;
   FidelityOptions options_;

@@ -26,8 +26,8 @@ bool is_interruption(const std::exception_ptr& failure) {
 }  // namespace
 
 struct BoundaryCache::State {
-  State(const Pipeline& chain, Device& on, const CopyOptions& options, const LiveOrder& from)
-      : pipeline(chain), device(on), copy(options), order(from) {}
+  State(const Pipeline& chain, Device& on, const CopyOptions& options, LiveOrder from)
+      : pipeline(chain), device(on), copy(options), order(std::move(from)) {}
 
   [[nodiscard]] std::uint64_t batch() const {
     return static_cast<std::uint64_t>(pipeline.batch_size());
