@@ -18,10 +18,10 @@ void FileList::add(std::string_view file) {
     throw Error(ErrorKind::internal, "a file list cannot hold this name");
   }
   if (used_ + bytes > kBlockBytes) {
-    blocks_.push_back(std::make_unique_for_overwrite<char[]>(kBlockBytes));
+    blocks_.push_back(std::make_unique_for_overwrite<Block>());
     used_ = 0;
   }
-  char* const place = blocks_.back().get() + used_;
+  char* const place = blocks_.back()->data() + used_;
   std::memcpy(place, file.data(), file.size());
   place[file.size()] = '\0';
   offsets_.push_back((blocks_.size() - 1) * kBlockBytes + used_);

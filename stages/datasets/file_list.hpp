@@ -1,6 +1,7 @@
 // The files of a data set: folder, name and label of each, in few bytes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -51,15 +52,16 @@ class CACHEBISECT_INTERNAL_API FileList {
     std::uint64_t first;  ///< index of its first file
   };
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+  using Block = std::array<char, kBlockBytes>;
 
   [[nodiscard]] const Folder& folder_of(std::uint64_t index) const;
   [[nodiscard]] const char* at(std::uint64_t offset) const {
-    return blocks_[offset / kBlockBytes].get() + offset % kBlockBytes;
+    return blocks_[offset / kBlockBytes]->data() + offset % kBlockBytes;
   }
 
   std::vector<Folder> folders_;
   std::vector<std::uint64_t> offsets_;  // of names, counted through all blocks
-  std::vector<std::unique_ptr<char[]>> blocks_;
+  std::vector<std::unique_ptr<Block>> blocks_;
   std::size_t used_ = kBlockBytes;  // of the last block
 };
 

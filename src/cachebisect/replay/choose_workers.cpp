@@ -48,9 +48,13 @@ int whole_groups(int steps, int workers) { return (steps + workers - 1) / worker
 class Search {
  public:
   Search(const Pipeline& pipeline, const std::shared_ptr<Device>& device,
-         const std::function<std::shared_ptr<TrainStep>(int workers)>& step_for,
-         const LiveOrder& order, const std::stop_token& stop)
-      : pipeline_(pipeline), device_(device), step_for_(step_for), stop_(stop), order_(order) {}
+         const std::function<std::shared_ptr<TrainStep>(int workers)>& step_for, LiveOrder order,
+         const std::stop_token& stop)
+      : pipeline_(pipeline),
+        device_(device),
+        step_for_(step_for),
+        stop_(stop),
+        order_(std::move(order)) {}
 
   WorkerChoice run() {
     const FlushDenormals flush;

@@ -1,5 +1,7 @@
 #include "cachebisect/pipeline/file/tables.hpp"
 
+#include <iterator>
+
 #include "cachebisect/protocol/kinds.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
@@ -39,6 +41,7 @@ ParamSpec choice(std::string name, std::string doc, std::vector<std::string> cho
 
 ParamSpec loader_param() {
   std::vector<std::string> names;
+  names.reserve(std::size(kLoaderKinds));
   for (const LoaderKind kind : kLoaderKinds) names.emplace_back(to_string(kind));
   return choice(std::string(settings::kLoader),
                 "how workers share the work: sample: the samples of a batch; batch: a batch per "
