@@ -37,7 +37,7 @@ Arm live(const Overrides& overrides = {}) { return {ArmKind::live, 0, 0, overrid
 
 }  // namespace
 
-TEST_CASE("the weights of a step are kept once, whoever trains it") {
+TEST_CASE("the weights of a step are kept once, whichever trainer uses it") {
   const auto one = std::make_shared<test::RecordingStep>();
   const auto two = std::make_shared<test::RecordingStep>();
   const std::shared_ptr<TrainStep> other = make_callback_step([](const DeviceBatch&) {});
