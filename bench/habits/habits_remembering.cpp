@@ -121,7 +121,7 @@ std::vector<Habit> remembering_habits() {
   return {{"remembers-declared", "costly at a sample's first visit; declares its state",
            remembers_declared},
           {"remembers-undeclared", "costly at a sample's first visit; declares nothing", remembers},
-          {"first-use", "lazy initialisation on each thread, in half of the chains beside a drop",
+          {"first-use", "lazy initialisation on each thread, in half of the chains next to a drop",
            first_use},
           {"burst-credits", "storage that is fast until its credits are spent", burst_credits},
           {"page-cache", "storage whose second read of a sample is fast", page_cache},

@@ -137,7 +137,6 @@ class Run {
     measured.interrupted = interrupted;
     measured.measure_seconds = blocks_.elapsed();
     measured.refill_seconds = blocks_.refill_seconds();
-    measured.cache_fills = blocks_.fills();
     return measured;
   }
 

@@ -108,12 +108,12 @@ double max_mean_loss(const Findings& findings, const RoundTable& rounds) {
   return 1 - mean(ceiling) / mean(live) * std::exp(-kErrorsOfMean * error);
 }
 
-/// How often the mean may be looked at, in effect: looks at growing numbers of rounds depend on
-/// each other.
-constexpr double kLooks = 20;
+/// The number of independent checks that all checks of a mean amount to: those of successive rounds
+/// share most of their values.
+constexpr double kChecks = 20;
 
-/// The excess of a mean that symmetric noise reaches with probability `alpha`, whenever one looks.
-double excess_limit(double alpha) { return std::sqrt(2 * std::log(kLooks / alpha)); }
+/// The excess of a mean that symmetric noise reaches with probability `alpha` in any of the checks.
+double excess_limit(double alpha) { return std::sqrt(2 * std::log(kChecks / alpha)); }
 
 /// A part that loses its time in stalls that most rounds do not meet: certified if they are so many
 /// and so one-sided that its mean is above the bar.

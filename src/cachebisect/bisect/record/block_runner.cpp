@@ -41,11 +41,7 @@ void BlockRunner::begin_round(int round) {
   replayer_->begin_round();
   if (round < 0 || fresh_samples_ == 0) return;
   const double before = replayer_->clock();
-  if (replayer_->freshen(fresh_samples_, options_->stop)) {
-    ++fills_;
-  } else {
-    fresh_samples_ = 0;
-  }
+  if (!replayer_->freshen(fresh_samples_, options_->stop)) fresh_samples_ = 0;
   refill_seconds_ += exclude_since(before);
 }
 

@@ -37,8 +37,7 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   void set_fresh_samples(std::uint64_t samples) noexcept { fresh_samples_ = samples; }
   /// Throws as Replayer::freshen does.
   void begin_round(int round);
-  /// How often the caches were filled, and the seconds that filling them again took; not measuring.
-  [[nodiscard]] int fills() const noexcept { return fills_; }
+  /// Seconds that filling the caches again took; not measuring.
   [[nodiscard]] double refill_seconds() const noexcept { return refill_seconds_; }
   /// Runs a block until it is not void. Throws what the replayer throws, Error(interrupted) on a
   /// stop, and Error(data) when the process is suspended in many blocks in a row or a block has no
@@ -62,7 +61,6 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   double excluded_seconds_ = 0;
   int round_ = -1;
   std::uint64_t fresh_samples_ = 0;
-  int fills_ = 1;
   double refill_seconds_ = 0;
   bool started_once_ = false;
   std::string phase_ = "pilot";

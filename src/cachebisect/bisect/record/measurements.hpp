@@ -69,7 +69,6 @@ struct Measurements {
   double prepare_seconds = 0;    ///< before the caches were filled
   double measure_seconds = 0;    ///< of the budget, used by all rounds
   double refill_seconds = 0;     ///< spent on filling the caches again; not measuring
-  int cache_fills = 1;           ///< each with other samples
   bool verdict_reached = false;  ///< the verdict's rounds have ended
   VerdictRounds verdict;
   std::optional<SustainedRuns> sustained;
