@@ -74,16 +74,23 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> first,
   read(offset + first.size(), second);
 }
 
-void write_file(const std::string& path, std::span<const std::byte> bytes) {
-  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file.is_open()) fail(path.c_str(), "cannot be made: " + errno_text(errno));
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t put = ::write(file.get(), bytes.data() + done, bytes.size() - done);
+NewFile::NewFile(std::string path)
+    : path_(std::move(path)),
+      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
+  if (!file_.is_open()) fail(path_.c_str(), "cannot be made: " + errno_text(errno));
+}
+
+void NewFile::append(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(file_.get(), bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail(path.c_str(), "cannot be written: " + errno_text(errno));
-    done += static_cast<std::size_t>(put);
+    if (put < 0) fail(path_.c_str(), "cannot be written: " + errno_text(errno));
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
   }
+}
+
+void write_file(const std::string& path, std::span<const std::byte> bytes) {
+  NewFile(path).append(bytes);
 }
 
 bool exists(const std::string& path) noexcept {

@@ -38,7 +38,18 @@ class InputFile {
 FileDescriptor open_regular(const char* path, std::uint64_t& size);
 /// As InputFile::read().
 void read_exactly(int descriptor, const char* path, std::uint64_t offset, std::span<std::byte> out);
-/// Writes a whole new file. Throws Error(data) naming it.
+/// A new file, written from its beginning to its end. Throws Error(data) naming it.
+class NewFile {
+ public:
+  explicit NewFile(std::string path);
+  void append(std::span<const std::byte> bytes);
+
+ private:
+  std::string path_;
+  FileDescriptor file_;
+};
+
+/// Writes a whole new file, as NewFile does.
 void write_file(const std::string& path, std::span<const std::byte> bytes);
 /// True if anything exists at `path`.
 bool exists(const std::string& path) noexcept;

@@ -73,18 +73,15 @@ void write_records(const std::string& path, const std::vector<Pattern>& patterns
                    const std::stop_token& stop) {
   const std::size_t label_bytes = coarse_label ? 2 : 1;
   const std::size_t record = label_bytes + kPixels;
-  const std::uint64_t count = last - first;
-  std::vector<std::byte> content(count * record);
-  parallel_for(count, kGrain, stop, [&](std::uint64_t i) {
+  NewFile file(path);
+  append_samples(file, last - first, record, kGrain, stop, [&](std::uint64_t i, std::byte* at) {
     SmallRandom random(seed, first + i);
-    std::byte* at = content.data() + i * record;
     const auto label =
         static_cast<unsigned>(random.between(0, static_cast<int>(patterns.size()) - 1));
     if (coarse_label) *at = static_cast<std::byte>(label / 5);
     at[label_bytes - 1] = static_cast<std::byte>(label);
     draw_sample(patterns[label], random, at + label_bytes);
   });
-  write_file(path, content);
 }
 
 std::vector<Pattern> draw_patterns(unsigned classes) {

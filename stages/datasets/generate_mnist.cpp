@@ -93,19 +93,17 @@ void write_split(const std::string& prefix, std::uint64_t samples, std::uint64_t
   std::array<Glyph, 10> glyphs{};
   for (unsigned digit = 0; digit < glyphs.size(); ++digit) glyphs.at(digit) = draw_digit(digit);
   const std::array<std::uint32_t, 3> dims{static_cast<std::uint32_t>(samples), kSide, kSide};
-  std::vector<std::byte> images = idx_header(dims);
   std::vector<std::byte> labels = idx_header(std::span(dims).first(1));
-  const std::size_t image_header = images.size();
   const std::size_t label_header = labels.size();
-  images.resize(image_header + samples * kPixels);
   labels.resize(label_header + samples);
-  parallel_for(samples, kGrain, stop, [&](std::uint64_t i) {
+  NewFile images(prefix + "-images-idx3-ubyte");
+  images.append(idx_header(dims));
+  append_samples(images, samples, kPixels, kGrain, stop, [&](std::uint64_t i, std::byte* pixels) {
     SmallRandom random(seed, i);
     const auto digit = static_cast<std::size_t>(random.between(0, 9));
     labels[label_header + i] = static_cast<std::byte>(digit);
-    draw_sample(glyphs.at(digit), random, images.data() + image_header + i * kPixels);
+    draw_sample(glyphs.at(digit), random, pixels);
   });
-  write_file(prefix + "-images-idx3-ubyte", images);
   write_file(prefix + "-labels-idx1-ubyte", labels);
 }
 

@@ -1,9 +1,12 @@
 // Runs the generation of a data set on several threads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <stop_token>
+
+#include "stages/datasets/file.hpp"
 
 namespace cachebisect::stages {
 
@@ -12,5 +15,11 @@ namespace cachebisect::stages {
 /// Error(interrupted) on `stop`.
 void parallel_for(std::uint64_t count, std::uint64_t grain, const std::stop_token& stop,
                   const std::function<void(std::uint64_t)>& work);
+
+/// Draws `count` samples of `sample_bytes` each as parallel_for() does, and appends them to `file`
+/// in their order, a few MB at a time.
+void append_samples(NewFile& file, std::uint64_t count, std::size_t sample_bytes,
+                    std::uint64_t grain, const std::stop_token& stop,
+                    const std::function<void(std::uint64_t, std::byte*)>& draw);
 
 }  // namespace cachebisect::stages

@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -73,12 +75,15 @@ void await_text(const std::string& file, const Ready& ready) {
   }
 }
 
-/// Waits until the process catches signals: it blocks them for the thread that waits for them.
+/// Waits until the tool catches signals: it blocks them for the thread that waits for them.
 inline void await_signal_watch(pid_t process) {
-  const std::string status = "/proc/" + std::to_string(process) + "/status";
-  await_text(status, [](const std::string& text) {
+  const std::string folder = "/proc/" + std::to_string(process);
+  await_text(folder + "/status", [&](const std::string& text) {
+    // fork() blocks signals too: before exec, this is still the test.
+    std::error_code ignored;
+    const auto program = std::filesystem::read_symlink(folder + "/exe", ignored);
     const std::size_t at = text.find("SigBlk:");
-    if (at == std::string::npos) return false;
+    if (program.filename() != "cachebisect" || at == std::string::npos) return false;
     const auto blocked = std::stoull(text.substr(at + 7, 18), nullptr, 16);
     return (blocked >> (SIGTERM - 1) & 1U) != 0;
   });
