@@ -106,6 +106,18 @@ double incomplete_beta(double a, double b, double x) noexcept {
   return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
+std::optional<Interval> mean_interval(std::span<const double> values, double confidence) {
+  if (values.size() < 2) return std::nullopt;
+  const auto n = static_cast<double>(values.size());
+  // P(|T| <= t) = 1 - I_x(f/2, 1/2) with x = f / (f + t^2) and f = n - 1.
+  const double freedom = n - 1;
+  const double x =
+      solve(0, 1, 1 - confidence, [&](double at) { return incomplete_beta(freedom / 2, 0.5, at); });
+  const double t = std::sqrt(freedom * (1 - x) / x);
+  const double half = t * standard_deviation(values) / std::sqrt(n);
+  return Interval{mean(values) - half, mean(values) + half};
+}
+
 Interval clopper_pearson(std::size_t successes, std::size_t trials, double confidence) {
   if (successes > trials) {
     throw Error(ErrorKind::internal, "clopper_pearson(): more successes than trials");

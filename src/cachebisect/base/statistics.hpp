@@ -31,6 +31,9 @@ CACHEBISECT_API double median(std::span<const double> values);
 /// there are too few values (below 8 at 0.99).
 CACHEBISECT_API std::optional<Interval> median_interval(std::span<const double> values,
                                                         double confidence);
+/// Student's interval of the mean of normal values; empty below two of them.
+CACHEBISECT_API std::optional<Interval> mean_interval(std::span<const double> values,
+                                                      double confidence);
 /// Clopper-Pearson interval of a probability: exact, never too narrow.
 CACHEBISECT_API Interval clopper_pearson(std::size_t successes, std::size_t trials,
                                          double confidence);

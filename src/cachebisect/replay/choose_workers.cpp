@@ -19,9 +19,9 @@ namespace {
 constexpr double kBlockSeconds = 0.04;
 constexpr double kMaxSeconds = 10;  ///< of the whole search
 constexpr double kWorth = 1.03;     ///< twice the workers must be faster by this factor
+const double kLogWorth = std::log(kWorth);
 constexpr double kConfidence = 0.95;
-/// Rounds after which an interval of that confidence exists, and after which no more are run.
-constexpr std::size_t kMinRounds = 6;
+constexpr std::size_t kMinRounds = 3;
 constexpr std::size_t kMaxRounds = 12;
 constexpr double kMinSteps = 3;
 constexpr double kMaxSteps = 100000;
@@ -33,6 +33,13 @@ struct Candidate {
   std::unique_ptr<Trainer> trainer;
   int steps = 0;  ///< timed ones of a block
   std::vector<double> rates;
+  /// The factor by which any number of workers could be faster, as each of these blocks shows.
+  std::vector<double> headrooms;
+
+  [[nodiscard]] bool exhausted() const {
+    return headrooms.size() >= kMinRounds &&
+           *std::max_element(headrooms.begin(), headrooms.end()) < kWorth;
+  }
 
   [[nodiscard]] int workers() const { return trainer->loader.workers(); }
   [[nodiscard]] WorkerTrial trial() const {
@@ -41,6 +48,13 @@ struct Candidate {
             median_interval(rates, kConfidence).value_or(Interval{*least, *most})};
   }
 };
+
+/// Workers can save the time that the training step waits for them, and use the idle cores.
+double headroom(const BlockTiming& block, double cores) {
+  const double busy = std::max(block.seconds - block.starved_seconds, 1e-9);
+  const double by_cores = cores * block.seconds / std::max(block.cpu_seconds, 1e-9);
+  return std::min(block.seconds / busy, by_cores);
+}
 
 /// Workers that start together finish batches in groups.
 int whole_groups(int steps, int workers) { return (steps + workers - 1) / workers * workers; }
@@ -99,6 +113,7 @@ class Search {
     source.loader = &trainer.loader;
     const LoadGuard running(trainer.loader, request);
     const BlockTiming timing = trainer.loop.run(source, steps, stop_);
+    candidate.headrooms.push_back(headroom(timing, cores_));
     return static_cast<double>(timing.samples) / std::max(timing.seconds, 1e-9);
   }
 
@@ -106,25 +121,27 @@ class Search {
   bool beats(Candidate& doubled, Candidate& present) {
     std::vector<double> ratios;
     present.rates.clear();
+    present.headrooms.clear();
     bool certain = false;
     while (!certain && ratios.size() < kMaxRounds && (ratios.empty() || !out_of_time())) {
       Candidate& first = ratios.size() % 2 == 0 ? present : doubled;
       Candidate& second = ratios.size() % 2 == 0 ? doubled : present;
       first.rates.push_back(measure(first));
       second.rates.push_back(measure(second));
-      ratios.push_back(doubled.rates.back() / present.rates.back());
-      const auto interval = median_interval(ratios, kConfidence);
-      certain = ratios.size() >= kMinRounds && interval &&
-                (interval->low > kWorth || interval->high < kWorth);
+      ratios.push_back(std::log(doubled.rates.back() / present.rates.back()));
+      const auto interval = mean_interval(ratios, kConfidence);
+      certain = ratios.size() >= kMinRounds &&
+                (present.exhausted() || interval->low > kLogWorth || interval->high < kLogWorth);
     }
     choice_.search.certain = choice_.search.certain && certain;
     for (const Candidate* tried : {&present, &doubled}) trials_[tried->workers()] = tried->trial();
-    return median(ratios) > kWorth;
+    return !present.exhausted() && median(ratios) > kLogWorth;
   }
 
   [[nodiscard]] bool out_of_time() const { return monotonic_seconds() - began_ > kMaxSeconds; }
 
   bool may_double(const Candidate& best) {
+    if (best.exhausted()) return false;
     std::string& limit = choice_.search.limited_by;
     const auto held = static_cast<double>(best.trainer->loader.bytes_held());
     if (best.workers() >= kMaxWorkers) {
@@ -144,6 +161,7 @@ class Search {
   LiveOrder order_;
   TrainedSteps steps_;
   double began_ = monotonic_seconds();
+  double cores_ = probe_machine().usable_cpus;
   std::map<int, WorkerTrial> trials_;  ///< by workers
   WorkerChoice choice_;
 };

@@ -1,6 +1,7 @@
 #include "cachebisect/base/statistics.hpp"
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -34,6 +35,20 @@ TEST_CASE("the interval of a median matches the binomial table") {
   for (int i = 9; i <= 20; ++i) values.push_back(i);
   CHECK(median_interval(values, 0.95)->low == 6);  // sign-test table, n = 20: ranks 6 and 15
   CHECK(median_interval(values, 0.95)->high == 15);
+}
+
+TEST_CASE("the interval of a mean is Student's") {
+  const std::vector<double> values{1, 2, 3};
+  // t(0.975, 2) = 4.302653, standard deviation 1.
+  const auto interval = mean_interval(values, 0.95);
+  REQUIRE(interval);
+  CHECK(interval->low == doctest::Approx(2 - 4.302653 / std::sqrt(3.0)).epsilon(1e-6));
+  CHECK(interval->high == doctest::Approx(2 + 4.302653 / std::sqrt(3.0)).epsilon(1e-6));
+  const std::vector<double> many{4, 6, 5, 7, 3, 5, 6, 4, 5, 5, 5};
+  // t(0.995, 10) = 3.169273
+  const double half = 3.169273 * standard_deviation(many) / std::sqrt(11.0);
+  CHECK(mean_interval(many, 0.99)->high == doctest::Approx(5 + half).epsilon(1e-6));
+  CHECK_FALSE(mean_interval(std::vector<double>{1}, 0.95));
 }
 
 TEST_CASE("the interval of a median covers it") {

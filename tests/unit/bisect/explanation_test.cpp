@@ -172,8 +172,7 @@ TEST_CASE("a large gain takes fewer rounds to measure than a small one") {
     CHECK(holds(report.stages[0].payoff, 1e4));
     return blocks_of(report, ArmKind::shadow) - 1;  // one is the pilot's
   };
-  CHECK(rounds_beside(5e-4) < 16);
-  CHECK(rounds_beside(1.18e-4) == 16);
+  CHECK(rounds_beside(1.18e-4) > rounds_beside(5e-4));
 }
 
 TEST_CASE("explaining a flat verdict takes about a second, for the probes alone") {

@@ -29,12 +29,12 @@ TEST_CASE("K is at least 64 samples in whole batches") {
   CHECK(choose_cache_size(needs).limited_by.empty());
 }
 
-TEST_CASE("K holds what is wanted and exceeds the samples in flight") {
+TEST_CASE("K holds what is wanted and two batches") {
   CacheNeeds needs = ample();
   needs.wanted_samples = 630;
   CHECK(choose_cache_size(needs).samples == 640);
-  needs.samples_in_flight = 2000;
-  CHECK(choose_cache_size(needs).samples == 2080);  // 2000 + 2 batches = 2064, in batches
+  needs.batch_size = 400;
+  CHECK(choose_cache_size(needs).samples == 800);
 }
 
 TEST_CASE("the limit of K is reported") {

@@ -16,6 +16,12 @@ namespace {
 /// A flat verdict comes fast and needs no explanation but the cost of the probes.
 constexpr double kFlatSeconds = 1.0;
 constexpr int kMinRounds = 3;
+/// Whether the caches are large enough is asked for so long at most.
+constexpr double kCacheCheckSeconds = 1.0;
+/// Of the time to the verdict: explaining takes longer only to have an interval at all.
+constexpr double kShareOfVerdict = 0.5;
+/// Rounds vary in length, and the first few intervals are wide.
+constexpr double kMargin = 1.3;
 
 }  // namespace
 
@@ -66,20 +72,34 @@ void ExplainPhase::compare_arms(const VerdictState& state,
   const auto arms = arms_to_explain(*replayer_, kind, measured_->stages(),
                                     stages_to_free(state, blocks.records()));
   if (arms.empty()) return;
-  int min_rounds = kMinRounds;
-  double until = blocks.budget();
-  if (kind == VerdictKind::flat) {
-    until = std::min(until, blocks.elapsed() + kFlatSeconds);
-    min_rounds = Power{.alpha = 1 - options_->confidence, .weight = 1}.min_rounds();
-  }
   std::vector<TimedArm> all = timed(arms);
   const int first = static_cast<int>(measured_->verdict.table.rounds());
-  const double expected = repeated_rounds(*plan_, all, first, until).round_seconds;
-  if (min_rounds * expected > until - blocks.elapsed()) return;
+  if (!is_worth_a_start(kind, repeated_rounds(*plan_, all, first, 0).round_seconds)) return;
   pilot_unknown(all);
+  RepeatedRounds rounds = repeated_rounds(*plan_, all, first, 0);
+  rounds.first.until = blocks.elapsed() + seconds_to_explain(kind, rounds.round_seconds);
   RoundTable& table = measured_->explain.arms.emplace(table_of(all));
-  runner_->repeat(repeated_rounds(*plan_, all, first, until), AnswersRule(1 - options_->confidence),
-                  table, after_round);
+  runner_->repeat(rounds, AnswersRule(1 - options_->confidence), table, after_round);
+}
+
+/// A few rounds show something, but the cost of the probes is nothing without an interval.
+bool ExplainPhase::is_worth_a_start(VerdictKind kind, double round_seconds) const {
+  const double left = runner_->blocks().left();
+  return kind == VerdictKind::flat ? min_seconds(round_seconds) <= std::min(kFlatSeconds, left)
+                                   : kMinRounds * round_seconds <= left;
+}
+
+/// What as many rounds take as an interval needs.
+double ExplainPhase::min_seconds(double round_seconds) const {
+  return round_seconds * Power{.alpha = 1 - options_->confidence, .weight = 1}.min_rounds();
+}
+
+double ExplainPhase::seconds_to_explain(VerdictKind kind, double round_seconds) const {
+  const double usual = kind == VerdictKind::flat
+                           ? kFlatSeconds
+                           : std::max(kShareOfVerdict * measured_->verdict.seconds,
+                                      kMargin * min_seconds(round_seconds));
+  return std::min(usual, runner_->blocks().left());
 }
 
 void ExplainPhase::check_cache(const VerdictState& state,
@@ -93,14 +113,18 @@ void ExplainPhase::check_cache(const VerdictState& state,
   const double before = blocks.clock();
   const std::uint64_t samples = measured_->cache.samples;
   const bool filled = replayer_->refill(2 * samples, options_->stop).has_value();
-  const double seconds = blocks.exclude_since(before);
+  const double fill_seconds = blocks.exclude_since(before);
   if (!filled) return;
   const std::vector<TimedArm> arms = cache_arms(*boundary, samples, plan_->step_seconds(*boundary));
-  CacheRounds& rounds = measured_->explain.caches.emplace(CacheRounds{table_of(arms), seconds});
+  CacheRounds& rounds =
+      measured_->explain.caches.emplace(CacheRounds{table_of(arms), fill_seconds});
   const auto explained = measured_->explain.arms ? measured_->explain.arms->rounds() : 0;
   const int first = static_cast<int>(measured_->verdict.table.rounds() + explained);
-  runner_->repeat(repeated_rounds(*plan_, arms, first, blocks.budget()),
-                  CacheRule(1 - options_->confidence), rounds.table, after_round);
+  RepeatedRounds repeated = repeated_rounds(*plan_, arms, first, 0);
+  const double seconds =
+      std::max(kCacheCheckSeconds, kMargin * min_seconds(repeated.round_seconds));
+  repeated.first.until = std::min(blocks.budget(), blocks.elapsed() + seconds);
+  runner_->repeat(repeated, CacheRule(1 - options_->confidence), rounds.table, after_round);
 }
 
 }  // namespace cachebisect

@@ -31,6 +31,9 @@ class CACHEBISECT_INTERNAL_API ExplainPhase {
   /// Arms with the step time that the plan knows; live's for those it does not know.
   [[nodiscard]] std::vector<TimedArm> timed(const std::vector<Arm>& arms) const;
   void pilot_unknown(std::vector<TimedArm>& arms);
+  [[nodiscard]] bool is_worth_a_start(VerdictKind kind, double round_seconds) const;
+  [[nodiscard]] double min_seconds(double round_seconds) const;
+  [[nodiscard]] double seconds_to_explain(VerdictKind kind, double round_seconds) const;
 
   Replayer* replayer_;
   RoundRunner* runner_;

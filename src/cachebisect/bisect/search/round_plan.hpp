@@ -61,7 +61,7 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] int steps(int boundary) const;
   /// Timed steps of a block whose steps take so many seconds; 0: not known.
   [[nodiscard]] int steps_for(double step_seconds, int boundary = 0) const;
-  /// The most samples that a block of the live pipeline takes, untimed ones included.
+  /// The samples that a block of the live pipeline times.
   [[nodiscard]] std::uint64_t samples_of_live_block() const;
   /// Of the pilot; 0 without one.
   [[nodiscard]] double step_seconds(int boundary) const { return step_seconds_.at(at(boundary)); }

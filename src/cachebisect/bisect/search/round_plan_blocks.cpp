@@ -72,9 +72,7 @@ PlannedBlock RoundPlan::block(int boundary) const {
 }
 
 std::uint64_t RoundPlan::samples_of_live_block() const {
-  const WarmupRange warmup = warmup_range(0);
-  const int batches = warmup.min + warmup.choices - 1 + steps(0);
-  return static_cast<std::uint64_t>(batches * options_.batch_size);
+  return static_cast<std::uint64_t>(steps(0) * options_.batch_size);
 }
 
 double RoundPlan::block_seconds(const Arm& arm, double step_seconds) const {

@@ -35,8 +35,7 @@ struct BoundaryCache::State {
   [[nodiscard]] std::unique_ptr<CacheContents> empty() const {
     return std::make_unique<CacheContents>(pipeline, device, copy);
   }
-  [[nodiscard]] CacheNeeds needs(const ItemSizes& probed, const Executor& loader,
-                                 const CacheBudget& budget) const;
+  [[nodiscard]] CacheNeeds needs(const ItemSizes& probed, const CacheBudget& budget) const;
   [[nodiscard]] double sample_limit(const ItemSizes& probed) const;
   [[nodiscard]] bool has_new_samples(std::uint64_t count) const;
   /// Whether the budgets hold `count` samples in addition to `kept`, by the size of the present
@@ -60,14 +59,10 @@ struct BoundaryCache::State {
   std::uint64_t fills = 0;  ///< begun so far; the epoch of the next filling
 };
 
-CacheNeeds BoundaryCache::State::needs(const ItemSizes& probed, const Executor& loader,
-                                       const CacheBudget& budget) const {
-  const MachineInfo machine = probe_machine();
-  const auto batch = static_cast<double>(pipeline.batch_size());
+CacheNeeds BoundaryCache::State::needs(const ItemSizes& probed, const CacheBudget& budget) const {
   CacheNeeds needs;
   needs.batch_size = pipeline.batch_size();
   needs.data_set_samples = pipeline.samples();
-  needs.samples_in_flight = batch * loader.slots();
   for (std::size_t b = 1; b <= pipeline.stages().size(); ++b) {
     const bool on_host = pipeline.held(b) == Held::host;
     // Memory of the cpu device is the host's; the emulated device takes no memory.
@@ -196,7 +191,7 @@ CacheFacts BoundaryCache::fill(Executor& loader, const CacheBudget& budget,
   s.contents = s.empty();  // frees the present contents first
   std::vector<SampleIndex> probed = s.order.take(probe_batches * s.batch());
   const ItemSizes sizes = probe_items(s.pipeline, s.device, loader, probed, stop);
-  s.limits = s.needs(sizes, loader, budget);
+  s.limits = s.needs(sizes, budget);
   s.sample_bytes = s.sample_limit(sizes);
   s.chosen = choose_cache_size(s.limits);
   s.fills = 0;

@@ -54,8 +54,7 @@ double host_limit(const CacheNeeds& needs) noexcept {
 
 CacheSize choose_cache_size(const CacheNeeds& needs) {
   const auto batch = static_cast<double>(std::max<std::int64_t>(needs.batch_size, 1));
-  BatchCount batches(batch, std::max({kSmallestSamples, needs.wanted_samples,
-                                      needs.samples_in_flight + 2 * batch}));
+  BatchCount batches(batch, std::max({kSmallestSamples, needs.wanted_samples, 2 * batch}));
   // A data set smaller than one batch is repeated: the cache holds at least one batch.
   batches.cap(std::max(static_cast<double>(needs.data_set_samples), batch), "data set");
   const bool by_memory = host_limit(needs) < needs.host_budget_bytes;

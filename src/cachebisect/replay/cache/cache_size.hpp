@@ -16,7 +16,6 @@ struct CacheNeeds {
   double host_bytes_per_sample = 0;    ///< of all boundaries held on the host, together
   double device_bytes_per_sample = 0;  ///< of all boundaries held on the device, together
   double wanted_samples = 0;           ///< K should not be smaller
-  double samples_in_flight = 0;        ///< claimed by workers and waiting in the ring
   double host_budget_bytes = 0;
   double host_memory_bytes = 0;  ///< available for all purposes; 0: unknown
   std::optional<double> device_budget_bytes;
@@ -31,8 +30,8 @@ struct CacheSize {
   std::string limited_by;
 };
 
-/// K is the maximum of 64 samples, what is wanted, and two batches more than are in flight; capped
-/// by the data set and the budgets. The items of a small K stay in the processor's caches, where
+/// K is the maximum of 64 samples, two batches, and what is wanted; capped by the data set and the
+/// budgets. The items of a small K stay in the processor's caches, where
 /// the next stage finds them in training too, because they have just been made. Throws Error(usage)
 /// if a budget does not hold one batch.
 CACHEBISECT_INTERNAL_API CacheSize choose_cache_size(const CacheNeeds& needs);
