@@ -7,7 +7,7 @@
 #include "bench/habits/real_chains.hpp"
 #include "bench/habits/run.hpp"
 #include "bench/habits/table.hpp"
-#include <CLI/CLI.hpp>
+#include "bench/support/program.hpp"
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/selftest/summary.hpp"
@@ -19,14 +19,11 @@ using namespace cachebisect::habits;
 
 struct Arguments {
   RunSettings settings;
+  bench::CorpusOutput output;
   std::vector<std::string> names;
   std::string seeds = "1..20";
-  std::string table;
-  std::vector<std::string> tabulated;
   bool real_chains = false;
-  bool only_bad = false;
   bool list = false;
-  bool print_pipelines = false;
   bool check_plans = false;
 };
 
@@ -45,15 +42,6 @@ void parse_seeds(const std::string& text, RunSettings& settings) {
     if (settings.first_seed >= 1 && settings.first_seed <= settings.last_seed) return;
   }
   throw Error(ErrorKind::usage, "--seeds " + text + ": expected A or A..B, from 1");
-}
-
-void print_table(const Arguments& arguments) {
-  if (arguments.table != "markdown") {
-    throw Error(ErrorKind::usage, "--table " + arguments.table + ": expected markdown");
-  }
-  std::vector<HabitFile> files;
-  for (const std::string& file : arguments.tabulated) files.push_back(load_habits(file));
-  std::cout << markdown(files);
 }
 
 void print_list(const std::vector<Habit>& habits) {
@@ -90,7 +78,7 @@ void run_corpus(const Arguments& arguments) {
   const std::vector<HabitScore> scores =
       run_habits(arguments.settings, [&](const HabitScore& score) {
         const bool right = score.score.outcome == selftest::Outcome::right;
-        if (!arguments.only_bad || !right) std::cout << row(score) << std::flush;
+        if (!arguments.output.only_bad || !right) std::cout << row(score) << std::flush;
       });
   std::vector<selftest::Score> plain;
   for (const HabitScore& score : scores) plain.push_back(score.score);
@@ -98,8 +86,8 @@ void run_corpus(const Arguments& arguments) {
 }
 
 int run(Arguments& arguments) {
-  if (!arguments.table.empty()) {
-    print_table(arguments);
+  if (!arguments.output.table.empty()) {
+    bench::print_tables(arguments.output, load_habits);
     return 0;
   }
   const std::vector<Habit>& known = arguments.real_chains ? real_chains() : all_habits();
@@ -114,7 +102,7 @@ int run(Arguments& arguments) {
   parse_seeds(arguments.seeds, settings);
   if (arguments.list) {
     print_list(settings.habits);
-  } else if (arguments.print_pipelines) {
+  } else if (arguments.output.print_pipelines) {
     print_pipelines(settings);
   } else if (arguments.check_plans) {
     print_plan_checks(settings);
@@ -128,23 +116,15 @@ void add_options(CLI::App& app, Arguments& arguments) {
   RunSettings& settings = arguments.settings;
   app.add_option("--habit", arguments.names, "Only this one (repeatable)")->take_all();
   app.add_option("--seeds", arguments.seeds, "Seeds A..B of each habit (1..20)");
-  app.add_option("--budget", settings.budget_seconds, "Seconds of measuring for each chain (60)")
-      ->check(CLI::PositiveNumber);
+  bench::add_corpus_options(app, arguments.output, settings.budget_seconds, settings.resume);
   app.add_option("--truth-seconds", settings.truth_seconds,
                  "Seconds of each long run, if the truth is measured (20)")
       ->check(CLI::PositiveNumber);
   app.add_flag("--real-chains", arguments.real_chains,
                "Files with real decoding and augmentation, and a known wait, instead of habits");
-  app.add_option("--resume", settings.resume,
-                 "Keep scores and measured truths in this file, and skip the chains in it");
-  app.add_option("--table", arguments.table, "Only print the tables of finished runs, as markdown");
-  app.add_option("files", arguments.tabulated, "Files that --resume wrote, for --table");
-  app.add_flag("--only-bad", arguments.only_bad,
-               "Print rows only of chains that were not judged right");
   app.add_flag("--list", arguments.list, "Only print the names, with a line about each");
   app.add_flag("--check-plans", arguments.check_plans,
                "Only measure the chains whose truth is planned, and print both");
-  app.add_flag("--print-pipelines", arguments.print_pipelines, "Only print the pipeline files");
 }
 
 }  // namespace
@@ -153,11 +133,5 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"Chains whose stages have the habits of real ones: how often is the verdict right?"};
   add_options(app, arguments);
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(arguments);
-  } catch (const Error& error) {
-    std::cerr << "habits: " << error.what() << '\n';
-    return exit_code(error.kind());
-  }
+  return bench::run_program("habits", app, argc, argv, [&] { return run(arguments); });
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,7 +9,7 @@
 
 #include "bench/probe_cost/cases.hpp"
 #include "bench/probe_cost/pairs.hpp"
-#include <CLI/CLI.hpp>
+#include "bench/support/program.hpp"
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
@@ -126,12 +125,8 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", options.pairs.seconds, "Per case, and again for its magnified probes")
       ->check(CLI::PositiveNumber);
   app.add_option("--seed", options.pairs.seed, "Seed of the order within pairs");
-  CLI11_PARSE(app, argc, argv);
-  try {
+  return bench::run_program("probe_cost", app, argc, argv, [&] {
     run(options);
     return 0;
-  } catch (const Error& error) {
-    std::cerr << "probe_cost: " << error.what() << '\n';
-    return exit_code(error.kind());
-  }
+  });
 }

@@ -6,9 +6,9 @@
 #include <set>
 #include <sstream>
 
+#include "bench/support/program.hpp"
 #include "bench/truth/contention.hpp"
 #include "bench/truth/exhaustive.hpp"
-#include <CLI/CLI.hpp>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
@@ -24,8 +24,7 @@ using namespace cachebisect;
 using namespace cachebisect::truth;
 
 struct Options {
-  int chains = 10;
-  std::uint64_t seed = 1;
+  bench::ChainRange range{.chains = 10};
   double budget = 20;
   double truth_seconds = 20;
   bool model = false;
@@ -117,8 +116,8 @@ int run(const Options& options) {
   std::set<std::uint64_t> done;
   for (const Outcome& o : outcomes) done.insert(o.score.seed);
   std::cout << selftest::row_header();
-  for (int i = 0; i < options.chains; ++i) {
-    const std::uint64_t seed = options.seed + static_cast<std::uint64_t>(i);
+  for (int i = 0; i < options.range.chains; ++i) {
+    const std::uint64_t seed = options.range.seed + static_cast<std::uint64_t>(i);
     if (done.contains(seed)) continue;
     outcomes.push_back(run_chain(draw_contention(seed, cores, options.model), options, registry));
     append(options.resume, outcomes.back());
@@ -132,8 +131,7 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app{"Training steps that compete with the workers for cores: is the verdict right?"};
-  app.add_option("--chains", options.chains, "How many")->check(CLI::Range(1, 100000));
-  app.add_option("--seed", options.seed, "Of the first chain; the next ones count on");
+  bench::add_chain_range(app, options.range);
   app.add_option("--budget", options.budget, "Seconds of measuring for each verdict (20)")
       ->check(CLI::PositiveNumber);
   app.add_option("--truth-seconds", options.truth_seconds,
@@ -142,11 +140,5 @@ int main(int argc, char** argv) {
   app.add_flag("--model", options.model, "Train a LibTorch network; needs the torch module");
   app.add_option("--resume", options.resume,
                  "Keep the scores of finished chains in this file, and skip those in it");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(options);
-  } catch (const Error& error) {
-    std::cerr << "contention: " << error.what() << '\n';
-    return exit_code(error.kind());
-  }
+  return bench::run_program("contention", app, argc, argv, [&] { return run(options); });
 }

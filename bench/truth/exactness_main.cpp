@@ -1,8 +1,8 @@
 // Prints how exactly planted costs are met in real time on this machine.
 #include <iostream>
 
+#include "bench/support/program.hpp"
 #include "bench/truth/exactness.hpp"
-#include <CLI/CLI.hpp>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
@@ -14,8 +14,7 @@ using namespace cachebisect;
 using namespace cachebisect::selftest;
 
 struct Options {
-  int chains = 20;
-  std::uint64_t seed = 1;
+  bench::ChainRange range{.chains = 20};
   bool each = false;
   DrawOptions draw;
   ExactnessOptions measure;
@@ -26,8 +25,9 @@ int run(Options options) {
   Registry registry;
   stages::register_all(registry);
   std::vector<Exactness> rows;
-  for (int i = 0; i < options.chains; ++i) {
-    const PlantedChain planted = draw(options.seed + static_cast<std::uint64_t>(i), options.draw);
+  for (int i = 0; i < options.range.chains; ++i) {
+    const PlantedChain planted =
+        draw(options.range.seed + static_cast<std::uint64_t>(i), options.draw);
     for (const Exactness& row : measure_exactness(planted, registry, options.measure)) {
       rows.push_back(row);
       if (!options.each) continue;
@@ -46,19 +46,12 @@ int run(Options options) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app{"Planted chains: how exactly are their costs met in real time on this machine?"};
-  app.add_option("--chains", options.chains, "How many")->check(CLI::Range(1, 100000));
-  app.add_option("--seed", options.seed, "Of the first chain; the others follow");
+  bench::add_chain_range(app, options.range);
   app.add_option("--rounds", options.measure.rounds, "Blocks per boundary")
       ->check(CLI::Range(1, 1000));
   app.add_option("--block", options.measure.block_seconds, "Seconds of a block")
       ->check(CLI::PositiveNumber);
   app.add_flag("--jitter", options.draw.jitter, "Half of the chains get varying costs");
   app.add_flag("--each", options.each, "Print a row for every boundary");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(options);
-  } catch (const Error& error) {
-    std::cerr << "exactness: " << error.what() << '\n';
-    return exit_code(error.kind());
-  }
+  return bench::run_program("exactness", app, argc, argv, [&] { return run(options); });
 }

@@ -1,17 +1,16 @@
 #include "output_file.hpp"
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
 
+#include "temporary_file.hpp"
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 
 namespace cachebisect::cli {
@@ -37,12 +36,6 @@ std::string remedy(int code, const std::string& path) {
   }
 }
 
-/// Processes in several containers may write into one folder and have the same id.
-std::string temporary_name() {
-  const auto nanoseconds = static_cast<std::int64_t>(1e9 * monotonic_seconds());
-  return ".cachebisect-" + std::to_string(getpid()) + "-" + std::to_string(nanoseconds) + ".tmp";
-}
-
 bool is_fifo(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
@@ -65,9 +58,11 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     open_stream();
     return;
   }
-  temporary_ = (target_.path.parent_path() / temporary_name()).string();
-  (void)make_temporary();
+  const std::filesystem::path folder = target_.path.parent_path();
+  temporary_ = temporary_path(folder);
+  (void)open_temporary();
   discard();
+  remove_abandoned_temporaries(folder);
 }
 
 void OutputFile::open_stream() {
@@ -84,10 +79,8 @@ void OutputFile::open_stream() {
   if (!stream_.is_open()) fail(errno);
 }
 
-FileDescriptor OutputFile::make_temporary() const {
-  constexpr mode_t kMode = 0666;
-  FileDescriptor file(
-      open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
+FileDescriptor OutputFile::open_temporary() const {
+  FileDescriptor file = make_temporary(temporary_);
   if (!file.is_open()) fail(errno);
   return file;
 }
@@ -125,7 +118,9 @@ void OutputFile::write_to_stream(std::string_view content) {
 }
 
 void OutputFile::replace_file(std::string_view content) {
-  FileDescriptor file = make_temporary();
+  FileDescriptor file = open_temporary();
+  // Until it has its name, which a lost write, told by close(), must not get.
+  const FileDescriptor locked(fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
   struct stat present {};
   if (stat(target_.path.c_str(), &present) == 0) (void)fchmod(file.get(), present.st_mode & 07777);
   write_all(file, content);

@@ -12,7 +12,7 @@
 namespace cachebisect::cli {
 
 /// Checked and opened before anything is measured, so that a missing or read-only folder fails at
-/// once.
+/// once. Removes the temporary files that killed processes left in the file's folder.
 class OutputFile {
  public:
   /// Throws Error(output) naming the path and the remedy.
@@ -37,7 +37,7 @@ class OutputFile {
   void replace_file(std::string_view content);
   void write_to_stream(std::string_view content);
   void write_all(const FileDescriptor& file, std::string_view content) const;
-  [[nodiscard]] FileDescriptor make_temporary() const;
+  [[nodiscard]] FileDescriptor open_temporary() const;
   [[noreturn]] void fail(int code) const;
 
   std::string path_;

@@ -91,9 +91,10 @@ TEST_CASE("memory that runs out in the training step keeps the report") {
   CHECK(has(failed.result.err, "no memory left"));
 }
 
-TEST_CASE("memory that runs out outside of stages and step keeps the report") {
+TEST_CASE("memory that runs out while a source names its files keeps the report") {
   const TemporaryFolder folder;
   const Failed failed =
       run_to_fault(folder, {.source = failing("read.failing", folder, "bad_alloc")});
-  check_kept(failed, "no memory left");
+  check_kept(failed, "stage 'read' (read.failing)");
+  CHECK(has(failed.result.err, "no memory left"));
 }

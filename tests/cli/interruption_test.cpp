@@ -1,9 +1,11 @@
 // Ctrl-C at any time: the report has what is known by then, files are complete, and the exit code
 // tells.
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/starved_run.hpp"
@@ -20,6 +22,9 @@ namespace {
 
 /// Steps so long that a phase takes far longer than a check of the log.
 constexpr int kLongMicroseconds = 1500;
+
+constexpr std::array kExitCodes{std::pair{SIGINT, 130}, std::pair{SIGTERM, 143},
+                                std::pair{SIGHUP, 129}};
 
 /// Sends `signal` once `mark` appears in the log.
 During signal_at(std::string mark, int signal) {
@@ -110,8 +115,7 @@ TEST_CASE("a hang-up does not end a run under nohup") {
 }
 
 TEST_CASE("doctor and the self-test end with the exit code of their signal") {
-  for (const auto& [signal, code] :
-       {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}, std::pair{SIGHUP, 129}}) {
+  for (const auto& [signal, code] : kExitCodes) {
     const int sent = signal;
     const During interrupt_once_watched = [sent](pid_t child, const std::string&) {
       await_signal_watch(child);
@@ -124,6 +128,21 @@ TEST_CASE("doctor and the self-test end with the exit code of their signal") {
     const auto doctor = run_tool({"doctor", "--seconds", "60"}, "", interrupt_once_watched);
     CHECK(doctor.exit_code == code);
     CHECK(doctor.out.empty());
+  }
+}
+
+TEST_CASE("a signal while the number of workers is measured ends the run, with nothing written") {
+  // A batch takes 0.3 s, so the search takes far longer than a check of the log.
+  const std::string chain = starved_pipeline(20'000);
+  for (const auto& [signal, code] : kExitCodes) {
+    const TemporaryFolder folder;
+    const auto result = run_tool(
+        {"--pipeline", "-", "--workers", "auto", "--log-level", "debug", "--out", folder.path()},
+        chain, signal_at("how many workers", signal));
+    CHECK(result.exit_code == code);
+    CHECK(has(result.err, "interrupted before anything was measured"));
+    CHECK(result.out.empty());
+    CHECK(entries_in(folder.path()) == 0);
   }
 }
 

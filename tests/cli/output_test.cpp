@@ -9,7 +9,9 @@
 #include "support/files.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -139,4 +141,39 @@ TEST_CASE("a reader that has exited costs its own output, not the others") {
   CHECK(result.exit_code == 0);  // of `true`
   CHECK(is_report(read_file(folder.path("report.json"))));
   CHECK(has(read_file(folder.path("err")), "standard output could not be written"));
+}
+
+TEST_CASE("the temporary file of a killed process is removed by the next run") {
+  const TemporaryFolder folder;
+  const std::string report = folder.path("report.json");
+  // SIGXFSZ kills it in the middle of the report.
+  const auto killed = run({"sh", "-c",
+                           "ulimit -c 0; ulimit -f 8; exec " CACHEBISECT_BINARY_DIR
+                           "/bin/cachebisect --pipeline - --budget 0.5 --no-explain --quiet "
+                           "--no-progress --json " +
+                               report},
+                          starved_pipeline());
+  CHECK(killed.exit_code == 128 + SIGXFSZ);
+  CHECK(has_temporaries(folder.path()));
+  CHECK(short_run({"--json", report}).exit_code == 0);
+  CHECK(is_report(read_file(report)));
+  CHECK(entries_in(folder.path()) == 1);
+}
+
+TEST_CASE("temporary files that are in use, and other files, stay") {
+  const TemporaryFolder folder;
+  const std::string used = folder.write(".cachebisect-1-2.tmp", "half a report");
+  const int lock = open(used.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(flock(lock, LOCK_EX) == 0);
+  const std::string other = folder.write(".cachebisect-notes", "");
+  const std::string link = folder.path(".cachebisect-link.tmp");
+  fs::create_symlink(other, link);
+  CHECK(short_run({"--json", folder.path("report.json")}).exit_code == 0);
+  CHECK(read_file(used) == "half a report");
+  CHECK(fs::exists(other));
+  CHECK(fs::is_symlink(link));
+  close(lock);
+  CHECK(short_run({"--json", folder.path("report.json")}).exit_code == 0);
+  CHECK_FALSE(fs::exists(used));
+  CHECK(fs::exists(other));
 }

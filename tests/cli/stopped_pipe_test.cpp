@@ -96,7 +96,7 @@ TEST_CASE("a second signal ends the process at once and leaves no temporary file
                [&](pid_t child, const std::string&) {
                  pipe.await_full();
                  kill(child, SIGTERM);
-                 std::this_thread::sleep_for(std::chrono::milliseconds(300));
+                 await_signal_taken(child, SIGTERM);  // pending signals of one kind are one
                  kill(child, SIGTERM);
                });
   CHECK(result.exit_code == 143);

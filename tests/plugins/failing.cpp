@@ -63,7 +63,7 @@ class FailingStep final : public TrainStep {
   Fault fault_;
 };
 
-/// Fails outside of the calls that name their stage: when asked where its samples are.
+/// Fails when asked where its samples are.
 class FailingSource final : public SourceStage {
  public:
   explicit FailingSource(const Params& params) : fault_(params) {}

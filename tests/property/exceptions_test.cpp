@@ -84,6 +84,33 @@ std::shared_ptr<TrainStep> idle_step() {
   return make_callback_step([](const DeviceBatch&) {});
 }
 
+/// Fails when asked where its samples are.
+class LostSource final : public SourceStage {
+ public:
+  explicit LostSource(SharedFuse fuse) : fuse_(std::move(fuse)) {}
+  [[nodiscard]] std::uint64_t size() const override { return 1000; }
+  [[nodiscard]] SampleSpec infer() override { return {{"image", DType::uint8, {4}}}; }
+  void read(Sample& out, const SampleContext& /*context*/) const override {
+    out.field("image").resize_as<std::uint8_t>({4});
+  }
+  [[nodiscard]] std::vector<FileRange> files(SampleIndex /*index*/) const override {
+    fuse_->pass();
+    return {};
+  }
+
+ private:
+  SharedFuse fuse_;
+};
+
+PipelineReplayer lost_replayer(const SharedFuse& fuse, IoMode io) {
+  PipelineBuilder builder;
+  builder.source("lost", {"read.lost", {}, std::make_shared<LostSource>(fuse)});
+  return {builder.collate().copy().batch_size(4).build(),
+          make_cpu_device(),
+          idle_step(),
+          {.io = io, .workers = 1}};
+}
+
 }  // namespace
 
 TEST_CASE("a stage that throws while it runs is named, in workers and in the training thread") {
@@ -150,6 +177,28 @@ TEST_CASE("a stage that throws while the caches are filled is named") {
     PipelineReplayer replayer(chain(place, fuse, 1), make_cpu_device(), idle_step());
     fuse->armed = true;
     check_named(error_of([&] { replayer.prepare({}, {}); }), "stage '" + place + "'", thrown);
+  }
+}
+
+TEST_CASE("a source that runs out of memory while it names files is named") {
+  const Thrown& no_memory = all_thrown().back();
+  for (const IoMode io : {IoMode::as_is, IoMode::warm, IoMode::cold}) {
+    const auto fuse = std::make_shared<Fuse>(Fuse{no_memory.raise});
+    PipelineReplayer replayer = lost_replayer(fuse, io);
+    fuse->armed = true;
+    check_named(error_of([&] { replayer.prepare({}, {}); }), "stage 'lost'", no_memory);
+    if (io == IoMode::warm) continue;  // whose live blocks need caches
+    check_named(error_of([&] { replayer.run({}, {}); }), "stage 'lost'", no_memory);
+  }
+}
+
+TEST_CASE("a source that cannot name files for another reason is left to its reading") {
+  for (const Thrown& thrown : all_thrown()) {
+    if (&thrown == &all_thrown().back()) continue;  // no memory
+    PipelineReplayer replayer =
+        lost_replayer(std::make_shared<Fuse>(Fuse{thrown.raise, true}), IoMode::cold);
+    CHECK_NOTHROW(replayer.prepare({}, {}));
+    CHECK_NOTHROW(replayer.run({}, {}));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -75,6 +76,15 @@ void await_text(const std::string& file, const Ready& ready) {
   }
 }
 
+/// Whether a set of signals in /proc/PID/status ("SigBlk") has the signal; empty if there is none.
+inline std::optional<bool> status_has_signal(const std::string& status, const std::string& set,
+                                             int signal) {
+  const std::size_t at = status.find(set + ":");
+  if (at == std::string::npos) return std::nullopt;
+  const auto signals = std::stoull(status.substr(at + set.size() + 1, 18), nullptr, 16);
+  return (signals >> (signal - 1) & 1U) != 0;
+}
+
 /// Waits until the tool catches signals: it blocks them for the thread that waits for them.
 inline void await_signal_watch(pid_t process) {
   const std::string folder = "/proc/" + std::to_string(process);
@@ -82,10 +92,15 @@ inline void await_signal_watch(pid_t process) {
     // fork() blocks signals too: before exec, this is still the test.
     std::error_code ignored;
     const auto program = std::filesystem::read_symlink(folder + "/exe", ignored);
-    const std::size_t at = text.find("SigBlk:");
-    if (program.filename() != "cachebisect" || at == std::string::npos) return false;
-    const auto blocked = std::stoull(text.substr(at + 7, 18), nullptr, 16);
-    return (blocked >> (SIGTERM - 1) & 1U) != 0;
+    return program.filename() == "cachebisect" &&
+           status_has_signal(text, "SigBlk", SIGTERM).value_or(false);
+  });
+}
+
+/// Waits until a signal that was sent to the tool is no longer pending.
+inline void await_signal_taken(pid_t process, int signal) {
+  await_text("/proc/" + std::to_string(process) + "/status", [signal](const std::string& text) {
+    return !status_has_signal(text, "ShdPnd", signal).value_or(false);
   });
 }
 

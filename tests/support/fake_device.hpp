@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "cachebisect/device/device.hpp"
@@ -14,9 +16,12 @@ namespace cachebisect::test {
 
 class FakeDevice final : public Device {
  public:
-  explicit FakeDevice(double copy_seconds) : copy_seconds_(copy_seconds) {
+  /// `free_bytes`: what it tells of its memory.
+  explicit FakeDevice(double copy_seconds, std::optional<std::uint64_t> free_bytes = std::nullopt)
+      : copy_seconds_(copy_seconds) {
     info_.kind = DeviceKind::cuda;
     info_.name = "fake";
+    info_.free_bytes = free_bytes;
   }
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }

@@ -89,17 +89,6 @@ class WriteInput final : public SampleStage {
   Spending spending_;
 };
 
-template <class Kind>
-StageType stage_type(std::string type, std::string doc, std::vector<ParamSpec> params,
-                     std::string example) {
-  return {.type = std::move(type),
-          .doc = std::move(doc),
-          .kind = StageKind::sample,
-          .params = std::move(params),
-          .example = std::move(example),
-          .make = [](const Params& given) { return std::make_unique<Kind>(given); }};
-}
-
 }  // namespace
 
 void register_heavy_stages(Registry& registry) {

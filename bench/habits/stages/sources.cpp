@@ -103,13 +103,11 @@ StageType source_type(std::string type, std::string doc, std::vector<ParamSpec> 
                       std::string example) {
   params.push_back(count_param("samples", "number of samples", 1, 1e12));
   params.push_back(stages::bytes_param("size of a sample's image, in bytes", 1024));
-  return {.type = std::move(type),
-          .doc = std::move(doc),
-          .kind = StageKind::source,
-          .traits = {.planted = true},
-          .params = std::move(params),
-          .example = std::move(example),
-          .make = [](const Params& given) { return std::make_unique<Kind>(given); }};
+  StageType made =
+      stage_type<Kind>(std::move(type), std::move(doc), std::move(params), std::move(example));
+  made.kind = StageKind::source;
+  made.traits.planted = true;
+  return made;
 }
 
 }  // namespace

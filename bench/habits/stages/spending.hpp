@@ -43,18 +43,27 @@ class SpendingStage : public SampleStage {
   Spending spending_;
 };
 
-/// The type of a SpendingStage of class `Kind`, without traits.
+/// The type of a sample stage of class `Kind`, without traits.
+template <class Kind>
+StageType stage_type(std::string type, std::string doc, std::vector<ParamSpec> params,
+                     std::string example) {
+  return {.type = std::move(type),
+          .doc = std::move(doc),
+          .kind = StageKind::sample,
+          .params = std::move(params),
+          .example = std::move(example),
+          .make = [](const Params& given) { return std::make_unique<Kind>(given); }};
+}
+
+/// The type of a SpendingStage of class `Kind`, which is planted.
 template <class Kind>
 StageType spending_type(std::string type, std::string doc, std::vector<ParamSpec> params,
                         std::string example) {
   params.push_back(spends_param());
-  return {.type = std::move(type),
-          .doc = std::move(doc),
-          .kind = StageKind::sample,
-          .traits = {.planted = true},
-          .params = std::move(params),
-          .example = std::move(example),
-          .make = [](const Params& given) { return std::make_unique<Kind>(given); }};
+  StageType made =
+      stage_type<Kind>(std::move(type), std::move(doc), std::move(params), std::move(example));
+  made.traits.planted = true;
+  return made;
 }
 
 }  // namespace cachebisect::habits

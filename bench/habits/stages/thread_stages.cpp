@@ -57,26 +57,21 @@ class SharedLock final : public PassingStage {
 };
 
 template <class Kind>
-StageType stage_type(std::string type, std::string doc, std::vector<ParamSpec> params,
-                     std::string example) {
+StageType costly_type(std::string type, std::string doc, std::vector<ParamSpec> params,
+                      std::string example) {
   params.push_back(number_param("us", "cost per sample, in microseconds", 0, 1e7));
   params.push_back(spends_param());
-  return {.type = std::move(type),
-          .doc = std::move(doc),
-          .kind = StageKind::sample,
-          .params = std::move(params),
-          .example = std::move(example),
-          .make = [](const Params& given) { return std::make_unique<Kind>(given); }};
+  return stage_type<Kind>(std::move(type), std::move(doc), std::move(params), std::move(example));
 }
 
 }  // namespace
 
 void register_thread_stages(Registry& registry) {
   registry.add(
-      stage_type<Pool>("habit.pool", "Divides its work among threads of its own",
-                       {count_param("threads", "threads that share a sample's work", 1, 256)},
-                       R"({"us": 5, "threads": 2})"));
-  registry.add(stage_type<SharedLock>(
+      costly_type<Pool>("habit.pool", "Divides its work among threads of its own",
+                        {count_param("threads", "threads that share a sample's work", 1, 256)},
+                        R"({"us": 5, "threads": 2})"));
+  registry.add(costly_type<SharedLock>(
       "habit.shared_lock", "Works with a mutex held that all workers share", {}, R"({"us": 5})"));
 }
 

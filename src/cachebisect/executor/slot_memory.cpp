@@ -11,6 +11,7 @@ namespace cachebisect {
 namespace {
 
 double bytes_of(const FieldSpec& field) {
+  if (!field.shape.is_static()) return 0;
   return static_cast<double>(field.shape.elements()) * static_cast<double>(size_of(field.dtype));
 }
 
@@ -26,15 +27,24 @@ double bytes_of_changed(const BatchSpec& output, const BatchSpec& input) {
 
 }  // namespace
 
+double batch_bytes_per_sample(const Pipeline& pipeline, std::size_t stage) {
+  return bytes_of_changed(pipeline.stages()[stage].output, {}) /
+         static_cast<double>(pipeline.batch_size());
+}
+
+double changed_bytes_per_sample(const Pipeline& pipeline, std::size_t stage) {
+  const auto& stages = pipeline.stages();
+  return bytes_of_changed(stages[stage].output, stages[stage - 1].output) /
+         static_cast<double>(pipeline.batch_size());
+}
+
 double slot_bytes_per_sample(const Pipeline& pipeline) {
   if (!pipeline.static_shapes()) return 0;
-  const auto& stages = pipeline.stages();
-  double bytes = 0;
-  for (std::size_t i = pipeline.collate_position(); i < pipeline.copy_position(); ++i) {
-    const bool collates = i == pipeline.collate_position();
-    bytes += bytes_of_changed(stages[i].output, collates ? BatchSpec{} : stages[i - 1].output);
+  double bytes = batch_bytes_per_sample(pipeline, pipeline.collate_position());
+  for (std::size_t i = pipeline.collate_position() + 1; i < pipeline.copy_position(); ++i) {
+    bytes += changed_bytes_per_sample(pipeline, i);
   }
-  return bytes / static_cast<double>(pipeline.batch_size());
+  return bytes;
 }
 
 void check_slot_memory(const SlotNeeds& needs, double available_bytes) {

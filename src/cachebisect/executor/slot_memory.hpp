@@ -15,6 +15,12 @@ struct SlotNeeds {
   double bytes_per_sample = 0;  ///< in a slot
 };
 
+/// Bytes per sample of the batch that a stage outputs; fields of dynamic shape count nothing.
+[[nodiscard]] CACHEBISECT_INTERNAL_API double batch_bytes_per_sample(const Pipeline& pipeline,
+                                                                     std::size_t stage);
+/// The same without the fields that the stage passes on as they are.
+[[nodiscard]] CACHEBISECT_INTERNAL_API double changed_bytes_per_sample(const Pipeline& pipeline,
+                                                                       std::size_t stage);
 /// Bytes that a sample takes in a slot: its row, and its share of the outputs of batch stages. 0 if
 /// that depends on the samples, because their shapes do.
 [[nodiscard]] CACHEBISECT_INTERNAL_API double slot_bytes_per_sample(const Pipeline& pipeline);

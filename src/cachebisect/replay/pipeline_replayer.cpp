@@ -8,6 +8,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/executor/live_order.hpp"
+#include "cachebisect/pipeline/in_stage.hpp"
 #include "cachebisect/replay/arm_runner.hpp"
 #include "cachebisect/replay/cache/boundary_cache.hpp"
 #include "cachebisect/replay/cache/input_guard.hpp"
@@ -89,8 +90,11 @@ struct PipelineReplayer::State {
 const CacheFacts& PipelineReplayer::State::caches_filled(CacheFacts filled) {
   const std::optional<double> known = facts.data_set_bytes;
   facts = std::move(filled);
-  facts.data_set_bytes = known ? known : data_set_bytes(trainer.pipeline.source(), cache.indices());
-  runner.reading().caches_filled(trainer.pipeline);
+  const Pipeline& pipeline = trainer.pipeline;
+  facts.data_set_bytes = known ? known : in_stage(pipeline.stages().front(), [&] {
+    return data_set_bytes(pipeline.source(), cache.indices());
+  });
+  runner.reading().caches_filled(pipeline);
   guard.caches_filled();
   return facts;
 }

@@ -95,6 +95,20 @@ TEST_CASE("a block runs its steps, counts its samples and copies no unused batch
   CHECK(run.copies == 8);
 }
 
+TEST_CASE("a block whose time is up ends with a whole group of steps") {
+  BlockSteps steps{.warmup = 2, .timed = 24, .groups = 3, .max_seconds = 1e-9};
+  const BlockTiming ended = run_live({true, true, 2}, kCopy, kStep, steps).timing;
+  CHECK(ended.steps == 8);
+  CHECK(ended.samples == 32);
+  CHECK(ended.seconds == doctest::Approx(8 * kStep));
+  REQUIRE(ended.group_taus.size() == 1);
+  CHECK(ended.group_taus[0] == doctest::Approx(kStep / 4));
+  steps.max_seconds = 3600;
+  const BlockTiming whole = run_live({true, true, 2}, kCopy, kStep, steps).timing;
+  CHECK(whole.steps == 24);
+  CHECK(whole.group_taus.size() == 3);
+}
+
 TEST_CASE("cached device batches cost only the step") {
   const CopyOptions copy;
   const Pipeline pipeline = chain(copy);

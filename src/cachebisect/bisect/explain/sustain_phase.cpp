@@ -16,10 +16,13 @@ constexpr int kGroups = 32;
 BlockResult run_in_one_piece(BlockRunner& blocks, const RoundPlan& plan, int boundary,
                              double seconds) {
   const double step = plan.step_seconds(boundary);
-  const int groups = std::max(1, static_cast<int>(std::ceil(seconds / step / kGroups)));
-  BlockRequest request{.arm = {.boundary = boundary}, .steps = groups * kGroups};
+  const int wanted = std::max(1, static_cast<int>(std::ceil(seconds / step / kGroups)));
+  const int group = plan.whole_steps(wanted, boundary);
+  // No more steps than needed: those that time cuts off are taken from the epoch too.
+  const int groups = (wanted * kGroups + group - 1) / group;
+  BlockRequest request{.arm = {.boundary = boundary}, .steps = group * groups};
   request.warmup_steps = plan.warmup(boundary);
-  request.groups = kGroups;
+  request.groups = groups;
   request.max_seconds = seconds;
   return blocks.run(request);
 }

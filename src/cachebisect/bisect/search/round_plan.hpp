@@ -48,6 +48,11 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   /// With LoaderKind::batch, `steps` rounded up to a multiple of the workers: each of them has then
   /// finished a batch.
   [[nodiscard]] int whole_warmup(int steps) const noexcept;
+  /// The same for the timed steps of a block at a boundary, or of a part of it that is timed alone:
+  /// batches come in bursts there. Unchanged where no worker runs.
+  [[nodiscard]] int whole_steps(int steps, int boundary) const noexcept {
+    return is_ready(boundary) ? steps : whole_warmup(steps);
+  }
   /// Untimed steps of a pilot block; fewer if the cache holds whole batches, as no workers have to
   /// settle.
   [[nodiscard]] int warmup(int boundary) const noexcept;

@@ -40,6 +40,7 @@ void resolve_workers(const JobOptions& options, Job& job) {
     if (!step) step = make_train_step(job.pipeline, *job.device, workers, job.registry);
     return step;
   };
+  job.opening.report("measuring how many workers are best");
   WorkerChoice choice =
       choose_workers(job.pipeline, job.device, step_for, *job.order, job.opening.stop);
   job.workers = choice.workers;

@@ -6,6 +6,7 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/replay/loop/device_buffers.hpp"
 #include "cachebisect/replay/loop/device_chain.hpp"
 #include "cachebisect/replay/loop/group_marks.hpp"
 #include "cachebisect/replay/loop/loader_feeds.hpp"
@@ -76,7 +77,9 @@ struct TrainLoop::State {
         start_mark(on.make_event()),
         end_mark(on.make_event()),
         stages(chain, on, steps_in_flight(on, options)),
-        feeds(chain, on, events, options) {}
+        feeds(chain, on, events, options) {
+    check_device_buffers(chain, on, events.size());
+  }
 
   BlockTiming run(const StepSource& source, const BlockSteps& steps, const std::stop_token& stop);
   void make_room(std::uint64_t i, Block& block, const std::stop_token& stop);

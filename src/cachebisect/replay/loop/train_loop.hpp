@@ -46,7 +46,8 @@ struct BlockTiming {
 /// until one frees; waits for a step only if `sync_every` asks for it. One thread at a time.
 class CACHEBISECT_INTERNAL_API TrainLoop {
  public:
-  /// Keeps references to all, which must outlive it. sync_every 0: never.
+  /// Keeps references to all, which must outlive it. sync_every 0: never. Throws as
+  /// check_device_buffers() does.
   TrainLoop(const Pipeline& pipeline, Device& device, TrainStep& step, const CopyOptions& copy,
             int sync_every);
   ~TrainLoop();

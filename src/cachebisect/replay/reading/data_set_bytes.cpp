@@ -1,9 +1,10 @@
 #include "cachebisect/replay/reading/data_set_bytes.hpp"
 
 #include <algorithm>
-#include <new>
 
 #include <sys/stat.h>
+
+#include "cachebisect/replay/reading/files_of.hpp"
 
 namespace cachebisect {
 namespace {
@@ -17,17 +18,10 @@ double bytes_of(const FileRange& range) {
   return std::max(0.0, static_cast<double>(status.st_size) - static_cast<double>(range.offset));
 }
 
-/// 0 if the source cannot name the files, as when one has vanished.
 double bytes_of(const SourceStage& source, SampleIndex index) {
-  try {
-    double bytes = 0;
-    for (const FileRange& range : source.files(index)) bytes += bytes_of(range);
-    return bytes;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (...) {  // a plugin's: reading the sample will report it
-    return 0;
-  }
+  double bytes = 0;
+  for (const FileRange& range : files_of(source, index)) bytes += bytes_of(range);
+  return bytes;
 }
 
 }  // namespace

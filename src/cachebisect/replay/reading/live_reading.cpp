@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cachebisect/base/clock.hpp"
+#include "cachebisect/pipeline/in_stage.hpp"
 
 namespace cachebisect {
 namespace {
@@ -13,12 +14,26 @@ bool cuts_batches(const Pipeline& pipeline) {
          pipeline.samples() % static_cast<std::uint64_t>(pipeline.batch_size()) != 0;
 }
 
+/// Returns work(source).
+template <class Work>
+auto with_source(const Pipeline& pipeline, const Work& work) {
+  return in_stage(pipeline.stages().front(), [&] { return work(pipeline.source()); });
+}
+
+std::optional<double> share_of(Residency& residency, const Pipeline& pipeline,
+                               std::span<const SampleIndex> indices) {
+  return with_source(pipeline,
+                     [&](const SourceStage& source) { return residency.share(source, indices); });
+}
+
 }  // namespace
 
 void LiveReading::caches_filled(const Pipeline& pipeline) {
-  residency_.learn(pipeline.source(), cache_->indices().front());
+  with_source(pipeline, [&](const SourceStage& source) {
+    residency_.learn(source, cache_->indices().front());
+  });
   cached_share_.reset();
-  if (io_ == IoMode::warm) cached_share_ = residency_.share(pipeline.source(), cache_->indices());
+  if (io_ == IoMode::warm) cached_share_ = share_of(residency_, pipeline, cache_->indices());
 }
 
 LiveReading::Block LiveReading::begin(const Pipeline& pipeline, LiveOrder& order,
@@ -34,8 +49,8 @@ LiveReading::Block LiveReading::begin(const Pipeline& pipeline, LiveOrder& order
   const std::uint64_t position = order.reserve(batches);
   if (io_ == IoMode::cold) {
     read_listed(order, position, batches, block);
-    residency_.evict(pipeline.source(), chosen_);
-    block.resident_share = residency_.share(pipeline.source(), chosen_);
+    with_source(pipeline, [&](const SourceStage& source) { residency_.evict(source, chosen_); });
+    block.resident_share = share_of(residency_, pipeline, chosen_);
     return block;
   }
   block.resident_share = check_residency(pipeline, order, position, batches);
@@ -66,8 +81,7 @@ std::optional<double> LiveReading::check_residency(const Pipeline& pipeline, con
   const std::uint64_t count = residency_.spares_metadata()
                                   ? std::min(samples, max_samples)
                                   : std::clamp<std::uint64_t>(samples / one_in, 1, max_opened);
-  const auto share =
-      residency_.share(pipeline.source(), order.some_indices(position, batches, count));
+  const auto share = share_of(residency_, pipeline, order.some_indices(position, batches, count));
   const double ended = monotonic_seconds();
   next_check_ = ended + pause * (ended - began);
   return share;

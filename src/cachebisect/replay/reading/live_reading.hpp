@@ -14,7 +14,8 @@
 namespace cachebisect {
 
 /// Chooses the samples of each live block. Batches are whole, as cached ones are: one that the end
-/// of an epoch would cut short is filled from the next epoch. Not thread safe.
+/// of an epoch would cut short is filled from the next epoch. Errors of the source name its stage.
+/// Not thread safe.
 class LiveReading {
  public:
   struct Block {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <new>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cachebisect/replay/reading/files_of.hpp"
 
 namespace cachebisect {
 namespace {
@@ -17,17 +18,6 @@ constexpr double kProbesTolerate = 0.05;  ///< resident pages of files that were
 
 /// Pages by file, sorted, with overlapping ranges merged.
 using PagesByFile = std::map<std::string, std::vector<PageRange>>;
-
-/// None if the source cannot name them, as when the file has vanished.
-std::vector<FileRange> files_of(const SourceStage& source, SampleIndex index) {
-  try {
-    return source.files(index);
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (...) {  // a plugin's: reading the sample will report it
-    return {};
-  }
-}
 
 PageRange pages_of(const FileRange& range) {
   const std::uint64_t page = page_bytes();

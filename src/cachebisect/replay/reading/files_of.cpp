@@ -1,0 +1,17 @@
+#include "cachebisect/replay/reading/files_of.hpp"
+
+#include <new>
+
+namespace cachebisect {
+
+std::vector<FileRange> files_of(const SourceStage& source, SampleIndex index) {
+  try {
+    return source.files(index);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (...) {  // a plugin may throw anything
+    return {};
+  }
+}
+
+}  // namespace cachebisect

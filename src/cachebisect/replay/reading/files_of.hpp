@@ -1,0 +1,14 @@
+// Where a sample is on disk, if its source can tell.
+#pragma once
+
+#include <vector>
+
+#include "cachebisect/pipeline/stage.hpp"
+
+namespace cachebisect {
+
+/// Empty if the source cannot name the files, as when one has vanished: reading the sample will
+/// report it. Throws std::bad_alloc.
+[[nodiscard]] std::vector<FileRange> files_of(const SourceStage& source, SampleIndex index);
+
+}  // namespace cachebisect

@@ -1,0 +1,85 @@
+#include "cachebisect/bisect/explain/sustain_phase.hpp"
+
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "cachebisect/simulate/simulated_replayer.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+constexpr int kCeiling = 4;  // read, decode, collate, copy
+
+/// Keeps what it was asked to run.
+class Recorder final : public Replayer {
+ public:
+  explicit Recorder(const SimulatedChain& chain) : inner_(chain) {}
+  ~Recorder() override = default;
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+  [[nodiscard]] ChainDescription describe() const override { return inner_.describe(); }
+  [[nodiscard]] bool supports(const Arm& arm) const override { return inner_.supports(arm); }
+  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override {
+    return inner_.prepare(budget, stop);
+  }
+  void begin_round() override { inner_.begin_round(); }
+  BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
+    requests.push_back(request);
+    return inner_.run(request, stop);
+  }
+  [[nodiscard]] double clock() const override { return inner_.clock(); }
+
+  std::vector<BlockRequest> requests;
+
+ private:
+  SimulatedReplayer inner_;
+};
+
+/// The blocks of live and of the ceiling for steps of 50 ms.
+std::vector<BlockRequest> sustained_blocks(int workers, LoaderKind loader) {
+  SimulatedChain chain;
+  chain.stages = {{.name = "read", .seconds = 1e-4}, {.name = "decode", .seconds = 1e-3}};
+  chain.workers = workers;
+  chain.loader = loader;
+  Recorder replayer(chain);
+  Measurements measured;
+  measured.chain = replayer.describe();
+  REQUIRE(measured.stages() == kCeiling);
+  static_cast<void>(replayer.prepare({}, {}));
+  RoundPlan plan(
+      {.stages = kCeiling, .workers = workers, .loader = loader, .ready_from = kCeiling});
+  plan.set_pilot(0, 0.05);
+  plan.set_pilot(kCeiling, 0.05);
+  plan.set_warmup(workers);
+  std::vector<BlockRecord> records;
+  BlockRunner blocks(replayer, {}, records);
+  run_sustained(blocks, plan, 3, measured);
+  return replayer.requests;
+}
+
+}  // namespace
+
+TEST_CASE("with a batch per worker a sustained run may end whenever all have finished a batch") {
+  for (const int workers : {2, 3, 8, 64}) {
+    CAPTURE(workers);
+    const auto requests = sustained_blocks(workers, LoaderKind::batch);
+    REQUIRE(requests.size() == 2);
+    const BlockRequest& live = requests.front();
+    CHECK(live.max_seconds == 3);
+    CHECK(live.steps % live.groups == 0);
+    CHECK(live.steps / live.groups % workers == 0);
+    CHECK(live.warmup_steps % workers == 0);
+    CHECK(live.steps >= 60);  // 3 s
+    CHECK(live.steps < 64 + workers);
+    // No worker runs at the ceiling.
+    CHECK(requests.back().steps == requests.back().groups);
+  }
+}
+
+TEST_CASE("workers that share a batch do not lengthen the groups of a sustained run") {
+  const auto requests = sustained_blocks(64, LoaderKind::sample);
+  REQUIRE(requests.size() == 2);
+  CHECK(requests.front().steps == 2 * requests.front().groups);  // 3 s of 50 ms in 32 groups
+}
