@@ -77,6 +77,9 @@ TEST_CASE("the JSON report of a certified drop is valid against the published sc
   CHECK(report["what_ifs"][1]["predicted"]["samples_per_second"].is_null());
   CHECK(report["loss"]["starvation"] == 0.55);
   CHECK(report["stages"][1]["payoff"]["samples_per_second"] == 2400);
+  CHECK(report["stages"][1]["replayed_busy_ratio"]["value"] == 0.998);
+  CHECK(report["stages"][1]["replayed_busy_ratio"]["interval"] == json::array({0.99, 1.01}));
+  CHECK(report["stages"][0]["replayed_busy_ratio"].is_null());
   CHECK(report["live"]["starved_share"] == 0.58);
   CHECK(report["next"]["stage"] == "training step");
   CHECK(report["blocks"][0]["overrides"] == json::object());

@@ -67,6 +67,8 @@ struct StageReport {
   std::optional<double> cpu_seconds_per_sample;   ///< inline
   std::optional<double> wait_seconds_per_sample;  ///< inline: busy minus CPU
   std::optional<double> busy_share;               ///< of the workers' time, live
+  /// Busy seconds per sample, replayed over live; empty for a stage that no replay ran.
+  Estimate replayed_busy_ratio;
   std::optional<double> output_bytes;
   std::optional<double> padding_share;
   Estimate payoff;

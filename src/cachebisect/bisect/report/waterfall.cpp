@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cachebisect/bisect/evidence/busy_ratio.hpp"
 #include "cachebisect/bisect/evidence/serving_cost.hpp"
 #include "cachebisect/bisect/evidence/throughput.hpp"
 #include "cachebisect/bisect/record/block_totals.hpp"
@@ -115,6 +116,12 @@ void add_counters(Waterfall& out, const Measurements& measured) {
   }
 }
 
+void add_busy_ratios(Waterfall& out, const Measurements& measured) {
+  const std::vector<Estimate> ratios = replayed_busy_ratios(
+      measured.blocks, measured.chain, measured.settings.confidence, measured.usable_cpus());
+  for (std::size_t s = 0; s < ratios.size(); ++s) out.stages[s].replayed_busy_ratio = ratios[s];
+}
+
 }  // namespace
 
 Waterfall make_waterfall(const Measurements& measured, const Findings& findings) {
@@ -125,6 +132,7 @@ Waterfall make_waterfall(const Measurements& measured, const Findings& findings)
   if (rounds.rounds() == 0) return out;
   add_drops(out, findings, rounds, measured.settings.min_drop);
   add_counters(out, measured);
+  add_busy_ratios(out, measured);
   add_waiting(out, measured.blocks);
   out.live = out.boundaries.front().samples_per_second;
   out.ceiling = out.boundaries.back().samples_per_second;
