@@ -21,6 +21,13 @@ std::string json_text(const Report& report) {
   return out.str();
 }
 
+/// The line that begins so, without the newline; empty if there is none.
+std::string line_of(const std::string& text, const std::string& start) {
+  const std::size_t at = text.find("\n" + start);
+  if (at == std::string::npos) return {};
+  return text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+}
+
 }  // namespace
 
 TEST_CASE("the terminal report of a certified drop is the golden one") {
@@ -36,6 +43,31 @@ TEST_CASE("colour adds escape sequences and nothing else") {
   CHECK(colored == to_text(sample_report()));
 }
 
+TEST_CASE("a row without an interval stays out, and the next one joins its stages") {
+  Report report = sample_report();
+  report.boundaries[2].samples_per_second = {};
+  const std::string text = to_text(report);
+  CHECK(line_of(text, "+ collate").empty());
+  CHECK(line_of(text, "+ decode, collate").find("59%") != std::string::npos);
+}
+
+TEST_CASE("no figure is shown of live and ceiling without intervals") {
+  Report report = sample_report();
+  report.boundaries.front().samples_per_second.interval.reset();
+  const std::string live = line_of(to_text(report), "+ read = live");
+  CHECK(live.find("too few rounds") != std::string::npos);
+  CHECK(live.find('%') == std::string::npos);
+}
+
+TEST_CASE("a row that is not certainly faster than the ceiling is shown as at most 100% of it") {
+  Report report = sample_report();
+  report.boundaries[3].samples_per_second = estimate(2600, 2450, 2700);
+  CHECK(line_of(to_text(report), "+ copy") ==
+        "+ copy                    2,500  2,450 - 2,700        100%         0%");
+  report.boundaries[3].samples_per_second = estimate(2600, 2550, 2700);
+  CHECK(line_of(to_text(report), "+ copy").find("104%") != std::string::npos);
+}
+
 TEST_CASE("the JSON report of a certified drop is valid against the published schema") {
   const json report = json::parse(json_text(sample_report()));
   CHECK(JsonSchema(report_schema()).refusal(report) == "");
@@ -45,6 +77,9 @@ TEST_CASE("the JSON report of a certified drop is valid against the published sc
   CHECK(report["what_ifs"][1]["predicted"]["samples_per_second"].is_null());
   CHECK(report["loss"]["starvation"] == 0.55);
   CHECK(report["stages"][1]["payoff"]["samples_per_second"] == 2400);
+  CHECK(report["stages"][1]["replayed_busy_ratio"]["value"] == 0.998);
+  CHECK(report["stages"][1]["replayed_busy_ratio"]["interval"] == json::array({0.99, 1.01}));
+  CHECK(report["stages"][0]["replayed_busy_ratio"].is_null());
   CHECK(report["live"]["starved_share"] == 0.58);
   CHECK(report["next"]["stage"] == "training step");
   CHECK(report["blocks"][0]["overrides"] == json::object());

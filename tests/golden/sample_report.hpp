@@ -101,6 +101,7 @@ inline void fill_quantities(Report& report) {
   report.overhead = estimate(0.002, 0, 0.004);
   report.k2k_change = 0.001;
   report.resident_share = 0.25;
+  report.stages[1].replayed_busy_ratio = estimate(0.998, 0.99, 1.01);
   report.stages[1].payoff = estimate(2400, 2380, 2420);
   report.next_stage = "training step";
   report.next_samples_per_second = 2400;

@@ -24,6 +24,8 @@ struct LawChain {
   double small_cache = 0;  ///< share by which replay from few samples is faster
   double noise = 0.01;     ///< standard deviation of the log of a block's time
   double fill_seconds = 0.2;
+  /// Multiplies step_seconds, by the time of the clock; empty: 1.
+  std::function<double(double seconds)> step_factor{};
 };
 
 /// Stages "a", "b", ... then "copy", which costs nothing.
@@ -81,7 +83,7 @@ class LawReplayer final : public Replayer {
 
   /// Seconds per sample, without noise.
   [[nodiscard]] double tau(const Arm& arm) const {
-    const double step = chain_.step_seconds;
+    const double step = chain_.step_seconds * (chain_.step_factor ? chain_.step_factor(clock_) : 1);
     if (arm.kind == ArmKind::shadow) return step * (1 + chain_.slowed);
     const int from = arm.kind == ArmKind::replay || arm.kind == ArmKind::null ? arm.boundary : 0;
     double load = 0;

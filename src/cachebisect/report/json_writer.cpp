@@ -184,6 +184,11 @@ Json boundary(const BoundaryReport& b) {
           {"item_bytes", number(b.item_bytes)}};
 }
 
+Json ratio(const Estimate& estimate) {
+  if (!estimate.value) return nullptr;
+  return {{"value", number(estimate.value)}, {"interval", interval(estimate.interval)}};
+}
+
 Json stage(const StageReport& s) {
   return {{"index", s.index},
           {"name", s.name},
@@ -199,6 +204,7 @@ Json stage(const StageReport& s) {
           {"cpu_seconds_per_sample", number(s.cpu_seconds_per_sample)},
           {"wait_seconds_per_sample", number(s.wait_seconds_per_sample)},
           {"busy_share", number(s.busy_share)},
+          {"replayed_busy_ratio", ratio(s.replayed_busy_ratio)},
           {"output_bytes", number(s.output_bytes)},
           {"padding_share", number(s.padding_share)},
           {"payoff", rate(s.payoff)},

@@ -53,17 +53,32 @@ std::string heading(const Report& report, const TextPaint& paint, int columns) {
   return line;
 }
 
-// The next visited boundary towards the device. The stages that join in a row lie between the two.
-std::size_t visited_above(const Report& report, std::size_t boundary) {
+// Boundaries without an interval stay out, except that both ends of the table are always there.
+bool has_row(const Report& report, std::size_t boundary) {
+  const bool end = boundary == 0 || boundary + 1 >= report.boundaries.size();
+  return end || report.boundaries[boundary].samples_per_second.interval;
+}
+
+// The row above, towards the device. The stages that join in a row lie between the two.
+std::size_t row_above(const Report& report, std::size_t boundary) {
   std::size_t above = boundary + 1;
-  while (above + 1 < report.boundaries.size() && !report.boundaries[above].visited) ++above;
+  while (!has_row(report, above)) ++above;
   return above;
+}
+
+// Samples/s of a row; empty without an interval. A row that is not certainly faster than the
+// ceiling is at most as fast.
+std::optional<double> row_rate(const Report& report, std::size_t boundary) {
+  const Estimate& rate = report.boundaries[boundary].samples_per_second;
+  if (!rate.value || !rate.interval) return std::nullopt;
+  const double ceiling = report.ceiling.value.value_or(*rate.value);
+  return rate.interval->low > ceiling ? *rate.value : std::min(*rate.value, ceiling);
 }
 
 std::string row_label(const Report& report, std::size_t boundary) {
   constexpr std::size_t kMaxNames = 3;
   if (boundary + 1 >= report.boundaries.size()) return "step alone (ceiling)";
-  const std::size_t above = std::min(visited_above(report, boundary), report.stages.size());
+  const std::size_t above = std::min(row_above(report, boundary), report.stages.size());
   std::string names = "+ ";
   if (above - boundary <= kMaxNames) {
     for (std::size_t s = boundary; s < above; ++s) {
@@ -82,10 +97,12 @@ std::string bar(double share) {
   return text;
 }
 
-// The drop of the stages that join in this row; the first stage of a span carries the span's drop.
+// The drop of the stages that join in this row.
 std::optional<double> joined_drop(const Report& report, std::size_t boundary) {
-  if (boundary >= report.stages.size()) return std::nullopt;
-  return report.stages[boundary].drop.value;
+  if (boundary + 1 >= report.boundaries.size()) return std::nullopt;
+  const auto rate = row_rate(report, boundary);
+  const auto above = row_rate(report, row_above(report, boundary));
+  return rate && above ? std::optional(1 - *rate / *above) : std::nullopt;
 }
 
 std::string rate_interval(const Estimate& estimate) {
@@ -96,20 +113,23 @@ std::string rate_interval(const Estimate& estimate) {
 
 void add_boundary_row(TextTable& table, const Report& report, std::size_t boundary,
                       const TextPaint& paint) {
-  const BoundaryReport& b = report.boundaries[boundary];
-  if (!b.visited || !b.samples_per_second.value) return;
-  const double rate = *b.samples_per_second.value;
+  const auto rate = row_rate(report, boundary);
+  if (!rate) {
+    table.add({row_label(report, boundary), "-", "too few rounds", "", "", ""});
+    return;
+  }
+  const Estimate& measured = report.boundaries[boundary].samples_per_second;
   std::string share;
   if (report.ceiling.value && *report.ceiling.value > 0)
-    share = format_percent(rate / *report.ceiling.value);
+    share = format_percent(*rate / *report.ceiling.value);
   std::string lost;
   std::string drawn;
   if (const std::optional<double> drop = joined_drop(report, boundary)) {
     lost = format_percent(*drop);
     drawn = paint.loss(bar(*drop));
   }
-  table.add({row_label(report, boundary), format_rate(rate, b.samples_per_second.interval),
-             rate_interval(b.samples_per_second), share, lost, drawn});
+  table.add({row_label(report, boundary), format_rate(*rate, measured.interval),
+             rate_interval(measured), share, lost, drawn});
 }
 
 std::string boundary_table(const Report& report, const TextPaint& paint) {
@@ -121,8 +141,9 @@ std::string boundary_table(const Report& report, const TextPaint& paint) {
                    {"of ceiling", Align::right},
                    {"lost here", Align::right},
                    {"", Align::left}});
-  for (std::size_t i = report.boundaries.size(); i-- > 0;)
-    add_boundary_row(table, report, i, paint);
+  for (std::size_t i = report.boundaries.size(); i-- > 0;) {
+    if (has_row(report, i)) add_boundary_row(table, report, i, paint);
+  }
   return table.to_text(paint);
 }
 

@@ -1,9 +1,12 @@
 #include "cachebisect/bisect/evidence/replay_fidelity.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include "cachebisect/bisect/evidence/busy_ratio.hpp"
 
 using namespace cachebisect;
 
@@ -49,6 +52,19 @@ std::vector<Distortion> distortions_of(const ChainDescription& chain, double rep
     fidelity.update(blocks);
   }
   return fidelity.distortions();
+}
+
+/// Ratios of four stages on 8 cores, from rounds of a live block and a replay at boundary 1.
+std::vector<Estimate> ratios_of(const std::vector<double>& live,
+                                const std::vector<double>& replayed, int rounds,
+                                const std::function<void(BlockRecord&)>& change_live = {}) {
+  std::vector<BlockRecord> blocks;
+  for (int round = 0; round < rounds; ++round) {
+    blocks.push_back(block_of(round, 1, 1e-3, replayed));
+    blocks.push_back(block_of(round, 0, 1e-3, live));
+    if (change_live) change_live(blocks.back());
+  }
+  return replayed_busy_ratios(blocks, chain_of(2), 0.99, 8);
 }
 
 }  // namespace
@@ -104,4 +120,41 @@ TEST_CASE("on crowded cores only CPU time is compared") {
   CHECK(own_seconds(block.result, chain, 2)[1].all == doctest::Approx(1.5e-3));
   block.result.cpu_seconds = 1.9 * block.result.seconds;
   CHECK(own_seconds(block.result, chain, 2)[1].all == doctest::Approx(5e-4));
+}
+
+TEST_CASE("the busy seconds of each stage are compared, replayed over live") {
+  const auto ratios = ratios_of({5e-6, 2e-3, 5e-6, 0}, {0, 5e-6, 5e-6, 0}, 20);
+  REQUIRE(ratios.size() == 4);
+  CHECK_FALSE(ratios[0].value.has_value());  // no replay runs it
+  REQUIRE(ratios[1].value.has_value());
+  CHECK(*ratios[1].value == doctest::Approx(5e-6 / 2e-3));
+  CHECK(ratios[1].interval->low < *ratios[1].value);
+  CHECK(ratios[1].interval->high > *ratios[1].value);
+  CHECK(ratios[1].interval->high < 0.01);
+  CHECK(*ratios[2].value == doctest::Approx(1));
+  CHECK_FALSE(ratios[3].value.has_value());  // its probes saw nothing
+}
+
+TEST_CASE("a busy ratio needs enough rounds for an interval") {
+  CHECK_FALSE(ratios_of({5e-6, 2e-3, 5e-6, 0}, {0, 5e-6, 5e-6, 0}, 5)[1].value.has_value());
+}
+
+TEST_CASE("if one of the two blocks was crowded, CPU time is compared with CPU time") {
+  const auto crowd = [](BlockRecord& block) {
+    block.result.cpu_seconds = 7.9 * block.result.seconds;
+    block.result.stages[1].cpu_seconds /= 2;
+  };
+  const auto ratios = ratios_of({5e-6, 2e-3, 5e-6, 0}, {0, 2e-3, 5e-6, 0}, 20, crowd);
+  CHECK(*ratios[1].value == doctest::Approx(2));
+}
+
+TEST_CASE("of several boundaries before a stage the one of most rounds tells its busy ratio") {
+  std::vector<BlockRecord> blocks;
+  for (int round = 0; round < 30; ++round) {
+    blocks.push_back(block_of(round, 0, 1e-3, {1e-4, 1e-4, 1e-4, 0}));
+    blocks.push_back(block_of(round, 1, 1e-3, {0, 1e-4, 1e-4, 0}));
+    if (round < 15) blocks.push_back(block_of(round, 2, 1e-3, {0, 0, 3e-4, 0}));
+  }
+  const auto ratios = replayed_busy_ratios(blocks, chain_of(2), 0.99, 8);
+  CHECK(*ratios[2].value == doctest::Approx(1));
 }

@@ -5,6 +5,7 @@
 #include "support/rounds.hpp"
 #include <doctest/doctest.h>
 
+#include "cachebisect/bisect/evidence/arm_ratio.hpp"
 #include "cachebisect/bisect/evidence/decision.hpp"
 #include "cachebisect/bisect/evidence/power.hpp"
 #include "cachebisect/bisect/record/boundary_levels.hpp"
@@ -55,6 +56,25 @@ TEST_CASE("a boundary that missed slow rounds does not seem faster for it") {
   CHECK(table.tau(0) == doctest::Approx(6).epsilon(0.01));
   CHECK(table.tau(1) == doctest::Approx(3).epsilon(0.01));
   CHECK(table.tau(2) == doctest::Approx(1.5).epsilon(0.01));
+}
+
+TEST_CASE("a boundary is as slow as the nearer of live and ceiling in the rounds that it missed") {
+  // The step becomes twice as fast, and live does not: stages limit it.
+  for (const bool late : {false, true}) {
+    RoundTable table = RoundTable::of_boundaries(3);
+    add_rounds(table, {4, late ? 0.0 : 4.0, late ? 0.0 : 1.02, 1}, 3);
+    add_rounds(table, {4, late ? 4.0 : 0.0, late ? 0.51 : 0.0, 0.5}, 3);
+    CHECK(table.tau(1) == doctest::Approx(table.tau(0)).epsilon(0.01));
+    CHECK(table.tau(2) == doctest::Approx(1.02 * table.tau(3)).epsilon(0.01));
+  }
+}
+
+TEST_CASE("a ratio that changed in mid-run has no interval") {
+  RoundTable table = RoundTable::of_boundaries(1);
+  add_rounds(table, {2, 1}, 30);
+  CHECK(log_ratio(table, 0, 1, 0.01).interval.has_value());
+  add_rounds(table, {4, 1}, 30);
+  CHECK_FALSE(log_ratio(table, 0, 1, 0.01).interval.has_value());
 }
 
 TEST_CASE("a second block of a round counts for the mean, not as evidence") {

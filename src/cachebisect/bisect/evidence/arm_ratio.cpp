@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
+#include <limits>
 
 namespace cachebisect {
 namespace {
@@ -17,20 +16,30 @@ Estimate mapped(const LogRatio& ratio, const Function& function) {
   return out;
 }
 
+/// Width over value; infinite if there is none.
+double relative_width(const Estimate& estimate) {
+  if (!estimate.value || !estimate.interval) return std::numeric_limits<double>::infinity();
+  return (estimate.interval->high - estimate.interval->low) / *estimate.value;
+}
+
 }  // namespace
 
-LogRatio log_ratio(const RoundTable& rounds, int slow, int fast, double alpha) {
-  LogRatio ratio;
-  ratio.value = std::log(rounds.tau(slow) / rounds.tau(fast));
-  ConfidenceSequence sequence(2 / alpha);
-  for (const double d : rounds.log_ratios(slow, fast)) sequence.add(d);
-  Interval found = sequence.interval();
-  if (!std::isfinite(found.low) || !std::isfinite(found.high)) return ratio;
-  const double centre = sequence.centre();
-  found.low = std::min({found.low, centre - kMinHalfWidth, ratio.value});
-  found.high = std::max({found.high, centre + kMinHalfWidth, ratio.value});
+LogRatio log_ratio(const ConfidenceSequence& evidence, double value) {
+  LogRatio ratio{value, std::nullopt};
+  Interval found = evidence.interval();
+  const bool open = !std::isfinite(found.low) || !std::isfinite(found.high);
+  if (open || found.low > found.high) return ratio;
+  const double centre = evidence.centre();
+  found.low = std::min({found.low, centre - kMinHalfWidth, value});
+  found.high = std::max({found.high, centre + kMinHalfWidth, value});
   ratio.interval = found;
   return ratio;
+}
+
+LogRatio log_ratio(const RoundTable& rounds, int slow, int fast, double alpha) {
+  ConfidenceSequence evidence(2 / alpha);
+  for (const double d : rounds.log_ratios(slow, fast)) evidence.add(d);
+  return log_ratio(evidence, std::log(rounds.tau(slow) / rounds.tau(fast)));
 }
 
 Estimate ratio_of(const LogRatio& ratio) {
@@ -41,6 +50,10 @@ Estimate drop_of(const LogRatio& ratio) { return mapped(ratio, theta_to_drop); }
 
 Estimate change_of(const LogRatio& ratio) {
   return mapped(ratio, [](double log) { return std::expm1(log); });
+}
+
+Estimate narrower(const Estimate& first, const Estimate& second) {
+  return relative_width(second) < relative_width(first) ? second : first;
 }
 
 bool is_narrow(const LogRatio& ratio, double half_width) {

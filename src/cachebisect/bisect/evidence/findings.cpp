@@ -134,18 +134,21 @@ void certify_by_mean(Finding& part, const RoundTable& rounds, double min_drop, d
   part.high = std::max(part.high, std::min(0.999, 2 * part.drop - low));
 }
 
-/// Seconds per sample that each part costs, in units of the ceiling's: of the medians, or of the
-/// means where these are certified.
+/// Mean seconds per sample that a part costs, in units of the ceiling's.
+double mean_seconds(const Part& part, const RoundTable& rounds) {
+  return (rounds.tau(part.from) - rounds.tau(part.to)) / rounds.tau(rounds.last());
+}
+
+/// The same of all parts: of the medians, or of the means if these are certified.
 void set_seconds(std::vector<Finding>& parts, const RoundTable& rounds) {
   const auto levels = boundary_levels(rounds);
   const auto median_tau = [&](int k) {
     return std::exp(levels.at(static_cast<std::size_t>(k)).value_or(0));
   };
-  const double ceiling = rounds.tau(rounds.last());
   for (Finding& finding : parts) {
     const auto [from, to] = finding.part;
     finding.seconds = median_tau(from) - median_tau(to);
-    if (finding.stalls) finding.seconds = (rounds.tau(from) - rounds.tau(to)) / ceiling;
+    if (finding.stalls) finding.seconds = mean_seconds(finding.part, rounds);
   }
 }
 
@@ -164,13 +167,12 @@ constexpr double kThreeStalls = 1.7;
 
 /// A part whose stalls would cost more than the leader if they went on.
 std::optional<std::size_t> find_challenger(const Findings& findings, const RoundTable& rounds) {
-  const double ceiling = rounds.tau(rounds.last());
   double most = findings.parts[*findings.leader].seconds;
   std::optional<std::size_t> challenger;
   for (std::size_t i = 0; i < findings.parts.size(); ++i) {
     const Finding& part = findings.parts[i];
     if (i == findings.leader || !part.bursty || part.drop <= part.median_drop) continue;
-    const double seconds = (rounds.tau(part.part.from) - rounds.tau(part.part.to)) / ceiling;
+    const double seconds = mean_seconds(part.part, rounds);
     const double excess =
         excess_of_mean(rounds, part.part.from, part.part.to, bounded_theta(part.median_drop));
     if (seconds <= most || excess < kThreeStalls) continue;

@@ -10,10 +10,14 @@ constexpr double kBusyCores = 0.75;
 
 }  // namespace
 
+bool is_crowded(const BlockResult& block, double cores) noexcept {
+  return block.cpu_seconds > kBusyCores * cores * block.seconds;
+}
+
 std::vector<OwnSeconds> own_seconds(const BlockResult& block, const ChainDescription& chain,
                                     double cores) {
   std::vector<OwnSeconds> own(chain.stages.size());
-  const bool crowded = block.cpu_seconds > kBusyCores * cores * block.seconds;
+  const bool crowded = is_crowded(block, cores);
   for (std::size_t s = 0; s < std::min(own.size(), block.stages.size()); ++s) {
     const StageCounters& stage = block.stages[s];
     if (stage.samples == 0 || chain.stages[s].held == Held::device) continue;

@@ -16,9 +16,12 @@ struct OwnSeconds {
   double all = 0;  ///< with sleeping and I/O
 };
 
-/// One entry per stage of the chain; stages on the device stay 0. If most of the machine's `cores`
-/// are busy, threads wait for them, and only CPU time is a stage's own. Inside a serial section
-/// only the time after its entry counts.
+/// True if most of the machine's `cores` are busy, so that threads wait for them.
+[[nodiscard]] CACHEBISECT_INTERNAL_API bool is_crowded(const BlockResult& block,
+                                                       double cores) noexcept;
+
+/// One entry per stage of the chain; stages on the device stay 0. If is_crowded(),
+/// only CPU time is a stage's own. Inside a serial section only the time after its entry counts.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<OwnSeconds> own_seconds(
     const BlockResult& block, const ChainDescription& chain, double cores);
 

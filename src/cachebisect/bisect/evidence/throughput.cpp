@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "cachebisect/bisect/evidence/arm_ratio.hpp"
+
 namespace cachebisect {
 
 Estimate throughput(const RoundTable& rounds, int arm, double confidence) {
@@ -17,6 +19,16 @@ Estimate throughput(const RoundTable& rounds, int arm, double confidence) {
     estimate.interval->high = std::max(estimate.interval->high, *estimate.value);
   }
   return estimate;
+}
+
+Estimate paired_throughput(const RoundTable& rounds, int arm, double confidence) {
+  if (!rounds.visited(arm)) return {};
+  const double alpha = (1 - confidence) / 2;
+  const auto by = [&](int anchor) {
+    return scaled(ratio_of(log_ratio(rounds, anchor, arm, alpha)), 1 / rounds.tau(anchor));
+  };
+  Estimate estimate = narrower(by(rounds.last()), by(0));
+  return estimate.interval ? estimate : Estimate{};
 }
 
 }  // namespace cachebisect

@@ -12,4 +12,11 @@ namespace cachebisect {
 [[nodiscard]] CACHEBISECT_INTERNAL_API Estimate throughput(const RoundTable& rounds, int arm,
                                                            double confidence);
 
+/// Samples/s of an arm by its ratio to the first and the last arm of the table in the same rounds,
+/// times the throughput of these over all rounds. The interval is that of the ratio that is known
+/// better, at `confidence` for both together. Empty if the rounds are too few for an interval, or
+/// if no constant ratio explains them.
+[[nodiscard]] CACHEBISECT_INTERNAL_API Estimate paired_throughput(const RoundTable& rounds, int arm,
+                                                                  double confidence);
+
 }  // namespace cachebisect

@@ -18,12 +18,6 @@ namespace {
 constexpr int kLive = 0;
 constexpr int kCeiling = 1;
 
-/// Width over value; infinite if there is none.
-double relative_width(const Estimate& estimate) {
-  if (!estimate.value || !estimate.interval) return std::numeric_limits<double>::infinity();
-  return (estimate.interval->high - estimate.interval->low) / *estimate.value;
-}
-
 class Explainer {
  public:
   Explainer(const Measurements& measured, const VerdictState& state, const RoundTable& rounds)
@@ -61,9 +55,8 @@ class Explainer {
     if (!live.value || !ceiling.value) return {};
     const LogRatio of_live = log_ratio(rounds_, kLive, arm, alpha_ / 2);
     const LogRatio of_ceiling = log_ratio(rounds_, kCeiling, arm, alpha_ / 2);
-    const Estimate by_live = scaled(ratio_of(of_live), *live.value);
-    const Estimate by_ceiling = scaled(ratio_of(of_ceiling), *ceiling.value);
-    return relative_width(by_ceiling) < relative_width(by_live) ? by_ceiling : by_live;
+    return narrower(scaled(ratio_of(of_live), *live.value),
+                    scaled(ratio_of(of_ceiling), *ceiling.value));
   }
 
   void find_payoffs(Explanation& out) const {

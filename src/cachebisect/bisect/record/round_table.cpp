@@ -12,6 +12,17 @@ namespace {
 /// A block counts for at most this many times the median: beyond that it met a stall.
 constexpr double kStall = 2;
 
+/// Live and ceiling are alike if their log times differ by less.
+constexpr double kAlike = 0.02;
+
+/// Where a time lies between those of ceiling (0) and live (1), on a log scale; in the middle if
+/// these are alike or one is not known.
+double nearness(double tau, double live, double ceiling) {
+  if (live <= 0 || ceiling <= 0) return 0.5;
+  const double gap = std::log(live / ceiling);
+  return gap < kAlike ? 0.5 : std::clamp(std::log(tau / ceiling) / gap, 0.0, 1.0);
+}
+
 double log_seconds_per_sample(const BlockResult& block) {
   return std::log(block.seconds / static_cast<double>(block.samples));
 }
@@ -129,6 +140,17 @@ double RoundTable::mean_alongside(int measured, int companion, double max_tau) c
   return count > 0 ? sum / count : 0;
 }
 
+double RoundTable::Pace::log_change() const noexcept {
+  return alongside > 0 ? std::log(overall / alongside) : 0;
+}
+
+RoundTable::Pace RoundTable::pace(int anchor, int companion) const {
+  const std::vector<double> blocks = block_taus(anchor);
+  if (blocks.empty()) return {};
+  const double max_tau = kStall * median(blocks);
+  return {mean_alongside(anchor, companion, max_tau), mean_alongside(anchor, anchor, max_tau)};
+}
+
 double RoundTable::tau(int arm) const {
   Cell sum;
   for (const auto& round : rounds_) {
@@ -138,16 +160,10 @@ double RoundTable::tau(int arm) const {
   if (sum.samples <= 0) return 0;
   const double own = sum.seconds / sum.samples;
   if (visits(arm) == static_cast<int>(rounds())) return own;
-  double factor = 1;
-  for (const int anchor : {0, last()}) {
-    const std::vector<double> blocks = block_taus(anchor);
-    if (blocks.empty()) continue;
-    const double max_tau = kStall * median(blocks);
-    // The anchor's time in the rounds that ran this arm, and in all rounds.
-    const double then = mean_alongside(anchor, arm, max_tau);
-    if (then > 0) factor *= std::sqrt(mean_alongside(anchor, anchor, max_tau) / then);
-  }
-  return own * factor;
+  const Pace live = pace(0, arm);
+  const Pace ceiling = pace(last(), arm);
+  const double share = nearness(own, live.alongside, ceiling.alongside);
+  return own * std::exp(share * live.log_change() + (1 - share) * ceiling.log_change());
 }
 
 }  // namespace cachebisect

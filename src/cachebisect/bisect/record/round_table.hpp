@@ -56,9 +56,10 @@ class CACHEBISECT_INTERNAL_API RoundTable {
   /// Sums over the first blocks of this arm.
   [[nodiscard]] const BlockTotals& totals(int arm) const { return totals_.at(index(arm)); }
   /// Seconds per sample: all seconds over all samples; 0 without blocks. A round with two blocks
-  /// counts with their mean. If the arm missed rounds, the figure is corrected by how the first and
-  /// the last arm, which every round runs, differed between all rounds and those that ran this arm.
-  /// Stalls in these two are capped. So neither drift nor stalls look like a drop.
+  /// counts with their mean. An arm that missed rounds is compared with the first and the last arm,
+  /// which every round runs, in the rounds that it did not miss: the figure is this ratio times
+  /// their time in all rounds. The nearer of the two counts more, because the machine may slow
+  /// them differently. Stalls in them are capped. So neither drift nor stalls look like a drop.
   [[nodiscard]] double tau(int arm) const;
   /// log tau of the arm minus log tau of its null block, per null block.
   [[nodiscard]] const std::vector<double>& null_log_ratios() const noexcept {
@@ -81,10 +82,18 @@ class CACHEBISECT_INTERNAL_API RoundTable {
     int arm = 0;
     double log_tau = 0;
   };
+  /// Of the first or the last arm, in seconds per sample.
+  struct Pace {
+    double alongside = 0;  ///< mean over the rounds that also ran some other arm; 0: none did
+    double overall = 0;    ///< mean over all rounds
+    /// How much slower all rounds were.
+    [[nodiscard]] double log_change() const noexcept;
+  };
   static std::size_t index(int arm) { return static_cast<std::size_t>(arm); }
   /// Mean seconds per sample of `measured` over the rounds that also ran `companion`; no block
   /// counts for more than `max_tau`. 0 if there are no such rounds.
   [[nodiscard]] double mean_alongside(int measured, int companion, double max_tau) const;
+  [[nodiscard]] Pace pace(int anchor, int companion) const;
 
   std::vector<Arm> arms_;
   std::vector<std::vector<Cell>> rounds_;

@@ -2,10 +2,33 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 #include "cachebisect/base/number_format.hpp"
 
 namespace cachebisect {
+namespace {
+
+Warning not_stationary(const std::string& where) {
+  return {"not_stationary",
+          "no constant drop explains the rounds " + where +
+              ": it changed while it was measured, and no interval is given",
+          "find out what changed (a cache that filled, another program), and measure again"};
+}
+
+/// The whole chain is only worth a warning if no part of it has one.
+std::vector<Warning> find_changes(const ChainDescription& chain, const Findings& findings) {
+  std::vector<Warning> out;
+  for (const Finding& part : findings.parts) {
+    if (part.not_stationary) out.push_back(not_stationary("at " + part_name(chain, part.part)));
+  }
+  if (out.empty() && findings.whole.not_stationary) {
+    out.push_back(not_stationary("of the whole chain, from the training step alone to live"));
+  }
+  return out;
+}
+
+}  // namespace
 
 std::vector<Warning> find_replay_warnings(const Measurements& measured, const VerdictState& state) {
   std::vector<Warning> out;
@@ -29,13 +52,8 @@ std::vector<Warning> find_replay_warnings(const Measurements& measured, const Ve
                      ""});
     }
   }
-  for (const Finding& part : state.findings.parts) {
-    if (!part.not_stationary) continue;
-    out.push_back(
-        {"not_stationary",
-         "no constant drop explains the rounds at " + part_name(measured.chain, part.part) +
-             ": it changed while it was measured, and no interval is given",
-         "find out what changed (a cache that filled, another program), and measure again"});
+  for (Warning& warning : find_changes(measured.chain, state.findings)) {
+    out.push_back(std::move(warning));
   }
   return out;
 }

@@ -12,7 +12,7 @@
 namespace cachebisect {
 
 /// One warning per stage that differs, with what it takes live and replayed, and one per part whose
-/// drop changed while it was measured.
+/// drop changed while it was measured; without such a part, one if the whole loss changed.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Warning> find_replay_warnings(
     const Measurements& measured, const VerdictState& state);
 

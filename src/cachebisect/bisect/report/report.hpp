@@ -44,8 +44,9 @@ struct BoundaryReport {
   std::string after;  ///< stage name; empty at boundary 0
   Held held = Held::none;
   bool visited = false;
+  /// Between live and ceiling: empty without an interval, and if no part of the chain ends here.
   Estimate samples_per_second;
-  std::optional<double> seconds_per_sample;
+  std::optional<double> seconds_per_sample;  ///< the mean, of however few blocks
   std::optional<double> serve_seconds_per_sample;
   std::optional<double> predicted_samples_per_second;  ///< by the cost model
   int blocks = 0;
@@ -66,6 +67,8 @@ struct StageReport {
   std::optional<double> cpu_seconds_per_sample;   ///< inline
   std::optional<double> wait_seconds_per_sample;  ///< inline: busy minus CPU
   std::optional<double> busy_share;               ///< of the workers' time, live
+  /// Busy seconds per sample, replayed over live; empty for a stage that no replay ran.
+  Estimate replayed_busy_ratio;
   std::optional<double> output_bytes;
   std::optional<double> padding_share;
   Estimate payoff;

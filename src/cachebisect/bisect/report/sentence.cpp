@@ -58,7 +58,7 @@ class Sentence {
     const auto stage = static_cast<std::size_t>(verdict_.stage_index);
     if (stage == 0 || stage >= boundaries.size()) return {};
     std::size_t after = stage;
-    while (after < boundaries.size() && !boundaries[after].visited) ++after;
+    while (after < boundaries.size() && !boundaries[after].samples_per_second.value) ++after;
     if (after == boundaries.size()) return {};
     const auto& live = boundaries[stage - 1].samples_per_second.value;
     const auto& cached = boundaries[after].samples_per_second.value;
@@ -176,8 +176,10 @@ class Sentence {
       if (largest == nullptr || *stage.drop.value > *largest->drop.value) largest = &stage;
     }
     if (largest != nullptr && *largest->drop.value > 0) {
-      text += " Most seems lost at " + (largest->span.empty() ? largest->name : largest->span) +
-              " (" + percent(*largest->drop.value) + ").";
+      text += " Most seems lost at " + (largest->span.empty() ? largest->name : largest->span);
+      // Without an interval the figure may be that of a single block.
+      if (largest->drop.interval) text += " (" + percent_range(*largest->drop.interval) + ")";
+      text += ".";
     }
     for (const StageReport& stage : waterfall_.stages) {
       if (!stage.bursty || !stage.drop.value || *stage.drop.value < measured_.settings.min_drop)

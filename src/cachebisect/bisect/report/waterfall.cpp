@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cachebisect/bisect/evidence/busy_ratio.hpp"
 #include "cachebisect/bisect/evidence/serving_cost.hpp"
 #include "cachebisect/bisect/evidence/throughput.hpp"
 #include "cachebisect/bisect/record/block_totals.hpp"
@@ -27,7 +28,18 @@ void add_stages(Waterfall& out, const ChainDescription& chain) {
   }
 }
 
-void add_boundaries(Waterfall& out, const Measurements& measured) {
+/// Live and ceiling by their own blocks, which every round runs; a boundary between them by its
+/// ratios to these two, if a part ends there.
+Estimate throughput_of(const RoundTable& rounds, int boundary, const Findings& findings,
+                       double confidence) {
+  if (boundary == 0 || boundary == rounds.last()) return throughput(rounds, boundary, confidence);
+  const bool ends_part =
+      std::any_of(findings.parts.begin(), findings.parts.end(),
+                  [&](const Finding& finding) { return finding.part.to == boundary; });
+  return ends_part ? paired_throughput(rounds, boundary, confidence) : Estimate{};
+}
+
+void add_boundaries(Waterfall& out, const Measurements& measured, const Findings& findings) {
   const RoundTable& rounds = measured.verdict.table;
   const std::vector<double> serving = serving_cost(measured.chain, measured.cache, rounds);
   for (int k = 0; k <= measured.stages(); ++k) {
@@ -40,7 +52,7 @@ void add_boundaries(Waterfall& out, const Measurements& measured) {
     }
     boundary.visited = rounds.visited(k);
     boundary.blocks = rounds.visits(k);
-    boundary.samples_per_second = throughput(rounds, k, measured.settings.confidence);
+    boundary.samples_per_second = throughput_of(rounds, k, findings, measured.settings.confidence);
     if (boundary.visited) boundary.seconds_per_sample = rounds.tau(k);
     boundary.serve_seconds_per_sample = value_at(serving, k);
     boundary.item_bytes = value_at(measured.cache.item_bytes, k);
@@ -104,16 +116,23 @@ void add_counters(Waterfall& out, const Measurements& measured) {
   }
 }
 
+void add_busy_ratios(Waterfall& out, const Measurements& measured) {
+  const std::vector<Estimate> ratios = replayed_busy_ratios(
+      measured.blocks, measured.chain, measured.settings.confidence, measured.usable_cpus());
+  for (std::size_t s = 0; s < ratios.size(); ++s) out.stages[s].replayed_busy_ratio = ratios[s];
+}
+
 }  // namespace
 
 Waterfall make_waterfall(const Measurements& measured, const Findings& findings) {
   Waterfall out;
   const RoundTable& rounds = measured.verdict.table;
   add_stages(out, measured.chain);
-  add_boundaries(out, measured);
+  add_boundaries(out, measured, findings);
   if (rounds.rounds() == 0) return out;
   add_drops(out, findings, rounds, measured.settings.min_drop);
   add_counters(out, measured);
+  add_busy_ratios(out, measured);
   add_waiting(out, measured.blocks);
   out.live = out.boundaries.front().samples_per_second;
   out.ceiling = out.boundaries.back().samples_per_second;
