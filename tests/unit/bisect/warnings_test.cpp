@@ -32,6 +32,7 @@ struct Planted {
   std::optional<double> floor_per_batch;
   std::optional<double> resident_share;  ///< of what each block reads
   std::optional<double> data_set_bytes;
+  std::optional<double> serve_seconds;           ///< per sample, at every boundary
   std::function<void(MachineReading&)> disturb;  ///< given the time of each reading
 };
 
@@ -53,6 +54,9 @@ class PlantedMachine final : public Replayer {
     facts.floor_seconds_per_sample = planted_.floor_per_sample;
     facts.floor_seconds_per_batch = planted_.floor_per_batch;
     facts.data_set_bytes = planted_.data_set_bytes;
+    if (planted_.serve_seconds) {
+      for (double& seconds : facts.serve_seconds_per_sample) seconds = *planted_.serve_seconds;
+    }
     return facts;
   }
   void begin_round() override { inner_.begin_round(); }
@@ -214,6 +218,18 @@ TEST_CASE("an expected throughput more than 10% off the live one causes a warnin
   CHECK(has(warned(2 * live), "50% below"));
   CHECK(has(warned(0.5 * live), "100% above"));
   CHECK(has(warned(2 * live), "10% would pass"));
+}
+
+TEST_CASE("the cost of serving causes a warning only where loading limits") {
+  const Report report = run({.serve_seconds = 20e-6});
+  const auto warned = [&](const std::string& stage) {
+    return std::any_of(report.warnings.begin(), report.warnings.end(), [&](const Warning& warning) {
+      return warning.code == "serving_cost" && has(warning.text, "after " + stage);
+    });
+  };
+  CHECK(warned("decode"));  // crop limits
+  CHECK_FALSE(warned("crop"));
+  CHECK_FALSE(warned("flip"));
 }
 
 TEST_CASE("an impossible expected throughput is refused") {

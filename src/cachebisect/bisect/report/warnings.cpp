@@ -155,6 +155,13 @@ void warn_of_chain(std::vector<Warning>& out, const ChainDescription& chain) {
   }
 }
 
+/// What the workers do is seen only in a row that is certainly below the ceiling.
+bool is_limited_by_loading(const BoundaryReport& boundary, const Waterfall& waterfall) {
+  const auto& row = boundary.samples_per_second.interval;
+  const auto& ceiling = waterfall.ceiling.value;
+  return row && ceiling && row->high < *ceiling;
+}
+
 void warn_of_cache(std::vector<Warning>& out, const Measurements& measured,
                    const Waterfall& waterfall) {
   const CacheFacts& cache = measured.cache;
@@ -174,7 +181,7 @@ void warn_of_cache(std::vector<Warning>& out, const Measurements& measured,
     if (!boundary.serve_seconds_per_sample || !boundary.seconds_per_sample) continue;
     const double share =
         *boundary.serve_seconds_per_sample / workers / *boundary.seconds_per_sample;
-    if (share <= kServeWorthSaying) continue;
+    if (share <= kServeWorthSaying || !is_limited_by_loading(boundary, waterfall)) continue;
     out.push_back({"serving_cost",
                    "serving samples from the cache after " + boundary.after + " takes " +
                        percent(share) + " of that boundary's time",
