@@ -23,6 +23,8 @@ constexpr double kBusyTrainer = 0.1;
 /// at a time falls behind, and the workers move apart only slowly from their common start.
 constexpr int kRingsForBatches = 3;
 constexpr double kLongBatches = 0.2;
+/// Above this share of work on whole batches blocks are not brief.
+constexpr double kNoticeableBatches = 0.1;
 
 /// The share of the workers' time in collate and batch stages; 0 without probes.
 double share_of_batches(const ChainDescription& chain, const BlockResult& live) {
@@ -58,18 +60,24 @@ double Pilot::block(int boundary, int warmup, int steps) {
 
 void Pilot::ends() {
   runner_->begin_round(-1);
-  if (emulated_) plan_->set_warmup(chain_->workers < 2 ? kMinWarmup : max_warmup_);
+  if (emulated_) {
+    plan_->set_warmup(chain_->workers < 2 ? kMinWarmup : max_warmup_);
+    plan_->allow_brief_blocks(true);
+  }
   // The first block also pays for what a process does once; next to slow steps that is little.
   double ceiling = block(ceiling_, plan_->warmup(ceiling_), kMinSteps);
-  if (pilot_steps(ceiling) > kMinSteps) {
+  if (!plan_->is_brief(ceiling) && pilot_steps(ceiling) > kMinSteps) {
     ceiling = block(ceiling_, plan_->warmup(ceiling_), pilot_steps(ceiling));
   }
   plan_->set_pilot(ceiling_, ceiling);
-  // Live may be slower by orders of magnitude: a few steps first, then as many as fit a block.
-  double first = block(0, plan_->warmup(0), kMinSteps);
-  if (pilot_steps(first) > kMinSteps) first = block(0, plan_->warmup(0), pilot_steps(first));
-  if (const int rings = rings_to_settle(runner_->records().back().result); rings > 1) {
+  double first = first_of_live(ceiling);
+  const BlockResult& live = runner_->records().back().result;
+  const int rings = rings_to_settle(live);
+  const bool brief =
+      plan_->is_brief(first) && rings == 1 && share_of_batches(*chain_, live) <= kNoticeableBatches;
+  if (rings > 1 || plan_->is_brief(first) != brief) {
     max_warmup_ *= rings;
+    plan_->allow_brief_blocks(brief);
     if (emulated_) plan_->set_warmup(max_warmup_);
     first = block(0, plan_->warmup(0), pilot_steps(first));
   }
@@ -77,6 +85,14 @@ void Pilot::ends() {
   plan_->set_prior(expected_seconds(*chain_, runner_->records().back().result,
                                     ceiling / static_cast<double>(chain_->batch_size)));
   if (!emulated_) choose_warmup(first);
+}
+
+/// Live may be slower by orders of magnitude: a few steps first, then as many as fit a block.
+double Pilot::first_of_live(double ceiling) {
+  const bool slow = plan_->is_brief(ceiling);
+  const double first = block(0, plan_->warmup(0), slow ? pilot_steps(ceiling) : kMinSteps);
+  if (slow || pilot_steps(first) <= kMinSteps) return first;
+  return block(0, plan_->warmup(0), pilot_steps(first));
 }
 
 int Pilot::rings_to_settle(const BlockResult& live) const {

@@ -43,6 +43,15 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   void set_pilot(int boundary, double step_seconds);
   /// Sets what the law expects of each boundary 0..n, in seconds per sample; only ratios count.
   void set_prior(const std::vector<double>& seconds_per_sample);
+  /// The search may take longer than was planned.
+  void set_budget(double seconds) noexcept { options_.budget_seconds = seconds; }
+  /// Blocks of slow steps may be brief: see is_brief().
+  void allow_brief_blocks(bool allowed) noexcept { brief_allowed_ = allowed; }
+  /// True for steps of which three outlast the usual block, if many workers share batches of at
+  /// least one sample each. Such blocks do not wait for a ring of batches, and time half a group of
+  /// them, because both would take seconds: untimed steps are drawn from a whole group instead, so
+  /// that the place in the group where a block begins is noise.
+  [[nodiscard]] bool is_brief(double step_seconds) const noexcept;
   /// As whole_warmup() rounds it.
   void set_warmup(int steps) noexcept { warmup_ = whole_warmup(steps); }
   /// With LoaderKind::batch, `steps` rounded up to a multiple of the workers: each of them has then
@@ -54,8 +63,8 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
     return is_ready(boundary) ? steps : whole_warmup(steps);
   }
   /// Untimed steps of a pilot block; fewer if the cache holds whole batches, as no workers have to
-  /// settle.
-  [[nodiscard]] int warmup(int boundary) const noexcept;
+  /// settle, or if blocks are brief.
+  [[nodiscard]] int warmup(int boundary) const;
   /// A block of an arm whose steps take so many seconds; 0: not known. With two workers or more its
   /// untimed steps are drawn: where in a group of batches a block begins is then noise and not a
   /// bias.
@@ -124,10 +133,14 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] std::optional<int> expected_split(const Part& part) const;
   [[nodiscard]] double round_seconds(const std::vector<int>& boundaries) const;
 
-  [[nodiscard]] WarmupRange warmup_range(int boundary) const;
+  [[nodiscard]] WarmupRange warmup_range(int boundary, double step_seconds) const;
+  [[nodiscard]] int warmup(int boundary, double step_seconds) const noexcept;
+  /// Of the pilot; without one, of the ceiling, than which no boundary is much faster.
+  [[nodiscard]] double known_step_seconds(int boundary) const;
 
   RoundPlanOptions options_;
   int warmup_ = 2;
+  bool brief_allowed_ = false;
   double pilot_seconds_ = 0;
   std::vector<int> avoided_;
   std::vector<double> step_seconds_;   ///< by boundary; 0: no pilot

@@ -15,6 +15,8 @@ constexpr double kRoundsToCertify = 12;
 /// A budget that grows holds as many rounds, and at most so many seconds.
 constexpr double kRoundsInGrownBudget = 20;
 constexpr double kMaxGrown = 600;
+/// Live, the ceiling, and both ends of a stage.
+constexpr double kArmsOfOneStage = 4;
 
 /// Until when a tie may be resolved after the first certificate. Seconds.
 double tie_deadline(double certified_after) { return 3 * certified_after + 2; }
@@ -97,13 +99,11 @@ void VerdictSearch::run(RandomStream& random, const std::function<void()>& after
   blocks.set_phase("pilot");
   Pilot pilot(blocks, *plan_, measured_->chain);
   pilot.ends();
+  grow_budget(kArmsOfOneStage * plan_->block_seconds(0));
   explore(pilot);
   blocks.set_fresh_samples(std::max(measured_->cache.samples, plan_->samples_of_live_block()));
   blocks.set_expected(blocks.elapsed() + kRoundsToCertify * plan_->round_seconds());
-  if (options_->budget_grows) {
-    const double needed = blocks.elapsed() + kRoundsInGrownBudget * plan_->round_seconds();
-    blocks.set_budget(std::clamp(needed, blocks.budget(), std::max(blocks.budget(), kMaxGrown)));
-  }
+  grow_budget(plan_->round_seconds());
   blocks.set_phase("measure");
   while (round(random)) {
     if (!time_to_check(rounds().rounds())) continue;
@@ -114,6 +114,14 @@ void VerdictSearch::run(RandomStream& random, const std::function<void()>& after
     plan_->update(state_.findings, rounds());
     explore(pilot);
   }
+}
+
+void VerdictSearch::grow_budget(double round_seconds) {
+  if (!options_->budget_grows) return;
+  BlockRunner& blocks = runner_->blocks();
+  const double needed = blocks.elapsed() + kRoundsInGrownBudget * round_seconds;
+  blocks.set_budget(std::clamp(needed, blocks.budget(), std::max(blocks.budget(), kMaxGrown)));
+  plan_->set_budget(blocks.budget());
 }
 
 void VerdictSearch::conclude() {

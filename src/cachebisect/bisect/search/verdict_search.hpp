@@ -55,6 +55,8 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
  private:
   void explore(Pilot& pilot);
   void name_suspects();
+  /// To what the plan needs if a round takes so long, if the user gave no budget.
+  void grow_budget(double round_seconds);
   bool round(RandomStream& random);
   void avoid_distorted();
   void check_evidence();
