@@ -27,17 +27,13 @@ Kind kind_of(const Fields& fields, const char* key, const std::array<Kind, N>& v
 constexpr std::array kStageKinds{StageKind::source, StageKind::sample, StageKind::collate,
                                  StageKind::batch,  StageKind::copy,   StageKind::device};
 constexpr std::array kHeld{Held::none, Held::host, Held::device};
-constexpr std::array kCategories{Category::read,      Category::decode, Category::augment,
-                                 Category::collate,   Category::copy,   Category::device,
-                                 Category::synthetic, Category::custom};
 constexpr std::array kDevices{DeviceKind::cpu, DeviceKind::cuda, DeviceKind::emulated};
 
 StageDescription read_stage(const Fields& fields) {
   StageDescription stage;
   stage.name = fields.text("name");
   stage.type = fields.text("type");
-  stage.category =
-      fields.has("category") ? kind_of(fields, "category", kCategories) : category_of(stage.type);
+  stage.category = category_of(stage.type);
   stage.kind = kind_of(fields, "kind", kStageKinds);
   stage.random = fields.flag_or("random", false);
   stage.stateful = fields.flag_or("stateful", false);
