@@ -116,20 +116,20 @@ void AdapterConnection::send_stop() {
   const json message{{"id", ++last_id_}, {"type", "stop"}};
   if (!channel_.send(message.dump(), limits_.stop)) return;
   try {
-    static_cast<void>(await_answer(limits_.stop, {}));
+    stuck_ = !await_answer(limits_.stop, {}).has_value();
   } catch (const Error&) {
     // What ends the request is of no interest any more.
     return;
   }
 }
 
-void AdapterConnection::finish(bool exit, int exit_code, const std::string& text) noexcept {
+bool AdapterConnection::finish(bool exit, int exit_code, const std::string& text) noexcept {
   try {
     send(finish_request(exit, exit_code, text));
-    static_cast<void>(await_answer(limits_.finish, {}));
+    return !stuck_ && await_answer(limits_.finish, {}).has_value();
   } catch (...) {
     // The adapter has ended already, or ends with the connection.
-    return;
+    return true;
   }
 }
 

@@ -40,9 +40,9 @@ class CACHEBISECT_INTERNAL_API AdapterConnection {
   /// The answer to the open request; empty if it has not arrived. Does not wait.
   std::optional<nlohmann::json> poll_answer();
 
-  /// Asks the adapter to end: the last message. Waits for its answer for a short time; never
-  /// throws.
-  void finish(bool exit, int exit_code, const std::string& text) noexcept;
+  /// The last message. Waits for its answer for a short time, unless the adapter has not reacted to
+  /// a stop. False without an answer from a connected adapter; never throws.
+  bool finish(bool exit, int exit_code, const std::string& text) noexcept;
 
   void set_busy_callback(BusyCallback callback) { on_busy_ = std::move(callback); }
   /// True once the end of the connection was read.
@@ -64,6 +64,7 @@ class CACHEBISECT_INTERNAL_API AdapterConnection {
   std::string open_type_;
   bool was_busy_ = false;  ///< since it was last reset
   bool closed_ = false;
+  bool stuck_ = false;  ///< did not react to a stop
   std::optional<double> clock_;
 };
 

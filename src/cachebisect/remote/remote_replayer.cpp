@@ -158,8 +158,8 @@ MachineReading RemoteReplayer::read_machine() const {
   return reading;
 }
 
-void RemoteReplayer::finish(bool exit, int exit_code, const std::string& text) noexcept {
-  adapter_.connection->finish(exit, exit_code, text);
+bool RemoteReplayer::finish(bool exit, int exit_code, const std::string& text) noexcept {
+  return adapter_.connection->finish(exit, exit_code, text);
 }
 
 }  // namespace cachebisect

@@ -41,8 +41,9 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public Replayer {
   /// Never throws: without an answer, the CPU time is the last that is known.
   [[nodiscard]] MachineReading read_machine() const override;
 
-  /// Ends the connection: the last call. Never throws.
-  void finish(bool exit, int exit_code, const std::string& text) noexcept;
+  /// Ends the connection: the last call. False if the training process does not react. Never
+  /// throws.
+  bool finish(bool exit, int exit_code, const std::string& text) noexcept;
 
  private:
   [[nodiscard]] CacheNeeds needs(const AdapterSizes& sizes, const CacheBudget& budget) const;

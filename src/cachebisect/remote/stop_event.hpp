@@ -4,12 +4,13 @@
 #include <functional>
 #include <stop_token>
 
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/base/file_descriptor.hpp"
 
 namespace cachebisect {
 
 /// Its descriptor becomes readable when a stop is requested, and stays readable.
-class StopEvent {
+class CACHEBISECT_INTERNAL_API StopEvent {
  public:
   /// Throws Error(internal) if the system has no descriptor left.
   explicit StopEvent(const std::stop_token& stop);

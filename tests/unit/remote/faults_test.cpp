@@ -133,7 +133,7 @@ TEST_CASE("a stop reaches the adapter while it runs a block, and gives the repor
   auto remote = served.attach({}, source.get_token());
   const Report report =
       bisect(*remote, {.sustain_seconds = 0, .explain = false, .stop = source.get_token()});
-  remote->finish(true, 130, "interrupted");
+  CHECK(remote->finish(true, 130, "interrupted"));
   remote.reset();
   CHECK(report.interrupted);
   CHECK(report.verdict.rounds > 0);
@@ -159,7 +159,7 @@ TEST_CASE("an adapter whose script is stuck does not hold up a stop") {
   auto remote = served.attach({.stop = 0.05, .finish = 0.05}, source.get_token());
   const Report report =
       bisect(*remote, {.sustain_seconds = 0, .explain = false, .stop = source.get_token()});
-  remote->finish(true, 130, "interrupted");
+  CHECK_FALSE(remote->finish(true, 130, "interrupted"));
   freed.set_value();
   CHECK(report.interrupted);
 }
