@@ -3,9 +3,12 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
+#include <future>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "support/attached.hpp"
 #include "support/errors.hpp"
@@ -30,8 +33,12 @@ SimulatedChain short_chain() {
 /// An adapter in a thread of its own that never finds a loader.
 class LoaderlessProcess {
  public:
-  explicit LoaderlessProcess(const std::string& path, const FaultPlan& plan = {})
-      : adapter_(nullptr, connect_to(path), plan), thread_([this] { adapter_.serve(); }) {}
+  explicit LoaderlessProcess(const std::string& path, const FaultPlan& plan = {},
+                             std::function<void(const std::string& type)> on_request = {})
+      : adapter_(nullptr, connect_to(path), plan) {
+    adapter_.on_request = std::move(on_request);
+    thread_ = std::jthread([this] { adapter_.serve(); });
+  }
   const FakeAdapter& ended() {
     thread_.join();
     return adapter_;
@@ -92,9 +99,15 @@ TEST_CASE("the first process that has a loader is measured, and the others go on
   SimulatedReplayer replayer(short_chain());
   const PrivateFolder folder;
   const SocketListener listener(folder.path() + "/socket");
-  LoaderlessProcess helper(listener.path());
-  FakeAdapter trainer(&replayer, connect_to(listener.path()));
-  const std::jthread training([&] { trainer.serve(); });
+  std::promise<void> described;
+  LoaderlessProcess helper(listener.path(), {}, [&](const std::string& type) {
+    if (type == "describe") described.set_value();
+  });
+  const std::jthread training([&] {
+    // The helper is waiting for a loader by then.
+    described.get_future().wait();
+    FakeAdapter(&replayer, connect_to(listener.path())).serve();
+  });
   AwaitResult found = await_adapter(listener, {}, {});
   REQUIRE(found.adapter.has_value());
   CHECK(found.adapter->description.chain.stages.front().name == "read");
