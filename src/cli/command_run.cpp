@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -35,10 +36,7 @@ struct Arguments {
 };
 
 bool writes_to_stdout(const BisectArguments& arguments) {
-  for (const auto& [option, file] : arguments.files) {
-    if (file == "-") return true;
-  }
-  return false;
+  return std::ranges::any_of(arguments.files, [](const auto& file) { return file.second == "-"; });
 }
 
 std::map<std::string, std::string> environment(const std::string& socket, const std::string& hook) {

@@ -20,14 +20,14 @@ bool is_hook(const fs::path& folder) {
   return fs::is_regular_file(folder / "sitecustomize.py", ignored);
 }
 
-/// PREFIX/lib/python3.N/site-packages, of all versions, newest name last.
-std::vector<fs::path> site_packages(const fs::path& prefix) {
+/// PREFIX/lib/python3.N/site-packages (Debian's own: dist-packages), of all versions.
+std::vector<fs::path> package_folders(const fs::path& prefix) {
   std::vector<fs::path> found;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(prefix / "lib", ignored)) {
-    if (entry.path().filename().string().starts_with("python3")) {
-      found.push_back(entry.path() / "site-packages");
-    }
+    if (!entry.path().filename().string().starts_with("python3")) continue;
+    found.push_back(entry.path() / "dist-packages");
+    found.push_back(entry.path() / "site-packages");
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -38,7 +38,7 @@ std::vector<fs::path> candidates() {
   std::error_code ignored;
   const fs::path bin = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   std::vector<fs::path> folders;
-  for (const fs::path& packages : site_packages(bin.parent_path())) {
+  for (const fs::path& packages : package_folders(bin.parent_path())) {
     folders.push_back(packages / kHook);
   }
   folders.push_back(bin.parent_path().parent_path().parent_path() / "python" / kHook);

@@ -78,6 +78,16 @@ TEST_CASE("what the user has set stays") {
   unsetenv("PYTHONPATH");
 }
 
+TEST_CASE("the hook may be named by the environment") {
+  const TemporaryFolder folder;
+  folder.write("sitecustomize.py", "");
+  setenv("CACHEBISECT_HOOK", folder.path().c_str(), 1);
+  const auto result = run_tool({"run", "--sustain", "0", "--", kScript, "ok"});
+  unsetenv("CACHEBISECT_HOOK");
+  CHECK(result.exit_code == 0);
+  CHECK(has(result.err, "PYTHONPATH=" + folder.path()));
+}
+
 TEST_CASE("with --json - standard output is JSON alone") {
   const Run run = run_script("ok", {"--json", "-"});
   CHECK(run.result.exit_code == 0);

@@ -20,7 +20,8 @@ class ServedReplayer {
   /// `set_up` changes the adapter before it connects.
   template <class SetUp>
   ServedReplayer(Replayer& replayer, const FaultPlan& plan, const SetUp& set_up)
-      : listener_(folder_.path() + "/socket"),
+      : folder_(),
+        listener_(folder_.path() + "/socket"),
         adapter_(&replayer, connect_to(listener_.path()), plan) {
     set_up(adapter_);
     thread_ = std::jthread([this] { adapter_.serve(); });

@@ -158,6 +158,8 @@ MachineReading RemoteReplayer::read_machine() const {
   return reading;
 }
 
+// It ends what the replayer owns.
+// NOLINTNEXTLINE(readability-make-member-function-const)
 bool RemoteReplayer::finish(bool exit, int exit_code, const std::string& text) noexcept {
   return adapter_.connection->finish(exit, exit_code, text);
 }

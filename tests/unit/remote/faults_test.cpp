@@ -2,7 +2,6 @@
 // hangs.
 #include <future>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "support/attached.hpp"
@@ -75,7 +74,11 @@ TEST_CASE("what the protocol allows changes nothing") {
 
 TEST_CASE(
     "every broken answer is an error that says what is wrong, and the rounds before it stay") {
-  const std::vector<std::pair<Fault, std::string>> faults{
+  struct Case {
+    Fault fault;
+    std::string message;
+  };
+  const std::vector<Case> cases{
       {Fault::truncated,
        "3: the training process ended the connection before it answered 'run', "
        "inside a message"},
@@ -88,23 +91,26 @@ TEST_CASE(
       {Fault::missing_field, "1: the answer to 'run': field 'block' must be there"},
       {Fault::future_id, "field 'id' must be that of a request that was sent"},
       {Fault::error, "3: stage 'crop', sample 42: ValueError: bad crop"}};
-  for (const auto& [fault, message] : faults) {
-    CAPTURE(message);
-    const Outcome outcome = bisect_with({.fault = fault, .nth = kLateBlock});
-    CHECK_MESSAGE(has(outcome.error, message), outcome.error);
+  for (const Case& broken : cases) {
+    CAPTURE(broken.message);
+    const Outcome outcome = bisect_with({.fault = broken.fault, .nth = kLateBlock});
+    CHECK_MESSAGE(has(outcome.error, broken.message), outcome.error);
     CHECK(outcome.partial_reports > 0);
   }
 }
 
 TEST_CASE("other answers are checked as blocks are") {
-  const std::vector<std::pair<std::string, std::string>> answers{
-      {"describe", "'describe': field 'chain'"},
-      {"sizes", "'sizes': field 'item_bytes'"},
-      {"prepare", "'prepare': field 'cache'"}};
-  for (const auto& [type, message] : answers) {
-    CAPTURE(type);
-    const Outcome outcome = bisect_with({.fault = Fault::missing_field, .type = type});
-    CHECK_MESSAGE(has(outcome.error, message), outcome.error);
+  struct Case {
+    std::string type;
+    std::string message;
+  };
+  const std::vector<Case> cases{{"describe", "'describe': field 'chain'"},
+                                {"sizes", "'sizes': field 'item_bytes'"},
+                                {"prepare", "'prepare': field 'cache'"}};
+  for (const Case& broken : cases) {
+    CAPTURE(broken.type);
+    const Outcome outcome = bisect_with({.fault = Fault::missing_field, .type = broken.type});
+    CHECK_MESSAGE(has(outcome.error, broken.message), outcome.error);
   }
 }
 
