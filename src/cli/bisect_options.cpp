@@ -17,9 +17,6 @@ constexpr double kQuickConfidence = 0.9;
 constexpr std::uint64_t kMaxNonce = std::uint64_t{1} << 53U;  ///< exact in any reader of JSON
 
 void add_measuring_options(CLI::App& app, BisectArguments& a) {
-  app.add_option("--budget", a.budget_seconds,
-                 "seconds of measuring at most (60, or more for slow steps)")
-      ->type_name("SECONDS");
   app.add_option("--confidence", a.confidence, "of every statement (0.99)")->type_name("SHARE");
   app.add_flag("--quick", a.quick, "the same as --confidence 0.9");
   app.add_option("--min-drop", a.min_drop, "the smallest drop worth naming (5%)")
@@ -27,11 +24,6 @@ void add_measuring_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--sustain", a.sustain_seconds,
                  "seconds that live runs in one piece before a verdict (3, flat: more); 0: not")
       ->type_name("SECONDS");
-  app.add_option("--io", a.io, "how boundary 0 reads: as-is, warm or cold")->type_name("MODE");
-  app.add_option("--nonce", a.nonce,
-                 "where in the epoch reading begins; 0: at its beginning (drawn anew in each run, "
-                 "so that it does not read what the one before has left in memory)")
-      ->type_name("N");
   app.add_option("--cache-host", a.cache_host, "host memory for caches (25% of what is free)")
       ->type_name("BYTES|%");
   app.add_option("--cache-device", a.cache_device, "device memory for caches (10%)")
@@ -42,6 +34,14 @@ void add_measuring_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--expect", a.expect,
                  "samples/s of your own job; warns if the live figure differs")
       ->type_name("SAMPLES_PER_SECOND");
+}
+
+void add_reading_options(CLI::App& app, BisectArguments& a) {
+  app.add_option("--io", a.io, "how boundary 0 reads: as-is, warm or cold")->type_name("MODE");
+  app.add_option("--nonce", a.nonce,
+                 "where in the epoch reading begins; 0: at its beginning (drawn anew in each run, "
+                 "so that it does not read what the one before has left in memory)")
+      ->type_name("N");
 }
 
 /// What runs after the verdict.
@@ -81,6 +81,14 @@ void add_output_options(CLI::App& app, BisectArguments& a) {
 
 void add_bisect_options(CLI::App& app, BisectArguments& a) {
   add_pipeline_options(app, a.pipeline);
+  app.add_option("--budget", a.budget_seconds,
+                 "seconds of measuring at most (60, or more for slow steps)")
+      ->type_name("SECONDS");
+  add_reading_options(app, a);
+  add_job_options(app, a);
+}
+
+void add_job_options(CLI::App& app, BisectArguments& a) {
   add_measuring_options(app, a);
   add_follow_up_options(app, a);
   add_output_options(app, a);
@@ -123,17 +131,16 @@ BisectOptions library_options(const BisectArguments& a) {
   return options;
 }
 
-CacheBudget cache_budget(const BisectArguments& a, const Device& device) {
+CacheBudget cache_budget(const BisectArguments& a, double device_free_bytes) {
   CacheBudget budget;
   if (a.cache_host)
     budget.host_bytes = parse_bytes("--cache-host", *a.cache_host, available_memory().spare_bytes);
   if (a.cache_device) {
-    const double free = static_cast<double>(device.info().free_bytes.value_or(0));
-    budget.device_bytes = parse_bytes("--cache-device", *a.cache_device, free);
+    budget.device_bytes = parse_bytes("--cache-device", *a.cache_device, device_free_bytes);
     if (*budget.device_bytes <= 0) {
-      throw Error(
-          ErrorKind::usage,
-          "--cache-device: this device has no memory of its own; give bytes, not a percentage");
+      throw Error(ErrorKind::usage,
+                  "--cache-device: the free memory of this device is not known, or it has none of "
+                  "its own; give bytes, not a percentage");
     }
   }
   return budget;

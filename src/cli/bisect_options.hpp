@@ -10,7 +10,6 @@
 #include "pipeline_options.hpp"
 
 #include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/device/device.hpp"
 
 namespace cachebisect::cli {
 
@@ -40,11 +39,13 @@ struct BisectArguments {
 };
 
 void add_bisect_options(CLI::App& app, BisectArguments& arguments);
+/// Those that do not depend on a pipeline file: of any training job.
+void add_job_options(CLI::App& app, BisectArguments& arguments);
 
 /// Checks ranges. Throws Error(usage) naming the option.
 BisectOptions library_options(const BisectArguments& arguments);
-/// The cache budgets; percentages refer to the free memory of the device, and to that of the
-/// machine with a fifth of its page cache.
-CacheBudget cache_budget(const BisectArguments& arguments, const Device& device);
+/// The cache budgets; percentages refer to the free memory of the device (0: unknown), and to that
+/// of the machine with a fifth of its page cache.
+CacheBudget cache_budget(const BisectArguments& arguments, double device_free_bytes);
 
 }  // namespace cachebisect::cli

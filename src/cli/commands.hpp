@@ -19,5 +19,7 @@ Command add_check(CLI::App& app);
 Command add_doctor(CLI::App& app);
 Command add_schema(CLI::App& app);
 Command add_selftest(CLI::App& app);
+Command add_attach(CLI::App& app);
+Command add_run(CLI::App& app);
 
 }  // namespace cachebisect::cli

@@ -56,6 +56,10 @@ int parse_and_run(int argc, char** argv) {
   const std::vector<Subcommand> subcommands{
       add(app, "bisect", "find the stage where throughput drops (the default)",
           cachebisect::cli::add_bisect),
+      add(app, "run", "bisect the DataLoader of an unchanged Python script: run -- python train.py",
+          cachebisect::cli::add_run),
+      add(app, "attach", "bisect a training process that connects to a socket",
+          cachebisect::cli::add_attach),
       add(app, "stages", "list the stages, or describe one", cachebisect::cli::add_stages),
       add(app, "check", "validate a pipeline file and print its chain",
           cachebisect::cli::add_check),

@@ -6,9 +6,9 @@
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
+#include "cachebisect/protocol/cache_size.hpp"
 #include "cachebisect/replay/cache/cache_contents.hpp"
 #include "cachebisect/replay/cache/cache_probe.hpp"
-#include "cachebisect/replay/cache/cache_size.hpp"
 
 namespace cachebisect {
 namespace {

@@ -1,4 +1,4 @@
-#include "cachebisect/replay/cache/cache_size.hpp"
+#include "cachebisect/protocol/cache_size.hpp"
 
 #include <string>
 

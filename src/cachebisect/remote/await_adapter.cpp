@@ -1,0 +1,178 @@
+#include "cachebisect/remote/await_adapter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/version.hpp"
+#include "cachebisect/remote/stop_event.hpp"
+#include "cachebisect/remote/wait.hpp"
+
+namespace cachebisect {
+namespace {
+
+using nlohmann::json;
+
+/// A process that has connected and has not described a loader.
+struct Candidate {
+  std::unique_ptr<AdapterConnection> connection;
+  std::optional<AdapterHello> hello;
+};
+
+void check_version(const AdapterHello& hello) {
+  if (hello.protocol == kProtocolVersion) return;
+  throw Error(ErrorKind::usage, "the adapter in the training process speaks version " +
+                                    std::to_string(hello.protocol) +
+                                    " of the protocol, this cachebisect (" + version() +
+                                    ") speaks version " + std::to_string(kProtocolVersion) +
+                                    "; install both from the same release");
+}
+
+class AdapterSearch {
+ public:
+  AdapterSearch(const SocketListener& listener, const AwaitOptions& options)
+      : listener_(listener), options_(options) {}
+
+  AwaitResult wait(const std::stop_token& stop) {
+    const StopEvent stopped(stop);
+    const double deadline = monotonic_seconds() + options_.hello_seconds;
+    for (;;) {
+      // What has arrived counts before the end of the command does.
+      const bool ended = command_has_ended();
+      accept_all();
+      if (auto described = serve_all()) return found(*std::move(described));
+      if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
+      if (ended || all_have_ended()) return {std::nullopt, std::move(seen_)};
+      const bool greeted = !seen_.empty();
+      if (!greeted && monotonic_seconds() >= deadline) fail_without_hello();
+      static_cast<void>(
+          wait_readable(descriptors(stopped), greeted ? std::nullopt : std::optional(deadline)));
+    }
+  }
+
+ private:
+  [[nodiscard]] bool command_has_ended() const {
+    return options_.command_ended >= 0 && !wait_readable({options_.command_ended}, 0).empty();
+  }
+
+  [[nodiscard]] bool all_have_ended() const {
+    return options_.command_ended < 0 && !seen_.empty() && candidates_.empty();
+  }
+
+  [[nodiscard]] std::vector<int> descriptors(const StopEvent& stopped) const {
+    std::vector<int> all{listener_.descriptor(), stopped.descriptor(), options_.command_ended};
+    for (const Candidate& candidate : candidates_)
+      all.push_back(candidate.connection->descriptor());
+    return all;
+  }
+
+  void accept_all() {
+    for (FileDescriptor socket = listener_.accept(); socket.is_open();
+         socket = listener_.accept()) {
+      Candidate candidate{std::make_unique<AdapterConnection>(std::move(socket), options_.limits),
+                          {}};
+      candidate.connection->set_busy_callback(options_.on_busy);
+      if (send(candidate,
+               {{"type", "hello"}, {"protocol", kProtocolVersion}, {"engine", version()}})) {
+        candidates_.push_back(std::move(candidate));
+      }
+    }
+  }
+
+  /// False if the process has ended.
+  static bool send(Candidate& candidate, const json& request) {
+    try {
+      candidate.connection->send(request);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  /// Reads what the processes have sent, and drops those that have ended.
+  std::optional<AttachedAdapter> serve_all() {
+    for (auto candidate = candidates_.begin(); candidate != candidates_.end();) {
+      std::optional<AttachedAdapter> described;
+      if (!serve(*candidate, described)) {
+        candidate = candidates_.erase(candidate);
+      } else if (described) {
+        candidates_.erase(candidate);
+        return described;
+      } else {
+        ++candidate;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// False if the process has ended.
+  bool serve(Candidate& candidate, std::optional<AttachedAdapter>& described) {
+    const std::optional<json> answer = poll(candidate);
+    if (!answer) return connected_;
+    if (candidate.hello) {
+      described = {std::move(candidate.connection), *candidate.hello, read_description(*answer)};
+      return true;
+    }
+    candidate.hello = read_hello(*answer);
+    check_version(*candidate.hello);
+    seen_.push_back(*candidate.hello);
+    return send(candidate, {{"type", "describe"}});
+  }
+
+  /// Sets connected_.
+  std::optional<json> poll(Candidate& candidate) {
+    connected_ = true;
+    try {
+      return candidate.connection->poll_answer();
+    } catch (const Error& error) {
+      if (!candidate.connection->is_closed()) throw;
+      connected_ = false;
+      return std::nullopt;
+    }
+  }
+
+  AwaitResult found(AttachedAdapter described) {
+    const json finish = finish_request(false, 0, "another process is measured");
+    for (Candidate& candidate : candidates_) send(candidate, finish);
+    return {std::move(described), std::move(seen_)};
+  }
+
+  [[noreturn]] void fail_without_hello() const {
+    throw Error(ErrorKind::usage,
+                "no training process has said hello within " +
+                    format_seconds(options_.hello_seconds) +
+                    (candidates_.empty() ? "" : ", although one has connected") +
+                    "; python -I, -S and -E and frozen programs do not load the hook of "
+                    "`cachebisect run`: call cachebisect.bisect(loader, step) in the script "
+                    "instead, or raise --hello-timeout");
+  }
+
+  const SocketListener& listener_;
+  const AwaitOptions& options_;
+  std::vector<Candidate> candidates_;
+  std::vector<AdapterHello> seen_;
+  bool connected_ = true;  ///< of the candidate that was polled last
+};
+
+}  // namespace
+
+AwaitResult await_adapter(const SocketListener& listener, const AwaitOptions& options,
+                          const std::stop_token& stop) {
+  return AdapterSearch(listener, options).wait(stop);
+}
+
+std::string names_of(const std::vector<AdapterHello>& seen) {
+  std::string names;
+  for (const AdapterHello& hello : seen) {
+    if (!names.empty()) names += ", ";
+    names += hello.program.empty() ? "process " + std::to_string(hello.process) : hello.program;
+    if (!hello.torch.empty()) names += " (torch " + hello.torch + ")";
+  }
+  return names;
+}
+
+}  // namespace cachebisect

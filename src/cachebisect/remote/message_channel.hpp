@@ -1,0 +1,40 @@
+// Messages over a stream socket: one line each (docs/protocol.md).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/base/file_descriptor.hpp"
+
+namespace cachebisect {
+
+/// Bytes of a message with its newline, in either direction.
+inline constexpr std::size_t kMaxMessageBytes = std::size_t{1} << 20U;
+
+/// Owns a connected stream socket. Not thread safe.
+class CACHEBISECT_INTERNAL_API MessageChannel {
+ public:
+  /// Makes the socket non-blocking.
+  explicit MessageChannel(FileDescriptor socket);
+
+  /// Writes one message; `text` holds no newline. False if the peer has closed the connection or
+  /// does not read within `seconds`. Throws Error(internal) if the message is too long.
+  bool send(std::string_view text, double seconds);
+  /// Reads what has arrived, without waiting. False if the peer has closed the connection.
+  bool read_available();
+  /// The next complete message without its newline. Throws Error(internal) if it is too long.
+  std::optional<std::string> next();
+  /// True if a message has begun to arrive and its end has not.
+  [[nodiscard]] bool has_partial_message() const noexcept { return !received_.empty(); }
+  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+
+ private:
+  FileDescriptor socket_;
+  std::string received_;
+  std::size_t searched_ = 0;  ///< bytes of received_ without a newline
+};
+
+}  // namespace cachebisect

@@ -1,0 +1,73 @@
+// The answers of an adapter as values, and the requests that need more than a name
+// (docs/protocol.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/protocol/replayer.hpp"
+
+namespace cachebisect {
+
+/// Of docs/protocol.md. Both sides must have the same.
+inline constexpr std::uint64_t kProtocolVersion = 1;
+
+/// What an adapter says about itself.
+struct AdapterHello {
+  std::uint64_t protocol = 0;
+  std::string adapter;  ///< name and version
+  std::uint64_t process = 0;
+  int rank = 0;
+  int world = 1;
+  std::string python;
+  std::string torch;  ///< empty: not imported by then
+  std::string program;
+};
+
+/// The training job and the arms that the adapter can run.
+struct AdapterDescription {
+  ChainDescription chain;
+  std::vector<int> boundaries;  ///< that can be replayed
+  std::vector<int> stages;      ///< that can be bypassed
+  bool shadow = false;
+  bool overrides = false;  ///< live arms with overrides can be asked for
+  std::optional<double> expect_samples_per_second;
+  std::vector<std::string> notes;
+};
+
+/// What the size of the caches depends on.
+struct AdapterSizes {
+  std::vector<double> item_bytes;  ///< per sample, one per boundary 0..n
+  std::uint64_t samples_in_flight = 0;
+  std::uint64_t round_to = 1;
+  std::optional<double> device_free_bytes;
+};
+
+/// These throw Error(internal) that names the field that is wrong.
+CACHEBISECT_INTERNAL_API AdapterHello read_hello(const nlohmann::json& answer);
+CACHEBISECT_INTERNAL_API AdapterDescription read_description(const nlohmann::json& answer);
+CACHEBISECT_INTERNAL_API AdapterSizes read_sizes(const nlohmann::json& answer,
+                                                 const ChainDescription& chain);
+/// Empty if `cache` is null.
+CACHEBISECT_INTERNAL_API std::optional<CacheFacts> read_cache(const nlohmann::json& answer,
+                                                              const ChainDescription& chain);
+CACHEBISECT_INTERNAL_API BlockResult read_block(const nlohmann::json& answer,
+                                                const ChainDescription& chain);
+/// The error that an adapter reports, with stage and sample in its message.
+CACHEBISECT_INTERNAL_API Error read_error(const nlohmann::json& answer);
+
+/// The field `arm` of a request.
+CACHEBISECT_INTERNAL_API nlohmann::json to_json(const Arm& arm);
+/// A `run` request without its id.
+CACHEBISECT_INTERNAL_API nlohmann::json run_request(const BlockRequest& request);
+/// A `finish` request without its id.
+CACHEBISECT_INTERNAL_API nlohmann::json finish_request(bool exit, int exit_code,
+                                                       const std::string& text);
+
+}  // namespace cachebisect

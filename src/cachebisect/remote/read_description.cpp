@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/remote/fields.hpp"
+#include "cachebisect/remote/messages.hpp"
+
+namespace cachebisect {
+namespace {
+
+using nlohmann::json;
+
+/// The one of `values` whose name the field holds.
+template <class Kind, std::size_t N>
+Kind kind_of(const Fields& fields, const char* key, const std::array<Kind, N>& values) {
+  const std::string name = fields.text(key);
+  std::string names;
+  for (const Kind kind : values) {
+    if (to_string(kind) == name) return kind;
+    names += (names.empty() ? "" : ", ") + std::string(to_string(kind));
+  }
+  fields.refuse(key, "one of " + names);
+}
+
+constexpr std::array kStageKinds{StageKind::source, StageKind::sample, StageKind::collate,
+                                 StageKind::batch,  StageKind::copy,   StageKind::device};
+constexpr std::array kHeld{Held::none, Held::host, Held::device};
+constexpr std::array kDevices{DeviceKind::cpu, DeviceKind::cuda, DeviceKind::emulated};
+
+StageDescription read_stage(const Fields& fields) {
+  StageDescription stage;
+  stage.name = fields.text("name");
+  stage.type = fields.text("type");
+  stage.category = category_of(stage.type);
+  stage.kind = kind_of(fields, "kind", kStageKinds);
+  stage.random = fields.flag_or("random", false);
+  stage.stateful = fields.flag_or("stateful", false);
+  stage.side_effects = fields.flag_or("side_effects", false);
+  stage.cacheable = fields.flag_or("cacheable", true);
+  stage.output = fields.text_or("output", "");
+  stage.output_bytes = fields.optional_number("output_bytes");
+  stage.held = kind_of(fields, "held", kHeld);
+  return stage;
+}
+
+std::vector<StageDescription> read_stages(const Fields& chain) {
+  std::vector<StageDescription> stages;
+  std::set<std::string> names;
+  for (const Fields& fields : chain.objects_or_empty("stages")) {
+    stages.push_back(read_stage(fields));
+    if (!names.insert(stages.back().name).second) {
+      fields.refuse("name", "unique; '" + stages.back().name + "' appears twice");
+    }
+  }
+  if (stages.empty()) chain.refuse("stages", "an array of at least one stage");
+  return stages;
+}
+
+void read_copy_and_device(const Fields& fields, ChainDescription& chain) {
+  chain.copy_pinned = fields.flag_or("copy_pinned", true);
+  chain.copy_non_blocking = fields.flag_or("copy_non_blocking", true);
+  chain.copy_prefetch = fields.small_count_or("copy_prefetch", 0);
+  chain.device_kind = kind_of(fields, "device_kind", kDevices);
+  chain.device_name = fields.text("device_name");
+  chain.device_memory_bytes = fields.optional_number("device_memory_bytes");
+  chain.copy_gb_per_s = fields.optional_number("copy_gb_per_s");
+  chain.usable_cpus = fields.optional_number("usable_cpus");
+}
+
+ChainDescription read_chain(const Fields& fields) {
+  ChainDescription chain;
+  chain.name = fields.text("name");
+  chain.file = fields.text_or("file", "");
+  chain.sha256 = fields.text_or("sha256", "");
+  if (fields.has("effective")) chain.effective_json = fields.value("effective").dump();
+  chain.stages = read_stages(fields);
+  chain.batch_size = fields.small_count("batch_size");
+  if (chain.batch_size < 1) fields.refuse("batch_size", "an integer of at least 1");
+  chain.workers = fields.small_count("workers");
+  chain.loader = kind_of(fields, "loader", kLoaderKinds);
+  chain.ring_slots = fields.small_count_or("ring_slots", 0);
+  chain.ring_prefetch = fields.small_count_or("ring_prefetch", 0);
+  chain.train_threads = fields.small_count_or("train_threads", 1);
+  chain.samples = fields.count("samples");
+  chain.generated_data = fields.flag_or("generated_data", false);
+  chain.shuffle = fields.flag_or("shuffle", true);
+  chain.seed = fields.count_or("seed", 1);
+  if (fields.has("order_nonce")) chain.order_nonce = fields.count("order_nonce");
+  chain.train = fields.text("train");
+  chain.weights_restored = fields.flag_or("weights_restored", true);
+  chain.sync_every = fields.small_count_or("sync_every", 0);
+  read_copy_and_device(fields, chain);
+  return chain;
+}
+
+void read_arm(const Fields& fields, AdapterDescription& description) {
+  const std::string kind = fields.text("kind");
+  if (kind == to_string(ArmKind::replay)) {
+    description.boundaries = fields.small_counts("boundaries");
+  } else if (kind == to_string(ArmKind::bypass)) {
+    description.stages = fields.small_counts("stages");
+  } else if (kind == to_string(ArmKind::shadow)) {
+    description.shadow = true;
+  } else if (kind == to_string(ArmKind::live)) {
+    description.overrides = true;
+  }
+}
+
+}  // namespace
+
+AdapterDescription read_description(const json& answer) {
+  const Fields fields(answer, "the answer to 'describe'");
+  AdapterDescription description;
+  description.chain = read_chain(fields.object("chain"));
+  for (const Fields& arm : fields.objects_or_empty("arms")) read_arm(arm, description);
+  description.expect_samples_per_second = fields.optional_number("expect_samples_per_second");
+  description.notes = fields.texts_or_empty("notes");
+  return description;
+}
+
+}  // namespace cachebisect

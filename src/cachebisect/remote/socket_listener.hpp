@@ -1,0 +1,46 @@
+// The socket on which the engine listens for adapters.
+#pragma once
+
+#include <string>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/base/file_descriptor.hpp"
+
+namespace cachebisect {
+
+/// A temporary folder with mode 0700, removed with what is in it.
+class CACHEBISECT_INTERNAL_API PrivateFolder {
+ public:
+  /// In $TMPDIR, or in /tmp if that is not set or too long for a socket's path. Throws
+  /// Error(output) if no folder can be made.
+  PrivateFolder();
+  ~PrivateFolder();
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// A listening Unix stream socket, which only its user may connect to. Removed at the end.
+class CACHEBISECT_INTERNAL_API SocketListener {
+ public:
+  /// Throws Error(usage) that names the path if it is too long, exists or cannot be created.
+  explicit SocketListener(std::string path);
+  ~SocketListener();
+  SocketListener(const SocketListener&) = delete;
+  SocketListener& operator=(const SocketListener&) = delete;
+
+  /// The next connection; not open if none is waiting.
+  [[nodiscard]] FileDescriptor accept() const;
+  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+  FileDescriptor socket_;
+};
+
+}  // namespace cachebisect

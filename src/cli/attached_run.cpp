@@ -1,0 +1,95 @@
+#include "attached_run.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+
+namespace cachebisect::cli {
+namespace {
+
+constexpr double kBudgetSeconds = 300;
+
+void check_seconds(const char* option, double seconds) {
+  if (seconds > 0 && std::isfinite(seconds)) return;
+  throw Error(ErrorKind::usage, std::string(option) + ": seconds greater than 0");
+}
+
+}  // namespace
+
+void add_attach_options(CLI::App& app, AttachArguments& arguments, const std::string& then) {
+  arguments.then = then;
+  app.add_option("--budget", arguments.bisect.budget_seconds,
+                 "seconds of measuring at most (300, or more for slow steps)")
+      ->type_name("SECONDS");
+  add_job_options(app, arguments.bisect);
+  app.add_option("--then", arguments.then,
+                 "what the training process does afterwards: exit or continue (" + then + ")")
+      ->type_name("WHAT");
+  app.add_option("--hello-timeout", arguments.hello_seconds,
+                 "seconds until a training process must have connected (30)")
+      ->type_name("SECONDS");
+  app.add_option("--answer-timeout", arguments.answer_seconds,
+                 "seconds that it may be silent while it measures (300)")
+      ->type_name("SECONDS");
+}
+
+BisectOptions attach_options(const AttachArguments& arguments) {
+  if (arguments.then != "exit" && arguments.then != "continue") {
+    throw Error(ErrorKind::usage, "--then " + arguments.then + ": exit or continue");
+  }
+  check_seconds("--hello-timeout", arguments.hello_seconds);
+  check_seconds("--answer-timeout", arguments.answer_seconds);
+  BisectOptions options = library_options(arguments.bisect);
+  options.budget_seconds = arguments.bisect.budget_seconds.value_or(kBudgetSeconds);
+  options.cache = cache_budget(arguments.bisect, 0);
+  return options;
+}
+
+bool AttachedRun::attach(SessionTools& tools, int command_ended) {
+  tools.progress.show("waiting for a training loop");
+  const AwaitOptions options{.hello_seconds = arguments_.hello_seconds,
+                             .command_ended = command_ended,
+                             .limits = {.answer = arguments_.answer_seconds},
+                             .on_busy = [&tools](const std::string& text) {
+                               tools.progress.show(text);
+                               tools.log.debug(text);
+                             }};
+  AwaitResult found = await_adapter(listener_, options, tools.options.stop);
+  tools.progress.clear();
+  seen_ = std::move(found.seen);
+  adapter_ = std::move(found.adapter);
+  attached_seconds_ = monotonic_seconds();
+  return adapter_.has_value();
+}
+
+Report AttachedRun::measure(SessionTools& tools) {
+  const AdapterDescription& description = adapter_->description;
+  const ChainDescription& chain = description.chain;
+  tools.log.info(chain.name + ": " + std::to_string(chain.samples) + " samples, " +
+                 std::to_string(chain.workers) + " workers, device " + chain.device_name +
+                 ", step " + chain.train + ", adapter " + adapter_->hello.adapter);
+  for (const std::string& note : description.notes) print_error("note: " + note);
+  BisectOptions options = tools.options;
+  options.seed = chain.seed;
+  if (!options.expect_samples_per_second) {
+    options.expect_samples_per_second = description.expect_samples_per_second;
+  }
+  replayer_ = std::make_unique<RemoteReplayer>(*std::exchange(adapter_, {}), options.stop);
+  const double prepared = monotonic_seconds();
+  Report report = bisect(*replayer_, options);
+  report.timing.prepare_seconds = prepared - attached_seconds_;
+  return report;
+}
+
+bool AttachedRun::finish(const SessionEnd& end) {
+  if (!replayer_) return false;
+  const bool told = replayer_->finish(arguments_.then == "exit", end.exit_code, end.text);
+  replayer_.reset();
+  return told;
+}
+
+}  // namespace cachebisect::cli

@@ -1,0 +1,57 @@
+// Bisects a training process that connects to a socket: what `attach` and `run` have in common.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bisect_options.hpp"
+#include "bisect_session.hpp"
+
+#include "cachebisect/remote/await_adapter.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace cachebisect::cli {
+
+struct AttachArguments {
+  BisectArguments bisect;
+  double hello_seconds = 30;
+  double answer_seconds = 300;
+  std::string then;  ///< "exit" or "continue"
+};
+
+/// The options of both commands; `then`: the default of --then.
+void add_attach_options(CLI::App& app, AttachArguments& arguments, const std::string& then);
+/// Checks ranges. Throws Error(usage) naming the option.
+BisectOptions attach_options(const AttachArguments& arguments);
+
+/// The engine's side of one run.
+class AttachedRun {
+ public:
+  AttachedRun(const AttachArguments& arguments, const SocketListener& listener)
+      : arguments_(arguments), listener_(listener) {}
+
+  /// Waits for a process with a loader. Empty if all processes ended without one; see seen().
+  /// `command_ended`: as in AwaitOptions. Throws what await_adapter() throws.
+  [[nodiscard]] bool attach(SessionTools& tools, int command_ended);
+  /// The processes that said hello, for messages; empty if none did.
+  [[nodiscard]] std::string seen() const { return names_of(seen_); }
+  /// After attach().
+  Report measure(SessionTools& tools);
+  /// Tells the training process how the session ended. False if none is attached or it
+  /// does not react.
+  bool finish(const SessionEnd& end);
+
+ private:
+  const AttachArguments& arguments_;
+  const SocketListener& listener_;
+  std::vector<AdapterHello> seen_;
+  std::optional<AttachedAdapter> adapter_;
+  std::unique_ptr<RemoteReplayer> replayer_;
+  double attached_seconds_ = 0;
+};
+
+}  // namespace cachebisect::cli

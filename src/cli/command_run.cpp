@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "attached_run.hpp"
+#include "child_process.hpp"
+#include "commands.hpp"
+#include "hook_folder.hpp"
+#include <CLI/CLI.hpp>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/remote/stop_event.hpp"
+#include "cachebisect/remote/wait.hpp"
+
+namespace cachebisect::cli {
+namespace {
+
+constexpr int kSignalBase = 128;
+/// What the command may take to end by itself, and after a signal; within what a session may take
+/// after Ctrl-C.
+constexpr double kExitSeconds = 5;
+constexpr double kSignalSeconds = 5;
+
+struct Arguments {
+  AttachArguments attach;
+  std::string hook;
+  std::vector<std::string> command;
+};
+
+bool writes_to_stdout(const BisectArguments& arguments) {
+  return std::ranges::any_of(arguments.files, [](const auto& file) { return file.second == "-"; });
+}
+
+std::map<std::string, std::string> environment(const std::string& socket, const std::string& hook) {
+  const auto value_of = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  const std::string path = value_of("PYTHONPATH");
+  std::map<std::string, std::string> added{{"CACHEBISECT", "1"},
+                                           {"CACHEBISECT_SOCKET", socket},
+                                           {"CACHEBISECT_HOOK", hook},
+                                           {"PYTHONPATH", path.empty() ? hook : hook + ":" + path}};
+  if (std::getenv("WANDB_MODE") == nullptr) added.emplace("WANDB_MODE", "offline");
+  return added;
+}
+
+/// The command with its engine.
+class CommandRun {
+ public:
+  explicit CommandRun(const Arguments& arguments)
+      : arguments_(arguments),
+        options_(attach_options(arguments.attach)),
+        hook_(find_hook_folder(arguments.hook)),
+        listener_(folder_.path() + "/socket"),
+        attached_(arguments.attach, listener_) {}
+
+  int run() {
+    return run_session(arguments_.attach.bisect, options_,
+                       {.measure = [this](SessionTools& tools) { return measure(tools); },
+                        .end = [this](const SessionEnd& end) { return this->end(end); },
+                        .abandon = [this] { abandon(); }});
+  }
+
+ private:
+  Report measure(SessionTools& tools) {
+    start();
+    if (!attached_.attach(tools, child_->descriptor())) fail_without_loader();
+    return attached_.measure(tools);
+  }
+
+  void start() {
+    const std::scoped_lock lock(mutex_);
+    child_.emplace(ChildOptions{
+        .words = arguments_.command,
+        .environment = environment(listener_.path(), hook_),
+        .stdout_to_stderr = writes_to_stdout(arguments_.attach.bisect),
+    });
+  }
+
+  [[noreturn]] void fail_without_loader() {
+    const ChildStatus status = *child_->status();
+    const std::string seen = attached_.seen();
+    if (!status.ok()) {
+      throw Error(ErrorKind::data, "the command ended " + status.text() +
+                                       " before a loader was found; see its own messages");
+    }
+    throw Error(ErrorKind::usage,
+                "the command ended without iterating a torch.utils.data.DataLoader between two "
+                "training steps; seen: " +
+                    (seen.empty() ? "no Python process that loaded the hook" : seen) +
+                    ". For other loops, call cachebisect.bisect(loader, step) in the script");
+  }
+
+  /// Ends the command, or lets it go on to its own end.
+  int end(const SessionEnd& end) {
+    const bool told = attached_.finish(end);
+    if (!child_) return end.exit_code;
+    const bool goes_on =
+        told && arguments_.attach.then == "continue" && end.signals.exit_code() == 0;
+    if (goes_on) static_cast<void>(ends_within(std::nullopt, end.signals.token()));
+    const int caught = end.signals.exit_code();
+    end_command(told, caught == 0 ? SIGTERM : caught - kSignalBase);
+    if (caught != 0) return caught;
+    const bool failed = goes_on && end.exit_code == 0 && !child_->status()->ok();
+    return failed ? exit_code(ErrorKind::data) : end.exit_code;
+  }
+
+  /// `told`: it may be ending by itself. What is left is killed with child_.
+  void end_command(bool told, int signal) {
+    if (told && ends_within(kExitSeconds, {})) return;
+    child_->send_signal(signal);
+    if (ends_within(kSignalSeconds, {})) return;
+    child_->send_signal(SIGTERM);
+    static_cast<void>(ends_within(kSignalSeconds, {}));
+  }
+
+  /// False if the command still runs after `seconds` (empty: without a limit) or on `stop`.
+  bool ends_within(std::optional<double> seconds, const std::stop_token& stop) {
+    const StopEvent stopped(stop);
+    const auto deadline = seconds ? std::optional(monotonic_seconds() + *seconds) : std::nullopt;
+    static_cast<void>(wait_readable({child_->descriptor(), stopped.descriptor()}, deadline));
+    return child_->status().has_value();
+  }
+
+  void abandon() {
+    const std::scoped_lock lock(mutex_);
+    if (child_) child_->send_signal(SIGKILL);
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_.path(), ignored);
+  }
+
+  const Arguments& arguments_;
+  BisectOptions options_;
+  std::string hook_;
+  PrivateFolder folder_;
+  SocketListener listener_;
+  AttachedRun attached_;
+  std::mutex mutex_;  ///< guards the making of child_ against abandon()
+  std::optional<ChildProcess> child_;
+};
+
+}  // namespace
+
+Command add_run(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  add_attach_options(app, arguments->attach, "exit");
+  app.add_option("--hook", arguments->hook,
+                 "folder of the Python hook (that of the installed package)")
+      ->type_name("DIR");
+  app.add_option("command", arguments->command, "after --: the command that trains")
+      ->type_name("-- CMD ARGS...")
+      ->required();
+  return [arguments] { return CommandRun(*arguments).run(); };
+}
+
+}  // namespace cachebisect::cli

@@ -1,0 +1,197 @@
+// `run` and `attach`: a command is started and measured over the socket, its end and ours are told
+// by exit codes, and no process is left behind.
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/command.hpp"
+#include "support/files.hpp"
+#include "support/text.hpp"
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+using namespace cachebisect::test;
+using nlohmann::json;
+
+namespace {
+
+const std::string kScript = CACHEBISECT_BINARY_DIR "/tests/fake_adapter";
+
+struct Run {
+  CommandResult result;
+  json report;  ///< null if none was written
+  std::string hook;
+};
+
+/// `run` with `options` of the fake script in this mode.
+Run run_script(const std::string& mode, const std::vector<std::string>& options = {},
+               const During& during = {}) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path("hook"));
+  folder.write("hook/sitecustomize.py", "");
+  std::vector<std::string> words{"run", "--hook", folder.path("hook"), "--sustain",
+                                 "0",   "--out",  folder.path()};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"--", kScript, mode});
+  Run run{run_tool(words, "", during), {}, folder.path("hook")};
+  const std::string report = read_file(folder.path("report.json"));
+  if (json::accept(report)) run.report = json::parse(report);
+  return run;
+}
+
+During interrupt_at_late_block(int signal) {
+  return [signal](pid_t tool, const std::string& err) {
+    await_text(err, [](const std::string& text) { return has(text, "late block"); });
+    kill(tool, signal);
+  };
+}
+
+/// True if a process with this id runs; one that has ended and awaits its parent does not.
+bool runs(const std::string& process) {
+  const std::string status = read_file("/proc/" + process + "/status");
+  return !status.empty() && !has(status, "State:\tZ");
+}
+
+}  // namespace
+
+TEST_CASE("a command is measured, ended, and told in its environment that it is") {
+  unsetenv("WANDB_MODE");
+  unsetenv("PYTHONPATH");
+  const Run run = run_script("ok");
+  CHECK(run.result.exit_code == 0);
+  CHECK(run.report["verdict"]["stage"] == "decode");
+  CHECK(has(run.result.out, "training\n"));
+  CHECK(has(run.result.out, "decode"));
+  CHECK(has(run.result.err, "CACHEBISECT=1 WANDB_MODE=offline PYTHONPATH=" + run.hook + "\n"));
+  CHECK(has(run.result.err, "finish exit"));
+}
+
+TEST_CASE("what the user has set stays") {
+  setenv("WANDB_MODE", "online", 1);
+  setenv("PYTHONPATH", "/some/where", 1);
+  const Run run = run_script("ok");
+  CHECK(has(run.result.err, "WANDB_MODE=online PYTHONPATH=" + run.hook + ":/some/where\n"));
+  unsetenv("WANDB_MODE");
+  unsetenv("PYTHONPATH");
+}
+
+TEST_CASE("the hook may be named by the environment") {
+  const TemporaryFolder folder;
+  folder.write("sitecustomize.py", "");
+  setenv("CACHEBISECT_HOOK", folder.path().c_str(), 1);
+  const auto result = run_tool({"run", "--sustain", "0", "--", kScript, "ok"});
+  unsetenv("CACHEBISECT_HOOK");
+  CHECK(result.exit_code == 0);
+  CHECK(has(result.err, "PYTHONPATH=" + folder.path()));
+}
+
+TEST_CASE("with --json - standard output is JSON alone") {
+  const Run run = run_script("ok", {"--json", "-"});
+  CHECK(run.result.exit_code == 0);
+  CHECK(json::accept(run.result.out));
+  CHECK(has(run.result.err, "training\n"));
+}
+
+TEST_CASE("a script that goes on is waited for, and its failure is exit 3") {
+  const Run run = run_script("ok", {"--then", "continue"});
+  CHECK(has(run.result.err, "finish continue"));
+  CHECK(run.report["verdict"]["stage"] == "decode");
+  CHECK(run.result.exit_code == 3);
+}
+
+TEST_CASE("a gate of the user is exit 5") {
+  CHECK(run_script("ok", {"--fail-on", "drop"}).result.exit_code == 5);
+}
+
+TEST_CASE("what keeps a command from being measured is an error with its remedy") {
+  const auto fails = [](const Run& run, int code, const std::string& says) {
+    CHECK(run.result.exit_code == code);
+    CHECK_MESSAGE(has(run.result.err, says), run.result.err);
+    CHECK(run.report.is_null());
+  };
+  fails(run_script("silent", {"--hello-timeout", "0.3"}), 2, "cachebisect.bisect(loader, step)");
+  fails(run_script("old"), 2, "speaks version 0 of the protocol");
+  fails(run_script("no-loader"), 2, "seen: fake.py");
+  fails(run_script("fails"), 3, "with exit code 7");
+  fails(run_script("ok", {"--then", "stop"}), 2, "exit or continue");
+  fails(run_script("ok", {"--answer-timeout", "0"}), 2, "--answer-timeout");
+  const auto no_hook = run_tool({"run", "--hook", "/nonexistent", "--", kScript});
+  CHECK(no_hook.exit_code == 2);
+  CHECK(has(no_hook.err, "pip install"));
+  const auto missing = run_tool({"run"});
+  CHECK(missing.exit_code == 2);
+  CHECK(has(missing.err, "command"));
+}
+
+TEST_CASE("a command that cannot be started is a usage error") {
+  const TemporaryFolder folder;
+  folder.write("sitecustomize.py", "");
+  const auto result = run_tool({"run", "--hook", folder.path(), "--", "/nonexistent/python", "x"});
+  CHECK(result.exit_code == 2);
+  CHECK(has(result.err, "/nonexistent/python: No such file"));
+}
+
+TEST_CASE("a script that dies is exit 3, and the report so far is written") {
+  const Run run = run_script("dies");
+  CHECK(run.result.exit_code == 3);
+  CHECK(has(run.result.err, "ended the connection"));
+  REQUIRE_FALSE(run.report.is_null());
+  CHECK(run.report["interrupted"] == true);
+  CHECK(run.report["blocks"].size() > 10);
+}
+
+TEST_CASE("an adapter that breaks the protocol is exit 1, and the report so far is written") {
+  const Run run = run_script("bad");
+  CHECK(run.result.exit_code == 1);
+  CHECK(has(run.result.err, "is not JSON"));
+  CHECK(run.report["blocks"].size() > 10);
+}
+
+TEST_CASE("Ctrl-C stops the block, writes the report so far and ends the command") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    CAPTURE(signal);
+    const Run run = run_script("stuck", {}, interrupt_at_late_block(signal));
+    CHECK(run.result.exit_code == 128 + signal);
+    CHECK(has(run.result.err, "stopped"));
+    CHECK(run.report["interrupted"] == true);
+    CHECK(run.report["blocks"].size() > 10);
+  }
+}
+
+TEST_CASE("a script that does not react to Ctrl-C is ended by the signal") {
+  const Run run = run_script("deaf", {}, interrupt_at_late_block(SIGINT));
+  CHECK(run.result.exit_code == 130);
+  CHECK(run.report["interrupted"] == true);
+}
+
+TEST_CASE("no process of the command is left behind") {
+  const Run run = run_script("worker");
+  CHECK(run.result.exit_code == 0);
+  const std::size_t at = run.result.err.find("worker ");
+  REQUIRE(at != std::string::npos);
+  const std::string worker = run.result.err.substr(at + 7, run.result.err.find('\n', at) - at - 7);
+  for (int i = 0; i < 500 && runs(worker); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  CHECK_FALSE(runs(worker));
+}
+
+TEST_CASE("attach measures the process that connects, and lets it go on") {
+  const TemporaryFolder folder;
+  const std::string socket = folder.path("socket");
+  setenv("CACHEBISECT_SOCKET", socket.c_str(), 1);
+  CommandResult script;
+  std::jthread training([&] { script = run({kScript, "ok"}); });
+  const auto result =
+      run_tool({"attach", "--socket", socket, "--json", folder.path("report.json")});
+  training.join();
+  CHECK(result.exit_code == 0);
+  CHECK(json::parse(read_file(folder.path("report.json")))["verdict"]["stage"] == "decode");
+  CHECK(has(script.err, "finish continue"));
+  CHECK_FALSE(std::filesystem::exists(socket));
+  unsetenv("CACHEBISECT_SOCKET");
+  CHECK(has(run_tool({"attach", "--socket", "/nonexistent/socket"}).err, "/nonexistent/socket"));
+}

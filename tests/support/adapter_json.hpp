@@ -1,0 +1,133 @@
+// What an adapter sends, as JSON (docs/protocol.md).
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/protocol/replayer.hpp"
+
+namespace cachebisect::test {
+
+template <class T>
+nlohmann::json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+inline nlohmann::json to_json(const StageDescription& stage) {
+  return {{"name", stage.name},
+          {"type", stage.type},
+          {"kind", to_string(stage.kind)},
+          {"random", stage.random},
+          {"stateful", stage.stateful},
+          {"side_effects", stage.side_effects},
+          {"cacheable", stage.cacheable},
+          {"output", stage.output},
+          {"output_bytes", or_null(stage.output_bytes)},
+          {"held", to_string(stage.held)}};
+}
+
+inline nlohmann::json to_json(const ChainDescription& chain) {
+  nlohmann::json stages = nlohmann::json::array();
+  for (const StageDescription& stage : chain.stages) stages.push_back(to_json(stage));
+  return {{"name", chain.name},
+          {"file", chain.file},
+          {"sha256", chain.sha256},
+          {"effective", nullptr},
+          {"stages", std::move(stages)},
+          {"batch_size", chain.batch_size},
+          {"workers", chain.workers},
+          {"loader", to_string(chain.loader)},
+          {"ring_slots", chain.ring_slots},
+          {"ring_prefetch", chain.ring_prefetch},
+          {"train_threads", chain.train_threads},
+          {"samples", chain.samples},
+          {"generated_data", chain.generated_data},
+          {"shuffle", chain.shuffle},
+          {"seed", chain.seed},
+          {"order_nonce", or_null(chain.order_nonce)},
+          {"train", chain.train},
+          {"weights_restored", chain.weights_restored},
+          {"sync_every", chain.sync_every},
+          {"copy_pinned", chain.copy_pinned},
+          {"copy_non_blocking", chain.copy_non_blocking},
+          {"copy_prefetch", chain.copy_prefetch},
+          {"device_kind", to_string(chain.device_kind)},
+          {"device_name", chain.device_name},
+          {"device_memory_bytes", or_null(chain.device_memory_bytes)},
+          {"copy_gb_per_s", or_null(chain.copy_gb_per_s)},
+          {"usable_cpus", or_null(chain.usable_cpus)}};
+}
+
+inline nlohmann::json to_json(const CacheFacts& facts) {
+  return {{"samples", facts.samples},
+          {"bytes_host", facts.bytes_host},
+          {"bytes_device", facts.bytes_device},
+          {"limited_by", facts.limited_by},
+          {"seconds", facts.seconds},
+          {"data_set_bytes", or_null(facts.data_set_bytes)},
+          {"serve_seconds_per_sample", facts.serve_seconds_per_sample},
+          {"item_bytes", facts.item_bytes},
+          {"floor_seconds_per_sample", or_null(facts.floor_seconds_per_sample)},
+          {"floor_seconds_per_batch", or_null(facts.floor_seconds_per_batch)}};
+}
+
+inline nlohmann::json to_json(const StageCounters& counters) {
+  return {{"samples", counters.samples},
+          {"busy_seconds", counters.busy_seconds},
+          {"cpu_seconds", counters.cpu_seconds},
+          {"serial_seconds", counters.serial_seconds},
+          {"slot_write_seconds", counters.slot_write_seconds},
+          {"slot_writes", counters.slot_writes}};
+}
+
+inline nlohmann::json to_json(const BlockResult& block) {
+  nlohmann::json stages = nlohmann::json::array();
+  for (const StageCounters& counters : block.stages) stages.push_back(to_json(counters));
+  return {{"start_seconds", block.start_seconds},
+          {"seconds", block.seconds},
+          {"steps", block.steps},
+          {"warmup_steps", block.warmup_steps},
+          {"group_taus", block.group_taus},
+          {"samples", block.samples},
+          {"cpu_seconds", block.cpu_seconds},
+          {"starved_seconds", block.starved_seconds},
+          {"skipped", block.skipped},
+          {"first_skipped", block.first_skipped},
+          {"resident_share", or_null(block.resident_share)},
+          {"void", block.is_void},
+          {"padding_share", block.padding_share},
+          {"first_batch_seconds", block.first_batch_seconds},
+          {"trainer_seconds", block.trainer_seconds},
+          {"ready_batches", or_null(block.ready_batches)},
+          {"stages", std::move(stages)}};
+}
+
+/// The arm of a request.
+inline Arm arm_of(const nlohmann::json& json) {
+  constexpr std::array kKinds{ArmKind::replay, ArmKind::bypass, ArmKind::shadow, ArmKind::live,
+                              ArmKind::null};
+  Arm arm;
+  for (const ArmKind kind : kKinds) {
+    if (json.at("kind") == to_string(kind)) arm.kind = kind;
+  }
+  arm.boundary = json.at("boundary");
+  arm.stage = json.at("stage");
+  arm.overrides = json.at("overrides");
+  arm.observed = json.at("observed");
+  arm.cache_samples = json.at("cache_samples");
+  return arm;
+}
+
+inline BlockRequest block_request_of(const nlohmann::json& json) {
+  return {.arm = arm_of(json.at("arm")),
+          .steps = json.at("steps"),
+          .warmup_steps = json.at("warmup_steps"),
+          .seed = json.at("seed"),
+          .groups = json.at("groups"),
+          .max_seconds = json.at("max_seconds")};
+}
+
+}  // namespace cachebisect::test

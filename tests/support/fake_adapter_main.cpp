@@ -1,0 +1,92 @@
+// A program in place of a training script: answers the engine from a simulated chain. Its argument
+// says how it behaves.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "support/connect.hpp"
+#include "support/fake_adapter.hpp"
+#include <unistd.h>
+
+#include "cachebisect/simulate/simulated_replayer.hpp"
+
+using namespace cachebisect;
+using namespace cachebisect::test;
+
+namespace {
+
+constexpr int kLateBlock = 60;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "(unset)" : value;
+}
+
+void say(const std::string& line) {
+  std::fputs((line + "\n").c_str(), stderr);
+  std::fflush(stderr);
+}
+
+FaultPlan plan_of(const std::string& mode) {
+  if (mode == "no-loader") return {.fault = Fault::closed, .type = "describe"};
+  if (mode == "dies") return {.fault = Fault::closed, .nth = kLateBlock};
+  if (mode == "stuck" || mode == "deaf") return {.fault = Fault::silent, .nth = kLateBlock};
+  if (mode == "bad") return {.fault = Fault::not_json, .nth = kLateBlock};
+  return {};
+}
+
+SimulatedChain chain() {
+  SimulatedChain chain;
+  chain.stages = {{.name = "read", .category = Category::read, .seconds = 0.2e-3},
+                  {.name = "decode", .category = Category::decode, .seconds = 1e-3}};
+  return chain;
+}
+
+/// Until a signal ends it.
+[[noreturn]] void wait_for_signal() {
+  for (;;) pause();
+}
+
+/// A process that would outlive this one.
+void leave_worker() {
+  const pid_t worker = fork();
+  if (worker == 0) {
+    signal(SIGTERM, SIG_IGN);
+    wait_for_signal();
+  }
+  say("worker " + std::to_string(worker));
+}
+
+int serve(const std::string& mode) {
+  SimulatedReplayer replayer(chain(), {.noise = {.white_cv = 0.05}});
+  FakeAdapter adapter(&replayer, connect_to(variable("CACHEBISECT_SOCKET")), plan_of(mode));
+  int blocks = 0;
+  adapter.program = "fake.py";
+  if (mode == "old") adapter.protocol = 0;
+  adapter.on_request = [&](const std::string& type) {
+    if (type == "run" && blocks++ == kLateBlock) say("late block");
+    if (type == "stop") say("stopped");
+    if (type == "stop" && mode == "deaf") wait_for_signal();
+  };
+  adapter.serve();
+  if (mode == "dies") return 1;
+  if (adapter.finish.is_null()) return 0;
+  say("finish " + adapter.finish.at("then").get<std::string>());
+  return adapter.finish.at("then") == "exit" ? 0 : 4;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "fails") return 7;
+  if (mode == "silent") wait_for_signal();
+  if (mode == "worker") leave_worker();
+  std::puts("training");
+  std::fflush(stdout);
+  say("CACHEBISECT=" + variable("CACHEBISECT") + " WANDB_MODE=" + variable("WANDB_MODE") +
+      " PYTHONPATH=" + variable("PYTHONPATH"));
+  return serve(mode);
+}

@@ -1,0 +1,138 @@
+// docs/protocol.md is true: its requests are those that the engine sends, and its answers are read.
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/attached.hpp"
+#include "support/files.hpp"
+#include "support/text.hpp"
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/remote/messages.hpp"
+#include "cachebisect/simulate/simulated_replayer.hpp"
+
+using namespace cachebisect;
+using namespace cachebisect::test;
+using nlohmann::json;
+
+namespace {
+
+std::string page() { return read_file(CACHEBISECT_SOURCE_DIR "/docs/protocol.md"); }
+
+/// All messages of the page, in its order.
+std::vector<json> messages() {
+  std::vector<json> found;
+  std::istringstream lines(page());
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) {
+      inside = line == "```jsonl";
+    } else if (inside) {
+      found.push_back(json::parse(line));
+    }
+  }
+  return found;
+}
+
+/// The example of a type; `answer`: its second one.
+json example(const std::string& type, bool answer) {
+  std::vector<json> of_type;
+  for (const json& message : messages()) {
+    if (message.at("type") == type) of_type.push_back(message);
+  }
+  REQUIRE(of_type.size() > (answer ? 1U : 0U));
+  return of_type.at(answer ? 1 : 0);
+}
+
+/// The names of all fields, those in objects as "arm.kind"; objects of strings are values.
+std::set<std::string> fields_of(const json& object, const std::string& prefix = "") {
+  std::set<std::string> names;
+  for (const auto& [key, value] : object.items()) {
+    names.insert(prefix + key);
+    if (key != "overrides" && value.is_object()) names.merge(fields_of(value, prefix + key + "."));
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the requests on the page have the fields that the engine sends") {
+  SimulatedChain chain;
+  chain.stages = {{.name = "read", .category = Category::read, .seconds = 1e-3}};
+  SimulatedReplayer replayer(chain, {.noise = {.white_cv = 0.01}});
+  std::map<std::string, json> sent;
+  ServedReplayer served(replayer, {}, [&](FakeAdapter& adapter) {
+    adapter.on_message = [&](const json& request) { sent.emplace(request.at("type"), request); };
+  });
+  auto remote = served.attach();
+  static_cast<void>(bisect(*remote, {.sustain_seconds = 0}));
+  static_cast<void>(remote->supports({.kind = ArmKind::live, .overrides = {{"workers", "8"}}}));
+  static_cast<void>(remote->refill(0, {}));
+  static_cast<void>(remote->freshen(8, {}));
+  remote->finish(true, 0, "");
+  remote.reset();
+  static_cast<void>(served.ended());
+  CHECK(sent.size() == 10);
+  for (const auto& [type, request] : sent) {
+    CAPTURE(type);
+    CHECK(fields_of(example(type, false)) == fields_of(request));
+    CHECK(has(page(), "\n## " + (type == "refill" || type == "freshen" ? "prepare" : type)));
+  }
+}
+
+TEST_CASE("the answers on the page are read, and every field of a value is on it") {
+  const AdapterHello hello = read_hello(example("hello", true));
+  CHECK(hello.protocol == kProtocolVersion);
+  CHECK(hello.process == 4711);
+  const AdapterDescription description = read_description(example("describe", true));
+  CHECK(description.chain.stages.size() == 5);
+  CHECK(description.chain.loader == LoaderKind::batch);
+  CHECK(description.boundaries.size() == 6);
+  CHECK(description.stages == std::vector<int>{1, 2, 3});
+  CHECK(description.shadow);
+  CHECK(description.overrides);
+  CHECK(description.expect_samples_per_second == 812.5);
+  CHECK(description.notes.size() == 1);
+  const AdapterSizes sizes = read_sizes(example("sizes", true), description.chain);
+  CHECK(sizes.round_to == 256);
+  CHECK(sizes.device_free_bytes == 120e9);
+  CHECK(read_cache(example("prepare", true), description.chain).value().samples == 1024);
+  CHECK_FALSE(read_cache(example("refill", true), description.chain).has_value());
+  const BlockResult block = read_block(example("run", true), description.chain);
+  CHECK(block.seconds == 0.5);
+  CHECK(block.stages.at(2).samples == 512);
+  const Error error = read_error(example("error", false));
+  CHECK(error.kind() == ErrorKind::data);
+  CHECK(has(error.what(), "transforms[1] ToTensor"));
+  CHECK(has(error.what(), "1234"));
+}
+
+TEST_CASE("the tables of the page name every field of chain, stage, cache and block") {
+  for (const json& object : {to_json(ChainDescription{}), to_json(StageDescription{}),
+                             to_json(BlockResult{}), to_json(StageCounters{})}) {
+    for (const auto& [field, value] : object.items()) {
+      CAPTURE(field);
+      CHECK(has(page(), "`" + field + "`"));
+    }
+  }
+  const json cache = example("prepare", true).at("cache");
+  CHECK(fields_of(cache) == fields_of(to_json(CacheFacts{})));
+  CHECK(fields_of(example("run", true).at("block")) == fields_of(to_json(BlockResult{})));
+}
+
+TEST_CASE("the page gives the limits and the version of the code") {
+  CHECK(has(page(), "1,048,576 bytes"));
+  CHECK(kMaxMessageBytes == 1'048'576);
+  CHECK(has(page(), "version " + std::to_string(kProtocolVersion)));
+  const AdapterLimits limits;
+  CHECK(limits.answer == 300);
+  CHECK(has(page(), "300 s (`--answer-timeout`)"));
+  CHECK(limits.stop == 1);
+  CHECK(has(page(), "answered within 1 s"));
+  CHECK(limits.finish == 5);
+}
