@@ -76,7 +76,8 @@ CacheNeeds RemoteReplayer::needs(const AdapterSizes& sizes, const CacheBudget& b
   needs.batch_size = static_cast<std::int64_t>(sizes.round_to);
   // A data set of unknown length is no limit.
   needs.data_set_samples = chain.samples == 0 ? ~std::uint64_t{0} : chain.samples;
-  needs.samples_in_flight = static_cast<double>(sizes.samples_in_flight);
+  // Each worker keeps a cache of its own, and has several batches in flight.
+  needs.wanted_samples = static_cast<double>(sizes.samples_in_flight + 2 * sizes.round_to);
   for (std::size_t b = 1; b <= chain.stages.size(); ++b) {
     const bool on_host =
         chain.stages[b - 1].held == Held::host || chain.device_kind == DeviceKind::cpu;

@@ -18,8 +18,9 @@ namespace {
 
 constexpr double kBlockSeconds = 0.04;
 constexpr double kMaxSeconds = 6;  ///< of the whole search
-constexpr double kWorth = 1.03;     ///< twice the workers must be faster by this factor
+constexpr double kWorth = 1.03;    ///< twice the workers must be faster by this factor
 const double kLogWorth = std::log(kWorth);
+const double kLogExcluded = std::log(1.10);  ///< no larger gain is likely: known well enough
 constexpr double kConfidence = 0.95;
 constexpr std::size_t kMinRounds = 3;
 constexpr std::size_t kMaxRounds = 12;
@@ -131,7 +132,7 @@ class Search {
       ratios.push_back(std::log(doubled.rates.back() / present.rates.back()));
       const auto interval = mean_interval(ratios, kConfidence);
       certain = ratios.size() >= kMinRounds &&
-                (present.exhausted() || interval->low > kLogWorth || interval->high < kLogWorth);
+                (present.exhausted() || interval->low > kLogWorth || interval->high < kLogExcluded);
     }
     choice_.search.certain = choice_.search.certain && certain;
     for (const Candidate* tried : {&present, &doubled}) trials_[tried->workers()] = tried->trial();
