@@ -17,7 +17,7 @@ namespace cachebisect {
 namespace {
 
 constexpr double kBlockSeconds = 0.04;
-constexpr double kMaxSeconds = 6;  ///< of the whole search
+constexpr double kMaxSeconds = 3;  ///< of the whole search
 constexpr double kWorth = 1.03;    ///< twice the workers must be faster by this factor
 const double kLogWorth = std::log(kWorth);
 const double kLogExcluded = std::log(1.10);  ///< no larger gain is likely: known well enough
