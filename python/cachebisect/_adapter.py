@@ -20,11 +20,14 @@ from ._job import Job
 from ._messages import PROTOCOL_VERSION, Connection, ConnectionLost, Interrupted, Message
 from ._version import __version__
 
-PASS_STEPS = 100
+PASS_STEPS = 60
 PASS_MIN_STEPS = 30
 PASS_SECONDS = 3.0
 """Steps through the untouched loader end after PASS_STEPS, or PASS_SECONDS and PASS_MIN_STEPS, or
 five times PASS_SECONDS."""
+
+
+_MIN_RATE_SECONDS = 0.5
 
 
 class Finished(Exception):
@@ -238,12 +241,16 @@ class Proxy(Iterator[Any]):
 
 
 class PassThrough:
-    """The first steps, through the loader as it is. Times are those of step ends."""
+    """The first steps, through the loader as it is. Times are those of step ends.
+
+    `before`: steps that have passed through the same loader in earlier epochs.
+    """
 
     OVER = object()
     """In place of a batch: enough steps have passed."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: int = 0) -> None:
+        self._before = before
         self._began = time.monotonic()
         self._first_batch_seconds = 0.0
         self._ends: list[float] = []
@@ -273,12 +280,15 @@ class PassThrough:
         return batch
 
     def rate(self) -> Optional[float]:
-        """Samples per second of the later two thirds; None if there are fewer than ten steps."""
-        first = max(2, len(self._sizes) // 3)
-        if len(self._sizes) - first < 7:
+        """Samples per second of the later two thirds; None if they are too few to tell."""
+        steps = min(len(self._sizes), len(self._ends) - 1)
+        first = max(2, steps // 3)
+        if steps - first < 7:
             return None
-        seconds = self._ends[len(self._sizes)] - self._ends[first]
-        return sum(self._sizes[first : len(self._sizes)]) / max(1e-9, seconds)
+        seconds = self._ends[steps] - self._ends[first]
+        if seconds < _MIN_RATE_SECONDS:
+            return None
+        return sum(self._sizes[first:steps]) / seconds
 
     def report(self, adapter: Adapter) -> None:
         """Tells `adapter` what was learnt."""
@@ -290,9 +300,14 @@ class PassThrough:
         if self.writes_batches:
             adapter.notes.append("the step writes into its batches: cached ones are copied")
 
+    @property
+    def steps(self) -> int:
+        """That have passed through the loader, those of earlier epochs included."""
+        return self._before + len(self._sizes)
+
     def is_enough(self) -> bool:
         """True if the rate is known well enough."""
-        steps, seconds = len(self._sizes), time.monotonic() - self._began
+        steps, seconds = self.steps, time.monotonic() - self._began
         if steps >= PASS_STEPS or seconds > 5 * PASS_SECONDS:
             return True
         return steps >= PASS_MIN_STEPS and seconds > PASS_SECONDS

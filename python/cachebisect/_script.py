@@ -33,6 +33,7 @@ class Session:
         self._pid = os.getpid()
         self._connection = connection
         self._optimizers: list[weakref.ref[Any]] = []
+        self._passed: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._adapter: Optional[Adapter] = None
         self._measured: Optional[weakref.ref[Any]] = None
         self._taken: Optional[ScriptIterator] = None
@@ -47,6 +48,14 @@ class Session:
         self.optimizer_steps += 1
         if all(known() is not optimizer for known in self._optimizers):
             self._optimizers.append(weakref.ref(optimizer))
+
+    def steps_of(self, loader: Any) -> int:
+        """Batches of `loader` that have passed so far."""
+        return self._passed.get(loader, 0)
+
+    def note_steps(self, loader: Any, steps: int) -> None:
+        """`steps` batches of `loader` have passed in all."""
+        self._passed[loader] = steps
 
     def iterator(self, loader: Any, own: Iterator[Any]) -> Iterator[Any]:
         """What the script iterates in place of `own`, the iterator of `loader`."""
@@ -102,7 +111,7 @@ class ScriptIterator(Iterator[Any]):
         self._session = session
         self._loader = loader
         self._own = own
-        self._learnt = PassThrough()
+        self._learnt = PassThrough(session.steps_of(loader))
         self._steps_seen = session.optimizer_steps
         self._stepped = 0
         self._entries = 0
@@ -124,6 +133,7 @@ class ScriptIterator(Iterator[Any]):
 
     def _passed(self) -> Any:
         batch = self._learnt.next_batch(self._own, ends=False)
+        self._session.note_steps(self._loader, self._learnt.steps)
         if batch is PassThrough.OVER:
             raise StopIteration
         return batch
