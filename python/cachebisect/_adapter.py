@@ -18,6 +18,7 @@ from . import _trees
 from ._blocks import Block
 from ._job import Job
 from ._messages import PROTOCOL_VERSION, Connection, ConnectionLost, Interrupted, Message
+from ._shadow import end_workers
 from ._version import __version__
 
 PASS_STEPS = 60
@@ -211,11 +212,13 @@ class Proxy(Iterator[Any]):
     """Stands where the loader's iterator was.
 
     `own`: the untouched loader's iterator, which serves the first steps. They give the rate that
-    the shadow loader must reach, and tell whether the step writes into its batches.
+    the shadow loader must reach, and tell whether the step writes into its batches. `ends_own`: its
+    workers end then.
     """
 
-    def __init__(self, adapter: Adapter, own: Iterator[Any]) -> None:
+    def __init__(self, adapter: Adapter, own: Iterator[Any], ends_own: bool = False) -> None:
         self._adapter = adapter
+        self._ends_own = ends_own
         self._own: Optional[Iterator[Any]] = own
         self._pass = PassThrough()
         self.finish: Optional[Message] = None
@@ -228,7 +231,7 @@ class Proxy(Iterator[Any]):
                 batch = self._pass.next_batch(self._own)
                 if batch is not PassThrough.OVER:
                     return batch
-                self._own = None
+                self.end_own()
                 self._pass.report(self._adapter)
             return self._adapter.next_batch()
         except Interrupted as error:
@@ -238,6 +241,12 @@ class Proxy(Iterator[Any]):
         except Finished as finished:
             self.finish = finished.message
             raise StopIteration from None
+
+    def end_own(self) -> None:
+        """Lets go of the untouched loader's iterator."""
+        own, self._own = self._own, None
+        if self._ends_own:
+            end_workers(own)
 
 
 class PassThrough:

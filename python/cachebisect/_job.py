@@ -55,7 +55,11 @@ class Job:
         self._blocks = 0
         self._fills = 0
         self._cached_batches = 0
-        self.chain = self._find_chain()
+        try:
+            self.chain = self._find_chain()
+        except BaseException:
+            self._close_loaders()
+            raise
         self.batch_size = self._held.sizes[0]
         self._feeds = FeedMaker(
             self.chain, self._held, self.batch_size, self._order, self._shadow, self._next_batch
@@ -321,12 +325,15 @@ class Job:
 
     def close(self) -> None:
         """Ends all workers and frees all caches."""
+        self._close_loaders()
+        self._held = HeldBatches()
+        self._feeds.held = self._held
+
+    def _close_loaders(self) -> None:
         for shadow in (self._shadow, *self._variants.values()):
             if shadow is not None:
                 shadow.close()
         self._variants.clear()
-        self._held = HeldBatches()
-        self._feeds.held = self._held
 
 
 def is_torch_loader(loader: Any) -> bool:

@@ -113,14 +113,22 @@ def _train(
     try:
         if not adapter.greet():
             return adapter.failure
-        for batch in Proxy(adapter, iter(loader)):
-            step(batch)
-            del batch
+        persistent = bool(getattr(loader, "persistent_workers", False))
+        proxy = Proxy(adapter, iter(loader), ends_own=not persistent)
+        try:
+            for batch in proxy:
+                step(batch)
+                del batch
+        finally:
+            proxy.end_own()
         return adapter.failure
     except KeyboardInterrupt as interrupt:
         engine.interrupt()
-        adapter.fail(interrupt)
-        adapter.wait_for_finish()
+        try:
+            adapter.fail(interrupt)
+            adapter.wait_for_finish()
+        except ConnectionLost:
+            raise interrupt from None
         return None
     except ConnectionLost:
         raise

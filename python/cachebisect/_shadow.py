@@ -177,6 +177,7 @@ class ShadowLoader:
         """Ends the workers. The loader can be begun again; its caches are then empty."""
         self.area.block = IDLE
         self._make_task = None
+        end_workers(self._iterator)
         self._iterator = None
         self._loader = None
         self.issued = self.received = 0
@@ -232,8 +233,16 @@ class ShadowLoader:
         return self._make_task(self.issued)
 
 
+def end_workers(iterator: Any) -> None:
+    """Ends the workers of a DataLoader's iterator now, even while a traceback still holds it."""
+    shutdown = getattr(iterator, "_shutdown_workers", None)
+    if callable(shutdown):
+        shutdown()
+
+
 def _is_end_of_worker(text: str) -> bool:
-    return "exited unexpectedly" in text or "DataLoader timed out" in text
+    ends = ("exited unexpectedly", "is killed by signal", "DataLoader timed out")
+    return any(words in text for words in ends)
 
 
 class _TaskSampler:

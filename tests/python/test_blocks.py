@@ -8,14 +8,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from torch.utils.data import BatchSampler, DataLoader, SequentialSampler, Subset  # noqa: E402
+from torch.utils.data import BatchSampler, DataLoader, SequentialSampler, Subset
 
-from cachebisect._adapter import Adapter, Proxy  # noqa: E402
-from cachebisect._job import Job  # noqa: E402
-from cachebisect._messages import Connection  # noqa: E402
-from cachebisect._state import KeptState  # noqa: E402
-from engine import TestEngine  # noqa: E402
-from loaders import (  # noqa: E402
+from cachebisect._adapter import Adapter, Proxy
+from cachebisect._job import Job
+from cachebisect._messages import Connection
+from cachebisect._state import KeptState
+from engine import TestEngine
+from loaders import (
     Compose,
     Failing,
     InPlaceMember,
