@@ -179,10 +179,10 @@ def seconds_per_sample(plan: Plan, free: int, seconds: float) -> float:
     batches: Any = iter(loader_of(plan, free)) if free < 5 else None
     group = max(1, plan.workers)
     for _ in range(4 * group):
-        step(next(batches) if batches else None)
+        step(next(batches) if batches is not None else None)
     began, steps = time.perf_counter(), 0
     while time.perf_counter() - began < seconds or steps % group or steps < 4 * group:
-        step(next(batches) if batches else None)
+        step(next(batches) if batches is not None else None)
         steps += 1
     return (time.perf_counter() - began) / steps / plan.batch
 
@@ -205,7 +205,9 @@ def judge(taus: list[float], named: str | None, kind: str, min_drop: float, clos
     if kind == "flat":
         return "right" if loss < 2 * min_drop else "wrong"
     if kind == "spread":
-        return "right" if max(1 - taus[k + 1] / taus[k] for k in range(len(costs))) < 0.1 else "wrong"
+        return (
+            "right" if max(1 - taus[k + 1] / taus[k] for k in range(len(costs))) < 0.1 else "wrong"
+        )
     best = max(costs)
     allowed = [place for place, cost in zip(places, costs) if cost >= (1 - close) * best]
     return "right" if any((named or "").startswith(place) for place in allowed) else "wrong"

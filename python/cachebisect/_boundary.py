@@ -43,7 +43,9 @@ class BoundaryDataset:
                 source = IterableSource(self.dataset, self.batch_size if self.batched else None)
             else:
                 source = IndexedSource(self.dataset, single=not self.batched)
-            self._server = Server(self.dataset, source, self.area, worker_id())
+            worker = worker_id()
+            in_worker = worker is not None
+            self._server = Server(self.dataset, source, self.area, worker or 0, in_worker)
         return self._server
 
     def __getitems__(self, task: Task) -> tuple[Task, Any]:
@@ -115,9 +117,9 @@ def set_threads(threads: int) -> None:
         cv2.setNumThreads(threads)
 
 
-def worker_id() -> int:
-    """Number of this worker from 0; 0 in the training process too."""
+def worker_id() -> Optional[int]:
+    """Number of this worker from 0; None in the training process."""
     import torch.utils.data
 
     info = torch.utils.data.get_worker_info()
-    return 0 if info is None else int(info.id)
+    return None if info is None else int(info.id)

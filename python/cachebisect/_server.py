@@ -6,6 +6,7 @@ objects of this process. Not thread safe; a worker has one thread that loads.
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ class Server:
         source: Union[IndexedSource, IterableSource],
         area: SharedArea,
         worker: int,
+        in_worker: bool,
     ) -> None:
         self._source = source
         self._area = area
@@ -57,6 +59,8 @@ class Server:
         self._sample_seconds = 0.0
         self._until_timed = 0
         self._random = random.Random(worker)
+        self._in_worker = in_worker
+        self._frozen = True
         area.start_worker(worker, os.getpid())
 
     def fetch(self, task: Task) -> Any:
@@ -65,6 +69,11 @@ class Server:
             return Stale()
         if task.plan != self._plan:
             self._adopt(task.plan)
+        if task.mode == FILL:
+            self._frozen = False
+        elif not self._frozen and self._in_worker:
+            gc.freeze()  # Or the collector would walk the caches in the middle of blocks.
+            self._frozen = True
         try:
             if task.mode == PROBE:
                 return self._probe(task)

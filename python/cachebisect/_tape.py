@@ -206,10 +206,10 @@ def timed(
     times: StageTimes, stage: int, function: Callable[..., Any], args: Any, kwargs: Any
 ) -> Any:
     """Calls `function` and adds its seconds to `times`."""
-    began, cpu = perf_counter(), thread_time()
+    cpu, began = thread_time(), perf_counter()
     output = loaded(function(*args, **kwargs))
-    times.cpu[stage] += thread_time() - cpu
     times.busy[stage] += perf_counter() - began
+    times.cpu[stage] += thread_time() - cpu
     return output
 
 
