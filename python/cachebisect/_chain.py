@@ -1,0 +1,135 @@
+"""The chain of stages that a loader is, as the engine sees it.
+
+Stage s turns boundary s - 1 into boundary s; boundary 0 is live, boundary n what the step reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from ._slots import callable_name
+
+SAMPLER, READ, MEMBER, COLLATE, TRANSFER, COPY, LOADER = (
+    "sampler", "read", "member", "collate", "transfer", "copy", "loader",
+)  # fmt: skip
+"""Places of stages."""
+
+_OWN_SAMPLERS = ("torch.utils.data", "accelerate.", "lightning.", "transformers.")
+
+
+@dataclass
+class Stage:
+    """One stage as the engine is told of it."""
+
+    name: str
+    type: str
+    """ "category.name" of docs/protocol.md."""
+    kind: str
+    place: str
+    held: str = "host"
+    output: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "type": self.type,
+            "kind": self.kind,
+            "held": self.held,
+            "output": self.output,
+        }
+
+
+@dataclass
+class Chain:
+    """All stages of a loader, and where each is served from."""
+
+    stages: list[Stage]
+    plan: tuple[str, ...] = ()
+    """Names of the member stages."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def last(self) -> int:
+        """n: the boundary behind the last stage."""
+        return len(self.stages)
+
+    def place(self, boundary: int) -> Optional[str]:
+        """Place of the stage whose output lies at `boundary`; None at 0."""
+        return self.stages[boundary - 1].place if boundary > 0 else None
+
+    def level(self, boundary: int) -> int:
+        """The level in the worker for a boundary after a read, member or collate stage."""
+        inside = [s for s in self.stages[:boundary] if s.place in (READ, MEMBER, COLLATE)]
+        return len(inside)
+
+    def counted_stage(self, index: int) -> Optional[int]:
+        """The stage number of the workers' counters for stage `index` (from 0); None: not there."""
+        if self.stages[index].place in (READ, MEMBER, COLLATE):
+            return self.level(index + 1) - 1
+        return None
+
+
+def chain_of_loader(loader: Any, members: list[dict[str, Any]], on_device: bool) -> Chain:
+    """The chain of a DataLoader. `members`: what a worker found that is called for each sample."""
+    stages: list[Stage] = []
+    iterable = not hasattr(loader.dataset, "__getitem__") or _is_iterable(loader)
+    if not iterable and not _torchs_own_sampler(loader):
+        sampler = loader.batch_sampler if loader.batch_sampler is not None else loader.sampler
+        inner = getattr(sampler, "sampler", sampler)
+        name = f"sampler {_class_name(sampler if _is_users(sampler) else inner)}"
+        stages.append(Stage(name, f"sampler.{_class_name(inner)}", "sample", SAMPLER))
+    own = (
+        f"{_class_name(_inner_dataset(loader.dataset))}.{'__iter__' if iterable else '__getitem__'}"
+    )
+    stages.append(Stage(f"read {own}", "read.dataset", "sample", READ))
+    for member in members:
+        kind = f"{member['category']}.{member['name'].split()[-1]}"
+        stages.append(
+            Stage(member["name"], kind, "sample", MEMBER, output=member.get("output", ""))
+        )
+    collate = callable_name(loader.collate_fn)
+    stages.append(Stage(f"collate_fn {collate}", f"collate.{collate}", "collate", COLLATE))
+    if loader.num_workers > 0:
+        pinned = " and pin" if loader.pin_memory and on_device else ""
+        stages.append(Stage(f"transfer{pinned}", "transfer.worker_to_main", "batch", TRANSFER))
+    if on_device:
+        stages.append(Stage("copy", "copy.to", "copy", COPY, held="device"))
+    stages[0].kind = "source"
+    return Chain(stages, tuple(member["name"] for member in members))
+
+
+def chain_of_iterable(batches: Any, on_device: bool) -> Chain:
+    """The chain of any other iterable of batches: all of it is one stage."""
+    name = _class_name(batches)
+    stages = [Stage(f"loader {name}", f"read.{name}", "source", LOADER)]
+    if on_device:
+        stages.append(Stage("copy", "copy.to", "copy", COPY, held="device"))
+    notes = [f"{name} is no torch DataLoader: only the loader as a whole can be measured"]
+    return Chain(stages, notes=notes)
+
+
+def _is_iterable(loader: Any) -> bool:
+    from torch.utils.data import IterableDataset
+
+    return isinstance(loader.dataset, IterableDataset)
+
+
+def _torchs_own_sampler(loader: Any) -> bool:
+    batch_sampler = loader.batch_sampler
+    inner = getattr(batch_sampler, "sampler", loader.sampler)
+    return not _is_users(batch_sampler) and not _is_users(inner)
+
+
+def _is_users(sampler: Any) -> bool:
+    return sampler is not None and not type(sampler).__module__.startswith(_OWN_SAMPLERS)
+
+
+def _inner_dataset(dataset: Any) -> Any:
+    while type(dataset).__name__ == "Subset" and hasattr(dataset, "dataset"):
+        dataset = dataset.dataset
+    return dataset
+
+
+def _class_name(value: Any) -> str:
+    return type(value).__name__

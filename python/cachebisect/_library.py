@@ -1,0 +1,166 @@
+"""The library call."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable, Optional, Union
+
+from ._adapter import Adapter, Proxy
+from ._engine import Engine, EngineError
+from ._job import Job
+from ._messages import Connection, ConnectionLost
+from ._report import Report, read_report
+from ._state import KeptState, describe_step, device_of
+
+
+class BisectError(RuntimeError):
+    """The loader or the step failed. `report` holds what had been measured, or is None.
+
+    The error of the user's code is the cause (`__cause__`).
+    """
+
+    def __init__(self, text: str, report: Optional[Report]) -> None:
+        super().__init__(text)
+        self.report = report
+
+
+def bisect(
+    loader: Iterable[Any],
+    step: Callable[[Any], Any],
+    *,
+    state: Sequence[Any] = (),
+    device: Any = None,
+    budget: Optional[float] = None,
+    confidence: Optional[float] = None,
+    min_drop: Optional[float] = None,
+    what_if: Union[str, Sequence[str]] = (),
+    verify: bool = False,
+    explain: bool = True,
+    name: str = "",
+    progress: bool = True,
+    options: Sequence[str] = (),
+) -> Report:
+    """Finds the stage of `loader` that holds the training step back.
+
+    Args:
+        loader: a torch.utils.data.DataLoader, or any iterable of batches. It is read, not changed.
+        step: one training step, `step(batch)`: the body of the loop, with its own `.to(device)`.
+        state: model and optimizer. Their `state_dict()` is restored before each round of blocks
+            and at the end; without it training goes on from block to block.
+        device: torch.device of the step; by default that of the first parameter in `state`.
+        budget: seconds of measuring at most (60, or more for slow steps).
+        confidence: of every statement (0.99).
+        min_drop: the smallest drop worth naming (0.05).
+        what_if: changes to predict, such as "num_workers=4".
+        verify: measure those changes too, with a loader that has them.
+        explain: after the verdict, measure payoffs, starvation and contention.
+        name: of the job, in the report; by default that of the script.
+        progress: say on stderr what is being done.
+        options: more options of `cachebisect attach`.
+
+    Returns:
+        The report. After Ctrl-C it holds what was measured so far (`report.interrupted`).
+
+    Raises:
+        BisectError: `loader` or `step` raised; the report so far is in it.
+        EngineError: the command was not found, refused its options, or died.
+        TypeError: an object in `state` has no state.
+
+    Call it from the thread that trains. Workers and the engine have ended on return.
+    """
+    kept = KeptState(state)
+    device = _device(device) if device is not None else device_of(state)
+    command = _options(budget, confidence, min_drop, what_if, verify, explain, options)
+    title = name or os.path.basename(sys.argv[0] if sys.argv else "") or "training loop"
+
+    def make_job(writes_batches: bool) -> Job:
+        return Job(loader, kept, device, writes_batches, title, describe_step(state))
+
+    with Engine(command, progress) as engine:
+        failure = _drive(engine, loader, step, make_job)
+        exit_code = engine.wait()
+        texts = engine.report_file("report.json"), engine.report_file("report.txt")
+    report = read_report(*texts, exit_code)
+    if failure is not None:
+        raise BisectError(f"{type(failure).__name__}: {failure}", report) from failure
+    if report is None:
+        raise EngineError(f"the engine ended without a report (exit code {exit_code})")
+    return report
+
+
+def _drive(
+    engine: Engine, loader: Any, step: Callable[[Any], Any], make_job: Callable[[bool], Job]
+) -> Optional[Exception]:
+    """Runs the training loop until the engine has finished. Returns the user's own error."""
+    try:
+        connection = Connection.open(engine.socket, alive=lambda: engine.exit_code() is None)
+    except ConnectionLost as error:
+        raise EngineError(f"{error} (exit code of the engine: {engine.wait()})") from error
+    adapter = Adapter(connection, make_job)
+    try:
+        return _train(engine, adapter, loader, step)
+    except ConnectionLost as error:
+        raise EngineError(f"{error} (exit code of the engine: {engine.wait()})") from error
+    finally:
+        adapter.close()
+
+
+def _train(
+    engine: Engine, adapter: Adapter, loader: Any, step: Callable[[Any], Any]
+) -> Optional[Exception]:
+    try:
+        if not adapter.greet():
+            return adapter.failure
+        persistent = bool(getattr(loader, "persistent_workers", False))
+        proxy = Proxy(adapter, iter(loader), ends_own=not persistent)
+        try:
+            for batch in proxy:
+                step(batch)
+                del batch
+        finally:
+            proxy.end_own()
+        return adapter.failure
+    except KeyboardInterrupt as interrupt:
+        engine.interrupt()
+        try:
+            adapter.fail(interrupt)
+            adapter.wait_for_finish()
+        except ConnectionLost:
+            raise interrupt from None
+        return None
+    except ConnectionLost:
+        raise
+    except Exception as error:
+        adapter.fail(error, "step")
+        adapter.wait_for_finish()
+        return error
+
+
+def _device(device: Any) -> Any:
+    import torch
+
+    return torch.device(device)
+
+
+def _options(
+    budget: Optional[float],
+    confidence: Optional[float],
+    min_drop: Optional[float],
+    what_if: Union[str, Sequence[str]],
+    verify: bool,
+    explain: bool,
+    more: Sequence[str],
+) -> list[str]:
+    given = {"--budget": budget, "--confidence": confidence, "--min-drop": min_drop}
+    command = [
+        text for key, value in given.items() if value is not None for text in (key, str(value))
+    ]
+    for change in [what_if] if isinstance(what_if, str) else what_if:
+        command += ["--what-if", change]
+    if verify:
+        command.append("--verify")
+    if not explain:
+        command.append("--no-explain")
+    return [*command, *more]

@@ -1,0 +1,203 @@
+"""Measures the loader of a script that is not changed.
+
+`DataLoader.__iter__` returns a ScriptIterator, which passes through until the training loader is
+known: batches of it lie between optimizer steps, with gradients enabled. From then on it serves the
+blocks that the engine asks for, and the script's own iterator waits. Any error of ours before that
+leaves training as it was. Everything runs in the thread that trains.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import weakref
+from collections.abc import Iterator
+from typing import Any, Callable, Optional
+
+from ._adapter import Adapter, Finished, PassThrough
+from ._boundary import BoundaryDataset
+from ._job import Job
+from ._messages import Connection, ConnectionLost, Interrupted
+from ._state import KeptState, SteppedParameters, device_of
+
+_STEPS_WITHOUT_OPTIMIZER = 200
+"""Batches after which a loader is taken although no optimizer of torch has stepped."""
+
+
+class Session:
+    """One script and its connection to the engine."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.over = False
+        self.optimizer_steps = 0
+        self._pid = os.getpid()
+        self._connection = connection
+        self._optimizers: list[weakref.ref[Any]] = []
+        self._passed: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._adapter: Optional[Adapter] = None
+        self._measured: Optional[weakref.ref[Any]] = None
+        self._taken: Optional[ScriptIterator] = None
+
+    @property
+    def active(self) -> bool:
+        """False in forked children, in workers and after the end."""
+        return not self.over and os.getpid() == self._pid
+
+    def note_step(self, optimizer: Any) -> None:
+        """An optimizer has stepped."""
+        self.optimizer_steps += 1
+        if all(known() is not optimizer for known in self._optimizers):
+            self._optimizers.append(weakref.ref(optimizer))
+
+    def steps_of(self, loader: Any) -> int:
+        """Batches of `loader` that have passed so far."""
+        return self._passed.get(loader, 0)
+
+    def note_steps(self, loader: Any, steps: int) -> None:
+        """`steps` batches of `loader` have passed in all."""
+        self._passed[loader] = steps
+
+    def iterator(self, loader: Any, own: Iterator[Any]) -> Iterator[Any]:
+        """What the script iterates in place of `own`, the iterator of `loader`."""
+        if not self.active or isinstance(loader.dataset, BoundaryDataset):
+            return own
+        if self._adapter is not None:
+            self._adapter.disturb()
+            if (
+                self._taken is not None
+                and self._measured is not None
+                and self._measured() is loader
+            ):
+                return self._taken
+            return own
+        return ScriptIterator(self, loader, own)
+
+    def take_over(self, iterator: ScriptIterator, loader: Any, learnt: PassThrough) -> Adapter:
+        """Begins to measure `loader`. Raises ConnectionLost, Finished."""
+        found = [optimizer for known in self._optimizers if (optimizer := known()) is not None]
+        state = [SteppedParameters(optimizer) for optimizer in found]
+        kept, device = KeptState(state), device_of(state)
+
+        def make_job(writes_batches: bool) -> Job:
+            train = ", ".join(["step", *(type(optimizer).__name__ for optimizer in found)])
+            name = os.path.basename(sys.argv[0]) if sys.argv else "script"
+            return Job(loader, kept, device, writes_batches, name, train)
+
+        adapter = Adapter(self._connection, make_job)
+        learnt.report(adapter)
+        if state:
+            adapter.notes.append(
+                "restored between rounds: parameters of the optimizers, no buffers"
+            )
+        if not adapter.greet():
+            raise ConnectionLost("the engine chose another process")
+        self._adapter, self._taken = adapter, iterator
+        self._measured = weakref.ref(loader)
+        return adapter
+
+    def end(self) -> None:
+        """Gives training back to the script."""
+        self.over = True
+        adapter, self._adapter, self._taken = self._adapter, None, None
+        if adapter is not None:
+            adapter.close()
+        self._connection.close()
+
+
+class ScriptIterator(Iterator[Any]):
+    """Passes through, then serves blocks. Unknown attributes are those of the script's iterator."""
+
+    def __init__(self, session: Session, loader: Any, own: Iterator[Any]) -> None:
+        self._session = session
+        self._loader = loader
+        self._own = own
+        self._learnt = PassThrough(session.steps_of(loader))
+        self._steps_seen = session.optimizer_steps
+        self._stepped = 0
+        self._entries = 0
+        self._adapter: Optional[Adapter] = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_own"], name)
+
+    def __len__(self) -> int:
+        return len(self._own)  # type: ignore[arg-type]
+
+    def __next__(self) -> Any:
+        if not self._session.active:
+            return next(self._own)
+        measuring = self._adapter is not None
+        if not measuring and not (self._is_training() and self._take_over()):
+            return self._passed()
+        return self._measured()
+
+    def _passed(self) -> Any:
+        batch = self._learnt.next_batch(self._own, ends=False)
+        self._session.note_steps(self._loader, self._learnt.steps)
+        if batch is PassThrough.OVER:
+            raise StopIteration
+        return batch
+
+    def _is_training(self) -> bool:
+        """True once this is known to be the loader that trains, and enough has passed."""
+        session = self._session
+        self._entries += 1
+        if session.optimizer_steps > self._steps_seen:
+            self._steps_seen = session.optimizer_steps
+            self._stepped += 1
+        gradients = sys.modules["torch"].is_grad_enabled()
+        if self._stepped >= 3:
+            return bool(gradients and self._learnt.is_enough())
+        return (
+            gradients and session.optimizer_steps == 0 and self._entries > _STEPS_WITHOUT_OPTIMIZER
+        )
+
+    def _take_over(self) -> bool:
+        try:
+            self._adapter = self._session.take_over(self, self._loader, self._learnt)
+            return True
+        except Exception as error:
+            _say(f"not measured: {error}")
+            self._session.end()
+            return False
+
+    def _measured(self) -> Any:
+        adapter = self._adapter
+        assert adapter is not None
+        try:
+            return adapter.next_batch()
+        except Interrupted:
+            return self._continue(None)
+        except Finished as finished:
+            return self._continue(finished)
+        except ConnectionLost as error:
+            _say(f"{error}; training goes on")
+            return self._continue(None)
+
+    def _continue(self, finished: Optional[Finished]) -> Any:
+        self._adapter = None
+        self._session.end()
+        if finished is not None and finished.message.get("then") != "continue":
+            raise SystemExit(int(finished.message.get("exit_code", 0)))
+        return next(self._own)
+
+
+def install(session: Session, dataloader: Any) -> None:
+    """Patches the DataLoader class of the module `dataloader` (torch.utils.data.dataloader)."""
+    original: Callable[[Any], Iterator[Any]] = dataloader.DataLoader.__iter__
+
+    def __iter__(self: Any) -> Iterator[Any]:
+        return session.iterator(self, original(self))
+
+    dataloader.DataLoader.__iter__ = __iter__
+
+
+def watch_optimizers(session: Session, optimizer_module: Any) -> None:
+    """Counts the steps of every torch optimizer. `optimizer_module`: torch.optim.optimizer."""
+    register = getattr(optimizer_module, "register_optimizer_step_post_hook", None)
+    if register is not None:
+        register(lambda optimizer, _args, _kwargs: session.note_step(optimizer))
+
+
+def _say(text: str) -> None:
+    print(f"cachebisect: {text}", file=sys.stderr)

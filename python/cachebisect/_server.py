@@ -1,0 +1,376 @@
+"""The worker's side of a block: makes, caches and serves batches, one task at a time.
+
+Lives in a worker process (or in the training process without workers). Its caches are plain
+objects of this process. Not thread safe; a worker has one thread that loads.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+from dataclasses import dataclass, field
+from time import perf_counter, thread_time
+from typing import Any, Callable, Optional, Union
+
+from . import _tape, _trees
+from ._slots import Slot, collapsed, find_slots, library_slots
+from ._sources import IndexedSource, IterableSource, NothingDelivered
+from ._tape import Copies, StageTimes, Tape
+from ._tasks import BYPASS, FILL, MAX_MEMBERS, PROBE, REPLAY, Empty, SharedArea, Stale, Task
+
+PROBED_SAMPLES = 4
+_SLOW_SAMPLE_SECONDS = 50e-6
+_TIMING_SHARE = 0.002
+_TIMING_SECONDS = 6e-6
+
+
+@dataclass
+class CachedBatch:
+    """One batch at every level of this worker. `tapes` is empty if samples are made together."""
+
+    tapes: list[Tape] = field(default_factory=list)
+    samples: Any = None
+    batch: Any = None
+
+
+class Server:
+    """Serves the tasks of one worker."""
+
+    def __init__(
+        self,
+        dataset: Any,
+        source: Union[IndexedSource, IterableSource],
+        area: SharedArea,
+        worker: int,
+        in_worker: bool,
+    ) -> None:
+        self._source = source
+        self._area = area
+        self._worker = worker
+        self._dataset = dataset
+        self._slots: list[Slot] = []
+        self._plan: tuple[str, ...] = ()
+        self._members: list[Slot] = []
+        self._copies = Copies()
+        self._copy_samples = False
+        self._cache: list[CachedBatch] = []
+        self._fill = -1
+        self._sample_seconds = 0.0
+        self._until_timed = 0
+        self._random = random.Random(worker)
+        self._in_worker = in_worker
+        self._frozen = True
+        area.start_worker(worker, os.getpid())
+
+    def fetch(self, task: Task) -> Any:
+        """The samples for `task`, before collate; Stale, Empty or the finished answer."""
+        if not self._area.is_current(task):
+            return Stale()
+        if task.plan != self._plan:
+            self._adopt(task.plan)
+        if task.mode == FILL:
+            self._frozen = False
+        elif not self._frozen and self._in_worker:
+            gc.freeze()  # Or the collector would walk the caches in the middle of blocks.
+            self._frozen = True
+        try:
+            if task.mode == PROBE:
+                return self._probe(task)
+            if task.mode == FILL:
+                return self._record(task)
+            if task.mode in (REPLAY, BYPASS) and not self._cache:
+                return Empty()
+            if task.mode == REPLAY:
+                return self._replay(task)
+            if task.mode == BYPASS:
+                return self._bypass(task)
+            return self._live(task)
+        except NothingDelivered:
+            self._area.note_empty(self._worker)
+            return Empty()
+
+    def collate(self, task: Task, samples: Any, collate_fn: Callable[[Any], Any]) -> Any:
+        """The batch for `task`. Called with what fetch() returned."""
+        try:
+            if task.mode == PROBE or isinstance(samples, (Stale, Empty)):
+                return samples
+            if task.mode in (REPLAY, BYPASS) and task.level == self._after_collate():
+                return _trees.clone_as_allocated(self._cached(task).batch)
+            if task.mode == FILL:
+                return self._collate_and_keep(task, samples, collate_fn)
+            if not task.observed:
+                return collate_fn(samples)
+            began, cpu = perf_counter(), thread_time()
+            batch = collate_fn(samples)
+            count = self._samples_of(task)
+            spent = thread_time() - cpu
+            stage = len(self._members) + 1
+            self._area.add(self._worker, stage, count, count, perf_counter() - began, spent)
+            return batch
+        finally:
+            self._area.finish(self._worker, task.number)
+
+    def _after_collate(self) -> int:
+        return len(self._members) + 2
+
+    def _samples_of(self, task: Task) -> int:
+        if task.mode == REPLAY:
+            held = self._cached(task)
+            return len(held.tapes) or _length(held.samples)
+        return self._source.count(task.indices)
+
+    def _cached(self, task: Task) -> CachedBatch:
+        count = min(len(self._cache), task.limit) if task.limit > 0 else len(self._cache)
+        return self._cache[task.position % count]
+
+    # Live
+
+    def _live(self, task: Task) -> Any:
+        count = self._source.count(task.indices)
+        timed = self._choose_timed(count) if task.observed else -1
+        watched = self._sample_seconds > _SLOW_SAMPLE_SECONDS
+        makers = self._source.makers(task.indices) if timed >= 0 or watched else None
+        if makers is None:
+            began, cpu = perf_counter(), thread_time()
+            samples = self._source.batch(task.indices)
+            if task.observed and not self._members:
+                busy, spent = perf_counter() - began, thread_time() - cpu
+                self._area.add(self._worker, 0, count, count, busy, spent)
+                self._sample_seconds = busy / max(1, count)
+            elif task.observed:
+                self._count_untimed(count)
+            return samples
+        samples = []
+        for number, make in enumerate(makers):
+            samples.append(self._timed_sample(make, count) if number == timed else make())
+            if watched and not self._area.is_current(task):
+                return Stale()
+        if timed < 0 and task.observed:
+            self._count_untimed(count)
+        return samples
+
+    def _count_untimed(self, count: int) -> None:
+        for stage in range(len(self._members) + 1):
+            self._area.add(self._worker, stage, count, 0, 0.0, 0.0)
+
+    def _choose_timed(self, count: int) -> int:
+        """Number of the sample of this batch whose stages are timed; -1: none."""
+        self._until_timed -= count
+        if self._until_timed > 0:
+            return -1
+        if self._sample_seconds > 0:
+            every = _TIMING_SECONDS * (1 + len(self._members)) / _TIMING_SHARE
+            self._until_timed = int(every / self._sample_seconds)
+        return self._random.randrange(count) if count else -1
+
+    def _timed_sample(self, make: Callable[[], Any], count: int) -> Any:
+        stages = len(self._members)
+        times = StageTimes([0.0] * stages, [0.0] * stages)
+
+        def timer(stage: int, original: Any) -> Callable[..., Any]:
+            return lambda *args, **kwargs: _tape.timed(times, stage, original, args, kwargs)
+
+        with _tape.Installed(self._members, timer):
+            began, cpu = perf_counter(), thread_time()
+            sample = make()
+            busy, spent = perf_counter() - began, thread_time() - cpu
+        self._sample_seconds = busy
+        own = max(0.0, busy - sum(times.busy)), max(0.0, spent - sum(times.cpu))
+        self._area.add(self._worker, 0, count, 1, *own)
+        for stage in range(stages):
+            self._area.add(self._worker, stage + 1, count, 1, times.busy[stage], times.cpu[stage])
+        return sample
+
+    # Cached
+
+    def _replay(self, task: Task) -> Any:
+        held = self._cached(task)
+        if task.level >= len(self._members) + 1 or not held.tapes:
+            return self._served(held.samples)
+        samples = []
+        first_live = task.level - 1
+        watched = self._sample_seconds > _SLOW_SAMPLE_SECONDS
+        timed = self._choose_timed(len(held.tapes)) if task.observed else -1
+        for number, tape in enumerate(held.tapes):
+            if number == timed:
+                samples.append(self._timed_replay(tape, first_live, len(held.tapes)))
+            else:
+                samples.append(_tape.replay(tape, first_live, self._copies))
+            if watched and not self._area.is_current(task):
+                return Stale()
+        if task.observed and timed < 0:
+            for stage in range(first_live, len(self._members)):
+                self._area.add(self._worker, stage + 1, len(held.tapes), 0, 0.0, 0.0)
+        return self._served(samples)
+
+    def _timed_replay(self, tape: Tape, first_live: int, count: int) -> Any:
+        stages = len(self._members)
+        times = StageTimes([0.0] * stages, [0.0] * stages)
+        sample = _tape.replay_timed(tape, first_live, self._copies, times)
+        for stage in range(first_live, stages):
+            self._area.add(self._worker, stage + 1, count, 1, times.busy[stage], times.cpu[stage])
+        return sample
+
+    def _served(self, samples: Any) -> Any:
+        return _trees.clone(samples) if self._copy_samples else samples
+
+    def _bypass(self, task: Task) -> Any:
+        """Level 1 skips the dataset's own code, level 1 + i member i; collate() does the rest."""
+        if task.level == self._after_collate():
+            return self._live(task)
+        if task.level == 1:
+            return self._replay(task)
+        member = task.level - 2
+        tapes = self._cached(task).tapes
+        makers = self._source.makers(task.indices) or []
+        return [_tape.answer_from(tapes, member, self._members[member], make) for make in makers]
+
+    # Filling
+
+    def _record(self, task: Task) -> Any:
+        if task.fill != self._fill:
+            self._fill = task.fill
+            self._cache.clear()
+            self._area.start_sizes(self._worker)
+        held = CachedBatch()
+        makers = self._source.makers(task.indices)
+        if makers is None:
+            held.samples = self._source.batch(task.indices)
+        else:
+            for make in makers:
+                held.tapes.append(self._recorded(make))
+                if not self._area.is_current(task):
+                    return Stale()
+            held.samples = [tape.sample for tape in held.tapes]
+        self._cache.append(held)
+        return held.samples
+
+    def _recorded(self, make: Callable[[], Any]) -> Tape:
+        while True:
+            known = len(self._copies)
+            tape = _tape.record(self._members, make, self._copies)
+            if len(self._copies) == known:
+                return tape
+
+    def _collate_and_keep(self, task: Task, samples: Any, collate_fn: Callable[[Any], Any]) -> Any:
+        before = _trees.digest(samples)
+        batch = collate_fn(self._served(samples))
+        if _trees.digest(samples) != before:
+            self._copy_samples = True
+            self._cache.pop()
+            again = self._record(task)
+            return (
+                again
+                if isinstance(again, Stale)
+                else self._collate_and_keep(task, again, collate_fn)
+            )
+        held = self._cache[-1]
+        held.batch = _trees.clone_as_allocated(batch)
+        self._area.note_copies(self._worker, len(self._copies) + self._copy_samples)
+        self._note_sizes(held)
+        return batch
+
+    def _note_sizes(self, held: CachedBatch) -> None:
+        sizes = [0] * (len(self._members) + 3)
+        for tape in held.tapes:
+            for call in tape.calls:
+                sizes[1] += _trees.nbytes((call.args, call.kwargs))
+                sizes[call.stage + 1] += _trees.nbytes(call.output)
+        sizes[len(self._members) + 1] = _trees.nbytes(held.samples)
+        sizes[-1] = _trees.nbytes(held.batch)
+        self._area.add_sizes(self._worker, len(held.tapes) or _length(held.samples), sizes)
+
+    # Probing
+
+    def _adopt(self, plan: tuple[str, ...]) -> None:
+        self._plan = plan
+        by_name = {slot.name: slot for slot in self._found()}
+        self._members = [by_name[name] for name in plan if name in by_name]
+        self._copies = Copies()
+        self._cache.clear()
+        self._fill = -1
+
+    def _found(self) -> list[Slot]:
+        slots = find_slots(self._dataset)
+        own = {id(slot.get()) for slot in slots}
+        containers = [slot.container for slot in slots if slot.container is not None]
+        added = {slot.name: slot for slot in containers}
+        library = [slot for slot in library_slots() if id(slot.get()) not in own]
+        return [*slots, *added.values(), *library]
+
+    def _probe(self, task: Task) -> dict[str, Any]:
+        """Which slots are called for a sample, and in what order."""
+        makers = self._source.makers(task.indices)
+        if makers is None:
+            return {"stages": [], "note": "the dataset reads whole batches (__getitems__)"}
+        makers = makers[:PROBED_SAMPLES]
+        slots = find_slots(self._dataset)
+        slots += [s for s in library_slots() if all(s.get() is not o.get() for o in slots)]
+        note = ""
+        while slots:
+            try:
+                tapes = [_tape.record(slots, make, Copies()) for make in makers]
+            except NothingDelivered:
+                raise
+            except Exception as error:  # With the originals in place it may well succeed.
+                note = f"members are not told apart: {type(error).__name__}: {error}"
+                break
+            unwanted = _unusable(slots, tapes)
+            if not unwanted:
+                return {"stages": _in_order(slots, tapes), "note": note}
+            slots = collapsed(slots, unwanted)
+        for make in makers:
+            make()
+        return {"stages": [], "note": note}
+
+
+def _unusable(slots: list[Slot], tapes: list[Tape]) -> set[str]:
+    """Slots that are never called, or whose recorded calls cannot be made again."""
+    called = {call.stage for tape in tapes for call in tape.calls}
+    containers_in_use = {id(slots[stage].container) for stage in called if slots[stage].container}
+    unwanted = set()
+    for stage, slot in enumerate(slots):
+        if stage not in called and id(slot.container) not in containers_in_use:
+            unwanted.add(slot.name)
+    failing = _failing(tapes)
+    if failing is not None:
+        unwanted.add(slots[failing].name)
+    return unwanted
+
+
+def _failing(tapes: list[Tape]) -> Optional[int]:
+    for tape in tapes:
+        for call in tape.calls:
+            try:
+                args, kwargs = _tape.resolved((call.args, call.kwargs), tape, {}, _COPY_ALL)
+                call.function(*args, **kwargs)
+            except Exception:  # A file that is closed by now, an iterator that is spent.
+                return call.stage
+    return None
+
+
+class _All(set):  # type: ignore[type-arg]
+    def __contains__(self, _item: object) -> bool:
+        return True
+
+
+_COPY_ALL = Copies(_All(), _All())
+
+
+def _in_order(slots: list[Slot], tapes: list[Tape]) -> list[dict[str, Any]]:
+    """The slots in the order of their first calls; members never called in the probe last."""
+    order: dict[int, None] = {}
+    outputs: dict[int, str] = {}
+    for tape in tapes:
+        for call in tape.calls:
+            order.setdefault(call.stage)
+            outputs.setdefault(call.stage, _trees.describe(call.output))
+    return [
+        {"name": slots[s].name, "category": slots[s].category, "output": outputs[s]}
+        for s in list(order)[:MAX_MEMBERS]
+    ]
+
+
+def _length(samples: Any) -> int:
+    return len(samples) if isinstance(samples, (list, tuple)) else 1

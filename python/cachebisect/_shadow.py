@@ -1,0 +1,261 @@
+"""The shadow loader: a DataLoader like the user's, made by the public constructor.
+
+Its batch sampler yields Tasks, so that each batch carries its own arm to its worker. Workers keep
+running from block to block. One thread at a time.
+"""
+
+from __future__ import annotations
+
+import gc
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from time import clock_gettime
+from typing import Any, Callable, Optional
+
+from ._boundary import BoundaryCollate, BoundaryDataset, WorkerInit
+from ._tasks import IDLE, LIVE, Empty, SharedArea, Stale, Task
+
+OVERRIDES = (
+    "num_workers",
+    "workers",
+    "prefetch_factor",
+    "pin_memory",
+    "in_order",
+    "multiprocessing_context",
+    "worker_threads",
+)
+"""Arguments of a loader that a what-if may change; `workers` is the engine's word."""
+
+
+class LoaderGone(Exception):
+    """A worker of the shadow loader died; the text is the loader's own."""
+
+
+class ShadowLoader:
+    """Workers that wait for tasks.
+
+    `loader`: the user's torch.utils.data.DataLoader; it is only read. `overrides`: arguments that
+    take the place of the user's. Raises what the constructor of DataLoader raises.
+    """
+
+    def __init__(self, loader: Any, overrides: Optional[dict[str, Any]] = None) -> None:
+        import torch
+        from torch.utils.data import IterableDataset
+
+        changed = dict(overrides or {})
+        if "workers" in changed:
+            changed["num_workers"] = changed.pop("workers")
+        self.workers = int(changed.get("num_workers", loader.num_workers))
+        self.prefetch = self._prefetch_of(loader, changed) if self.workers > 0 else 0
+        context = changed.get("multiprocessing_context", loader.multiprocessing_context)
+        if isinstance(context, str):
+            context = torch.multiprocessing.get_context(context)
+        self.area = SharedArea(context or torch.multiprocessing, self.workers)
+        self.iterable = isinstance(loader.dataset, IterableDataset)
+        batched = loader.batch_sampler is not None
+        boundary = BoundaryDataset(
+            loader.dataset, self.iterable, batched, loader.batch_size, self.area
+        )
+        threads = changed.get("worker_threads")
+        arguments: dict[str, Any] = {
+            "collate_fn": None,
+            "batch_sampler": _TaskSampler(self),
+            "num_workers": self.workers,
+            "pin_memory": changed.get("pin_memory", loader.pin_memory),
+            "generator": torch.Generator(),
+        }
+        if self.workers > 0:
+            arguments.update(
+                timeout=loader.timeout,
+                worker_init_fn=WorkerInit(boundary, loader.worker_init_fn, threads),
+                multiprocessing_context=context,
+                prefetch_factor=self.prefetch,
+                persistent_workers=True,
+            )
+            if hasattr(loader, "in_order"):
+                arguments["in_order"] = changed.get("in_order", loader.in_order)
+        self.in_order = bool(arguments.get("in_order", True))
+        arguments["collate_fn"] = BoundaryCollate(boundary, loader.collate_fn, not self.in_order)
+        self._arguments = arguments
+        self._boundary = boundary
+        self._loader: Any = None
+        self._iterator: Optional[Iterator[Any]] = None
+        self._make_task: Optional[Callable[[int], Task]] = None
+        self.issued = 0
+        self.received = 0
+        self.number = 0
+        """Of the task whose batch was received last."""
+        self._outstanding: set[int] = set()
+        self._early: deque[tuple[int, Any]] = deque()
+        self.empties = 0
+        """Tasks that workers with nothing to deliver have answered."""
+
+    @staticmethod
+    def _prefetch_of(loader: Any, changed: dict[str, Any]) -> int:
+        return int(changed.get("prefetch_factor") or loader.prefetch_factor or 2)
+
+    @property
+    def in_flight(self) -> int:
+        """Batches that the loader keeps asked for."""
+        return self.workers * self.prefetch
+
+    def begin(self, block: int, make_task: Callable[[int], Task]) -> None:
+        """Makes `block` the current one and drops what older blocks asked for.
+
+        `make_task(number)` gives the next task. On return every task on its way is of this block.
+        Raises LoaderGone.
+        """
+        self._make_task = make_task
+        self.area.block = block
+        if self._iterator is None:
+            self._start()
+            return
+        newest = self.issued
+        self._early.clear()
+        while any(number <= newest for number in self._outstanding):
+            try:
+                batch = self._next()
+            except LoaderGone:
+                raise
+            except Exception:  # The error of a task that nothing waits for any more.
+                if not self.in_order:
+                    raise
+                continue
+            if self.number > newest:
+                self._early.append((self.number, batch))
+
+    def end(self) -> None:
+        """Lets workers return from what they do; tasks on their way become stale."""
+        self.area.block = IDLE
+
+    def receive(self) -> Any:
+        """The next batch of the current block. Raises what the user's code raised, LoaderGone."""
+        while True:
+            if self._early:
+                self.number, batch = self._early.popleft()
+            else:
+                batch = self._next()
+            if not isinstance(batch, (Empty, Stale)):
+                return batch
+            self.empties += isinstance(batch, Empty)
+            if len(self.area.empty_workers()) >= self.area.rows:
+                raise LoaderGone("the iterable dataset delivered nothing, in any worker")
+
+    def head_is_ready(self) -> bool:
+        """True if the next batch in order has been made, so that receiving it does not wait."""
+        return self.knows_what_is_ready and self._is_done(self.received + 1)
+
+    @property
+    def knows_what_is_ready(self) -> bool:
+        """True with workers whose batches come in order."""
+        return self.workers > 0 and self.in_order
+
+    def ready(self) -> int:
+        """Batches that are made and not yet received, in order."""
+        waiting = range(self.received + 1, self.issued + 1)
+        return sum(self._is_done(number) for number in waiting)
+
+    def _is_done(self, number: int) -> bool:
+        return self.area.last_done((number - 1) % self.workers) >= number
+
+    def cpu_seconds(self) -> float:
+        """CPU time of the workers so far."""
+        if self.workers == 0:
+            return 0.0
+        total = 0.0
+        for pid in self.area.pids():
+            if pid > 0:
+                try:
+                    total += clock_gettime((~pid << 3) | 2)  # Linux: the CPU clock of a process.
+                except OSError:
+                    continue
+        return total
+
+    def close(self) -> None:
+        """Ends the workers. The loader can be begun again; its caches are then empty."""
+        self.area.block = IDLE
+        self._make_task = None
+        end_workers(self._iterator)
+        self._iterator = None
+        self._loader = None
+        self.issued = self.received = 0
+        self._outstanding.clear()
+        self._early.clear()
+
+    def _start(self) -> None:
+        from torch.utils.data import DataLoader
+
+        gc.collect()
+        freezes = gc.get_freeze_count() == 0
+        if freezes:
+            gc.freeze()  # Forked workers then share what this process holds for longer.
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # The user's own loader has given them.
+                self._loader = DataLoader(self._boundary, **self._arguments)
+                self._iterator = iter(self._loader)
+        finally:
+            if freezes:
+                gc.unfreeze()
+
+    def _next(self) -> Any:
+        """The batch of the next task, old or new; `number` is set."""
+        assert self._iterator is not None
+        try:
+            batch = next(self._iterator)
+        except StopIteration:
+            raise LoaderGone("the shadow loader ended") from None
+        except Exception as error:
+            if isinstance(error, RuntimeError) and _is_end_of_worker(str(error)):
+                raise LoaderGone(str(error)) from error
+            self._count(self.received + 1)
+            raise
+        if not self.in_order:
+            number, batch = batch
+            self._count(number)
+        else:
+            self._count(self.received + 1)
+        return batch
+
+    def _count(self, number: int) -> None:
+        self.number = number
+        self.received += 1
+        self._outstanding.discard(number)
+
+    def next_task(self) -> Task:
+        """For the batch sampler: the next task of the current block."""
+        self.issued += 1
+        self._outstanding.add(self.issued)
+        if self._make_task is None:
+            return Task(self.issued, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
+        return self._make_task(self.issued)
+
+
+def end_workers(iterator: Any) -> None:
+    """Ends the workers of a DataLoader's iterator now, even while a traceback still holds it."""
+    shutdown = getattr(iterator, "_shutdown_workers", None)
+    if callable(shutdown):
+        shutdown()
+
+
+def _is_end_of_worker(text: str) -> bool:
+    ends = ("exited unexpectedly", "is killed by signal", "DataLoader timed out")
+    return any(words in text for words in ends)
+
+
+class _TaskSampler:
+    """The batch sampler of a shadow loader; holds it weakly, or no loader would ever close."""
+
+    def __init__(self, shadow: ShadowLoader) -> None:
+        self._shadow = weakref.ref(shadow)
+
+    def __iter__(self) -> Iterator[Task]:
+        while True:
+            shadow = self._shadow()
+            if shadow is None:
+                return
+            task = shadow.next_task()
+            del shadow
+            yield task

@@ -1,0 +1,152 @@
+"""What the training process tells its workers, and the memory that they share.
+
+A task travels through the index queue of the user's own kind of loader: one per batch. Levels are
+the boundaries inside a worker: 0 everything live, 1 after the dataset's own code, 1 + i after
+stage i of the members, and one more after collate.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+LIVE, REPLAY, BYPASS, FILL, PROBE = range(5)
+"""Modes of a task."""
+
+IDLE = 0
+"""No block: every task is stale."""
+
+MAX_MEMBERS = 48
+_STAGE_FIELDS = 4
+_HEAD_FIELDS = 5
+ROW = _HEAD_FIELDS + _STAGE_FIELDS * (MAX_MEMBERS + 2)
+_LAST_DONE, _PID, _EMPTY, _BYTES_SAMPLES, _COPIES = range(_HEAD_FIELDS)
+
+
+class Task(NamedTuple):
+    """One batch to make. Plain values: a pickle of about a hundred bytes."""
+
+    number: int
+    """Tasks of a loader count from 1."""
+    block: int
+    mode: int
+    level: int
+    """REPLAY: what is served from the cache. BYPASS: the level whose own work is skipped."""
+    position: int
+    """REPLAY and BYPASS: the worker's cached batch, modulo what it holds."""
+    indices: Any
+    """What the user's sampler gave; None if no sample is read, and for iterable datasets."""
+    plan: tuple[str, ...]
+    """Names of the slots that are stages, in chain order."""
+    observed: bool
+    limit: int
+    """REPLAY: how many of the worker's cached batches are used; 0: all."""
+    fill: int
+    """FILL: a new number empties the worker's cache first."""
+
+
+class Empty:
+    """In place of a batch: the iterable dataset of this worker delivers nothing."""
+
+
+class Stale:
+    """In place of a batch: the task was of an older block, or stood for none."""
+
+
+class StageRow(NamedTuple):
+    """Sums of one worker and one stage. Seconds are those of the `timed` samples alone."""
+
+    samples: float
+    timed: float
+    busy: float
+    cpu: float
+
+
+class SharedArea:
+    """The current block and the counters of all workers. Each worker writes its own row alone."""
+
+    def __init__(self, context: Any, workers: int) -> None:
+        self.rows = max(1, workers)
+        self._block = context.RawValue("Q", IDLE)
+        self._numbers = context.RawArray("d", self.rows * ROW)
+        self._bytes = context.RawArray("d", self.rows * (MAX_MEMBERS + 3))
+
+    @property
+    def block(self) -> int:
+        return int(self._block.value)
+
+    @block.setter
+    def block(self, number: int) -> None:
+        self._block.value = number
+
+    def is_current(self, task: Task) -> bool:
+        """False for tasks of older blocks, and for tasks that stand for none."""
+        return bool(self._block.value == task.block != IDLE)
+
+    def start_worker(self, worker: int, pid: int) -> None:
+        self._numbers[worker * ROW + _PID] = pid
+
+    def pids(self) -> list[int]:
+        return [int(self._numbers[w * ROW + _PID]) for w in range(self.rows)]
+
+    def finish(self, worker: int, number: int) -> None:
+        self._numbers[worker * ROW + _LAST_DONE] = number
+
+    def last_done(self, worker: int) -> int:
+        return int(self._numbers[worker * ROW + _LAST_DONE])
+
+    def add(
+        self, worker: int, stage: int, samples: int, timed: int, busy: float, cpu: float
+    ) -> None:
+        at = worker * ROW + _HEAD_FIELDS + _STAGE_FIELDS * stage
+        numbers = self._numbers
+        numbers[at] += samples
+        numbers[at + 1] += timed
+        numbers[at + 2] += busy
+        numbers[at + 3] += cpu
+
+    def snapshot(self) -> list[float]:
+        """All counters at this moment."""
+        return list(self._numbers[:])
+
+    def note_empty(self, worker: int) -> None:
+        self._numbers[worker * ROW + _EMPTY] = 1
+
+    def empty_workers(self) -> list[int]:
+        return [w for w in range(self.rows) if self._numbers[w * ROW + _EMPTY]]
+
+    def note_copies(self, worker: int, count: int) -> None:
+        self._numbers[worker * ROW + _COPIES] = count
+
+    def copies(self) -> int:
+        """Most cached values that one worker has to copy because a stage overwrites them."""
+        return max(int(self._numbers[w * ROW + _COPIES]) for w in range(self.rows))
+
+    def start_sizes(self, worker: int) -> None:
+        self._numbers[worker * ROW + _BYTES_SAMPLES] = 0
+        at = worker * (MAX_MEMBERS + 3)
+        for level in range(MAX_MEMBERS + 3):
+            self._bytes[at + level] = 0
+
+    def add_sizes(self, worker: int, samples: int, bytes_by_level: list[int]) -> None:
+        self._numbers[worker * ROW + _BYTES_SAMPLES] += samples
+        for level, size in enumerate(bytes_by_level):
+            self._bytes[worker * (MAX_MEMBERS + 3) + level] += size
+
+    def bytes_per_sample(self, levels: int) -> list[float]:
+        """Mean bytes per cached sample at levels 0 to `levels` - 1."""
+        width = MAX_MEMBERS + 3
+        count = sum(self._numbers[w * ROW + _BYTES_SAMPLES] for w in range(self.rows))
+        sums = [sum(self._bytes[w * width + k] for w in range(self.rows)) for k in range(levels)]
+        return [size / max(1.0, count) for size in sums]
+
+
+def stage_sums(now: list[float], then: Optional[list[float]], stages: int) -> list[StageRow]:
+    """What all workers added to each stage between two snapshots."""
+    sums = []
+    for stage in range(stages):
+        values = []
+        for f in range(_STAGE_FIELDS):
+            at = range(_HEAD_FIELDS + _STAGE_FIELDS * stage + f, len(now), ROW)
+            values.append(sum(now[i] - (then[i] if then else 0.0) for i in at))
+        sums.append(StageRow(*values))
+    return sums

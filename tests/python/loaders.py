@@ -1,0 +1,135 @@
+"""Datasets, members and loaders for tests; importable by workers of every start method."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import torch
+from torch.utils.data import Dataset, IterableDataset, get_worker_info
+
+
+class Member:
+    """Adds `number` after `seconds` of sleep."""
+
+    def __init__(self, number: int = 1, seconds: float = 0.0) -> None:
+        self.number = number
+        self.seconds = seconds
+
+    def __call__(self, x: Any) -> Any:
+        if self.seconds:
+            time.sleep(self.seconds)
+        return x + self.number
+
+
+class InPlaceMember(Member):
+    def __call__(self, x: Any) -> Any:
+        return x.add_(self.number)
+
+
+class KeywordMember(Member):
+    """As albumentations calls its members."""
+
+    def __call__(self, **data: Any) -> Any:
+        return {**data, "image": data["image"] + self.number}
+
+
+class Compose:
+    def __init__(self, transforms: Any) -> None:
+        self.transforms = transforms
+
+    def __call__(self, x: Any) -> Any:
+        for member in self.transforms:
+            x = member(x)
+        return x
+
+
+class KeywordCompose:
+    def __init__(self, transforms: Any) -> None:
+        self.transforms = transforms
+
+    def __call__(self, **data: Any) -> Any:
+        for member in self.transforms:
+            data = member(**data)
+        return data
+
+
+class Items(Dataset):  # type: ignore[type-arg]
+    """(tensor of the index, transformed; the index)."""
+
+    def __init__(self, transform: Any = None, length: int = 64, read_seconds: float = 0.0) -> None:
+        self.transform = transform
+        self.length = length
+        self.read_seconds = read_seconds
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, index: int) -> Any:
+        if self.read_seconds:
+            time.sleep(self.read_seconds)
+        x = torch.full((4,), float(index))
+        if self.transform is not None:
+            x = self.transform(x)
+        return x, index
+
+
+class KeywordItems(Items):
+    def __getitem__(self, index: int) -> Any:
+        image = torch.full((4,), float(index))
+        return {"image": self.transform(image=image)["image"], "label": index}
+
+
+class ListItems(Items):
+    """Calls a plain list of members in turn."""
+
+    def __init__(self, members: Any) -> None:
+        super().__init__()
+        self.members = members
+
+    def __getitem__(self, index: int) -> Any:
+        x = torch.full((4,), float(index))
+        for member in self.members:
+            x = member(x)
+        return x, index
+
+
+class Stream(IterableDataset):  # type: ignore[type-arg]
+    """`length` items for each of the first `shards` workers, none for the others."""
+
+    def __init__(self, length: int = 24, shards: int = 8, transform: Any = None) -> None:
+        self.length = length
+        self.shards = shards
+        self.transform = transform
+
+    def __iter__(self) -> Any:
+        info = get_worker_info()
+        if info is not None and info.id >= self.shards:
+            return
+        for index in range(self.length):
+            x = torch.full((4,), float(index))
+            yield (self.transform(x) if self.transform is not None else x), index
+
+
+class Failing(Items):
+    """Raises for indices from `first` on."""
+
+    first = 40
+
+    def __getitem__(self, index: int) -> Any:
+        if index >= self.first:
+            raise ValueError(f"bad sample {index}")
+        return super().__getitem__(index)
+
+
+def set_own_attribute(_worker: int) -> None:
+    """A worker_init_fn that reaches for the dataset, as the PyTorch documentation shows."""
+    info = get_worker_info()
+    assert info is not None
+    info.dataset.length = info.dataset.length  # type: ignore[attr-defined]
+
+
+def collate_lists(samples: Any) -> Any:
+    """A collate_fn that changes the samples that it gets."""
+    samples.reverse()
+    return torch.stack([x for x, _ in samples]), [i for _, i in samples]
