@@ -9,6 +9,7 @@ namespace {
 constexpr double kSeconds = 3;
 /// A flat verdict says that live never falls: it is watched for longer than it took.
 constexpr double kTimesOfFlat = 3;
+constexpr double kMaxOfFlat = 10;
 /// Turbo and power limits show within a second.
 constexpr double kCeilingSeconds = 1;
 constexpr int kGroups = 32;
@@ -31,8 +32,9 @@ BlockResult run_in_one_piece(BlockRunner& blocks, const RoundPlan& plan, int bou
 
 double sustain_seconds(const BisectOptions& options, VerdictKind verdict, double verdict_seconds) {
   if (options.sustain_seconds) return *options.sustain_seconds;
-  return verdict == VerdictKind::flat ? std::max(kSeconds, kTimesOfFlat * verdict_seconds)
-                                      : kSeconds;
+  return verdict == VerdictKind::flat
+             ? std::clamp(kTimesOfFlat * verdict_seconds, kSeconds, kMaxOfFlat)
+             : kSeconds;
 }
 
 void run_sustained(BlockRunner& blocks, const RoundPlan& plan, double seconds,
