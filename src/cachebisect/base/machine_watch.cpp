@@ -29,17 +29,6 @@ double children_cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// The fastest: an idle CPU's clock says nothing about the busy ones.
-std::optional<double> driver_mhz(const std::string& root, const std::vector<int>& cpus) {
-  std::optional<double> fastest;
-  for (std::size_t i = 0; i < std::min(cpus.size(), kMaxCpusRead); ++i) {
-    const auto khz = number_in(root + "/sys/devices/system/cpu/cpu" + std::to_string(cpus[i]) +
-                               "/cpufreq/scaling_cur_freq");
-    if (khz && *khz > 0) fastest = std::max(fastest.value_or(0), *khz / 1000);
-  }
-  return fastest;
-}
-
 std::optional<double> cpuinfo_mhz(const std::string& root) {
   std::optional<double> fastest;
   std::ifstream file(root + "/proc/cpuinfo");
@@ -82,6 +71,17 @@ std::optional<double> share(std::optional<double> part_before, std::optional<dou
 
 }  // namespace
 
+std::optional<double> read_clock_mhz(const std::string& root, const std::vector<int>& cpus) {
+  // An idle CPU's clock says nothing about the busy ones.
+  std::optional<double> fastest;
+  for (std::size_t i = 0; i < std::min(cpus.size(), kMaxCpusRead); ++i) {
+    const auto khz = number_in(root + "/sys/devices/system/cpu/cpu" + std::to_string(cpus[i]) +
+                               "/cpufreq/scaling_cur_freq");
+    if (khz && *khz > 0) fastest = std::max(fastest.value_or(0), *khz / 1000);
+  }
+  return fastest;
+}
+
 MachineReading read_machine(const std::string& root, const std::vector<int>& cpus) {
   MachineReading reading;
   reading.seconds = monotonic_seconds();
@@ -89,7 +89,7 @@ MachineReading read_machine(const std::string& root, const std::vector<int>& cpu
   reading.times = read_cpu_times(root, cpus);
   const long ticks = sysconf(_SC_CLK_TCK);
   if (ticks > 0) reading.ticks_per_second = static_cast<double>(ticks);
-  reading.clock_mhz = driver_mhz(root, cpus);
+  reading.clock_mhz = read_clock_mhz(root, cpus);
   reading.clock_measured = reading.clock_mhz.has_value();
   if (!reading.clock_mhz) reading.clock_mhz = cpuinfo_mhz(root);
   if (const auto periods = quota_periods(root)) {

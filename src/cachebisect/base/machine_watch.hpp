@@ -17,6 +17,11 @@ namespace cachebisect {
 CACHEBISECT_INTERNAL_API MachineReading read_machine(const std::string& root = "",
                                                      const std::vector<int>& cpus = allowed_cpus());
 
+/// The clock of the fastest CPU by the frequency driver, in MHz; empty without such a driver, as in
+/// most virtual machines. Thread safe.
+CACHEBISECT_INTERNAL_API std::optional<double> read_clock_mhz(
+    const std::string& root = "", const std::vector<int>& cpus = allowed_cpus());
+
 /// What changed between the first reading and the last.
 struct Disturbance {
   std::optional<double> steal_share;         ///< of the CPU time

@@ -47,6 +47,8 @@ struct BlockResult {
   /// Mean number of batches ready in the ring at each request of the training thread; empty without
   /// workers.
   std::optional<double> ready_batches;
+  /// Of the fastest CPU when the block ended, by the frequency driver; empty without one.
+  std::optional<double> clock_mhz;
 };
 
 }  // namespace cachebisect

@@ -6,6 +6,7 @@
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/denormals.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine_watch.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/executor/live_order.hpp"
 #include "cachebisect/pipeline/in_stage.hpp"
@@ -81,6 +82,7 @@ struct PipelineReplayer::State {
   InputGuard guard;
   ArmRunner runner;
   SuspensionWatch watch;
+  std::vector<int> cpus = allowed_cpus();
   CacheFacts facts;
   std::uint64_t round_batch = 0;    ///< where this round begins in the caches, in batches
   std::uint64_t longest_block = 1;  ///< of this round, in batches
@@ -221,6 +223,7 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
     s.watch.disarm();
     throw;
   }
+  result.clock_mhz = read_clock_mhz("", s.cpus);
   result.is_void = s.watch.disarm();
   result.warmup_steps = steps.warmup;
   if (replays(arm)) s.guard.after_replay(static_cast<std::size_t>(arm.boundary));

@@ -264,6 +264,7 @@ Json block(const BlockRecord& record) {
           {"ready_batches", number(r.ready_batches)},
           {"skipped", r.skipped},
           {"resident_share", number(r.resident_share)},
+          {"clock_mhz", number(r.clock_mhz)},
           {"void", r.is_void}};
 }
 

@@ -32,7 +32,8 @@ struct Planted {
   std::optional<double> floor_per_batch;
   std::optional<double> resident_share;  ///< of what each block reads
   std::optional<double> data_set_bytes;
-  std::optional<double> serve_seconds;           ///< per sample, at every boundary
+  std::optional<double> serve_seconds;  ///< per sample, at every boundary
+  std::function<double(const Arm&)> clock_mhz;
   std::function<void(MachineReading&)> disturb;  ///< given the time of each reading
 };
 
@@ -63,6 +64,7 @@ class PlantedMachine final : public Replayer {
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
     BlockResult result = inner_.run(request, stop);
     result.resident_share = planted_.resident_share;
+    if (planted_.clock_mhz) result.clock_mhz = planted_.clock_mhz(request.arm);
     return result;
   }
   [[nodiscard]] double clock() const override { return inner_.clock(); }
@@ -230,6 +232,19 @@ TEST_CASE("the cost of serving causes a warning only where loading limits") {
   CHECK(warned("decode"));  // crop limits
   CHECK_FALSE(warned("crop"));
   CHECK_FALSE(warned("flip"));
+}
+
+TEST_CASE("different clocks of live and of the step alone are a warning with both") {
+  const int last = static_cast<int>(starved_chain().boundaries());
+  const auto with_live_clock = [&](double mhz) {
+    return run({.clock_mhz = [=](const Arm& arm) { return arm.boundary == last ? 3600 : mhz; }});
+  };
+  const Report report = with_live_clock(3100);
+  const Warning* warning = find(report, "clock_of_arms");
+  REQUIRE(warning != nullptr);
+  CHECK(has(warning->text, "3,100 MHz in the live pipeline and 3,600 MHz"));
+  CHECK(find(with_live_clock(3550), "clock_of_arms") == nullptr);
+  CHECK(find(run({}), "clock_of_arms") == nullptr);
 }
 
 TEST_CASE("an impossible expected throughput is refused") {

@@ -9,6 +9,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/explain/cache_check.hpp"
+#include "cachebisect/bisect/report/clock_warning.hpp"
 #include "cachebisect/bisect/report/reading.hpp"
 #include "cachebisect/bisect/report/worker_search_warning.hpp"
 
@@ -242,6 +243,10 @@ std::vector<Warning> find_warnings(const Measurements& measured, const MachineRe
   warn_of_suspension(out, measured.blocks);
   warn_of_other_job(out, measured, waterfall.live);
   if (auto warning = worker_search_warning(measured.chain)) out.push_back(std::move(*warning));
+  if (auto warning =
+          clock_warning(measured.blocks, measured.stages(), measured.settings.confidence)) {
+    out.push_back(std::move(*warning));
+  }
   warn_of_chain(out, measured.chain);
   warn_of_cache(out, measured, waterfall);
   for (Warning& warning : find_reading_warnings(measured, machine.memory_bytes)) {
