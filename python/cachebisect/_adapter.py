@@ -47,7 +47,6 @@ class Adapter:
         self._make_job = make_job
         self._job: Optional[Job] = None
         self._block: Optional[Block] = None
-        self._request: Optional[Message] = None
         self.notes: list[str] = []
         self.failure: Optional[Exception] = None
         """What the loader raised."""
@@ -60,7 +59,6 @@ class Adapter:
             while True:
                 request = self._connection.next_request()
                 if request.get("type") == "describe":
-                    self._request = request
                     return True
                 self._answer(request)
         except Finished:
@@ -106,8 +104,7 @@ class Adapter:
         """Answers requests without running blocks until `finish` arrives. Raises ConnectionLost."""
         try:
             while True:
-                request = self._request or self._connection.next_request()
-                self._request = None
+                request = self._connection.open_request or self._connection.next_request()
                 if request.get("type") in ("finish", "hello"):
                     self._answer(request)
                 else:
@@ -130,16 +127,13 @@ class Adapter:
     def _serve_requests(self) -> None:
         """Until a block runs."""
         while self._block is None:
-            request = self._request or self._connection.next_request()
-            self._request = request
+            request = self._connection.open_request or self._connection.next_request()
             try:
                 self._answer(request)
             except (ConnectionLost, Finished):
                 raise
             except Exception as error:
                 self._give_up(error)
-            if self._block is None:
-                self._request = None
 
     def _answer(self, request: Message) -> None:
         kind = request.get("type")
@@ -187,16 +181,17 @@ class Adapter:
         self._connection.keep_alive(text)
 
     def _end_block(self, block: Block) -> None:
-        request, self._request, self._block = self._request, None, None
-        assert request is not None
+        self._block = None
         block.end()
+        request = self._connection.open_request
+        assert request is not None
         self._connection.answer(request, block=block.result())
 
     def _give_up(self, error: BaseException, stage: Optional[str] = None) -> None:
-        request, self._request = self._request, None
-        if self._block is not None:
-            self._block.end()
-            self._block = None
+        block, self._block = self._block, None
+        if block is not None:
+            block.end()
+        request = self._connection.open_request
         if request is None:
             return
         stopped = isinstance(error, (Interrupted, KeyboardInterrupt))
