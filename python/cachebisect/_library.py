@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -131,10 +132,13 @@ def _train(
             raise interrupt from None
         return None
     except ConnectionLost:
-        raise
+        if adapter.failure is None:
+            raise
+        return adapter.failure
     except Exception as error:
-        adapter.fail(error, "step")
-        adapter.wait_for_finish()
+        with contextlib.suppress(ConnectionLost):
+            adapter.fail(error, "step")
+            adapter.wait_for_finish()
         return error
 
 

@@ -17,6 +17,7 @@ from torch.utils.data import DataLoader
 
 import cachebisect
 from cachebisect._engine import find_binary
+from cachebisect._shadow import end_workers
 from loaders import Compose, Failing, Items, Member, Stream
 
 FAKE = Path(__file__).with_name("fake_cachebisect.py")
@@ -171,3 +172,12 @@ def test_missing_binary(monkeypatch: Any) -> None:
     monkeypatch.setattr("sysconfig.get_path", lambda _name: "/nowhere")
     with pytest.raises(cachebisect.EngineError, match="CACHEBISECT_BINARY"):
         find_binary()
+
+
+def test_worker_that_aborts_while_it_ends() -> None:
+    class Iterator:
+        def _shutdown_workers(self) -> None:
+            raise RuntimeError("DataLoader worker (pid 1) is killed by signal: Aborted.")
+
+    end_workers(Iterator())
+    end_workers(object())
