@@ -9,26 +9,14 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 import traceback
-from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
-from . import _trees
 from ._blocks import Block
 from ._job import Job
 from ._messages import PROTOCOL_VERSION, Connection, ConnectionLost, Interrupted, Message
-from ._shadow import end_workers
+from ._pass_through import PassThrough
 from ._version import __version__
-
-PASS_STEPS = 60
-PASS_MIN_STEPS = 30
-PASS_SECONDS = 3.0
-"""Steps through the untouched loader end after PASS_STEPS, or PASS_SECONDS and PASS_MIN_STEPS, or
-five times PASS_SECONDS."""
-
-
-_MIN_RATE_SECONDS = 0.5
 
 
 class Finished(Exception):
@@ -63,6 +51,12 @@ class Adapter:
                 self._answer(request)
         except Finished:
             return False
+
+    def learn(self, passed: PassThrough) -> None:
+        """What the steps through the untouched loader have shown."""
+        self.expected_rate = passed.rate()
+        self.writes_batches = passed.writes_batches
+        self.notes += passed.notes()
 
     def answer_greeting(self) -> None:
         """Answers one `hello`. Raises ConnectionLost."""
@@ -201,120 +195,6 @@ class Adapter:
         if isinstance(error, Exception) and not stopped:
             self.failure = error
         self._connection.answer_error(request, kind, _text(error), stage)
-
-
-class Proxy(Iterator[Any]):
-    """Stands where the loader's iterator was.
-
-    `own`: the untouched loader's iterator, which serves the first steps. They give the rate that
-    the shadow loader must reach, and tell whether the step writes into its batches. `ends_own`: its
-    workers end then.
-    """
-
-    def __init__(self, adapter: Adapter, own: Iterator[Any], ends_own: bool = False) -> None:
-        self._adapter = adapter
-        self._ends_own = ends_own
-        self._own: Optional[Iterator[Any]] = own
-        self._pass = PassThrough()
-        self.finish: Optional[Message] = None
-        """The engine's last message, once the loop has ended."""
-
-    def __next__(self) -> Any:
-        try:
-            if self._own is not None:
-                self._adapter.check_stop()
-                batch = self._pass.next_batch(self._own)
-                if batch is not PassThrough.OVER:
-                    return batch
-                self.end_own()
-                self._pass.report(self._adapter)
-            return self._adapter.next_batch()
-        except Interrupted as error:
-            self._adapter.fail(error)
-            self.finish = self._adapter.wait_for_finish()
-            raise StopIteration from None
-        except Finished as finished:
-            self.finish = finished.message
-            raise StopIteration from None
-
-    def end_own(self) -> None:
-        """Lets go of the untouched loader's iterator."""
-        own, self._own = self._own, None
-        if self._ends_own:
-            end_workers(own)
-
-
-class PassThrough:
-    """The first steps, through the loader as it is. Times are those of step ends.
-
-    `before`: steps that have passed through the same loader in earlier epochs.
-    """
-
-    OVER = object()
-    """In place of a batch: enough steps have passed."""
-
-    def __init__(self, before: int = 0) -> None:
-        self._before = before
-        self._began = time.monotonic()
-        self._first_batch_seconds = 0.0
-        self._ends: list[float] = []
-        self._sizes: list[int] = []
-        self._last: Any = None
-        self._digest = 0
-        self.writes_batches = False
-
-    def next_batch(self, own: Iterator[Any], ends: bool = True) -> Any:
-        """The next batch, or OVER: `own` has ended, or (`ends`) enough has passed."""
-        now = time.monotonic()
-        if self._last is not None:
-            self.writes_batches |= _trees.digest(self._last) != self._digest
-            self._last = None
-        self._ends.append(now)
-        if ends and self.is_enough():
-            return PassThrough.OVER
-        try:
-            batch = next(own)
-        except StopIteration:
-            return PassThrough.OVER
-        if len(self._ends) == 1:
-            self._first_batch_seconds = time.monotonic() - now
-        self._sizes.append(_trees.count_samples(batch) or 1)
-        if len(self._ends) <= 2:
-            self._last, self._digest = batch, _trees.digest(batch)
-        return batch
-
-    def rate(self) -> Optional[float]:
-        """Samples per second of the later two thirds; None if they are too few to tell."""
-        steps = min(len(self._sizes), len(self._ends) - 1)
-        first = max(2, steps // 3)
-        if steps - first < 7:
-            return None
-        seconds = self._ends[steps] - self._ends[first]
-        if seconds < _MIN_RATE_SECONDS:
-            return None
-        return sum(self._sizes[first:steps]) / seconds
-
-    def report(self, adapter: Adapter) -> None:
-        """Tells `adapter` what was learnt."""
-        adapter.expected_rate = self.rate()
-        adapter.writes_batches = self.writes_batches
-        if self._first_batch_seconds >= 0.5:
-            seconds = self._first_batch_seconds
-            adapter.notes.append(f"the first batch of an epoch takes {seconds:.1f} s")
-        if self.writes_batches:
-            adapter.notes.append("the step writes into its batches: cached ones are copied")
-
-    @property
-    def steps(self) -> int:
-        """That have passed through the loader, those of earlier epochs included."""
-        return self._before + len(self._sizes)
-
-    def is_enough(self) -> bool:
-        """True if the rate is known well enough."""
-        steps, seconds = self.steps, time.monotonic() - self._began
-        if steps >= PASS_STEPS or seconds > 5 * PASS_SECONDS:
-            return True
-        return steps >= PASS_MIN_STEPS and seconds > PASS_SECONDS
 
 
 def _greeting() -> dict[str, Any]:

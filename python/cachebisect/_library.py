@@ -8,10 +8,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, Optional, Union
 
-from ._adapter import Adapter, Proxy
+from ._adapter import Adapter
 from ._engine import Engine, EngineError
 from ._job import Job
 from ._messages import Connection, ConnectionLost
+from ._proxy import Proxy
 from ._report import Report, read_report
 from ._state import KeptState, describe_step, device_of
 

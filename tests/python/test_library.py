@@ -98,7 +98,7 @@ def test_step_that_raises() -> None:
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_loader_that_raises(workers: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr("cachebisect._adapter.PASS_STEPS", 2)
+    monkeypatch.setattr("cachebisect._pass_through.PASS_STEPS", 2)
     dataset = Failing(length=400)
     with pytest.raises(cachebisect.BisectError, match="bad sample") as caught:
         cachebisect.bisect(DataLoader(dataset, batch_size=4, num_workers=workers), nothing)
@@ -115,7 +115,7 @@ class Killing(Items):
 
 
 def test_worker_that_is_killed(monkeypatch: Any) -> None:
-    monkeypatch.setattr("cachebisect._adapter.PASS_STEPS", 2)
+    monkeypatch.setattr("cachebisect._pass_through.PASS_STEPS", 2)
     loader = DataLoader(Killing(length=400), batch_size=4, num_workers=2)
     with pytest.raises(cachebisect.BisectError, match="exited unexpectedly|is killed"):
         cachebisect.bisect(loader, nothing)
