@@ -157,7 +157,7 @@ class Collate:
         return self.kept
 
 
-def loader_of(plan: Plan, free: int) -> Any:
+def loader_of(plan: Plan, free: int, method: str | None) -> Any:
     """The loader with the stages up to `free` replaced by constants."""
     kind = Iterated if plan.iterable else Indexed
     return DataLoader(
@@ -165,7 +165,7 @@ def loader_of(plan: Plan, free: int) -> Any:
         batch_size=plan.batch,
         collate_fn=Collate(plan, free >= 4),
         num_workers=plan.workers,
-        multiprocessing_context=plan.method,
+        multiprocessing_context=method,
     )
 
 
@@ -174,9 +174,10 @@ def step_of(plan: Plan) -> Any:
 
 
 def seconds_per_sample(plan: Plan, free: int, seconds: float) -> float:
-    """Of the training loop over a fresh loader, after its start; infinity is never returned."""
+    """Of the training loop over a fresh loader, after its start. Workers are forked."""
     step = step_of(plan)
-    batches: Any = iter(loader_of(plan, free)) if free < 5 else None
+    method = "fork" if plan.workers else None
+    batches: Any = iter(loader_of(plan, free, method)) if free < 5 else None
     group = max(1, plan.workers)
     for _ in range(4 * group):
         step(next(batches) if batches is not None else None)
@@ -228,7 +229,7 @@ def main() -> int:
         plan = Plan.draw(seed)
         began = time.monotonic()
         report = cachebisect.bisect(
-            loader_of(plan, 0), step_of(plan),
+            loader_of(plan, 0, plan.method), step_of(plan),
             budget=arguments.budget, explain=False, progress=False,
         )  # fmt: skip
         took = time.monotonic() - began
@@ -239,11 +240,11 @@ def main() -> int:
         case.update(kind=verdict.kind, named=verdict.stage, text=verdict.text)
         cases.append(case)
         costs = " ".join(f"{(a - b) * 1e6:.0f}" for a, b in zip(taus, taus[1:]))
-        kind = "iterable" if plan.iterable else "map"
+        style = "iterable" if plan.iterable else "map"
         print(
-            f"{seed:3} {result:12} planted {plan.place:13} named {verdict.stage or verdict.kind:28} "
-            f"W {plan.workers} {plan.method or '-':10} {kind:8} {took:5.1f} s  "
-            f"us per sample: {costs}",
+            f"{seed:3} {result:12} planted {plan.place:13} "
+            f"named {verdict.stage or verdict.kind:28} W {plan.workers} "
+            f"{plan.method or '-':10} {style:8} {took:5.1f} s  us per sample: {costs}",
             flush=True,
         )
     counts = {r: sum(c["result"] == r for c in cases) for r in ("right", "wrong", "inconclusive")}

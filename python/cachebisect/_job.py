@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from typing import Any, Callable, Optional
 
-from . import _trees
+from . import _facts, _trees
 from ._blocks import Block, DeviceMarks
 from ._chain import TRANSFER, Chain, chain_of_iterable, chain_of_loader
 from ._feeds import FeedMaker, HeldBatches
@@ -69,7 +68,7 @@ class Job:
 
     def _find_chain(self) -> Chain:
         on_device = self.device is not None
-        if not is_torch_loader(self.loader):
+        if not _facts.is_torch_loader(self.loader):
             self._held.sizes = [_trees.count_samples(self._next_batch()) or 1]
             return chain_of_iterable(self.loader, on_device)
         self._shadow = ShadowLoader(self.loader)
@@ -133,15 +132,15 @@ class Job:
             "loader": "batch",
             "ring_slots": in_flight + 1 if workers else 0,
             "ring_prefetch": in_flight,
-            "train_threads": _threads(),
-            "samples": _length_of(self.loader),
+            "train_threads": _facts.threads(),
+            "samples": _facts.length_of(self.loader),
             "shuffle": True,
             "train": self.train,
             "weights_restored": bool(self.state),
             "copy_pinned": bool(getattr(self.loader, "pin_memory", False)) and bool(self.device),
             "copy_non_blocking": False,
             "device_kind": "cuda" if self.device is not None else "cpu",
-            "device_name": _device_name(self.device),
+            "device_name": _facts.device_name(self.device),
             "usable_cpus": len(os.sched_getaffinity(0)),
             "stages": [stage.to_json() for stage in self.chain.stages],
         }
@@ -289,7 +288,7 @@ class Job:
             "item_bytes": facts["item_bytes"],
             "samples_in_flight": (in_flight + 1) * self.batch_size,
             "round_to": self.batch_size * workers,
-            "device_free_bytes": _free_bytes(self.device),
+            "device_free_bytes": _facts.free_bytes(self.device),
         }
 
     # Rounds and blocks
@@ -334,33 +333,3 @@ class Job:
             if shadow is not None:
                 shadow.close()
         self._variants.clear()
-
-
-def is_torch_loader(loader: Any) -> bool:
-    """True for a torch.utils.data.DataLoader that loads by itself, not a wrapper around one."""
-    torch_data = sys.modules.get("torch.utils.data")
-    return torch_data is not None and isinstance(loader, torch_data.DataLoader)
-
-
-def _threads() -> int:
-    torch = sys.modules.get("torch")
-    return int(torch.get_num_threads()) if torch is not None else 1
-
-
-def _length_of(loader: Any) -> int:
-    try:
-        return len(loader.dataset)
-    except (AttributeError, TypeError, NotImplementedError):
-        return 0
-
-
-def _device_name(device: Any) -> str:
-    if device is None:
-        return "cpu"
-    return str(sys.modules["torch"].cuda.get_device_name(device))
-
-
-def _free_bytes(device: Any) -> Optional[float]:
-    if device is None:
-        return None
-    return float(sys.modules["torch"].cuda.mem_get_info(device)[0])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, Optional, Union
 
-from ._adapter import Adapter, Proxy
+from ._adapter import Adapter
 from ._engine import Engine, EngineError
 from ._job import Job
 from ._messages import Connection, ConnectionLost
+from ._proxy import Proxy
 from ._report import Report, read_report
 from ._state import KeptState, describe_step, device_of
 
@@ -131,10 +133,13 @@ def _train(
             raise interrupt from None
         return None
     except ConnectionLost:
-        raise
+        if adapter.failure is None:
+            raise
+        return adapter.failure
     except Exception as error:
-        adapter.fail(error, "step")
-        adapter.wait_for_finish()
+        with contextlib.suppress(ConnectionLost):
+            adapter.fail(error, "step")
+            adapter.wait_for_finish()
         return error
 
 

@@ -36,7 +36,8 @@ class Connection:
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
         self._buffer = b""
-        self._open_id: Optional[int] = None
+        self.open_request: Optional[Message] = None
+        """What the engine waits for; None between an answer and the next request."""
         self._last_sent = time.monotonic()
         self.stop_requested = False
         _close_in_children(self)
@@ -71,14 +72,14 @@ class Connection:
             if message.get("type") == "stop":
                 self.stop_requested = True
                 continue
-            self._open_id = message.get("id")
+            self.open_request = message
             self.stop_requested = False
             return message
 
     def answer(self, request: Message, **fields: Any) -> None:
         """Answers `request` with the fields of its type."""
         self._send({"id": request.get("id"), "type": request.get("type"), **fields})
-        self._open_id = None
+        self.open_request = None
 
     def answer_error(
         self,
@@ -96,13 +97,13 @@ class Connection:
         if sample is not None:
             message["sample"] = sample
         self._send(message)
-        self._open_id = None
+        self.open_request = None
 
     def keep_alive(self, text: str) -> None:
         """Says that the open request is still worked on, at most once per interval."""
-        if self._open_id is None or time.monotonic() - self._last_sent < BUSY_INTERVAL_SECONDS:
-            return
-        self._send({"id": self._open_id, "type": "busy", "text": text})
+        request = self.open_request
+        if request is not None and time.monotonic() - self._last_sent >= BUSY_INTERVAL_SECONDS:
+            self._send({"id": request.get("id"), "type": "busy", "text": text})
 
     def check_stop(self) -> None:
         """Raises Interrupted if `stop` has arrived. Does not block."""

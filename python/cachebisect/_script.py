@@ -14,10 +14,11 @@ import weakref
 from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
-from ._adapter import Adapter, Finished, PassThrough
+from ._adapter import Adapter, Finished
 from ._boundary import BoundaryDataset
 from ._job import Job
 from ._messages import Connection, ConnectionLost, Interrupted
+from ._pass_through import PassThrough
 from ._state import KeptState, SteppedParameters, device_of
 
 _STEPS_WITHOUT_OPTIMIZER = 200
@@ -84,7 +85,7 @@ class Session:
             return Job(loader, kept, device, writes_batches, name, train)
 
         adapter = Adapter(self._connection, make_job)
-        learnt.report(adapter)
+        adapter.learn(learnt)
         if state:
             adapter.notes.append(
                 "restored between rounds: parameters of the optimizers, no buffers"

@@ -11,15 +11,15 @@ import os
 import random
 from dataclasses import dataclass, field
 from time import perf_counter, thread_time
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Union
 
 from . import _tape, _trees
-from ._slots import Slot, collapsed, find_slots, library_slots
+from ._probe import all_slots, probe
+from ._slots import Slot
 from ._sources import IndexedSource, IterableSource, NothingDelivered
 from ._tape import Copies, StageTimes, Tape
-from ._tasks import BYPASS, FILL, MAX_MEMBERS, PROBE, REPLAY, Empty, SharedArea, Stale, Task
+from ._tasks import BYPASS, FILL, PROBE, REPLAY, Empty, SharedArea, Stale, Task
 
-PROBED_SAMPLES = 4
 _SLOW_SAMPLE_SECONDS = 50e-6
 _TIMING_SHARE = 0.002
 _TIMING_SECONDS = 6e-6
@@ -285,91 +285,17 @@ class Server:
 
     def _adopt(self, plan: tuple[str, ...]) -> None:
         self._plan = plan
-        by_name = {slot.name: slot for slot in self._found()}
+        by_name = {slot.name: slot for slot in all_slots(self._dataset)}
         self._members = [by_name[name] for name in plan if name in by_name]
         self._copies = Copies()
         self._cache.clear()
         self._fill = -1
 
-    def _found(self) -> list[Slot]:
-        slots = find_slots(self._dataset)
-        own = {id(slot.get()) for slot in slots}
-        containers = [slot.container for slot in slots if slot.container is not None]
-        added = {slot.name: slot for slot in containers}
-        library = [slot for slot in library_slots() if id(slot.get()) not in own]
-        return [*slots, *added.values(), *library]
-
-    def _probe(self, task: Task) -> dict[str, Any]:
-        """Which slots are called for a sample, and in what order."""
+    def _probe(self, task: Task) -> Any:
         makers = self._source.makers(task.indices)
         if makers is None:
             return {"stages": [], "note": "the dataset reads whole batches (__getitems__)"}
-        makers = makers[:PROBED_SAMPLES]
-        slots = find_slots(self._dataset)
-        slots += [s for s in library_slots() if all(s.get() is not o.get() for o in slots)]
-        note = ""
-        while slots:
-            try:
-                tapes = [_tape.record(slots, make, Copies()) for make in makers]
-            except NothingDelivered:
-                raise
-            except Exception as error:  # With the originals in place it may well succeed.
-                note = f"members are not told apart: {type(error).__name__}: {error}"
-                break
-            unwanted = _unusable(slots, tapes)
-            if not unwanted:
-                return {"stages": _in_order(slots, tapes), "note": note}
-            slots = collapsed(slots, unwanted)
-        for make in makers:
-            make()
-        return {"stages": [], "note": note}
-
-
-def _unusable(slots: list[Slot], tapes: list[Tape]) -> set[str]:
-    """Slots that are never called, or whose recorded calls cannot be made again."""
-    called = {call.stage for tape in tapes for call in tape.calls}
-    containers_in_use = {id(slots[stage].container) for stage in called if slots[stage].container}
-    unwanted = set()
-    for stage, slot in enumerate(slots):
-        if stage not in called and id(slot.container) not in containers_in_use:
-            unwanted.add(slot.name)
-    failing = _failing(tapes)
-    if failing is not None:
-        unwanted.add(slots[failing].name)
-    return unwanted
-
-
-def _failing(tapes: list[Tape]) -> Optional[int]:
-    for tape in tapes:
-        for call in tape.calls:
-            try:
-                args, kwargs = _tape.resolved((call.args, call.kwargs), tape, {}, _COPY_ALL)
-                call.function(*args, **kwargs)
-            except Exception:  # A file that is closed by now, an iterator that is spent.
-                return call.stage
-    return None
-
-
-class _All(set):  # type: ignore[type-arg]
-    def __contains__(self, _item: object) -> bool:
-        return True
-
-
-_COPY_ALL = Copies(_All(), _All())
-
-
-def _in_order(slots: list[Slot], tapes: list[Tape]) -> list[dict[str, Any]]:
-    """The slots in the order of their first calls; members never called in the probe last."""
-    order: dict[int, None] = {}
-    outputs: dict[int, str] = {}
-    for tape in tapes:
-        for call in tape.calls:
-            order.setdefault(call.stage)
-            outputs.setdefault(call.stage, _trees.describe(call.output))
-    return [
-        {"name": slots[s].name, "category": slots[s].category, "output": outputs[s]}
-        for s in list(order)[:MAX_MEMBERS]
-    ]
+        return probe(self._dataset, makers)
 
 
 def _length(samples: Any) -> int:

@@ -6,6 +6,7 @@ running from block to block. One thread at a time.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import warnings
 import weakref
@@ -237,7 +238,9 @@ def end_workers(iterator: Any) -> None:
     """Ends the workers of a DataLoader's iterator now, even while a traceback still holds it."""
     shutdown = getattr(iterator, "_shutdown_workers", None)
     if callable(shutdown):
-        shutdown()
+        # A worker that aborts while it ends is reported by a signal handler; the others end too.
+        with contextlib.suppress(RuntimeError):
+            shutdown()
 
 
 def _is_end_of_worker(text: str) -> bool:

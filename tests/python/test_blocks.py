@@ -10,9 +10,10 @@ torch = pytest.importorskip("torch")
 
 from torch.utils.data import BatchSampler, DataLoader, SequentialSampler, Subset
 
-from cachebisect._adapter import Adapter, Proxy
+from cachebisect._adapter import Adapter
 from cachebisect._job import Job
 from cachebisect._messages import Connection
+from cachebisect._proxy import Proxy
 from cachebisect._state import KeptState
 from engine import TestEngine
 from loaders import (
@@ -211,14 +212,14 @@ def test_error_of_a_sample_is_answered(tmp_path: Any) -> None:
     loader = DataLoader(Failing(length=400), batch_size=4, num_workers=2)
     with pytest.raises(ValueError):
         list(loader)
-    from cachebisect import _adapter
+    from cachebisect import _pass_through
 
-    steps = _adapter.PASS_STEPS
+    steps = _pass_through.PASS_STEPS
     try:
-        _adapter.PASS_STEPS = 2
+        _pass_through.PASS_STEPS = 2
         measure(loader, script, tmp_path)
     finally:
-        _adapter.PASS_STEPS = steps
+        _pass_through.PASS_STEPS = steps
 
 
 def test_step_that_writes_into_its_batch_gets_copies(tmp_path: Any) -> None:

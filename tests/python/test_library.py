@@ -17,6 +17,7 @@ from torch.utils.data import DataLoader
 
 import cachebisect
 from cachebisect._engine import find_binary
+from cachebisect._shadow import end_workers
 from loaders import Compose, Failing, Items, Member, Stream
 
 FAKE = Path(__file__).with_name("fake_cachebisect.py")
@@ -97,7 +98,7 @@ def test_step_that_raises() -> None:
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_loader_that_raises(workers: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr("cachebisect._adapter.PASS_STEPS", 2)
+    monkeypatch.setattr("cachebisect._pass_through.PASS_STEPS", 2)
     dataset = Failing(length=400)
     with pytest.raises(cachebisect.BisectError, match="bad sample") as caught:
         cachebisect.bisect(DataLoader(dataset, batch_size=4, num_workers=workers), nothing)
@@ -114,7 +115,7 @@ class Killing(Items):
 
 
 def test_worker_that_is_killed(monkeypatch: Any) -> None:
-    monkeypatch.setattr("cachebisect._adapter.PASS_STEPS", 2)
+    monkeypatch.setattr("cachebisect._pass_through.PASS_STEPS", 2)
     loader = DataLoader(Killing(length=400), batch_size=4, num_workers=2)
     with pytest.raises(cachebisect.BisectError, match="exited unexpectedly|is killed"):
         cachebisect.bisect(loader, nothing)
@@ -171,3 +172,12 @@ def test_missing_binary(monkeypatch: Any) -> None:
     monkeypatch.setattr("sysconfig.get_path", lambda _name: "/nowhere")
     with pytest.raises(cachebisect.EngineError, match="CACHEBISECT_BINARY"):
         find_binary()
+
+
+def test_worker_that_aborts_while_it_ends() -> None:
+    class Iterator:
+        def _shutdown_workers(self) -> None:
+            raise RuntimeError("DataLoader worker (pid 1) is killed by signal: Aborted.")
+
+    end_workers(Iterator())
+    end_workers(object())

@@ -10,10 +10,11 @@ torch = pytest.importorskip("torch")
 torchvision = pytest.importorskip("torchvision")
 
 from PIL import Image
-from test_blocks import every_arm, measure, stage_names
 from torch.utils.data import DataLoader, Dataset, random_split
 from torchvision import transforms
 from torchvision.transforms import v2
+
+from test_blocks import every_arm, measure, stage_names
 
 
 @pytest.fixture(scope="module")
