@@ -21,6 +21,7 @@ constexpr double kMaxSeconds = 3;  ///< of the whole search
 constexpr double kWorth = 1.03;    ///< twice the workers must be faster by this factor
 const double kLogWorth = std::log(kWorth);
 const double kLogExcluded = std::log(1.10);  ///< no larger gain is likely: known well enough
+constexpr double kFewIdleCores = 1.10;       ///< all cores over the busy ones
 constexpr double kConfidence = 0.95;
 constexpr std::size_t kMinRounds = 3;
 constexpr std::size_t kMaxRounds = 12;
@@ -34,12 +35,11 @@ struct Candidate {
   std::unique_ptr<Trainer> trainer;
   int steps = 0;  ///< timed ones of a block
   std::vector<double> rates;
-  /// The factor by which any number of workers could be faster, as each of these blocks shows.
-  std::vector<double> headrooms;
+  std::size_t blocks = 0;
+  std::size_t exhausted_blocks = 0;  ///< in which more workers could not have helped
 
   [[nodiscard]] bool exhausted() const {
-    return headrooms.size() >= kMinRounds &&
-           *std::max_element(headrooms.begin(), headrooms.end()) < kWorth;
+    return blocks >= kMinRounds && 4 * exhausted_blocks >= 3 * blocks;
   }
 
   [[nodiscard]] int workers() const { return trainer->loader.workers(); }
@@ -50,11 +50,12 @@ struct Candidate {
   }
 };
 
-/// Workers can save the time that the training step waits for them, and use the idle cores.
-double headroom(const BlockTiming& block, double cores) {
-  const double busy = std::max(block.seconds - block.starved_seconds, 1e-9);
-  const double by_cores = cores * block.seconds / std::max(block.cpu_seconds, 1e-9);
-  return std::min(block.seconds / busy, by_cores);
+/// More workers can save only the time that the training step waits for them, and use only the
+/// cores that are idle.
+bool is_exhausted(const BlockTiming& block, double cores) {
+  const double without_waiting = block.seconds - block.starved_seconds;
+  return block.seconds < kWorth * without_waiting ||
+         cores * block.seconds < kFewIdleCores * block.cpu_seconds;
 }
 
 /// Workers that start together finish batches in groups.
@@ -93,6 +94,8 @@ class Search {
     // The first block shows how long a step takes; it is not counted.
     candidate.steps = whole_groups(static_cast<int>(kMinSteps), workers);
     const double rate = measure(candidate);
+    candidate.blocks = 0;
+    candidate.exhausted_blocks = 0;
     trials_[workers] = {workers, rate, {rate, rate}};
     const double step_seconds = static_cast<double>(pipeline_.batch_size()) / rate;
     const double steps = std::clamp(kBlockSeconds / step_seconds, kMinSteps, kMaxSteps);
@@ -114,7 +117,8 @@ class Search {
     source.loader = &trainer.loader;
     const LoadGuard running(trainer.loader, request);
     const BlockTiming timing = trainer.loop.run(source, steps, stop_);
-    candidate.headrooms.push_back(headroom(timing, cores_));
+    ++candidate.blocks;
+    if (is_exhausted(timing, cores_)) ++candidate.exhausted_blocks;
     return static_cast<double>(timing.samples) / std::max(timing.seconds, 1e-9);
   }
 
@@ -122,7 +126,8 @@ class Search {
   bool beats(Candidate& doubled, Candidate& present) {
     std::vector<double> ratios;
     present.rates.clear();
-    present.headrooms.clear();
+    present.blocks = 0;
+    present.exhausted_blocks = 0;
     bool certain = false;
     while (!certain && ratios.size() < kMaxRounds && (ratios.empty() || !out_of_time())) {
       Candidate& first = ratios.size() % 2 == 0 ? present : doubled;
