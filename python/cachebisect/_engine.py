@@ -49,12 +49,16 @@ class Engine:
         self.socket = os.path.join(self._folder, "socket")
         self._out = os.path.join(self._folder, "report")
         os.mkdir(self._out)
-        command = [find_binary(), "attach", "--socket", self.socket, "--out", self._out, "--quiet"]
+        command = [find_binary(), "attach", "--socket", self.socket, "--out", self._out]
         command += [*options] if progress else ["--no-progress", *options]
         stderr = None if _has_descriptor(sys.stderr) else subprocess.PIPE
         # A session of its own: Ctrl-C reaches it once, through interrupt().
         self._process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stderr=stderr, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,  # The caller prints the report, or not.
+            stderr=stderr,
+            start_new_session=True,
         )
         if self._process.stderr is not None:
             threading.Thread(

@@ -17,7 +17,7 @@ MAX_MESSAGE_BYTES = 1 << 20
 """The longest message with its newline, in either direction."""
 
 BUSY_INTERVAL_SECONDS = 20.0
-"""A long request is kept alive this often; the engine waits 60 s for a sign of life."""
+"""A long request is kept alive this often; the engine waits 300 s for a sign of life."""
 
 Message = dict[str, Any]
 

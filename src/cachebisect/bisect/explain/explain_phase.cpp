@@ -16,8 +16,10 @@ namespace {
 /// A flat verdict comes fast and needs no explanation but the cost of the probes.
 constexpr double kFlatSeconds = 1.0;
 constexpr int kMinRounds = 3;
-/// Whether the caches are large enough is asked for so long at most.
-constexpr double kCacheCheckSeconds = 1.0;
+/// The cost of the probes is asked for if the blocks without them take so long at most, and the
+/// size of the caches if its rounds do. With slower blocks, neither is worth the wait.
+constexpr double kProbeSeconds = 1.5;
+constexpr double kCacheCheckSeconds = 2.0;
 /// Of the time to the verdict: explaining takes longer only to have an interval at all.
 constexpr double kShareOfVerdict = 0.5;
 /// Rounds vary in length, and the first few intervals are wide.
@@ -73,6 +75,7 @@ void ExplainPhase::compare_arms(const VerdictState& state,
                                     stages_to_free(state, blocks.records()));
   if (arms.empty()) return;
   std::vector<TimedArm> all = timed(arms);
+  if (kind != VerdictKind::flat) leave_out_slow_probes(all);
   const int first = static_cast<int>(measured_->verdict.table.rounds());
   if (!is_worth_a_start(kind, repeated_rounds(*plan_, all, first, 0).round_seconds)) return;
   pilot_unknown(all);
@@ -80,6 +83,16 @@ void ExplainPhase::compare_arms(const VerdictState& state,
   rounds.first.until = blocks.elapsed() + seconds_to_explain(kind, rounds.round_seconds);
   RoundTable& table = measured_->explain.arms.emplace(table_of(all));
   runner_->repeat(rounds, AnswersRule(1 - options_->confidence), table, after_round);
+}
+
+/// Probes limit themselves to a fraction of a percent; a report can do without the figure.
+void ExplainPhase::leave_out_slow_probes(std::vector<TimedArm>& arms) const {
+  const auto slow = [&](const TimedArm& timed) {
+    return !timed.arm.observed &&
+           min_seconds(plan_->block_seconds(timed.arm, timed.step_seconds)) > kProbeSeconds;
+  };
+  constexpr std::size_t kEnds = 2;
+  if (arms.size() > kEnds + 1) std::erase_if(arms, slow);
 }
 
 /// A few rounds show something, but the cost of the probes is nothing without an interval.
@@ -107,24 +120,22 @@ void ExplainPhase::check_cache(const VerdictState& state,
   if (state.decision.kind != VerdictKind::drop) return;
   const auto boundary = boundary_to_check(measured_->chain, named_stage(state));
   if (!boundary || !replayer_->supports({.boundary = *boundary})) return;
+  const std::uint64_t samples = measured_->cache.samples;
+  const std::vector<TimedArm> arms = cache_arms(*boundary, samples, plan_->step_seconds(*boundary));
+  const auto explained = measured_->explain.arms ? measured_->explain.arms->rounds() : 0;
+  const int first = static_cast<int>(measured_->verdict.table.rounds() + explained);
+  RepeatedRounds rounds = repeated_rounds(*plan_, arms, first, 0);
+  if (min_seconds(rounds.round_seconds) > kCacheCheckSeconds) return;
   BlockRunner& blocks = runner_->blocks();
   if (!can_afford_larger_cache(measured_->cache, blocks.left())) return;
   blocks.set_fresh_samples(0);
   const double before = blocks.clock();
-  const std::uint64_t samples = measured_->cache.samples;
   const bool filled = replayer_->refill(2 * samples, options_->stop).has_value();
   const double fill_seconds = blocks.exclude_since(before);
   if (!filled) return;
-  const std::vector<TimedArm> arms = cache_arms(*boundary, samples, plan_->step_seconds(*boundary));
-  CacheRounds& rounds =
-      measured_->explain.caches.emplace(CacheRounds{table_of(arms), fill_seconds});
-  const auto explained = measured_->explain.arms ? measured_->explain.arms->rounds() : 0;
-  const int first = static_cast<int>(measured_->verdict.table.rounds() + explained);
-  RepeatedRounds repeated = repeated_rounds(*plan_, arms, first, 0);
-  const double seconds =
-      std::max(kCacheCheckSeconds, kMargin * min_seconds(repeated.round_seconds));
-  repeated.first.until = std::min(blocks.budget(), blocks.elapsed() + seconds);
-  runner_->repeat(repeated, CacheRule(1 - options_->confidence), rounds.table, after_round);
+  CacheRounds& check = measured_->explain.caches.emplace(CacheRounds{table_of(arms), fill_seconds});
+  rounds.first.until = std::min(blocks.budget(), blocks.elapsed() + kMargin * kCacheCheckSeconds);
+  runner_->repeat(rounds, CacheRule(1 - options_->confidence), check.table, after_round);
 }
 
 }  // namespace cachebisect

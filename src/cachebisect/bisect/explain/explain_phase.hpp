@@ -30,6 +30,7 @@ class CACHEBISECT_INTERNAL_API ExplainPhase {
   void check_cache(const VerdictState& state, const std::function<void()>& after_round);
   /// Arms with the step time that the plan knows; live's for those it does not know.
   [[nodiscard]] std::vector<TimedArm> timed(const std::vector<Arm>& arms) const;
+  void leave_out_slow_probes(std::vector<TimedArm>& arms) const;
   void pilot_unknown(std::vector<TimedArm>& arms);
   [[nodiscard]] bool is_worth_a_start(VerdictKind kind, double round_seconds) const;
   [[nodiscard]] double min_seconds(double round_seconds) const;
