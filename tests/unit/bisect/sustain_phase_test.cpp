@@ -54,7 +54,8 @@ std::vector<BlockRequest> sustained_blocks(int workers, LoaderKind loader) {
   plan.set_pilot(kCeiling, 0.05);
   plan.set_warmup(workers);
   std::vector<BlockRecord> records;
-  BlockRunner blocks(replayer, {}, records);
+  const BisectOptions options;
+  BlockRunner blocks(replayer, options, records);
   run_sustained(blocks, plan, 3, measured);
   return replayer.requests;
 }
