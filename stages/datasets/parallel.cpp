@@ -48,17 +48,17 @@ void parallel_for(std::uint64_t count, std::uint64_t grain, const std::stop_toke
   if (first_error) std::rethrow_exception(first_error);
 }
 
-void append_samples(NewFile& file, std::uint64_t count, std::size_t sample_bytes,
-                    std::uint64_t grain, const std::stop_token& stop,
+void append_samples(NewFile& file, std::uint64_t count, std::size_t bytes_each, std::uint64_t grain,
+                    const std::stop_token& stop,
                     const std::function<void(std::uint64_t, std::byte*)>& draw) {
   constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
-  const std::uint64_t piece = std::max<std::uint64_t>(1, kPieceBytes / sample_bytes);
-  std::vector<std::byte> content(std::min(piece, count) * sample_bytes);
+  const std::uint64_t piece = std::max<std::uint64_t>(1, kPieceBytes / bytes_each);
+  std::vector<std::byte> content(std::min(piece, count) * bytes_each);
   for (std::uint64_t first = 0; first < count; first += piece) {
     const std::uint64_t drawn = std::min(piece, count - first);
     parallel_for(drawn, grain, stop,
-                 [&](std::uint64_t i) { draw(first + i, content.data() + i * sample_bytes); });
-    file.append(std::span(content).first(drawn * sample_bytes));
+                 [&](std::uint64_t i) { draw(first + i, content.data() + i * bytes_each); });
+    file.append(std::span(content).first(drawn * bytes_each));
   }
 }
 

@@ -16,10 +16,10 @@ namespace cachebisect::stages {
 void parallel_for(std::uint64_t count, std::uint64_t grain, const std::stop_token& stop,
                   const std::function<void(std::uint64_t)>& work);
 
-/// Draws `count` samples of `sample_bytes` each as parallel_for() does, and appends them to `file`
+/// Draws `count` samples of `bytes_each` bytes as parallel_for() does, and appends them to `file`
 /// in their order, a few MB at a time.
-void append_samples(NewFile& file, std::uint64_t count, std::size_t sample_bytes,
-                    std::uint64_t grain, const std::stop_token& stop,
+void append_samples(NewFile& file, std::uint64_t count, std::size_t bytes_each, std::uint64_t grain,
+                    const std::stop_token& stop,
                     const std::function<void(std::uint64_t, std::byte*)>& draw);
 
 }  // namespace cachebisect::stages
