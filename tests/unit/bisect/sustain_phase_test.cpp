@@ -68,7 +68,7 @@ TEST_CASE("with a batch per worker a sustained run may end whenever all have fin
     const auto requests = sustained_blocks(workers, LoaderKind::batch);
     REQUIRE(requests.size() == 2);
     const BlockRequest& live = requests.front();
-    CHECK(live.max_seconds == 3);
+    CHECK(live.max_seconds == 6);
     CHECK(live.steps % live.groups == 0);
     CHECK(live.steps / live.groups % workers == 0);
     CHECK(live.warmup_steps % workers == 0);

@@ -13,6 +13,8 @@ constexpr double kMaxOfFlat = 10;
 /// Turbo and power limits show within a second.
 constexpr double kCeilingSeconds = 1;
 constexpr int kGroups = 32;
+/// If live slows down on the way, it runs for longer: a few groups would tell nothing.
+constexpr double kPatience = 2;
 
 BlockResult run_in_one_piece(BlockRunner& blocks, const RoundPlan& plan, int boundary,
                              double seconds) {
@@ -24,7 +26,7 @@ BlockResult run_in_one_piece(BlockRunner& blocks, const RoundPlan& plan, int bou
   BlockRequest request{.arm = {.boundary = boundary}, .steps = group * groups};
   request.warmup_steps = plan.warmup(boundary);
   request.groups = groups;
-  request.max_seconds = seconds;
+  request.max_seconds = kPatience * seconds;
   return blocks.run(request);
 }
 
