@@ -7,9 +7,8 @@
 #include <iostream>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "bench/support/program.hpp"
 
-#include "cachebisect/base/error.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/evidence/confidence_sequence.hpp"
 #include "cachebisect/selftest/draw.hpp"
@@ -54,14 +53,14 @@ std::vector<double> gains(const PlantedChain& planted) {
   return result;
 }
 
-int run(int chains, std::uint64_t seed) {
+int run(const bench::ChainRange& range) {
   constexpr int kCores = 2;
   const DrawOptions options = corpus(true, kCores);
   std::array<Rule, 2> rules{{{.name = "order"}, {.name = "seconds"}}};
   int starved = 0;
   int both = 0;
-  for (int i = 0; i < chains; ++i) {
-    const PlantedChain planted = draw(seed + static_cast<std::uint64_t>(i), options);
+  for (int i = 0; i < range.chains; ++i) {
+    const PlantedChain planted = draw(range.seed + static_cast<std::uint64_t>(i), options);
     const std::vector<double>& drops = planted.truth.drops;
     if (*std::max_element(drops.begin(), drops.end()) < kMinDrop) continue;
     ++starved;
@@ -76,7 +75,7 @@ int run(int chains, std::uint64_t seed) {
     }
   }
   const auto share = [&](int count) { return 100.0 * count / std::max(1, starved); };
-  std::cout << "chains with a drop of 5% or more: " << starved << " of " << chains
+  std::cout << "chains with a drop of 5% or more: " << starved << " of " << range.chains
             << "\norder and seconds name the same stage: " << share(both) << "%\n";
   for (const Rule& rule : rules) {
     std::cout << rule.name << " names what gains most: " << share(rule.same_as_payoff)
@@ -90,16 +89,8 @@ int run(int chains, std::uint64_t seed) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int chains = 4000;
-  std::uint64_t seed = 1;
+  bench::ChainRange range{.chains = 4000};
   CLI::App app{"Planted chains: do order, seconds and payoff name the same stage?"};
-  app.add_option("--chains", chains, "How many")->check(CLI::Range(1, 1000000));
-  app.add_option("--seed", seed, "Of the first chain; the others follow");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    return run(chains, seed);
-  } catch (const Error& error) {
-    std::cerr << "agreement: " << error.what() << '\n';
-    return exit_code(error.kind());
-  }
+  bench::add_chain_range(app, range);
+  return bench::run_program("agreement", app, argc, argv, [&] { return run(range); });
 }

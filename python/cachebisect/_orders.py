@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from typing import Any, Optional
+from typing import Any
+
+from ._restart import Restarting
 
 
 class Order:
@@ -16,8 +17,7 @@ class Order:
 
     def __init__(self, loader: Any) -> None:
         self._batched = loader.batch_sampler is not None
-        self._sampler = loader.batch_sampler if self._batched else loader.sampler
-        self._iterator: Optional[Iterator[Any]] = None
+        self._batches = Restarting(loader.batch_sampler if self._batched else loader.sampler)
         self._longest = 0
         self.seconds = 0.0
         """Spent inside the sampler so far."""
@@ -43,13 +43,7 @@ class Order:
         return len(indices) if self._batched else 1
 
     def _next(self) -> Any:
-        if self._iterator is not None:
-            try:
-                return next(self._iterator)
-            except StopIteration:
-                pass
-        self._iterator = iter(self._sampler)
         try:
-            return next(self._iterator)
+            return self._batches.next()
         except StopIteration:
             raise ValueError("the sampler of the loader gave no batch") from None

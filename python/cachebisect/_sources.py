@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Callable, Optional
+
+from ._restart import Restarting
 
 
 class NothingDelivered(Exception):
@@ -50,9 +51,8 @@ class IterableSource:
     """An iterable dataset, restarted at its end. `batch_size` None: it delivers whole batches."""
 
     def __init__(self, dataset: Any, batch_size: Optional[int]) -> None:
-        self._dataset = dataset
+        self._samples = Restarting(dataset)
         self._count = batch_size or 1
-        self._iterator: Optional[Iterator[Any]] = None
 
     def makers(self, _indices: Any) -> Optional[list[Callable[[], Any]]]:
         return [self._next] * self._count
@@ -67,16 +67,9 @@ class IterableSource:
         return self._count
 
     def _next(self) -> Any:
-        if self._iterator is not None:
-            try:
-                return next(self._iterator)
-            except StopIteration:
-                pass
-        self._iterator = iter(self._dataset)
         try:
-            return next(self._iterator)
+            return self._samples.next()
         except StopIteration:
-            self._iterator = None
             raise NothingDelivered() from None
 
 

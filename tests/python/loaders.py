@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch.utils.data import Dataset, IterableDataset, get_worker_info
 
+from members import Compose as Compose
+
 
 class Member:
     """Adds `number` after `seconds` of sleep."""
@@ -32,16 +34,6 @@ class KeywordMember(Member):
 
     def __call__(self, **data: Any) -> Any:
         return {**data, "image": data["image"] + self.number}
-
-
-class Compose:
-    def __init__(self, transforms: Any) -> None:
-        self.transforms = transforms
-
-    def __call__(self, x: Any) -> Any:
-        for member in self.transforms:
-            x = member(x)
-        return x
 
 
 class KeywordCompose:

@@ -9,6 +9,7 @@ import pytest
 from cachebisect import _tape
 from cachebisect._slots import collapsed, find_slots
 from cachebisect._tape import Copies, StageTimes
+from members import Compose
 
 
 class Add:
@@ -25,16 +26,6 @@ class AddInPlace(Add):
     def __call__(self, x: list[int]) -> list[int]:
         self.calls += 1
         x[:] = [v + self.number for v in x]
-        return x
-
-
-class Compose:
-    def __init__(self, transforms: Any) -> None:
-        self.transforms = transforms
-
-    def __call__(self, x: Any) -> Any:
-        for member in self.transforms:
-            x = member(x)
         return x
 
 
