@@ -9,6 +9,7 @@
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/costs/what_if.hpp"
+#include "cachebisect/bisect/explain/early_explanation.hpp"
 #include "cachebisect/bisect/explain/explain_phase.hpp"
 #include "cachebisect/bisect/explain/sustain_phase.hpp"
 #include "cachebisect/bisect/explain/verify_phase.hpp"
@@ -90,6 +91,8 @@ Measurements begin(const Replayer& replayer, const BisectOptions& options) {
   return measured;
 }
 
+bool bounds_loss(const VerdictState& state) { return state.findings.whole.interval().has_value(); }
+
 /// One run from the description of the chain to the last round: caches, verdict, explanation,
 /// verification.
 class Run {
@@ -102,7 +105,10 @@ class Run {
         random_({.seed = options.seed, .stage = hash_name("bisect")}),
         rounds_(blocks_, random_),
         plan_(plan_options(replayer, measured_.chain, options)),
-        search_(replayer, rounds_, plan_, options, measured_) {}
+        search_(replayer, rounds_, plan_, options, measured_),
+        early_(replayer, blocks_, plan_, options) {
+    if (options.explain) search_.set_extra_arms(early_);
+  }
 
   Measurements run() {
     stopped_ = stops([this] {
@@ -157,11 +163,12 @@ class Run {
     measured_.prepare_seconds = std::max(0.0, seconds - measured_.cache.seconds);
   }
 
-  /// Holds the verdict against a run in one piece.
+  /// Holds the verdict, or the bounds of an open one, against a run in one piece.
   void sustain() {
     const Decision& decision = search_.state().decision;
     const double seconds = sustain_seconds(options_, decision.kind, measured_.verdict.seconds);
-    if (stopped_ || !decision.certified() || seconds <= 0) return;
+    if (stopped_ || seconds <= 0) return;
+    if (!decision.certified() && !bounds_loss(search_.state())) return;
     blocks_.set_phase("sustain");
     stopped_ = stops([&] { run_sustained(blocks_, plan_, seconds, measured_); });
     if (stopped_) measured_.sustained.reset();
@@ -172,7 +179,8 @@ class Run {
     if (!options_.explain || stopped_ || !search_.state().decision.certified()) return;
     blocks_.set_phase("explain");
     ExplainPhase phase(replayer_, rounds_, plan_, options_, measured_);
-    stopped_ = stops([&] { phase.run(search_.state(), [this] { hand_out_partial(); }); });
+    stopped_ =
+        stops([&] { phase.run(search_.state(), early_.table(), [this] { hand_out_partial(); }); });
   }
 
   /// Runs what was predicted, alongside the live pipeline.
@@ -193,6 +201,7 @@ class Run {
   RoundRunner rounds_;
   RoundPlan plan_;
   VerdictSearch search_;
+  EarlyExplanation early_;
   bool stopped_ = false;
 };
 

@@ -145,3 +145,21 @@ TEST_CASE("a flat verdict needs a minimum of measured live seconds") {
     CHECK(decide(assess(evidence, {}), {0, 1}, 0.05).kind == kind);
   }
 }
+
+TEST_CASE("an interval holds what stalls that were met too seldom may cost") {
+  // One live block of twelve takes ten times as long: a loss of 43% by the mean, and four stalls
+  // are too few to know it well.
+  RandomStream random({.seed = 9});
+  RoundTable table = RoundTable::of_boundaries(1);
+  for (int round = 0; round < 48; ++round) {
+    table.add(0, block_of((round % 12 == 0 ? 10 : 1) * std::exp(0.01 * random.normal()), 1));
+    table.add(1, block_of(std::exp(0.01 * random.normal()), 1));
+    table.commit();
+  }
+  PartEvidence evidence(table, 0.99);
+  const Finding whole = assess(evidence, {}).whole;
+  CHECK(whole.median_drop < 0.01);
+  CHECK(whole.drop == doctest::Approx(1 - 1 / 1.75).epsilon(0.03));
+  // At most 12.6 stalls were to be expected where four were met.
+  CHECK(whole.high == doctest::Approx(1 - 1 / (1 + 0.75 * 12.6 / 4)).epsilon(0.03));
+}

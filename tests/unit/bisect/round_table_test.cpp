@@ -132,3 +132,17 @@ TEST_CASE("no test needs fewer rounds than bets that double") {
   CHECK(power.rounds_for(0.001) > power.rounds_for(0.01));
   CHECK(power.rounds_for(0) <= 1000000);
 }
+
+TEST_CASE("a table with other columns keeps the rounds of the arms that both have") {
+  RoundTable table = RoundTable::of_boundaries(2);
+  add_rounds(table, {4, 0, 1}, 3);
+  const Arm shadow{.kind = ArmKind::shadow};
+  const RoundTable other = table.with_arms({{.boundary = 2}, shadow, {.boundary = 0}});
+  REQUIRE(other.rounds() == 3);
+  CHECK(other.find(shadow) == 1);
+  CHECK(other.visits(0) == 3);
+  CHECK(other.visits(1) == 0);
+  CHECK(other.log_ratios(2, 0) == table.log_ratios(0, 2));
+  CHECK(other.totals(2).samples == table.totals(0).samples);
+  CHECK(other.tau(0) == doctest::Approx(table.tau(2)));
+}

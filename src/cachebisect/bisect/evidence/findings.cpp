@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cachebisect/bisect/evidence/stalls.hpp"
 #include "cachebisect/bisect/record/boundary_levels.hpp"
 
 namespace cachebisect {
@@ -22,6 +23,20 @@ double anomaly_theta(const Part& part, const RoundTable& rounds, const FindingsO
     serving = options.serve_seconds[k] / std::max(1, options.workers) / std::max(tau, 1e-12);
   }
   return -std::log1p(kAnomaly) + std::log1p(-std::clamp(serving, 0.0, 0.99));
+}
+
+/// A mean that lies this many standard errors above the centre is not explained by symmetric noise.
+constexpr double kErrorsOfMean = 2;
+
+/// The mean drop may be larger than it seems, if stalls are so rare that few have happened.
+void widen_for_stalls(Finding& finding, const RoundTable& rounds, double confidence) {
+  if (finding.drop <= finding.median_drop + kMinHalfWidth) return;
+  const Part& part = finding.part;
+  const double excess =
+      excess_of_mean(rounds, part.from, part.to, bounded_theta(finding.median_drop));
+  if (!finding.bursty && excess < kErrorsOfMean) return;
+  const double limit = stalled_mean_limit(rounds.all_block_taus(part.from), confidence);
+  finding.high = std::max(finding.high, 1 - (1 - finding.drop) / limit);
 }
 
 Finding find(const Part& part, PartEvidence& all, const FindingsOptions& options) {
@@ -53,6 +68,7 @@ Finding find(const Part& part, PartEvidence& all, const FindingsOptions& options
                     all.cover(part).rejects_at_least(bounded_theta(finding.drop)));
   finding.low = std::min(finding.low, finding.drop);
   finding.high = std::max(finding.high, finding.drop);
+  widen_for_stalls(finding, rounds, options.confidence);
   return finding;
 }
 
@@ -69,9 +85,6 @@ int min_visits(const Finding& whole, double min_drop) {
   const double ratio = kErrorOfMedian * whole.scale / (kUsefulError * loss);
   return static_cast<int>(std::clamp(std::ceil(ratio * ratio), 1.0, kMaxVisits));
 }
-
-/// A mean that lies this many standard errors above the centre is not explained by symmetric noise.
-constexpr double kErrorsOfMean = 2;
 
 /// For a noisy machine: there, a few slow blocks can shift a mean, and two boundaries that were
 /// measured in different rounds can show a drop that does not exist.

@@ -22,11 +22,11 @@ RepeatedRounds repeated_rounds(const RoundPlan& plan, const std::vector<TimedArm
   return rounds;
 }
 
-RoundTable table_of(const std::vector<TimedArm>& arms) {
+std::vector<Arm> columns_of(const std::vector<TimedArm>& arms) {
   std::vector<Arm> columns(arms.size());
   std::transform(arms.begin(), arms.end(), columns.begin(),
                  [](const TimedArm& timed) { return timed.arm; });
-  return RoundTable(std::move(columns));
+  return columns;
 }
 
 }  // namespace cachebisect

@@ -26,7 +26,8 @@ struct TimedArm {
 [[nodiscard]] CACHEBISECT_INTERNAL_API RepeatedRounds repeated_rounds(
     const RoundPlan& plan, const std::vector<TimedArm>& arms, int first_number, double until);
 
-/// A table of these arms.
-[[nodiscard]] CACHEBISECT_INTERNAL_API RoundTable table_of(const std::vector<TimedArm>& arms);
+/// The arms of a table's columns.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Arm> columns_of(
+    const std::vector<TimedArm>& arms);
 
 }  // namespace cachebisect

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/evidence/power.hpp"
@@ -35,9 +36,10 @@ ExplainPhase::ExplainPhase(Replayer& replayer, RoundRunner& runner, const RoundP
       options_(&options),
       measured_(&measured) {}
 
-void ExplainPhase::run(const VerdictState& state, const std::function<void()>& after_round) {
+void ExplainPhase::run(const VerdictState& state, const RoundTable& early,
+                       const std::function<void()>& after_round) {
   try {
-    compare_arms(state, after_round);
+    compare_arms(state, early, after_round);
     check_cache(state, after_round);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
@@ -67,7 +69,7 @@ void ExplainPhase::pilot_unknown(std::vector<TimedArm>& arms) {
   }
 }
 
-void ExplainPhase::compare_arms(const VerdictState& state,
+void ExplainPhase::compare_arms(const VerdictState& state, const RoundTable& early,
                                 const std::function<void()>& after_round) {
   BlockRunner& blocks = runner_->blocks();
   const VerdictKind kind = state.decision.kind;
@@ -76,13 +78,21 @@ void ExplainPhase::compare_arms(const VerdictState& state,
   if (arms.empty()) return;
   std::vector<TimedArm> all = timed(arms);
   if (kind != VerdictKind::flat) leave_out_slow_probes(all);
-  const int first = static_cast<int>(measured_->verdict.table.rounds());
+  RoundTable table = early.with_arms(columns_of(all));
+  const AnswersRule rule(1 - options_->confidence);
+  const auto done = static_cast<int>(table.rounds());
+  if (done > 0) {
+    measured_->explain.arms = table;
+    if (rule.enough(table)) return;
+  }
+  // The rounds of the table have the last numbers of the verdict's.
+  const int first = static_cast<int>(measured_->verdict.table.rounds()) - done;
   if (!is_worth_a_start(kind, repeated_rounds(*plan_, all, first, 0).round_seconds)) return;
   pilot_unknown(all);
   RepeatedRounds rounds = repeated_rounds(*plan_, all, first, 0);
+  rounds.max_rounds += table.rounds();
   rounds.first.until = blocks.elapsed() + seconds_to_explain(kind, rounds.round_seconds);
-  RoundTable& table = measured_->explain.arms.emplace(table_of(all));
-  runner_->repeat(rounds, AnswersRule(1 - options_->confidence), table, after_round);
+  runner_->repeat(rounds, rule, measured_->explain.arms.emplace(std::move(table)), after_round);
 }
 
 /// Probes limit themselves to a fraction of a percent; a report can do without the figure.
@@ -133,7 +143,8 @@ void ExplainPhase::check_cache(const VerdictState& state,
   const bool filled = replayer_->refill(2 * samples, options_->stop).has_value();
   const double fill_seconds = blocks.exclude_since(before);
   if (!filled) return;
-  CacheRounds& check = measured_->explain.caches.emplace(CacheRounds{table_of(arms), fill_seconds});
+  CacheRounds& check =
+      measured_->explain.caches.emplace(CacheRounds{RoundTable(columns_of(arms)), fill_seconds});
   rounds.first.until = std::min(blocks.budget(), blocks.elapsed() + kMargin * kCacheCheckSeconds);
   runner_->repeat(rounds, CacheRule(1 - options_->confidence), check.table, after_round);
 }

@@ -20,13 +20,16 @@ class CACHEBISECT_INTERNAL_API ExplainPhase {
   ExplainPhase(Replayer& replayer, RoundRunner& runner, const RoundPlan& plan,
                const BisectOptions& options, Measurements& measured);
 
-  /// Runs the phase; `after_round` is called after each complete round. An error of the replayer
+  /// Runs the phase. `early`: rounds that compared some of the arms before; live first, then the
+  /// ceiling. `after_round` is called after each complete round. An error of the replayer
   /// ends the phase and is kept for the report. Throws Error(interrupted) on a stop; what is known
   /// is kept.
-  void run(const VerdictState& state, const std::function<void()>& after_round);
+  void run(const VerdictState& state, const RoundTable& early,
+           const std::function<void()>& after_round);
 
  private:
-  void compare_arms(const VerdictState& state, const std::function<void()>& after_round);
+  void compare_arms(const VerdictState& state, const RoundTable& early,
+                    const std::function<void()>& after_round);
   void check_cache(const VerdictState& state, const std::function<void()>& after_round);
   /// Arms with the step time that the plan knows; live's for those it does not know.
   [[nodiscard]] std::vector<TimedArm> timed(const std::vector<Arm>& arms) const;

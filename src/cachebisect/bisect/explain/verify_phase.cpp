@@ -56,7 +56,7 @@ void VerifyPhase::run(const std::vector<Arm>& arms, const std::function<void()>&
   blocks.begin_round(-1);
   for (VerifiedArm& arm : verify.arms) pilot(arm, running);
   if (running.size() < 2) return;
-  verify.table = table_of(running);
+  verify.table = RoundTable(columns_of(running));
   try {
     runner_->repeat(repeated_rounds(*plan_, running, next_round(blocks.records()), blocks.budget()),
                     SpeedupsRule(1 - measured_->settings.confidence), verify.table, after_round);

@@ -33,6 +33,8 @@ struct PlannedRound {
   std::vector<PlannedBlock> blocks;
   double until = 0;  ///< BlockRunner::elapsed() at which an unfinished round is abandoned
   bool null_counts_for_mean = false;  ///< the null block is also a second block of its boundary
+  /// If set, it also takes the blocks of the arms that it has columns for.
+  RoundTable* also = nullptr;
 };
 
 /// Decides when enough rounds have been run.
@@ -56,7 +58,8 @@ class CACHEBISECT_INTERNAL_API RoundRunner {
   /// Keeps references to both.
   RoundRunner(BlockRunner& blocks, RandomStream& random) : blocks_(&blocks), random_(&random) {}
 
-  /// Runs a round and commits it to `table`, which has a column for each arm except nulls. Returns
+  /// Runs a round and commits it to `table`. It or `round.also` has a column for each arm
+  /// except nulls. Returns
   /// false, with the partial round discarded, if `until` passed. Throws as BlockRunner::run() does;
   /// the complete rounds then still count.
   bool run(const PlannedRound& round, RoundTable& table);
@@ -68,7 +71,8 @@ class CACHEBISECT_INTERNAL_API RoundRunner {
   [[nodiscard]] BlockRunner& blocks() noexcept { return *blocks_; }
 
  private:
-  void run_block(const PlannedBlock& block, bool null_counts_for_mean, RoundTable& table);
+  void run_block(const PlannedBlock& block, const PlannedRound& round, RoundTable& table);
+  bool run_blocks(const PlannedRound& round, RoundTable& table);
 
   BlockRunner* blocks_;
   RandomStream* random_;

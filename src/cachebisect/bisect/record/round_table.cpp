@@ -42,6 +42,20 @@ RoundTable RoundTable::of_boundaries(int stages) {
   return RoundTable(std::move(arms));
 }
 
+RoundTable RoundTable::with_arms(std::vector<Arm> arms) const {
+  RoundTable result(std::move(arms));
+  result.rounds_.assign(rounds_.size(), std::vector<Cell>(result.arms_.size()));
+  for (std::size_t to = 0; to < result.arms_.size(); ++to) {
+    const auto column = find(result.arms_[to]);
+    if (!column) continue;
+    const std::size_t from = index(*column);
+    result.visits_[to] = visits_[from];
+    result.totals_[to] = totals_[from];
+    for (std::size_t r = 0; r < rounds_.size(); ++r) result.rounds_[r][to] = rounds_[r][from];
+  }
+  return result;
+}
+
 std::optional<int> RoundTable::find(const Arm& arm) const {
   const auto found = std::find(arms_.begin(), arms_.end(), arm);
   if (found == arms_.end()) return std::nullopt;

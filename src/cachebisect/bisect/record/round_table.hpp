@@ -21,6 +21,9 @@ class CACHEBISECT_INTERNAL_API RoundTable {
   /// The replays at boundaries 0..stages: column k is boundary k. `stages` is at least 1.
   [[nodiscard]] static RoundTable of_boundaries(int stages);
 
+  /// The same rounds with other columns: arms that this table lacks ran in none of them.
+  [[nodiscard]] RoundTable with_arms(std::vector<Arm> arms) const;
+
   void add(int arm, const BlockResult& block);
   /// A second block of an arm in the same round. It counts for means (tau(), seconds(),
   /// all_block_taus()), but not as evidence, which compares single blocks.

@@ -32,7 +32,9 @@ void add_verification(WhatIfResult& result, const WhatIfArm& wanted, const Measu
 /// A verdict that a long run contradicts is taken back.
 void take_sustained_verdict(Analysis& out, double min_drop) {
   Verdict& verdict = out.verdict;
-  const VerdictKind kind = sustained_verdict(verdict.kind, out.sustained, min_drop);
+  const Findings& findings = out.state.findings;
+  const double least = findings.leader ? findings.parts[*findings.leader].low : 0;
+  const VerdictKind kind = sustained_verdict(verdict.kind, out.sustained, least, min_drop);
   if (kind == verdict.kind) return;
   const Verdict of_blocks = verdict;
   verdict = {};
@@ -62,6 +64,8 @@ Analysis analyse(const Measurements& measured) {
   out.forecast = Forecast::of(measured);
   out.waterfall = make_waterfall(measured, out.state.findings);
   out.sustained = describe_sustained(measured, out.state, out.waterfall);
+  hold_sustained(out.sustained, measured.verdict.table, out.state.findings);
+  out.waterfall = make_waterfall(measured, out.state.findings);
   out.machine = describe_machine(measured);
   out.explanation = explain(measured, out.state, out.forecast);
   const auto refusal = refuse_near_floor(measured, out.waterfall, out.state);

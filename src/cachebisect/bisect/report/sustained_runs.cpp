@@ -1,6 +1,7 @@
 #include "cachebisect/bisect/report/sustained_runs.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "cachebisect/base/number_format.hpp"
 
@@ -60,7 +61,31 @@ SustainedFigures describe_sustained(const Measurements& measured, const VerdictS
   return figures;
 }
 
-VerdictKind sustained_verdict(VerdictKind kind, const SustainedFigures& figures, double min_drop) {
+void hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, Findings& findings) {
+  if (!figures.live || figures.live->change == SustainedChange::none) return;
+  if (figures.loss.interval) {
+    findings.whole.low = std::min(findings.whole.low, figures.loss.interval->low);
+    findings.whole.high = std::max(findings.whole.high, figures.loss.interval->high);
+  }
+  const bool slower = figures.live->change == SustainedChange::slower;
+  const Interval& rates = *figures.live->samples_per_second.interval;
+  const double grown = 1 / (slower ? rates.low : rates.high) - rounds.tau(0);
+  for (Finding& part : findings.parts) {
+    if (!std::isfinite(part.low)) continue;
+    const double change = 1 + grown / rounds.tau(part.part.from);
+    if (change <= 0) {
+      part.low = std::min(part.low, 0.0);
+    } else if (slower) {
+      part.high = std::max(part.high, 1 - (1 - part.high) / change);
+    } else {
+      // A part that costs something in blocks costs nothing at the least.
+      part.low = std::min(part.low, std::max(0.0, 1 - (1 - part.low) / change));
+    }
+  }
+}
+
+VerdictKind sustained_verdict(VerdictKind kind, const SustainedFigures& figures, double least,
+                              double min_drop) {
   if (!figures.live || !figures.loss.interval) return kind;
   const bool small = figures.loss.interval->high < min_drop;
   switch (figures.live->change) {
@@ -71,6 +96,7 @@ VerdictKind sustained_verdict(VerdictKind kind, const SustainedFigures& figures,
     case SustainedChange::faster:
       if (kind != VerdictKind::drop && kind != VerdictKind::spread) return kind;
       if (small) return VerdictKind::flat;
+      if (kind == VerdictKind::drop && least <= min_drop) return VerdictKind::inconclusive;
       return figures.loss.interval->low > min_drop ? kind : VerdictKind::inconclusive;
   }
   return kind;

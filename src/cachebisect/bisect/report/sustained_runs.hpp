@@ -28,9 +28,15 @@ struct SustainedFigures {
 [[nodiscard]] CACHEBISECT_INTERNAL_API SustainedFigures describe_sustained(
     const Measurements& measured, const VerdictState& state, const Waterfall& waterfall);
 
-/// The verdict that the run in one piece leaves of the blocks' verdict.
+/// Widens the intervals of the blocks to what a long run allows, if live differs in it: the whole
+/// loss to hold that of the long run, and each part to hold the whole of the difference, because
+/// nothing tells to which part it belongs.
+CACHEBISECT_INTERNAL_API void hold_sustained(const SustainedFigures& figures,
+                                             const RoundTable& rounds, Findings& findings);
+/// The verdict that the run in one piece leaves of the blocks' verdict. `least`: the least that the
+/// named part costs by the intervals of hold_sustained().
 [[nodiscard]] CACHEBISECT_INTERNAL_API VerdictKind
-sustained_verdict(VerdictKind kind, const SustainedFigures& figures, double min_drop);
+sustained_verdict(VerdictKind kind, const SustainedFigures& figures, double least, double min_drop);
 /// Why a verdict was taken back; ends in a full stop.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string sustained_text(const Measurements& measured,
                                                                   const Waterfall& waterfall,

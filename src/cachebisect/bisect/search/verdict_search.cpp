@@ -4,10 +4,14 @@
 #include <string>
 #include <utility>
 
+#include "cachebisect/base/error.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/evidence/serving_cost.hpp"
 
 namespace cachebisect {
+
+ExtraArms::~ExtraArms() = default;
+
 namespace {
 
 constexpr double kMachineSeconds = 0.5;  ///< between two readings of the machine
@@ -174,7 +178,7 @@ bool VerdictSearch::round(RandomStream& random) {
     round.blocks.push_back(plan_->block(arm.boundary));
     round.blocks.back().arm = arm;
   }
-  if (!runner_->run(round, rounds())) return false;
+  if (!run_with_extra_arms(round)) return false;
   const double now = replayer_->clock();
   // Between blocks, and rarely enough to cost nothing.
   if (!machine_read_at_ || now - *machine_read_at_ >= kMachineSeconds) {
@@ -182,6 +186,23 @@ bool VerdictSearch::round(RandomStream& random) {
     read_machine();
   }
   return true;
+}
+
+bool VerdictSearch::run_with_extra_arms(const PlannedRound& round) {
+  if (extra_ == nullptr || rounds().rounds() == 0) return runner_->run(round, rounds());
+  try {
+    PlannedRound extended = round;
+    const std::vector<PlannedBlock> blocks = extra_->next(state_, rounds());
+    extended.blocks.insert(extended.blocks.end(), blocks.begin(), blocks.end());
+    if (!blocks.empty()) extended.also = &extra_->table();
+    return runner_->run(extended, rounds());
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+  }
+  // An arm that only explains must not cost the verdict.
+  extra_->table().discard();
+  extra_ = nullptr;
+  return runner_->run(round, rounds());
 }
 
 void VerdictSearch::check_evidence() {

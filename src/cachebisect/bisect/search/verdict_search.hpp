@@ -14,6 +14,7 @@
 #include "cachebisect/bisect/evidence/replay_fidelity.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
 #include "cachebisect/bisect/record/round_runner.hpp"
+#include "cachebisect/bisect/search/extra_arms.hpp"
 #include "cachebisect/bisect/search/pilot.hpp"
 #include "cachebisect/bisect/search/round_arms.hpp"
 #include "cachebisect/bisect/search/round_plan.hpp"
@@ -40,6 +41,8 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   /// Keeps references to all; fills the verdict's part of `measured`.
   VerdictSearch(Replayer& replayer, RoundRunner& runner, RoundPlan& plan,
                 const BisectOptions& options, Measurements& measured);
+  /// Keeps a reference.
+  void set_extra_arms(ExtraArms& arms) noexcept { extra_ = &arms; }
 
   /// Measures; `after_check` is called after each check of the evidence that did not end the
   /// search. Throws as BlockRunner::run does; conclude() then keeps what the complete rounds say.
@@ -58,6 +61,8 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   /// To what the plan needs if a round takes so long, if the user gave no budget.
   void grow_budget(double round_seconds);
   bool round(RandomStream& random);
+  /// False, with a partial round discarded, when the budget has ended.
+  bool run_with_extra_arms(const PlannedRound& round);
   void avoid_distorted();
   void check_evidence();
   [[nodiscard]] bool finished() const;
@@ -69,6 +74,7 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   const BisectOptions* options_;
   Measurements* measured_;
   RoundArms arms_;
+  ExtraArms* extra_ = nullptr;
   std::optional<ReplayFidelity> fidelity_;
   std::optional<PartEvidence> evidence_;
   VerdictState state_;
