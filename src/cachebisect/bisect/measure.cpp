@@ -180,7 +180,7 @@ class Run {
     blocks_.set_phase("explain");
     ExplainPhase phase(replayer_, rounds_, plan_, options_, measured_);
     stopped_ =
-        stops([&] { phase.run(search_.state(), early_.table(), [this] { hand_out_partial(); }); });
+        stops([&] { phase.run(search_.state(), early_, [this] { hand_out_partial(); }); });
   }
 
   /// Runs what was predicted, alongside the live pipeline.

@@ -9,8 +9,6 @@
 namespace cachebisect {
 namespace {
 
-/// Rounds that must agree about a stage before anything is asked about it.
-constexpr std::size_t kMinRounds = 2;
 /// Of the time of a round: what the extra blocks may take.
 constexpr double kMaxShare = 0.4;
 
@@ -21,7 +19,7 @@ int suspected_stage(const VerdictState& state, const RoundTable& rounds, double 
   const auto most =
       std::max_element(parts.begin(), parts.end(),
                        [](const Finding& a, const Finding& b) { return a.seconds < b.seconds; });
-  if (most == parts.end() || !most->part.single() || most->rounds < kMinRounds) return 0;
+  if (most == parts.end() || !most->part.single() || most->rounds == 0) return 0;
   const std::vector<double> losses = rounds.log_ratios(most->part.from, most->part.to);
   const double bar = drop_to_theta(min_drop);
   const bool agree = std::all_of(losses.begin(), losses.end(), [&](double l) { return l > bar; });

@@ -27,6 +27,8 @@ class CACHEBISECT_INTERNAL_API EarlyExplanation final : public ExtraArms {
                                                const RoundTable& rounds) override;
   [[nodiscard]] RoundTable& table() override { return table_; }
   [[nodiscard]] const RoundTable& table() const noexcept { return table_; }
+  /// The arms whose steps were timed.
+  [[nodiscard]] const std::vector<TimedArm>& timed() const noexcept { return known_; }
 
  private:
   [[nodiscard]] bool has_answers(const std::vector<Arm>& arms) const;

@@ -36,7 +36,7 @@ ExplainPhase::ExplainPhase(Replayer& replayer, RoundRunner& runner, const RoundP
       options_(&options),
       measured_(&measured) {}
 
-void ExplainPhase::run(const VerdictState& state, const RoundTable& early,
+void ExplainPhase::run(const VerdictState& state, const EarlyExplanation& early,
                        const std::function<void()>& after_round) {
   try {
     compare_arms(state, early, after_round);
@@ -56,20 +56,24 @@ std::vector<TimedArm> ExplainPhase::timed(const std::vector<Arm>& arms) const {
   return result;
 }
 
-void ExplainPhase::pilot_unknown(std::vector<TimedArm>& arms) {
-  const auto unknown = [&](const TimedArm& timed) {
-    return timed.arm.kind != ArmKind::replay || !plan_->piloted(timed.arm.boundary);
-  };
-  if (std::none_of(arms.begin(), arms.end(), unknown)) return;
-  runner_->blocks().begin_round(-1);
+void ExplainPhase::pilot_unknown(std::vector<TimedArm>& arms, const std::vector<TimedArm>& known) {
+  bool begun = false;
   for (TimedArm& timed : arms) {
-    if (!unknown(timed)) continue;
+    if (timed.arm.kind == ArmKind::replay && plan_->piloted(timed.arm.boundary)) continue;
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [&](const TimedArm& other) { return other.arm == timed.arm; });
+    if (found != known.end()) {
+      timed.step_seconds = found->step_seconds;
+      continue;
+    }
+    if (!begun) runner_->blocks().begin_round(-1);
+    begun = true;
     timed.step_seconds =
         pilot_step_seconds(runner_->blocks(), *plan_, timed.arm, timed.step_seconds);
   }
 }
 
-void ExplainPhase::compare_arms(const VerdictState& state, const RoundTable& early,
+void ExplainPhase::compare_arms(const VerdictState& state, const EarlyExplanation& early,
                                 const std::function<void()>& after_round) {
   BlockRunner& blocks = runner_->blocks();
   const VerdictKind kind = state.decision.kind;
@@ -78,7 +82,7 @@ void ExplainPhase::compare_arms(const VerdictState& state, const RoundTable& ear
   if (arms.empty()) return;
   std::vector<TimedArm> all = timed(arms);
   if (kind != VerdictKind::flat) leave_out_slow_probes(all);
-  RoundTable table = early.with_arms(columns_of(all));
+  RoundTable table = early.table().with_arms(columns_of(all));
   const AnswersRule rule(1 - options_->confidence);
   const auto done = static_cast<int>(table.rounds());
   if (done > 0) {
@@ -88,7 +92,7 @@ void ExplainPhase::compare_arms(const VerdictState& state, const RoundTable& ear
   // The rounds of the table have the last numbers of the verdict's.
   const int first = static_cast<int>(measured_->verdict.table.rounds()) - done;
   if (!is_worth_a_start(kind, repeated_rounds(*plan_, all, first, 0).round_seconds)) return;
-  pilot_unknown(all);
+  pilot_unknown(all, early.timed());
   RepeatedRounds rounds = repeated_rounds(*plan_, all, first, 0);
   rounds.max_rounds += table.rounds();
   rounds.first.until = blocks.elapsed() + seconds_to_explain(kind, rounds.round_seconds);

@@ -8,6 +8,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/explain/arm_rounds.hpp"
+#include "cachebisect/bisect/explain/early_explanation.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
 #include "cachebisect/bisect/search/verdict_search.hpp"
 
@@ -20,21 +21,21 @@ class CACHEBISECT_INTERNAL_API ExplainPhase {
   ExplainPhase(Replayer& replayer, RoundRunner& runner, const RoundPlan& plan,
                const BisectOptions& options, Measurements& measured);
 
-  /// Runs the phase. `early`: rounds that compared some of the arms before; live first, then the
-  /// ceiling. `after_round` is called after each complete round. An error of the replayer
-  /// ends the phase and is kept for the report. Throws Error(interrupted) on a stop; what is known
-  /// is kept.
-  void run(const VerdictState& state, const RoundTable& early,
+  /// Runs the phase; goes on with the rounds of `early`. `after_round` is called after each
+  /// complete round. An error of the replayer ends the phase and is kept for the report. Throws
+  /// Error(interrupted) on a stop; what is known is kept.
+  void run(const VerdictState& state, const EarlyExplanation& early,
            const std::function<void()>& after_round);
 
  private:
-  void compare_arms(const VerdictState& state, const RoundTable& early,
+  void compare_arms(const VerdictState& state, const EarlyExplanation& early,
                     const std::function<void()>& after_round);
   void check_cache(const VerdictState& state, const std::function<void()>& after_round);
   /// Arms with the step time that the plan knows; live's for those it does not know.
   [[nodiscard]] std::vector<TimedArm> timed(const std::vector<Arm>& arms) const;
   void leave_out_slow_probes(std::vector<TimedArm>& arms) const;
-  void pilot_unknown(std::vector<TimedArm>& arms);
+  /// Times the steps of arms that neither the plan nor `known` has.
+  void pilot_unknown(std::vector<TimedArm>& arms, const std::vector<TimedArm>& known);
   [[nodiscard]] bool is_worth_a_start(VerdictKind kind, double round_seconds) const;
   [[nodiscard]] double min_seconds(double round_seconds) const;
   [[nodiscard]] double seconds_to_explain(VerdictKind kind, double round_seconds) const;
