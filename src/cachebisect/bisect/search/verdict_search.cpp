@@ -49,9 +49,10 @@ VerdictState judge(const Measurements& measured, PartEvidence& evidence, ReplayF
   std::vector<int> candidates = measured.verdict.candidates;
   bool likely = false;
   for (const Distortion& distortion : state.distortions) {
+    likely = likely || !distortion.certified;
+    if (!distortion.certified) continue;
     options.distorted.push_back(distortion.boundary);
     std::erase(candidates, distortion.boundary);
-    likely = likely || !distortion.certified;
   }
   state.findings = assess(evidence, options);
   state.decision = decide(state.findings, candidates, measured.settings.min_drop);
