@@ -1,11 +1,14 @@
 #include "cachebisect/bisect/evidence/replay_fidelity.hpp"
 
+#include <cmath>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/evidence/busy_ratio.hpp"
 
 using namespace cachebisect;
@@ -110,6 +113,54 @@ TEST_CASE("a difference is likely before it is certified") {
   CHECK_FALSE(all[0].certified);
   CHECK(distortions_of(chain_of(2), 0.25e-3, {5e-6, 2e-3, 5e-6, 5e-6}, {0, 5e-6, 5e-6, 5e-6}, {}, 2)
             .empty());
+}
+
+TEST_CASE("noise alone makes no difference certain") {
+  const ChainDescription chain = chain_of(1);
+  int certified = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    RandomStream random({.seed = seed});
+    const auto noisy = [&](int round, int boundary, const std::vector<double>& seconds) {
+      const double factor = std::exp(0.1 * random.normal());
+      std::vector<double> stretched = seconds;
+      for (double& stage : stretched) stage *= factor;
+      const double tau = std::accumulate(stretched.begin(), stretched.end(), 0.0);
+      return block_of(round, boundary, tau, stretched);
+    };
+    ReplayFidelity fidelity(chain, {.cores = 8, .item_bytes = {0, 1.5e6, 8, 8, 8}});
+    std::vector<BlockRecord> blocks;
+    for (int round = 0; round < 100; ++round) {
+      blocks.push_back(noisy(round, 0, {1e-5, 9e-4, 5e-5, 4e-5}));
+      blocks.push_back(noisy(round, 1, {0, 9e-4, 5e-5, 4e-5}));
+    }
+    fidelity.update(blocks);
+    for (const Distortion& distortion : fidelity.distortions()) certified += distortion.certified;
+  }
+  CHECK(certified == 0);
+}
+
+TEST_CASE("a stage that waits is not cheaper because the replay alone was crowded") {
+  // Without the reader the loop keeps a larger share of its one core busy.
+  const ChainDescription chain = chain_of(0);
+  const auto distortions = [&](double replayed_wait) {
+    ReplayFidelity fidelity(chain, {.cores = 1, .item_bytes = {}});
+    std::vector<BlockRecord> blocks;
+    for (int round = 0; round < 20; ++round) {
+      blocks.push_back(block_of(round, 0, 1e-3, {5e-4, 3e-4, 2e-4, 0}));
+      blocks.back().result.stages[1].cpu_seconds = 0;
+      blocks.back().result.cpu_seconds = 0.7 * blocks.back().result.seconds;
+      blocks.push_back(block_of(round, 1, 5e-4, {0, replayed_wait, 2e-4, 0}));
+      blocks.back().result.stages[1].cpu_seconds = 0;
+      blocks.back().result.cpu_seconds = 0.8 * blocks.back().result.seconds;
+    }
+    fidelity.update(blocks);
+    return fidelity.distortions();
+  };
+  CHECK(distortions(3e-4).empty());
+  const auto remembers = distortions(5e-6);
+  REQUIRE(remembers.size() == 1);
+  CHECK(remembers[0].certified);
+  CHECK(remembers[0].replayed_seconds == doctest::Approx(5e-6));
 }
 
 TEST_CASE("on crowded cores only CPU time is compared") {

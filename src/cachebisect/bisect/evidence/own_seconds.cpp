@@ -24,7 +24,8 @@ std::vector<OwnSeconds> own_seconds(const BlockResult& block, const ChainDescrip
     const auto samples = static_cast<double>(stage.samples);
     const double busy = stage.serial_seconds > 0 ? stage.serial_seconds : stage.busy_seconds;
     own[s].cpu = stage.cpu_seconds / samples;
-    own[s].all = crowded ? own[s].cpu : std::max(own[s].cpu, busy / samples);
+    own[s].busy = std::max(own[s].cpu, busy / samples);
+    own[s].all = crowded ? own[s].cpu : own[s].busy;
   }
   return own;
 }

@@ -13,7 +13,8 @@ namespace cachebisect {
 /// Seconds per sample of the thread that runs the stage; 0 for stages that did not run.
 struct OwnSeconds {
   double cpu = 0;
-  double all = 0;  ///< with sleeping and I/O
+  double all = 0;   ///< with sleeping and I/O
+  double busy = 0;  ///< with waiting for crowded cores too
 };
 
 /// True if most of the machine's `cores` are busy, so that threads wait for them.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace cachebisect {
@@ -16,18 +17,20 @@ constexpr std::size_t kRoundsToSuspect = 4;
 /// waits for memory or cores that the loop shares, as it would in training.
 constexpr double kSlowestMemory = 2e9;
 
-double sum_after(const std::vector<OwnSeconds>& own, int boundary) {
-  double sum = 0;
-  for (auto s = static_cast<std::size_t>(boundary); s < own.size(); ++s) sum += own[s].all;
-  return sum;
+double sum_from(const std::vector<double>& seconds, int first) {
+  return std::accumulate(seconds.begin() + first, seconds.end(), 0.0);
 }
 
-void add_to(std::vector<OwnSeconds>& sums, const std::vector<OwnSeconds>& own) {
-  sums.resize(own.size());
-  for (std::size_t s = 0; s < own.size(); ++s) {
-    sums[s].cpu += own[s].cpu;
-    sums[s].all += own[s].all;
-  }
+void add_to(std::vector<double>& sums, const std::vector<double>& seconds) {
+  sums.resize(seconds.size());
+  for (std::size_t s = 0; s < seconds.size(); ++s) sums[s] += seconds[s];
+}
+
+/// The member of each stage.
+std::vector<double> each(const std::vector<OwnSeconds>& own, double OwnSeconds::*member) {
+  std::vector<double> seconds;
+  for (const OwnSeconds& stage : own) seconds.push_back(stage.*member);
+  return seconds;
 }
 
 }  // namespace
@@ -47,9 +50,10 @@ void ReplayFidelity::add(const BlockRecord& block) {
     replays_.clear();
   }
   Observation seen{block.arm.boundary, block.seconds_per_sample(),
+                   is_crowded(block.result, options_.cores),
                    own_seconds(block.result, *chain_, options_.cores)};
   if (block.shows_live()) {
-    add_to(live_sums_, seen.own);
+    add_to(live_sums_, each(seen.own, &OwnSeconds::all));
     ++live_blocks_;
     for (const Observation& replay : replays_) compare(seen, replay);
     live_ = std::move(seen);
@@ -59,20 +63,31 @@ void ReplayFidelity::add(const BlockRecord& block) {
   replays_.push_back(std::move(seen));
 }
 
-/// How much of the live loop's time the replay is off by: positive if the stages would make it
-/// slower at what they cost live, negative if faster. The step hides what workers do meanwhile.
-double ReplayFidelity::share(const Observation& live, const Observation& replay) const {
+/// On crowded cores a stage's busy time holds waiting for them. Replayed, that counts if live has
+/// none of it: stages that are cheaper even so are cheaper.
+std::vector<double> ReplayFidelity::replayed_seconds(const Observation& live,
+                                                     const Observation& replay) {
+  return each(replay.own, live.crowded ? &OwnSeconds::all : &OwnSeconds::busy);
+}
+
+/// The step hides what workers do meanwhile.
+double ReplayFidelity::share_cheaper(const Observation& live, const Observation& replay) const {
   const int workers = std::max(1, chain_->workers);
-  const double as_live = sum_after(live.own, replay.boundary) / workers;
-  const double as_replayed = sum_after(replay.own, replay.boundary) / workers;
+  const double as_live = sum_from(each(live.own, &OwnSeconds::all), replay.boundary) / workers;
+  const double as_replayed = sum_from(replayed_seconds(live, replay), replay.boundary) / workers;
   const double hidden = chain_->workers > 0 ? std::max(replay.tau, as_replayed) : as_replayed;
-  if (as_live > hidden) return (as_live - hidden) / live.tau;
-  // The first stage alone finds its input elsewhere than live: in memory.
+  return (as_live - hidden) / live.tau;
+}
+
+/// The first stage alone finds its input elsewhere than live: in memory.
+double ReplayFidelity::share_dearer(const Observation& live, const Observation& replay) const {
+  const int workers = std::max(1, chain_->workers);
+  const double work = sum_from(each(replay.own, &OwnSeconds::all), replay.boundary) / workers;
+  const bool limits = chain_->workers == 0 || work > kLimits * replay.tau;
   const auto first = static_cast<std::size_t>(replay.boundary);
-  const bool limits = chain_->workers == 0 || as_replayed > kLimits * replay.tau;
   if (!limits || first >= live.own.size()) return 0;
-  const double longer = std::max(0.0, replay.own[first].cpu - live.own[first].cpu);
-  return -std::min(longer, reading_seconds(replay.boundary)) / workers / live.tau;
+  const double longer = replay.own[first].cpu - live.own[first].cpu;
+  return std::min(longer, reading_seconds(replay.boundary)) / workers / live.tau;
 }
 
 double ReplayFidelity::reading_seconds(int boundary) const {
@@ -82,47 +97,54 @@ double ReplayFidelity::reading_seconds(int boundary) const {
 
 void ReplayFidelity::compare(const Observation& live, const Observation& replay) {
   const double alpha = (1 - options_.confidence) / static_cast<double>(chain_->stages.size());
+  const ConfidenceSequence none(2 / alpha);
   Boundary& at =
-      boundaries_.try_emplace(replay.boundary, Boundary{ConfidenceSequence(2 / alpha), {}, {}})
-          .first->second;
-  at.shares.add(share(live, replay));
-  add_to(at.live, live.own);
-  add_to(at.replayed, replay.own);
+      boundaries_.try_emplace(replay.boundary, Boundary{none, none, {}, {}}).first->second;
+  at.cheaper.add(share_cheaper(live, replay));
+  at.dearer.add(share_dearer(live, replay));
+  add_to(at.live, each(live.own, &OwnSeconds::all));
+  add_to(at.replayed, replayed_seconds(live, replay));
 }
 
-Distortion ReplayFidelity::worst_stage(int boundary, const Boundary& sums) {
-  const auto rounds = static_cast<double>(sums.shares.rounds());
-  Distortion worst{.boundary = boundary, .share = sums.shares.centre()};
-  double difference = 0;
-  for (auto s = static_cast<std::size_t>(boundary); s < sums.live.size(); ++s) {
-    const double here = std::abs(sums.live[s].all - sums.replayed[s].all);
-    if (worst.stage != 0 && here <= difference) continue;
-    difference = here;
-    worst.stage = static_cast<int>(s) + 1;
-    worst.live_seconds = sums.live[s].all / rounds;
-    worst.replayed_seconds = sums.replayed[s].all / rounds;
+std::optional<Distortion> ReplayFidelity::distortion_of(const Boundary& sums) {
+  const bool cheaper = sums.cheaper.rejects_at_most(kTolerance);
+  if (cheaper || sums.dearer.rejects_at_most(kTolerance)) {
+    return Distortion{.share = cheaper ? sums.cheaper.centre() : -sums.dearer.centre(),
+                      .certified = true};
   }
-  return worst;
+  if (sums.cheaper.rounds() < kRoundsToSuspect) return std::nullopt;
+  if (sums.cheaper.centre() > kTolerance) return Distortion{.share = sums.cheaper.centre()};
+  if (sums.dearer.centre() > kTolerance) return Distortion{.share = -sums.dearer.centre()};
+  return std::nullopt;
+}
+
+void ReplayFidelity::add_worst_stage(const Boundary& sums, Distortion& distortion) {
+  const auto rounds = static_cast<double>(sums.cheaper.rounds());
+  double difference = 0;
+  for (auto s = static_cast<std::size_t>(distortion.boundary); s < sums.live.size(); ++s) {
+    const double here = std::abs(sums.live[s] - sums.replayed[s]);
+    if (distortion.stage != 0 && here <= difference) continue;
+    difference = here;
+    distortion.stage = static_cast<int>(s) + 1;
+    distortion.live_seconds = sums.live[s] / rounds;
+    distortion.replayed_seconds = sums.replayed[s] / rounds;
+  }
 }
 
 std::vector<double> ReplayFidelity::live_seconds() const {
-  std::vector<double> seconds;
-  for (const OwnSeconds& sum : live_sums_) {
-    seconds.push_back(sum.all / static_cast<double>(live_blocks_));
-  }
+  std::vector<double> seconds = live_sums_;
+  for (double& sum : seconds) sum /= static_cast<double>(live_blocks_);
   return seconds;
 }
 
 std::vector<Distortion> ReplayFidelity::distortions() const {
   std::vector<Distortion> all;
   for (const auto& [boundary, sums] : boundaries_) {
-    const bool certified =
-        sums.shares.rejects_at_most(kTolerance) || sums.shares.rejects_at_least(-kTolerance);
-    const bool likely =
-        sums.shares.rounds() >= kRoundsToSuspect && std::abs(sums.shares.centre()) > kTolerance;
-    if (!certified && !likely) continue;
-    all.push_back(worst_stage(boundary, sums));
-    all.back().certified = certified;
+    auto distortion = distortion_of(sums);
+    if (!distortion) continue;
+    distortion->boundary = boundary;
+    add_worst_stage(sums, *distortion);
+    all.push_back(*distortion);
   }
   return all;
 }

@@ -42,7 +42,7 @@ class CACHEBISECT_INTERNAL_API ReplayFidelity {
   /// Takes the blocks that it has not seen; `blocks` only grows from call to call.
   void update(std::span<const BlockRecord> blocks);
   /// Boundaries that are off by more than 2% of the live loop's time, by the evidence or, as far as
-  /// is known, by the median.
+  /// is known, by the median. Stages that are both cheaper and dearer count as cheaper.
   [[nodiscard]] std::vector<Distortion> distortions() const;
   /// What each stage's own work takes in live blocks, per sample: means; empty before the first.
   [[nodiscard]] std::vector<double> live_seconds() const;
@@ -52,24 +52,33 @@ class CACHEBISECT_INTERNAL_API ReplayFidelity {
   struct Observation {
     int boundary = 0;
     double tau = 0;  ///< seconds per sample of the loop
+    bool crowded = false;
     std::vector<OwnSeconds> own;
   };
+  /// Shares of the live loop's time that the replay is off by. They also go below zero: noise that
+  /// only counts in one direction would look like a difference.
   struct Boundary {
-    ConfidenceSequence shares;
-    std::vector<OwnSeconds> live;  ///< sums over the rounds
-    std::vector<OwnSeconds> replayed;
+    ConfidenceSequence cheaper;  ///< how much slower the replay would be at what stages cost live
+    ConfidenceSequence dearer;   ///< how much slower it is because its input comes from memory
+    std::vector<double> live;    ///< seconds per sample of each stage, summed over the rounds
+    std::vector<double> replayed;
   };
   void add(const BlockRecord& block);
   void compare(const Observation& live, const Observation& replay);
-  [[nodiscard]] double share(const Observation& live, const Observation& replay) const;
+  [[nodiscard]] double share_cheaper(const Observation& live, const Observation& replay) const;
+  [[nodiscard]] double share_dearer(const Observation& live, const Observation& replay) const;
+  [[nodiscard]] static std::vector<double> replayed_seconds(const Observation& live,
+                                                            const Observation& replay);
   /// The longest that reading a cached item from memory may take.
   [[nodiscard]] double reading_seconds(int boundary) const;
-  [[nodiscard]] static Distortion worst_stage(int boundary, const Boundary& sums);
+  /// Without boundary and stage; empty if the boundary is as it should be.
+  [[nodiscard]] static std::optional<Distortion> distortion_of(const Boundary& sums);
+  static void add_worst_stage(const Boundary& sums, Distortion& distortion);
 
   const ChainDescription* chain_;
   FidelityOptions options_;
   std::map<int, Boundary> boundaries_;
-  std::vector<OwnSeconds> live_sums_;
+  std::vector<double> live_sums_;
   std::size_t live_blocks_ = 0;
   std::size_t seen_ = 0;
   int round_ = -1;  ///< of the observations below
