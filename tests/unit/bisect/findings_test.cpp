@@ -163,3 +163,22 @@ TEST_CASE("an interval holds what stalls that were met too seldom may cost") {
   // At most 12.6 stalls were to be expected where four were met.
   CHECK(whole.high == doctest::Approx(1 - 1 / (1 + 0.75 * 12.6 / 4)).epsilon(0.03));
 }
+
+TEST_CASE("stalls that certify nothing yet say how many rounds would") {
+  RandomStream random({.seed = 10});
+  const auto assessed = [&](int rounds) {
+    RoundTable table = RoundTable::of_boundaries(1);
+    for (int round = 0; round < rounds; ++round) {
+      table.add(0, block_of((round % 12 == 6 ? 30 : 1) * std::exp(0.01 * random.normal()), 1));
+      table.add(1, block_of(std::exp(0.01 * random.normal()), 1));
+      table.commit();
+    }
+    PartEvidence evidence(table, 0.99);
+    return assess(evidence, {}).parts.at(0);
+  };
+  const Finding open = assessed(48);
+  CHECK_FALSE(open.stalls);
+  CHECK(open.rounds_to_certify_stalls > 100);
+  CHECK(open.rounds_to_certify_stalls < 400);
+  CHECK(assessed(static_cast<int>(1.1 * open.rounds_to_certify_stalls)).stalls);
+}

@@ -135,10 +135,18 @@ void certify_by_mean(Finding& part, const RoundTable& rounds, double min_drop, d
       part.drop <= part.median_drop)
     return;
   const double limit = excess_limit(alpha);
-  const auto exceeds = [&](double drop) {
-    return excess_of_mean(rounds, part.part.from, part.part.to, drop_to_theta(drop)) > limit;
+  const auto excess = [&](double drop) {
+    return excess_of_mean(rounds, part.part.from, part.part.to, drop_to_theta(drop));
   };
-  if (!exceeds(min_drop)) return;
+  const auto exceeds = [&](double drop) { return excess(drop) > limit; };
+  if (!exceeds(min_drop)) {
+    // The excess grows with the square root of the rounds.
+    const double ratio = limit / excess(min_drop);
+    if (ratio > 0) {
+      part.rounds_to_certify_stalls = std::ceil(ratio * ratio * static_cast<double>(part.rounds));
+    }
+    return;
+  }
   double low = min_drop;
   double high = std::min(part.drop, 0.999);
   for (int i = 0; i < 20; ++i) (exceeds((low + high) / 2) ? low : high) = (low + high) / 2;

@@ -31,6 +31,8 @@ struct CACHEBISECT_INTERNAL_API Finding {
   /// noise.
   double seeming_drop = 0;
   double scale = 0;  ///< median deviation of one round's log drop
+  /// Rounds after which its stalls certify it if they go on like this; 0: not known, or not needed.
+  double rounds_to_certify_stalls = 0;
   [[nodiscard]] std::optional<Interval> interval() const;
   /// Approximate standard error of the median log drop; 0 without rounds.
   [[nodiscard]] double error() const;

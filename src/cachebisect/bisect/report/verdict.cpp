@@ -44,18 +44,24 @@ void add_needed(Verdict& verdict, const Measurements& measured, const Findings& 
   Power power{.sigma = 0.01, .alpha = 1 - settings.confidence, .weight = 0.5};
   double distance = drop_to_theta(0.2) - bar;
   int at_this_pace = 0;
+  int by_stalls = 0;
   if (verdict.rounds > 0) {
     const Finding& open = open_question(findings, settings.min_drop);
     power.sigma = kSigmaOverMedianDeviation * std::max(findings.whole.scale, open.scale);
     distance = std::abs(bounded_theta(open.median_drop) - bar);
     PartEvidence evidence(measured.verdict.table, settings.confidence, measured.verdict.suspects);
     at_this_pace = rounds_at_this_pace(evidence.pair(open.part), bar);
+    constexpr double kMaxRounds = 1e6;
+    if (open.bursty) {
+      by_stalls = static_cast<int>(std::min(open.rounds_to_certify_stalls, kMaxRounds));
+    }
   }
   if (const auto reach = power.distance_in(settings.budget_seconds / round)) {
     verdict.detectable_drop = theta_to_drop(bar + *reach);
   }
   if (verdict.kind != VerdictKind::inconclusive) return;
-  const int more = std::max({power.rounds_for(distance), at_this_pace, verdict.rounds + 1});
+  const int more =
+      std::max({power.rounds_for(distance), at_this_pace, by_stalls, verdict.rounds + 1});
   verdict.needed =
       Needed{more, measured.measure_seconds + round * static_cast<double>(more - verdict.rounds)};
 }
