@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "bench/habits/real_chains.hpp"
+#include "bench/habits/real_what_ifs.hpp"
 #include "bench/habits/run.hpp"
 #include "bench/habits/table.hpp"
 #include "bench/support/program.hpp"
@@ -25,6 +26,7 @@ struct Arguments {
   bool real_chains = false;
   bool list = false;
   bool check_plans = false;
+  bool what_ifs = false;
 };
 
 /// "7" or "1..20".
@@ -73,6 +75,16 @@ void print_plan_checks(const RunSettings& settings) {
   });
 }
 
+void print_what_ifs(const RunSettings& settings) {
+  std::cout << what_if_header();
+  std::vector<WhatIfCheck> checks;
+  check_what_ifs(settings, [&](const WhatIfCheck& check) {
+    checks.push_back(check);
+    std::cout << row(check) << std::flush;
+  });
+  std::cout << '\n' << summary(checks);
+}
+
 void run_corpus(const Arguments& arguments) {
   std::cout << row_header();
   const std::vector<HabitScore> scores =
@@ -90,7 +102,8 @@ int run(Arguments& arguments) {
     bench::print_tables(arguments.output, load_habits);
     return 0;
   }
-  const std::vector<Habit>& known = arguments.real_chains ? real_chains() : all_habits();
+  const std::vector<Habit>& known =
+      arguments.real_chains || arguments.what_ifs ? real_chains() : all_habits();
   RunSettings& settings = arguments.settings;
   settings.habits = known;
   if (!arguments.names.empty()) {
@@ -104,6 +117,8 @@ int run(Arguments& arguments) {
     print_list(settings.habits);
   } else if (arguments.output.print_pipelines) {
     print_pipelines(settings);
+  } else if (arguments.what_ifs) {
+    print_what_ifs(settings);
   } else if (arguments.check_plans) {
     print_plan_checks(settings);
   } else {
@@ -122,6 +137,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::PositiveNumber);
   app.add_flag("--real-chains", arguments.real_chains,
                "Files with real decoding and augmentation, and a known wait, instead of habits");
+  app.add_flag("--what-ifs", arguments.what_ifs,
+               "Real chains: predict and verify changes, and compare with fresh runs of "
+               "--truth-seconds each");
   app.add_flag("--list", arguments.list, "Only print the names, with a line about each");
   app.add_flag("--check-plans", arguments.check_plans,
                "Only measure the chains whose truth is planned, and print both");

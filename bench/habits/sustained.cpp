@@ -179,6 +179,17 @@ HabitTruth measure_truth(const HabitChain& chain, double seconds, const Registry
   return result;
 }
 
+Gain measure_gain(const std::string& before, const std::string& after, double seconds,
+                  const Registry& registry) {
+  LiveLoop old_loop(before, registry);
+  LiveLoop new_loop(after, registry);
+  for (LiveLoop* const loop : {&old_loop, &new_loop}) loop->plan_blocks(seconds / kPairs);
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < kPairs; ++i)
+    gains.push_back(old_loop.run_block() / new_loop.run_block());
+  return {median(gains), median_interval(gains, kConfidence).value()};
+}
+
 double sustained_seconds_per_sample(const std::string& json, double seconds,
                                     const Registry& registry) {
   LiveLoop loop(json, registry);

@@ -14,6 +14,15 @@ namespace cachebisect::habits {
 /// seconds.
 HabitTruth measure_truth(const HabitChain& chain, double seconds, const Registry& registry);
 
+/// Throughput after a change over that before it, with its 99% interval.
+struct Gain {
+  double value = 1;
+  Interval interval;
+};
+/// Runs both pipelines live for `seconds` each, in 8 pairs of blocks.
+Gain measure_gain(const std::string& before, const std::string& after, double seconds,
+                  const Registry& registry);
+
 /// Seconds per sample of a live loop over about `seconds` seconds, after a run of about as long
 /// that is not counted.
 double sustained_seconds_per_sample(const std::string& pipeline_json, double seconds,
