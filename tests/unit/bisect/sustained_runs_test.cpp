@@ -65,6 +65,15 @@ TEST_CASE("if live falls in one piece, any stage may cost the difference") {
   CHECK_FALSE(holds(findings.parts[1], 0.5));
 }
 
+TEST_CASE("live that falls may have fallen late, so the slowest group is possible too") {
+  SustainedFigures figures = figures_at(2, SustainedChange::slower);
+  figures.live->slowest_tau = 2.5;
+  const Findings findings = held(figures);
+  CHECK(holds(findings.whole, 0.6));
+  CHECK(holds(findings.parts[0], 0.6));
+  CHECK_FALSE(holds(findings.whole, 0.62));
+}
+
 TEST_CASE("if live is faster in one piece, any stage may cost less, but not less than nothing") {
   const Findings findings = held(figures_at(1.1, SustainedChange::faster));
   CHECK(holds(findings.whole, 1 - 1 / 1.1));

@@ -37,6 +37,7 @@ TEST_CASE("a run that falls behind the blocks is not sustained") {
   CHECK(*figure->samples_per_second.value == doctest::Approx(500).epsilon(0.01));
   CHECK(figure->samples_per_second.interval->low <= *figure->samples_per_second.value);
   CHECK(figure->samples_per_second.interval->high >= *figure->samples_per_second.value);
+  CHECK(figure->slowest_tau == doctest::Approx(2e-3 * 1.004));
   CHECK(figure->seconds == 3);
 }
 

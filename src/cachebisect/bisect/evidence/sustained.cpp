@@ -41,6 +41,7 @@ std::optional<SustainedFigure> sustained_figure(const BlockResult& run,
   figure.samples_per_second.value = 1 / tau;
   figure.samples_per_second.interval =
       Interval{1 / std::max(tau, of_run->high), 1 / std::min(tau, of_run->low)};
+  figure.slowest_tau = *std::max_element(half.begin(), half.end());
   figure.seconds = run.seconds;
   figure.change = change({tau, *of_run}, {mean(block_taus), *of_blocks});
   return figure;

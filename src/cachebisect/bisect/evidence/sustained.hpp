@@ -15,6 +15,7 @@ enum class SustainedChange { none, slower, faster };
 
 struct SustainedFigure {
   Estimate samples_per_second;  ///< of the second half
+  double slowest_tau = 0;       ///< seconds per sample of the slowest group of that half
   double seconds = 0;           ///< for how long it ran, untimed steps not counted
   /// Against the blocks: only what is certified and above 2%.
   SustainedChange change = SustainedChange::none;

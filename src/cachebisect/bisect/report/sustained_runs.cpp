@@ -69,7 +69,11 @@ void hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, F
   }
   const bool slower = figures.live->change == SustainedChange::slower;
   const Interval& rates = *figures.live->samples_per_second.interval;
-  const double grown = 1 / (slower ? rates.low : rates.high) - rounds.tau(0);
+  // Live may go on falling, or have fallen only in the middle of the half.
+  const double long_run =
+      slower ? std::max(figures.live->slowest_tau, 1 / rates.low) : 1 / rates.high;
+  findings.whole.high = std::max(findings.whole.high, 1 - rounds.tau(rounds.last()) / long_run);
+  const double grown = long_run - rounds.tau(0);
   for (Finding& part : findings.parts) {
     if (!std::isfinite(part.low)) continue;
     const double change = 1 + grown / rounds.tau(part.part.from);
