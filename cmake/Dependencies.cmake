@@ -1,9 +1,34 @@
 # Third-party packages. Header-only ones are also found by CMAKE_PREFIX_PATH or CPLUS_INCLUDE_PATH.
+include(Download)
+set(debian http://deb.debian.org/debian/pool/main)
 find_package(Threads REQUIRED)
-find_package(ZLIB REQUIRED)
-find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp REQUIRED)
-find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
-find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
+find_or_download_header(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp nlohmann-json
+  https://github.com/nlohmann/json/releases/download/v3.11.2/json.tar.xz
+  8c4b26bf4b422252e13f332bc5e388ec0ab5c3443d24399acb675e68278d341f
+  ${debian}/n/nlohmann-json3/nlohmann-json3_3.11.2.orig.tar.gz
+  d69f9deb6a75e2580465c6c4c5111b89c4dc2fa94e3a85fcd2ffcd9a143d9273)
+find_or_download_header(XXHASH_INCLUDE_DIR xxhash.h xxhash
+  https://github.com/Cyan4973/xxHash/archive/v0.8.1.tar.gz
+  3bb6b7d6f30c591dd65aaaff1c8b7a5b94d81687998ca9400082c739a690436c
+  ${debian}/x/xxhash/xxhash_0.8.1.orig.tar.gz
+  3bb6b7d6f30c591dd65aaaff1c8b7a5b94d81687998ca9400082c739a690436c)
+find_or_download_header(CLI11_INCLUDE_DIR CLI/CLI.hpp cli11
+  https://github.com/CLIUtils/CLI11/archive/v2.1.2.tar.gz
+  26291377e892ba0e5b4972cdfd4a2ab3bf53af8dac1f4ea8fe0d1376b625c8cb
+  ${debian}/c/cli11/cli11_2.1.2+ds.orig.tar.xz
+  8143d20b688e98ccce8e24562d3b68e5f47c12e896c42c7ca8553dbde5bed55d)
+set(ZLIB_USE_STATIC_LIBS ${CACHEBISECT_STATIC})
+find_package(ZLIB)
+if(NOT ZLIB_FOUND AND CACHEBISECT_DOWNLOAD)
+  enable_language(C)
+  add_downloaded_zlib(
+    https://github.com/madler/zlib/releases/download/v1.2.13/zlib-1.2.13.tar.gz
+    b3a24de97a8fdbc835b9833169501030b8977031bcb54b3b3ac13740f846ab30
+    ${debian}/z/zlib/zlib_1.2.13.dfsg.orig.tar.bz2
+    71feb7947e3c00ef125f83b79a4e529bde31171e5babe48b391f06758d1ab0a1)
+elseif(NOT ZLIB_FOUND)
+  find_package(ZLIB REQUIRED)
+endif()
 if(CACHEBISECT_BUILD_TESTS)
   find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h PATH_SUFFIXES . REQUIRED)
 endif()

@@ -1,4 +1,17 @@
 # Where `cmake --install` puts each file, and the package for find_package(cachebisect CONFIG).
+if(CACHEBISECT_STATIC)
+  # The command alone; in a wheel, below the environment's scripts and data.
+  set(bin_dir ${CMAKE_INSTALL_BINDIR})
+  set(data_dir ${CMAKE_INSTALL_DATADIR})
+  if(SKBUILD)
+    set(bin_dir ${SKBUILD_SCRIPTS_DIR})
+    set(data_dir ${SKBUILD_DATA_DIR}/share)
+  endif()
+  install(TARGETS cli RUNTIME DESTINATION ${bin_dir})
+  install(DIRECTORY pipelines/ DESTINATION ${data_dir}/cachebisect/pipelines FILES_MATCHING PATTERN "*.json")
+  return()
+endif()
+
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cachebisect)
 
