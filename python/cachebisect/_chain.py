@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
+from ._facts import is_iterable
 from ._slots import callable_name
 
 SAMPLER, READ, MEMBER, COLLATE, TRANSFER, COPY, LOADER = (
@@ -73,7 +74,7 @@ class Chain:
 def chain_of_loader(loader: Any, members: list[dict[str, Any]], on_device: bool) -> Chain:
     """The chain of a DataLoader. `members`: what a worker found that is called for each sample."""
     stages: list[Stage] = []
-    iterable = not hasattr(loader.dataset, "__getitem__") or _is_iterable(loader)
+    iterable = not hasattr(loader.dataset, "__getitem__") or is_iterable(loader.dataset)
     if not iterable and not _torchs_own_sampler(loader):
         sampler = loader.batch_sampler if loader.batch_sampler is not None else loader.sampler
         inner = getattr(sampler, "sampler", sampler)
@@ -107,12 +108,6 @@ def chain_of_iterable(batches: Any, on_device: bool) -> Chain:
         stages.append(Stage("copy", "copy.to", "copy", COPY, held="device"))
     notes = [f"{name} is no torch DataLoader: only the loader as a whole can be measured"]
     return Chain(stages, notes=notes)
-
-
-def _is_iterable(loader: Any) -> bool:
-    from torch.utils.data import IterableDataset
-
-    return isinstance(loader.dataset, IterableDataset)
 
 
 def _torchs_own_sampler(loader: Any) -> bool:

@@ -12,6 +12,11 @@ def is_torch_loader(loader: Any) -> bool:
     return torch_data is not None and isinstance(loader, torch_data.DataLoader)
 
 
+def is_iterable(dataset: Any) -> bool:
+    """True for a torch.utils.data.IterableDataset."""
+    return isinstance(dataset, sys.modules["torch.utils.data"].IterableDataset)
+
+
 def threads() -> int:
     """Threads that torch computes with in this process."""
     torch = sys.modules.get("torch")

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from . import _trees
-from ._chain import COLLATE, COPY, LOADER, SAMPLER, TRANSFER, Chain
-from ._orders import Order
 from ._shadow import ShadowLoader
-from ._tasks import BYPASS, LIVE, REPLAY, Task
+from ._tasks import Task
 
 
 @dataclass
@@ -167,101 +165,3 @@ class IterableFeed(Feed):
         batch = self._next_batch()
         self.waiting.starved += time.monotonic() - began
         return batch, _trees.count_samples(batch) or 1
-
-
-@dataclass
-class FeedMaker:
-    """Makes the feed of an arm. `first`: where in the caches the blocks of this round begin."""
-
-    chain: Chain
-    held: HeldBatches
-    batch_size: int
-    order: Optional[Order] = None
-    shadow: Optional[ShadowLoader] = None
-    next_batch: Optional[Callable[[], Any]] = None
-    first: int = 0
-
-    def feed(self, arm: dict[str, Any], shadow: Optional[ShadowLoader] = None) -> Feed:
-        """`arm` as in docs/protocol.md; `shadow`: the loader of a live arm with overrides."""
-        kind = arm.get("kind")
-        loader = shadow or self.shadow
-        observed = bool(arm.get("observed", True))
-        if kind == "shadow":
-            return self._dropping(loader, observed, wait=False)
-        if kind == "bypass":
-            return self._bypass(loader, int(arm["stage"]), observed)
-        boundary = int(arm.get("boundary", 0)) if kind in ("replay", "null") else 0
-        return self._replay(loader, boundary, int(arm.get("cache_samples", 0)), observed)
-
-    def _replay(
-        self, loader: Optional[ShadowLoader], boundary: int, cache_samples: int, observed: bool
-    ) -> Feed:
-        limit = -(-cache_samples // self.batch_size)
-        place = self.chain.place(boundary)
-        if place == COPY:
-            return HeldFeed(self.held, self.held.device, self.first, limit)
-        if place in (TRANSFER, LOADER) or (place == COLLATE and loader and loader.workers == 0):
-            return HeldFeed(self.held, self.held.host, self.first, limit)
-        if loader is None:
-            assert self.next_batch is not None
-            return IterableFeed(self.next_batch)
-        if place is None:
-            return self._live(loader, observed)
-        if place == SAMPLER:
-            return self._live(loader, observed, self.held.indices)
-        return WorkerFeed(loader, self._cached_task(loader, REPLAY, boundary, limit, observed))
-
-    def _bypass(self, loader: Optional[ShadowLoader], stage: int, observed: bool) -> Feed:
-        place = self.chain.place(stage)
-        if place == COPY:
-            return self._dropping(loader, observed, wait=True)
-        assert loader is not None
-        if place == SAMPLER:
-            return self._live(loader, observed, self.held.indices)
-        return WorkerFeed(loader, self._cached_task(loader, BYPASS, stage, 0, observed))
-
-    def _dropping(self, loader: Optional[ShadowLoader], observed: bool, wait: bool) -> Feed:
-        assert loader is not None
-        batches = self.held.device or self.held.host
-        kept = HeldFeed(self.held, batches, self.first, 0)
-        return DroppingFeed(self._live(loader, observed), loader, kept, wait)
-
-    def _live(
-        self, loader: ShadowLoader, observed: bool, indices: Optional[list[Any]] = None
-    ) -> WorkerFeed:
-        plan = self.chain.plan
-
-        def make(number: int, block: int, asked: int) -> tuple[Task, int]:
-            if indices is not None:
-                picked = indices[(self.first + asked) % len(indices)]
-            else:
-                picked = self.order.draw() if self.order else None
-            task = Task(number, block, LIVE, 0, 0, picked, plan, observed, 0, 0)
-            return task, self._size(picked)
-
-        return WorkerFeed(loader, make)
-
-    def _cached_task(
-        self, loader: ShadowLoader, mode: int, boundary: int, limit: int, observed: bool
-    ) -> Callable[[int, int, int], tuple[Task, int]]:
-        level = self.chain.level(boundary)
-        workers = max(1, loader.workers)
-        each = -(-limit // workers)
-        plan = self.chain.plan
-        reads = mode == BYPASS
-        sizes = set(self.held.sizes)
-        size = sizes.pop() if len(sizes) == 1 else 0
-
-        def make(number: int, block: int, asked: int) -> tuple[Task, int]:
-            picked = self.order.draw() if reads and self.order else None
-            position = (self.first + asked) // workers
-            task = Task(number, block, mode, level, position, picked, plan, observed, each, 0)
-            return task, size
-
-        return make
-
-    def _size(self, indices: Any) -> int:
-        if indices is None or self.order is None:
-            return self.batch_size if self.batch_size > 1 else 0
-        count = self.order.count(indices)
-        return count if count > 1 else 0

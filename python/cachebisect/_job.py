@@ -13,9 +13,11 @@ from typing import Any, Callable, Optional
 from . import _facts, _trees
 from ._blocks import Block, DeviceMarks
 from ._chain import TRANSFER, Chain, chain_of_iterable, chain_of_loader
-from ._feeds import FeedMaker, HeldBatches
+from ._feed_maker import FeedMaker
+from ._feeds import HeldBatches
 from ._orders import Order
-from ._shadow import OVERRIDES, ShadowLoader
+from ._shadow import ShadowLoader
+from ._shadow_arguments import OVERRIDES
 from ._state import KeptState
 from ._tasks import FILL, IDLE, LIVE, PROBE, Task
 

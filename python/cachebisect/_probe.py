@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
 from . import _tape, _trees
+from ._recording import record
 from ._slots import Slot, collapsed, find_slots, library_slots
 from ._sources import NothingDelivered
 from ._tape import Copies, Tape
@@ -32,7 +33,7 @@ def probe(dataset: Any, makers: Sequence[Callable[[], Any]]) -> dict[str, Any]:
     note = ""
     while slots:
         try:
-            tapes = [_tape.record(slots, make, Copies()) for make in makers]
+            tapes = [record(slots, make, Copies()) for make in makers]
         except NothingDelivered:
             raise
         except Exception as error:  # With the originals in place it may well succeed.

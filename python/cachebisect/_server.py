@@ -15,8 +15,10 @@ from typing import Any, Callable, Union
 
 from . import _tape, _trees
 from ._probe import all_slots, probe
+from ._recording import record
 from ._slots import Slot
 from ._sources import IndexedSource, IterableSource, NothingDelivered
+from ._stand_ins import Installed
 from ._tape import Copies, StageTimes, Tape
 from ._tasks import BYPASS, FILL, PROBE, REPLAY, Empty, SharedArea, Stale, Task
 
@@ -171,7 +173,7 @@ class Server:
         def timer(stage: int, original: Any) -> Callable[..., Any]:
             return lambda *args, **kwargs: _tape.timed(times, stage, original, args, kwargs)
 
-        with _tape.Installed(self._members, timer):
+        with Installed(self._members, timer):
             began, cpu = perf_counter(), thread_time()
             sample = make()
             busy, spent = perf_counter() - began, thread_time() - cpu
@@ -249,7 +251,7 @@ class Server:
     def _recorded(self, make: Callable[[], Any]) -> Tape:
         while True:
             known = len(self._copies)
-            tape = _tape.record(self._members, make, self._copies)
+            tape = record(self._members, make, self._copies)
             if len(self._copies) == known:
                 return tape
 

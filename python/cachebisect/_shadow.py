@@ -15,19 +15,10 @@ from collections.abc import Iterator
 from time import clock_gettime
 from typing import Any, Callable, Optional
 
-from ._boundary import BoundaryCollate, BoundaryDataset, WorkerInit
+from ._boundary import BoundaryDataset
+from ._facts import is_iterable
+from ._shadow_arguments import ShadowArguments
 from ._tasks import IDLE, LIVE, Empty, SharedArea, Stale, Task
-
-OVERRIDES = (
-    "num_workers",
-    "workers",
-    "prefetch_factor",
-    "pin_memory",
-    "in_order",
-    "multiprocessing_context",
-    "worker_threads",
-)
-"""Arguments of a loader that a what-if may change; `workers` is the engine's word."""
 
 
 class LoaderGone(Exception):
@@ -42,45 +33,18 @@ class ShadowLoader:
     """
 
     def __init__(self, loader: Any, overrides: Optional[dict[str, Any]] = None) -> None:
-        import torch
-        from torch.utils.data import IterableDataset
-
-        changed = dict(overrides or {})
-        if "workers" in changed:
-            changed["num_workers"] = changed.pop("workers")
-        self.workers = int(changed.get("num_workers", loader.num_workers))
-        self.prefetch = self._prefetch_of(loader, changed) if self.workers > 0 else 0
-        context = changed.get("multiprocessing_context", loader.multiprocessing_context)
-        if isinstance(context, str):
-            context = torch.multiprocessing.get_context(context)
-        self.area = SharedArea(context or torch.multiprocessing, self.workers)
-        self.iterable = isinstance(loader.dataset, IterableDataset)
+        changed = ShadowArguments(loader, overrides or {})
+        self.workers = changed.workers
+        self.prefetch = changed.prefetch
+        self.in_order = changed.in_order
+        self.area = SharedArea(changed.context, self.workers)
+        self.iterable = is_iterable(loader.dataset)
         batched = loader.batch_sampler is not None
-        boundary = BoundaryDataset(
+        self._boundary = BoundaryDataset(
             loader.dataset, self.iterable, batched, loader.batch_size, self.area
         )
-        threads = changed.get("worker_threads")
-        arguments: dict[str, Any] = {
-            "collate_fn": None,
-            "batch_sampler": _TaskSampler(self),
-            "num_workers": self.workers,
-            "pin_memory": changed.get("pin_memory", loader.pin_memory),
-            "generator": torch.Generator(),
-        }
-        if self.workers > 0:
-            arguments.update(
-                timeout=loader.timeout,
-                worker_init_fn=WorkerInit(boundary, loader.worker_init_fn, threads),
-                multiprocessing_context=context,
-                prefetch_factor=self.prefetch,
-                persistent_workers=True,
-            )
-            if hasattr(loader, "in_order"):
-                arguments["in_order"] = changed.get("in_order", loader.in_order)
-        self.in_order = bool(arguments.get("in_order", True))
-        arguments["collate_fn"] = BoundaryCollate(boundary, loader.collate_fn, not self.in_order)
-        self._arguments = arguments
-        self._boundary = boundary
+        self._arguments = changed.for_constructor(self._boundary)
+        self._arguments["batch_sampler"] = _TaskSampler(self)
         self._loader: Any = None
         self._iterator: Optional[Iterator[Any]] = None
         self._make_task: Optional[Callable[[int], Task]] = None
@@ -92,10 +56,6 @@ class ShadowLoader:
         self._early: deque[tuple[int, Any]] = deque()
         self.empties = 0
         """Tasks that workers with nothing to deliver have answered."""
-
-    @staticmethod
-    def _prefetch_of(loader: Any, changed: dict[str, Any]) -> int:
-        return int(changed.get("prefetch_factor") or loader.prefetch_factor or 2)
 
     @property
     def in_flight(self) -> int:

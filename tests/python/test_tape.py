@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cachebisect import _tape
+from cachebisect._recording import record
 from cachebisect._slots import collapsed, find_slots
 from cachebisect._tape import Copies, StageTimes
 from members import Compose
@@ -58,7 +59,7 @@ def test_members_of_a_compose_are_found_through_wrappers() -> None:
 
 def test_a_tuple_of_members_can_be_replaced() -> None:
     dataset = NumberDataset(Compose((Add(1), Add(2))))
-    tape = _tape.record(find_slots(dataset), lambda: dataset[5], Copies())
+    tape = record(find_slots(dataset), lambda: dataset[5], Copies())
     assert [call.output for call in tape.calls] == [[6], [8]]
     assert type(dataset.transform.transforms) is tuple
     assert [type(m) for m in dataset.transform.transforms] == [Add, Add]
@@ -88,7 +89,7 @@ def test_replay_runs_the_live_members_alone(first_live: int, calls: list[int]) -
     members = [Add(1), Add(10)]
     dataset = NumberDataset(Compose(members))
     copies = Copies()
-    tape = _tape.record(find_slots(dataset), lambda: dataset[3], copies)
+    tape = record(find_slots(dataset), lambda: dataset[3], copies)
     for member in members:
         member.calls = 0
     assert _tape.replay(tape, first_live, copies) == {"x": [14], "index": 3}
@@ -101,7 +102,7 @@ def test_overwritten_values_are_found_and_copied() -> None:
     slots, copies = find_slots(dataset), Copies()
     while True:
         known = len(copies)
-        tape = _tape.record(slots, lambda: dataset[3], copies)
+        tape = record(slots, lambda: dataset[3], copies)
         if len(copies) == known:
             break
     assert copies.outputs == {0}
@@ -126,9 +127,9 @@ def test_an_argument_that_its_own_member_overwrites_is_copied() -> None:
             return self.transform(Box(index))
 
     dataset, copies = Boxes(Compose([add_ten_in_place])), Copies()
-    _tape.record(find_slots(dataset), lambda: dataset[3], copies)
+    record(find_slots(dataset), lambda: dataset[3], copies)
     assert copies.arguments == {0}
-    tape = _tape.record(find_slots(dataset), lambda: dataset[3], copies)
+    tape = record(find_slots(dataset), lambda: dataset[3], copies)
     assert [_tape.replay(tape, 0, copies).number for _ in range(3)] == [13] * 3
 
 
@@ -141,7 +142,7 @@ def test_calls_inside_a_call_belong_to_it() -> None:
             self.inner = inner
 
     dataset = Outer()
-    tape = _tape.record(find_slots(dataset), lambda: dataset[3], Copies())
+    tape = record(find_slots(dataset), lambda: dataset[3], Copies())
     assert len(tape.calls) == 1 and inner.calls == 1
 
 
@@ -152,7 +153,7 @@ def test_two_views_of_one_sample() -> None:
 
     dataset = Views(Compose([Add(1), Add(10)]))
     copies = Copies()
-    tape = _tape.record(find_slots(dataset), lambda: dataset[3], copies)
+    tape = record(find_slots(dataset), lambda: dataset[3], copies)
     assert [call.stage for call in tape.calls] == [0, 1, 0, 1]
     for first_live in range(3):
         assert _tape.replay(tape, first_live, copies) == ([14], [15])
@@ -166,7 +167,7 @@ def test_originals_are_back_after_an_error() -> None:
     member = Add(1)
     dataset = NumberDataset(Compose([member, fail]))
     with pytest.raises(OSError):
-        _tape.record(find_slots(dataset), lambda: dataset[3], Copies())
+        record(find_slots(dataset), lambda: dataset[3], Copies())
     assert dataset.transform.transforms == [member, fail]
 
 
@@ -174,14 +175,14 @@ def test_bypass_answers_one_member_from_the_cache() -> None:
     members = [Add(1), Add(10)]
     dataset = NumberDataset(Compose(members))
     slots = find_slots(dataset)
-    tapes = [_tape.record(slots, lambda: dataset[3], Copies())]
+    tapes = [record(slots, lambda: dataset[3], Copies())]
     sample = _tape.answer_from(tapes, 0, slots[0], lambda: dataset[100])
     assert sample == {"x": [14], "index": 100}
 
 
 def test_timed_replay_counts_the_live_members() -> None:
     dataset = NumberDataset(Compose([Add(1), Add(10)]))
-    tape = _tape.record(find_slots(dataset), lambda: dataset[3], Copies())
+    tape = record(find_slots(dataset), lambda: dataset[3], Copies())
     times = StageTimes([0.0, 0.0], [0.0, 0.0])
     _tape.replay_timed(tape, 1, Copies(), times)
     assert times.busy[0] == 0 and times.busy[1] > 0

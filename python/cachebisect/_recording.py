@@ -1,0 +1,89 @@
+"""Makes a sample and records the calls that made it. Not thread safe."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from . import _trees
+from ._slots import Slot
+from ._stand_ins import Installed
+from ._tape import Call, Copies, Ref, Tape, loaded
+
+_MAX_LINK_DEPTH = 3
+_COMMON = (bool, int, float, str, bytes, type(None))
+
+
+def record(slots: list[Slot], make_sample: Callable[[], Any], copies: Copies) -> Tape:
+    """Makes a sample and its tape. Values of the stages in `copies` are stored as copies.
+
+    Values that are overwritten and not yet in `copies` are added to it. The tape then holds what
+    was overwritten: record again.
+    """
+    recorder = _Recorder(copies)
+    with Installed(slots, recorder.stand_for):
+        recorder.tape.sample = make_sample()
+    recorder.find_overwritten()
+    recorder.tape.template = recorder.linked(recorder.tape.sample)
+    return recorder.tape
+
+
+class _Recorder:
+    def __init__(self, copies: Copies) -> None:
+        self.tape = Tape()
+        self._copies = copies
+        self._known: dict[int, Ref] = {}
+        self._alive: list[Any] = []  # While a sample is made, no id may be used twice.
+        self._digests: list[tuple[int, int]] = []
+
+    def stand_for(self, stage: int, original: Any) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            held_args, held_kwargs = self.linked(args), self.linked(kwargs)
+            if stage in self._copies.arguments:
+                held_args, held_kwargs = _trees.clone((held_args, held_kwargs))
+            before = _trees.digest((held_args, held_kwargs))
+            output = loaded(original(*args, **kwargs))
+            held = _trees.clone(output) if stage in self._copies.outputs else output
+            self._digests.append((before, _trees.digest(held)))
+            self._alive.append(output)
+            _know(output, Ref(len(self.tape.calls)), self._known)
+            self.tape.calls.append(Call(stage, original, held_args, held_kwargs, held))
+            return output
+
+        return call
+
+    def find_overwritten(self) -> None:
+        for call, (arguments, output) in zip(self.tape.calls, self._digests):
+            if _trees.digest(call.output) != output:
+                self._copies.outputs.add(call.stage)
+            if _trees.digest((call.args, call.kwargs)) != arguments:
+                self._copies.arguments.add(call.stage)
+
+    def linked(self, value: Any) -> Any:
+        return _linked(value, self._known)
+
+
+def _know(output: Any, ref: Ref, known: dict[int, Ref]) -> None:
+    if isinstance(output, _COMMON):
+        return
+    known[id(output)] = ref
+    if type(output) in (tuple, list):
+        for index, item in enumerate(output):
+            if not isinstance(item, _COMMON):
+                known[id(item)] = Ref(ref.call, (index,))
+    elif type(output) is dict:
+        for key, item in output.items():
+            if not isinstance(item, _COMMON):
+                known[id(item)] = Ref(ref.call, (key,))
+
+
+def _linked(value: Any, known: dict[int, Ref], depth: int = 0) -> Any:
+    """`value` with a Ref in place of every known output in it."""
+    ref = known.get(id(value))
+    if ref is not None:
+        return ref
+    if depth < _MAX_LINK_DEPTH:
+        if type(value) in (tuple, list):
+            return type(value)(_linked(item, known, depth + 1) for item in value)
+        if type(value) is dict:
+            return {key: _linked(item, known, depth + 1) for key, item in value.items()}
+    return value
