@@ -9,7 +9,8 @@ docs/python.md says how; importing this package imports no torch.
 
 from ._engine import EngineError
 from ._library import BisectError, bisect
+from ._marked import stage
 from ._report import Report
 from ._version import __version__
 
-__all__ = ["BisectError", "EngineError", "Report", "__version__", "bisect"]
+__all__ = ["BisectError", "EngineError", "Report", "__version__", "bisect", "stage"]

@@ -157,6 +157,8 @@ class Adapter:
         elif kind == "freshen":
             self._filled(job, 0)
             answer(request, freshened=True)
+        elif kind == "inside":
+            self._look_inside(job, request)
         elif kind == "begin_round":
             job.begin_round()
             answer(request)
@@ -169,6 +171,12 @@ class Adapter:
 
     def _filled(self, job: Job, samples: int) -> dict[str, Any]:
         return job.fill(samples or job.cached_samples, self._progress)
+
+    def _look_inside(self, job: Job, request: Message) -> None:
+        if job.look_inside(str(request["stage"]), int(request["samples"])):
+            self._connection.answer(request, **job.describe(self.expected_rate, []))
+        else:
+            self._connection.answer(request, chain=None, notes=job.chain.notes)
 
     def _progress(self, text: str) -> None:
         self._connection.check_stop()

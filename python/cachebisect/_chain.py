@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 from ._facts import is_iterable
 from ._slots import callable_name
+from ._sources import reads_whole_batches
 
 SAMPLER, READ, MEMBER, COLLATE, TRANSFER, COPY, LOADER = (
     "sampler", "read", "member", "collate", "transfer", "copy", "loader",
@@ -74,16 +75,13 @@ class Chain:
 def chain_of_loader(loader: Any, members: list[dict[str, Any]], on_device: bool) -> Chain:
     """The chain of a DataLoader. `members`: what a worker found that is called for each sample."""
     stages: list[Stage] = []
-    iterable = not hasattr(loader.dataset, "__getitem__") or is_iterable(loader.dataset)
-    if not iterable and not _torchs_own_sampler(loader):
+    if not is_iterable(loader.dataset) and not _torchs_own_sampler(loader):
         sampler = loader.batch_sampler if loader.batch_sampler is not None else loader.sampler
         inner = getattr(sampler, "sampler", sampler)
         name = f"sampler {_class_name(sampler if _is_users(sampler) else inner)}"
         stages.append(Stage(name, f"sampler.{_class_name(inner)}", "sample", SAMPLER))
-    own = (
-        f"{_class_name(_inner_dataset(loader.dataset))}.{'__iter__' if iterable else '__getitem__'}"
-    )
-    stages.append(Stage(f"read {own}", "read.dataset", "sample", READ))
+    reads = f"read {_class_name(_inner_dataset(loader.dataset))}.{_reading_method(loader)}"
+    stages.append(Stage(reads, "read.dataset", "sample", READ))
     for member in members:
         kind = f"{member['category']}.{member['name'].split()[-1]}"
         stages.append(
@@ -124,6 +122,14 @@ def _inner_dataset(dataset: Any) -> Any:
     while type(dataset).__name__ == "Subset" and hasattr(dataset, "dataset"):
         dataset = dataset.dataset
     return dataset
+
+
+def _reading_method(loader: Any) -> str:
+    if is_iterable(loader.dataset):
+        return "__iter__"
+    batched = loader.batch_sampler is not None
+    whole = batched and reads_whole_batches(loader.dataset)
+    return "__getitems__" if whole else "__getitem__"
 
 
 def _class_name(value: Any) -> str:

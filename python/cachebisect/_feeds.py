@@ -25,6 +25,11 @@ class HeldBatches:
     serve_copies: bool = False
     """The step writes into its batches: each gets a copy."""
 
+    def clear(self) -> None:
+        """Lets go of all batches."""
+        for kept in (self.host, self.device, self.indices, self.sizes):
+            kept.clear()
+
     def take(self, batches: list[Any], number: int, limit: int) -> Any:
         count = min(len(batches), limit) if limit > 0 else len(batches)
         batch = batches[number % count]

@@ -12,14 +12,14 @@ from typing import Any, Callable, Optional
 
 from . import _facts, _trees
 from ._blocks import Block, DeviceMarks
-from ._chain import TRANSFER, Chain, chain_of_iterable, chain_of_loader
+from ._chain import READ, TRANSFER, Chain, chain_of_iterable, chain_of_loader
 from ._feed_maker import FeedMaker
 from ._feeds import HeldBatches
 from ._orders import Order
 from ._shadow import ShadowLoader
 from ._shadow_arguments import OVERRIDES
 from ._state import KeptState
-from ._tasks import FILL, IDLE, LIVE, PROBE, Task
+from ._tasks import FILL, IDLE, INSIDE, LIVE, PROBE, Task
 
 Progress = Callable[[str], None]
 """Called between batches that are cached. May raise to give up."""
@@ -83,34 +83,55 @@ class Job:
         return chain
 
     def _probe(self, shadow: ShadowLoader) -> dict[str, Any]:
-        """Asks worker 0 what is called for a sample, then makes one batch to learn its size."""
-        answers: list[Any] = []
-        for mode in (PROBE, LIVE):
-            self._blocks += 1
-            block, left, empties = self._blocks, [1], shadow.empties
-
-            def make(
-                number: int,
-                block: int = block,
-                mode: int = mode,
-                left: Any = left,
-                e: int = empties,
-            ) -> Task:
-                if left[0] + shadow.empties - e <= 0:
-                    return Task(number, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
-                left[0] -= 1
-                indices = self._order.draw() if self._order else None
-                return Task(number, block, mode, 0, 0, indices, (), False, 0, 0)
-
-            shadow.begin(block, make)
-            answers.append(shadow.receive())
-            shadow.end()
+        """Asks a worker what is called for a sample, then makes one batch to learn its size."""
+        found: dict[str, Any] = self._ask_worker(shadow, PROBE, (), self._drawn)
+        batch = self._ask_worker(shadow, LIVE, (), self._drawn)
         size = self._order.drawn // 2 if self._order else self.loader.batch_size or 1
         if size <= 1:
-            size = _trees.count_samples(answers[1]) or 1
+            size = _trees.count_samples(batch) or 1
         self._held.sizes = [size]
-        found: dict[str, Any] = answers[0]
         return found
+
+    def _drawn(self) -> Any:
+        return self._order.draw() if self._order else None
+
+    def _ask_worker(
+        self, shadow: ShadowLoader, mode: int, plan: tuple[str, ...], pick: Callable[[], Any]
+    ) -> Any:
+        """What the first worker that delivers answers to one task. `pick` gives its indices."""
+        self._blocks += 1
+        block, left, empties = self._blocks, [1], shadow.empties
+
+        def make(number: int) -> Task:
+            if left[0] + shadow.empties - empties <= 0:
+                return Task(number, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
+            left[0] -= 1
+            return Task(number, block, mode, 0, 0, pick(), plan, False, 0, 0)
+
+        try:
+            shadow.begin(block, make)
+            return shadow.receive()
+        finally:
+            shadow.end()
+
+    def look_inside(self, stage: str, samples: int) -> bool:
+        """Makes stages of functions that `stage`, the dataset's own code, calls. True if it found
+        some: the chain has changed, and the caches are empty. Adds a note otherwise."""
+        read = next((s.name for s in self.chain.stages if s.place == READ), None)
+        if self._shadow is None or stage != read:
+            self.chain.notes = [f"--inside: '{stage}' is not the dataset's own code"]
+            return False
+        batches = -(-samples // self.batch_size)
+        found = self._ask_worker(
+            self._shadow, INSIDE, self.chain.plan, lambda: [self._drawn() for _ in range(batches)]
+        )
+        if found["stages"] is None:
+            self.chain.notes = [f"--inside: {found['note']}"]
+            return False
+        self.chain = chain_of_loader(self.loader, found["stages"], self.device is not None)
+        self._feeds.chain = self.chain
+        self._held.clear()
+        return True
 
     def _next_batch(self) -> Any:
         """The next batch of a loader that is no torch DataLoader."""
@@ -202,8 +223,7 @@ class Job:
         batches = max(1, -(-samples // self.batch_size))
         batches = -(-batches // workers) * workers
         held = self._held
-        for kept in (held.host, held.device, held.indices, held.sizes):
-            kept.clear()
+        held.clear()
         if self._shadow is None:
             self._keep([self._next_batch() for _ in range(batches)], progress)
         else:

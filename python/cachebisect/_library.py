@@ -40,6 +40,7 @@ def bisect(
     what_if: Union[str, Sequence[str]] = (),
     verify: bool = False,
     explain: bool = True,
+    inside: bool = False,
     name: str = "",
     progress: bool = True,
     options: Sequence[str] = (),
@@ -58,6 +59,8 @@ def bisect(
         what_if: changes to predict, such as "num_workers=4".
         verify: measure those changes too, with a loader that has them.
         explain: after the verdict, measure payoffs, starvation and contention.
+        inside: if the dataset's own code holds the step back, profile 200 samples and bisect again
+            with the functions that it calls as stages.
         name: of the job, in the report; by default that of the script.
         progress: say on stderr what is being done.
         options: more options of `cachebisect attach`.
@@ -74,7 +77,8 @@ def bisect(
     """
     kept = KeptState(state)
     device = _device(device) if device is not None else device_of(state)
-    command = _options(budget, confidence, min_drop, what_if, verify, explain, options)
+    command = _options(budget, confidence, min_drop, what_if, verify, options)
+    command += ([] if explain else ["--no-explain"]) + (["--inside"] if inside else [])
     title = name or os.path.basename(sys.argv[0] if sys.argv else "") or "training loop"
 
     def make_job(writes_batches: bool) -> Job:
@@ -155,7 +159,6 @@ def _options(
     min_drop: Optional[float],
     what_if: Union[str, Sequence[str]],
     verify: bool,
-    explain: bool,
     more: Sequence[str],
 ) -> list[str]:
     given = {"--budget": budget, "--confidence": confidence, "--min-drop": min_drop}
@@ -166,6 +169,4 @@ def _options(
         command += ["--what-if", change]
     if verify:
         command.append("--verify")
-    if not explain:
-        command.append("--no-explain")
     return [*command, *more]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Callable, Optional
 
 from . import _tape, _trees
+from ._functions import function_slot
+from ._libraries import library_slots
+from ._marked import marked_slots
 from ._recording import record
-from ._slots import Slot, collapsed, find_slots, library_slots
+from ._slots import Slot, collapsed, find_slots, with_unique_names
 from ._sources import NothingDelivered
 from ._tape import Copies, Tape
 from ._tasks import MAX_MEMBERS
@@ -17,19 +20,27 @@ PROBED_SAMPLES = 4
 
 def all_slots(dataset: Any) -> list[Slot]:
     """Every slot that probe() may name: members, their containers, functions of libraries."""
-    slots = find_slots(dataset)
+    slots = _candidates(dataset)
     containers = {s.container.name: s.container for s in slots if s.container is not None}
-    return [*slots, *containers.values(), *_libraries_beside(slots)]
+    return [*slots, *containers.values()]
 
 
-def probe(dataset: Any, makers: Sequence[Callable[[], Any]]) -> dict[str, Any]:
+def planned_slots(dataset: Any, plan: Iterable[str]) -> list[Slot]:
+    """The slots that are stages. `plan`: their names, as probe() gave them."""
+    by_name = {slot.name: slot for slot in all_slots(dataset)}
+    found = [by_name.get(name) or function_slot(name) for name in plan]
+    return [slot for slot in found if slot is not None]
+
+
+def probe(
+    dataset: Any, makers: Sequence[Callable[[], Any]], functions: Iterable[str] = ()
+) -> dict[str, Any]:
     """Which slots are called for a sample, in order (`stages`), and what was in the way (`note`).
 
-    Raises what the dataset raises.
+    `functions`: names of more functions that may be called. Raises what the dataset raises.
     """
     makers = makers[:PROBED_SAMPLES]
-    slots = find_slots(dataset)
-    slots += _libraries_beside(slots)
+    slots = [*_candidates(dataset), *planned_slots(dataset, functions)]
     note = ""
     while slots:
         try:
@@ -48,10 +59,18 @@ def probe(dataset: Any, makers: Sequence[Callable[[], Any]]) -> dict[str, Any]:
     return {"stages": [], "note": note}
 
 
-def _libraries_beside(slots: list[Slot]) -> list[Slot]:
+def _candidates(dataset: Any) -> list[Slot]:
+    """Members of the dataset, functions that are marked as stages, functions of libraries."""
+    slots = find_slots(dataset)
+    return with_unique_names([*slots, *marked_slots(), *_libraries_beside(dataset, slots)])
+
+
+def _libraries_beside(dataset: Any, slots: list[Slot]) -> list[Slot]:
     """Functions of libraries that no slot of the dataset holds itself."""
     held = [slot.get() for slot in slots]
-    return [slot for slot in library_slots() if all(slot.get() is not value for value in held)]
+    return [
+        slot for slot in library_slots(dataset) if all(slot.get() is not value for value in held)
+    ]
 
 
 def _unusable(slots: list[Slot], tapes: list[Tape]) -> set[str]:
@@ -72,7 +91,7 @@ def _failing(tapes: list[Tape]) -> Optional[int]:
     for tape in tapes:
         for call in tape.calls:
             try:
-                args, kwargs = _tape.resolved((call.args, call.kwargs), tape, {}, _COPY_ALL)
+                args, kwargs = _tape.arguments(call, tape, {}, _COPY_ALL)
                 call.function(*args, **kwargs)
             except Exception:  # A file that is closed by now, an iterator that is spent.
                 return call.stage

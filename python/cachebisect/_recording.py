@@ -10,6 +10,7 @@ from ._stand_ins import Installed
 from ._tape import Call, Copies, Ref, Tape, loaded
 
 _MAX_LINK_DEPTH = 3
+_MAX_KNOWN_DEPTH = 2
 _COMMON = (bool, int, float, str, bytes, type(None))
 
 
@@ -19,7 +20,7 @@ def record(slots: list[Slot], make_sample: Callable[[], Any], copies: Copies) ->
     Values that are overwritten and not yet in `copies` are added to it. The tape then holds what
     was overwritten: record again.
     """
-    recorder = _Recorder(copies)
+    recorder = _Recorder(slots, copies)
     with Installed(slots, recorder.stand_for):
         recorder.tape.sample = make_sample()
     recorder.find_overwritten()
@@ -28,8 +29,9 @@ def record(slots: list[Slot], make_sample: Callable[[], Any], copies: Copies) ->
 
 
 class _Recorder:
-    def __init__(self, copies: Copies) -> None:
+    def __init__(self, slots: list[Slot], copies: Copies) -> None:
         self.tape = Tape()
+        self._slots = slots
         self._copies = copies
         self._known: dict[int, Ref] = {}
         self._alive: list[Any] = []  # While a sample is made, no id may be used twice.
@@ -37,19 +39,29 @@ class _Recorder:
 
     def stand_for(self, stage: int, original: Any) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            held_args, held_kwargs = self.linked(args), self.linked(kwargs)
+            opaque = self._opaque(stage, args)
+            own, held = (
+                self.linked(args[:opaque]),
+                (self.linked(args[opaque:]), self.linked(kwargs)),
+            )
             if stage in self._copies.arguments:
-                held_args, held_kwargs = _trees.clone((held_args, held_kwargs))
-            before = _trees.digest((held_args, held_kwargs))
+                held = _trees.clone(held)
+            before = _trees.digest(held)
             output = loaded(original(*args, **kwargs))
-            held = _trees.clone(output) if stage in self._copies.outputs else output
-            self._digests.append((before, _trees.digest(held)))
+            kept = _trees.clone(output) if stage in self._copies.outputs else output
+            self._digests.append((before, _trees.digest(kept)))
             self._alive.append(output)
             _know(output, Ref(len(self.tape.calls)), self._known)
-            self.tape.calls.append(Call(stage, original, held_args, held_kwargs, held))
+            self.tape.calls.append(Call(stage, original, own, *held, kept))
             return output
 
         return call
+
+    def _opaque(self, stage: int, args: tuple[Any, ...]) -> int:
+        """Leading arguments that are neither copied nor watched: the object of a method."""
+        if not self._slots[stage].bound or not args or _trees.is_data(args[0]):
+            return 0
+        return 1
 
     def find_overwritten(self) -> None:
         for call, (arguments, output) in zip(self.tape.calls, self._digests):
@@ -63,17 +75,18 @@ class _Recorder:
 
 
 def _know(output: Any, ref: Ref, known: dict[int, Ref]) -> None:
+    """Notes where `output` and its parts come from."""
     if isinstance(output, _COMMON):
         return
     known[id(output)] = ref
+    if len(ref.path) == _MAX_KNOWN_DEPTH:
+        return
     if type(output) in (tuple, list):
         for index, item in enumerate(output):
-            if not isinstance(item, _COMMON):
-                known[id(item)] = Ref(ref.call, (index,))
+            _know(item, Ref(ref.call, (*ref.path, index)), known)
     elif type(output) is dict:
         for key, item in output.items():
-            if not isinstance(item, _COMMON):
-                known[id(item)] = Ref(ref.call, (key,))
+            _know(item, Ref(ref.call, (*ref.path, key)), known)
 
 
 def _linked(value: Any, known: dict[int, Ref], depth: int = 0) -> Any:

@@ -14,13 +14,14 @@ from time import perf_counter, thread_time
 from typing import Any, Callable, Union
 
 from . import _tape, _trees
-from ._probe import all_slots, probe
+from ._inside import look_inside
+from ._probe import planned_slots, probe
 from ._recording import record
 from ._slots import Slot
 from ._sources import IndexedSource, IterableSource, NothingDelivered
 from ._stand_ins import Installed
 from ._tape import Copies, StageTimes, Tape
-from ._tasks import BYPASS, FILL, PROBE, REPLAY, Empty, SharedArea, Stale, Task
+from ._tasks import BYPASS, FILL, INSIDE, PROBE, REPLAY, Empty, SharedArea, Stale, Task
 
 _SLOW_SAMPLE_SECONDS = 50e-6
 _TIMING_SHARE = 0.002
@@ -29,8 +30,10 @@ _TIMING_SECONDS = 6e-6
 
 @dataclass
 class CachedBatch:
-    """One batch at every level of this worker. `tapes` is empty if samples are made together."""
+    """One batch at every level of this worker. One tape per sample, or one of all if the dataset
+    reads whole batches."""
 
+    count: int
     tapes: list[Tape] = field(default_factory=list)
     samples: Any = None
     batch: Any = None
@@ -79,6 +82,8 @@ class Server:
         try:
             if task.mode == PROBE:
                 return self._probe(task)
+            if task.mode == INSIDE:
+                return self._look_inside(task)
             if task.mode == FILL:
                 return self._record(task)
             if task.mode in (REPLAY, BYPASS) and not self._cache:
@@ -95,7 +100,7 @@ class Server:
     def collate(self, task: Task, samples: Any, collate_fn: Callable[[Any], Any]) -> Any:
         """The batch for `task`. Called with what fetch() returned."""
         try:
-            if task.mode == PROBE or isinstance(samples, (Stale, Empty)):
+            if task.mode in (PROBE, INSIDE) or isinstance(samples, (Stale, Empty)):
                 return samples
             if task.mode in (REPLAY, BYPASS) and task.level == self._after_collate():
                 return _trees.clone_as_allocated(self._cached(task).batch)
@@ -118,8 +123,7 @@ class Server:
 
     def _samples_of(self, task: Task) -> int:
         if task.mode == REPLAY:
-            held = self._cached(task)
-            return len(held.tapes) or _length(held.samples)
+            return self._cached(task).count
         return self._source.count(task.indices)
 
     def _cached(self, task: Task) -> CachedBatch:
@@ -130,10 +134,10 @@ class Server:
 
     def _live(self, task: Task) -> Any:
         count = self._source.count(task.indices)
-        timed = self._choose_timed(count) if task.observed else -1
+        makers = self._source.makers(task.indices)
+        timed = self._choose_timed(count, len(makers)) if task.observed else -1
         watched = self._sample_seconds > _SLOW_SAMPLE_SECONDS
-        makers = self._source.makers(task.indices) if timed >= 0 or watched else None
-        if makers is None:
+        if timed < 0 and not watched:
             began, cpu = perf_counter(), thread_time()
             samples = self._source.batch(task.indices)
             if task.observed and not self._members:
@@ -145,28 +149,31 @@ class Server:
             return samples
         samples = []
         for number, make in enumerate(makers):
-            samples.append(self._timed_sample(make, count) if number == timed else make())
+            samples.append(
+                self._timed_sample(make, count, count // len(makers)) if number == timed else make()
+            )
             if watched and not self._area.is_current(task):
                 return Stale()
         if timed < 0 and task.observed:
             self._count_untimed(count)
-        return samples
+        return self._source.joined(samples)
 
     def _count_untimed(self, count: int) -> None:
         for stage in range(len(self._members) + 1):
             self._area.add(self._worker, stage, count, 0, 0.0, 0.0)
 
-    def _choose_timed(self, count: int) -> int:
-        """Number of the sample of this batch whose stages are timed; -1: none."""
+    def _choose_timed(self, count: int, parts: int) -> int:
+        """Which of the `parts` that make `count` samples is timed, by stage; -1: none."""
         self._until_timed -= count
         if self._until_timed > 0:
             return -1
         if self._sample_seconds > 0:
             every = _TIMING_SECONDS * (1 + len(self._members)) / _TIMING_SHARE
             self._until_timed = int(every / self._sample_seconds)
-        return self._random.randrange(count) if count else -1
+        return self._random.randrange(parts) if parts else -1
 
-    def _timed_sample(self, make: Callable[[], Any], count: int) -> Any:
+    def _timed_sample(self, make: Callable[[], Any], count: int, timed: int) -> Any:
+        """What `make` makes: `timed` of the `count` samples of a batch."""
         stages = len(self._members)
         times = StageTimes([0.0] * stages, [0.0] * stages)
 
@@ -177,41 +184,44 @@ class Server:
             began, cpu = perf_counter(), thread_time()
             sample = make()
             busy, spent = perf_counter() - began, thread_time() - cpu
-        self._sample_seconds = busy
+        self._sample_seconds = busy / max(1, timed)
         own = max(0.0, busy - sum(times.busy)), max(0.0, spent - sum(times.cpu))
-        self._area.add(self._worker, 0, count, 1, *own)
+        self._area.add(self._worker, 0, count, timed, *own)
         for stage in range(stages):
-            self._area.add(self._worker, stage + 1, count, 1, times.busy[stage], times.cpu[stage])
+            seconds = times.busy[stage], times.cpu[stage]
+            self._area.add(self._worker, stage + 1, count, timed, *seconds)
         return sample
 
     # Cached
 
     def _replay(self, task: Task) -> Any:
         held = self._cached(task)
-        if task.level >= len(self._members) + 1 or not held.tapes:
+        if task.level >= len(self._members) + 1:
             return self._served(held.samples)
         samples = []
         first_live = task.level - 1
         watched = self._sample_seconds > _SLOW_SAMPLE_SECONDS
-        timed = self._choose_timed(len(held.tapes)) if task.observed else -1
+        timed = self._choose_timed(held.count, len(held.tapes)) if task.observed else -1
         for number, tape in enumerate(held.tapes):
             if number == timed:
-                samples.append(self._timed_replay(tape, first_live, len(held.tapes)))
+                samples.append(self._timed_replay(tape, first_live, held))
             else:
                 samples.append(_tape.replay(tape, first_live, self._copies))
             if watched and not self._area.is_current(task):
                 return Stale()
         if task.observed and timed < 0:
             for stage in range(first_live, len(self._members)):
-                self._area.add(self._worker, stage + 1, len(held.tapes), 0, 0.0, 0.0)
-        return self._served(samples)
+                self._area.add(self._worker, stage + 1, held.count, 0, 0.0, 0.0)
+        return self._served(self._source.joined(samples))
 
-    def _timed_replay(self, tape: Tape, first_live: int, count: int) -> Any:
+    def _timed_replay(self, tape: Tape, first_live: int, held: CachedBatch) -> Any:
         stages = len(self._members)
         times = StageTimes([0.0] * stages, [0.0] * stages)
         sample = _tape.replay_timed(tape, first_live, self._copies, times)
         for stage in range(first_live, stages):
-            self._area.add(self._worker, stage + 1, count, 1, times.busy[stage], times.cpu[stage])
+            seconds = times.busy[stage], times.cpu[stage]
+            timed = held.count // len(held.tapes)
+            self._area.add(self._worker, stage + 1, held.count, timed, *seconds)
         return sample
 
     def _served(self, samples: Any) -> Any:
@@ -225,8 +235,10 @@ class Server:
             return self._replay(task)
         member = task.level - 2
         tapes = self._cached(task).tapes
-        makers = self._source.makers(task.indices) or []
-        return [_tape.answer_from(tapes, member, self._members[member], make) for make in makers]
+        slot = self._members[member]
+        makers = self._source.makers(task.indices)
+        made = [_tape.answer_from(tapes, member, slot, make) for make in makers]
+        return self._source.joined(made)
 
     # Filling
 
@@ -235,16 +247,12 @@ class Server:
             self._fill = task.fill
             self._cache.clear()
             self._area.start_sizes(self._worker)
-        held = CachedBatch()
-        makers = self._source.makers(task.indices)
-        if makers is None:
-            held.samples = self._source.batch(task.indices)
-        else:
-            for make in makers:
-                held.tapes.append(self._recorded(make))
-                if not self._area.is_current(task):
-                    return Stale()
-            held.samples = [tape.sample for tape in held.tapes]
+        held = CachedBatch(self._source.count(task.indices))
+        for make in self._source.makers(task.indices):
+            held.tapes.append(self._recorded(make))
+            if not self._area.is_current(task):
+                return Stale()
+        held.samples = self._source.joined([tape.sample for tape in held.tapes])
         self._cache.append(held)
         return held.samples
 
@@ -281,24 +289,20 @@ class Server:
                 sizes[call.stage + 1] += _trees.nbytes(call.output)
         sizes[len(self._members) + 1] = _trees.nbytes(held.samples)
         sizes[-1] = _trees.nbytes(held.batch)
-        self._area.add_sizes(self._worker, len(held.tapes) or _length(held.samples), sizes)
+        self._area.add_sizes(self._worker, held.count, sizes)
 
     # Probing
 
     def _adopt(self, plan: tuple[str, ...]) -> None:
         self._plan = plan
-        by_name = {slot.name: slot for slot in all_slots(self._dataset)}
-        self._members = [by_name[name] for name in plan if name in by_name]
+        self._members = planned_slots(self._dataset, plan)
         self._copies = Copies()
         self._cache.clear()
         self._fill = -1
 
     def _probe(self, task: Task) -> Any:
-        makers = self._source.makers(task.indices)
-        if makers is None:
-            return {"stages": [], "note": "the dataset reads whole batches (__getitems__)"}
-        return probe(self._dataset, makers)
+        return probe(self._dataset, self._source.makers(task.indices))
 
-
-def _length(samples: Any) -> int:
-    return len(samples) if isinstance(samples, (list, tuple)) else 1
+    def _look_inside(self, task: Task) -> Any:
+        makers = [make for picked in task.indices for make in self._source.makers(picked)]
+        return look_inside(self._dataset, makers, self._members)

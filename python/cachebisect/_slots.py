@@ -31,6 +31,8 @@ class Slot:
     """Identifies the place: the object that holds it and the key there."""
     container: Optional[Slot] = None
     """The slot that holds the object whose child this is; None at the top."""
+    bound: bool = False
+    """A function of a class: its first argument is the object whose method it is."""
 
 
 def callable_name(value: Any) -> str:
@@ -51,35 +53,12 @@ def find_slots(dataset: Any) -> list[Slot]:
     found: list[Slot] = []
     for owner in datasets_within(dataset):
         for name, value in attributes(owner):
-            if not _is_dataset(value):
-                found.extend(_slots_at(_attribute_slot(owner, name), name))
-    return _with_unique_names(_without_repeats(found))[:MAX_SLOTS]
-
-
-def library_slots() -> list[Slot]:
-    """Functions of imported libraries that read or decode; they load their result at once."""
-    found = []
-    for module_name, function, category in _LIBRARY:
-        module = sys.modules.get(module_name)
-        if module is not None and callable(getattr(module, function, None)):
-            slot = _attribute_slot(module, function)
-            slot.name = f"{module_name.split('.')[0]}.{function}"
-            slot.category = category
-            found.append(slot)
-    return found
-
-
-_LIBRARY = (
-    ("PIL.Image", "open", "decode"),
-    ("cv2", "imread", "decode"),
-    ("cv2", "imdecode", "decode"),
-    ("numpy", "load", "read"),
-    ("torch", "load", "read"),
-    ("torchvision.io", "read_image", "decode"),
-    ("torchvision.io", "decode_image", "decode"),
-    ("torchvision.io", "decode_jpeg", "decode"),
-    ("torchvision.io", "read_file", "read"),
-)
+            if name == "_format_kwargs" and isinstance(value, dict):  # Hugging Face datasets
+                if callable(value.get("transform")):
+                    found.append(_held_slot(value, "transform"))
+            elif not _is_dataset(value):
+                found.extend(_slots_at(attribute_slot(owner, name), name))
+    return with_unique_names(_without_repeats(found))[:MAX_SLOTS]
 
 
 def collapsed(slots: Iterable[Slot], unwanted: set[str]) -> list[Slot]:
@@ -128,11 +107,16 @@ def _is_dataset(value: Any) -> bool:
     return hasattr(type(value), "__getitem__") and type(value).__name__.endswith("Dataset")
 
 
-def _attribute_slot(owner: Any, name: str) -> Slot:
+def attribute_slot(owner: Any, name: str) -> Slot:
+    """The attribute `name` that `owner` itself holds, or its child module of that name."""
     held = vars(owner)
     modules = held.get("_modules")
     if isinstance(modules, dict) and name in modules:
         held = modules
+    return _held_slot(held, name)
+
+
+def _held_slot(held: dict[str, Any], name: str) -> Slot:
     category = "read" if name in ("loader", "reader", "read", "load") else "augment"
     label = f"{name} {callable_name(held[name])}"
 
@@ -140,6 +124,19 @@ def _attribute_slot(owner: Any, name: str) -> Slot:
         held[name] = value
 
     return Slot(label, category, lambda: held[name], put, (id(held), name))
+
+
+def method_slot(owner: type, name: str) -> Slot:
+    """The method `name` that the class `owner` itself defines."""
+
+    def put(value: Any) -> None:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return value(*args, **kwargs)
+
+        setattr(owner, name, value if hasattr(type(value), "__get__") else call)
+
+    label = f"{owner.__module__.split('.')[0]}.{owner.__name__}.{name}"
+    return Slot(label, "read", lambda: vars(owner)[name], put, (id(owner), name), bound=True)
 
 
 def _item_slot(items: list[Any], index: int, name: str) -> Slot:
@@ -181,15 +178,15 @@ def _members(slot: Slot, value: Any, path: str) -> list[tuple[Slot, str]]:
         return []
     inner = getattr(value, "__dict__", {}).get("transforms")
     if isinstance(inner, (list, tuple)):
-        holder = _attribute_slot(value, "transforms")
+        holder = attribute_slot(value, "transforms")
         prefix = "transforms" if path in ("transform", "transforms") else f"{path}.transforms"
         return _sequence_members(holder, inner, prefix)
     if type(value).__name__ == "Sequential":
         names = list(vars(value).get("_modules", {}))
-        return [_named(_attribute_slot(value, n), f"{path}[{n}]") for n in names]
+        return [_named(attribute_slot(value, n), f"{path}[{n}]") for n in names]
     if {"transform", "target_transform"} <= set(getattr(value, "__dict__", {})):
         names = [n for n in ("transform", "target_transform") if callable(vars(value)[n])]
-        return [(_attribute_slot(value, n), n) for n in names]
+        return [(attribute_slot(value, n), n) for n in names]
     return []
 
 
@@ -216,7 +213,8 @@ def _without_repeats(slots: list[Slot]) -> list[Slot]:
     return list({slot.place: slot for slot in reversed(slots)}.values())[::-1]
 
 
-def _with_unique_names(slots: list[Slot]) -> list[Slot]:
+def with_unique_names(slots: list[Slot]) -> list[Slot]:
+    """`slots`, with a number behind each name that others have too."""
     counts: dict[str, int] = {}
     for slot in slots:
         counts[slot.name] = counts.get(slot.name, 0) + 1

@@ -17,17 +17,19 @@ class IndexedSource:
     def __init__(self, dataset: Any, single: bool) -> None:
         self._dataset = dataset
         self._single = single
-        self._whole = (
-            getattr(dataset, "__getitems__", None) if reads_whole_batches(dataset) else None
-        )
+        self._whole = not single and reads_whole_batches(dataset)
 
-    def makers(self, indices: Any) -> Optional[list[Callable[[], Any]]]:
-        """One function per sample; None if the dataset reads whole batches."""
-        if self._whole is not None and not self._single:
-            return None
+    def makers(self, indices: Any) -> list[Callable[[], Any]]:
+        """One function per sample; one for all of them if the dataset reads whole batches."""
         dataset = self._dataset
+        if self._whole:
+            return [lambda: dataset.__getitems__(indices)]
         picked = [indices] if self._single else indices
         return [lambda index=index: dataset[index] for index in picked]  # type: ignore[misc]
+
+    def joined(self, made: list[Any]) -> Any:
+        """All samples of a batch; `made`: what the makers returned."""
+        return made[0] if self._whole else made
 
     def batch(self, indices: Any) -> Any:
         """All samples of a batch, as the loader's own fetcher makes them."""
@@ -38,10 +40,6 @@ class IndexedSource:
         if items:
             return items(indices)
         return [dataset[index] for index in indices]
-
-    def one(self, indices: Any, number: int) -> Any:
-        """Sample `number` of the batch."""
-        return self._dataset[indices if self._single else indices[number]]
 
     def count(self, indices: Any) -> int:
         return 1 if self._single else len(indices)
@@ -54,14 +52,14 @@ class IterableSource:
         self._samples = Restarting(dataset)
         self._count = batch_size or 1
 
-    def makers(self, _indices: Any) -> Optional[list[Callable[[], Any]]]:
+    def makers(self, _indices: Any) -> list[Callable[[], Any]]:
         return [self._next] * self._count
+
+    def joined(self, made: list[Any]) -> Any:
+        return made
 
     def batch(self, _indices: Any) -> Any:
         return [self._next() for _ in range(self._count)]
-
-    def one(self, _indices: Any, _number: int) -> Any:
-        return self._next()
 
     def count(self, _indices: Any) -> int:
         return self._count

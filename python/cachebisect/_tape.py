@@ -32,6 +32,8 @@ class Call:
 
     stage: int
     function: Callable[..., Any]
+    owner: tuple[Any, ...]
+    """The object of a method, which is never copied; empty for functions."""
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     output: Any
@@ -83,7 +85,7 @@ def replay(tape: Tape, first_live: int, copies: Copies) -> Any:
     outputs: dict[int, Any] = {}
     for number, call in enumerate(tape.calls):
         if call.stage >= first_live:
-            args, kwargs = _arguments(call, tape, outputs, copies)
+            args, kwargs = arguments(call, tape, outputs, copies)
             outputs[number] = loaded(call.function(*args, **kwargs))
     return resolved(tape.template, tape, outputs, copies) if outputs else tape.sample
 
@@ -93,7 +95,7 @@ def replay_timed(tape: Tape, first_live: int, copies: Copies, times: StageTimes)
     outputs: dict[int, Any] = {}
     for number, call in enumerate(tape.calls):
         if call.stage >= first_live:
-            args, kwargs = _arguments(call, tape, outputs, copies)
+            args, kwargs = arguments(call, tape, outputs, copies)
             outputs[number] = timed(times, call.stage, call.function, args, kwargs)
     return resolved(tape.template, tape, outputs, copies) if outputs else tape.sample
 
@@ -137,14 +139,15 @@ def resolved(value: Any, tape: Tape, outputs: dict[int, Any], copies: Copies) ->
     return value
 
 
-def _arguments(
+def arguments(
     call: Call, tape: Tape, outputs: dict[int, Any], copies: Copies
 ) -> tuple[Any, dict[str, Any]]:
+    """What to call `call.function` with. `outputs`: of the calls made again so far."""
     held: Any = (call.args, call.kwargs)
     if call.stage in copies.arguments:
         held = _trees.clone(held)
     args, kwargs = resolved(held, tape, outputs, copies)
-    return args, kwargs
+    return (*resolved(call.owner, tape, outputs, copies), *args), kwargs
 
 
 def _output(call: int, tape: Tape, outputs: dict[int, Any], copies: Copies) -> Any:

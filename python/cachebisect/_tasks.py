@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-LIVE, REPLAY, BYPASS, FILL, PROBE = range(5)
+LIVE, REPLAY, BYPASS, FILL, PROBE, INSIDE = range(6)
 """Modes of a task."""
 
 IDLE = 0
@@ -34,7 +34,8 @@ class Task(NamedTuple):
     position: int
     """REPLAY and BYPASS: the worker's cached batch, modulo what it holds."""
     indices: Any
-    """What the user's sampler gave; None if no sample is read, and for iterable datasets."""
+    """What the user's sampler gave; None if no sample is read, and for iterable datasets. INSIDE: a
+    list of these."""
     plan: tuple[str, ...]
     """Names of the slots that are stages, in chain order."""
     observed: bool

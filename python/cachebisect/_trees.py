@@ -37,6 +37,11 @@ def is_image(value: Any) -> bool:
     return pil is not None and isinstance(value, pil.Image)
 
 
+def is_data(value: Any) -> bool:
+    """True for tensors, arrays and images."""
+    return is_tensor(value) or is_array(value) or is_image(value)
+
+
 def _is_mapping(value: Any) -> bool:
     return isinstance(value, dict) or (hasattr(value, "keys") and hasattr(value, "__getitem__"))
 
