@@ -105,6 +105,10 @@ class Connection:
         if request is not None and time.monotonic() - self._last_sent >= BUSY_INTERVAL_SECONDS:
             self._send({"id": request.get("id"), "type": "busy", "text": text})
 
+    def limit_waiting(self, seconds: float) -> None:
+        """From now on ConnectionLost is raised if the engine is silent for longer."""
+        self._channel.settimeout(seconds)
+
     def check_stop(self) -> None:
         """Raises Interrupted if `stop` has arrived. Does not block."""
         if not self.stop_requested:

@@ -8,6 +8,7 @@ leaves training as it was. Everything runs in the thread that trains.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import weakref
@@ -19,22 +20,25 @@ from ._boundary import BoundaryDataset
 from ._job import Job
 from ._messages import Connection, ConnectionLost, Interrupted
 from ._pass_through import PassThrough
+from ._seen_loaders import SeenLoaders
 from ._state import KeptState, SteppedParameters, device_of
 
 _STEPS_WITHOUT_OPTIMIZER = 200
 """Batches after which a loader is taken although no optimizer of torch has stepped."""
 
+_EXPLAIN_SECONDS = 2.0
+
 
 class Session:
     """One script and its connection to the engine."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, loaders: Optional[SeenLoaders] = None) -> None:
+        self.loaders = loaders or SeenLoaders()
         self.over = False
         self.optimizer_steps = 0
         self._pid = os.getpid()
         self._connection = connection
         self._optimizers: list[weakref.ref[Any]] = []
-        self._passed: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._adapter: Optional[Adapter] = None
         self._measured: Optional[weakref.ref[Any]] = None
         self._taken: Optional[ScriptIterator] = None
@@ -49,14 +53,6 @@ class Session:
         self.optimizer_steps += 1
         if all(known() is not optimizer for known in self._optimizers):
             self._optimizers.append(weakref.ref(optimizer))
-
-    def steps_of(self, loader: Any) -> int:
-        """Batches of `loader` that have passed so far."""
-        return self._passed.get(loader, 0)
-
-    def note_steps(self, loader: Any, steps: int) -> None:
-        """`steps` batches of `loader` have passed in all."""
-        self._passed[loader] = steps
 
     def iterator(self, loader: Any, own: Iterator[Any]) -> Iterator[Any]:
         """What the script iterates in place of `own`, the iterator of `loader`."""
@@ -96,6 +92,15 @@ class Session:
         self._measured = weakref.ref(loader)
         return adapter
 
+    def explain(self) -> None:
+        """At the end of the script: tells the engine why the wanted loader was not measured."""
+        reason = self.loaders.missing()
+        if not self.active or self._adapter is not None or reason is None:
+            return
+        with contextlib.suppress(ConnectionLost):
+            self._connection.limit_waiting(_EXPLAIN_SECONDS)
+            self._connection.answer_error(self._connection.next_request(), "usage", reason)
+
     def end(self) -> None:
         """Gives training back to the script."""
         self.over = True
@@ -112,7 +117,7 @@ class ScriptIterator(Iterator[Any]):
         self._session = session
         self._loader = loader
         self._own = own
-        self._learnt = PassThrough(session.steps_of(loader))
+        self._learnt = PassThrough(session.loaders.batches_of(loader))
         self._steps_seen = session.optimizer_steps
         self._stepped = 0
         self._entries = 0
@@ -134,7 +139,7 @@ class ScriptIterator(Iterator[Any]):
 
     def _passed(self) -> Any:
         batch = self._learnt.next_batch(self._own, ends=False)
-        self._session.note_steps(self._loader, self._learnt.steps)
+        self._session.loaders.note_batches(self._loader, self._learnt.steps)
         if batch is PassThrough.OVER:
             raise StopIteration
         return batch
@@ -142,6 +147,9 @@ class ScriptIterator(Iterator[Any]):
     def _is_training(self) -> bool:
         """True once this is known to be the loader that trains, and enough has passed."""
         session = self._session
+        if session.loaders.wanted is not None:
+            number = session.loaders.number_of(self._loader)
+            return number == session.loaders.wanted and self._learnt.is_enough()
         self._entries += 1
         if session.optimizer_steps > self._steps_seen:
             self._steps_seen = session.optimizer_steps

@@ -6,6 +6,7 @@ children of multiprocessing, and nothing that can stop the script.
 
 from __future__ import annotations
 
+import atexit
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -16,6 +17,8 @@ from types import ModuleType
 from typing import Any, Callable, Optional
 
 SOCKET = "CACHEBISECT_SOCKET"
+LOADER = "CACHEBISECT_LOADER"
+"""Number of the loader that is measured, from 1."""
 _CHILDREN = ("--multiprocessing-fork", "multiprocessing.spawn", "multiprocessing.forkserver",
              "multiprocessing.resource_tracker", "multiprocessing.semaphore_tracker")  # fmt: skip
 
@@ -28,13 +31,17 @@ def start() -> None:
     from ._adapter import Adapter
     from ._messages import Connection, ConnectionLost
     from ._script import Session, install, watch_optimizers
+    from ._seen_loaders import SeenLoaders
+
+    wanted = os.environ.get(LOADER)
 
     try:
         connection = Connection.open(path, timeout=1.0)
         Adapter(connection, _no_job).answer_greeting()
     except ConnectionLost:
         return
-    session = Session(connection)
+    session = Session(connection, SeenLoaders(int(wanted) if wanted else None))
+    atexit.register(session.explain)
     after_import("torch.utils.data.dataloader", lambda module: install(session, module))
     after_import("torch.optim.optimizer", lambda module: watch_optimizers(session, module))
 

@@ -47,7 +47,7 @@ if __name__ == "__main__":
 
 
 def run_script(
-    tmp_path: Any, script: Any, text: str, arguments: tuple[str, ...] = ()
+    tmp_path: Any, script: Any, text: str, loader: Any = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs `text` as a script whose first connection is answered by `script(engine)`."""
     engine = TestEngine(str(tmp_path / "socket"), script)
@@ -55,8 +55,10 @@ def run_script(
     path.write_text(text)
     environment = {**os.environ, "PYTHONPATH": str(HOOK)}
     environment["CACHEBISECT_SOCKET"] = str(tmp_path / "socket")
+    if loader is not None:
+        environment["CACHEBISECT_LOADER"] = str(loader)
     done = subprocess.run(
-        [sys.executable, *arguments, str(path)],
+        [sys.executable, str(path)],
         env=environment,
         capture_output=True,
         text=True,
