@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -18,6 +19,10 @@ void check_seconds(const char* option, double seconds) {
   throw Error(ErrorKind::usage, std::string(option) + ": seconds greater than 0");
 }
 
+void print_notes(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) print_error("note: " + note);
+}
+
 }  // namespace
 
 void add_attach_options(CLI::App& app, AttachArguments& arguments, const std::string& then) {
@@ -29,6 +34,9 @@ void add_attach_options(CLI::App& app, AttachArguments& arguments, const std::st
   app.add_option("--then", arguments.then,
                  "what the training process does afterwards: exit or continue (" + then + ")")
       ->type_name("WHAT");
+  app.add_flag("--inside", arguments.inside,
+               "if the verdict names the dataset's own code, profile it and bisect again with the "
+               "functions that it calls as stages");
   app.add_option("--hello-timeout", arguments.hello_seconds,
                  "seconds until a training process must have connected (30)")
       ->type_name("SECONDS");
@@ -72,7 +80,7 @@ Report AttachedRun::measure(SessionTools& tools) {
   tools.log.info(chain.name + ": " + std::to_string(chain.samples) + " samples, " +
                  std::to_string(chain.workers) + " workers, device " + chain.device_name +
                  ", step " + chain.train + ", adapter " + adapter_->hello.adapter);
-  for (const std::string& note : description.notes) print_error("note: " + note);
+  print_notes(description.notes);
   BisectOptions options = tools.options;
   options.seed = chain.seed;
   if (!options.expect_samples_per_second) {
@@ -81,8 +89,21 @@ Report AttachedRun::measure(SessionTools& tools) {
   replayer_ = std::make_unique<RemoteReplayer>(*std::exchange(adapter_, {}), options.stop);
   const double prepared = monotonic_seconds();
   Report report = bisect(*replayer_, options);
+  if (arguments_.inside && opened(report, tools)) report = bisect(*replayer_, options);
   report.timing.prepare_seconds = prepared - attached_seconds_;
   return report;
+}
+
+bool AttachedRun::opened(const Report& report, SessionTools& tools) {
+  if (report.verdict.kind != VerdictKind::drop) {
+    print_error("note: --inside: no single stage holds the step back");
+    return false;
+  }
+  tools.progress.show("profiling " + report.verdict.stage);
+  const RemoteReplayer::Inside inside = replayer_->look_inside(report.verdict.stage);
+  tools.progress.clear();
+  print_notes(inside.notes);
+  return inside.changed;
 }
 
 bool AttachedRun::finish(const SessionEnd& end) {

@@ -21,6 +21,7 @@ struct AttachArguments {
   double hello_seconds = 30;
   double answer_seconds = 300;
   std::string then;  ///< "exit" or "continue"
+  bool inside = false;
 };
 
 /// The options of both commands; `then`: the default of --then.
@@ -46,6 +47,9 @@ class AttachedRun {
   bool finish(const SessionEnd& end);
 
  private:
+  /// True if the stage that the report names has become several.
+  bool opened(const Report& report, SessionTools& tools);
+
   const AttachArguments& arguments_;
   const SocketListener& listener_;
   std::vector<AdapterHello> seen_;

@@ -32,6 +32,7 @@ constexpr double kSignalSeconds = 5;
 struct Arguments {
   AttachArguments attach;
   std::string hook;
+  std::optional<int> loader;
   std::vector<std::string> command;
 };
 
@@ -39,7 +40,8 @@ bool writes_to_stdout(const BisectArguments& arguments) {
   return std::ranges::any_of(arguments.files, [](const auto& file) { return file.second == "-"; });
 }
 
-std::map<std::string, std::string> environment(const std::string& socket, const std::string& hook) {
+std::map<std::string, std::string> environment(const std::string& socket, const std::string& hook,
+                                               const std::optional<int>& loader) {
   const auto value_of = [](const char* name) {
     const char* const value = std::getenv(name);
     return std::string(value == nullptr ? "" : value);
@@ -49,6 +51,7 @@ std::map<std::string, std::string> environment(const std::string& socket, const 
                                            {"CACHEBISECT_SOCKET", socket},
                                            {"CACHEBISECT_HOOK", hook},
                                            {"PYTHONPATH", path.empty() ? hook : hook + ":" + path}};
+  if (loader) added.emplace("CACHEBISECT_LOADER", std::to_string(*loader));
   if (std::getenv("WANDB_MODE") == nullptr) added.emplace("WANDB_MODE", "offline");
   return added;
 }
@@ -81,7 +84,7 @@ class CommandRun {
     const std::scoped_lock lock(mutex_);
     child_.emplace(ChildOptions{
         .words = arguments_.command,
-        .environment = environment(listener_.path(), hook_),
+        .environment = environment(listener_.path(), hook_, arguments_.loader),
         .stdout_to_stderr = writes_to_stdout(arguments_.attach.bisect),
     });
   }
@@ -156,6 +159,11 @@ Command add_run(CLI::App& app) {
   app.add_option("--hook", arguments->hook,
                  "folder of the Python hook (that of the installed package)")
       ->type_name("DIR");
+  app.add_option("--loader", arguments->loader,
+                 "measure the N-th DataLoader that the script iterates, from 1 (the one whose "
+                 "batches lie between optimizer steps)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   app.add_option("command", arguments->command, "after --: the command that trains")
       ->type_name("-- CMD ARGS...")
       ->required();

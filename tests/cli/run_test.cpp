@@ -102,6 +102,22 @@ TEST_CASE("a script that goes on is waited for, and its failure is exit 3") {
   CHECK(run.result.exit_code == 3);
 }
 
+TEST_CASE("--inside bisects again with the functions that the named stage calls") {
+  const Run opened = run_script("inside", {"--inside"});
+  CHECK(opened.result.exit_code == 0);
+  CHECK(opened.report["verdict"]["stage"] == "parse");
+  const Run nothing = run_script("ok", {"--inside"});
+  CHECK(has(nothing.result.err, "note: no function takes long"));
+  CHECK(nothing.report["verdict"]["stage"] == "decode");
+  CHECK(opened.report["stages"].size() == nothing.report["stages"].size() + 1);
+}
+
+TEST_CASE("--loader tells the script which of its loaders is measured") {
+  CHECK(has(run_script("ok", {"--loader", "2"}).result.err, "CACHEBISECT_LOADER=2\n"));
+  CHECK(has(run_script("ok").result.err, "CACHEBISECT_LOADER=(unset)\n"));
+  CHECK(run_script("ok", {"--loader", "0"}).result.exit_code == 2);
+}
+
 TEST_CASE("a gate of the user is exit 5") {
   CHECK(run_script("ok", {"--fail-on", "drop"}).result.exit_code == 5);
 }

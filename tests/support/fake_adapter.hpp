@@ -56,6 +56,8 @@ class FakeAdapter {
   std::string program = "fake";
   /// Sends `clock`, as an adapter does that simulates time.
   bool simulates_time = true;
+  /// What it measures once it was asked to look inside a stage; null: it finds nothing.
+  Replayer* inside = nullptr;
   nlohmann::json finish{};  ///< the request, once it has come
 
   /// Answers until the engine sends `finish` or closes the connection, or a fault closes it.
@@ -146,11 +148,18 @@ class FakeAdapter {
     if (type == "freshen") {
       return {{"freshened", replayer_->freshen(request.at("samples"), {})}};
     }
+    if (type == "inside") return look_inside();
     if (type == "begin_round") replayer_->begin_round();
     if (type == "run") return {{"block", to_json(replayer_->run(block_request_of(request), {}))}};
     if (type == "machine") return {{"own_cpu_seconds", 1.5}};
     if (type == "finish") finish = request;
     return nlohmann::json::object();
+  }
+
+  nlohmann::json look_inside() {
+    if (inside == nullptr) return {{"chain", nullptr}, {"notes", {"no function takes long"}}};
+    replayer_ = inside;
+    return describe();
   }
 
   void misbehave(nlohmann::json answer) {

@@ -44,6 +44,14 @@ SimulatedChain chain() {
   return chain;
 }
 
+/// The same with a function inside `decode` as a stage of its own.
+SimulatedChain opened_chain() {
+  SimulatedChain opened = chain();
+  opened.stages.back().seconds = 0.1e-3;
+  opened.stages.push_back({.name = "parse", .seconds = 0.9e-3});
+  return opened;
+}
+
 /// Until a signal ends it.
 [[noreturn]] void wait_for_signal() {
   for (;;) pause();
@@ -62,6 +70,8 @@ void leave_worker() {
 int serve(const std::string& mode) {
   SimulatedReplayer replayer(chain(), {.noise = {.white_cv = 0.05}});
   FakeAdapter adapter(&replayer, connect_to(variable("CACHEBISECT_SOCKET")), plan_of(mode));
+  SimulatedReplayer opened(opened_chain(), {.noise = {.white_cv = 0.05}});
+  if (mode == "inside") adapter.inside = &opened;
   int blocks = 0;
   adapter.program = "fake.py";
   if (mode == "old") adapter.protocol = 0;
@@ -88,5 +98,6 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   say("CACHEBISECT=" + variable("CACHEBISECT") + " WANDB_MODE=" + variable("WANDB_MODE") +
       " PYTHONPATH=" + variable("PYTHONPATH"));
+  say("CACHEBISECT_LOADER=" + variable("CACHEBISECT_LOADER"));
   return serve(mode);
 }

@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kProbedSamples = 64;
+constexpr std::uint64_t kProfiledSamples = 200;
 constexpr double kHostShare = 0.25;
 constexpr double kDeviceShare = 0.1;
 
@@ -157,6 +158,15 @@ MachineReading RemoteReplayer::read_machine() const {
   }
   reading.own_cpu_seconds += own_cpu_seconds_;
   return reading;
+}
+
+RemoteReplayer::Inside RemoteReplayer::look_inside(const std::string& stage) {
+  const json answer = adapter_.connection->request(
+      {{"type", "inside"}, {"stage", stage}, {"samples", kProfiledSamples}}, stop_);
+  const Fields fields(answer, "the answer to 'inside'");
+  if (!fields.has("chain")) return {false, fields.texts_or_empty("notes")};
+  adapter_.description = read_description(answer);
+  return {true, adapter_.description.notes};
 }
 
 // It ends what the replayer owns.

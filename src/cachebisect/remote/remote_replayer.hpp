@@ -5,6 +5,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "cachebisect/protocol/cache_size.hpp"
 #include "cachebisect/protocol/replayer.hpp"
@@ -40,6 +41,14 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public Replayer {
   [[nodiscard]] double clock() const override;
   /// Never throws: without an answer, the CPU time is the last that is known.
   [[nodiscard]] MachineReading read_machine() const override;
+
+  /// What look_inside() found.
+  struct Inside {
+    bool changed = false;  ///< there are more stages than before, and the caches are empty
+    std::vector<std::string> notes;
+  };
+  /// Asks the adapter to make stages of functions that `stage` calls.
+  Inside look_inside(const std::string& stage);
 
   /// Ends the connection: the last call. False if the training process does not react. Never
   /// throws.

@@ -74,10 +74,11 @@ TEST_CASE("the requests on the page have the fields that the engine sends") {
   static_cast<void>(remote->supports({.kind = ArmKind::live, .overrides = {{"workers", "8"}}}));
   static_cast<void>(remote->refill(0, {}));
   static_cast<void>(remote->freshen(8, {}));
+  CHECK_FALSE(remote->look_inside("read").changed);
   remote->finish(true, 0, "");
   remote.reset();
   static_cast<void>(served.ended());
-  CHECK(sent.size() == 10);
+  CHECK(sent.size() == 11);
   for (const auto& [type, request] : sent) {
     CAPTURE(type);
     CHECK(fields_of(example(type, false)) == fields_of(request));
