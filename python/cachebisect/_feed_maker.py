@@ -23,6 +23,8 @@ class FeedMaker:
     shadow: Optional[ShadowLoader] = None
     next_batch: Optional[Callable[[], Any]] = None
     first: int = 0
+    exact: Optional[int] = None
+    """Seed of random draws that repeat, for tests."""
 
     def feed(self, arm: dict[str, Any], shadow: Optional[ShadowLoader] = None) -> Feed:
         """`arm` as in docs/protocol.md; `shadow`: the loader of a live arm with overrides."""
@@ -79,7 +81,7 @@ class FeedMaker:
                 picked = indices[(self.first + asked) % len(indices)]
             else:
                 picked = self.order.draw() if self.order else None
-            task = Task(number, block, LIVE, 0, 0, picked, plan, observed, 0, 0)
+            task = Task(number, block, LIVE, 0, 0, picked, plan, observed, 0, 0, self.exact)
             return task, self._size(picked)
 
         return WorkerFeed(loader, make)
@@ -98,7 +100,9 @@ class FeedMaker:
         def make(number: int, block: int, asked: int) -> tuple[Task, int]:
             picked = self.order.draw() if reads and self.order else None
             position = (self.first + asked) // workers
-            task = Task(number, block, mode, level, position, picked, plan, observed, each, 0)
+            task = Task(
+                number, block, mode, level, position, picked, plan, observed, each, 0, self.exact
+            )
             return task, size
 
         return make

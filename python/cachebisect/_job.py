@@ -29,7 +29,8 @@ class Job:
     """Measures `loader`: a torch DataLoader, or any iterable of batches.
 
     `device`: the torch.device of the step, or None for the CPU. `writes_batches`: the step changes
-    its batches in place. `name`: of the report.
+    its batches in place. `name`: of the report. `exact`: seed of random draws that repeat, for
+    tests.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Job:
         writes_batches: bool = False,
         name: str = "",
         train: str = "step",
+        exact: Optional[int] = None,
     ) -> None:
         self.loader = loader
         self.state = state
@@ -65,6 +67,7 @@ class Job:
         self._feeds = FeedMaker(
             self.chain, self._held, self.batch_size, self._order, self._shadow, self._next_batch
         )
+        self._feeds.exact = exact
 
     # The chain
 
@@ -246,7 +249,7 @@ class Job:
         self._blocks += 1
         self._fills += 1
         block, fill, asked = self._blocks, self._fills, [0]
-        empties = shadow.empties
+        empties, exact = shadow.empties, self._feeds.exact
 
         def make(number: int) -> Task:
             if asked[0] >= batches + shadow.empties - empties:
@@ -254,7 +257,7 @@ class Job:
             asked[0] += 1
             indices = self._order.draw() if self._order else None
             self._held.indices.append(indices)
-            return Task(number, block, FILL, 0, 0, indices, self.chain.plan, False, 0, fill)
+            return Task(number, block, FILL, 0, 0, indices, self.chain.plan, False, 0, fill, exact)
 
         try:
             shadow.begin(block, make)

@@ -14,13 +14,26 @@ _MAX_KNOWN_DEPTH = 2
 _COMMON = (bool, int, float, str, bytes, type(None))
 
 
-def record(slots: list[Slot], make_sample: Callable[[], Any], copies: Copies) -> Tape:
+Run = Callable[[int, Any, Any, Any], Any]
+"""Calls a member: its stage, the function, and what it is called with."""
+
+
+def call_directly(_stage: int, function: Any, args: Any, kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
+def record(
+    slots: list[Slot],
+    make_sample: Callable[[], Any],
+    copies: Copies,
+    run: Run = call_directly,
+) -> Tape:
     """Makes a sample and its tape. Values of the stages in `copies` are stored as copies.
 
     Values that are overwritten and not yet in `copies` are added to it. The tape then holds what
     was overwritten: record again.
     """
-    recorder = _Recorder(slots, copies)
+    recorder = _Recorder(slots, copies, run)
     with Installed(slots, recorder.stand_for):
         recorder.tape.sample = make_sample()
     recorder.find_overwritten()
@@ -29,9 +42,10 @@ def record(slots: list[Slot], make_sample: Callable[[], Any], copies: Copies) ->
 
 
 class _Recorder:
-    def __init__(self, slots: list[Slot], copies: Copies) -> None:
+    def __init__(self, slots: list[Slot], copies: Copies, run: Run) -> None:
         self.tape = Tape()
         self._slots = slots
+        self._run = run
         self._copies = copies
         self._known: dict[int, Ref] = {}
         self._alive: list[Any] = []  # While a sample is made, no id may be used twice.
@@ -47,7 +61,7 @@ class _Recorder:
             if stage in self._copies.arguments:
                 held = _trees.clone(held)
             before = _trees.digest(held)
-            output = loaded(original(*args, **kwargs))
+            output = loaded(self._run(stage, original, args, kwargs))
             kept = _trees.clone(output) if stage in self._copies.outputs else output
             self._digests.append((before, _trees.digest(kept)))
             self._alive.append(output)

@@ -11,12 +11,13 @@ import os
 import random
 from dataclasses import dataclass, field
 from time import perf_counter, thread_time
-from typing import Any, Callable, Union
+from typing import Any, Callable, Optional, Union
 
 from . import _tape, _trees
+from ._exact import ExactDraws, live_samples
 from ._inside import look_inside
 from ._probe import planned_slots, probe
-from ._recording import record
+from ._recording import call_directly, record
 from ._slots import Slot
 from ._sources import IndexedSource, IterableSource, NothingDelivered
 from ._stand_ins import Installed
@@ -34,6 +35,7 @@ class CachedBatch:
     reads whole batches."""
 
     count: int
+    keys: list[str]
     tapes: list[Tape] = field(default_factory=list)
     samples: Any = None
     batch: Any = None
@@ -104,6 +106,8 @@ class Server:
                 return samples
             if task.mode in (REPLAY, BYPASS) and task.level == self._after_collate():
                 return _trees.clone_as_allocated(self._cached(task).batch)
+            if task.exact is not None:
+                self._draw_exactly(task, task.exact)
             if task.mode == FILL:
                 return self._collate_and_keep(task, samples, collate_fn)
             if not task.observed:
@@ -117,6 +121,11 @@ class Server:
             return batch
         finally:
             self._area.finish(self._worker, task.number)
+
+    def _draw_exactly(self, task: Task, seed: int) -> None:
+        served = task.mode == REPLAY
+        keys = self._cached(task).keys if served else self._source.keys(task.indices)
+        ExactDraws(seed).begin_collate(keys)
 
     def _after_collate(self) -> int:
         return len(self._members) + 2
@@ -135,6 +144,9 @@ class Server:
     def _live(self, task: Task) -> Any:
         count = self._source.count(task.indices)
         makers = self._source.makers(task.indices)
+        if task.exact is not None:
+            keyed = list(zip(self._source.keys(task.indices), makers))
+            return self._source.joined(live_samples(ExactDraws(task.exact), keyed, self._members))
         timed = self._choose_timed(count, len(makers)) if task.observed else -1
         watched = self._sample_seconds > _SLOW_SAMPLE_SECONDS
         if timed < 0 and not watched:
@@ -200,6 +212,8 @@ class Server:
             return self._served(held.samples)
         samples = []
         first_live = task.level - 1
+        if task.exact is not None:
+            return self._replay_exactly(held, first_live, ExactDraws(task.exact))
         watched = self._sample_seconds > _SLOW_SAMPLE_SECONDS
         timed = self._choose_timed(held.count, len(held.tapes)) if task.observed else -1
         for number, tape in enumerate(held.tapes):
@@ -214,10 +228,17 @@ class Server:
                 self._area.add(self._worker, stage + 1, held.count, 0, 0.0, 0.0)
         return self._served(self._source.joined(samples))
 
+    def _replay_exactly(self, held: CachedBatch, first_live: int, draws: ExactDraws) -> Any:
+        samples = []
+        for key, tape in zip(held.keys, held.tapes):
+            draws.begin_sample(key)
+            samples.append(_tape.replay_with(tape, first_live, self._copies, draws.run))
+        return self._served(self._source.joined(samples))
+
     def _timed_replay(self, tape: Tape, first_live: int, held: CachedBatch) -> Any:
         stages = len(self._members)
         times = StageTimes([0.0] * stages, [0.0] * stages)
-        sample = _tape.replay_timed(tape, first_live, self._copies, times)
+        sample = _tape.replay_with(tape, first_live, self._copies, _tape.timed_run(times))
         for stage in range(first_live, stages):
             seconds = times.busy[stage], times.cpu[stage]
             timed = held.count // len(held.tapes)
@@ -237,7 +258,7 @@ class Server:
         tapes = self._cached(task).tapes
         slot = self._members[member]
         makers = self._source.makers(task.indices)
-        made = [_tape.answer_from(tapes, member, slot, make) for make in makers]
+        made = [_tape.answer_from(tapes, member, slot, self._copies, make) for make in makers]
         return self._source.joined(made)
 
     # Filling
@@ -247,19 +268,23 @@ class Server:
             self._fill = task.fill
             self._cache.clear()
             self._area.start_sizes(self._worker)
-        held = CachedBatch(self._source.count(task.indices))
-        for make in self._source.makers(task.indices):
-            held.tapes.append(self._recorded(make))
+        held = CachedBatch(self._source.count(task.indices), self._source.keys(task.indices))
+        for key, make in zip(held.keys, self._source.makers(task.indices)):
+            held.tapes.append(self._recorded(make, key, task.exact))
             if not self._area.is_current(task):
                 return Stale()
         held.samples = self._source.joined([tape.sample for tape in held.tapes])
         self._cache.append(held)
         return held.samples
 
-    def _recorded(self, make: Callable[[], Any]) -> Tape:
+    def _recorded(self, make: Callable[[], Any], key: str, exact: Optional[int]) -> Tape:
+        draws = ExactDraws(exact) if exact is not None else None
         while True:
             known = len(self._copies)
-            tape = record(self._members, make, self._copies)
+            if draws is not None:
+                draws.begin_sample(key)
+            run = draws.call if draws is not None else call_directly
+            tape = record(self._members, make, self._copies, run)
             if len(self._copies) == known:
                 return tape
 

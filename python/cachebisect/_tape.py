@@ -39,6 +39,10 @@ class Call:
     output: Any
 
 
+Run = Callable[[int, Call, Any, Any], Any]
+"""Makes a call of a tape: its number, the call, and what it is called with."""
+
+
 @dataclass
 class Tape:
     """How one sample was made, and the sample."""
@@ -90,14 +94,19 @@ def replay(tape: Tape, first_live: int, copies: Copies) -> Any:
     return resolved(tape.template, tape, outputs, copies) if outputs else tape.sample
 
 
-def replay_timed(tape: Tape, first_live: int, copies: Copies, times: StageTimes) -> Any:
-    """As replay(), and adds the seconds of each live call to `times`, by stage."""
+def replay_with(tape: Tape, first_live: int, copies: Copies, run: Run) -> Any:
+    """As replay(); `run` makes each live call."""
     outputs: dict[int, Any] = {}
     for number, call in enumerate(tape.calls):
         if call.stage >= first_live:
             args, kwargs = arguments(call, tape, outputs, copies)
-            outputs[number] = timed(times, call.stage, call.function, args, kwargs)
+            outputs[number] = loaded(run(number, call, args, kwargs))
     return resolved(tape.template, tape, outputs, copies) if outputs else tape.sample
+
+
+def timed_run(times: StageTimes) -> Run:
+    """For replay_with(): adds the seconds of each live call to `times`, by stage."""
+    return lambda _number, call, args, kwargs: timed(times, call.stage, call.function, args, kwargs)
 
 
 def timed(
@@ -111,15 +120,18 @@ def timed(
     return output
 
 
-def answer_from(tapes: list[Tape], stage: int, live: Slot, make_sample: Callable[[], Any]) -> Any:
+def answer_from(
+    tapes: list[Tape], stage: int, live: Slot, copies: Copies, make_sample: Callable[[], Any]
+) -> Any:
     """A live sample in which the calls of `stage` are answered from `tapes`, any of them."""
     answers = [call.output for tape in tapes for call in tape.calls if call.stage == stage]
     choose = random.Random(len(answers))
 
-    def bypass(_stage: int, original: Any) -> Callable[..., Any]:
-        return lambda *args, **kwargs: choose.choice(answers) if answers else original(*args)
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        chosen = choose.choice(answers)
+        return _trees.clone(chosen) if stage in copies.outputs else chosen
 
-    with Installed([live], bypass):
+    with Installed([live] if answers else [], lambda _stage, _original: answer):
         return make_sample()
 
 

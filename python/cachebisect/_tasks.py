@@ -43,6 +43,8 @@ class Task(NamedTuple):
     """REPLAY: how many of the worker's cached batches are used; 0: all."""
     fill: int
     """FILL: a new number empties the worker's cache first."""
+    exact: Optional[int] = None
+    """Seed of random draws that repeat; None: they are left alone."""
 
 
 class Empty:

@@ -33,14 +33,19 @@ from loaders import (
 
 
 def measure(
-    loader: Any, script: Any, tmp_path: Any, step: Any = None, state: Any = ()
+    loader: Any,
+    script: Any,
+    tmp_path: Any,
+    step: Any = None,
+    state: Any = (),
+    exact: Any = None,
 ) -> list[Any]:
     """Drives a training loop over `loader` while `script` plays the engine; the batches read."""
     path = str(tmp_path / "socket")
     engine = TestEngine(path, script)
     connection = Connection.open(path)
     kept = KeptState(state)
-    adapter = Adapter(connection, lambda w: Job(loader, kept, writes_batches=w))
+    adapter = Adapter(connection, lambda w: Job(loader, kept, writes_batches=w, exact=exact))
     batches = []
     try:
         adapter.greet()

@@ -176,7 +176,7 @@ def test_bypass_answers_one_member_from_the_cache() -> None:
     dataset = NumberDataset(Compose(members))
     slots = find_slots(dataset)
     tapes = [record(slots, lambda: dataset[3], Copies())]
-    sample = _tape.answer_from(tapes, 0, slots[0], lambda: dataset[100])
+    sample = _tape.answer_from(tapes, 0, slots[0], Copies(), lambda: dataset[100])
     assert sample == {"x": [14], "index": 100}
 
 
@@ -184,5 +184,5 @@ def test_timed_replay_counts_the_live_members() -> None:
     dataset = NumberDataset(Compose([Add(1), Add(10)]))
     tape = record(find_slots(dataset), lambda: dataset[3], Copies())
     times = StageTimes([0.0, 0.0], [0.0, 0.0])
-    _tape.replay_timed(tape, 1, Copies(), times)
+    _tape.replay_with(tape, 1, Copies(), _tape.timed_run(times))
     assert times.busy[0] == 0 and times.busy[1] > 0
