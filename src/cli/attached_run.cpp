@@ -1,5 +1,6 @@
 #include "attached_run.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -99,8 +100,11 @@ bool AttachedRun::opened(const Report& report, SessionTools& tools) {
     print_error("note: --inside: no single stage holds the step back");
     return false;
   }
-  tools.progress.show("profiling " + report.verdict.stage);
-  const RemoteReplayer::Inside inside = replayer_->look_inside(report.verdict.stage);
+  // Of several stages that were taken together, the first.
+  const auto first = static_cast<std::size_t>(std::max(1, report.verdict.stage_index)) - 1;
+  const std::string stage = replayer_->describe().stages.at(first).name;
+  tools.progress.show("profiling " + stage);
+  const RemoteReplayer::Inside inside = replayer_->look_inside(stage);
   tools.progress.clear();
   print_notes(inside.notes);
   return inside.changed;
