@@ -68,7 +68,9 @@ class Engine:
     def __enter__(self) -> Engine:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object, *error: object) -> None:
+        if kind is not None:
+            self.interrupt()
         self.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
 

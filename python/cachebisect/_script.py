@@ -48,6 +48,11 @@ class Session:
         """False in forked children, in workers and after the end."""
         return not self.over and os.getpid() == self._pid
 
+    @property
+    def measures(self) -> bool:
+        """True while a loader is measured; all others then belong to the step."""
+        return self._adapter is not None
+
     def note_step(self, optimizer: Any) -> None:
         """An optimizer has stepped."""
         self.optimizer_steps += 1
@@ -133,9 +138,12 @@ class ScriptIterator(Iterator[Any]):
         if not self._session.active:
             return next(self._own)
         measuring = self._adapter is not None
-        if not measuring and not (self._is_training() and self._take_over()):
+        if not measuring and (self._session.measures or not self._begins()):
             return self._passed()
         return self._measured()
+
+    def _begins(self) -> bool:
+        return self._is_training() and self._take_over()
 
     def _passed(self) -> Any:
         batch = self._learnt.next_batch(self._own, ends=False)

@@ -121,6 +121,26 @@ class Failing(Items):
         return super().__getitem__(index)
 
 
+class BadEnd(Stream):
+    """Raises where it should end."""
+
+    def __iter__(self) -> Any:
+        yield from super().__iter__()
+        raise OSError("the last shard is truncated")
+
+
+class Mixed(Items):
+    """Samples of several structures, with and without calls of the transform."""
+
+    def __getitem__(self, index: int) -> Any:
+        x = torch.full((1 + index % 3,), float(index))
+        if index % 4 == 0:
+            return None
+        if index % 4 == 1:
+            return {"x": self.transform(x), "label": index}
+        return (self.transform(x), [self.transform(x)], "two") if index % 2 else x
+
+
 def set_own_attribute(_worker: int) -> None:
     """A worker_init_fn that reaches for the dataset, as the PyTorch documentation shows."""
     info = get_worker_info()

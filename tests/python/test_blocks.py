@@ -26,6 +26,7 @@ from loaders import (
     KeywordMember,
     ListItems,
     Member,
+    Mixed,
     Stream,
     collate_lists,
     set_own_attribute,
@@ -171,6 +172,9 @@ LOADERS = {
         Items(), batch_size=4, num_workers=1, pin_memory=True
     ),
     "one short batch": lambda: DataLoader(Items(length=3), batch_size=4),
+    "samples that differ": lambda: DataLoader(
+        Mixed(Compose([Member(), InPlaceMember()])), batch_size=4, num_workers=1, collate_fn=list
+    ),
     "list of batches": lambda: [torch.zeros(4, 2)] * 3,
 }
 

@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader
 import cachebisect
 from cachebisect._engine import find_binary
 from cachebisect._shadow import end_workers
-from loaders import Compose, Failing, Items, Member, Stream
+from loaders import BadEnd, Compose, Failing, Items, Member, Stream
 
 FAKE = Path(__file__).with_name("fake_cachebisect.py")
 
@@ -103,6 +103,15 @@ def test_loader_that_raises(workers: int, monkeypatch: Any) -> None:
     with pytest.raises(cachebisect.BisectError, match="bad sample") as caught:
         cachebisect.bisect(DataLoader(dataset, batch_size=4, num_workers=workers), nothing)
     assert isinstance(caught.value.__cause__, ValueError)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_loader_that_raises_at_its_end(workers: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr("cachebisect._pass_through.PASS_STEPS", 2)
+    loader = DataLoader(BadEnd(length=64), batch_size=4, num_workers=workers)
+    with pytest.raises(cachebisect.BisectError, match="truncated") as caught:
+        cachebisect.bisect(loader, nothing)
+    assert isinstance(caught.value.__cause__, OSError)
 
 
 class Killing(Items):

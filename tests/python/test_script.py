@@ -116,6 +116,27 @@ def test_a_validation_makes_its_block_void(tmp_path: Any) -> None:
     assert voids.count(True) == 1
 
 
+TWO_LOADERS = (
+    SCRIPT.partition("    for epoch")[0]
+    + """
+    other = DataLoader(Items(length=200), batch_size=2, num_workers=1)
+    for epoch in range(4):
+        for (x, _), (y, _) in zip(train, other):
+            optimizer.zero_grad()
+            (model(x).sum() + model(y).sum()).backward()
+            optimizer.step()
+    print("end", flush=True)
+"""
+)
+
+
+def test_two_loaders_between_two_steps(tmp_path: Any) -> None:
+    """One is measured, the other one belongs to the step."""
+    text = TWO_LOADERS.format(here=str(HERE), method=None, workers=1)
+    done = run_script(tmp_path, measure("continue", []), text)
+    assert done.returncode == 0 and done.stdout == "end\n", done.stderr
+
+
 def test_engine_that_dies_leaves_training_alone(tmp_path: Any) -> None:
     def script(engine: TestEngine) -> None:
         engine.greet()
