@@ -49,11 +49,18 @@ class Engine:
         self.socket = os.path.join(self._folder, "socket")
         self._out = os.path.join(self._folder, "report")
         os.mkdir(self._out)
+        try:
+            self._start(options, progress)
+        except BaseException:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+
+    def _start(self, options: Sequence[str], progress: bool) -> None:
         command = [find_binary(), "attach", "--socket", self.socket, "--out", self._out]
         command += [*options] if progress else ["--no-progress", *options]
         stderr = None if _has_descriptor(sys.stderr) else subprocess.PIPE
         # A session of its own: Ctrl-C reaches it once, through interrupt().
-        self._process = subprocess.Popen(
+        self._process = _Process(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,  # The caller prints the report, or not.
@@ -98,6 +105,19 @@ class Engine:
                 return file.read()
         except FileNotFoundError:
             return None
+
+
+class _Process(subprocess.Popen[bytes]):
+    """Ends what it has started if Ctrl-C arrives before the constructor returns."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        try:
+            super().__init__(*args, **kwargs)
+        except BaseException:
+            if getattr(self, "pid", None) is not None:
+                self.kill()
+                self.wait()
+            raise
 
 
 def _has_descriptor(stream: Any) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -181,6 +182,31 @@ def test_a_script_that_ends_while_it_is_measured(
     assert report is not None and report["interrupted"]
     if "raise" in late:
         assert "ValueError: loss is nan" in run.errors()
+
+
+@pytest.mark.parametrize(
+    "fault,says",
+    [
+        ("raise ValueError('bad sample')", "bad sample"),
+        ("os.kill(os.getpid(), 9)", "killed|exited"),
+    ],
+)
+def test_a_worker_that_fails_while_it_is_measured(fault: str, says: str, tmp_path: Path) -> None:
+    """The first 60 steps read 240 of the 400 samples; blocks read on from the first one."""
+    failing = f"""
+class Failing(Items):
+    def __getitem__(self, index):
+        if index >= 300:
+            {fault}
+        return super().__getitem__(index)
+
+if __name__"""
+    text = SCRIPT.replace("if __name__", failing, 1).replace(
+        "DataLoader(Items", "DataLoader(Failing"
+    )
+    run = run_script(tmp_path, text, 2)
+    assert run.end() == 3, run.errors()
+    assert re.search(says, run.errors())
 
 
 def test_a_script_that_starts_itself_again_is_measured(tmp_path: Path) -> None:

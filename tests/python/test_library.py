@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,21 @@ def test_interrupted_run_gives_the_report_so_far() -> None:
 
     report = cachebisect.bisect(ready(), step)
     assert report.interrupted
+
+
+def test_interrupt_while_the_engine_starts_leaves_no_process(monkeypatch: Any) -> None:
+    start = subprocess.Popen._execute_child  # type: ignore[attr-defined]
+    started = []
+
+    def interrupted(process: Any, *arguments: Any) -> None:
+        start(process, *arguments)
+        started.append(process)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "_execute_child", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cachebisect.bisect(ready(), nothing)
+    assert started[0].returncode == -9
 
 
 def test_engine_that_dies(monkeypatch: Any) -> None:
