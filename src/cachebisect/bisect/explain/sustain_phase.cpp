@@ -7,7 +7,8 @@ namespace cachebisect {
 namespace {
 
 constexpr double kSeconds = 3;
-/// A flat verdict says that live never falls: it is watched for longer than it took.
+/// A flat verdict says that live never falls, and the bounds of an open one that it does not fall
+/// far: it is watched for longer than it took.
 constexpr double kTimesOfFlat = 3;
 constexpr double kMaxOfFlat = 10;
 /// Turbo and power limits show within a second.
@@ -34,7 +35,7 @@ BlockResult run_in_one_piece(BlockRunner& blocks, const RoundPlan& plan, int bou
 
 double sustain_seconds(const BisectOptions& options, VerdictKind verdict, double verdict_seconds) {
   if (options.sustain_seconds) return *options.sustain_seconds;
-  return verdict == VerdictKind::flat
+  return verdict == VerdictKind::flat || verdict == VerdictKind::inconclusive
              ? std::clamp(kTimesOfFlat * verdict_seconds, kSeconds, kMaxOfFlat)
              : kSeconds;
 }

@@ -145,6 +145,7 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   for (const int k : visited_boundaries(rounds)) {
     usual_seconds_[at(k)] = median(rounds.block_taus(k)) * options_.batch_size;
   }
+  lengthen_blocks(rounds);
   const Finding& whole = findings.whole;
   stalled_ = stalls(whole) ? bounded_theta(whole.drop) - bounded_theta(whole.median_drop) : 0;
   min_visits_ = findings.min_visits;

@@ -132,6 +132,9 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] int split(const Part& part) const;
   [[nodiscard]] std::optional<int> expected_split(const Part& part) const;
   [[nodiscard]] double round_seconds(const std::vector<int>& boundaries) const;
+  /// If blocks of live vary much more than those of the ceiling, what samples cost varies, and not
+  /// the machine: that averages out in longer blocks, at fewer untimed steps for each timed one.
+  void lengthen_blocks(const RoundTable& rounds);
 
   [[nodiscard]] WarmupRange warmup_range(int boundary, double step_seconds) const;
   [[nodiscard]] int warmup(int boundary, double step_seconds) const noexcept;
@@ -141,6 +144,7 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   RoundPlanOptions options_;
   int warmup_ = 2;
   bool brief_allowed_ = false;
+  bool long_blocks_ = false;
   double pilot_seconds_ = 0;
   std::vector<int> avoided_;
   std::vector<double> step_seconds_;   ///< by boundary; 0: no pilot

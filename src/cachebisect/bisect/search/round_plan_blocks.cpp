@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/search/round_plan.hpp"
 
 namespace cachebisect {
@@ -15,6 +16,18 @@ constexpr int kWarmupOfDevice = 4;
 constexpr int kMaxSteps = 100000;
 /// Many workers would make blocks of slow steps too long.
 constexpr int kMaxStretch = 4;
+
+/// Long blocks: rounds before they are considered, the share by which one live block in seven must
+/// lie above the median, how many times that of the ceiling, and timed steps per untimed one.
+constexpr std::size_t kRoundsToLengthen = 10;
+constexpr double kUpperQuantile = 6.0 / 7;
+constexpr double kVaries = 0.08;
+constexpr double kTimesCeiling = 3;
+constexpr int kLongSteps = 3;
+
+double upper_spread(const std::vector<double>& taus) {
+  return quantile(taus, kUpperQuantile) / median(taus) - 1;
+}
 
 /// Brief blocks: workers, the untimed steps of every block, and the limits of the timed ones. The
 /// workers have lost their common start after so many steps; a group of more of them makes batches
@@ -52,13 +65,21 @@ int RoundPlan::steps_for(double step_seconds, int boundary) const {
     if (is_ready(boundary)) return kMinSteps;
     return std::clamp(options_.workers / 2, kMinBriefSteps, kMaxBriefSteps);
   }
-  const int steps = step_seconds <= 0
-                        ? kMinSteps
-                        : static_cast<int>(std::clamp<double>(
-                              std::ceil(kBlockSeconds / step_seconds), kMinSteps, kMaxSteps));
+  int steps = step_seconds <= 0
+                  ? kMinSteps
+                  : static_cast<int>(std::clamp<double>(std::ceil(kBlockSeconds / step_seconds),
+                                                        kMinSteps, kMaxSteps));
   if (own_batches() && is_ready(boundary)) return steps;
+  if (long_blocks_ && !is_ready(boundary)) steps = std::max(steps, kLongSteps * warmup_);
   const int whole = whole_groups(steps);
   return own_batches() || whole <= kMaxStretch * steps ? whole : steps;
+}
+
+void RoundPlan::lengthen_blocks(const RoundTable& rounds) {
+  if (long_blocks_ || rounds.rounds() < kRoundsToLengthen) return;
+  const double live = upper_spread(rounds.block_taus(0));
+  const double ceiling = upper_spread(rounds.block_taus(rounds.last()));
+  long_blocks_ = live > kVaries && live > kTimesCeiling * ceiling;
 }
 
 int RoundPlan::whole_groups(int steps) const noexcept {

@@ -106,7 +106,7 @@ void VerdictSearch::run(RandomStream& random, const std::function<void()>& after
   pilot.ends();
   grow_budget(kArmsOfOneStage * plan_->block_seconds(0));
   explore(pilot);
-  blocks.set_fresh_samples(std::max(measured_->cache.samples, plan_->samples_of_live_block()));
+  keep_enough_samples();
   blocks.set_expected(blocks.elapsed() + kRoundsToCertify * plan_->round_seconds());
   grow_budget(plan_->round_seconds());
   blocks.set_phase("measure");
@@ -117,8 +117,15 @@ void VerdictSearch::run(RandomStream& random, const std::function<void()>& after
     after_check();
     avoid_distorted();
     plan_->update(state_.findings, rounds());
+    keep_enough_samples();
     explore(pilot);
   }
+}
+
+/// The caches hold what a live block times.
+void VerdictSearch::keep_enough_samples() {
+  runner_->blocks().set_fresh_samples(
+      std::max(measured_->cache.samples, plan_->samples_of_live_block()));
 }
 
 void VerdictSearch::grow_budget(double round_seconds) {

@@ -58,6 +58,7 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
  private:
   void explore(Pilot& pilot);
   void name_suspects();
+  void keep_enough_samples();
   /// To what the plan needs if a round takes so long, if the user gave no budget.
   void grow_budget(double round_seconds);
   bool round(RandomStream& random);
