@@ -78,7 +78,9 @@ HabitChain second_run(const std::string& habit, std::uint64_t seed, const DrawCo
 }
 
 HabitChain burst_credits(const std::string& habit, std::uint64_t seed, const DrawContext&) {
-  ChainDraw draw(habit, seed, {.min_samples = 1'000'000, .max_samples = 2'000'000});
+  // A single worker would not overlap its own work with the storage's, as a lock does in the plan.
+  ChainDraw draw(habit, seed,
+                 {.workers = {2, 3, 4}, .min_samples = 1'000'000, .max_samples = 2'000'000});
   const double loss = draw.random().uniform(0.3, 0.9);
   const double per_second = (1 - loss) / draw.step_per_sample();
   const double credits = draw.random().uniform(2'000, 30'000);
@@ -98,7 +100,7 @@ HabitChain burst_credits(const std::string& habit, std::uint64_t seed, const Dra
 }
 
 HabitChain read_ahead(const std::string& habit, std::uint64_t seed, const DrawContext&) {
-  ChainDraw draw(habit, seed, {});
+  ChainDraw draw(habit, seed, {.workers = {2, 3, 4}});
   const double loss = draw.random().uniform(0.15, 0.7);
   const double seconds = draw.step_per_sample() / (1 - loss);
   const auto ahead = static_cast<std::int64_t>(200 + draw.random().below(4'800));

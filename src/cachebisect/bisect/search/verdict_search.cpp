@@ -1,6 +1,7 @@
 #include "cachebisect/bisect/search/verdict_search.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -198,6 +199,7 @@ bool VerdictSearch::round(RandomStream& random) {
 
 bool VerdictSearch::run_with_extra_arms(const PlannedRound& round) {
   if (extra_ == nullptr || rounds().rounds() == 0) return runner_->run(round, rounds());
+  std::exception_ptr failure;
   try {
     PlannedRound extended = round;
     const std::vector<PlannedBlock> blocks = extra_->next(state_, rounds());
@@ -205,12 +207,19 @@ bool VerdictSearch::run_with_extra_arms(const PlannedRound& round) {
     if (!blocks.empty()) extended.also = &extra_->table();
     return runner_->run(extended, rounds());
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) throw;
+    if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::internal) throw;
+    failure = std::current_exception();
   }
-  // An arm that only explains must not cost the verdict.
+  // An arm that only explains must not cost the verdict. If the others fail as well, it is not to
+  // blame.
   extra_->table().discard();
   extra_ = nullptr;
-  return runner_->run(round, rounds());
+  try {
+    return runner_->run(round, rounds());
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::interrupted) throw;
+  }
+  std::rethrow_exception(failure);
 }
 
 void VerdictSearch::check_evidence() {
