@@ -78,7 +78,8 @@ std::optional<int> stage_behind(const VerdictState& state, const Part& span) {
   for (const Distortion& distortion : state.distortions) {
     const bool inside = distortion.boundary > span.from && distortion.stage <= span.to;
     const double live = state.live_seconds.at(static_cast<std::size_t>(distortion.stage) - 1);
-    if (inside && distortion.share > 0 && live > kMostOfSpan * whole) return distortion.stage;
+    const bool remembers = distortion.certified && distortion.share > 0;
+    if (inside && remembers && live > kMostOfSpan * whole) return distortion.stage;
   }
   return std::nullopt;
 }
