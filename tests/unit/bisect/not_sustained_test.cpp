@@ -45,6 +45,18 @@ TEST_CASE("storage whose credits outlast the run in one piece seems flat") {
   CHECK_FALSE(warns(report, "not_sustained"));
 }
 
+TEST_CASE("the slow pace is measured however late and however far live falls") {
+  for (const double slower : {2.5, 4.0, 10.0, 50.0}) {
+    for (const double share : {0.0, 0.1, 0.3, 0.5, 0.7, 0.8}) {
+      CAPTURE(slower);
+      CAPTURE(share);
+      const test::BurstStorageChain chain{.slow_read_seconds = slower * 8e-3,
+                                          .credit_seconds = 0.4 + share * kSustain};
+      check_not_sustained(report_of(chain), chain);
+    }
+  }
+}
+
 TEST_CASE("a run in one piece that slows down to a quarter lasts until it tells") {
   const test::BurstStorageChain chain{.slow_read_seconds = 32e-3, .credit_seconds = 0.3 * kSustain};
   const Report report = report_of(chain);

@@ -14,21 +14,45 @@ constexpr double kMaxOfFlat = 10;
 /// Turbo and power limits show within a second.
 constexpr double kCeilingSeconds = 1;
 constexpr int kGroups = 32;
+/// Of slow steps; fewer say nothing (see sustained_figure()).
+constexpr int kMinGroups = 20;
 /// If live slows down on the way, it runs for longer: a few groups would tell nothing.
 constexpr double kPatience = 2;
+/// If it ends so many times slower than planned, it runs once more at that pace, which may still
+/// hold some of the former one.
+constexpr double kFallen = 1.5;
+constexpr int kMaxRuns = 4;
+
+/// Seconds of a step at the end of a run.
+double last_step_seconds(const BlockResult& run) {
+  const double steps = std::max(1, run.steps);
+  if (run.group_taus.empty()) return run.seconds / steps;
+  return run.group_taus.back() * static_cast<double>(run.samples) / steps;
+}
 
 BlockResult run_in_one_piece(BlockRunner& blocks, const RoundPlan& plan, int boundary,
-                             double seconds) {
-  const double step = plan.step_seconds(boundary);
+                             double seconds, double step) {
   const int wanted = std::max(1, static_cast<int>(std::ceil(seconds / step / kGroups)));
   const int group = plan.whole_steps(wanted, boundary);
   // No more steps than needed: those that time cuts off are taken from the epoch too.
-  const int groups = (wanted * kGroups + group - 1) / group;
+  const int steps = (step > seconds / kMinGroups ? kMinGroups : kGroups) * wanted;
+  const int groups = (steps + group - 1) / group;
   BlockRequest request{.arm = {.boundary = boundary}, .steps = group * groups};
   request.warmup_steps = plan.warmup(boundary);
   request.groups = groups;
-  request.max_seconds = kPatience * seconds;
+  request.max_seconds = kPatience * std::max(seconds, kMinGroups * wanted * step);
   return blocks.run(request);
+}
+
+/// Measures the slow pace if live falls on the way.
+BlockResult run_live(BlockRunner& blocks, const RoundPlan& plan, double seconds) {
+  double step = plan.step_seconds(0);
+  BlockResult run = run_in_one_piece(blocks, plan, 0, seconds, step);
+  for (int i = 1; i < kMaxRuns && last_step_seconds(run) > kFallen * step; ++i) {
+    step = last_step_seconds(run);
+    run = run_in_one_piece(blocks, plan, 0, seconds, step);
+  }
+  return run;
 }
 
 }  // namespace
@@ -45,11 +69,12 @@ void run_sustained(BlockRunner& blocks, const RoundPlan& plan, double seconds,
   const double before = blocks.clock();
   blocks.begin_round(-1);
   SustainedRuns& runs = measured.sustained.emplace();
-  runs.live = run_in_one_piece(blocks, plan, 0, seconds);
+  runs.live = run_live(blocks, plan, seconds);
   // An emulated step has no clock that could fall.
   if (measured.chain.device_kind != DeviceKind::emulated) {
-    runs.ceiling =
-        run_in_one_piece(blocks, plan, measured.stages(), std::min(seconds, kCeilingSeconds));
+    const int ceiling = measured.stages();
+    runs.ceiling = run_in_one_piece(blocks, plan, ceiling, std::min(seconds, kCeilingSeconds),
+                                    plan.step_seconds(ceiling));
   }
   runs.seconds = blocks.exclude_since(before);
 }
