@@ -179,8 +179,7 @@ class Run {
     if (!options_.explain || stopped_ || !search_.state().decision.certified()) return;
     blocks_.set_phase("explain");
     ExplainPhase phase(replayer_, rounds_, plan_, options_, measured_);
-    stopped_ =
-        stops([&] { phase.run(search_.state(), early_, [this] { hand_out_partial(); }); });
+    stopped_ = stops([&] { phase.run(search_.state(), early_, [this] { hand_out_partial(); }); });
   }
 
   /// Runs what was predicted, alongside the live pipeline.
