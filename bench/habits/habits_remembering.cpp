@@ -83,7 +83,8 @@ HabitChain burst_credits(const std::string& habit, std::uint64_t seed, const Dra
                  {.workers = {2, 3, 4}, .min_samples = 1'000'000, .max_samples = 2'000'000});
   const double loss = draw.random().uniform(0.3, 0.9);
   const double per_second = (1 - loss) / draw.step_per_sample();
-  const double credits = draw.random().uniform(2'000, 30'000);
+  // Spent after so many seconds of live: what outlasts the run in one piece cannot be seen.
+  const double credits = draw.random().uniform(0.5, 6) * loss / draw.step_per_sample();
   draw.set_source({.name = "storage",
                    .category = Category::read,
                    .kind = CostKind::lock,

@@ -28,8 +28,9 @@ void add_to(std::vector<double>& sums, const std::vector<double>& seconds) {
 
 /// The member of each stage.
 std::vector<double> each(const std::vector<OwnSeconds>& own, double OwnSeconds::*member) {
-  std::vector<double> seconds;
-  for (const OwnSeconds& stage : own) seconds.push_back(stage.*member);
+  std::vector<double> seconds(own.size());
+  std::transform(own.begin(), own.end(), seconds.begin(),
+                 [&](const OwnSeconds& stage) { return stage.*member; });
   return seconds;
 }
 

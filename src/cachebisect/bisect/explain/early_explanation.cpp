@@ -48,6 +48,7 @@ std::vector<PlannedBlock> EarlyExplanation::next(const VerdictState& state,
   timed = measured(std::move(timed));
   if (!is_cheap(timed)) return {};
   std::vector<PlannedBlock> blocks;
+  blocks.reserve(timed.size());
   for (const TimedArm& arm : timed) blocks.push_back(plan_->block(arm.arm, arm.step_seconds));
   return blocks;
 }
@@ -69,6 +70,7 @@ std::vector<TimedArm> EarlyExplanation::expected(const std::vector<Arm>& arms) c
   const double live = plan_->step_seconds(0);
   const double ceiling = plan_->step_seconds(plan_->candidates().back());
   std::vector<TimedArm> result;
+  result.reserve(arms.size());
   for (const Arm& arm : arms) {
     const int s = arm.kind == ArmKind::bypass ? arm.stage : 0;
     const bool known = s > 0 && plan_->piloted(s - 1) && plan_->piloted(s);

@@ -9,8 +9,8 @@ namespace {
 constexpr double kSeconds = 3;
 /// A flat verdict says that live never falls, and the bounds of an open one that it does not fall
 /// far: it is watched for longer than it took.
-constexpr double kTimesOfFlat = 3;
-constexpr double kMaxOfFlat = 10;
+constexpr double kTimesOfFlat = 4;
+constexpr double kMaxOfFlat = 12;
 /// Turbo and power limits show within a second.
 constexpr double kCeilingSeconds = 1;
 constexpr int kGroups = 32;

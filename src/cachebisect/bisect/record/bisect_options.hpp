@@ -33,7 +33,7 @@ struct BisectOptions {
   double confidence = 0.99;
   double min_drop = 0.05;
   /// How long live runs in one piece before a verdict is given; 0: not at all. Empty: 3 s, and for
-  /// flat three times as long as it took, 10 s at most. Does not count as measuring.
+  /// flat four times as long as it took, 12 s at most. Does not count as measuring.
   std::optional<double> sustain_seconds{};
   std::string io = "as-is";
   std::uint64_t seed = 1;
