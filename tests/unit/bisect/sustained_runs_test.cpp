@@ -38,7 +38,8 @@ Findings held(const SustainedFigures& figures) {
   const RoundTable table = table_of_blocks();
   PartEvidence evidence(table, 0.99);
   Findings findings = assess(evidence, {});
-  hold_sustained(figures, table, findings);
+  CHECK(hold_sustained(figures, table, findings) ==
+        (figures.live->change != SustainedChange::none));
   return findings;
 }
 

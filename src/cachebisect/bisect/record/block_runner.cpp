@@ -39,9 +39,9 @@ double BlockRunner::exclude_since(double clock) {
 void BlockRunner::begin_round(int round) {
   round_ = round;
   replayer_->begin_round();
-  if (round < 0 || fresh_samples_ == 0) return;
+  if (round < 0 || fresh_samples_ == 0 || refuses_fresh_) return;
   const double before = replayer_->clock();
-  if (!replayer_->freshen(fresh_samples_, options_->stop)) fresh_samples_ = 0;
+  refuses_fresh_ = !replayer_->freshen(fresh_samples_, options_->stop);
   refill_seconds_ += exclude_since(before);
 }
 

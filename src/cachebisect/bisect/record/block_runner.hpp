@@ -61,6 +61,7 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   double excluded_seconds_ = 0;
   int round_ = -1;
   std::uint64_t fresh_samples_ = 0;
+  bool refuses_fresh_ = false;  ///< the replayer cannot fill its caches again
   double refill_seconds_ = 0;
   bool started_once_ = false;
   std::string phase_ = "pilot";

@@ -64,8 +64,9 @@ Analysis analyse(const Measurements& measured) {
   out.forecast = Forecast::of(measured);
   out.waterfall = make_waterfall(measured, out.state.findings);
   out.sustained = describe_sustained(measured, out.state, out.waterfall);
-  hold_sustained(out.sustained, measured.verdict.table, out.state.findings);
-  out.waterfall = make_waterfall(measured, out.state.findings);
+  if (hold_sustained(out.sustained, measured.verdict.table, out.state.findings)) {
+    out.waterfall = make_waterfall(measured, out.state.findings);
+  }
   out.machine = describe_machine(measured);
   out.explanation = explain(measured, out.state, out.forecast);
   const auto refusal = refuse_near_floor(measured, out.waterfall, out.state);

@@ -61,8 +61,8 @@ SustainedFigures describe_sustained(const Measurements& measured, const VerdictS
   return figures;
 }
 
-void hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, Findings& findings) {
-  if (!figures.live || figures.live->change == SustainedChange::none) return;
+bool hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, Findings& findings) {
+  if (!figures.live || figures.live->change == SustainedChange::none) return false;
   if (figures.loss.interval) {
     findings.whole.low = std::min(findings.whole.low, figures.loss.interval->low);
     findings.whole.high = std::max(findings.whole.high, figures.loss.interval->high);
@@ -86,6 +86,7 @@ void hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, F
       part.low = std::min(part.low, std::max(0.0, 1 - (1 - part.low) / change));
     }
   }
+  return true;
 }
 
 VerdictKind sustained_verdict(VerdictKind kind, const SustainedFigures& figures, double least,

@@ -30,8 +30,8 @@ struct SustainedFigures {
 
 /// Widens the intervals of the blocks to what a long run allows, if live differs in it: the whole
 /// loss to hold that of the long run, and each part to hold the whole of the difference, because
-/// nothing tells to which part it belongs.
-CACHEBISECT_INTERNAL_API void hold_sustained(const SustainedFigures& figures,
+/// nothing tells to which part it belongs. False, with nothing changed, if live does not differ.
+CACHEBISECT_INTERNAL_API bool hold_sustained(const SustainedFigures& figures,
                                              const RoundTable& rounds, Findings& findings);
 /// The verdict that the run in one piece leaves of the blocks' verdict. `least`: the least that the
 /// named part costs by the intervals of hold_sustained().

@@ -13,6 +13,8 @@ constexpr double kTrusted = 0.10;
 constexpr double kWorthSaying = 1.03;
 /// Of a span's live time: what one stage must take for the span's loss to be its own.
 constexpr double kMostOfSpan = 0.7;
+/// More rounds than these are not worth asking for exactly.
+constexpr double kMaxRounds = 1e6;
 
 /// The question that a verdict waits for: the whole loss while it is not above min_drop, then the
 /// largest part.
@@ -27,7 +29,6 @@ const Finding& open_question(const Findings& findings, double min_drop) {
 /// twice as many as now if it has not grown. 0 if there are too few rounds to tell.
 int rounds_at_this_pace(const ConfidenceSequence& evidence, double bar) {
   constexpr std::size_t kMinRounds = 12;
-  constexpr double kMaxRounds = 1e6;
   if (evidence.rounds() < kMinRounds) return 0;
   const auto rounds = static_cast<double>(evidence.rounds());
   const double grown = std::max(evidence.evidence_above(bar), evidence.evidence_below(bar));
@@ -51,7 +52,6 @@ void add_needed(Verdict& verdict, const Measurements& measured, const Findings& 
     distance = std::abs(bounded_theta(open.median_drop) - bar);
     PartEvidence evidence(measured.verdict.table, settings.confidence, measured.verdict.suspects);
     at_this_pace = rounds_at_this_pace(evidence.pair(open.part), bar);
-    constexpr double kMaxRounds = 1e6;
     if (open.bursty) {
       by_stalls = static_cast<int>(std::min(open.rounds_to_certify_stalls, kMaxRounds));
     }

@@ -93,11 +93,12 @@ void warn_of_unsteadiness(std::vector<Warning>& out, const Noise& noise) {
   }
   const auto& drift = noise.drift.interval;
   if (drift && (drift->low > kDriftWorthSaying || drift->high < -kDriftWorthSaying)) {
-    out.push_back({"not_stationary",
-                   "the live pipeline changed by " + percent_range(*drift) +
-                       " in time a sample from the first round to the last: drops hold, as "
-                       "neighbours are compared, but no throughput stands for the whole run",
-                   "let the job warm up first, or see what grows: memory, files, heat"});
+    out.push_back(
+        {"not_stationary",
+         "the live pipeline changed by " + percent_range(*drift) +
+             " in seconds per sample from the first round to the last: drops hold, as "
+             "blocks of the same round are compared, but no throughput stands for the whole run",
+         "let the job warm up first, or see what grows: memory, files, heat"});
   }
   if (noise.steal_share && *noise.steal_share > kStealWorthSaying) {
     out.push_back({"steal",
