@@ -26,13 +26,20 @@ double burn_until_due(const PaceTimeline& timeline, double now) noexcept {
 }
 
 /// Sleeps for the time owed at `now`, if that is worth it or cannot be carried over.
-void settle(PaceTimeline& timeline, double now, bool carries) noexcept {
-  if (carries && !timeline.worth_sleeping(now)) {
+void settle(WorkerPace* pace, PaceTimeline& timeline, double now) noexcept {
+  if (pace == nullptr) {
+    sleep_until(timeline.due());
+    return;
+  }
+  if (!timeline.worth_sleeping(now)) {
     timeline.leave(now);
     return;
   }
+  const double begin = thread_cpu_seconds();
   sleep_until(timeline.due());
   timeline.leave(monotonic_seconds());
+  // What the sleep costs the CPU is part of the wait: a burn that deducted it would be too short.
+  pace->cpu.exclude(thread_cpu_seconds() - begin);
 }
 
 }  // namespace
@@ -55,6 +62,10 @@ void PaceTimeline::come_to(double now) noexcept {
 void PaceTimeline::arrive(double now) noexcept {
   come_to(now);
   due_ = std::max(due_, now - kMaxCredit);
+}
+
+void PaceTimeline::exclude(double seconds) noexcept {
+  if (absorbs_ && begun_) due_ += seconds;
 }
 
 void PaceTimeline::rested(double waited, double now) noexcept {
@@ -87,7 +98,7 @@ void pass_wait(WorkerPace* pace, double seconds) noexcept {
   const double now = monotonic_seconds();
   timeline.arrive(now);
   timeline.add(seconds);
-  settle(timeline, now, pace != nullptr);
+  settle(pace, timeline, now);
 }
 
 void burn_cpu(WorkerPace* pace, double seconds) noexcept {
@@ -113,7 +124,7 @@ void pass_serial_section(WorkerPace* pace, FifoTimeline& section, double seconds
   // A thread due later has not arrived yet; a late one would have arrived earlier.
   timeline.arrive(now);
   timeline.move_to(section.pass(timeline.due(), seconds));
-  settle(timeline, now, pace != nullptr);
+  settle(pace, timeline, now);
 }
 
 }  // namespace cachebisect

@@ -26,6 +26,9 @@ class CACHEBISECT_INTERNAL_API PaceTimeline {
   void move_to(double due) noexcept { due_ = due; }
   /// The planted cost ends, or is carried over as debt or credit.
   void leave(double now) noexcept { left_ = now; }
+  /// `seconds` since the last planted cost were part of a cost on another clock: nothing deducts
+  /// them from the next one.
+  void exclude(double seconds) noexcept;
   /// The thread was blocked for another reason for `waited` seconds until now: this pays its debt,
   /// and cancels its credit.
   void rested(double waited, double now) noexcept;

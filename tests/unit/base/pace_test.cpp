@@ -58,6 +58,20 @@ TEST_CASE("time between planted costs is other stages' work, or the executor's a
   CHECK(seconds(true) == doctest::Approx(kSamples * 100e-6).epsilon(0.001));
 }
 
+TEST_CASE("CPU time that a sleep costs is not deducted from the next burn") {
+  for (const bool absorbs : {false, true}) {
+    CAPTURE(absorbs);
+    PaceTimeline cpu;
+    cpu.begin(absorbs);
+    cpu.arrive(10);
+    cpu.add(100e-6);
+    cpu.leave(10.0001);
+    cpu.exclude(25e-6);
+    cpu.arrive(10.000125);
+    CHECK(cpu.due() - 10.000125 == doctest::Approx(0).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("credit is capped") {
   for (const bool absorbs : {false, true}) {
     PaceTimeline timeline;
