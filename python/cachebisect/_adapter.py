@@ -7,16 +7,19 @@ runs in the training thread.
 
 from __future__ import annotations
 
-import os
-import sys
-import traceback
+import contextlib
 from typing import Any, Callable, Optional
 
+from ._attempts import Attempts
 from ._blocks import Block
+from ._greeting import error_text, greeting
 from ._job import Job
-from ._messages import PROTOCOL_VERSION, Connection, ConnectionLost, Interrupted, Message
+from ._messages import Connection, ConnectionLost, Interrupted, Message
 from ._pass_through import PassThrough
-from ._version import __version__
+
+_ENDED_EARLY = (
+    "training ended before the measurement did: let it take more steps, or lower --budget"
+)
 
 
 class Finished(Exception):
@@ -35,6 +38,7 @@ class Adapter:
         self._make_job = make_job
         self._job: Optional[Job] = None
         self._block: Optional[Block] = None
+        self._attempts: Optional[Attempts] = None
         self.notes: list[str] = []
         self.failure: Optional[Exception] = None
         """What the loader raised."""
@@ -63,9 +67,9 @@ class Adapter:
         self._answer(self._connection.next_request())
 
     def disturb(self) -> None:
-        """Something other than training steps runs in the block: it is void."""
+        """Something other than training steps runs now: the block begins again after it."""
         if self._block is not None:
-            self._block.is_void = True
+            self._block.is_disturbed = True
 
     def check_stop(self) -> None:
         """Between pass-through steps. Raises Interrupted."""
@@ -80,6 +84,8 @@ class Adapter:
             block = self._block
             assert block is not None
             try:
+                if block.is_disturbed and self._begin_again(block):
+                    continue
                 if block.enter():
                     self._end_block(block)
                     continue
@@ -93,6 +99,15 @@ class Adapter:
     def fail(self, error: BaseException, stage: Optional[str] = None) -> None:
         """The step failed, or the user interrupted: the open request is answered with an error."""
         self._give_up(error, stage)
+
+    def end_with_script(self, error: Optional[BaseException]) -> None:
+        """The script ends, by `error` if there is one: the engine writes the report so far."""
+        text = _ENDED_EARLY if error is None else error_text(error)
+        with contextlib.suppress(ConnectionLost):
+            request = self._connection.open_request
+            if request is not None:
+                self._connection.answer_error(request, "data", text)
+            self.wait_for_finish()
 
     def wait_for_finish(self) -> Message:
         """Answers requests without running blocks until `finish` arrives. Raises ConnectionLost."""
@@ -133,7 +148,7 @@ class Adapter:
         kind = request.get("type")
         answer = self._connection.answer
         if kind == "hello":
-            answer(request, **_greeting())
+            answer(request, **greeting())
         elif kind == "finish":
             answer(request)
             raise Finished(request)
@@ -165,7 +180,8 @@ class Adapter:
         elif kind == "machine":
             answer(request, own_cpu_seconds=job.cpu_seconds())
         elif kind == "run":
-            self._block = job.begin_block(request)
+            self._attempts = Attempts(request, job.room, job.workers)
+            self._begin_block(job)
         else:
             self._connection.answer_error(request, "internal", f"unknown request {kind!r}")
 
@@ -181,6 +197,22 @@ class Adapter:
     def _progress(self, text: str) -> None:
         self._connection.check_stop()
         self._connection.keep_alive(text)
+
+    def _begin_block(self, job: Job) -> None:
+        assert self._attempts is not None
+        self._block = job.begin_block(self._attempts.next_request())
+
+    def _begin_again(self, block: Block) -> bool:
+        """False: the disturbed block goes on, and is void."""
+        assert self._attempts is not None and self._job is not None
+        block.is_disturbed = False
+        if not self._attempts.begins_again(block.taken):
+            block.is_void = True
+            return False
+        self._block = None
+        block.end()
+        self._begin_block(self._job)
+        return True
 
     def _end_block(self, block: Block) -> None:
         self._block = None
@@ -202,25 +234,4 @@ class Adapter:
             kind = "usage"
         if isinstance(error, Exception) and not stopped:
             self.failure = error
-        self._connection.answer_error(request, kind, _text(error), stage)
-
-
-def _greeting() -> dict[str, Any]:
-    torch = sys.modules.get("torch")
-    return {
-        "protocol": PROTOCOL_VERSION,
-        "adapter": f"cachebisect-python {__version__}",
-        "pid": os.getpid(),
-        "rank": int(os.environ.get("RANK", "0")),
-        "world": int(os.environ.get("WORLD_SIZE", "1")),
-        "python": sys.version.split()[0],
-        "torch": getattr(torch, "__version__", None),
-        "program": os.path.basename(sys.argv[0]) if sys.argv else "",
-    }
-
-
-def _text(error: BaseException) -> str:
-    lines = traceback.format_exception_only(type(error), error)
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
-    return "".join(lines).strip() + where
+        self._connection.answer_error(request, kind, error_text(error), stage)

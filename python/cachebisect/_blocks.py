@@ -74,14 +74,17 @@ class Block:
         self._group_steps = max(1, self._steps // self._groups)
         self._max_seconds = float(request.get("max_seconds", 0))
         self._observed = bool(request["arm"].get("observed", True))
+        self.is_disturbed = False
+        """Set while something other than training steps runs."""
         self.is_void = False
-        """Set by what disturbs the block; the engine then repeats it."""
+        """The engine repeats the block."""
         self._feed = feed
         self._chain = chain
         self._shadow = shadow
         self._marks = marks
         self._sampler_seconds = sampler_seconds
-        self._taken = 0
+        self.taken = 0
+        """Batches served."""
         self._samples: list[int] = []
         self._first_batch_seconds = 0.0
         self._group_marks: list[Any] = []
@@ -96,7 +99,7 @@ class Block:
 
     def enter(self) -> bool:
         """A step has ended, or the first is about to begin. True if the block is over."""
-        done = self._taken - self._warmup
+        done = self.taken - self._warmup
         if done < 0:
             return False
         if done == 0:
@@ -112,10 +115,10 @@ class Block:
     def take(self) -> Any:
         """The batch for the next step. Raises what the loader raises."""
         batch, size = self._feed.take()
-        if self._taken == 0:
+        if self.taken == 0:
             self._first_batch_seconds = time.monotonic() - self._began
-        self._taken += 1
-        if self._taken > self._warmup:
+        self.taken += 1
+        if self.taken > self._warmup:
             self._samples.append(size)
         return batch
 

@@ -11,6 +11,7 @@ import time
 from typing import Any, Callable, Optional
 
 from . import _facts, _trees
+from ._attempts import Room
 from ._blocks import Block, DeviceMarks
 from ._chain import READ, TRANSFER, Chain, chain_of_iterable, chain_of_loader
 from ._feed_maker import FeedMaker
@@ -49,6 +50,7 @@ class Job:
         self.name = name
         self.train = train
         self.notes: list[str] = []
+        self.room = Room()
         self._marks = DeviceMarks(self.device)
         self._held = HeldBatches(serve_copies=writes_batches)
         self._shadow: Optional[ShadowLoader] = None
@@ -68,6 +70,11 @@ class Job:
             self.chain, self._held, self.batch_size, self._order, self._shadow, self._next_batch
         )
         self._feeds.exact = exact
+
+    @property
+    def workers(self) -> int:
+        """Of the loader; 0: the training process loads."""
+        return self._shadow.workers if self._shadow else 0
 
     # The chain
 
@@ -149,7 +156,7 @@ class Job:
 
     def describe(self, expected_rate: Optional[float], notes: list[str]) -> dict[str, Any]:
         """Fields of the answer to `describe`."""
-        workers = self._shadow.workers if self._shadow else 0
+        workers = self.workers
         in_flight = self._shadow.in_flight if self._shadow else 0
         chain: dict[str, Any] = {
             "name": self.name,
@@ -222,7 +229,7 @@ class Job:
     def fill(self, samples: int, progress: Progress) -> dict[str, Any]:
         """Caches about `samples` samples at every boundary. Returns `cache` of docs/protocol.md."""
         began = time.monotonic()
-        workers = max(1, self._shadow.workers) if self._shadow else 1
+        workers = max(1, self.workers)
         batches = max(1, -(-samples // self.batch_size))
         batches = -(-batches // workers) * workers
         held = self._held
@@ -307,7 +314,7 @@ class Job:
     def sizes(self, samples: int, progress: Progress) -> dict[str, Any]:
         """Fields of the answer to `sizes`."""
         facts = self.fill(samples, progress)
-        workers = max(1, self._shadow.workers) if self._shadow else 1
+        workers = max(1, self.workers)
         in_flight = self._shadow.in_flight if self._shadow else 0
         return {
             "item_bytes": facts["item_bytes"],

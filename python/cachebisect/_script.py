@@ -8,6 +8,7 @@ leaves training as it was. Everything runs in the thread that trains.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import sys
@@ -23,6 +24,7 @@ from ._pass_through import PassThrough
 from ._seen_loaders import SeenLoaders
 from ._state import KeptState, SteppedParameters, device_of
 
+_OFTEN = 0.5
 _STEPS_WITHOUT_OPTIMIZER = 200
 """Batches after which a loader is taken although no optimizer of torch has stepped."""
 
@@ -36,6 +38,9 @@ class Session:
         self.loaders = loaders or SeenLoaders()
         self.over = False
         self.optimizer_steps = 0
+        self.iterations = 0
+        """Iterators of all loaders that the script has asked for."""
+        self._others_in_steps = False
         self._pid = os.getpid()
         self._connection = connection
         self._optimizers: list[weakref.ref[Any]] = []
@@ -59,23 +64,23 @@ class Session:
         if all(known() is not optimizer for known in self._optimizers):
             self._optimizers.append(weakref.ref(optimizer))
 
-    def iterator(self, loader: Any, own: Iterator[Any]) -> Iterator[Any]:
-        """What the script iterates in place of `own`, the iterator of `loader`."""
+    def iterator(self, loader: Any, original: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
+        """What the script iterates in place of `original(loader)`."""
         if not self.active or isinstance(loader.dataset, BoundaryDataset):
-            return own
-        if self._adapter is not None:
+            return original(loader)
+        if self._adapter is None:
+            self.iterations += 1
+            return ScriptIterator(self, loader, original(loader))
+        if self._taken is not None and self._measured is not None and self._measured() is loader:
             self._adapter.disturb()
-            if (
-                self._taken is not None
-                and self._measured is not None
-                and self._measured() is loader
-            ):
-                return self._taken
-            return own
-        return ScriptIterator(self, loader, own)
+            return self._taken
+        if not self._others_in_steps:
+            self._adapter.disturb()
+        return original(loader)
 
     def take_over(self, iterator: ScriptIterator, loader: Any, learnt: PassThrough) -> Adapter:
         """Begins to measure `loader`. Raises ConnectionLost, Finished."""
+        self._others_in_steps = iterator.others_per_step() > _OFTEN
         found = [optimizer for known in self._optimizers if (optimizer := known()) is not None]
         state = [SteppedParameters(optimizer) for optimizer in found]
         kept, device = KeptState(state), device_of(state)
@@ -87,6 +92,8 @@ class Session:
 
         adapter = Adapter(self._connection, make_job)
         adapter.learn(learnt)
+        if self._others_in_steps:
+            adapter.notes.append("another loader is read in each step: that is part of the step")
         if state:
             adapter.notes.append(
                 "restored between rounds: parameters of the optimizers, no buffers"
@@ -94,6 +101,7 @@ class Session:
         if not adapter.greet():
             raise ConnectionLost("the engine chose another process")
         self._adapter, self._taken = adapter, iterator
+        atexit.register(self._end_with_script)
         self._measured = weakref.ref(loader)
         return adapter
 
@@ -105,6 +113,11 @@ class Session:
         with contextlib.suppress(ConnectionLost):
             self._connection.limit_waiting(_EXPLAIN_SECONDS)
             self._connection.answer_error(self._connection.next_request(), "usage", reason)
+
+    def _end_with_script(self) -> None:
+        if self.active and self._adapter is not None:
+            self._adapter.end_with_script(getattr(sys, "last_value", None))
+            self.end()
 
     def end(self) -> None:
         """Gives training back to the script."""
@@ -126,6 +139,7 @@ class ScriptIterator(Iterator[Any]):
         self._steps_seen = session.optimizer_steps
         self._stepped = 0
         self._entries = 0
+        self._iterations_before = session.iterations
         self._adapter: Optional[Adapter] = None
 
     def __getattr__(self, name: str) -> Any:
@@ -145,6 +159,10 @@ class ScriptIterator(Iterator[Any]):
     def _begins(self) -> bool:
         return self._is_training() and self._take_over()
 
+    def others_per_step(self) -> float:
+        """Iterators of other loaders that the script asks for in each step."""
+        return (self._session.iterations - self._iterations_before) / max(1, self._entries)
+
     def _passed(self) -> Any:
         batch = self._learnt.next_batch(self._own, ends=False)
         self._session.loaders.note_batches(self._loader, self._learnt.steps)
@@ -155,10 +173,10 @@ class ScriptIterator(Iterator[Any]):
     def _is_training(self) -> bool:
         """True once this is known to be the loader that trains, and enough has passed."""
         session = self._session
+        self._entries += 1
         if session.loaders.wanted is not None:
             number = session.loaders.number_of(self._loader)
             return number == session.loaders.wanted and self._learnt.is_enough()
-        self._entries += 1
         if session.optimizer_steps > self._steps_seen:
             self._steps_seen = session.optimizer_steps
             self._stepped += 1
@@ -204,7 +222,7 @@ def install(session: Session, dataloader: Any) -> None:
     original: Callable[[Any], Iterator[Any]] = dataloader.DataLoader.__iter__
 
     def __iter__(self: Any) -> Iterator[Any]:
-        return session.iterator(self, original(self))
+        return session.iterator(self, original)
 
     dataloader.DataLoader.__iter__ = __iter__
 

@@ -24,6 +24,13 @@ class Member:
         return x + self.number
 
 
+class SlowMember(Member):
+    """Takes far longer than any step of these tests."""
+
+    def __init__(self) -> None:
+        super().__init__(seconds=0.02)
+
+
 class InPlaceMember(Member):
     def __call__(self, x: Any) -> Any:
         return x.add_(self.number)

@@ -76,7 +76,7 @@ def script_text(
     )
 
 
-def measure(then: str, voids: list[bool]) -> Any:
+def measure(then: str, blocks: list[Any]) -> Any:
     def script(engine: TestEngine) -> None:
         described = engine.greet()
         assert described["type"] == "describe", described
@@ -86,7 +86,7 @@ def measure(then: str, voids: list[bool]) -> Any:
         engine.ask("prepare", samples=8, host_bytes=None, device_bytes=None)
         engine.ask("begin_round")
         for boundary in range(len(names) + 1):
-            voids.append(engine.run(boundary=boundary, steps=12)["void"])
+            blocks.append(engine.run(boundary=boundary, steps=12))
         engine.ask("finish", then=then, exit_code=7, text="")
 
     return script
@@ -107,13 +107,72 @@ def test_script_goes_on(tmp_path: Any) -> None:
     assert done.stdout.split("\n")[-2] == "end"
 
 
-def test_a_validation_makes_its_block_void(tmp_path: Any) -> None:
+def test_a_block_with_a_validation_begins_again(tmp_path: Any) -> None:
     # The loop takes over after 60 steps, in the second epoch; blocks have 14 steps.
-    voids: list[bool] = []
+    blocks: list[Any] = []
     text = script_text(epochs=4, validate_at=40)
-    done = run_script(tmp_path, measure("exit", voids), text)
+    done = run_script(tmp_path, measure("exit", blocks), text)
     assert done.returncode == 7, done.stderr
-    assert voids.count(True) == 1
+    assert [(block["void"], block["steps"]) for block in blocks] == [(False, 12)] * len(blocks)
+
+
+COUNTING = """
+import sys
+sys.path.insert(0, {here!r})
+import torch
+from torch.utils.data import DataLoader
+from loaders import Compose, Items, Member
+
+if __name__ == "__main__":
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+    train = DataLoader(Items(Compose([Member(100)]), 128), batch_size=4)
+    other = DataLoader(Items(length=16), batch_size=4)
+    for epoch in range(20):
+        batches = iter(train)
+        for _ in range(len(train)):
+            x, _ = next(batches)
+            if {other_in_steps}:
+                next(iter(other))
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+    print("end", flush=True)
+"""
+
+
+def test_blocks_fit_into_epochs_that_the_script_counts(tmp_path: Any) -> None:
+    blocks: list[Any] = []
+
+    def script(engine: TestEngine) -> None:
+        engine.greet()
+        engine.ask("prepare", samples=8, host_bytes=None, device_bytes=None)
+        for steps in (12, 40, 40, 12):
+            blocks.append(engine.run(steps=steps))
+        engine.ask("finish", then="exit", exit_code=7, text="")
+
+    text = COUNTING.format(here=str(HERE), other_in_steps=False)
+    done = run_script(tmp_path, script, text)
+    assert done.returncode == 7, done.stderr
+    # 32 batches in an epoch: 31 whole steps are seen, of which 2 warm up.
+    assert [block["steps"] for block in blocks] == [12, 29, 29, 12]
+    assert not any(block["void"] for block in blocks)
+
+
+def test_a_loader_that_each_step_reads_is_part_of_the_step(tmp_path: Any) -> None:
+    blocks: list[Any] = []
+
+    def script(engine: TestEngine) -> None:
+        notes = engine.greet()["notes"]
+        assert any("part of the step" in note for note in notes), notes
+        engine.ask("prepare", samples=8, host_bytes=None, device_bytes=None)
+        blocks.append(engine.run(steps=12))
+        engine.ask("finish", then="exit", exit_code=7, text="")
+
+    text = COUNTING.format(here=str(HERE), other_in_steps=True)
+    done = run_script(tmp_path, script, text)
+    assert done.returncode == 7, done.stderr
+    assert blocks[0]["steps"] == 12 and not blocks[0]["void"]
 
 
 TWO_LOADERS = (
@@ -145,6 +204,27 @@ def test_engine_that_dies_leaves_training_alone(tmp_path: Any) -> None:
     done = run_script(tmp_path, script, script_text())
     assert done.returncode == 0 and "end" in done.stdout
     assert "training goes on" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "ending,expected,code", [("pass", "more steps", 0), ("1 / 0", "ZeroDivisionError: ", 1)]
+)
+def test_script_that_ends_first_says_why(
+    ending: str, expected: str, code: int, tmp_path: Any
+) -> None:
+    def script(engine: TestEngine) -> None:
+        engine.greet()
+        answer: Any = {"type": "run"}
+        while answer["type"] == "run":
+            arm = {"kind": "replay"}
+            answer = engine.ask("run", arm=arm, steps=20, warmup_steps=2, seed=1)
+        assert answer["kind"] == "data" and expected in answer["text"], answer
+        engine.ask("finish", then="exit", exit_code=3, text="")
+
+    text = COUNTING.format(here=str(HERE), other_in_steps=False)
+    text = text.replace("print(", ending + "\n    print(")
+    done = run_script(tmp_path, script, text)
+    assert done.returncode == code, done.stderr
 
 
 @pytest.mark.parametrize("text", ["print('end')", "import torch.utils.data\nprint('end')"])

@@ -73,8 +73,10 @@ BlockResult BlockRunner::run(BlockRequest request) {
     report_progress(arm);
     return result;
   }
-  throw Error(ErrorKind::data, "the process was suspended in " + std::to_string(kMaxVoidInARow) +
-                                   " blocks in a row; nothing can be measured like this");
+  throw Error(ErrorKind::data,
+              "the process was suspended, or did something other than training, in " +
+                  std::to_string(kMaxVoidInARow) +
+                  " blocks in a row; nothing can be measured like this");
 }
 
 void BlockRunner::report_progress(const Arm& arm) const {
