@@ -14,7 +14,7 @@ from typing import Any, Callable
 
 from ._slots import Slot
 from ._stand_ins import Installed
-from ._tape import Call
+from ._tape import Call, Copies, Tape, replay_with
 
 
 class ExactDraws:
@@ -75,4 +75,15 @@ def live_samples(
         for key, make in makers:
             draws.begin_sample(key)
             made.append(make())
+    return made
+
+
+def replayed_samples(
+    draws: ExactDraws, tapes: list[tuple[str, Tape]], first_live: int, copies: Copies
+) -> list[Any]:
+    """The samples of `tapes`, with stages from `first_live` on live; each comes with its key."""
+    made = []
+    for key, tape in tapes:
+        draws.begin_sample(key)
+        made.append(replay_with(tape, first_live, copies, draws.run))
     return made
