@@ -16,6 +16,7 @@ from ._greeting import error_text, greeting
 from ._job import Job
 from ._messages import Connection, ConnectionLost, Interrupted, Message
 from ._pass_through import PassThrough
+from ._ranks import rank_and_world
 
 _ENDED_EARLY = (
     "training ended before the measurement did: let it take more steps, or lower --budget"
@@ -39,6 +40,7 @@ class Adapter:
         self._job: Optional[Job] = None
         self._block: Optional[Block] = None
         self._attempts: Optional[Attempts] = None
+        self._world = 1
         self.notes: list[str] = []
         self.failure: Optional[Exception] = None
         """What the loader raised."""
@@ -66,10 +68,17 @@ class Adapter:
         """Answers one `hello`. Raises ConnectionLost."""
         self._answer(self._connection.next_request())
 
-    def disturb(self) -> None:
-        """Something other than training steps runs now: the block begins again after it."""
-        if self._block is not None:
+    def disturb(self, on_all_ranks: bool) -> None:
+        """Something other than training steps runs now: the block begins again after it.
+
+        If other ranks may not do the same, they must not take fewer steps: the block is void.
+        """
+        if self._block is None:
+            return
+        if on_all_ranks or self._world == 1:
             self._block.is_disturbed = True
+        else:
+            self._block.is_void = True
 
     def check_stop(self) -> None:
         """Between pass-through steps. Raises Interrupted."""
@@ -89,7 +98,8 @@ class Adapter:
                 if block.enter():
                     self._end_block(block)
                     continue
-                self._connection.check_stop()
+                if self._world == 1:  # Other ranks would wait for a step that never comes.
+                    self._connection.check_stop()
                 return block.take()
             except ConnectionLost:
                 raise
@@ -153,8 +163,10 @@ class Adapter:
             answer(request)
             raise Finished(request)
         elif kind == "describe":
+            rank, self._world = rank_and_world()
             self._job = self._make_job(self.writes_batches)
-            answer(request, **self._job.describe(self.expected_rate, self.notes))
+            description = self._job.describe(self.expected_rate, self.notes)
+            answer(request, rank=rank, world=self._world, **description)
         elif self._job is None:
             self._connection.answer_error(request, "internal", f"{kind} before describe")
         else:

@@ -8,18 +8,20 @@ import traceback
 from typing import Any
 
 from ._messages import PROTOCOL_VERSION
+from ._ranks import rank_and_world
 from ._version import __version__
 
 
 def greeting() -> dict[str, Any]:
     """Fields of the answer to `hello`."""
     torch = sys.modules.get("torch")
+    rank, world = rank_and_world()
     return {
         "protocol": PROTOCOL_VERSION,
         "adapter": f"cachebisect-python {__version__}",
         "pid": os.getpid(),
-        "rank": int(os.environ.get("RANK", "0")),
-        "world": int(os.environ.get("WORLD_SIZE", "1")),
+        "rank": rank,
+        "world": world,
         "python": sys.version.split()[0],
         "torch": getattr(torch, "__version__", None),
         "program": os.path.basename(sys.argv[0]) if sys.argv else "",

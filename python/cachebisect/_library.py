@@ -13,6 +13,7 @@ from ._engine import Engine, EngineError
 from ._job import Job
 from ._messages import Connection, ConnectionLost
 from ._proxy import Proxy
+from ._ranks import rank_and_world
 from ._report import Report, read_report
 from ._state import KeptState, describe_step, device_of
 
@@ -70,11 +71,17 @@ def bisect(
 
     Raises:
         BisectError: `loader` or `step` raised; the report so far is in it.
-        EngineError: the command was not found, refused its options, or died.
+        EngineError: the command was not found, refused its options, or died; or this process is
+            one rank of several.
         TypeError: an object in `state` has no state.
 
     Call it from the thread that trains. Workers and the engine have ended on return.
     """
+    if rank_and_world()[1] > 1:
+        raise EngineError(
+            "this process is one rank of several, which only the command measures together: "
+            "cachebisect run -- torchrun ..."
+        )
     kept = KeptState(state)
     device = _device(device) if device is not None else device_of(state)
     command = _options(budget, confidence, min_drop, what_if, verify, options)

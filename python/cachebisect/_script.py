@@ -20,7 +20,8 @@ from ._adapter import Adapter, Finished
 from ._boundary import BoundaryDataset
 from ._job import Job
 from ._messages import Connection, ConnectionLost, Interrupted
-from ._pass_through import PassThrough
+from ._pass_through import PASS_MIN_STEPS, PassThrough
+from ._ranks import rank_and_world
 from ._seen_loaders import SeenLoaders
 from ._state import KeptState, SteppedParameters, device_of
 
@@ -72,10 +73,10 @@ class Session:
             self.iterations += 1
             return ScriptIterator(self, loader, original(loader))
         if self._taken is not None and self._measured is not None and self._measured() is loader:
-            self._adapter.disturb()
+            self._adapter.disturb(on_all_ranks=True)
             return self._taken
         if not self._others_in_steps:
-            self._adapter.disturb()
+            self._adapter.disturb(on_all_ranks=False)
         return original(loader)
 
     def take_over(self, iterator: ScriptIterator, loader: Any, learnt: PassThrough) -> Adapter:
@@ -176,16 +177,24 @@ class ScriptIterator(Iterator[Any]):
         self._entries += 1
         if session.loaders.wanted is not None:
             number = session.loaders.number_of(self._loader)
-            return number == session.loaders.wanted and self._learnt.is_enough()
+            return number == session.loaders.wanted and self._has_enough()
         if session.optimizer_steps > self._steps_seen:
             self._steps_seen = session.optimizer_steps
             self._stepped += 1
         gradients = sys.modules["torch"].is_grad_enabled()
         if self._stepped >= 3:
-            return bool(gradients and self._learnt.is_enough())
+            return bool(gradients and self._has_enough())
         return (
             gradients and session.optimizer_steps == 0 and self._entries > _STEPS_WITHOUT_OPTIMIZER
         )
+
+    def _has_enough(self) -> bool:
+        """All ranks of a distributed job must agree: only their steps do."""
+        if rank_and_world()[1] == 1:
+            return self._learnt.is_enough()
+        session = self._session
+        by_number = session.loaders.wanted is not None
+        return (self._learnt.steps if by_number else session.optimizer_steps) >= PASS_MIN_STEPS
 
     def _take_over(self) -> bool:
         try:

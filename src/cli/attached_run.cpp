@@ -70,24 +70,24 @@ bool AttachedRun::attach(SessionTools& tools, int command_ended) {
   AwaitResult found = await_adapter(listener_, options, tools.options.stop);
   tools.progress.clear();
   seen_ = std::move(found.seen);
-  adapter_ = std::move(found.adapter);
+  adapters_ = std::move(found.adapters);
   attached_seconds_ = monotonic_seconds();
-  return adapter_.has_value();
+  return !adapters_.empty();
 }
 
 Report AttachedRun::measure(SessionTools& tools) {
-  const AdapterDescription& description = adapter_->description;
+  const AdapterDescription description = adapters_.front().description;
   const ChainDescription& chain = description.chain;
   tools.log.info(chain.name + ": " + std::to_string(chain.samples) + " samples, " +
                  std::to_string(chain.workers) + " workers, device " + chain.device_name +
-                 ", step " + chain.train + ", adapter " + adapter_->hello.adapter);
+                 ", step " + chain.train + ", adapter " + adapters_.front().hello.adapter);
   print_notes(description.notes);
   BisectOptions options = tools.options;
   options.seed = chain.seed;
   if (!options.expect_samples_per_second) {
     options.expect_samples_per_second = description.expect_samples_per_second;
   }
-  replayer_ = std::make_unique<RemoteReplayer>(*std::exchange(adapter_, {}), options.stop);
+  replayer_ = make_replayer(std::exchange(adapters_, {}), options.stop);
   const double prepared = monotonic_seconds();
   Report report = bisect(*replayer_, options);
   if (arguments_.inside && opened(report, tools)) report = bisect(*replayer_, options);
@@ -104,7 +104,7 @@ bool AttachedRun::opened(const Report& report, SessionTools& tools) {
   const auto first = static_cast<std::size_t>(std::max(1, report.verdict.stage_index)) - 1;
   const std::string stage = replayer_->describe().stages.at(first).name;
   tools.progress.show("profiling " + stage);
-  const RemoteReplayer::Inside inside = replayer_->look_inside(stage);
+  const AttachedReplayer::Inside inside = replayer_->look_inside(stage);
   tools.progress.clear();
   print_notes(inside.notes);
   return inside.changed;

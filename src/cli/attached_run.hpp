@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "bisect_options.hpp"
@@ -53,8 +52,8 @@ class AttachedRun {
   const AttachArguments& arguments_;
   const SocketListener& listener_;
   std::vector<AdapterHello> seen_;
-  std::optional<AttachedAdapter> adapter_;
-  std::unique_ptr<RemoteReplayer> replayer_;
+  std::vector<AttachedAdapter> adapters_;
+  std::unique_ptr<AttachedReplayer> replayer_;
   double attached_seconds_ = 0;
 };
 

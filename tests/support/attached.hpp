@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/remote/await_adapter.hpp"
+#include "cachebisect/remote/remote_replayer.hpp"
 
 namespace cachebisect::test {
 
@@ -34,8 +35,8 @@ class ServedReplayer {
                                          const std::stop_token& stop = {},
                                          const BusyCallback& on_busy = {}) {
     AwaitResult found = await_adapter(listener_, {.limits = limits, .on_busy = on_busy}, stop);
-    REQUIRE(found.adapter.has_value());
-    return std::make_unique<RemoteReplayer>(*std::move(found.adapter), stop);
+    REQUIRE(found.adapters.size() == 1);
+    return std::make_unique<RemoteReplayer>(std::move(found.adapters.front()), stop);
   }
 
   /// After the engine's side is gone: what the adapter has seen.

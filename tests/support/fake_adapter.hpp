@@ -52,6 +52,7 @@ class FakeAdapter {
   /// The same with the whole request.
   std::function<void(const nlohmann::json& request)> on_message{};
   int protocol = 1;
+  int rank = 0;
   int world = 1;
   std::string program = "fake";
   /// Sends `clock`, as an adapter does that simulates time.
@@ -106,8 +107,8 @@ class FakeAdapter {
   }
 
   nlohmann::json hello() const {
-    return {{"protocol", protocol}, {"adapter", "fake 1"}, {"pid", getpid()}, {"rank", 0},
-            {"world", world},       {"program", program}};
+    return {{"protocol", protocol}, {"adapter", "fake 1"}, {"pid", getpid()},
+            {"rank", rank},         {"world", world},      {"program", program}};
   }
 
   nlohmann::json describe() const {

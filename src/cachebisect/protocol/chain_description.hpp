@@ -71,6 +71,7 @@ struct ChainDescription {
   std::optional<double> device_memory_bytes;
   std::optional<double> copy_gb_per_s;
   std::optional<double> usable_cpus;  ///< of the machine that runs the chain; empty: this one's
+  int ranks = 1;  ///< processes that train together; every figure is that of one of them
 };
 
 }  // namespace cachebisect

@@ -1,6 +1,7 @@
 #include "cachebisect/remote/await_adapter.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/version.hpp"
+#include "cachebisect/remote/described_ranks.hpp"
 #include "cachebisect/remote/stop_event.hpp"
 #include "cachebisect/remote/wait.hpp"
 
@@ -44,13 +46,16 @@ class AdapterSearch {
       // What has arrived counts before the end of the command does.
       const bool ended = command_has_ended();
       accept_all();
-      if (auto described = serve_all()) return found(*std::move(described));
+      serve_all();
+      if (ranks_.is_complete()) return found();
+      ranks_.check(options_.limits.answer);
       if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
-      if (ended || all_have_ended()) return {std::nullopt, std::move(seen_)};
+      if (ended || all_have_ended()) return {{}, std::move(seen_)};
       const bool greeted = !seen_.empty();
       if (!greeted && monotonic_seconds() >= deadline) fail_without_hello();
       static_cast<void>(
-          wait_readable(descriptors(stopped), greeted ? std::nullopt : std::optional(deadline)));
+          wait_readable(descriptors(stopped), greeted ? ranks_.deadline(options_.limits.answer)
+                                                      : std::optional(deadline)));
     }
   }
 
@@ -60,13 +65,14 @@ class AdapterSearch {
   }
 
   [[nodiscard]] bool all_have_ended() const {
-    return options_.command_ended < 0 && !seen_.empty() && candidates_.empty();
+    return options_.command_ended < 0 && !seen_.empty() && candidates_.empty() && ranks_.empty();
   }
 
   [[nodiscard]] std::vector<int> descriptors(const StopEvent& stopped) const {
     std::vector<int> all{listener_.descriptor(), stopped.descriptor(), options_.command_ended};
     for (const Candidate& candidate : candidates_)
       all.push_back(candidate.connection->descriptor());
+    ranks_.add_descriptors(all);
     return all;
   }
 
@@ -93,29 +99,26 @@ class AdapterSearch {
     }
   }
 
-  /// Reads what the processes have sent, and drops those that have ended.
-  std::optional<AttachedAdapter> serve_all() {
+  /// Reads what the processes have sent, and drops those that have ended or are one of ranks_ now.
+  void serve_all() {
     for (auto candidate = candidates_.begin(); candidate != candidates_.end();) {
-      std::optional<AttachedAdapter> described;
-      if (!serve(*candidate, described)) {
-        candidate = candidates_.erase(candidate);
-      } else if (described) {
-        candidates_.erase(candidate);
-        return described;
-      } else {
-        ++candidate;
-      }
+      if (ranks_.is_complete()) return;
+      candidate = serve(*candidate) ? std::next(candidate) : candidates_.erase(candidate);
     }
-    return std::nullopt;
   }
 
-  /// False if the process has ended.
-  bool serve(Candidate& candidate, std::optional<AttachedAdapter>& described) {
+  /// False if the process is no candidate any more.
+  bool serve(Candidate& candidate) {
     const std::optional<json> answer = poll(candidate);
     if (!answer) return connected_;
     if (candidate.hello) {
-      described = {std::move(candidate.connection), *candidate.hello, read_description(*answer)};
-      return true;
+      AttachedAdapter described{std::move(candidate.connection), *candidate.hello,
+                                read_description(*answer)};
+      if (!ranks_.add(described)) {
+        candidate.connection = std::move(described.connection);
+        send(candidate, finish_request(false, 0, "another process is measured"));
+      }
+      return false;
     }
     candidate.hello = read_hello(*answer);
     check_version(*candidate.hello);
@@ -135,10 +138,10 @@ class AdapterSearch {
     }
   }
 
-  AwaitResult found(AttachedAdapter described) {
+  AwaitResult found() {
     const json finish = finish_request(false, 0, "another process is measured");
     for (Candidate& candidate : candidates_) send(candidate, finish);
-    return {std::move(described), std::move(seen_)};
+    return {ranks_.take(), std::move(seen_)};
   }
 
   [[noreturn]] void fail_without_hello() const {
@@ -155,6 +158,7 @@ class AdapterSearch {
   const AwaitOptions& options_;
   std::vector<Candidate> candidates_;
   std::vector<AdapterHello> seen_;
+  DescribedRanks ranks_;
   bool connected_ = true;  ///< of the candidate that was polled last
 };
 

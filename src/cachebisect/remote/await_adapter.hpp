@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/remote/remote_replayer.hpp"
+#include "cachebisect/remote/attached_replayer.hpp"
 #include "cachebisect/remote/socket_listener.hpp"
 
 namespace cachebisect {
@@ -23,14 +23,16 @@ struct AwaitOptions {
 };
 
 struct AwaitResult {
-  std::optional<AttachedAdapter> adapter;  ///< empty: all processes ended without a loader
-  std::vector<AdapterHello> seen;          ///< of all that said hello
+  /// One process, or all ranks of a distributed job in order; empty: all processes ended without a
+  /// loader.
+  std::vector<AttachedAdapter> adapters;
+  std::vector<AdapterHello> seen;  ///< of all that said hello
 };
 
-/// Greets every process that connects, and returns the first that describes its loader; the others
-/// are told to go on without. Throws Error(usage) if none says hello in time or one speaks another
-/// version of the protocol, what an adapter answers instead of its description, and
-/// Error(interrupted) on `stop`.
+/// Greets every process that connects, and returns the first that describes its loader, with all
+/// other ranks if it is one of several; the others are told to go on without. Throws Error(usage)
+/// if none says hello in time, one speaks another version of the protocol or a rank finds no
+/// loader, what an adapter answers instead of its description, and Error(interrupted) on `stop`.
 CACHEBISECT_INTERNAL_API AwaitResult await_adapter(const SocketListener& listener,
                                                    const AwaitOptions& options,
                                                    const std::stop_token& stop);

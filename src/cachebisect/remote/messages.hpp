@@ -39,6 +39,8 @@ struct AdapterDescription {
   bool overrides = false;  ///< live arms with overrides can be asked for
   std::optional<double> expect_samples_per_second;
   std::vector<std::string> notes;
+  std::optional<int> rank;  ///< of a distributed job; empty: as in the hello
+  std::optional<int> world;
 };
 
 /// What the size of the caches depends on.

@@ -117,6 +117,8 @@ AdapterDescription read_description(const json& answer) {
   for (const Fields& arm : fields.objects_or_empty("arms")) read_arm(arm, description);
   description.expect_samples_per_second = fields.optional_number("expect_samples_per_second");
   description.notes = fields.texts_or_empty("notes");
+  if (fields.has("rank")) description.rank = fields.small_count("rank");
+  if (fields.has("world")) description.world = fields.small_count("world");
   return description;
 }
 

@@ -32,14 +32,7 @@ json number_or_null(const std::optional<double>& number) {
 }  // namespace
 
 RemoteReplayer::RemoteReplayer(AttachedAdapter adapter, std::stop_token stop)
-    : adapter_(std::move(adapter)), stop_(std::move(stop)) {
-  if (adapter_.hello.world > 1) {
-    throw Error(ErrorKind::usage, "the training process is one of " +
-                                      std::to_string(adapter_.hello.world) +
-                                      " ranks, which cannot be measured together; start one "
-                                      "process without a launcher");
-  }
-}
+    : adapter_(std::move(adapter)), stop_(std::move(stop)) {}
 
 RemoteReplayer::~RemoteReplayer() = default;
 
@@ -47,6 +40,7 @@ ChainDescription RemoteReplayer::describe() const { return adapter_.description.
 
 bool RemoteReplayer::supports(const Arm& arm) const {
   const AdapterDescription& known = adapter_.description;
+  if (arm.rank != kAllRanks) return false;
   switch (arm.kind) {
     case ArmKind::replay:
     case ArmKind::null:
@@ -160,7 +154,7 @@ MachineReading RemoteReplayer::read_machine() const {
   return reading;
 }
 
-RemoteReplayer::Inside RemoteReplayer::look_inside(const std::string& stage) {
+AttachedReplayer::Inside RemoteReplayer::look_inside(const std::string& stage) {
   const json answer = adapter_.connection->request(
       {{"type", "inside"}, {"stage", stage}, {"samples", kProfiledSamples}}, stop_);
   const Fields fields(answer, "the answer to 'inside'");
@@ -169,8 +163,6 @@ RemoteReplayer::Inside RemoteReplayer::look_inside(const std::string& stage) {
   return {true, adapter_.description.notes};
 }
 
-// It ends what the replayer owns.
-// NOLINTNEXTLINE(readability-make-member-function-const)
 bool RemoteReplayer::finish(bool exit, int exit_code, const std::string& text) noexcept {
   return adapter_.connection->finish(exit, exit_code, text);
 }

@@ -1,31 +1,19 @@
-// A Replayer in another process, which answers over a socket (docs/protocol.md).
+// A Replayer in one other process, which answers over a socket (docs/protocol.md).
 #pragma once
 
 #include <map>
-#include <memory>
 #include <stop_token>
 #include <string>
-#include <vector>
 
 #include "cachebisect/protocol/cache_size.hpp"
-#include "cachebisect/protocol/replayer.hpp"
-#include "cachebisect/remote/adapter_connection.hpp"
-#include "cachebisect/remote/messages.hpp"
+#include "cachebisect/remote/attached_replayer.hpp"
 
 namespace cachebisect {
 
-/// A training process whose adapter has answered `describe`.
-struct AttachedAdapter {
-  std::unique_ptr<AdapterConnection> connection;
-  AdapterHello hello;
-  AdapterDescription description;
-};
-
 /// Calls throw what AdapterConnection::request() throws. Any call may be stopped by the token that
 /// the constructor gets, also those that take one.
-class CACHEBISECT_INTERNAL_API RemoteReplayer final : public Replayer {
+class CACHEBISECT_INTERNAL_API RemoteReplayer final : public AttachedReplayer {
  public:
-  /// Throws Error(usage) for a process of a distributed job.
   RemoteReplayer(AttachedAdapter adapter, std::stop_token stop);
   ~RemoteReplayer() override;
   RemoteReplayer(const RemoteReplayer&) = delete;
@@ -42,17 +30,8 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public Replayer {
   /// Never throws: without an answer, the CPU time is the last that is known.
   [[nodiscard]] MachineReading read_machine() const override;
 
-  /// What look_inside() found.
-  struct Inside {
-    bool changed = false;  ///< there are more stages than before, and the caches are empty
-    std::vector<std::string> notes;
-  };
-  /// Asks the adapter to make stages of functions that `stage` calls.
-  Inside look_inside(const std::string& stage);
-
-  /// Ends the connection: the last call. False if the training process does not react. Never
-  /// throws.
-  bool finish(bool exit, int exit_code, const std::string& text) noexcept;
+  Inside look_inside(const std::string& stage) override;
+  bool finish(bool exit, int exit_code, const std::string& text) noexcept override;
 
  private:
   [[nodiscard]] CacheNeeds needs(const AdapterSizes& sizes, const CacheBudget& budget) const;

@@ -95,6 +95,7 @@ Json pipeline(const Report& report) {
           {"workers", chain.workers},
           {"worker_search", worker_search(chain.worker_search)},
           {"loader", to_string(chain.loader)},
+          {"ranks", chain.ranks},
           {"ring_slots", chain.ring_slots},
           {"train_threads", chain.train_threads},
           {"effective",
@@ -128,6 +129,7 @@ Json verdict(const Verdict& v) {
   return {{"kind", to_string(v.kind)},
           {"stage", text(v.stage)},
           {"stage_index", v.stage_index > 0 ? Json(v.stage_index) : Json(nullptr)},
+          {"rank", v.rank ? Json(*v.rank) : Json(nullptr)},
           {"drop", number(v.drop.value)},
           {"drop_interval", interval(v.drop.interval)},
           {"tied_with", v.tied_with},
@@ -211,6 +213,8 @@ Json stage(const StageReport& s) {
           {"span", text(s.span)}};
 }
 
+Json rank(const RankReport& r) { return {{"rank", r.rank}, {"payoff", rate(r.payoff)}}; }
+
 Json remedy(const Remedy& r) {
   Json edits = Json::array();
   for (const Edit& edit : r.edits)
@@ -251,6 +255,7 @@ Json block(const BlockRecord& record) {
           {"stage", record.arm.stage > 0 ? Json(record.arm.stage) : Json(nullptr)},
           {"overrides", overrides(record.arm)},
           {"observed", record.arm.observed},
+          {"rank", record.arm.rank == kAllRanks ? Json(nullptr) : Json(record.arm.rank)},
           {"cache_samples",
            record.arm.cache_samples > 0 ? Json(record.arm.cache_samples) : Json(nullptr)},
           {"start_seconds", number(r.start_seconds)},
@@ -309,6 +314,7 @@ void write_json(const Report& report, std::ostream& out) {
       {"loss", loss(report.loss)},
       {"boundaries", list(report.boundaries, boundary)},
       {"stages", list(report.stages, stage)},
+      {"ranks", list(report.ranks, rank)},
       {"next", next(report)},
       {"remedies", list(report.remedies, remedy)},
       {"what_ifs", list(report.what_ifs, what_if)},

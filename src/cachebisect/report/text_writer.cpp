@@ -43,7 +43,9 @@ std::string heading(const Report& report, const TextPaint& paint, int columns) {
   if (!chain.file.empty() && chain.file != chain.name) line += "  " + chain.file;
   if (chain.generated_data) line += "  (generated data)";
   std::string job = "device " + chain.device_name;
-  job += ", batch " + std::to_string(chain.batch_size) + ", " + workers_text(chain);
+  if (chain.ranks > 1) job += ", " + std::to_string(chain.ranks) + " ranks, each";
+  job += (chain.ranks > 1 ? " batch " : ", batch ") + std::to_string(chain.batch_size) + ", " +
+         workers_text(chain);
   if (!chain.train.empty()) job += ", step: " + chain.train;
   line += '\n' + wrap(job, columns, 2);
   line += rounds_line(report, paint, columns);

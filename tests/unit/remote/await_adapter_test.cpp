@@ -89,10 +89,12 @@ TEST_CASE("another version of the protocol is a usage error that names both") {
   CHECK(has(message, "version 1"));
 }
 
-TEST_CASE("a rank of a distributed job is a usage error") {
+TEST_CASE("a rank whose others find no loader is a usage error that counts them") {
   SimulatedReplayer replayer(short_chain());
   ServedReplayer served(replayer, {}, [](FakeAdapter& adapter) { adapter.world = 4; });
-  CHECK(has(usage_error([&] { served.attach(); }), "one of 4 ranks"));
+  const std::string message = usage_error([&] { served.attach({.answer = 0.05}); });
+  CHECK(has(message, "only 1 of 4 ranks"));
+  CHECK(has(message, "--answer-timeout"));
 }
 
 TEST_CASE("the first process that has a loader is measured, and the others go on") {
@@ -109,10 +111,10 @@ TEST_CASE("the first process that has a loader is measured, and the others go on
     FakeAdapter(&replayer, connect_to(listener.path())).serve();
   });
   AwaitResult found = await_adapter(listener, {}, {});
-  REQUIRE(found.adapter.has_value());
-  CHECK(found.adapter->description.chain.stages.front().name == "read");
+  REQUIRE(found.adapters.size() == 1);
+  CHECK(found.adapters.front().description.chain.stages.front().name == "read");
   CHECK(helper.ended().finish.at("then") == "continue");
-  found.adapter.reset();
+  found.adapters.clear();
 }
 
 TEST_CASE("processes that all end without a loader give no adapter, but their names") {
@@ -121,7 +123,7 @@ TEST_CASE("processes that all end without a loader give no adapter, but their na
   LoaderlessProcess first(listener.path(), {.fault = Fault::closed, .type = "describe"});
   LoaderlessProcess second(listener.path(), {.fault = Fault::closed, .type = "describe"});
   const AwaitResult found = await_adapter(listener, {}, {});
-  CHECK_FALSE(found.adapter.has_value());
+  CHECK(found.adapters.empty());
   CHECK(has(names_of(found.seen), "fake"));
 }
 
@@ -135,7 +137,7 @@ TEST_CASE("the end of the command ends the wait for a process that has no loader
   FileDescriptor writing(ends[1]);
   const std::jthread command([&] { static_cast<void>(writing.close()); });
   const AwaitResult found = await_adapter(listener, {.command_ended = reading.get()}, {});
-  CHECK_FALSE(found.adapter.has_value());
+  CHECK(found.adapters.empty());
 }
 
 TEST_CASE("a stop ends the wait") {

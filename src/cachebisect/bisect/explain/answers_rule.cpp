@@ -24,13 +24,16 @@ bool is_narrow_for(const LogRatio& ratio, double about) {
 bool AnswersRule::known(const RoundTable& rounds, int arm, double loss) const {
   const double alpha = alpha_ / 2;
   const Arm& asked = rounds.arms()[static_cast<std::size_t>(arm)];
+  const auto gain_is_known = [&] {
+    const LogRatio gain = log_ratio(rounds, kLive, arm, alpha);
+    return is_narrow_for(gain, gain.value) ||
+           is_narrow_for(log_ratio(rounds, kCeiling, arm, alpha), gain.value);
+  };
+  if (asked.rank != kAllRanks) return gain_is_known();
   if (!asked.observed) return log_ratio(rounds, kLive, arm, alpha_).interval.has_value();
   switch (asked.kind) {
-    case ArmKind::bypass: {
-      const LogRatio gain = log_ratio(rounds, kLive, arm, alpha);
-      return is_narrow_for(gain, gain.value) ||
-             is_narrow_for(log_ratio(rounds, kCeiling, arm, alpha), gain.value);
-    }
+    case ArmKind::bypass:
+      return gain_is_known();
     case ArmKind::shadow:
       return is_narrow_for(log_ratio(rounds, arm, kCeiling, alpha), loss) &&
              log_ratio(rounds, kLive, arm, alpha).interval.has_value();

@@ -6,7 +6,8 @@ namespace cachebisect {
 
 double pilot_step_seconds(BlockRunner& blocks, const RoundPlan& plan, const Arm& arm,
                           double guess) {
-  const BlockResult block = blocks.run(arm, plan.warmup(arm.boundary), plan.steps_for(guess));
+  const BlockResult block =
+      blocks.run(arm, plan.warmup(arm.shared_boundary()), plan.steps_for(guess));
   return block.seconds / std::max(1, block.steps);
 }
 

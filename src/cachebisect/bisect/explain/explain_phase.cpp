@@ -47,11 +47,14 @@ void ExplainPhase::run(const VerdictState& state, const EarlyExplanation& early,
   }
 }
 
+bool ExplainPhase::is_piloted(const Arm& arm) const {
+  return arm.kind == ArmKind::replay && arm.rank == kAllRanks && plan_->piloted(arm.boundary);
+}
+
 std::vector<TimedArm> ExplainPhase::timed(const std::vector<Arm>& arms) const {
   std::vector<TimedArm> result;
   for (const Arm& arm : arms) {
-    const bool known = arm.kind == ArmKind::replay && plan_->piloted(arm.boundary);
-    result.push_back({arm, plan_->step_seconds(known ? arm.boundary : 0)});
+    result.push_back({arm, plan_->step_seconds(is_piloted(arm) ? arm.boundary : 0)});
   }
   return result;
 }
@@ -59,7 +62,7 @@ std::vector<TimedArm> ExplainPhase::timed(const std::vector<Arm>& arms) const {
 void ExplainPhase::pilot_unknown(std::vector<TimedArm>& arms, const std::vector<TimedArm>& known) {
   bool begun = false;
   for (TimedArm& timed : arms) {
-    if (timed.arm.kind == ArmKind::replay && plan_->piloted(timed.arm.boundary)) continue;
+    if (is_piloted(timed.arm)) continue;
     const auto found = std::find_if(known.begin(), known.end(),
                                     [&](const TimedArm& other) { return other.arm == timed.arm; });
     if (found != known.end()) {

@@ -31,6 +31,7 @@ class CACHEBISECT_INTERNAL_API ExplainPhase {
   void compare_arms(const VerdictState& state, const EarlyExplanation& early,
                     const std::function<void()>& after_round);
   void check_cache(const VerdictState& state, const std::function<void()>& after_round);
+  [[nodiscard]] bool is_piloted(const Arm& arm) const;
   /// Arms with the step time that the plan knows; live's for those it does not know.
   [[nodiscard]] std::vector<TimedArm> timed(const std::vector<Arm>& arms) const;
   void leave_out_slow_probes(std::vector<TimedArm>& arms) const;

@@ -35,6 +35,7 @@ class Explainer {
       if (payoff.stage == out.pays_most) out.limits_next = limit_after(payoff, forecast);
     }
     split_loss(out);
+    find_rank_payoffs(out);
     if (const auto bare = rounds_.find({.observed = false})) {
       out.overhead = drop_of(log_ratio(rounds_, kLive, *bare, alpha_));
     }
@@ -65,6 +66,14 @@ class Explainer {
       if (asked.kind != ArmKind::bypass) continue;
       out.payoffs.push_back({asked.stage, freed_throughput(arm)});
     }
+  }
+
+  void find_rank_payoffs(Explanation& out) const {
+    for (int arm = 0; arm <= rounds_.last(); ++arm) {
+      const int rank = rounds_.arms()[static_cast<std::size_t>(arm)].rank;
+      if (rank != kAllRanks) out.ranks.push_back({rank, freed_throughput(arm)});
+    }
+    out.slow_rank = slow_rank(rounds_, alpha_);
   }
 
   [[nodiscard]] int pays_most() const {

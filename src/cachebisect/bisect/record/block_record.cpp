@@ -7,7 +7,8 @@ bool BlockRecord::is_evidence() const noexcept {
 }
 
 bool BlockRecord::shows_replay() const noexcept {
-  return is_evidence() && arm.kind == ArmKind::replay && arm.observed && arm.cache_samples == 0;
+  return is_evidence() && arm.kind == ArmKind::replay && arm.observed && arm.cache_samples == 0 &&
+         arm.rank == kAllRanks;
 }
 
 bool BlockRecord::shows_replay_at(int boundary) const noexcept {

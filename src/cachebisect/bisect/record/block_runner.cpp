@@ -10,6 +10,9 @@ namespace cachebisect {
 namespace {
 
 constexpr int kMaxVoidInARow = 20;
+/// Of the time measured: replacing the cached samples may take as much, or a run with samples that
+/// are slow to make would take far longer than its budget.
+constexpr double kMaxFreshShare = 1;
 
 }  // namespace
 
@@ -40,6 +43,7 @@ void BlockRunner::begin_round(int round) {
   round_ = round;
   replayer_->begin_round();
   if (round < 0 || fresh_samples_ == 0 || refuses_fresh_) return;
+  if (refill_seconds_ > kMaxFreshShare * elapsed()) return;
   const double before = replayer_->clock();
   refuses_fresh_ = !replayer_->freshen(fresh_samples_, options_->stop);
   refill_seconds_ += exclude_since(before);

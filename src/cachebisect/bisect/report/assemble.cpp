@@ -112,6 +112,9 @@ Report assemble(const Measurements& measured, const Analysis& analysis) {
   report.boundaries = waterfall.boundaries;
   add_predictions(report.boundaries, analysis.forecast);
   report.stages = stages_of(analysis);
+  for (const RankPayoff& payoff : analysis.explanation.ranks) {
+    report.ranks.push_back({payoff.rank, payoff.samples_per_second});
+  }
   add_next(report, analysis.explanation);
   report.remedies = analysis.remedies;
   report.what_ifs = analysis.what_ifs;

@@ -28,6 +28,7 @@ struct Verdict {
   VerdictKind kind = VerdictKind::inconclusive;
   std::string stage;  ///< empty if none is named
   int stage_index = 0;
+  std::optional<int> rank;  ///< of a distributed job: the one whose input explains most of the loss
   Estimate drop;
   std::vector<std::string> tied_with;
   std::vector<std::string> shares;  ///< spread: the fewest stages that hold half of the loss
@@ -73,6 +74,12 @@ struct StageReport {
   std::optional<double> padding_share;
   Estimate payoff;
   std::string span;  ///< "stages 4-7 together" if its boundaries were not visited
+};
+
+/// A rank of a distributed job.
+struct RankReport {
+  int rank = 0;
+  Estimate payoff;  ///< samples/s of each rank, with this one alone at its ceiling
 };
 
 struct Edit {
@@ -177,6 +184,7 @@ struct Report {
   Loss loss;
   std::vector<BoundaryReport> boundaries;
   std::vector<StageReport> stages;
+  std::vector<RankReport> ranks;  ///< empty for one process, or if not measured
   std::string next_stage;
   std::optional<double> next_samples_per_second;
   std::vector<Remedy> remedies;

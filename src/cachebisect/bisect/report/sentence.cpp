@@ -91,7 +91,8 @@ class Sentence {
   }
 
   [[nodiscard]] std::string drop() const {
-    std::string text = proportion() + verdict_.stage + " costs " +
+    const std::string rank = verdict_.rank ? "rank " + std::to_string(*verdict_.rank) + ", " : "";
+    std::string text = proportion() + rank + verdict_.stage + " costs " +
                        with_interval(verdict_.drop, confidence_) + " of throughput" +
                        before_and_after() + ".";
     const auto stage = static_cast<std::size_t>(std::max(1, verdict_.stage_index)) - 1;
@@ -102,7 +103,29 @@ class Sentence {
       text += " " + list(verdict_.tied_with) +
               " may cost as much: the measurement does not tell them apart.";
     }
-    return text + fix_first();
+    return text + about_ranks() + fix_first();
+  }
+
+  [[nodiscard]] std::string about_no_rank() const {
+    const bool known = std::ranges::all_of(explanation_.ranks, [](const RankPayoff& payoff) {
+      return payoff.samples_per_second.interval.has_value();
+    });
+    if (!known) return " Which rank the others wait for is open: too few rounds.";
+    return " No single rank explains it: with one alone free, others still wait.";
+  }
+
+  /// What a distributed job asks: whether one rank holds up the others.
+  [[nodiscard]] std::string about_ranks() const {
+    const std::vector<RankPayoff>& ranks = explanation_.ranks;
+    if (ranks.empty()) return {};
+    if (!verdict_.rank) return about_no_rank();
+    std::string text = " The other ranks wait for rank " + std::to_string(*verdict_.rank);
+    for (const RankPayoff& payoff : ranks) {
+      if (payoff.rank != *verdict_.rank || !payoff.samples_per_second.value) continue;
+      text += ": with it alone free, each rank reaches " + rate(*payoff.samples_per_second.value) +
+              " samples/s";
+    }
+    return text + ".";
   }
 
   [[nodiscard]] std::string spread() const {
@@ -110,7 +133,7 @@ class Sentence {
     return with_interval(waterfall_.loss, confidence_) +
            " of throughput is lost before the training step, but no single stage costs " +
            percent(measured_.settings.min_drop) + ": " + list(verdict_.shares) +
-           (count == 1 ? " holds" : " hold") + " half of it.";
+           (count == 1 ? " holds" : " hold") + " half of it." + about_ranks();
   }
 
   [[nodiscard]] std::string flat() const {
@@ -122,6 +145,7 @@ class Sentence {
     } else {
       text += "the input pipeline costs nothing that can be measured.";
     }
+    if (measured_.chain.ranks > 1) text += " No rank's input explains the time of a step.";
     return text;
   }
 

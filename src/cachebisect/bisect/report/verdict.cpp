@@ -155,6 +155,7 @@ Verdict make_verdict(const Measurements& measured, const VerdictState& state,
         predicted_fix_first(measured.chain, forecast, verdict.stage).value_or(verdict.stage);
   }
   const bool gives = verdict.kind == VerdictKind::drop || verdict.kind == VerdictKind::spread;
+  if (gives) verdict.rank = explanation.slow_rank;
   if (gives && explanation.pays_most > 0) {
     verdict.fix_first =
         measured.chain.stages.at(static_cast<std::size_t>(explanation.pays_most) - 1).name;

@@ -115,7 +115,8 @@ WarmupRange RoundPlan::warmup_range(int boundary, double step_seconds) const {
 }
 
 PlannedBlock RoundPlan::block(const Arm& arm, double step_seconds) const {
-  return {arm, steps_for(step_seconds, arm.boundary), warmup_range(arm.boundary, step_seconds)};
+  const int boundary = arm.shared_boundary();
+  return {arm, steps_for(step_seconds, boundary), warmup_range(boundary, step_seconds)};
 }
 
 PlannedBlock RoundPlan::block(int boundary) const {
@@ -127,8 +128,8 @@ std::uint64_t RoundPlan::samples_of_live_block() const {
 }
 
 double RoundPlan::block_seconds(const Arm& arm, double step_seconds) const {
-  return (warmup(arm.boundary, step_seconds) + steps_for(step_seconds, arm.boundary)) *
-         step_seconds;
+  const int boundary = arm.shared_boundary();
+  return (warmup(boundary, step_seconds) + steps_for(step_seconds, boundary)) * step_seconds;
 }
 
 double RoundPlan::block_seconds(int boundary) const {

@@ -1,0 +1,82 @@
+#include "cachebisect/remote/combine_ranks.hpp"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "cachebisect/base/error.hpp"
+
+namespace cachebisect {
+namespace {
+
+void check_same(const ChainDescription& first, const ChainDescription& other, std::size_t rank) {
+  const bool same = std::ranges::equal(
+      first.stages, other.stages,
+      [](const StageDescription& a, const StageDescription& b) { return a.name == b.name; });
+  if (same && first.batch_size == other.batch_size && first.workers == other.workers) return;
+  throw Error(ErrorKind::usage,
+              "rank " + std::to_string(rank) +
+                  " has other stages, another batch size or another number of workers than rank 0; "
+                  "ranks are measured together only if their loaders are alike");
+}
+
+/// The block of the rank that waited longest for its data; without any waiting, of the slowest.
+const BlockResult& leading(const std::vector<BlockResult>& blocks) {
+  return *std::ranges::max_element(blocks, {}, [](const BlockResult& block) {
+    return std::make_tuple(block.starved_seconds, block.seconds);
+  });
+}
+
+}  // namespace
+
+ChainDescription combine_chains(const std::vector<ChainDescription>& chains, double machine_cpus) {
+  ChainDescription chain = chains.front();
+  for (std::size_t r = 1; r < chains.size(); ++r) check_same(chain, chains[r], r);
+  chain.ranks = static_cast<int>(chains.size());
+  chain.usable_cpus = chain.usable_cpus.value_or(machine_cpus) / chain.ranks;
+  return chain;
+}
+
+BlockResult combine_blocks(const std::vector<BlockResult>& blocks) {
+  BlockResult whole = leading(blocks);
+  const int steps = whole.steps;
+  whole.cpu_seconds = 0;
+  whole.skipped = 0;
+  for (const BlockResult& block : blocks) {
+    whole.seconds = std::max(whole.seconds, block.seconds);
+    whole.start_seconds = std::min(whole.start_seconds, block.start_seconds);
+    whole.first_batch_seconds = std::max(whole.first_batch_seconds, block.first_batch_seconds);
+    whole.cpu_seconds += block.cpu_seconds / static_cast<double>(blocks.size());
+    whole.skipped += block.skipped;
+    whole.is_void = whole.is_void || block.is_void || block.steps != steps;
+    const std::size_t groups = std::min(whole.group_taus.size(), block.group_taus.size());
+    for (std::size_t g = 0; g < groups; ++g) {
+      whole.group_taus[g] = std::max(whole.group_taus[g], block.group_taus[g]);
+    }
+  }
+  return whole;
+}
+
+CacheFacts combine_caches(const std::vector<CacheFacts>& caches) {
+  CacheFacts whole = caches.front();
+  for (std::size_t r = 1; r < caches.size(); ++r) {
+    const CacheFacts& cache = caches[r];
+    whole.samples = std::min(whole.samples, cache.samples);
+    whole.bytes_host += cache.bytes_host;
+    whole.bytes_device += cache.bytes_device;
+    whole.seconds = std::max(whole.seconds, cache.seconds);
+    if (whole.limited_by.empty()) whole.limited_by = cache.limited_by;
+  }
+  return whole;
+}
+
+Arm arm_on_rank(const Arm& arm, int rank) {
+  if (arm.rank == kAllRanks || arm.rank == rank) {
+    Arm own = arm;
+    own.rank = kAllRanks;
+    return own;
+  }
+  return {.boundary = 0, .observed = arm.observed};
+}
+
+}  // namespace cachebisect

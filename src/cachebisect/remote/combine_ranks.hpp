@@ -1,0 +1,30 @@
+// What the ranks of a distributed job answer, as the answer of one.
+#pragma once
+
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/protocol/replayer.hpp"
+
+namespace cachebisect {
+
+/// Rank 0's chain with the number of ranks and its share of the CPUs: the ranks run on one machine.
+/// `machine_cpus` is used if the chains do not tell. Throws Error(usage) naming the rank whose
+/// chain differs from that of rank 0.
+[[nodiscard]] CACHEBISECT_INTERNAL_API ChainDescription
+combine_chains(const std::vector<ChainDescription>& chains, double machine_cpus);
+
+/// A block is as long as that of the slowest rank, and void if one is. Counters are those of the
+/// rank that waited longest for its data, CPU time the mean. Void also if the ranks differ in
+/// steps.
+[[nodiscard]] CACHEBISECT_INTERNAL_API BlockResult
+combine_blocks(const std::vector<BlockResult>& blocks);
+
+/// The smallest K, the sum of the bytes.
+[[nodiscard]] CACHEBISECT_INTERNAL_API CacheFacts
+combine_caches(const std::vector<CacheFacts>& caches);
+
+/// What rank `rank` runs for `arm`: an arm of one rank is live on all others.
+[[nodiscard]] CACHEBISECT_INTERNAL_API Arm arm_on_rank(const Arm& arm, int rank);
+
+}  // namespace cachebisect

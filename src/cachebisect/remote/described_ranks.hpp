@@ -1,0 +1,33 @@
+// Collects the ranks of a distributed job, which find their loaders one after another.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cachebisect/remote/attached_replayer.hpp"
+
+namespace cachebisect {
+
+/// A process without other ranks is complete alone.
+class DescribedRanks {
+ public:
+  /// False, with `described` unchanged, if it is of another job than those already here.
+  bool add(AttachedAdapter& described);
+  [[nodiscard]] bool empty() const noexcept { return adapters_.empty(); }
+  [[nodiscard]] bool is_complete() const noexcept;
+  /// Throws Error(usage) if a rank has ended, or some are missing `limit` seconds after the first.
+  void check(double limit);
+  /// Of check(), on the monotonic clock; empty before the first rank.
+  [[nodiscard]] std::optional<double> deadline(double limit) const;
+  void add_descriptors(std::vector<int>& descriptors) const;
+  /// By rank.
+  [[nodiscard]] std::vector<AttachedAdapter> take();
+
+ private:
+  [[nodiscard]] std::size_t world() const noexcept;
+
+  std::vector<AttachedAdapter> adapters_;
+  double first_seconds_ = 0;
+};
+
+}  // namespace cachebisect

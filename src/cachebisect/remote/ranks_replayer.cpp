@@ -1,0 +1,198 @@
+#include "cachebisect/remote/ranks_replayer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/base/machine_watch.hpp"
+#include "cachebisect/remote/combine_ranks.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr double kHostShare = 0.25;
+
+bool is_interruption(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    return known.kind() == ErrorKind::interrupted;
+  } catch (...) {
+    return false;
+  }
+}
+
+/// With the number of the rank.
+std::exception_ptr error_of_rank(int rank) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return std::make_exception_ptr(error.with_context("rank " + std::to_string(rank)));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+/// The error that stopped the others; empty if all is well.
+std::exception_ptr cause_of(const std::vector<std::exception_ptr>& errors) {
+  std::exception_ptr cause;
+  for (const std::exception_ptr& error : errors) {
+    if (error && (!cause || is_interruption(cause))) cause = error;
+  }
+  return cause;
+}
+
+template <class Item>
+bool all_true(const std::vector<Item>& answers) {
+  return std::ranges::all_of(answers, [](Item answer) { return answer != Item{}; });
+}
+
+}  // namespace
+
+RanksReplayer::RanksReplayer(std::vector<AttachedAdapter> adapters, const std::stop_token& stop)
+    : on_stop_(stop, [this] { stop_all_.request_stop(); }) {
+  std::vector<ChainDescription> chains;
+  for (AttachedAdapter& adapter : adapters) {
+    chains.push_back(adapter.description.chain);
+    ranks_.push_back(std::make_unique<RemoteReplayer>(std::move(adapter), stop_all_.get_token()));
+  }
+  chain_ = combine_chains(chains, probe_machine().usable_cpus);
+}
+
+RanksReplayer::~RanksReplayer() = default;
+
+template <class Call>
+auto RanksReplayer::on_all(const std::stop_token& stop, const Call& call) const {
+  if (failure_) std::rethrow_exception(failure_);
+  using Result = decltype(call(*ranks_.front(), 0, stop));
+  const std::stop_callback link(stop, [this] { stop_all_.request_stop(); });
+  std::vector<Result> results(ranks_.size());
+  std::vector<std::exception_ptr> errors(ranks_.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      threads.emplace_back([&, r] {
+        try {
+          results[r] = call(*ranks_[r], static_cast<int>(r), stop_all_.get_token());
+        } catch (...) {
+          errors[r] = error_of_rank(static_cast<int>(r));
+          stop_all_.request_stop();
+        }
+      });
+    }
+  }
+  failure_ = cause_of(errors);
+  if (failure_) std::rethrow_exception(failure_);
+  return results;
+}
+
+bool RanksReplayer::supports(const Arm& arm) const {
+  if (arm.rank >= chain_.ranks) return false;
+  if (arm.rank != kAllRanks && arm.kind != ArmKind::replay) return false;
+  return all_true(on_all({}, [&](const RemoteReplayer& rank, int number, const std::stop_token&) {
+    return static_cast<int>(rank.supports(arm_on_rank(arm, number)));
+  }));
+}
+
+CacheFacts RanksReplayer::prepare(const CacheBudget& budget, const std::stop_token& stop) {
+  const double whole = budget.host_bytes.value_or(kHostShare * available_memory().spare_bytes);
+  const CacheBudget share{.host_bytes = whole / chain_.ranks, .device_bytes = budget.device_bytes};
+  return combine_caches(
+      on_all(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {
+        return rank.prepare(share, stopped);
+      }));
+}
+
+std::optional<CacheFacts> RanksReplayer::refill(std::uint64_t samples,
+                                                const std::stop_token& stop) {
+  const auto answers = on_all(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {
+    return rank.refill(samples, stopped);
+  });
+  std::vector<CacheFacts> caches;
+  for (const auto& answer : answers) {
+    if (!answer) return std::nullopt;
+    caches.push_back(*answer);
+  }
+  return combine_caches(caches);
+}
+
+bool RanksReplayer::freshen(std::uint64_t samples, const std::stop_token& stop) {
+  return all_true(on_all(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {
+    return static_cast<int>(rank.freshen(samples, stopped));
+  }));
+}
+
+void RanksReplayer::begin_round() {
+  on_all({}, [](RemoteReplayer& rank, int, const std::stop_token&) {
+    rank.begin_round();
+    return 0;
+  });
+}
+
+/// The ranks would not agree on when a time has passed.
+BlockRequest RanksReplayer::in_steps(BlockRequest request) const {
+  const auto known = step_seconds_.find(request.arm);
+  if (request.max_seconds > 0 && known != step_seconds_.end()) {
+    const int group = std::max(1, request.steps / std::max(1, request.groups));
+    const double groups = request.max_seconds / known->second / group;
+    if (groups < request.groups) {
+      request.groups = std::max(1, static_cast<int>(groups));
+      request.steps = group * request.groups;
+    }
+  }
+  request.max_seconds = 0;
+  return request;
+}
+
+BlockResult RanksReplayer::run(const BlockRequest& request, const std::stop_token& stop) {
+  const BlockRequest whole = in_steps(request);
+  const BlockResult block = combine_blocks(
+      on_all(stop, [&](RemoteReplayer& rank, int number, const std::stop_token& stopped) {
+        BlockRequest own = whole;
+        own.arm = arm_on_rank(whole.arm, number);
+        return rank.run(own, stopped);
+      }));
+  if (block.steps > 0 && block.seconds > 0) {
+    step_seconds_[request.arm] = block.seconds / block.steps;
+  }
+  return block;
+}
+
+double RanksReplayer::clock() const {
+  double latest = ranks_.front()->clock();
+  for (const auto& rank : ranks_) latest = std::max(latest, rank->clock());
+  return latest;
+}
+
+MachineReading RanksReplayer::read_machine() const {
+  const double engine = cachebisect::read_machine().own_cpu_seconds;
+  MachineReading reading = ranks_.front()->read_machine();
+  for (std::size_t r = 1; r < ranks_.size(); ++r) {
+    const double own = ranks_[r]->read_machine().own_cpu_seconds;
+    reading.own_cpu_seconds += std::max(0.0, own - engine);
+  }
+  return reading;
+}
+
+AttachedReplayer::Inside RanksReplayer::look_inside(const std::string& /*stage*/) {
+  return {false,
+          {"--inside: not possible with several ranks; mark functions with @cachebisect.stage, or "
+           "run one rank"}};
+}
+
+bool RanksReplayer::finish(bool exit, int exit_code, const std::string& text) noexcept {
+  bool all = true;
+  for (const auto& rank : ranks_) all = rank->finish(exit, exit_code, text) && all;
+  return all;
+}
+
+std::unique_ptr<AttachedReplayer> make_replayer(std::vector<AttachedAdapter> adapters,
+                                                const std::stop_token& stop) {
+  if (adapters.size() > 1) return std::make_unique<RanksReplayer>(std::move(adapters), stop);
+  return std::make_unique<RemoteReplayer>(std::move(adapters.front()), stop);
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,57 @@
+// All ranks of a distributed job as one Replayer.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cachebisect/remote/attached_replayer.hpp"
+#include "cachebisect/remote/remote_replayer.hpp"
+
+namespace cachebisect {
+
+/// Sends each request to all ranks at the same time, and combines their answers
+/// (combine_ranks.hpp). All ranks run the same number of steps in each block, because a step of one
+/// waits for the others. After an error in one rank the others may wait for it in the middle of a
+/// step: they are stopped, and every later call throws the same error.
+class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
+ public:
+  /// `adapters`: one per rank, in order. Throws Error(usage) if their chains differ.
+  RanksReplayer(std::vector<AttachedAdapter> adapters, const std::stop_token& stop);
+  ~RanksReplayer() override;
+  RanksReplayer(const RanksReplayer&) = delete;
+  RanksReplayer& operator=(const RanksReplayer&) = delete;
+
+  [[nodiscard]] ChainDescription describe() const override { return chain_; }
+  [[nodiscard]] bool supports(const Arm& arm) const override;
+  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override;
+  std::optional<CacheFacts> refill(std::uint64_t samples, const std::stop_token& stop) override;
+  bool freshen(std::uint64_t samples, const std::stop_token& stop) override;
+  void begin_round() override;
+  /// A time limit is turned into a number of steps, by the last block of the same arm.
+  BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
+  [[nodiscard]] double clock() const override;
+  [[nodiscard]] MachineReading read_machine() const override;
+  /// Finds nothing: each rank would profile samples of its own, and might find other functions.
+  Inside look_inside(const std::string& stage) override;
+  bool finish(bool exit, int exit_code, const std::string& text) noexcept override;
+
+ private:
+  /// Calls `call(rank, number, stop)` for all ranks at the same time. Throws the first error.
+  template <class Call>
+  auto on_all(const std::stop_token& stop, const Call& call) const;
+  [[nodiscard]] BlockRequest in_steps(BlockRequest request) const;
+
+  mutable std::stop_source stop_all_;
+  std::stop_callback<std::function<void()>> on_stop_;
+  std::vector<std::unique_ptr<RemoteReplayer>> ranks_;
+  ChainDescription chain_;
+  std::map<Arm, double> step_seconds_;
+  mutable std::exception_ptr failure_;
+};
+
+}  // namespace cachebisect
