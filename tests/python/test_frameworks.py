@@ -30,13 +30,13 @@ COMMAND = find_command()
 pytestmark = pytest.mark.skipif(COMMAND is None, reason="the command cachebisect is not built")
 
 
-def run(tmp_path: Path, command: list[str], options: tuple[str, ...] = ()) -> Any:
+def run(tmp_path: Path, command: list[str], options: tuple[str, ...]) -> Any:
     """Measures `command`. Returns the report. No process is left."""
     assert COMMAND is not None
     report = tmp_path / "report.json"
     done = subprocess.run(
-        [COMMAND, "run", "--budget", "150", "--no-explain", "--hello-timeout", "120",
-         "--json", str(report), *options, "--", *command],
+        [COMMAND, "run", "--hello-timeout", "120", "--json", str(report), *options,
+         "--", *command],
         capture_output=True, text=True, timeout=600,
         env={**os.environ, "CACHEBISECT_HOOK": str(ROOT / "python" / "cachebisect" / "_hook")},
     )  # fmt: skip
@@ -74,6 +74,28 @@ def marked(monkeypatch: Any, tmp_path: Path) -> None:
 def test_the_slow_member_is_named(framework: str, script: str, tmp_path: Path) -> None:
     if importlib.util.find_spec(framework) is None:
         pytest.skip(f"{framework} is not installed")
-    report = run(tmp_path, [sys.executable, str(HERE / "scripts" / script)])
+    command = [sys.executable, str(HERE / "scripts" / script)]
+    report = run(tmp_path, command, ("--budget", "150", "--no-explain"))
     assert report["verdict"]["kind"] == "drop", report["verdict"]
     assert report["verdict"]["stage"] == "transforms[1] SlowMember", report["verdict"]
+
+
+def run_ranks(tmp_path: Path, *arguments: str) -> Any:
+    example = str(ROOT / "examples" / "python" / "torchrun_ddp.py")
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", example]
+    return run(tmp_path, [*command, *arguments], ("--budget", "400", "--sustain", "0"))
+
+
+def test_a_stall_in_one_rank_is_named_with_its_rank(tmp_path: Path) -> None:
+    report = run_ranks(tmp_path, "--stall", "1", "--seconds", "0.06")
+    verdict = report["verdict"]
+    assert (verdict["kind"], verdict["stage"]) == ("drop", "transforms[1] Stall"), verdict
+    assert verdict["rank"] == 1, report["ranks"]
+    assert "rank 1, transforms[1] Stall" in verdict["text"]
+    assert report["pipeline"]["ranks"] == 2
+
+
+def test_no_rank_explains_a_slow_backward_pass(tmp_path: Path) -> None:
+    report = run_ranks(tmp_path, "--backward", "1", "--seconds", "0.1")
+    assert report["verdict"]["kind"] == "flat", report["verdict"]
+    assert "No rank's input explains" in report["verdict"]["text"]
