@@ -27,6 +27,8 @@ constexpr int kSignalBase = 128;
 /// What the command may take to end by itself, and after a signal; within what a session may take
 /// after Ctrl-C.
 constexpr double kExitSeconds = 5;
+/// What the system may take to report the end of a command whose connection has ended.
+constexpr double kReportSeconds = 0.2;
 constexpr double kSignalSeconds = 5;
 
 struct Arguments {
@@ -77,7 +79,21 @@ class CommandRun {
   Report measure(SessionTools& tools) {
     start();
     if (!attached_.attach(tools, child_->descriptor())) fail_without_loader();
-    return attached_.measure(tools);
+    try {
+      return attached_.measure(tools);
+    } catch (const Error& error) {
+      throw Error(with_end_of_command(error));
+    }
+  }
+
+  /// What killed the command, if its end is the reason.
+  Error with_end_of_command(const Error& error) {
+    if (error.kind() != ErrorKind::data || !ends_within(kReportSeconds, {})) return error;
+    const ChildStatus status = *child_->status();
+    if (status.signal == 0) return error;
+    const char* const hint =
+        status.signal == SIGKILL ? ", as the system does when memory runs out" : "";
+    return {ErrorKind::data, "the command ended " + status.text() + hint + "; " + error.what()};
   }
 
   void start() {

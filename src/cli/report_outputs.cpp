@@ -89,7 +89,7 @@ void LastReport::write_after(const Error& error, ReportOutputs& outputs,
     const std::scoped_lock lock(mutex_);
     if (!report_) return;
     report_->warnings.push_back({"run_failed", std::string("the run ended early: ") + error.what(),
-                                 "The figures are those of the rounds before."});
+                                 "The figures are those of the rounds before.", error.details()});
   }
   write(outputs, before_streams);
 }

@@ -159,6 +159,27 @@ TEST_CASE("a script that dies is exit 3, and the report so far is written") {
   CHECK(run.report["blocks"].size() > 10);
 }
 
+TEST_CASE("what killed a script is said") {
+  const Run run = run_script("killed");
+  CHECK(run.result.exit_code == 3);
+  CHECK_MESSAGE(
+      has(run.result.err, "by signal 9 (Killed), as the system does when memory runs out"),
+      run.result.err);
+  CHECK(run.report["interrupted"] == true);
+}
+
+TEST_CASE("the traceback of a script that raises ends the report so far") {
+  const Run run = run_script("raises");
+  CHECK(run.result.exit_code == 3);
+  REQUIRE_FALSE(run.report.is_null());
+  const json warning = run.report["warnings"].back();
+  CHECK(warning["code"] == "run_failed");
+  CHECK(has(warning["text"].get<std::string>(), "stage 'crop', sample 42: ValueError: bad crop"));
+  CHECK(warning["details"].size() == 2);
+  CHECK(has(run.result.out,
+            "\n      File \"crop.py\", line 7, in __call__\n    ValueError: bad crop\n"));
+}
+
 TEST_CASE("an adapter that breaks the protocol is exit 1, and the report so far is written") {
   const Run run = run_script("bad");
   CHECK(run.result.exit_code == 1);

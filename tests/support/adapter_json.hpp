@@ -29,6 +29,13 @@ inline nlohmann::json to_json(const StageDescription& stage) {
           {"held", to_string(stage.held)}};
 }
 
+inline nlohmann::json to_json(const BatchContents& contents) {
+  return {{"objects", contents.objects},
+          {"tensors", contents.tensors},
+          {"packed_tensors", contents.packed_tensors},
+          {"bytes", contents.bytes}};
+}
+
 inline nlohmann::json to_json(const ChainDescription& chain) {
   nlohmann::json stages = nlohmann::json::array();
   for (const StageDescription& stage : chain.stages) stages.push_back(to_json(stage));
@@ -43,6 +50,13 @@ inline nlohmann::json to_json(const ChainDescription& chain) {
           {"ring_slots", chain.ring_slots},
           {"ring_prefetch", chain.ring_prefetch},
           {"train_threads", chain.train_threads},
+          {"worker_threads", chain.worker_threads},
+          {"local_ranks", chain.local_ranks},
+          {"worker_bytes", or_null(chain.worker_bytes)},
+          {"epoch_start_seconds", or_null(chain.epoch_start_seconds)},
+          {"persistent_workers", chain.persistent_workers},
+          {"batch_contents",
+           chain.batch_contents ? to_json(*chain.batch_contents) : nlohmann::json(nullptr)},
           {"samples", chain.samples},
           {"generated_data", chain.generated_data},
           {"shuffle", chain.shuffle},
@@ -70,6 +84,7 @@ inline nlohmann::json to_json(const CacheFacts& facts) {
           {"data_set_bytes", or_null(facts.data_set_bytes)},
           {"serve_seconds_per_sample", facts.serve_seconds_per_sample},
           {"item_bytes", facts.item_bytes},
+          {"idle_workers", facts.idle_workers},
           {"floor_seconds_per_sample", or_null(facts.floor_seconds_per_sample)},
           {"floor_seconds_per_batch", or_null(facts.floor_seconds_per_batch)}};
 }
@@ -102,6 +117,7 @@ inline nlohmann::json to_json(const BlockResult& block) {
           {"first_batch_seconds", block.first_batch_seconds},
           {"trainer_seconds", block.trainer_seconds},
           {"ready_batches", or_null(block.ready_batches)},
+          {"device_idle_share", or_null(block.device_idle_share)},
           {"stages", std::move(stages)}};
 }
 

@@ -55,6 +55,7 @@ class FakeAdapter {
   int rank = 0;
   int world = 1;
   std::string program = "fake";
+  std::optional<std::string> python{};  ///< version
   /// Sends `clock`, as an adapter does that simulates time.
   bool simulates_time = true;
   /// What it measures once it was asked to look inside a stage; null: it finds nothing.
@@ -107,8 +108,9 @@ class FakeAdapter {
   }
 
   nlohmann::json hello() const {
-    return {{"protocol", protocol}, {"adapter", "fake 1"}, {"pid", getpid()},
-            {"rank", rank},         {"world", world},      {"program", program}};
+    return {
+        {"protocol", protocol}, {"adapter", "fake 1"}, {"pid", getpid()},          {"rank", rank},
+        {"world", world},       {"program", program},  {"python", or_null(python)}};
   }
 
   nlohmann::json describe() const {
@@ -206,8 +208,14 @@ class FakeAdapter {
         answer["next"] = {{"version", 2}};
         break;
       case Fault::error:
-        answer = {{"id", id},        {"type", "error"}, {"kind", "data"},
-                  {"stage", "crop"}, {"sample", 42},    {"text", "ValueError: bad crop"}};
+        answer = {
+            {"id", id},
+            {"type", "error"},
+            {"kind", "data"},
+            {"stage", "crop"},
+            {"sample", 42},
+            {"text", "ValueError: bad crop"},
+            {"traceback", {"  File \"crop.py\", line 7, in __call__", "ValueError: bad crop"}}};
         break;
     }
     send(answer.dump() + "\n");

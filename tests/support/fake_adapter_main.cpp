@@ -32,6 +32,7 @@ void say(const std::string& line) {
 FaultPlan plan_of(const std::string& mode) {
   if (mode == "no-loader") return {.fault = Fault::closed, .type = "describe"};
   if (mode == "dies") return {.fault = Fault::closed, .nth = kLateBlock};
+  if (mode == "raises") return {.fault = Fault::error, .nth = kLateBlock};
   if (mode == "stuck" || mode == "deaf") return {.fault = Fault::silent, .nth = kLateBlock};
   if (mode == "bad") return {.fault = Fault::not_json, .nth = kLateBlock};
   return {};
@@ -76,7 +77,10 @@ int serve(const std::string& mode) {
   adapter.program = "fake.py";
   if (mode == "old") adapter.protocol = 0;
   adapter.on_request = [&](const std::string& type) {
-    if (type == "run" && blocks++ == kLateBlock) say("late block");
+    if (type == "run" && blocks++ == kLateBlock) {
+      say("late block");
+      if (mode == "killed") static_cast<void>(raise(SIGKILL));
+    }
     if (type == "stop") say("stopped");
     if (type == "stop" && mode == "deaf") wait_for_signal();
   };

@@ -1,5 +1,7 @@
 #include "cachebisect/base/error.hpp"
 
+#include <utility>
+
 namespace cachebisect {
 
 int exit_code(ErrorKind kind) noexcept {
@@ -28,7 +30,19 @@ Error::Error(ErrorKind kind, const std::string& message)
 Error::~Error() = default;
 
 Error Error::with_context(std::string_view context) const {
-  return {kind_, std::string(context) + ": " + what()};
+  Error error(kind_, std::string(context) + ": " + what());
+  error.details_ = details_;
+  return error;
+}
+
+Error Error::with_details(std::vector<std::string> lines) const {
+  Error error = *this;
+  error.details_ = std::make_shared<const std::vector<std::string>>(std::move(lines));
+  return error;
+}
+
+std::vector<std::string> Error::details() const {
+  return details_ ? *details_ : std::vector<std::string>();
 }
 
 }  // namespace cachebisect

@@ -1,9 +1,11 @@
 // The one error type of the library. Its kind decides the exit code of the command.
 #pragma once
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cachebisect/base/export.hpp"
 
@@ -32,9 +34,13 @@ class CACHEBISECT_API Error : public std::runtime_error {
   [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
   /// The same error with "context: " before its message.
   [[nodiscard]] Error with_context(std::string_view context) const;
+  /// The same error with lines that explain it, such as the end of a traceback.
+  [[nodiscard]] Error with_details(std::vector<std::string> lines) const;
+  [[nodiscard]] std::vector<std::string> details() const;
 
  private:
   ErrorKind kind_;
+  std::shared_ptr<const std::vector<std::string>> details_;  ///< shared: copies must not throw
 };
 
 }  // namespace cachebisect

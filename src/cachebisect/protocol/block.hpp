@@ -47,6 +47,9 @@ struct BlockResult {
   /// Mean number of batches ready in the ring at each request of the training thread; empty without
   /// workers.
   std::optional<double> ready_batches;
+  /// Share of the step ends at which the device had completed all that was queued; empty if not
+  /// observed.
+  std::optional<double> device_idle_share;
   /// Of the fastest CPU when the block ended, by the frequency driver; empty without one.
   std::optional<double> clock_mhz;
 };

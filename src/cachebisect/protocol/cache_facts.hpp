@@ -23,6 +23,7 @@ struct CacheFacts {
   std::optional<double> data_set_bytes;            ///< of the files behind the data set, estimated
   std::vector<double> serve_seconds_per_sample;    ///< rho_k, one per boundary 0..n
   std::vector<double> item_bytes;                  ///< per sample, one per boundary 0..n
+  int idle_workers = 0;                            ///< that delivered no sample
   std::optional<double> floor_seconds_per_sample;  ///< the tool's own cost on this machine
   std::optional<double> floor_seconds_per_batch;
 };

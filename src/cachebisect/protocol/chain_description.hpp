@@ -41,7 +41,17 @@ struct WorkerSearch {
   std::string limited_by;
 };
 
+/// What a batch consists of when a worker process sends it.
+struct BatchContents {
+  std::uint64_t objects = 0;  ///< other values than tensors: pickled one by one
+  std::uint64_t tensors = 0;  ///< each in a shared memory file of its own
+  /// Tensors if those of one type and shape, but for the first dimension, are concatenated.
+  std::uint64_t packed_tensors = 0;
+  double bytes = 0;
+};
+
 struct ChainDescription {
+  Dialect dialect = Dialect::pipeline_file;
   std::string name;
   std::string file;
   std::string sha256;
@@ -53,6 +63,14 @@ struct ChainDescription {
   LoaderKind loader = LoaderKind::sample;
   int ring_slots = 0;
   int train_threads = 1;
+  int worker_threads = 1;  ///< that each worker computes with
+  int local_ranks = 1;     ///< training processes of the job on this machine
+  /// Memory that a worker process shares with no other; empty: unknown, or workers are threads.
+  std::optional<double> worker_bytes;
+  /// From the start of an epoch to its first batch, through the loader as it is; empty: unknown.
+  std::optional<double> epoch_start_seconds;
+  bool persistent_workers = false;  ///< they outlive an epoch
+  std::optional<BatchContents> batch_contents;
   std::uint64_t samples = 0;  ///< in the data set
   bool generated_data = false;
   bool shuffle = true;

@@ -14,6 +14,10 @@ std::string_view to_string(Category category) noexcept {
       return "augment";
     case Category::collate:
       return "collate";
+    case Category::transfer:
+      return "transfer";
+    case Category::pin:
+      return "pin";
     case Category::copy:
       return "copy";
     case Category::device:
@@ -31,9 +35,9 @@ std::string_view category_name(std::string_view type) noexcept {
 }
 
 Category category_of(std::string_view type) noexcept {
-  constexpr std::array kBuiltIn{Category::read,     Category::decode, Category::augment,
-                                Category::collate,  Category::copy,   Category::device,
-                                Category::synthetic};
+  constexpr std::array kBuiltIn{Category::read,    Category::decode,   Category::augment,
+                                Category::collate, Category::transfer, Category::pin,
+                                Category::copy,    Category::device,   Category::synthetic};
   for (const Category category : kBuiltIn) {
     if (category_name(type) == to_string(category)) return category;
   }

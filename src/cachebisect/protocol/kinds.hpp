@@ -13,7 +13,18 @@ namespace cachebisect {
 
 /// What a stage is for: the part of its type before the dot; `custom` for the categories of
 /// plugins.
-enum class Category { read, decode, augment, collate, copy, device, synthetic, custom };
+enum class Category {
+  read,
+  decode,
+  augment,
+  collate,
+  transfer,  ///< of batches from a worker process to the training process
+  pin,       ///< a copy of the batch into page-locked memory
+  copy,
+  device,
+  synthetic,
+  custom
+};
 CACHEBISECT_API std::string_view to_string(Category category) noexcept;
 /// "augment" of "augment.random_crop"; the whole text if there is no dot.
 CACHEBISECT_API std::string_view category_name(std::string_view type) noexcept;
@@ -23,6 +34,10 @@ CACHEBISECT_API Category category_of(std::string_view type) noexcept;
 constexpr bool runs_on_host(Category category) noexcept {
   return category != Category::copy && category != Category::device;
 }
+
+/// How a job names its settings: keys of a pipeline file, or arguments in a Python program
+/// (python_settings.hpp).
+enum class Dialect { pipeline_file, python };
 
 /// What a stage takes and produces, in the order of a chain.
 enum class StageKind { source, sample, collate, batch, copy, device };

@@ -91,6 +91,7 @@ std::optional<CacheFacts> read_cache(const json& answer, const ChainDescription&
   check_per_boundary(fields, "serve_seconds_per_sample", facts.serve_seconds_per_sample, chain);
   facts.item_bytes = fields.amounts_or_empty("item_bytes");
   check_per_boundary(fields, "item_bytes", facts.item_bytes, chain);
+  facts.idle_workers = fields.small_count_or("idle_workers", 0);
   facts.floor_seconds_per_sample = fields.optional_number("floor_seconds_per_sample");
   facts.floor_seconds_per_batch = fields.optional_number("floor_seconds_per_batch");
   return facts;
@@ -115,6 +116,7 @@ BlockResult read_block(const json& answer, const ChainDescription& chain) {
   block.first_batch_seconds = fields.amount_or_zero("first_batch_seconds");
   block.trainer_seconds = fields.amount_or_zero("trainer_seconds");
   block.ready_batches = fields.optional_number("ready_batches");
+  block.device_idle_share = fields.optional_number("device_idle_share");
   for (const Fields& stage : fields.objects_or_empty("stages")) {
     block.stages.push_back(read_counters(stage));
   }
@@ -132,7 +134,8 @@ Error read_error(const json& answer) {
   if (fields.has("sample")) {
     place += (place.empty() ? "sample " : ", sample ") + std::to_string(fields.count("sample"));
   }
-  const Error error(error_kind_of(fields.text("kind")), fields.text("text"));
+  const Error error = Error(error_kind_of(fields.text("kind")), fields.text("text"))
+                          .with_details(fields.texts_or_empty("traceback"));
   return place.empty() ? error : error.with_context(place);
 }
 

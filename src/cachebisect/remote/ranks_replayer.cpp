@@ -56,8 +56,8 @@ RanksReplayer::RanksReplayer(std::vector<AttachedAdapter> adapters, const std::s
     : on_stop_(stop, [this] { stop_all_.request_stop(); }) {
   std::vector<ChainDescription> chains;
   for (AttachedAdapter& adapter : adapters) {
-    chains.push_back(adapter.description.chain);
     ranks_.push_back(std::make_unique<RemoteReplayer>(std::move(adapter), stop_all_.get_token()));
+    chains.push_back(ranks_.back()->describe());
   }
   chain_ = combine_chains(chains, probe_machine().usable_cpus);
 }

@@ -69,6 +69,26 @@ void read_copy_and_device(const Fields& fields, ChainDescription& chain) {
   chain.usable_cpus = fields.optional_number("usable_cpus");
 }
 
+BatchContents read_contents(const Fields& fields) {
+  BatchContents contents;
+  contents.objects = fields.count("objects");
+  contents.tensors = fields.count("tensors");
+  contents.packed_tensors = fields.count_or("packed_tensors", contents.tensors);
+  contents.bytes = fields.amount("bytes");
+  return contents;
+}
+
+void read_processes(const Fields& fields, ChainDescription& chain) {
+  chain.worker_threads = fields.small_count_or("worker_threads", 1);
+  chain.local_ranks = fields.small_count_or("local_ranks", 1);
+  chain.worker_bytes = fields.optional_number("worker_bytes");
+  chain.epoch_start_seconds = fields.optional_number("epoch_start_seconds");
+  chain.persistent_workers = fields.flag_or("persistent_workers", false);
+  if (fields.has("batch_contents")) {
+    chain.batch_contents = read_contents(fields.object("batch_contents"));
+  }
+}
+
 ChainDescription read_chain(const Fields& fields) {
   ChainDescription chain;
   chain.name = fields.text("name");
@@ -92,6 +112,7 @@ ChainDescription read_chain(const Fields& fields) {
   chain.weights_restored = fields.flag_or("weights_restored", true);
   chain.sync_every = fields.small_count_or("sync_every", 0);
   read_copy_and_device(fields, chain);
+  read_processes(fields, chain);
   return chain;
 }
 

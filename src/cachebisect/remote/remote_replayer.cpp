@@ -32,7 +32,10 @@ json number_or_null(const std::optional<double>& number) {
 }  // namespace
 
 RemoteReplayer::RemoteReplayer(AttachedAdapter adapter, std::stop_token stop)
-    : adapter_(std::move(adapter)), stop_(std::move(stop)) {}
+    : adapter_(std::move(adapter)), stop_(std::move(stop)) {
+  const bool python = !adapter_.hello.python.empty();
+  adapter_.description.chain.dialect = python ? Dialect::python : Dialect::pipeline_file;
+}
 
 RemoteReplayer::~RemoteReplayer() = default;
 
@@ -159,7 +162,9 @@ AttachedReplayer::Inside RemoteReplayer::look_inside(const std::string& stage) {
       {{"type", "inside"}, {"stage", stage}, {"samples", kProfiledSamples}}, stop_);
   const Fields fields(answer, "the answer to 'inside'");
   if (!fields.has("chain")) return {false, fields.texts_or_empty("notes")};
+  const Dialect dialect = adapter_.description.chain.dialect;
   adapter_.description = read_description(answer);
+  adapter_.description.chain.dialect = dialect;
   return {true, adapter_.description.notes};
 }
 

@@ -36,7 +36,8 @@ Json timing(const Timing& t) {
           {"cache_seconds", t.cache_seconds},
           {"measure_seconds", t.measure_seconds},
           {"explain_seconds", t.explain_seconds},
-          {"first_batch_seconds", number(t.first_batch_seconds)}};
+          {"first_batch_seconds", number(t.first_batch_seconds)},
+          {"epoch_start_seconds", number(t.epoch_start_seconds)}};
 }
 
 Json machine(const MachineReport& m) {
@@ -86,6 +87,14 @@ Json worker_search(const std::optional<WorkerSearch>& search) {
           {"limited_by", text(search->limited_by)}};
 }
 
+Json batch_contents(const std::optional<BatchContents>& batch) {
+  if (!batch) return nullptr;
+  return {{"objects", batch->objects},
+          {"tensors", batch->tensors},
+          {"packed_tensors", batch->packed_tensors},
+          {"bytes", number(batch->bytes)}};
+}
+
 Json pipeline(const Report& report) {
   const ChainDescription& chain = report.chain;
   return {{"name", chain.name},
@@ -98,6 +107,10 @@ Json pipeline(const Report& report) {
           {"ranks", chain.ranks},
           {"ring_slots", chain.ring_slots},
           {"train_threads", chain.train_threads},
+          {"worker_threads", chain.worker_threads},
+          {"worker_bytes", number(chain.worker_bytes)},
+          {"persistent_workers", chain.persistent_workers},
+          {"batch_contents", batch_contents(chain.batch_contents)},
           {"effective",
            chain.effective_json.empty() ? Json(nullptr) : Json::parse(chain.effective_json)},
           {"generated_data", chain.generated_data},
@@ -120,7 +133,8 @@ Json cache(const Report& report) {
           {"bytes_device", number(facts.bytes_device)},
           {"limited_by", text(facts.limited_by)},
           {"k2k_change", number(report.k2k_change)},
-          {"resident_share", number(report.resident_share)}};
+          {"resident_share", number(report.resident_share)},
+          {"idle_workers", facts.idle_workers}};
 }
 
 Json verdict(const Verdict& v) {
@@ -225,6 +239,7 @@ Json remedy(const Remedy& r) {
           {"reason", r.reason},
           {"flags", r.flags},
           {"edits", edits},
+          {"lines", r.lines},
           {"predicted", number(r.predicted)},
           {"measured", number(r.measured)}};
 }
@@ -233,6 +248,7 @@ Json what_if(const WhatIfResult& w) {
   return {{"change", w.change},
           {"predicted", rate(w.predicted)},
           {"measured", rate(w.measured)},
+          {"line", text(w.line)},
           {"note", text(w.note)}};
 }
 
@@ -267,6 +283,7 @@ Json block(const BlockRecord& record) {
           {"starved_seconds", number(r.starved_seconds)},
           {"trainer_seconds", number(r.trainer_seconds)},
           {"ready_batches", number(r.ready_batches)},
+          {"device_idle_share", number(r.device_idle_share)},
           {"skipped", r.skipped},
           {"resident_share", number(r.resident_share)},
           {"clock_mhz", number(r.clock_mhz)},
@@ -281,7 +298,7 @@ Json list(const std::vector<Item>& items, Json (*write)(const Item&)) {
 }
 
 Json warning(const Warning& w) {
-  return {{"code", w.code}, {"text", w.text}, {"remedy", text(w.remedy)}};
+  return {{"code", w.code}, {"text", w.text}, {"remedy", text(w.remedy)}, {"details", w.details}};
 }
 
 Json next(const Report& report) {

@@ -18,6 +18,7 @@ void clean_remedy(Remedy& remedy) {
   clean(remedy.stage, remedy.text, remedy.reason);
   clean_all(remedy.flags);
   for (Edit& edit : remedy.edits) clean(edit.path, edit.value);
+  clean_all(remedy.lines);
 }
 
 }  // namespace
@@ -32,8 +33,11 @@ Report printable_report(Report report) {
   for (BoundaryReport& boundary : report.boundaries) clean(boundary.after);
   for (StageReport& stage : report.stages) clean(stage.name, stage.type, stage.span);
   for (Remedy& remedy : report.remedies) clean_remedy(remedy);
-  for (WhatIfResult& what_if : report.what_ifs) clean(what_if.change, what_if.note);
-  for (Warning& warning : report.warnings) clean(warning.text, warning.remedy);
+  for (WhatIfResult& what_if : report.what_ifs) clean(what_if.change, what_if.line, what_if.note);
+  for (Warning& warning : report.warnings) {
+    clean(warning.text, warning.remedy);
+    clean_all(warning.details);
+  }
   return report;
 }
 

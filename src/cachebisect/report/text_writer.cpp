@@ -170,6 +170,7 @@ std::string remedies(const Report& report, const TextPaint& paint, int columns) 
     if (!gain.empty()) text += "     " + gain + "\n";
     for (const std::string& flag : remedy.flags) text += "     " + flag + "\n";
     for (const Edit& edit : remedy.edits) text += wrap("     " + edit_line(edit), columns, 7);
+    for (const std::string& line : remedy.lines) text += wrap("     " + line, columns, 7);
   }
   return text;
 }
@@ -180,6 +181,7 @@ std::string warnings(const Report& report, const TextPaint& paint, int columns) 
     text += wrap(paint.warning("warning") + ": " + as_sentence(warning.text) +
                      (warning.remedy.empty() ? "" : " " + as_sentence(warning.remedy)),
                  columns, 2);
+    for (const std::string& line : warning.details) text += "    " + line + "\n";
   }
   return text;
 }

@@ -20,6 +20,40 @@ std::string gain(const std::optional<double>& rate, const char* how) {
   return rate ? format_rate(*rate, std::nullopt) + " samples/s (" + how + ")" : "";
 }
 
+/// Of throughput, relative to live.
+Interval relative(const Interval& rates, double live) {
+  return {rates.low / live - 1, rates.high / live - 1};
+}
+
+/// "gains 34% (31 to 36%), measured"; empty without a figure.
+std::string gain_in_words(const WhatIfResult& what_if, const Estimate& live) {
+  const bool measured = what_if.measured.value.has_value();
+  const Estimate& after = measured ? what_if.measured : what_if.predicted;
+  if (!after.value || !after.interval || !live.value || *live.value <= 0) return {};
+  const double change = *after.value / *live.value - 1;
+  const Interval range = relative(*after.interval, *live.value);
+  const std::string how = measured ? ", measured" : ", predicted";
+  if (range.low > 0) {
+    return "gains " + format_percent(change) + " (" + percent_range(range) + ")" + how;
+  }
+  if (range.high < 0) {
+    return "loses " + format_percent(-change) + " (" + percent_range({-range.high, -range.low}) +
+           ")" + how;
+  }
+  return "no certain gain: from a loss of " + format_percent(-range.low) + " to a gain of " +
+         format_percent(range.high) + how;
+}
+
+/// What a change gains, what to know of it, and the line that makes it.
+std::string in_words(const WhatIfResult& what_if, const Estimate& live, int columns) {
+  std::string text = gain_in_words(what_if, live);
+  if (!what_if.note.empty()) text += (text.empty() ? "" : "; ") + what_if.note;
+  std::string out;
+  if (!text.empty()) out += wrap("  " + what_if.change + ": " + text + ".", columns, 4);
+  if (!what_if.line.empty()) out += wrap("    " + what_if.line, columns, 6);
+  return out;
+}
+
 }  // namespace
 
 std::string remedy_gain(const Remedy& remedy) {
@@ -43,9 +77,7 @@ std::string what_if_table(const Report& report, const TextPaint& paint, int colu
     std::vector<std::string> row{what_if.change, rate_with_interval(what_if.predicted)};
     if (verified) row.push_back(rate_with_interval(what_if.measured));
     table.add(row);
-    if (!what_if.note.empty()) {
-      notes += wrap("  " + what_if.change + ": " + what_if.note + ".", columns, 4);
-    }
+    notes += in_words(what_if, report.live, columns);
   }
   return table.to_text(paint) + notes;
 }

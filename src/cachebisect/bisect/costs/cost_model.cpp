@@ -34,13 +34,14 @@ std::string dominating(const CostModel& costs, const CostChanges& changes, std::
   const double step = changes.step_factor * costs.step_seconds;
   const double trainer = changes.step_factor * costs.trainer_seconds;
   const auto device = [](const StageCost& c) { return c.device_seconds; };
+  const auto on_trainer = [](const StageCost& c) { return c.device_seconds + c.trainer_seconds; };
   switch (server) {
     case Server::workers:
       return most(costs, changes, from, [](const StageCost& c) { return c.worker_seconds; });
     case Server::memory:
       return most(costs, changes, from, [](const StageCost& c) { return c.shared_seconds; });
     case Server::training_thread:
-      if (costs.workers > 0) return most(costs, changes, from, device, trainer);
+      if (costs.workers > 0) return most(costs, changes, from, on_trainer, trainer);
       return most(
           costs, changes, from, [](const StageCost& c) { return c.worker_seconds; }, trainer);
     case Server::step:
@@ -78,6 +79,7 @@ Demands demands_of(const CostModel& costs, const CostChanges& changes, int bound
     in.serial_seconds = std::max(in.serial_seconds, factor * stage.serial_seconds);
     in.memory_seconds += factor * stage.shared_seconds;
     in.copy_seconds += factor * stage.copy_seconds;
+    in.trainer_seconds += factor * stage.trainer_seconds;
     (costs.device_is_host ? in.trainer_seconds : in.step_seconds) += factor * stage.device_seconds;
     loads = loads || stage.worker_seconds > 0;
   }

@@ -17,7 +17,8 @@ struct StageCost {
   std::string name;
   double worker_seconds = 0;  ///< of the thread that loads, without waiting for a lock or a core
   double cpu_seconds = 0;
-  double serial_seconds = 0;  ///< in a section that the workers enter one at a time
+  double serial_seconds = 0;   ///< in a section that the workers enter one at a time
+  double trainer_seconds = 0;  ///< of the training thread, in addition to its step
   double copy_seconds = 0;
   /// On the compute stream; on the training thread if the host is the device.
   double device_seconds = 0;

@@ -103,24 +103,40 @@ class Fit {
     return threads > cpus && cpu > kCrowded * cpus * live_.seconds / live_.samples;
   }
 
+  /// Of live blocks. Receiving a batch from a worker can only be timed if the batch was ready,
+  /// which may happen in replays alone.
+  [[nodiscard]] StageCounters counters_of(std::size_t s) const {
+    if (s < live_.stages.size() && live_.stages[s].samples > 0) return live_.stages[s];
+    if (chain_.stages[s].category != Category::transfer) return {};
+    for (std::size_t k = s; k >= 1; --k) {
+      const BlockTotals totals = totals_at(static_cast<int>(k));
+      if (s < totals.stages.size() && totals.stages[s].samples > 0) return totals.stages[s];
+    }
+    return {};
+  }
+
   /// False if a host stage has no counters.
   bool fit_host() {
     for (std::size_t s = 0; s < chain_.stages.size(); ++s) {
       const StageDescription& stage = chain_.stages[s];
       StageCost& cost = costs_.stages.emplace_back();
       cost.name = stage.name;
-      const bool known = s < live_.stages.size() && live_.stages[s].samples > 0;
-      const bool collate = stage.category == Category::collate;
-      if (!known && runs_on_host(stage.category) && !collate) return false;
-      cost.known = known || collate;
+      const StageCounters counters = counters_of(s);
+      const bool known = counters.samples > 0;
+      const bool may_cost_nothing = works_on_batches(stage.kind);
+      if (!known && runs_on_host(stage.category) && !may_cost_nothing) return false;
+      cost.known = known || may_cost_nothing;
       if (!known || stage.category == Category::device) continue;
-      const StageCounters& counters = live_.stages[s];
       const auto samples = static_cast<double>(counters.samples);
       if (stage.category == Category::copy) {
         cost.copy_seconds = counters.busy_seconds / samples;
         continue;
       }
       cost.cpu_seconds = counters.cpu_seconds / samples;
+      if (stage.category == Category::transfer) {
+        cost.trainer_seconds = counters.busy_seconds / samples;
+        continue;
+      }
       cost.serial_seconds = counters.serial_seconds / samples;
       cost.worker_seconds = counters.busy_seconds / samples;
     }

@@ -13,6 +13,7 @@ struct WhatIfResult {
   Estimate predicted;  ///< samples/s
   Estimate measured;   ///< samples/s
   std::string note;    ///< why a figure is missing, or what it assumes; may be empty
+  std::string line{};  ///< of Python that makes the change; empty if there is none
 
   void add_note(const std::string& text) { note += (note.empty() ? "" : "; ") + text; }
 };

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "cachebisect/bisect/report/process_warnings.hpp"
+
 namespace cachebisect {
 namespace {
 
@@ -24,6 +26,8 @@ double Advice::free_cpus() const {
   const double others = measured_->disturbance.other_load.value_or(0);
   return usable_cpus() - (others >= kLoadWorthCounting ? others : 0);
 }
+
+bool Advice::is_host_bound() const { return cachebisect::is_host_bound(*measured_); }
 
 void Advice::add_workers(const std::string& stage, const std::string& reason, bool waiting) {
   const int now = chain().workers;

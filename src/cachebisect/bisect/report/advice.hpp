@@ -31,11 +31,14 @@ class CACHEBISECT_INTERNAL_API Advice {
   /// More workers, as far as cores (or waiting) allow. `stage` may be empty.
   void add_workers(const std::string& stage, const std::string& reason, bool waiting = false);
 
+  [[nodiscard]] bool is_python() const noexcept { return chain().dialect == Dialect::python; }
   [[nodiscard]] const ChainDescription& chain() const noexcept { return measured_->chain; }
   [[nodiscard]] const std::vector<StageReport>& stages() const noexcept {
     return waterfall_->stages;
   }
   [[nodiscard]] double usable_cpus() const noexcept { return measured_->usable_cpus(); }
+  /// True if the host limits the training step, not the device.
+  [[nodiscard]] bool is_host_bound() const;
   /// Usable, less what other processes kept busy.
   [[nodiscard]] double free_cpus() const;
   /// True if the stage's own waiting takes most of its time: not waiting for a core that more
@@ -66,6 +69,10 @@ class CACHEBISECT_INTERNAL_API Advice {
 CACHEBISECT_INTERNAL_API void advise_on_sample_stage(Advice& advice, const StageReport& stage);
 /// What to try at collate, the copy or a device stage.
 CACHEBISECT_INTERNAL_API void advise_on_batch_stage(Advice& advice, const StageReport& stage);
+/// What to try at the transfer from worker processes.
+CACHEBISECT_INTERNAL_API void advise_on_transfer(Advice& advice, const StageReport& stage);
+/// What to try where batches are copied into page-locked memory.
+CACHEBISECT_INTERNAL_API void advise_on_pinning(Advice& advice, const StageReport& stage);
 /// What to try at the training step.
 CACHEBISECT_INTERNAL_API void advise_on_training_step(Advice& advice);
 /// Proposes to run an element-wise stage on the device: there it costs next to nothing, and the

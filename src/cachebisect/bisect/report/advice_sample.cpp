@@ -4,6 +4,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/report/advice.hpp"
+#include "cachebisect/bisect/report/process_warnings.hpp"
 
 namespace cachebisect {
 namespace {
@@ -47,7 +48,18 @@ void advise_on_waiting(Advice& advice, const StageReport& stage) {
                      {}, free_stage(stage)));
 }
 
+void propose_fewer_threads(Advice& advice, const StageReport& stage) {
+  const ChainDescription& chain = advice.chain();
+  if (extra_worker_threads(chain) <= advice.usable_cpus()) return;
+  advice.add(propose("worker_threads", stage.name, "let each worker compute with one thread",
+                     std::to_string(chain.workers) + " workers with " +
+                         std::to_string(chain.worker_threads) + " threads each share " +
+                         rate(advice.usable_cpus()) + " cores",
+                     {{"/worker_threads", "1"}}));
+}
+
 void advise_on_computing(Advice& advice, const StageReport& stage) {
+  propose_fewer_threads(advice, stage);
   advice.add_workers(stage.name, stage.name + " is bound by the CPU and cores are idle");
   offer_device(advice, stage);
   if (stage.category == Category::decode) {

@@ -13,14 +13,15 @@ bool contains(const std::string& text, const std::string& part) {
 void advise_on_training_step(Advice& advice) {
   const ChainDescription& chain = advice.chain();
   const bool gpu = chain.device_kind == DeviceKind::cuda;
-  const bool fp32 = contains(chain.train, "fp32");
+  // A program in Python does not tell.
+  const bool fp32 = advice.is_python() ? gpu : contains(chain.train, "fp32");
   const std::vector<Edit> bf16{{"/train/precision", R"("bf16-mixed")"}};
-  if (chain.device_kind == DeviceKind::cpu) {
+  if (chain.device_kind == DeviceKind::cpu && !advice.is_python()) {
     advice.add(propose("emulate", "", "see where this input would stand with a GPU behind it",
                        "on the CPU the step is slow enough to hide every stage", {}, {},
                        {"--device emulated"}));
   }
-  if (chain.sync_every > 0) {
+  if (chain.sync_every > 0 || advice.is_host_bound()) {
     advice.add(propose("no_sync", "",
                        "do not wait for the device in every step (loss.item() and the like)",
                        "the host cannot run ahead of the device", {{"/train/sync_every", "0"}}));

@@ -101,7 +101,7 @@ std::vector<Arm> arms_to_verify(const Measurements& measured, const Analysis& an
   for (const std::string& text : measured.questions.what_ifs) {
     add(arm_of(parse_what_if(text, measured.chain), measured.chain).arm);
   }
-  for (const Remedy& remedy : analysis.remedies) add(arm_of(remedy));
+  for (const Remedy& remedy : analysis.remedies) add(remedy.arm);
   return arms;
 }
 

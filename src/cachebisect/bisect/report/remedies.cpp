@@ -5,6 +5,8 @@
 
 #include "cachebisect/base/setting_path.hpp"
 #include "cachebisect/bisect/explain/verify_phase.hpp"
+#include "cachebisect/bisect/report/python_remedies.hpp"
+#include "cachebisect/protocol/python_settings.hpp"
 
 namespace cachebisect {
 namespace {
@@ -16,6 +18,8 @@ void advise_on(Advice& advice, const std::string& name) {
   const auto found = std::find_if(stages.begin(), stages.end(),
                                   [&](const StageReport& s) { return s.name == name; });
   if (found == stages.end()) return;
+  if (found->category == Category::transfer) return advise_on_transfer(advice, *found);
+  if (found->category == Category::pin) return advise_on_pinning(advice, *found);
   const bool batch = found->category == Category::collate || !runs_on_host(found->category);
   batch ? advise_on_batch_stage(advice, *found) : advise_on_sample_stage(advice, *found);
 }
@@ -47,14 +51,16 @@ std::vector<Proposal> find_proposals(const Measurements& measured, const Waterfa
   return proposals;
 }
 
-std::optional<Arm> arm_of(const Remedy& remedy) {
+std::optional<Arm> arm_of(const Remedy& remedy, Dialect dialect) {
   if (remedy.edits.empty()) return std::nullopt;
   Arm arm{.kind = ArmKind::live};
   for (const Edit& edit : remedy.edits) {
     const auto path = SettingPath::from_pointer(edit.path);
     const bool structural = edit.value == "null" || edit.path.ends_with("/-");
     if (structural || !path || path->parts().empty()) return std::nullopt;
-    arm.overrides[path->dotted()] = edit.value;
+    const auto name = override_name(dialect, path->dotted());
+    if (!name) return std::nullopt;
+    arm.overrides[*name] = edit.value;
   }
   return arm;
 }
@@ -66,8 +72,9 @@ std::vector<Remedy> find_remedies(const Measurements& measured, const Waterfall&
     Remedy& remedy = remedies.emplace_back(proposed);
     const auto& live = waterfall.live.value;
     if (forecast && changes) remedy.predicted = *forecast->after(*changes).value - *live;
-    const auto arm = arm_of(remedy);
-    const auto verified = arm ? verification_of(measured, *arm) : std::nullopt;
+    remedy.arm = arm_of(remedy, measured.chain.dialect);
+    if (measured.chain.dialect == Dialect::python) write_in_python(remedy);
+    const auto verified = remedy.arm ? verification_of(measured, *remedy.arm) : std::nullopt;
     if (!verified || !verified->speedup.value || !live) continue;
     remedy.measured = *live * (*verified->speedup.value - 1);
   }

@@ -93,16 +93,19 @@ struct Remedy {
   std::string text;
   std::string reason;
   std::vector<std::string> flags;
-  std::vector<Edit> edits;
+  std::vector<Edit> edits;          ///< of a pipeline file
   std::optional<double> predicted;  ///< samples/s gained by it alone, by the cost model
   std::optional<double>
       measured;  ///< samples/s gained by it alone, run alongside the live pipeline
+  std::vector<std::string> lines{};  ///< of Python to change
+  std::optional<Arm> arm{};          ///< that runs it; empty if none can
 };
 
 struct Warning {
   std::string code;
   std::string text;
   std::string remedy;
+  std::vector<std::string> details{};  ///< lines of output, such as the end of a traceback
 };
 
 struct Loss {
@@ -147,6 +150,7 @@ struct Timing {
   double measure_seconds = 0;
   double explain_seconds = 0;  ///< part of measure_seconds, after the verdict's rounds
   std::optional<double> first_batch_seconds;
+  std::optional<double> epoch_start_seconds;  ///< through the loader as it is
 };
 
 /// The training loop of the live blocks.

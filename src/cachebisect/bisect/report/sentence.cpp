@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/bisect/report/process_warnings.hpp"
 
 namespace cachebisect {
 namespace {
@@ -90,6 +91,16 @@ class Sentence {
     return text + " is measured with all stages before it free, and live they are not.";
   }
 
+  /// Between processes the count of values matters as much as their bytes.
+  [[nodiscard]] std::string what_is_sent(const StageReport& stage) const {
+    const auto& batch = measured_.chain.batch_contents;
+    const bool sends = stage.category == Category::transfer || stage.category == Category::pin;
+    if (!sends || !batch) return {};
+    return " A batch is " + std::to_string(batch->tensors) + " tensors and " +
+           std::to_string(batch->objects) + " other objects, " + rate(batch->bytes / 1e6) +
+           " MB in all.";
+  }
+
   [[nodiscard]] std::string drop() const {
     const std::string rank = verdict_.rank ? "rank " + std::to_string(*verdict_.rank) + ", " : "";
     std::string text = proportion() + rank + verdict_.stage + " costs " +
@@ -99,6 +110,7 @@ class Sentence {
     if (stage < waterfall_.stages.size() && waterfall_.stages[stage].bursty) {
       text += " It is lost in rare stalls rather than in every batch.";
     }
+    if (stage < waterfall_.stages.size()) text += what_is_sent(waterfall_.stages[stage]);
     if (!verdict_.tied_with.empty()) {
       text += " " + list(verdict_.tied_with) +
               " may cost as much: the measurement does not tell them apart.";
@@ -146,6 +158,10 @@ class Sentence {
       text += "the input pipeline costs nothing that can be measured.";
     }
     if (measured_.chain.ranks > 1) text += " No rank's input explains the time of a step.";
+    if (is_host_bound(measured_)) {
+      text += " The host is busy or waits in it while the device has nothing to do (" +
+              percent(*device_idle_share(measured_)) + " of the step ends).";
+    }
     return text;
   }
 

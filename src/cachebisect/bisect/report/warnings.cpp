@@ -10,8 +10,10 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/explain/cache_check.hpp"
 #include "cachebisect/bisect/report/clock_warning.hpp"
+#include "cachebisect/bisect/report/process_warnings.hpp"
 #include "cachebisect/bisect/report/reading.hpp"
 #include "cachebisect/bisect/report/worker_search_warning.hpp"
+#include "cachebisect/protocol/python_settings.hpp"
 
 namespace cachebisect {
 namespace {
@@ -59,16 +61,17 @@ void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
   }
 }
 
-void warn_of_quota(std::vector<Warning>& out, const MachineReport& machine, int workers) {
+void warn_of_quota(std::vector<Warning>& out, const MachineReport& machine, int workers,
+                   Dialect dialect) {
   const double usable = machine.usable_cpus;
   const auto& throttled = machine.noise.throttled_share;
   if (throttled && *throttled > kThrottleWorthSaying) {
-    out.push_back({"throttled",
-                   "the container's quota of " + cpus(usable) + " ran out in " +
-                       percent(*throttled) +
-                       " of its periods: every thread then stood still, and that time is in the "
-                       "figures",
-                   "fewer workers (--workers N), or a larger quota"});
+    out.push_back(
+        {"throttled",
+         "the container's quota of " + cpus(usable) + " ran out in " + percent(*throttled) +
+             " of its periods: every thread then stood still, and that time is in the "
+             "figures",
+         "fewer workers (" + setting_text(dialect, "workers", "N") + "), or a larger quota"});
   }
   const int threads = workers > 0 ? workers + 1 : 1;
   const bool fractional = std::abs(usable - std::round(usable)) > kWholeCpus;
@@ -78,7 +81,8 @@ void warn_of_quota(std::vector<Warning>& out, const MachineReport& machine, int 
         {"fractional_cpus",
          "this container may use " + cpus(usable) + ", and " + std::to_string(threads) +
              " threads want to run: they take turns, and the quota stops all of them at once",
-         workers > fitting ? "--workers " + std::to_string(fitting) + ", or a quota of whole CPUs"
+         workers > fitting ? setting_text(dialect, "workers", std::to_string(fitting)) +
+                                 ", or a quota of whole CPUs"
                            : "a quota of whole CPUs"});
   }
 }
@@ -132,8 +136,12 @@ void warn_of_other_job(std::vector<Warning>& out, const Measurements& measured,
                      (slower ? " below the " : " above the ") + rate(expected) + " expected (" +
                      percent(kExpectTolerance) +
                      " would pass): this may not be the job that is to be explained",
-                 "bring batch size, workers, device and data of the pipeline file in line "
-                 "with the job"});
+                 measured.chain.dialect == Dialect::python
+                     ? "measure again while nothing else runs, and with a step that takes the same "
+                       "time whatever the batch; figures that differ again are those of another "
+                       "job"
+                     : "bring batch size, workers, device and data of the pipeline file in line "
+                       "with the job"});
 }
 
 void warn_of_chain(std::vector<Warning>& out, const ChainDescription& chain) {
@@ -141,7 +149,10 @@ void warn_of_chain(std::vector<Warning>& out, const ChainDescription& chain) {
     out.push_back({"weights_not_restored",
                    "the training step cannot restore its weights: they train on through all "
                    "rounds",
-                   "implement snapshot() and restore() of the step"});
+                   chain.dialect == Dialect::python
+                       ? "pass model and optimizer: cachebisect.bisect(loader, step, state=[model, "
+                         "optimizer])"
+                       : "implement snapshot() and restore() of the step"});
   }
   std::string skipping;
   for (const StageDescription& stage : chain.stages) {
@@ -230,17 +241,19 @@ void warn_of_skipping(std::vector<Warning>& out, const std::vector<BlockRecord>&
 
 }  // namespace
 
-std::vector<Warning> find_machine_warnings(const MachineReport& machine, int workers) {
+std::vector<Warning> find_machine_warnings(const MachineReport& machine, int workers,
+                                           Dialect dialect) {
   std::vector<Warning> out;
   warn_of_unsteadiness(out, machine.noise);
   warn_of_load(out, machine);
-  warn_of_quota(out, machine, workers);
+  warn_of_quota(out, machine, workers, dialect);
   return out;
 }
 
 std::vector<Warning> find_warnings(const Measurements& measured, const MachineReport& machine,
                                    const Waterfall& waterfall, const Explanation& explanation) {
-  std::vector<Warning> out = find_machine_warnings(machine, measured.chain.workers);
+  std::vector<Warning> out =
+      find_machine_warnings(machine, measured.chain.workers, measured.chain.dialect);
   warn_of_suspension(out, measured.blocks);
   warn_of_other_job(out, measured, waterfall.live);
   if (auto warning = worker_search_warning(measured.chain)) out.push_back(std::move(*warning));
@@ -249,6 +262,9 @@ std::vector<Warning> find_warnings(const Measurements& measured, const MachineRe
     out.push_back(std::move(*warning));
   }
   warn_of_chain(out, measured.chain);
+  for (Warning& warning : find_process_warnings(measured, waterfall.live)) {
+    out.push_back(std::move(warning));
+  }
   warn_of_cache(out, measured, waterfall);
   for (Warning& warning : find_reading_warnings(measured, machine.memory_bytes)) {
     out.push_back(std::move(warning));

@@ -1,0 +1,200 @@
+// The forms of a what-if as the user writes them.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/names.hpp"
+#include "cachebisect/base/number_parse.hpp"
+#include "cachebisect/base/setting_path.hpp"
+#include "cachebisect/bisect/costs/what_if.hpp"
+#include "cachebisect/protocol/python_settings.hpp"
+#include "cachebisect/protocol/settings.hpp"
+
+namespace cachebisect {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kMaxFactor = 1e6;
+const std::string kStep = "train";
+const std::string kStageForms = "STAGE=free, STAGE/2, STAGE*0.5, train/2";
+
+std::string forms(Dialect dialect) {
+  if (dialect == Dialect::pipeline_file) {
+    return "forms: workers=4, batch_size=256, prefetch=4, " + kStageForms +
+           ", PATH=JSON as for --set";
+  }
+  std::string names;
+  for (const PythonSetting& setting : python_settings()) {
+    names += (names.empty() ? "" : ", ") + std::string(setting.name);
+  }
+  return "forms: num_workers=4, " + kStageForms + ", and NAME=VALUE for " + names;
+}
+
+std::vector<std::string> names_of(const ChainDescription& chain) {
+  std::vector<std::string> names;
+  for (const StageDescription& stage : chain.stages) names.push_back(stage.name);
+  return names;
+}
+
+class Parser {
+ public:
+  Parser(std::string_view text, const ChainDescription& chain) : text_(text), chain_(chain) {
+    result_.text = std::string(text);
+  }
+
+  WhatIf parse() {
+    const std::size_t equals = text_.find('=');
+    if (equals != std::string_view::npos) {
+      assignment(text_.substr(0, equals), text_.substr(equals + 1));
+    } else {
+      scaling(text_.find_last_of("/*"));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(ErrorKind::usage,
+                "--what-if " + std::string(text_) + ": " + what + "; " + forms(chain_.dialect));
+  }
+
+  void assignment(std::string_view left, std::string_view right) {
+    if (left.empty() || right.empty()) refuse("write NAME=VALUE");
+    const bool python = chain_.dialect == Dialect::python;
+    if (!python && counted(left, right)) return;
+    if (right == "free") return subject(left, 0);
+    if (find_stage(left)) {
+      refuse("a stage can be free or cost a part" +
+             (python
+                  ? std::string()
+                  : ", and its parameters are set as stages." + std::string(left) + ".KEY=JSON"));
+    }
+    python ? python_setting(left, right) : setting(left, right);
+  }
+
+  /// The place of a stage, by its name or by the first word of it, if no other stage has the same.
+  [[nodiscard]] std::optional<std::size_t> find_stage(std::string_view name) const {
+    const auto names = names_of(chain_);
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    const auto begins = [&](const std::string& stage) {
+      return stage.starts_with(std::string(name) + " ");
+    };
+    const auto first = std::find_if(names.begin(), names.end(), begins);
+    if (first == names.end() || std::find_if(first + 1, names.end(), begins) != names.end()) {
+      return std::nullopt;
+    }
+    return static_cast<std::size_t>(first - names.begin());
+  }
+
+  void python_setting(std::string_view name, std::string_view value) {
+    const PythonSetting* const known = find_python_setting(name);
+    if (known == nullptr) {
+      auto names = names_of(chain_);
+      for (const PythonSetting& one : python_settings()) names.emplace_back(one.name);
+      refuse("there is no " + quote(name) + ", " + suggestion(name, names));
+    }
+    const auto json = python_value_json(*known, value);
+    if (!json) refuse(std::string(name) + " is " + allowed_values(*known));
+    if (known->of_workers && chain_.workers == 0) {
+      refuse("num_workers is 0, so that there are no workers to change");
+    }
+    if (counted(known->path, *json)) return;
+    result_.kind = WhatIf::Kind::setting;
+    result_.path = std::string(name);
+    result_.value = *json;
+  }
+
+  bool counted(std::string_view left, std::string_view right) {
+    struct Known {
+      settings::Count setting;
+      WhatIf::Kind kind;
+    };
+    static constexpr std::array kKnown{Known{settings::kWorkers, WhatIf::Kind::workers},
+                                       Known{settings::kBatchSize, WhatIf::Kind::batch_size},
+                                       Known{settings::kPrefetch, WhatIf::Kind::prefetch}};
+    const auto* const known = std::find_if(kKnown.begin(), kKnown.end(),
+                                           [&](const Known& k) { return k.setting.key == left; });
+    if (known == kKnown.end()) return false;
+    const auto value = parse_number<std::int64_t>(right);
+    if (!value || !known->setting.allows(*value)) {
+      refuse(std::string(left) + " is a whole number from " + std::to_string(known->setting.min) +
+             " to " + std::to_string(known->setting.max));
+    }
+    const auto samples =
+        static_cast<std::int64_t>(std::min<std::uint64_t>(chain_.samples, 1 << 30));
+    if (known->kind == WhatIf::Kind::batch_size && samples > 0 && *value > samples) {
+      refuse("the data set holds " + std::to_string(chain_.samples) + " samples");
+    }
+    result_.kind = known->kind;
+    result_.count = *value;
+    return true;
+  }
+
+  void scaling(std::size_t sign) {
+    if (sign == std::string_view::npos || sign == 0) refuse("not understood");
+    const auto value = parse_number<double>(text_.substr(sign + 1));
+    const bool divides = text_[sign] == '/';
+    if (!value || !std::isfinite(*value) || *value < 0 || (divides && *value == 0)) {
+      refuse(quote(text_.substr(sign + 1)) + " is not a positive number");
+    }
+    const double factor = divides ? 1 / *value : *value;
+    if (factor > kMaxFactor) refuse("no cost can be multiplied by more than 1000000");
+    subject(text_.substr(0, sign), factor);
+  }
+
+  /// A stage or the training step.
+  void subject(std::string_view name, double factor) {
+    result_.factor = factor;
+    if (const auto stage = find_stage(name)) {
+      result_.kind = WhatIf::Kind::stage;
+      result_.stage = *stage;
+      return;
+    }
+    if (name != kStep) {
+      refuse("there is no stage " + quote(name) + ", " + suggestion(name, names_of(chain_)));
+    }
+    result_.kind = WhatIf::Kind::step;
+  }
+
+  void setting(std::string_view path, std::string_view value) {
+    result_.kind = WhatIf::Kind::setting;
+    result_.path = std::string(path);
+    // As for --set: JSON, else a string.
+    const Json json = Json::parse(value, nullptr, false);
+    result_.value = json.is_discarded() ? Json(std::string(value)).dump() : json.dump();
+    const auto parsed = SettingPath::from_dotted(path);
+    if (!parsed || parsed->parts().empty()) refuse(quote(path) + " is not a path");
+    const std::string& first = parsed->parts().front();
+    if (std::ranges::find(settings::kKeys, first) == settings::kKeys.end()) {
+      auto known = names_of(chain_);
+      known.insert(known.end(), settings::kKeys.begin(), settings::kKeys.end());
+      refuse("there is no " + quote(first) + ", " + suggestion(first, known));
+    }
+    if (first == "stages" && parsed->parts().size() > 1) check_stage(parsed->parts()[1]);
+  }
+
+  void check_stage(const std::string& name) const {
+    const auto names = names_of(chain_);
+    const auto index = parse_number<std::size_t>(name);
+    const bool known = std::find(names.begin(), names.end(), name) != names.end();
+    if (known || (index && *index < names.size())) return;
+    refuse("there is no stage " + quote(name) + ", " + suggestion(name, names));
+  }
+
+  std::string_view text_;
+  const ChainDescription& chain_;
+  WhatIf result_;
+};
+
+}  // namespace
+
+WhatIf parse_what_if(std::string_view text, const ChainDescription& chain) {
+  return Parser(text, chain).parse();
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,114 @@
+#include "cachebisect/bisect/report/process_warnings.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/protocol/python_settings.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr double kStartWorthSaying = 0.01;      ///< of an epoch
+constexpr double kStartSecondsWorthSaying = 1;  ///< if the length of an epoch is not known
+constexpr double kIdleAtStepEnds = 0.9;
+
+std::string count_of(int count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// Of a whole epoch, its start included; empty if the length of the data set is not known.
+std::optional<double> epoch_seconds(const ChainDescription& chain, double start,
+                                    const Estimate& live) {
+  if (chain.samples == 0 || !live.value || *live.value <= 0) return std::nullopt;
+  return start + static_cast<double>(chain.samples) / *live.value;
+}
+
+void warn_of_epoch_start(std::vector<Warning>& out, const ChainDescription& chain,
+                         const Estimate& live) {
+  if (!chain.epoch_start_seconds || chain.persistent_workers) return;
+  const double start = *chain.epoch_start_seconds;
+  const auto epoch = epoch_seconds(chain, start, live);
+  if (epoch ? start < kStartWorthSaying * *epoch : start < kStartSecondsWorthSaying) return;
+  std::string text = "an epoch begins with " + duration(start) + " without a batch";
+  if (epoch) text += ", " + percent(start / *epoch) + " of its " + duration(*epoch);
+  text += ", which no stage is blamed for";
+  const bool processes = chain.workers > 0;
+  out.push_back(
+      {"epoch_start",
+       text + (processes ? ": workers start, get the data set and load their first batches"
+                         : ": the data set prepares itself"),
+       processes ? setting_text(chain.dialect, "persistent_workers", "true")
+                 : "prepare it once, before the first epoch"});
+}
+
+void warn_of_idle_workers(std::vector<Warning>& out, const Measurements& measured) {
+  const ChainDescription& chain = measured.chain;
+  const int idle = std::min(measured.cache.idle_workers, chain.workers);
+  if (idle <= 0) return;
+  const std::string busy = std::to_string(std::max(1, chain.workers - idle));
+  out.push_back({"idle_workers",
+                 std::to_string(idle) + " of " + count_of(chain.workers, "worker") +
+                     " delivered nothing: the data set has no samples for them",
+                 "split it into at least as many parts as there are workers, or " +
+                     setting_text(chain.dialect, "workers", busy)});
+}
+
+void warn_of_threads(std::vector<Warning>& out, const Measurements& measured) {
+  const ChainDescription& chain = measured.chain;
+  const int threads = extra_worker_threads(chain);
+  if (threads <= measured.usable_cpus()) return;
+  std::string who = count_of(chain.workers, "worker") + " with " +
+                    count_of(chain.worker_threads, "thread") + " each";
+  if (chain.local_ranks > 1) who = std::to_string(chain.local_ranks) + " ranks of " + who;
+  out.push_back({"oversubscribed",
+                 who + " want " + std::to_string(threads) + " cores, and " +
+                     rate(measured.usable_cpus()) + " can be used: they take turns",
+                 setting_text(chain.dialect, "worker_threads", "1")});
+}
+
+void warn_of_host(std::vector<Warning>& out, const Measurements& measured) {
+  if (!is_host_bound(measured)) return;
+  out.push_back({"host_bound",
+                 "with data at hand, the device had nothing left to do at " +
+                     percent(*device_idle_share(measured)) +
+                     " of the step ends: the host limits the training step. It takes longer to "
+                     "launch the work than the device to do it, or it waits for the device in "
+                     "every step",
+                 "read results back less often (loss.item()), use a larger batch, or launch fewer "
+                 "kernels (torch.compile, CUDA graphs)"});
+}
+
+}  // namespace
+
+std::optional<double> device_idle_share(const Measurements& measured) {
+  double steps = 0;
+  double idle = 0;
+  for (const BlockRecord& record : measured.blocks) {
+    const auto& share = record.result.device_idle_share;
+    if (!share || !record.shows_replay_at(measured.stages())) continue;
+    steps += record.result.steps;
+    idle += *share * record.result.steps;
+  }
+  return steps > 0 ? std::optional(idle / steps) : std::nullopt;
+}
+
+bool is_host_bound(const Measurements& measured) {
+  return device_idle_share(measured).value_or(0) >= kIdleAtStepEnds;
+}
+
+int extra_worker_threads(const ChainDescription& chain) {
+  if (chain.worker_threads <= 1) return 0;
+  return std::max(1, chain.local_ranks) * chain.workers * chain.worker_threads;
+}
+
+std::vector<Warning> find_process_warnings(const Measurements& measured, const Estimate& live) {
+  std::vector<Warning> out;
+  warn_of_epoch_start(out, measured.chain, live);
+  warn_of_idle_workers(out, measured);
+  warn_of_threads(out, measured);
+  warn_of_host(out, measured);
+  return out;
+}
+
+}  // namespace cachebisect

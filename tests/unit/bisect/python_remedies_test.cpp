@@ -1,0 +1,164 @@
+// Remedies for a program in Python name lines of it, and nothing of a pipeline file.
+#include "cachebisect/bisect/report/python_remedies.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/text.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/bisect/report/remedies.hpp"
+#include "cachebisect/bisect/report/sentence.hpp"
+
+using namespace cachebisect;
+using test::has;
+
+namespace {
+
+StageReport stage(int index, const std::string& name, const std::string& type, double seconds) {
+  StageReport result;
+  result.index = index;
+  result.name = name;
+  result.type = type;
+  result.category = category_of(type);
+  result.cpu_seconds_per_sample = seconds;
+  result.wait_seconds_per_sample = 0;
+  result.seconds_per_sample = seconds;
+  return result;
+}
+
+/// What remedies are sought from.
+struct Situation {
+  Measurements measured;
+  Waterfall waterfall;
+  Verdict verdict;
+};
+
+Situation situation_of(const std::string& named, DeviceKind device = DeviceKind::cuda) {
+  Situation now;
+  ChainDescription& chain = now.measured.chain;
+  chain.dialect = Dialect::python;
+  chain.device_kind = device;
+  chain.batch_size = 64;
+  chain.workers = 2;
+  chain.train = "step, Adam";
+  chain.copy_pinned = false;
+  chain.copy_non_blocking = false;
+  chain.batch_contents = BatchContents{64, 114, 3, 9.6e6};
+  now.measured.machine.usable_cpus = 8;
+  now.waterfall.stages = {stage(1, "read Boxes.__getitem__", "read.dataset", 1e-5),
+                          stage(2, "PIL.open", "decode.open", 1e-3),
+                          stage(3, "transforms[0] ToTensor", "augment.ToTensor", 1e-4),
+                          stage(4, "transforms[1] Normalize", "augment.Normalize", 1e-4),
+                          stage(5, "collate_fn default_collate", "collate.default_collate", 1e-5),
+                          stage(6, "transfer", "transfer.worker_to_main", 4e-3),
+                          stage(7, "pin", "pin.thread", 1e-3),
+                          stage(8, "copy", "copy.to", 1e-3)};
+  chain.stages.resize(now.waterfall.stages.size());
+  now.verdict.kind = named.empty() ? VerdictKind::flat : VerdictKind::drop;
+  now.verdict.stage = now.verdict.fix_first = named;
+  now.verdict.stage_index = 6;
+  return now;
+}
+
+std::vector<Remedy> remedies_for(const Situation& now) {
+  return find_remedies(now.measured, now.waterfall, now.verdict, std::nullopt);
+}
+
+const Remedy& remedy(const std::vector<Remedy>& remedies, const std::string& id) {
+  const auto found =
+      std::find_if(remedies.begin(), remedies.end(), [&](const Remedy& r) { return r.id == id; });
+  REQUIRE_MESSAGE(found != remedies.end(), id);
+  return *found;
+}
+
+bool offers(const std::vector<Remedy>& remedies, const std::string& id) {
+  return std::any_of(remedies.begin(), remedies.end(), [&](const Remedy& r) { return r.id == id; });
+}
+
+}  // namespace
+
+TEST_CASE("no remedy names a key or an option of a pipeline file") {
+  std::vector<std::string> names{""};
+  for (const StageReport& one : situation_of("").waterfall.stages) names.push_back(one.name);
+  for (const std::string& name : names) {
+    for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+      const auto remedies = remedies_for(situation_of(name, device));
+      CAPTURE(name);
+      CHECK_FALSE(remedies.empty());
+      CHECK_FALSE(offers(remedies, "emulate"));
+      for (const Remedy& one : remedies) {
+        CAPTURE(one.id);
+        CHECK(one.edits.empty());
+        CHECK(one.flags.empty());
+        for (const std::string& text : {one.text, one.reason}) {
+          CHECK_FALSE(has(text, "--"));
+          CHECK_FALSE(has(text, "/stages"));
+          CHECK_FALSE(has(text, "pipeline file"));
+        }
+        for (const std::string& line : one.lines) CHECK_FALSE(line.starts_with("/"));
+      }
+    }
+  }
+}
+
+TEST_CASE("more workers are a line of Python, and an arm that the adapter runs") {
+  const auto remedies = remedies_for(situation_of("PIL.open"));
+  const Remedy& workers = remedy(remedies, "workers");
+  CHECK(workers.lines == std::vector<std::string>{"DataLoader(..., num_workers=8)"});
+  CHECK(workers.arm->overrides.at("num_workers") == "8");
+  CHECK(has(remedy(remedies, "partial_decode").lines.front(), "draft"));
+}
+
+TEST_CASE("a copy without overlap is offered pinned memory and no waiting, but no other stream") {
+  const auto remedies = remedies_for(situation_of("copy"));
+  const Remedy& copy = remedy(remedies, "overlap_copy");
+  CHECK(copy.lines == std::vector<std::string>{"DataLoader(..., pin_memory=True)",
+                                               ".to(device, non_blocking=True)"});
+  CHECK(copy.arm->overrides.size() == 2);
+  CHECK(copy.arm->overrides.at("non_blocking") == "true");
+  CHECK(offers(remedies, "ship_bytes"));
+}
+
+TEST_CASE("a transfer of many tensors is offered to pack them, and to share them by name") {
+  Situation now = situation_of("transfer");
+  const auto remedies = remedies_for(now);
+  CHECK(has(remedy(remedies, "pack").text, "114 tensors of a batch into 3"));
+  CHECK(has(remedy(remedies, "pack").lines.front(), "torch.cat"));
+  CHECK(has(remedy(remedies, "fewer_objects").text, "64 Python objects"));
+  const Remedy& sharing = remedy(remedies, "sharing_strategy");
+  CHECK(sharing.arm->overrides.at("sharing_strategy") == "\"file_system\"");
+  CHECK(has(verdict_sentence(now.measured, now.waterfall, {}, now.verdict),
+            "114 tensors and 64 other objects, 9.60 MB"));
+  now.measured.chain.batch_contents = BatchContents{0, 2, 2, 9.6e6};
+  const auto few = remedies_for(now);
+  CHECK_FALSE(offers(few, "pack"));
+  // Making a sample takes 1.2 ms, and sending it 4 ms.
+  CHECK(remedy(few, "no_workers").lines.front() == "DataLoader(..., num_workers=0)");
+  CHECK(has(remedy(few, "narrower").reason, "9.60 MB per batch"));
+  now.waterfall.stages[1].cpu_seconds_per_sample = 5e-3;
+  CHECK_FALSE(offers(remedies_for(now), "no_workers"));
+}
+
+TEST_CASE("pinning is offered to be left out") {
+  const Remedy pinning = remedy(remedies_for(situation_of("pin")), "no_pinning");
+  CHECK(pinning.lines.front() == "DataLoader(..., pin_memory=False)");
+  CHECK(pinning.arm->overrides.at("pin_memory") == "false");
+}
+
+TEST_CASE("threads of workers that outnumber the cores are offered to be one") {
+  Situation now = situation_of("transforms[1] Normalize", DeviceKind::cpu);
+  CHECK_FALSE(offers(remedies_for(now), "worker_threads"));
+  now.measured.chain.worker_threads = 8;
+  const Remedy threads = remedy(remedies_for(now), "worker_threads");
+  CHECK(has(threads.lines.front(), "torch.set_num_threads(1)"));
+  CHECK(threads.arm->overrides.at("worker_threads") == "1");
+}
+
+TEST_CASE("element-wise work moves behind .to(device) if that is another device") {
+  CHECK(has(remedy(remedies_for(situation_of("transforms[1] Normalize")), "to_device").text,
+            "on the device"));
+  CHECK_FALSE(
+      offers(remedies_for(situation_of("transforms[1] Normalize", DeviceKind::cpu)), "to_device"));
+}

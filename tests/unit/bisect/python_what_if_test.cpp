@@ -1,0 +1,96 @@
+// What-ifs in the terms of a program in Python.
+#include <string>
+
+#include "support/errors.hpp"
+#include "support/measured.hpp"
+#include "support/starved_chain.hpp"
+#include "support/text.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/bisect/costs/what_if.hpp"
+
+using namespace cachebisect;
+using test::has;
+
+namespace {
+
+ChainDescription chain(int workers = 2) {
+  SimulatedChain simulated = test::starved_chain();
+  simulated.workers = workers;
+  ChainDescription described = SimulatedReplayer(simulated).describe();
+  described.dialect = Dialect::python;
+  described.stages[2].name = "transforms[0] Crop";
+  described.stages[3].name = "transforms[1] Flip";
+  return described;
+}
+
+WhatIf parsed(std::string_view text) { return parse_what_if(text, chain()); }
+
+std::string refusal(std::string_view text, int workers = 2) {
+  return test::usage_error([&] { (void)parse_what_if(text, chain(workers)); });
+}
+
+}  // namespace
+
+TEST_CASE("arguments of a DataLoader are what-ifs, and arms of the same name") {
+  const auto override_of = [](const std::string& text, const std::string& name) {
+    const WhatIfArm wanted = arm_of(parsed(text), chain());
+    REQUIRE_MESSAGE(wanted.arm.has_value(), wanted.why);
+    return wanted.arm->overrides.at(name);
+  };
+  CHECK(parsed("num_workers=4").kind == WhatIf::Kind::workers);
+  CHECK(override_of("num_workers=4", "num_workers") == "4");
+  CHECK(parsed("prefetch_factor=4").kind == WhatIf::Kind::prefetch);
+  CHECK(override_of("prefetch_factor=4", "prefetch_factor") == "4");
+  CHECK(override_of("pin_memory=True", "pin_memory") == "true");
+  CHECK(override_of("non_blocking=True", "non_blocking") == "true");
+  CHECK(override_of("in_order=False", "in_order") == "false");
+  CHECK(override_of("multiprocessing_context=spawn", "multiprocessing_context") == "\"spawn\"");
+  CHECK(override_of("sharing_strategy=file_system", "sharing_strategy") == "\"file_system\"");
+  CHECK(override_of("worker_threads=1", "worker_threads") == "1");
+  const WhatIfArm batch = arm_of(parsed("batch_size=64"), chain());
+  CHECK_FALSE(batch.arm.has_value());
+  CHECK(has(batch.why, "in the script"));
+}
+
+TEST_CASE("a stage goes by the first word of its name") {
+  CHECK(parsed("transforms[1]=free").stage == 3);
+  CHECK(parsed("transforms[0]/2").factor == 0.5);
+  CHECK(parsed("transforms[1] Flip=free").stage == 3);
+  CHECK(arm_of(parsed("transforms[1]=free"), chain()).arm ==
+        Arm{.kind = ArmKind::bypass, .stage = 4});
+  ChainDescription twins = chain();
+  twins.stages[2].name = "transforms[1] Crop";
+  CHECK_THROWS_WITH_AS(static_cast<void>(parse_what_if("transforms[1]=free", twins)),
+                       doctest::Contains("no stage"), Error);
+}
+
+TEST_CASE("what is not understood is refused in the same terms") {
+  CHECK(has(refusal("workers=4"), "num_workers"));
+  CHECK(has(refusal("num_worker=4"), "did you mean \"num_workers\"?"));
+  CHECK(has(refusal("num_workers=four"), "a whole number from 0 to 1024"));
+  CHECK(has(refusal("pin_memory=2"), "True or False"));
+  CHECK(has(refusal("multiprocessing_context=thread"), "fork or spawn or forkserver"));
+  CHECK(has(refusal("transforms[0]=3"), "free or cost a part"));
+  CHECK_FALSE(has(refusal("stages.crop.size=3"), "--set"));
+  CHECK(has(refusal("prefetch_factor=4", 0), "num_workers is 0"));
+}
+
+TEST_CASE("the answer names the line and the memory of more workers") {
+  Measurements run = test::measure_chain(test::starved_chain(), {.budget_seconds = 10});
+  run.chain.dialect = Dialect::python;
+  run.chain.worker_bytes = 210e6;
+  const auto answer = [&](const std::string& text) {
+    return predict_what_if(parse_what_if(text, run.chain), run.chain, Forecast::of(run));
+  };
+  const WhatIfResult four = answer("num_workers=4");
+  CHECK(four.line == "DataLoader(..., num_workers=4)");
+  CHECK(has(four.note, "210 MB of memory, together 420 MB more"));
+  CHECK(four.predicted.value.has_value());
+  CHECK(answer("num_workers=1").note.empty());
+  CHECK(answer("crop=free").line.empty());
+  // As many batches in advance as now, in other words.
+  run.chain.ring_prefetch = 4;
+  CHECK(answer("prefetch_factor=2").predicted.interval->high <
+        1.5 * *answer("prefetch_factor=2").predicted.value);
+}

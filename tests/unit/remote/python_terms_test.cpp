@@ -1,0 +1,90 @@
+// An adapter that names its Python is asked, and reported on, in the terms of Python.
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "support/attached.hpp"
+#include "support/starved_chain.hpp"
+#include "support/text.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/simulate/simulated_replayer.hpp"
+
+using namespace cachebisect;
+using namespace cachebisect::test;
+
+namespace {
+
+/// A simulated chain whose settings have the names that Python gives them.
+class PythonReplayer final : public Replayer {
+ public:
+  explicit PythonReplayer(SimulatedChain chain)
+      : inner_(std::move(chain), {.noise = {.white_cv = 0.01}}) {}
+
+  [[nodiscard]] ChainDescription describe() const override { return inner_.describe(); }
+  [[nodiscard]] bool supports(const Arm& arm) const override {
+    return !arm.overrides.contains("workers") && inner_.supports(renamed(arm));
+  }
+  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override {
+    return inner_.prepare(budget, stop);
+  }
+  void begin_round() override { inner_.begin_round(); }
+  BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
+    BlockRequest changed = request;
+    changed.arm = renamed(request.arm);
+    return inner_.run(changed, stop);
+  }
+  [[nodiscard]] double clock() const override { return inner_.clock(); }
+
+ private:
+  static Arm renamed(Arm arm) {
+    auto workers = arm.overrides.extract("num_workers");
+    if (workers) {
+      workers.key() = "workers";
+      arm.overrides.insert(std::move(workers));
+    }
+    return arm;
+  }
+
+  SimulatedReplayer inner_;
+};
+
+Report report_of_python(const BisectOptions& options) {
+  PythonReplayer replayer(starved_chain());
+  ServedReplayer served(replayer, {}, [](FakeAdapter& adapter) { adapter.python = "3.11.2"; });
+  auto remote = served.attach();
+  CHECK(remote->describe().dialect == Dialect::python);
+  Report report = bisect(*remote, options);
+  remote->finish(true, 0, "");
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("what-ifs and remedies of a Python program are run under its own names") {
+  const Report report = report_of_python({.budget_seconds = 120,
+                                          .sustain_seconds = 0,
+                                          .what_ifs = {"num_workers=4", "crop=free"},
+                                          .verify = true});
+  CHECK(report.verdict.stage == "crop");
+  for (const WhatIfResult& what_if : report.what_ifs) {
+    CAPTURE(what_if.change);
+    CHECK(what_if.predicted.value.has_value());
+    REQUIRE_MESSAGE(what_if.measured.value.has_value(), what_if.note);
+    CHECK(*what_if.measured.value > 1.5 * *report.live.value);
+  }
+  REQUIRE_FALSE(report.remedies.empty());
+  const Remedy& workers = report.remedies.front();
+  CHECK(workers.id == "workers");
+  CHECK(workers.lines.front().starts_with("DataLoader(..., num_workers="));
+  CHECK(workers.measured.has_value());
+}
+
+TEST_CASE("an adapter without Python keeps the terms of pipeline files") {
+  SimulatedReplayer replayer(starved_chain());
+  ServedReplayer served(replayer);
+  const auto remote = served.attach();
+  CHECK(remote->describe().dialect == Dialect::pipeline_file);
+  remote->finish(true, 0, "");
+}
