@@ -12,9 +12,10 @@ from typing import Any, Callable, Optional
 
 from ._attempts import Attempts
 from ._blocks import Block
-from ._greeting import error_text, greeting
+from ._errors import error_fields, is_failure_of_job
+from ._greeting import greeting
 from ._job import Job
-from ._messages import Connection, ConnectionLost, Interrupted, Message
+from ._messages import Connection, ConnectionLost, Message
 from ._pass_through import PassThrough
 from ._ranks import rank_and_world
 
@@ -45,6 +46,7 @@ class Adapter:
         self.failure: Optional[Exception] = None
         """What the loader raised."""
         self.expected_rate: Optional[float] = None
+        self._epoch_start: Optional[float] = None
         self.writes_batches = False
 
     def greet(self) -> bool:
@@ -61,6 +63,7 @@ class Adapter:
     def learn(self, passed: PassThrough) -> None:
         """What the steps through the untouched loader have shown."""
         self.expected_rate = passed.rate()
+        self._epoch_start = passed.epoch_start_seconds()
         self.writes_batches = passed.writes_batches
         self.notes += passed.notes()
 
@@ -112,11 +115,11 @@ class Adapter:
 
     def end_with_script(self, error: Optional[BaseException]) -> None:
         """The script ends, by `error` if there is one: the engine writes the report so far."""
-        text = _ENDED_EARLY if error is None else error_text(error)
         with contextlib.suppress(ConnectionLost):
-            request = self._connection.open_request
-            if request is not None:
-                self._connection.answer_error(request, "data", text)
+            if error is not None:
+                self.fail(error, "step")
+            elif self._connection.open_request is not None:
+                self._connection.answer_error(self._connection.open_request, "data", _ENDED_EARLY)
             self.wait_for_finish()
 
     def wait_for_finish(self) -> Message:
@@ -165,8 +168,9 @@ class Adapter:
         elif kind == "describe":
             rank, self._world = rank_and_world()
             self._job = self._make_job(self.writes_batches)
-            description = self._job.describe(self.expected_rate, self.notes)
-            answer(request, rank=rank, world=self._world, **description)
+            self._job.epoch_start_seconds = self._epoch_start
+            described = self._job.describe(self.expected_rate, self.notes)
+            answer(request, rank=rank, world=self._world, **described)
         elif self._job is None:
             self._connection.answer_error(request, "internal", f"{kind} before describe")
         else:
@@ -240,10 +244,6 @@ class Adapter:
         request = self._connection.open_request
         if request is None:
             return
-        stopped = isinstance(error, (Interrupted, KeyboardInterrupt))
-        kind = "interrupted" if stopped else "data"
-        if request.get("type") == "describe" and not stopped:
-            kind = "usage"
-        if isinstance(error, Exception) and not stopped:
+        if isinstance(error, Exception) and is_failure_of_job(error, request):
             self.failure = error
-        self._connection.answer_error(request, kind, error_text(error), stage)
+        self._connection.answer_error(request, stage=stage, **error_fields(error, request))

@@ -35,6 +35,12 @@ class DeviceMarks:
         event.record(torch.cuda.current_stream(self._cuda))
         return event
 
+    def is_idle(self) -> Optional[bool]:
+        """True if the device has completed what was queued; None if steps run on the CPU."""
+        if self._cuda is None:
+            return None
+        return bool(sys.modules["torch"].cuda.current_stream(self._cuda).query())
+
     def seconds(self, begin: Any, end: Any) -> float:
         """From one mark to another. Waits for the device."""
         if self._cuda is None:
@@ -91,6 +97,8 @@ class Block:
         self._start: Optional[Usage] = None
         self._start_mark: Any = None
         self._began = 0.0
+        self._idle_ends = 0
+        """Steps after which the device had nothing left to do."""
 
     def begin(self, number: int) -> None:
         """Drops what older blocks left and starts. The call itself is not timed."""
@@ -102,6 +110,8 @@ class Block:
         done = self.taken - self._warmup
         if done < 0:
             return False
+        if done > 0 and self._marks.is_idle():
+            self._idle_ends += 1
         if done == 0:
             self._start = self._usage()
             self._start_mark = self._marks.mark()
@@ -150,6 +160,9 @@ class Block:
             "ready_batches": waiting.ready / waiting.requests
             if known and waiting.requests
             else None,
+            "device_idle_share": None
+            if self._marks.is_idle() is None
+            else self._idle_ends / max(1, steps),
             "first_batch_seconds": self._first_batch_seconds,
             "skipped": 0,
             "first_skipped": [],

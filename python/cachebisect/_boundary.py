@@ -81,28 +81,36 @@ class BoundaryCollate:
 
 
 class WorkerInit:
-    """Shows the user's code its own dataset in get_worker_info(), then runs its worker_init_fn."""
+    """Shows the user's code its own dataset in get_worker_info(), then runs its worker_init_fn.
+
+    `threads`, `sharing`: set after it, as the line that a remedy proposes would be.
+    """
 
     def __init__(
         self,
         boundary: BoundaryDataset,
         worker_init_fn: Optional[Callable[[int], None]],
         threads: Optional[int] = None,
+        sharing: Optional[str] = None,
     ) -> None:
         self._boundary = boundary
         self._worker_init_fn = worker_init_fn
         self._threads = threads
+        self._sharing = sharing
 
     def __call__(self, worker: int) -> None:
+        import torch.multiprocessing
         import torch.utils.data
 
         info = torch.utils.data.get_worker_info()
         # WorkerInfo refuses assignments; its namespace is where they are kept.
         vars(info)["dataset"] = self._boundary.dataset
-        if self._threads is not None:
-            set_threads(self._threads)
         if self._worker_init_fn is not None:
             self._worker_init_fn(worker)
+        if self._threads is not None:
+            set_threads(self._threads)
+        if self._sharing is not None:  # It counts where tensors are sent.
+            torch.multiprocessing.set_sharing_strategy(self._sharing)
 
 
 def set_threads(threads: int) -> None:

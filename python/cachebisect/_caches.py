@@ -80,6 +80,7 @@ class Caches:
             "limited_by": "",
             "seconds": time.monotonic() - began,
             "item_bytes": sizes,
+            "idle_workers": self._loader.idle_workers(),
         }
 
     def _fill_from_workers(self, shadow: ShadowLoader, batches: int, progress: Progress) -> None:

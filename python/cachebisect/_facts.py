@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any, Optional
 
+from . import _trees
+
 
 def is_torch_loader(loader: Any) -> bool:
     """True for a torch.utils.data.DataLoader that loads by itself, not a wrapper around one."""
@@ -21,6 +23,44 @@ def threads() -> int:
     """Threads that torch computes with in this process."""
     torch = sys.modules.get("torch")
     return int(torch.get_num_threads()) if torch is not None else 1
+
+
+def worker_threads() -> int:
+    """Threads that torch or OpenCV computes with in this process, whichever has more."""
+    cv2 = sys.modules.get("cv2")
+    return max(threads(), int(cv2.getNumThreads()) if cv2 is not None else 1)
+
+
+def private_bytes(pids: list[int]) -> Optional[float]:
+    """Mean memory that these processes share with no other; None if the system does not tell."""
+    sizes = [size for pid in pids if pid > 0 and (size := _private_bytes(pid)) is not None]
+    return sum(sizes) / len(sizes) if sizes else None
+
+
+def _private_bytes(pid: int) -> Optional[float]:
+    try:
+        with open(f"/proc/{pid}/smaps_rollup") as file:
+            lines = [line.split() for line in file if line.startswith("Private_")]
+    except OSError:
+        return None
+    return 1024.0 * sum(int(words[1]) for words in lines)
+
+
+def batch_contents(batch: Any) -> dict[str, Any]:
+    """`batch_contents` of docs/protocol.md: what a worker sends for `batch`."""
+    tensors, objects, kinds = 0, 0, set()
+    for leaf in _trees.leaves(batch):
+        if _trees.is_tensor(leaf):
+            tensors += 1
+            kinds.add((leaf.dtype, tuple(leaf.shape[1:])))
+        else:
+            objects += 1
+    return {
+        "objects": objects,
+        "tensors": tensors,
+        "packed_tensors": len(kinds),
+        "bytes": _trees.nbytes(batch),
+    }
 
 
 def length_of(loader: Any) -> int:

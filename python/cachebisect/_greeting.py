@@ -1,10 +1,9 @@
-"""What a process says about itself, and about errors, in words."""
+"""What a process says about itself."""
 
 from __future__ import annotations
 
 import os
 import sys
-import traceback
 from typing import Any
 
 from ._messages import PROTOCOL_VERSION
@@ -26,11 +25,3 @@ def greeting() -> dict[str, Any]:
         "torch": getattr(torch, "__version__", None),
         "program": os.path.basename(sys.argv[0]) if sys.argv else "",
     }
-
-
-def error_text(error: BaseException) -> str:
-    """The error and where it was raised."""
-    lines = traceback.format_exception_only(type(error), error)
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
-    return "".join(lines).strip() + where

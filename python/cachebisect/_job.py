@@ -16,6 +16,8 @@ from ._chain import READ, TRANSFER, chain_of_loader
 from ._feed_maker import FeedMaker
 from ._feeds import HeldBatches
 from ._loaders import MeasuredLoader
+from ._moving_feed import MovingFeed
+from ._ranks import local_ranks
 from ._shadow_arguments import OVERRIDES
 from ._state import KeptState
 
@@ -44,6 +46,8 @@ class Job:
         self.name = name
         self.train = train
         self.room = Room()
+        self.epoch_start_seconds: Optional[float] = None
+        """From the start of an epoch to its first batch."""
         self._marks = DeviceMarks(self.device)
         self._loader = MeasuredLoader(loader)
         try:
@@ -89,7 +93,11 @@ class Job:
             "device_kind": "cuda" if self.device is not None else "cpu",
             "device_name": _facts.device_name(self.device),
             "usable_cpus": len(os.sched_getaffinity(0)),
+            "epoch_start_seconds": self.epoch_start_seconds,
+            "local_ranks": local_ranks(),
+            "persistent_workers": bool(getattr(self.loader, "persistent_workers", False)),
             "stages": [stage.to_json() for stage in self.chain.stages],
+            **self._loader.worker_facts(),
         }
         if not self.state:
             notes = [*notes, "weights are not restored between rounds: no state was given"]
@@ -121,7 +129,10 @@ class Job:
         """True if a live arm with overrides can run."""
         if arm.get("kind") != "live" or self._loader.shadow is None:
             return False
-        if not set(arm.get("overrides", {})) <= set(OVERRIDES):
+        overrides = set(arm.get("overrides", {}))
+        if not overrides <= set(OVERRIDES):
+            return False
+        if "non_blocking" in overrides and self.device is None:
             return False
         try:
             self._loader.variant(arm)
@@ -171,6 +182,8 @@ class Job:
         """Starts the block of a `run` request."""
         shadow = self._loader.variant(request["arm"])
         feed = self._feeds.feed(request["arm"], shadow)
+        if "non_blocking" in request["arm"].get("overrides", {}):
+            feed = MovingFeed(feed, self.device)
         order = self._loader.order
         block = Block(
             request, feed, self.chain, shadow, self._marks, lambda: order.seconds if order else 0.0

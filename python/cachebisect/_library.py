@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, Optional, Union
 
@@ -127,7 +128,10 @@ def _train(
         if not adapter.greet():
             return adapter.failure
         persistent = bool(getattr(loader, "persistent_workers", False))
-        proxy = Proxy(adapter, iter(loader), ends_own=not persistent)
+        began = time.monotonic()
+        own = iter(loader)
+        proxy = Proxy(adapter, own, not persistent, time.monotonic() - began)
+        del own
         try:
             for batch in proxy:
                 step(batch)

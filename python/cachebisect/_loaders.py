@@ -27,6 +27,8 @@ class MeasuredLoader:
         """None for an iterable, and for an IterableDataset."""
         self.batch_size = 0
         """Set by find_chain()."""
+        self._contents: Optional[dict[str, Any]] = None
+        self._worker_threads = 1
         self._variants: dict[str, ShadowLoader] = {}
         self._iterator: Any = None
         self._blocks = 0
@@ -54,6 +56,20 @@ class MeasuredLoader:
     def in_flight(self) -> int:
         """Batches that are asked for in advance."""
         return self.shadow.in_flight if self.shadow else 0
+
+    def worker_facts(self) -> dict[str, Any]:
+        """Fields of `chain` that tell of the workers; none without workers."""
+        if self.shadow is None or self.workers == 0:
+            return {}
+        return {
+            "worker_threads": self._worker_threads,
+            "worker_bytes": _facts.private_bytes(self.shadow.area.pids()),
+            "batch_contents": self._contents,
+        }
+
+    def idle_workers(self) -> int:
+        """Workers that had nothing to deliver."""
+        return len(self.shadow.area.empty_workers()) if self.shadow else 0
 
     def next_block(self) -> int:
         """A number that no block had before."""
@@ -120,6 +136,8 @@ class MeasuredLoader:
         if size <= 1:
             size = _trees.count_samples(batch) or 1
         self.batch_size = size
+        self._contents = _facts.batch_contents(batch)
+        self._worker_threads = int(found["threads"])
         return found
 
     def _draw(self) -> Any:

@@ -10,6 +10,7 @@ import os
 import socket
 import time
 import weakref
+from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
 PROTOCOL_VERSION = 1
@@ -88,6 +89,7 @@ class Connection:
         text: str,
         stage: Optional[str] = None,
         sample: Optional[int] = None,
+        traceback: Sequence[str] = (),
     ) -> None:
         """Answers `request` with an error; `kind` is one of those in docs/protocol.md."""
         message: Message = {"id": request.get("id"), "type": "error", "kind": kind}
@@ -96,6 +98,8 @@ class Connection:
             message["stage"] = stage
         if sample is not None:
             message["sample"] = sample
+        if traceback:
+            message["traceback"] = list(traceback)
         self._send(message)
         self.open_request = None
 

@@ -21,14 +21,16 @@ _MIN_RATE_SECONDS = 0.5
 class PassThrough:
     """The first steps, through the loader as it is. Times are those of step ends.
 
-    `before`: steps that have passed through the same loader in earlier epochs.
+    `before`: steps that have passed through the same loader in earlier epochs. `opened_seconds`:
+    what making the iterator took.
     """
 
     OVER = object()
     """In place of a batch: enough steps have passed."""
 
-    def __init__(self, before: int = 0) -> None:
+    def __init__(self, before: int = 0, opened_seconds: float = 0.0) -> None:
         self._before = before
+        self._opened_seconds = opened_seconds
         self._began = time.monotonic()
         self._first_batch_seconds = 0.0
         self._ends: list[float] = []
@@ -68,12 +70,13 @@ class PassThrough:
             return None
         return sum(self._sizes[first:steps]) / seconds
 
+    def epoch_start_seconds(self) -> Optional[float]:
+        """From the start of the epoch to its first batch; None if there was none."""
+        return self._opened_seconds + self._first_batch_seconds if self._sizes else None
+
     def notes(self) -> list[str]:
         """What the user should know of these steps."""
         notes = []
-        if self._first_batch_seconds >= 0.5:
-            seconds = self._first_batch_seconds
-            notes.append(f"the first batch of an epoch takes {seconds:.1f} s")
         if self.writes_batches:
             notes.append("the step writes into its batches: cached ones are copied")
         return notes

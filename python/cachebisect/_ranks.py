@@ -18,3 +18,8 @@ def rank_and_world() -> tuple[int, int]:
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return int(distributed.get_rank()), int(distributed.get_world_size())
     return int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def local_ranks() -> int:
+    """Ranks on this machine, as the launcher says; 1 for a single process."""
+    return int(os.environ.get("LOCAL_WORLD_SIZE", "1"))

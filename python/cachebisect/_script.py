@@ -12,6 +12,7 @@ import atexit
 import contextlib
 import os
 import sys
+import time
 import weakref
 from collections.abc import Iterator
 from typing import Any, Callable, Optional
@@ -28,7 +29,6 @@ from ._state import KeptState, SteppedParameters, device_of
 _OFTEN = 0.5
 _STEPS_WITHOUT_OPTIMIZER = 200
 """Batches after which a loader is taken although no optimizer of torch has stepped."""
-
 _EXPLAIN_SECONDS = 2.0
 
 
@@ -71,7 +71,7 @@ class Session:
             return original(loader)
         if self._adapter is None:
             self.iterations += 1
-            return ScriptIterator(self, loader, original(loader))
+            return ScriptIterator(self, loader, original)
         if self._taken is not None and self._measured is not None and self._measured() is loader:
             self._adapter.disturb(on_all_ranks=True)
             return self._taken
@@ -132,11 +132,13 @@ class Session:
 class ScriptIterator(Iterator[Any]):
     """Passes through, then serves blocks. Unknown attributes are those of the script's iterator."""
 
-    def __init__(self, session: Session, loader: Any, own: Iterator[Any]) -> None:
+    def __init__(self, session: Session, loader: Any, original: Callable[[Any], Any]) -> None:
+        began = time.monotonic()
+        self._own: Iterator[Any] = original(loader)
+        opened_seconds = time.monotonic() - began
         self._session = session
         self._loader = loader
-        self._own = own
-        self._learnt = PassThrough(session.loaders.batches_of(loader))
+        self._learnt = PassThrough(session.loaders.batches_of(loader), opened_seconds)
         self._steps_seen = session.optimizer_steps
         self._stepped = 0
         self._entries = 0

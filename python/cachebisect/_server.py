@@ -11,7 +11,7 @@ import os
 from time import perf_counter, thread_time
 from typing import Any, Callable, Optional, Union
 
-from . import _tape, _trees
+from . import _facts, _tape, _trees
 from ._cached_batch import CachedBatch
 from ._exact import ExactDraws, live_samples, replayed_samples
 from ._inside import look_inside
@@ -62,7 +62,8 @@ class Server:
             self._frozen = True
         try:
             if task.mode == PROBE:
-                return probe(self._dataset, self._source.makers(task.indices))
+                found = probe(self._dataset, self._source.makers(task.indices))
+                return {**found, "threads": _facts.worker_threads()}
             if task.mode == INSIDE:
                 return self._look_inside(task)
             if task.mode == FILL:

@@ -14,9 +14,12 @@ OVERRIDES = (
     "pin_memory",
     "in_order",
     "multiprocessing_context",
+    "sharing_strategy",
     "worker_threads",
+    "non_blocking",
 )
-"""Arguments of a loader that a what-if may change; `workers` is the engine's word."""
+"""What a live arm may change; `workers` is the engine's word for num_workers, and non_blocking is
+how the batch is moved to the device, which is no argument of the loader."""
 
 
 class ShadowArguments:
@@ -53,9 +56,10 @@ class ShadowArguments:
         }
         if self.workers > 0:
             threads = self._changed.get("worker_threads")
+            sharing = self._changed.get("sharing_strategy")
             arguments.update(
                 timeout=loader.timeout,
-                worker_init_fn=WorkerInit(boundary, loader.worker_init_fn, threads),
+                worker_init_fn=WorkerInit(boundary, loader.worker_init_fn, threads, sharing),
                 multiprocessing_context=self._own_context,
                 prefetch_factor=self.prefetch,
                 persistent_workers=True,

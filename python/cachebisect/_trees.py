@@ -194,9 +194,13 @@ def count_samples(batch: Any) -> Optional[int]:
     return None
 
 
-def to_device(batch: Any, device: Any) -> Any:
+def to_device(batch: Any, device: Any, non_blocking: bool = False) -> Any:
     """`batch` with every tensor on `device`; other values are shared."""
-    return map_leaves(batch, lambda leaf: leaf.to(device) if is_tensor(leaf) else leaf)
+
+    def moved(leaf: Any) -> Any:
+        return leaf.to(device, non_blocking=non_blocking) if is_tensor(leaf) else leaf
+
+    return map_leaves(batch, moved)
 
 
 def pin(batch: Any) -> Any:

@@ -76,6 +76,9 @@ def script_text(
     )
 
 
+ARM = {"kind": "replay", "boundary": 0, "stage": 0, "overrides": {}, "observed": True}
+
+
 def measure(then: str, blocks: list[Any]) -> Any:
     def script(engine: TestEngine) -> None:
         described = engine.greet()
@@ -194,6 +197,23 @@ def test_two_loaders_between_two_steps(tmp_path: Any) -> None:
     text = TWO_LOADERS.format(here=str(HERE), method=None, workers=1)
     done = run_script(tmp_path, measure("continue", []), text)
     assert done.returncode == 0 and done.stdout == "end\n", done.stderr
+
+
+def test_a_script_that_raises_tells_the_engine(tmp_path: Any) -> None:
+    # An epoch has 32 steps: only a measured one has more.
+    text = script_text().replace("assert x.shape", "assert step < 40; assert x.shape")
+    errors: list[Any] = []
+
+    def script(engine: TestEngine) -> None:
+        engine.greet()
+        engine.send("run", arm=ARM, steps=1000, warmup_steps=2)
+        errors.append(engine.answer())
+
+    done = run_script(tmp_path, script, text)
+    assert done.returncode == 1 and "AssertionError" in done.stderr
+    assert errors[0]["type"] == "error" and errors[0]["stage"] == "step"
+    assert errors[0]["text"].startswith("AssertionError") and "train.py:" in errors[0]["text"]
+    assert errors[0]["traceback"][-1].startswith("AssertionError")
 
 
 def test_engine_that_dies_leaves_training_alone(tmp_path: Any) -> None:

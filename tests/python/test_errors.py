@@ -1,0 +1,82 @@
+"""What the engine is told of errors in the user's code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cachebisect._errors import (
+    TRACEBACK_LINES,
+    error_fields,
+    error_text,
+    is_failure_of_job,
+    traceback_end,
+)
+from cachebisect._messages import Interrupted
+
+
+def raised(error: Exception, depth: int = 0) -> Exception:
+    def deeper(left: int) -> None:
+        if left > 0:
+            deeper(left - 1)
+        raise error
+
+    try:
+        deeper(depth)
+    except Exception as caught:
+        return caught
+    raise AssertionError
+
+
+def test_one_line_says_what_and_where() -> None:
+    text = error_text(raised(ValueError("bad\nsecond line")))
+    assert text.startswith("ValueError: bad (") and "test_errors.py:" in text
+
+
+def test_an_error_in_a_worker_is_placed_in_the_worker() -> None:
+    message = (
+        "Caught ValueError in DataLoader worker process 0.\nOriginal Traceback (most recent call "
+        'last):\n  File "/torch/worker.py", line 1, in _worker_loop\n    fetch()\n'
+        '  File "/mine/data.py", line 7, in __getitem__\n    raise ValueError("bad sample 41")\n'
+        "ValueError: bad sample 41\n"
+    )
+    error = raised(ValueError(message))
+    assert error_text(error) == "ValueError: bad sample 41 (/mine/data.py:7)"
+    assert traceback_end(error)[-1] == "ValueError: bad sample 41"
+
+
+def test_the_traceback_ends_with_the_error_and_is_short() -> None:
+    lines = traceback_end(raised(KeyError("x" * 1000), depth=3))
+    assert len(lines) <= TRACEBACK_LINES
+    assert lines[-1].startswith("KeyError") and all(len(line) <= 200 for line in lines)
+    assert any("raise error" in line for line in lines)
+
+
+def test_a_syntax_error_has_no_frame_of_its_own() -> None:
+    error: Any = SyntaxError("bad")
+    assert error_text(error).startswith("SyntaxError: bad")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), Interrupted()])
+def test_a_stop_is_no_failure(error: BaseException) -> None:
+    fields = error_fields(error, {"type": "run"})
+    assert fields["kind"] == "interrupted" and "traceback" not in fields
+    assert not is_failure_of_job(error, {"type": "run"})
+
+
+@pytest.mark.parametrize("request_type,kind", [("describe", "usage"), ("run", "data")])
+def test_the_kind_of_an_error_depends_on_the_request(request_type: str, kind: str) -> None:
+    error = raised(ValueError("bad"))
+    fields = error_fields(error, {"type": request_type})
+    assert fields["kind"] == kind and fields["traceback"][-1] == "ValueError: bad"
+    assert is_failure_of_job(error, {"type": request_type})
+
+
+def test_a_changed_loader_that_fails_is_an_answer() -> None:
+    def run(overrides: dict[str, str]) -> dict[str, Any]:
+        return {"type": "run", "arm": {"kind": "live", "overrides": overrides}}
+
+    error = raised(ValueError("bad"))
+    assert is_failure_of_job(error, run({}))
+    assert not is_failure_of_job(error, run({"num_workers": "8"}))

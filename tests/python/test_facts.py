@@ -1,0 +1,125 @@
+"""What the engine is told of processes, batches and epochs, and what live arms may change."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch.utils.data import DataLoader
+
+from cachebisect import _facts
+from cachebisect._job import Job
+from cachebisect._pass_through import PassThrough
+from cachebisect._state import KeptState
+from loaders import Items, Stream
+
+
+@pytest.fixture
+def job() -> Any:
+    made: list[Job] = []
+
+    def make(loader: Any) -> Job:
+        made.append(Job(loader, KeptState(())))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def live(**overrides: str) -> dict[str, Any]:
+    arm = {"kind": "live", "boundary": 0, "stage": 0, "observed": True, "cache_samples": 0}
+    return {**arm, "overrides": overrides}
+
+
+def run(job: Job, arm: dict[str, Any]) -> list[Any]:
+    """The batches of a short block."""
+    block = job.begin_block({"arm": arm, "steps": 2, "warmup_steps": 1})
+    batches = []
+    while not block.enter():
+        batches.append(block.take())
+    block.end()
+    assert block.result()["device_idle_share"] is None
+    return batches
+
+
+class WorkerFacts(Items):
+    """The threads and the sharing strategy of the process that makes the sample."""
+
+    def __getitem__(self, index: int) -> Any:
+        strategy = torch.multiprocessing.get_sharing_strategy()
+        return torch.tensor([torch.get_num_threads(), int(strategy == "file_system")])
+
+
+def test_contents_count_what_a_worker_sends() -> None:
+    boxes = [torch.zeros(n, 4) for n in range(1, 6)]
+    labels = [torch.zeros(n, dtype=torch.int64) for n in range(1, 6)]
+    batch = {"image": torch.zeros(5, 3, 8, 8), "boxes": boxes, "labels": labels, "names": ["a"] * 5}
+    assert _facts.batch_contents(batch) == {
+        "objects": 5,
+        "tensors": 11,
+        "packed_tensors": 3,
+        "bytes": pytest.approx(4 * 960 + 15 * 16 + 15 * 8 + 5, abs=400),
+    }
+
+
+def test_memory_of_a_process_is_read() -> None:
+    assert (_facts.private_bytes([os.getpid()]) or 0) > 1e6
+    assert _facts.private_bytes([0]) is None
+
+
+def test_describe_tells_of_workers(job: Any) -> None:
+    loader = DataLoader(Items(), batch_size=4, num_workers=2, persistent_workers=True)
+    chain = job(loader).describe(None, [])["chain"]
+    assert chain["worker_threads"] == 1
+    assert chain["worker_bytes"] > 1e5
+    assert chain["persistent_workers"] is True
+    assert chain["batch_contents"]["tensors"] == 2
+    assert chain["local_ranks"] == 1
+
+
+def test_without_workers_nothing_is_sent(job: Any) -> None:
+    chain = job(DataLoader(Items(), batch_size=4)).describe(None, [])["chain"]
+    assert "batch_contents" not in chain and "worker_bytes" not in chain
+
+
+def test_workers_that_deliver_nothing_are_counted(job: Any) -> None:
+    stream = job(DataLoader(Stream(shards=1), batch_size=4, num_workers=3))
+    assert stream.fill(24, lambda _text: None)["idle_workers"] == 2
+    items = job(DataLoader(Items(), batch_size=4, num_workers=2))
+    assert items.fill(8, lambda _text: None)["idle_workers"] == 0
+
+
+def test_live_arms_change_workers(job: Any) -> None:
+    measured = job(DataLoader(WorkerFacts(), batch_size=4, num_workers=1))
+    assert run(measured, live())[0][0].tolist() == [1, 0]
+    for overrides, expected in [
+        ({"worker_threads": "2"}, [2, 0]),
+        ({"sharing_strategy": '"file_system"'}, [1, 1]),
+        ({"num_workers": "2", "prefetch_factor": "1"}, [1, 0]),
+        ({"multiprocessing_context": '"forkserver"'}, [1, 0]),
+    ]:
+        assert measured.supports(live(**overrides))
+        assert run(measured, live(**overrides))[0][0].tolist() == expected
+    assert not measured.supports(live(batch_size="8"))
+    assert not measured.supports(live(non_blocking="true"))  # There is no other device.
+
+
+def test_non_blocking_moves_the_batch_before_the_step(job: Any) -> None:
+    measured = job(DataLoader(Items(), batch_size=4, num_workers=1))
+    measured.device = torch.device("meta")
+    assert measured.supports(live(non_blocking="true"))
+    batch = run(measured, live(non_blocking="true"))[0]
+    assert batch[0].device.type == "meta"
+
+
+def test_the_start_of_an_epoch_includes_making_the_iterator() -> None:
+    passed = PassThrough(opened_seconds=2.0)
+    assert passed.epoch_start_seconds() is None
+    passed.next_batch(iter([torch.zeros(4)]))
+    seconds = passed.epoch_start_seconds()
+    assert seconds is not None and 2.0 <= seconds < 30
