@@ -90,7 +90,11 @@ Report AttachedRun::measure(SessionTools& tools) {
   replayer_ = make_replayer(std::exchange(adapters_, {}), options.stop);
   const double prepared = monotonic_seconds();
   Report report = bisect(*replayer_, options);
-  if (arguments_.inside && opened(report, tools)) report = bisect(*replayer_, options);
+  replayer_->check_running();
+  if (arguments_.inside && opened(report, tools)) {
+    report = bisect(*replayer_, options);
+    replayer_->check_running();
+  }
   report.timing.prepare_seconds = prepared - attached_seconds_;
   return report;
 }

@@ -172,6 +172,7 @@ TEST_CASE("the traceback of a script that raises ends the report so far") {
   const Run run = run_script("raises");
   CHECK(run.result.exit_code == 3);
   REQUIRE_FALSE(run.report.is_null());
+  REQUIRE_FALSE(run.report["warnings"].empty());
   const json warning = run.report["warnings"].back();
   CHECK(warning["code"] == "run_failed");
   CHECK(has(warning["text"].get<std::string>(), "stage 'crop', sample 42: ValueError: bad crop"));

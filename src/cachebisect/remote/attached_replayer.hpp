@@ -29,6 +29,10 @@ class CACHEBISECT_INTERNAL_API AttachedReplayer : public Replayer {
   /// Asks for stages of functions that `stage` calls. Throws what run() throws.
   virtual Inside look_inside(const std::string& stage) = 0;
 
+  /// Throws the error that ended the training loop, if one did. Phases that can do without an arm
+  /// catch such errors.
+  virtual void check_running() const = 0;
+
   /// Ends the connections: the last call. False if a training process does not react. Never throws.
   virtual bool finish(bool exit, int exit_code, const std::string& text) noexcept = 0;
 };

@@ -66,7 +66,7 @@ RanksReplayer::~RanksReplayer() = default;
 
 template <class Call>
 auto RanksReplayer::on_all(const std::stop_token& stop, const Call& call) const {
-  if (failure_) std::rethrow_exception(failure_);
+  check_running();
   using Result = decltype(call(*ranks_.front(), 0, stop));
   const std::stop_callback link(stop, [this] { stop_all_.request_stop(); });
   std::vector<Result> results(ranks_.size());
@@ -85,7 +85,7 @@ auto RanksReplayer::on_all(const std::stop_token& stop, const Call& call) const 
     }
   }
   failure_ = cause_of(errors);
-  if (failure_) std::rethrow_exception(failure_);
+  check_running();
   return results;
 }
 
@@ -181,6 +181,10 @@ AttachedReplayer::Inside RanksReplayer::look_inside(const std::string& /*stage*/
   return {false,
           {"--inside: not possible with several ranks; mark functions with @cachebisect.stage, or "
            "run one rank"}};
+}
+
+void RanksReplayer::check_running() const {
+  if (failure_) std::rethrow_exception(failure_);
 }
 
 bool RanksReplayer::finish(bool exit, int exit_code, const std::string& text) noexcept {

@@ -38,6 +38,7 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   [[nodiscard]] MachineReading read_machine() const override;
   /// Finds nothing: each rank would profile samples of its own, and might find other functions.
   Inside look_inside(const std::string& stage) override;
+  void check_running() const override;
   bool finish(bool exit, int exit_code, const std::string& text) noexcept override;
 
  private:

@@ -132,8 +132,18 @@ void RemoteReplayer::begin_round() {
 }
 
 BlockResult RemoteReplayer::run(const BlockRequest& request, const std::stop_token& stop) {
-  const json answer = adapter_.connection->request(run_request(request), stop);
-  return read_block(answer, adapter_.description.chain);
+  try {
+    const json answer = adapter_.connection->request(run_request(request), stop);
+    return read_block(answer, adapter_.description.chain);
+  } catch (const Error& error) {
+    const bool stopped = error.kind() == ErrorKind::interrupted;
+    if (!stopped && request.arm.overrides.empty()) failure_ = std::current_exception();
+    throw;
+  }
+}
+
+void RemoteReplayer::check_running() const {
+  if (failure_) std::rethrow_exception(failure_);
 }
 
 double RemoteReplayer::clock() const {

@@ -1,6 +1,7 @@
 // A Replayer in one other process, which answers over a socket (docs/protocol.md).
 #pragma once
 
+#include <exception>
 #include <map>
 #include <stop_token>
 #include <string>
@@ -31,6 +32,7 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public AttachedReplayer {
   [[nodiscard]] MachineReading read_machine() const override;
 
   Inside look_inside(const std::string& stage) override;
+  void check_running() const override;
   bool finish(bool exit, int exit_code, const std::string& text) noexcept override;
 
  private:
@@ -42,6 +44,7 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public AttachedReplayer {
   CacheNeeds needs_;
   mutable std::map<std::map<std::string, std::string>, bool> supported_overrides_;
   mutable double own_cpu_seconds_ = 0;
+  std::exception_ptr failure_;  ///< of a block of the job as it is, without overrides
 };
 
 }  // namespace cachebisect
