@@ -75,20 +75,21 @@ class Sentence {
     return std::nullopt;
   }
 
-  /// If another stage is worth fixing first: which, and why.
+  [[nodiscard]] bool gains_most_elsewhere() const {
+    return !verdict_.fix_first.empty() && verdict_.fix_first != verdict_.stage;
+  }
+
+  /// Leads the sentence if another stage is worth fixing first: which, and why.
   [[nodiscard]] std::string fix_first() const {
-    if (verdict_.fix_first.empty() || verdict_.fix_first == verdict_.stage) return {};
-    std::string text = " Fix " + verdict_.fix_first + " first nevertheless: ";
+    if (!gains_most_elsewhere()) return {};
     const auto first = payoff_of(verdict_.fix_first);
     const auto named = payoff_of(verdict_.stage);
-    if (first && named) {
-      text += "with it alone free the pipeline reaches " + rate(*first) + " samples/s, with " +
-              verdict_.stage + " only " + rate(*named) + ". ";
-      text += "The drop at " + verdict_.stage;
-    } else {
-      text += "its live time is larger. The drop at " + verdict_.stage;
+    if (!first || !named) {
+      return "Fix " + verdict_.fix_first + " first: its live time is larger than that of " +
+             verdict_.stage + ". ";
     }
-    return text + " is measured with all stages before it free, and live they are not.";
+    return "Fix " + verdict_.fix_first + " first: with it alone free the pipeline reaches " +
+           rate(*first) + " samples/s, with " + verdict_.stage + " only " + rate(*named) + ". ";
   }
 
   /// Between processes the count of values matters as much as their bytes.
@@ -103,9 +104,12 @@ class Sentence {
 
   [[nodiscard]] std::string drop() const {
     const std::string rank = verdict_.rank ? "rank " + std::to_string(*verdict_.rank) + ", " : "";
-    std::string text = proportion() + rank + verdict_.stage + " costs " +
+    std::string text = proportion() + fix_first() + rank + verdict_.stage + " costs " +
                        with_interval(verdict_.drop, confidence_) + " of throughput" +
                        before_and_after() + ".";
+    if (gains_most_elsewhere()) {
+      text += " That is measured with all stages before it free, and live they are not.";
+    }
     const auto stage = static_cast<std::size_t>(std::max(1, verdict_.stage_index)) - 1;
     if (stage < waterfall_.stages.size() && waterfall_.stages[stage].bursty) {
       text += " It is lost in rare stalls rather than in every batch.";
@@ -115,7 +119,7 @@ class Sentence {
       text += " " + list(verdict_.tied_with) +
               " may cost as much: the measurement does not tell them apart.";
     }
-    return text + about_ranks() + fix_first();
+    return text + about_ranks();
   }
 
   [[nodiscard]] std::string about_no_rank() const {
