@@ -16,6 +16,8 @@ constexpr double kMinErrors = 8;
 /// From this share of the gap on, a stage that grew has taken it over; below the other it has not.
 constexpr double kTakesOver = 0.5;
 constexpr double kStays = 0.25;
+/// A stage that holds a resource computes meanwhile, within this share.
+constexpr double kHolds = 0.9;
 /// Workers that are busy for this share of the time limit.
 constexpr double kBusy = 0.9;
 
@@ -90,6 +92,7 @@ class Search {
     if (growth < kTakesOver * gap) return {};
     // With more workers than cores, the workers in this stage take turns with the others on a core.
     const double held = crowded_ ? replayed.tau - replayed.others / capacity() : replayed.tau;
+    if (replayed.stage < kHolds * held) return {};
     return {.kind = StageSharing::Kind::shared, .share = held / live.tau};
   }
 
