@@ -1,9 +1,14 @@
-"""Live through the shadow loader against the untouched loader, in turns.
+"""What measuring costs the measured: three ratios, each in rounds that take turns.
 
-    python bench/python/live_rate.py [--workers 2] [--seconds-per-sample 0.001] [--rounds 10]
+    python bench/python/live_rate.py --resume live_rate.jsonl [--parts ratio,pass,engine]
 
-Prints the ratio of seconds per sample (above 1: the shadow loader is slower) of each round, their
-median, and how many were above 1.
+ratio   seconds per batch of live blocks through the shadow loader over those of the untouched
+        loader, of five loaders. The loop only pulls batches, so that nothing hides a difference.
+pass    the same for the iterator of `cachebisect run` before it measures, over no hook at all, at
+        1 ms per sample.
+engine  CPU time of the command during blocks, over the time that the blocks took.
+
+Ratios are medians over rounds with 99% intervals, which need eight rounds.
 """
 
 from __future__ import annotations
@@ -12,20 +17,34 @@ import argparse
 import statistics
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Callable, Optional
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
-from planted import Indexed, Plan, loader_of
+import torch
+from figures import Interval, Records, machine, median_interval, table
+from live_rate_loaders import LOADERS, waiting
+from torch.optim import SGD
+from torch.utils.data import DataLoader
 
+import cachebisect
+from cachebisect._blocks import Block
 from cachebisect._job import Job
+from cachebisect._script import ScriptIterator, Session
 from cachebisect._state import KeptState
 
+PARTS = ("ratio", "pass", "engine")
+PASS_STEPS = 50
+"""After 60 steps the iterator would begin to measure."""
+PASS_WARMUP = 5
+LIMITS = {"ratio": 0.03, "pass": 0.005, "engine": 0.01}
 
-def untouched(loader: Any, warmup: int, steps: int) -> float:
-    """Seconds per step of the loader as it is."""
-    batches = iter(loader)
+
+def seconds_per_batch(batches: Iterator[Any], warmup: int, steps: int) -> float:
     for _ in range(warmup):
         next(batches)
     began = time.perf_counter()
@@ -45,34 +64,173 @@ def live(job: Job, warmup: int, steps: int) -> float:
     return float(result["seconds"] / result["steps"])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--seconds-per-sample", type=float, default=0.001)
-    parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--burn", action="store_true", help="compute instead of waiting")
-    arguments = parser.parse_args()
-    cost = arguments.seconds_per_sample
-    plan = Plan(
-        0, "none", arguments.workers, "fork" if arguments.workers else None, False, arguments.burn,
-        cost / 3, [cost / 3, cost / 3], 0.0, 2, 0.0, 8,
-    )  # fmt: skip
-    loader = loader_of(plan, 0, plan.method)
-    assert isinstance(loader.dataset, Indexed)
+def ratio_of(number: int, observed: Callable[[], float], plain: Callable[[], float]) -> float:
+    """Every other round begins with the plain one."""
+    if number % 2:
+        return observed() / plain()
+    without = plain()
+    return observed() / without
+
+
+def rounds_left(records: Records, key: dict[str, Any], rounds: int) -> list[int]:
+    done = {record["round"] for record in records.select(**key)}
+    return [number for number in range(rounds) if number not in done]
+
+
+def measure_ratios(records: Records, name: str, rounds: int, steps: int) -> None:
+    """Live blocks against the loader as it is."""
+    key = {"part": "ratio", "loader": name, "steps": steps}
+    left = rounds_left(records, key, rounds)
+    if not left:
+        return
+    loader = LOADERS[name]()
+    warmup = 4 * max(1, loader.num_workers)
     job = Job(loader, KeptState())
-    warmup = 4 * max(1, arguments.workers)
-    ratios = []
-    for number in range(arguments.rounds):
-        measured = [lambda: live(job, warmup, arguments.steps)]
-        measured.append(lambda: untouched(loader, warmup, arguments.steps))
-        order = [0, 1] if number % 2 else [1, 0]
-        seconds = {which: measured[which]() for which in order}
-        ratios.append(seconds[0] / seconds[1])
-    job.close()
-    above = sum(ratio > 1 for ratio in ratios)
-    print(" ".join(f"{ratio:.3f}" for ratio in ratios))
-    print(f"median {statistics.median(ratios):.4f}, {above} of {len(ratios)} above 1")
+    try:
+        for number in left:
+            ratio = ratio_of(
+                number,
+                lambda: live(job, warmup, steps),
+                lambda: seconds_per_batch(iter(loader), warmup, steps),
+            )
+            records.add(**key, round=number, value=ratio)
+            print(f"{name:38} round {number:2}  {ratio - 1:+.2%}", flush=True)
+    finally:
+        job.close()
+
+
+def passed_on(loader: Any) -> Iterator[Any]:
+    """The iterator of `cachebisect run` over `loader`, while optimizer steps are counted."""
+    connection: Any = SimpleNamespace(close=lambda: None)
+    session = Session(connection)
+    optimizer = SGD([torch.zeros(1)], 0.1)
+    for batch in ScriptIterator(session, loader, DataLoader.__iter__):
+        yield batch
+        session.note_step(optimizer)
+
+
+def measure_pass(records: Records, rounds: int) -> None:
+    """Passing through against no hook."""
+    key = {"part": "pass", "loader": "W 0, waits 1 ms per sample"}
+    loader = waiting(0, 1e-3)
+    steps = PASS_STEPS - PASS_WARMUP
+    for number in rounds_left(records, key, rounds):
+        ratio = ratio_of(
+            number,
+            lambda: seconds_per_batch(passed_on(loader), PASS_WARMUP, steps),
+            lambda: seconds_per_batch(iter(loader), PASS_WARMUP, steps),
+        )
+        records.add(**key, round=number, value=ratio)
+        print(f"passing through, round {number:2}  {ratio - 1:+.3%}", flush=True)
+
+
+class EngineClock:
+    """CPU time of the command while blocks run, and how long they took."""
+
+    def __init__(self) -> None:
+        self.cpu_seconds = 0.0
+        self.block_seconds = 0.0
+        self._began = (0.0, 0.0)
+        self._pid: Optional[int] = None
+
+    def begin(self) -> None:
+        self._pid = self._pid or child_named("cachebisect")
+        self._began = (self._cpu(), time.monotonic())
+
+    def end(self) -> None:
+        self.cpu_seconds += self._cpu() - self._began[0]
+        self.block_seconds += time.monotonic() - self._began[1]
+
+    def _cpu(self) -> float:
+        assert self._pid is not None
+        return time.clock_gettime((~self._pid << 3) | 2)  # Linux: the CPU clock of a process.
+
+
+def child_named(name: str) -> int:
+    """Process id of the child of this process that runs the command `name`."""
+    for task in Path("/proc/self/task").iterdir():
+        for pid in (task / "children").read_text().split():
+            if Path(f"/proc/{pid}/comm").read_text().strip() == name:
+                return int(pid)
+    raise LookupError(f"no child runs {name}")
+
+
+def measure_engine(records: Records, rounds: int, budget: float) -> None:
+    """The library call on a loader with two workers; one run is one round."""
+    key = {"part": "engine", "loader": "W 2, waits 1 ms per sample", "budget": budget}
+    clock = EngineClock()
+    begin_block, end_block = Job.begin_block, Block.end
+
+    def begin(job: Job, request: dict[str, Any]) -> Block:
+        clock.begin()
+        return begin_block(job, request)
+
+    def end(block: Block) -> None:
+        end_block(block)
+        clock.end()
+
+    for number in rounds_left(records, key, rounds):
+        clock = EngineClock()
+        with mock.patch.object(Job, "begin_block", begin), mock.patch.object(Block, "end", end):
+            cachebisect.bisect(
+                waiting(2, 1e-3), lambda batch: time.sleep(2e-3), budget=budget, progress=False
+            )
+        share = clock.cpu_seconds / clock.block_seconds
+        records.add(**key, round=number, value=1 + share, block_seconds=clock.block_seconds)
+        print(
+            f"engine: {share:.3%} of a core during {clock.block_seconds:.1f} s of blocks",
+            flush=True,
+        )
+
+
+def row_of(part: str, name: str, values: list[float]) -> list[str]:
+    limit = LIMITS[part]
+    interval = median_interval(values)
+    shown = "-" if interval is None else f"{interval.low - 1:+.2%} to {interval.high - 1:+.2%}"
+    words = {"ratio": "shadow loader", "pass": "passing through", "engine": "engine's CPU"}[part]
+    within = _within(interval, limit, both=part == "ratio")
+    median = f"{statistics.median(values) - 1:+.2%}"
+    return [words, name, median, shown, str(len(values)), f"{limit:.1%}", within]
+
+
+def _within(interval: Optional[Interval], limit: float, both: bool) -> str:
+    if interval is None:
+        return "too few rounds"
+    above_low = interval.low >= 1 - limit or not both
+    return "yes" if interval.high <= 1 + limit and above_low else "no"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--loader", default="", help="ratios of those with this in their name")
+    parser.add_argument("--rounds", type=int, default=24, help="of a ratio (24)")
+    parser.add_argument("--pass-rounds", type=int, default=60, help="of passing through (60)")
+    parser.add_argument("--runs", type=int, default=8, help="of the engine (8)")
+    parser.add_argument("--steps", type=int, default=64, help="timed batches per round (64)")
+    parser.add_argument("--budget", type=float, default=20, help="seconds per run (20)")
+    parser.add_argument("--resume", metavar="FILE", help="keeps finished rounds, one per line")
+    arguments = parser.parse_args()
+    parts = arguments.parts.split(",")
+    records = Records(arguments.resume)
+    if "ratio" in parts:
+        for name in LOADERS:
+            if arguments.loader in name:
+                measure_ratios(records, name, arguments.rounds, arguments.steps)
+    if "pass" in parts:
+        measure_pass(records, arguments.pass_rounds)
+    if "engine" in parts:
+        measure_engine(records, arguments.runs, arguments.budget)
+    rows = []
+    for part in parts:
+        for name in LOADERS:
+            values = [record["value"] for record in records.select(part=part, loader=name)]
+            if values:
+                rows.append(row_of(part, name, values))
+    header = ["what", "loader", "costs", "99% interval", "rounds", "limit", "within"]
+    print("\n" + table(header, rows) + "\n\n" + machine(records.select()))
 
 
 if __name__ == "__main__":

@@ -75,11 +75,13 @@ def device_name(device: Any) -> str:
     """As the driver calls it; None is the CPU."""
     if device is None:
         return "cpu"
+    if device.type != "cuda":
+        return str(device)
     return str(sys.modules["torch"].cuda.get_device_name(device))
 
 
 def free_bytes(device: Any) -> Optional[float]:
-    """Free device memory; None for the CPU."""
-    if device is None:
+    """Free memory of a CUDA device; None for others."""
+    if device is None or device.type != "cuda":
         return None
     return float(sys.modules["torch"].cuda.mem_get_info(device)[0])

@@ -21,11 +21,15 @@ from ._ranks import local_ranks
 from ._shadow_arguments import OVERRIDES
 from ._state import KeptState
 
+_DEVICE_KINDS = {"cpu": "cpu", "cuda": "cuda", "meta": "cpu"}
+"""By torch.device.type. Nothing runs on meta: the host's clock times its steps."""
+
 
 class Job:
     """Measures `loader`: a torch DataLoader, or any iterable of batches.
 
-    `device`: the torch.device of the step, or None for the CPU. `writes_batches`: the step changes
+    `device`: the torch.device of the step, or None for the CPU. Raises ValueError for one whose
+    steps cannot be timed, and what the loader raises. `writes_batches`: the step changes
     its batches in place. `name`: of the report. `exact`: seed of random draws that repeat, for
     tests.
     """
@@ -40,6 +44,8 @@ class Job:
         train: str = "step",
         exact: Optional[int] = None,
     ) -> None:
+        if device is not None and device.type not in _DEVICE_KINDS:
+            raise ValueError(f"steps on {device} cannot be timed: only on cpu and cuda devices")
         self.loader = loader
         self.state = state
         self.device = device if device is not None and device.type != "cpu" else None
@@ -90,7 +96,7 @@ class Job:
             "weights_restored": bool(self.state),
             "copy_pinned": bool(getattr(self.loader, "pin_memory", False)) and bool(self.device),
             "copy_non_blocking": False,
-            "device_kind": "cuda" if self.device is not None else "cpu",
+            "device_kind": "cpu" if self.device is None else _DEVICE_KINDS[self.device.type],
             "device_name": _facts.device_name(self.device),
             "usable_cpus": len(os.sched_getaffinity(0)),
             "epoch_start_seconds": self.epoch_start_seconds,

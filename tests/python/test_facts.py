@@ -15,6 +15,7 @@ from cachebisect import _facts
 from cachebisect._job import Job
 from cachebisect._pass_through import PassThrough
 from cachebisect._state import KeptState
+from cachebisect._trees import leaves
 from loaders import Items, Stream
 
 
@@ -123,3 +124,27 @@ def test_the_start_of_an_epoch_includes_making_the_iterator() -> None:
     passed.next_batch(iter([torch.zeros(4)]))
     seconds = passed.epoch_start_seconds()
     assert seconds is not None and 2.0 <= seconds < 30
+
+
+def test_batches_at_the_last_boundary_are_on_the_device_of_the_step() -> None:
+    # Tensors on meta have no data: the one device that every machine has.
+    job = Job(DataLoader(Items(), batch_size=4), KeptState(()), torch.device("meta"))
+    try:
+        assert job.chain.stages[-1].name == "copy"
+        described = job.describe(None, [])["chain"]
+        assert (described["device_kind"], described["device_name"]) == ("cpu", "meta")
+        sizes = job.sizes(8, lambda text: None)
+        assert sizes["device_free_bytes"] is None
+        last = {**live(), "kind": "replay", "boundary": job.chain.last}
+        before = {**last, "boundary": job.chain.last - 1}
+        moved = {tensor.device.type for batch in run(job, last) for tensor in leaves(batch)}
+        assert moved == {"meta"}
+        left = {tensor.device.type for batch in run(job, before) for tensor in leaves(batch)}
+        assert left == {"cpu"}
+    finally:
+        job.close()
+
+
+def test_a_device_whose_steps_cannot_be_timed_is_refused() -> None:
+    with pytest.raises(ValueError, match="steps on xpu cannot be timed"):
+        Job(DataLoader(Items(), batch_size=4), KeptState(()), torch.device("xpu"))

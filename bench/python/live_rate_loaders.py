@@ -1,0 +1,62 @@
+"""The five loaders whose rate through the shadow loader is compared with their own."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import torch
+from planted_loaders import Plan, loader_of
+from torch.utils.data import DataLoader, Dataset
+from torchvision.transforms import v2
+
+BATCH = 8
+
+
+class RandomImages(Dataset):  # type: ignore[type-arg]
+    """Images of 128 x 128, generated and transformed."""
+
+    def __init__(self) -> None:
+        self.transform = v2.Compose(
+            [
+                v2.RandomResizedCrop(96, antialias=True),
+                v2.RandomHorizontalFlip(),
+                v2.ToDtype(torch.float32, scale=True),
+                v2.Normalize([0.5] * 3, [0.25] * 3),
+            ]
+        )
+
+    def __len__(self) -> int:
+        return 20000
+
+    def __getitem__(self, index: int) -> Any:
+        image = torch.randint(0, 256, (3, 128, 128), dtype=torch.uint8)
+        return self.transform(image), index % 10
+
+
+def _planted(workers: int, iterable: bool, burn: bool, seconds: float, tensors: int) -> Any:
+    """Reading and two members take `seconds` together."""
+    method = "fork" if workers else None
+    plan = Plan(
+        0, "none", workers, method, iterable, burn, seconds / 3, [seconds / 3] * 2,
+        0.0, tensors, 0.0, 0.0, BATCH,
+    )  # fmt: skip
+    return loader_of(plan, 0, method)
+
+
+def _images() -> Any:
+    return DataLoader(RandomImages(), batch_size=BATCH, num_workers=4)
+
+
+def waiting(workers: int, seconds: float) -> Any:
+    """Samples wait for `seconds`, in three equal parts."""
+    return _planted(workers, False, False, seconds, 2)
+
+
+LOADERS: dict[str, Callable[[], Any]] = {
+    "W 0, waits 1 ms per sample": lambda: waiting(0, 1e-3),
+    "W 2, waits 1 ms per sample": lambda: waiting(2, 1e-3),
+    "W 2, computes 1 ms per sample": lambda: _planted(2, False, True, 1e-3, 2),
+    "W 4, torchvision transforms": _images,
+    "W 2, iterable, 100 tensors per batch": lambda: _planted(2, True, False, 0.3e-3, 100),
+}
+"""By what the table calls them."""
