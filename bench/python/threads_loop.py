@@ -14,6 +14,9 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
+COMPUTED, SENT = 192, 12
+"""Rows and columns of an image: torch shares the larger one out among threads, not the smaller."""
+
 
 class Smooth:
     """Threads share one sample: many small parallel operations."""
@@ -33,16 +36,18 @@ class Wait:
 
 
 class Images(Dataset):  # type: ignore[type-arg]
-    def __init__(self, length: int, transform: Any) -> None:
+    def __init__(self, length: int, size: int, transform: Any) -> None:
         self.length = length
+        self.size = size
         self.transform = transform
 
     def __len__(self) -> int:
         return self.length
 
     def __getitem__(self, index: int) -> Any:
-        image = self.transform(torch.full((3, 192, 192), float(index % 7)))
-        return image[:, ::16, ::16].contiguous(), index % 10
+        image = self.transform(torch.full((3, self.size, self.size), float(index % 7)))
+        stride = self.size // SENT
+        return image[:, ::stride, ::stride].contiguous(), index % 10
 
 
 class Threads:
@@ -61,9 +66,9 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--samples", type=int, default=4096, help="per epoch")
     arguments = parser.parse_args()
-    transform = Wait() if arguments.waits else Smooth()
+    size, transform = (SENT, Wait()) if arguments.waits else (COMPUTED, Smooth())
     loader = DataLoader(
-        Images(arguments.samples, transform), batch_size=8, num_workers=arguments.workers,
+        Images(arguments.samples, size, transform), batch_size=8, num_workers=arguments.workers,
         worker_init_fn=Threads(arguments.threads),
     )  # fmt: skip
     torch.set_num_threads(1)
