@@ -37,9 +37,11 @@ std::vector<std::size_t> causes(const HabitTruth& truth) {
   return stages;
 }
 
-/// The stage that a drop names, those tied with it, and those of its span.
+/// The stage that a drop tells to fix first; if that is the one with the drop, also those tied with
+/// it, and those of its span.
 std::set<std::string> named_stages(const Report& report) {
   const Verdict& verdict = report.verdict;
+  if (!verdict.fix_first.empty() && verdict.fix_first != verdict.stage) return {verdict.fix_first};
   std::set<std::string> names(verdict.tied_with.begin(), verdict.tied_with.end());
   names.insert(verdict.stage);
   for (const StageReport& named : report.stages) {

@@ -80,6 +80,13 @@ TEST_CASE("a stage that costs nearly as much as the costliest one is as good an 
   CHECK(outcome(some_report(VerdictKind::drop, "crop"), some_truth(0.3, 0.26)) == Outcome::wrong);
 }
 
+TEST_CASE("a verdict that tells to fix another stage first is judged by that stage") {
+  Report report = some_report(VerdictKind::drop, "crop");
+  report.verdict.fix_first = "tokenize";
+  CHECK(outcome(report, some_truth(0.4, 0.3)) == Outcome::right);
+  CHECK(outcome(report, some_truth(0.3, 0.4)) == Outcome::wrong);
+}
+
 TEST_CASE("a tie or a span that holds the costliest stage is right") {
   const HabitTruth truth = some_truth(0.6);
   Report tied = some_report(VerdictKind::drop, "crop");
