@@ -11,9 +11,10 @@ import sys
 import time
 from typing import Any, Callable, Optional
 
-from ._chain import SAMPLER, TRANSFER, Chain
+from ._chain import Chain
 from ._feeds import DroppingFeed, Feed, Waiting
 from ._shadow import ShadowLoader
+from ._stage_entries import StageEntries
 from ._tasks import stage_sums
 
 
@@ -63,7 +64,11 @@ class Usage:
 
 
 class Block:
-    """A block in progress. `request`: a run request of docs/protocol.md."""
+    """A block in progress. `request`: a run request of docs/protocol.md.
+
+    `sampler_seconds`: what drawing indices has taken so far. `pin_python_seconds`: of Python in
+    pinning one batch.
+    """
 
     def __init__(
         self,
@@ -73,6 +78,7 @@ class Block:
         shadow: Optional[ShadowLoader],
         marks: DeviceMarks,
         sampler_seconds: Callable[[], float],
+        pin_python_seconds: float = 0.0,
     ) -> None:
         self._warmup = int(request["warmup_steps"])
         self._steps = max(1, int(request["steps"]))
@@ -89,6 +95,7 @@ class Block:
         self._shadow = shadow
         self._marks = marks
         self._sampler_seconds = sampler_seconds
+        self._pin_python_seconds = pin_python_seconds
         self.taken = 0
         """Batches served."""
         self._samples: list[int] = []
@@ -195,33 +202,13 @@ class Block:
     def _stages(self, start: Usage, now: Usage, waiting: Waiting) -> list[dict[str, Any]]:
         counted = sum(self._chain.counted_stage(i) is not None for i in range(self._chain.last))
         sums = stage_sums(now.counters, start.counters, counted) if self._shadow else []
-        return [self._stage(index, sums, start, now, waiting) for index in range(self._chain.last)]
-
-    def _stage(
-        self, index: int, sums: list[Any], start: Usage, now: Usage, waiting: Waiting
-    ) -> dict[str, Any]:
-        place = self._chain.stages[index].place
-        counted = self._chain.counted_stage(index)
-        if counted is not None and sums:
-            row = sums[counted]
-            stretch = row.samples / row.timed if row.timed > 0 else 0.0
-            return _entry(row.samples if row.timed else 0, row.busy * stretch, row.cpu * stretch, 0)
-        samples = sum(self._samples)
-        if place == SAMPLER:
-            seconds = now.sampler_seconds - start.sampler_seconds
-            return _entry(samples if seconds > 0 else 0, seconds, seconds, seconds)
-        if place == TRANSFER and waiting.received > 0:
-            seconds = waiting.receiving * len(self._samples) / waiting.received
-            return _entry(samples, seconds, seconds, seconds)
-        return _entry(0, 0, 0, 0)
-
-
-def _entry(samples: float, busy: float, cpu: float, serial: float) -> dict[str, Any]:
-    return {
-        "samples": int(samples),
-        "busy_seconds": max(0.0, float(busy)),
-        "cpu_seconds": max(0.0, float(cpu)),
-        "serial_seconds": max(0.0, float(serial)),
-        "slot_write_seconds": 0.0,
-        "slot_writes": 0,
-    }
+        entries = StageEntries(
+            self._chain,
+            waiting,
+            len(self._samples),
+            sum(self._samples),
+            sums,
+            now.sampler_seconds - start.sampler_seconds,
+            self._pin_python_seconds,
+        )
+        return entries.all()

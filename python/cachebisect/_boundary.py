@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional
 
+from ._pinning import Parcel
 from ._server import Server
 from ._sources import IndexedSource, IterableSource
 from ._tasks import SharedArea, Task
@@ -62,18 +63,26 @@ class BoundaryCollate:
     """Collates what BoundaryDataset made, by the user's collate_fn.
 
     `numbered`: each batch comes with the number of its task, for loaders that change the order.
+    `pin_log`: key of the PinLog of a loader that pins; each batch then comes in a Parcel.
     """
 
     def __init__(
-        self, boundary: BoundaryDataset, collate_fn: Callable[[Any], Any], numbered: bool
+        self,
+        boundary: BoundaryDataset,
+        collate_fn: Callable[[Any], Any],
+        numbered: bool,
+        pin_log: Optional[int] = None,
     ) -> None:
         self._boundary = boundary
         self._collate_fn = collate_fn
         self._numbered = numbered
+        self._pin_log = pin_log
 
     def __call__(self, fetched: tuple[Task, Any]) -> Any:
         task, samples = fetched
         batch = self._boundary.server().collate(task, samples, self._collated)
+        if self._pin_log is not None:
+            return Parcel(self._pin_log, task.number, batch)
         return (task.number, batch) if self._numbered else batch
 
     def _collated(self, samples: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Callable, Optional
 
-from . import _facts, _trees
+from . import _facts, _pinning, _trees
 from ._chain import Chain
 from ._feeds import HeldBatches
 from ._loaders import MeasuredLoader
@@ -35,6 +35,7 @@ class Caches:
         self._loader = loader
         self._chain = chain
         self._device = device
+        self._pins = _pinning.happens(loader.own)
         self._exact = exact
         self._fills = 0
         self._sized_batches = 0
@@ -107,9 +108,12 @@ class Caches:
         held = self.held
         for batch in batches:
             kept = _trees.clone(batch)
-            if getattr(self._loader.own, "pin_memory", False) and self._device is not None:
-                kept = _trees.pin(kept)
             held.host.append(kept)
+            if self._pins:
+                if not held.pinned:
+                    held.pin_python_seconds = _pinning.python_seconds(kept)
+                kept = _pinning.pin(kept)
+                held.pinned.append(kept)
             if self._device is not None:
                 held.device.append(_trees.to_device(kept, self._device))
             held.sizes.append(self._size(len(held.sizes), batch))

@@ -8,15 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
+from . import _pinning
 from ._facts import is_iterable
 from ._slots import callable_name
 from ._sources import reads_whole_batches
 
-SAMPLER, READ, MEMBER, COLLATE, TRANSFER, COPY, LOADER = (
-    "sampler", "read", "member", "collate", "transfer", "copy", "loader",
+SAMPLER, READ, MEMBER, COLLATE, TRANSFER, PIN, COPY, LOADER = (
+    "sampler", "read", "member", "collate", "transfer", "pin", "copy", "loader",
 )  # fmt: skip
 """Places of stages."""
 
+_PINS_NOTHING = "pin_memory=True has no effect here: torch sees no accelerator to pin memory for"
 _OWN_SAMPLERS = ("torch.utils.data", "accelerate.", "lightning.", "transformers.")
 
 
@@ -60,6 +62,10 @@ class Chain:
         """Place of the stage whose output lies at `boundary`; None at 0."""
         return self.stages[boundary - 1].place if boundary > 0 else None
 
+    def has(self, place: str) -> bool:
+        """True if a stage is at `place`."""
+        return any(stage.place == place for stage in self.stages)
+
     def level(self, boundary: int) -> int:
         """The level in the worker for a boundary after a read, member or collate stage."""
         inside = [s for s in self.stages[:boundary] if s.place in (READ, MEMBER, COLLATE)]
@@ -90,12 +96,17 @@ def chain_of_loader(loader: Any, members: list[dict[str, Any]], on_device: bool)
     collate = callable_name(loader.collate_fn)
     stages.append(Stage(f"collate_fn {collate}", f"collate.{collate}", "collate", COLLATE))
     if loader.num_workers > 0:
-        pinned = " and pin" if loader.pin_memory and on_device else ""
-        stages.append(Stage(f"transfer{pinned}", "transfer.worker_to_main", "batch", TRANSFER))
+        stages.append(Stage("transfer", "transfer.worker_to_main", "batch", TRANSFER))
+    if _pinning.happens(loader):
+        kind = "pin.thread" if loader.num_workers > 0 else "pin.training_thread"
+        stages.append(Stage("pin", kind, "batch", PIN))
     if on_device:
         stages.append(Stage("copy", "copy.to", "copy", COPY, held="device"))
     stages[0].kind = "source"
-    return Chain(stages, tuple(member["name"] for member in members))
+    chain = Chain(stages, tuple(member["name"] for member in members))
+    if loader.pin_memory and not _pinning.happens(loader):
+        chain.notes.append(_PINS_NOTHING)
+    return chain
 
 
 def chain_of_iterable(batches: Any, on_device: bool) -> Chain:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
-from ._chain import COLLATE, COPY, LOADER, SAMPLER, TRANSFER, Chain
+from ._chain import COLLATE, COPY, LOADER, PIN, SAMPLER, TRANSFER, Chain
 from ._feeds import DroppingFeed, Feed, HeldBatches, HeldFeed, IterableFeed, WorkerFeed
 from ._orders import Order
+from ._pinning_feed import PinningFeed
 from ._shadow import ShadowLoader
 from ._tasks import BYPASS, LIVE, REPLAY, Task
 
@@ -45,8 +46,10 @@ class FeedMaker:
         place = self.chain.place(boundary)
         if place == COPY:
             return HeldFeed(self.held, self.held.device, self.first, limit)
+        if place == PIN:
+            return HeldFeed(self.held, self.held.pinned, self.first, limit)
         if place in (TRANSFER, LOADER) or (place == COLLATE and loader and loader.workers == 0):
-            return HeldFeed(self.held, self.held.host, self.first, limit)
+            return self._held_on_host(loader, limit)
         if loader is None:
             assert self.next_batch is not None
             return IterableFeed(self.next_batch)
@@ -55,6 +58,12 @@ class FeedMaker:
         if place == SAMPLER:
             return self._live(loader, observed, self.held.indices)
         return WorkerFeed(loader, self._cached_task(loader, REPLAY, boundary, limit, observed))
+
+    def _held_on_host(self, loader: Optional[ShadowLoader], limit: int) -> Feed:
+        if self.held.pinned:
+            in_flight = loader.in_flight if loader else 0
+            return PinningFeed(self.held, self.first, limit, in_flight)
+        return HeldFeed(self.held, self.held.host, self.first, limit)
 
     def _bypass(self, loader: Optional[ShadowLoader], stage: int, observed: bool) -> Feed:
         place = self.chain.place(stage)
@@ -67,7 +76,7 @@ class FeedMaker:
 
     def _dropping(self, loader: Optional[ShadowLoader], observed: bool, wait: bool) -> Feed:
         assert loader is not None
-        batches = self.held.device or self.held.host
+        batches = self.held.device or self.held.pinned or self.held.host
         kept = HeldFeed(self.held, batches, self.first, 0)
         return DroppingFeed(self._live(loader, observed), loader, kept, wait)
 

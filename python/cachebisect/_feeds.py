@@ -10,24 +10,31 @@ from dataclasses import dataclass, field
 from typing import Any, Callable
 
 from . import _trees
+from ._pinning import Spent
 from ._shadow import ShadowLoader
 from ._tasks import Task
+
+_NOTHING = Spent()
 
 
 @dataclass
 class HeldBatches:
-    """Batches that the training process itself keeps, in private memory and on the device."""
+    """Batches that the training process itself keeps, in private, pinned and device memory."""
 
     host: list[Any] = field(default_factory=list)
+    pinned: list[Any] = field(default_factory=list)
+    """The same batches in page-locked memory, if the loader pins."""
     device: list[Any] = field(default_factory=list)
     indices: list[Any] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
+    pin_python_seconds: float = 0.0
+    """Of Python in pinning one batch."""
     serve_copies: bool = False
     """The step writes into its batches: each gets a copy."""
 
     def clear(self) -> None:
         """Lets go of all batches."""
-        for kept in (self.host, self.device, self.indices, self.sizes):
+        for kept in (self.host, self.pinned, self.device, self.indices, self.sizes):
             kept.clear()
 
     def take(self, batches: list[Any], number: int, limit: int) -> Any:
@@ -38,7 +45,7 @@ class HeldBatches:
 
 @dataclass
 class Waiting:
-    """How the training thread spent its time in a feed. Seconds."""
+    """How the training thread spent its time in a feed, and what pinning took. Seconds."""
 
     starved: float = 0.0
     receiving: float = 0.0
@@ -48,6 +55,21 @@ class Waiting:
     ready: int = 0
     """Finished batches at each request, summed."""
     requests: int = 0
+    unpacking: float = 0.0
+    """Receiving batches in the pin thread."""
+    unpacking_cpu: float = 0.0
+    pinning: float = 0.0
+    pinning_cpu: float = 0.0
+    pinned: int = 0
+    """Those batches."""
+
+    def add_pinned(self, pinned: Spent, unpacked: Spent = _NOTHING) -> None:
+        """A batch was pinned."""
+        self.unpacking += unpacked.busy
+        self.unpacking_cpu += unpacked.cpu
+        self.pinning += pinned.busy
+        self.pinning_cpu += pinned.cpu
+        self.pinned += 1
 
 
 class Feed:
@@ -116,6 +138,9 @@ class WorkerFeed(Feed):
             waiting.received += 1
         else:
             waiting.starved += seconds
+        parcel = shadow.parcel
+        if parcel is not None and parcel.pinned is not None:
+            waiting.add_pinned(parcel.pinned, parcel.unpacked)
         return batch, size or _trees.count_samples(batch) or 1
 
     def end(self) -> None:

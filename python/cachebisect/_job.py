@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from typing import Any, Optional
 
-from . import _facts
+from . import _facts, _pinning
 from ._attempts import Room
 from ._blocks import Block, DeviceMarks
 from ._caches import Caches, Progress
-from ._chain import READ, TRANSFER, chain_of_loader
+from ._chain import PIN, READ, TRANSFER, chain_of_loader
 from ._feed_maker import FeedMaker
 from ._feeds import HeldBatches
 from ._loaders import MeasuredLoader
@@ -94,7 +94,7 @@ class Job:
             "shuffle": True,
             "train": self.train,
             "weights_restored": bool(self.state),
-            "copy_pinned": bool(getattr(self.loader, "pin_memory", False)) and bool(self.device),
+            "copy_pinned": _pinning.happens(self.loader) and bool(self.device),
             "copy_non_blocking": False,
             "device_kind": "cpu" if self.device is None else _DEVICE_KINDS[self.device.type],
             "device_name": _facts.device_name(self.device),
@@ -129,7 +129,7 @@ class Job:
     def _bypassed(self) -> list[int]:
         """Stages that can be skipped alone."""
         stages = enumerate(self.chain.stages, start=1)
-        return [number for number, stage in stages if stage.place != TRANSFER]
+        return [number for number, stage in stages if stage.place not in (TRANSFER, PIN)]
 
     def supports(self, arm: dict[str, Any]) -> bool:
         """True if a live arm with overrides can run."""
@@ -192,7 +192,13 @@ class Job:
             feed = MovingFeed(feed, self.device)
         order = self._loader.order
         block = Block(
-            request, feed, self.chain, shadow, self._marks, lambda: order.seconds if order else 0.0
+            request,
+            feed,
+            self.chain,
+            shadow,
+            self._marks,
+            lambda: order.seconds if order else 0.0,
+            self._feeds.held.pin_python_seconds,
         )
         block.begin(self._loader.next_block())
         return block

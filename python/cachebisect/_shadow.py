@@ -17,6 +17,7 @@ from typing import Any, Callable, Optional
 
 from ._boundary import BoundaryDataset
 from ._facts import is_iterable
+from ._pinning import Parcel, PinLog
 from ._shadow_arguments import ShadowArguments
 from ._tasks import IDLE, LIVE, Empty, SharedArea, Stale, Task
 
@@ -43,7 +44,9 @@ class ShadowLoader:
         self._boundary = BoundaryDataset(
             loader.dataset, self.iterable, batched, loader.batch_size, self.area
         )
-        self._arguments = changed.for_constructor(self._boundary)
+        self._pin_log = PinLog() if changed.pins else None
+        key = self._pin_log.key if self._pin_log is not None else None
+        self._arguments = changed.for_constructor(self._boundary, key)
         self._arguments["batch_sampler"] = _TaskSampler(self)
         self._loader: Any = None
         self._iterator: Optional[Iterator[Any]] = None
@@ -52,8 +55,10 @@ class ShadowLoader:
         self.received = 0
         self.number = 0
         """Of the task whose batch was received last."""
+        self.parcel: Optional[Parcel] = None
+        """What the batch that was received last came in, if the loader pins."""
         self._outstanding: set[int] = set()
-        self._early: deque[tuple[int, Any]] = deque()
+        self._early: deque[tuple[int, Any, Optional[Parcel]]] = deque()
         self.empties = 0
         """Tasks that workers with nothing to deliver have answered."""
 
@@ -85,7 +90,7 @@ class ShadowLoader:
                     raise
                 continue
             if self.number > newest:
-                self._early.append((self.number, batch))
+                self._early.append((self.number, batch, self.parcel))
 
     def end(self) -> None:
         """Lets workers return from what they do; tasks on their way become stale."""
@@ -95,7 +100,7 @@ class ShadowLoader:
         """The next batch of the current block. Raises what the user's code raised, LoaderGone."""
         while True:
             if self._early:
-                self.number, batch = self._early.popleft()
+                self.number, batch, self.parcel = self._early.popleft()
             else:
                 batch = self._next()
             if not isinstance(batch, (Empty, Stale)):
@@ -105,7 +110,7 @@ class ShadowLoader:
                 raise LoaderGone("the iterable dataset delivered nothing, in any worker")
 
     def head_is_ready(self) -> bool:
-        """True if the next batch in order has been made, so that receiving it does not wait."""
+        """True if the next batch in order is made, and pinned: receiving it does not wait."""
         return self.knows_what_is_ready and self._is_done(self.received + 1)
 
     @property
@@ -119,6 +124,8 @@ class ShadowLoader:
         return sum(self._is_done(number) for number in waiting)
 
     def _is_done(self, number: int) -> bool:
+        if self._pin_log is not None:
+            return number in self._pin_log.done
         return self.area.last_done((number - 1) % self.workers) >= number
 
     def cpu_seconds(self) -> float:
@@ -144,6 +151,8 @@ class ShadowLoader:
         self.issued = self.received = 0
         self._outstanding.clear()
         self._early.clear()
+        if self._pin_log is not None:
+            self._pin_log.done.clear()
 
     def _start(self) -> None:
         from torch.utils.data import DataLoader
@@ -173,17 +182,22 @@ class ShadowLoader:
                 raise LoaderGone(str(error)) from error
             self._count(self.received + 1)
             raise
-        if not self.in_order:
+        self.parcel = batch if isinstance(batch, Parcel) else None
+        if self.parcel is not None:
+            number, batch, self.parcel.batch = self.parcel.number, self.parcel.batch, None
+        elif not self.in_order:
             number, batch = batch
-            self._count(number)
         else:
-            self._count(self.received + 1)
+            number = self.received + 1
+        self._count(number)
         return batch
 
     def _count(self, number: int) -> None:
         self.number = number
         self.received += 1
         self._outstanding.discard(number)
+        if self._pin_log is not None:
+            self._pin_log.done.discard(number)
 
     def next_task(self) -> Task:
         """For the batch sampler: the next task of the current block."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Optional
 
 from ._boundary import BoundaryCollate, BoundaryDataset, WorkerInit
+from ._pinning import has_accelerator
 
 OVERRIDES = (
     "num_workers",
@@ -42,14 +43,17 @@ class ShadowArguments:
             self._own_context = multiprocessing.get_context(self._own_context)
         self.context = self._own_context or multiprocessing
         """Makes memory that the workers share."""
+        self.pins = bool(self._chosen("pin_memory")) and has_accelerator()
+        """torch pins the batches."""
         orders = hasattr(loader, "in_order") and self.workers > 0
         self.in_order = bool(self._chosen("in_order")) if orders else True
 
-    def for_constructor(self, boundary: BoundaryDataset) -> dict[str, Any]:
+    def for_constructor(self, boundary: BoundaryDataset, pin_log: Optional[int]) -> dict[str, Any]:
         """Keyword arguments of DataLoader, without a batch_sampler."""
         loader = self._loader
+        collate = BoundaryCollate(boundary, loader.collate_fn, not self.in_order, pin_log)
         arguments: dict[str, Any] = {
-            "collate_fn": BoundaryCollate(boundary, loader.collate_fn, not self.in_order),
+            "collate_fn": collate,
             "num_workers": self.workers,
             "pin_memory": self._chosen("pin_memory"),
             "generator": sys.modules["torch"].Generator(),

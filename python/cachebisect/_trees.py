@@ -201,8 +201,3 @@ def to_device(batch: Any, device: Any, non_blocking: bool = False) -> Any:
         return leaf.to(device, non_blocking=non_blocking) if is_tensor(leaf) else leaf
 
     return map_leaves(batch, moved)
-
-
-def pin(batch: Any) -> Any:
-    """`batch` with every tensor in pinned memory."""
-    return map_leaves(batch, lambda leaf: leaf.pin_memory() if is_tensor(leaf) else leaf)
