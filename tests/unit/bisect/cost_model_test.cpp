@@ -189,3 +189,20 @@ TEST_CASE("blocks served from a part of the cache are no evidence of costs") {
   }
   CHECK(predict(*fit(other)) == predict(*fit(measured)));
 }
+
+TEST_CASE(
+    "pinning has a thread of its own, and its Python runs in turns with the training thread") {
+  Measurements measured = measure_all(base_chain(4));
+  measured.chain.stages[2].category = Category::pin;
+  for (BlockRecord& record : measured.blocks) {
+    if (record.result.stages.size() <= 2) continue;
+    StageCounters& counters = record.result.stages[2];
+    counters.serial_seconds = counters.busy_seconds / 4;
+  }
+  const auto costs = fit(measured);
+  REQUIRE(costs.has_value());
+  const StageCost& pin = costs->stages[2];
+  CHECK(pin.serial_seconds > 0);
+  CHECK(pin.trainer_seconds == doctest::Approx(pin.serial_seconds / 4));
+  CHECK(pin.worker_seconds == 0);
+}

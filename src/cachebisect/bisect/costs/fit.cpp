@@ -137,6 +137,12 @@ class Fit {
         cost.trainer_seconds = counters.busy_seconds / samples;
         continue;
       }
+      if (stage.category == Category::pin) {
+        // One thread pins; its Python and that of the training thread take turns.
+        cost.trainer_seconds = counters.serial_seconds / samples;
+        cost.serial_seconds = counters.busy_seconds / samples;
+        continue;
+      }
       cost.serial_seconds = counters.serial_seconds / samples;
       cost.worker_seconds = counters.busy_seconds / samples;
     }

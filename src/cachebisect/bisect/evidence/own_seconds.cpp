@@ -22,7 +22,8 @@ std::vector<OwnSeconds> own_seconds(const BlockResult& block, const ChainDescrip
     const StageCounters& stage = block.stages[s];
     if (stage.samples == 0 || chain.stages[s].held == Held::device) continue;
     const auto samples = static_cast<double>(stage.samples);
-    const double busy = stage.serial_seconds > 0 ? stage.serial_seconds : stage.busy_seconds;
+    const bool queues = stage.serial_seconds > 0 && chain.stages[s].category != Category::pin;
+    const double busy = queues ? stage.serial_seconds : stage.busy_seconds;
     own[s].cpu = stage.cpu_seconds / samples;
     own[s].busy = std::max(own[s].cpu, busy / samples);
     own[s].all = crowded ? own[s].cpu : own[s].busy;
