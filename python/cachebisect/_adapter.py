@@ -45,9 +45,7 @@ class Adapter:
         self.notes: list[str] = []
         self.failure: Optional[Exception] = None
         """What the loader raised."""
-        self.expected_rate: Optional[float] = None
-        self._epoch_start: Optional[float] = None
-        self.writes_batches = False
+        self._passed = PassThrough()
 
     def greet(self) -> bool:
         """Answers `hello` and waits for `describe`, which stays open. False: the engine ended."""
@@ -62,9 +60,7 @@ class Adapter:
 
     def learn(self, passed: PassThrough) -> None:
         """What the steps through the untouched loader have shown."""
-        self.expected_rate = passed.rate()
-        self._epoch_start = passed.epoch_start_seconds()
-        self.writes_batches = passed.writes_batches
+        self._passed = passed
         self.notes += passed.notes()
 
     def answer_greeting(self) -> None:
@@ -167,9 +163,8 @@ class Adapter:
             raise Finished(request)
         elif kind == "describe":
             rank, self._world = rank_and_world()
-            self._job = self._make_job(self.writes_batches)
-            self._job.epoch_start_seconds = self._epoch_start
-            described = self._job.describe(self.expected_rate, self.notes)
+            self._job = self._make_job(self._passed.writes_batches)
+            described = self._job.describe(self._passed, self.notes)
             answer(request, rank=rank, world=self._world, **described)
         elif self._job is None:
             self._connection.answer_error(request, "internal", f"{kind} before describe")
@@ -206,7 +201,7 @@ class Adapter:
 
     def _look_inside(self, job: Job, request: Message) -> None:
         if job.look_inside(str(request["stage"]), int(request["samples"])):
-            self._connection.answer(request, **job.describe(self.expected_rate, []))
+            self._connection.answer(request, **job.describe(self._passed, []))
         else:
             self._connection.answer(request, chain=None, notes=job.chain.notes)
 

@@ -17,6 +17,7 @@ from ._feed_maker import FeedMaker
 from ._feeds import HeldBatches
 from ._loaders import MeasuredLoader
 from ._moving_feed import MovingFeed
+from ._pass_through import PassThrough
 from ._ranks import local_ranks
 from ._shadow_arguments import OVERRIDES
 from ._state import KeptState
@@ -52,8 +53,6 @@ class Job:
         self.name = name
         self.train = train
         self.room = Room()
-        self.epoch_start_seconds: Optional[float] = None
-        """From the start of an epoch to its first batch."""
         self._marks = DeviceMarks(self.device)
         self._loader = MeasuredLoader(loader)
         try:
@@ -79,8 +78,8 @@ class Job:
         """Samples per batch."""
         return self._loader.batch_size
 
-    def describe(self, expected_rate: Optional[float], notes: list[str]) -> dict[str, Any]:
-        """Fields of the answer to `describe`."""
+    def describe(self, passed: PassThrough, notes: list[str]) -> dict[str, Any]:
+        """Fields of the answer to `describe`. `passed`: steps through the untouched loader."""
         workers, in_flight = self.workers, self._loader.in_flight
         chain: dict[str, Any] = {
             "name": self.name,
@@ -95,11 +94,11 @@ class Job:
             "train": self.train,
             "weights_restored": bool(self.state),
             "copy_pinned": _pinning.happens(self.loader) and bool(self.device),
-            "copy_non_blocking": False,
+            "copy_non_blocking": passed.copies_without_waiting() if self.device else False,
             "device_kind": "cpu" if self.device is None else _DEVICE_KINDS[self.device.type],
             "device_name": _facts.device_name(self.device),
             "usable_cpus": len(os.sched_getaffinity(0)),
-            "epoch_start_seconds": self.epoch_start_seconds,
+            "epoch_start_seconds": passed.epoch_start_seconds(),
             "local_ranks": local_ranks(),
             "persistent_workers": bool(getattr(self.loader, "persistent_workers", False)),
             "stages": [stage.to_json() for stage in self.chain.stages],
@@ -109,8 +108,9 @@ class Job:
             notes = [*notes, "weights are not restored between rounds: no state was given"]
         answer: dict[str, Any] = {"chain": chain, "arms": self.arms()}
         answer["notes"] = [*notes, *self._caches.notes, *self.chain.notes]
-        if expected_rate is not None:
-            answer["expect_samples_per_second"] = expected_rate
+        rate = passed.rate()
+        if rate is not None:
+            answer["expect_samples_per_second"] = rate
         return answer
 
     def arms(self) -> list[dict[str, Any]]:

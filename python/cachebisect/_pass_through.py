@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from . import _trees
+from ._moves import MoveWatch
 
 PASS_STEPS = 60
 PASS_MIN_STEPS = 30
@@ -38,10 +39,12 @@ class PassThrough:
         self._last: Any = None
         self._digest = 0
         self.writes_batches = False
+        self._moves = MoveWatch()
 
     def next_batch(self, own: Iterator[Any], ends: bool = True) -> Any:
         """The next batch, or OVER: `own` has ended, or (`ends`) enough has passed."""
         now = time.monotonic()
+        self._moves.stop()
         if self._last is not None:
             self.writes_batches |= _trees.digest(self._last) != self._digest
             self._last = None
@@ -57,6 +60,7 @@ class PassThrough:
         self._sizes.append(_trees.count_samples(batch) or 1)
         if len(self._ends) <= 2:
             self._last, self._digest = batch, _trees.digest(batch)
+            self._moves.start()
         return batch
 
     def rate(self) -> Optional[float]:
@@ -73,6 +77,10 @@ class PassThrough:
     def epoch_start_seconds(self) -> Optional[float]:
         """From the start of the epoch to its first batch; None if there was none."""
         return self._opened_seconds + self._first_batch_seconds if self._sizes else None
+
+    def copies_without_waiting(self) -> Optional[bool]:
+        """True if the step moves its batches with non_blocking=True; None if that was not seen."""
+        return self._moves.non_blocking()
 
     def notes(self) -> list[str]:
         """What the user should know of these steps."""

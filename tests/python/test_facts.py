@@ -75,7 +75,7 @@ def test_memory_of_a_process_is_read() -> None:
 
 def test_describe_tells_of_workers(job: Any) -> None:
     loader = DataLoader(Items(), batch_size=4, num_workers=2, persistent_workers=True)
-    chain = job(loader).describe(None, [])["chain"]
+    chain = job(loader).describe(PassThrough(), [])["chain"]
     assert chain["worker_threads"] == 1
     assert chain["worker_bytes"] > 1e5
     assert chain["persistent_workers"] is True
@@ -84,7 +84,7 @@ def test_describe_tells_of_workers(job: Any) -> None:
 
 
 def test_without_workers_nothing_is_sent(job: Any) -> None:
-    chain = job(DataLoader(Items(), batch_size=4)).describe(None, [])["chain"]
+    chain = job(DataLoader(Items(), batch_size=4)).describe(PassThrough(), [])["chain"]
     assert "batch_contents" not in chain and "worker_bytes" not in chain
 
 

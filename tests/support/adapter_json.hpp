@@ -66,7 +66,7 @@ inline nlohmann::json to_json(const ChainDescription& chain) {
           {"weights_restored", chain.weights_restored},
           {"sync_every", chain.sync_every},
           {"copy_pinned", chain.copy_pinned},
-          {"copy_non_blocking", chain.copy_non_blocking},
+          {"copy_non_blocking", or_null(chain.copy_non_blocking)},
           {"copy_prefetch", chain.copy_prefetch},
           {"device_kind", to_string(chain.device_kind)},
           {"device_name", chain.device_name},

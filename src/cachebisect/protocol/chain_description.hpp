@@ -81,7 +81,7 @@ struct ChainDescription {
   bool weights_restored = true;
   int sync_every = 0;  ///< steps between synchronisations; 0: never
   bool copy_pinned = true;
-  bool copy_non_blocking = true;
+  std::optional<bool> copy_non_blocking = true;  ///< empty: unknown
   int copy_prefetch = 0;
   int ring_prefetch = 0;
   DeviceKind device_kind = DeviceKind::cpu;

@@ -66,6 +66,10 @@ bool Fields::flag_or(const char* key, bool otherwise) const {
   return has(key) ? flag(key) : otherwise;
 }
 
+std::optional<bool> Fields::optional_flag(const char* key) const {
+  return has(key) ? std::optional(flag(key)) : std::nullopt;
+}
+
 double Fields::number(const char* key) const {
   const json& found = value(key);
   if (!found.is_number()) refuse(key, "a number");

@@ -23,6 +23,7 @@ class Fields {
   [[nodiscard]] std::string text_or(const char* key, const std::string& otherwise) const;
   [[nodiscard]] bool flag(const char* key) const;
   [[nodiscard]] bool flag_or(const char* key, bool otherwise) const;
+  [[nodiscard]] std::optional<bool> optional_flag(const char* key) const;
   [[nodiscard]] double number(const char* key) const;
   [[nodiscard]] std::optional<double> optional_number(const char* key) const;
   /// 0 or more.

@@ -60,7 +60,7 @@ std::vector<StageDescription> read_stages(const Fields& chain) {
 
 void read_copy_and_device(const Fields& fields, ChainDescription& chain) {
   chain.copy_pinned = fields.flag_or("copy_pinned", true);
-  chain.copy_non_blocking = fields.flag_or("copy_non_blocking", true);
+  chain.copy_non_blocking = fields.optional_flag("copy_non_blocking");
   chain.copy_prefetch = fields.small_count_or("copy_prefetch", 0);
   chain.device_kind = kind_of(fields, "device_kind", kDevices);
   chain.device_name = fields.text("device_name");

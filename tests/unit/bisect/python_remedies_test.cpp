@@ -121,6 +121,15 @@ TEST_CASE("a copy without overlap is offered pinned memory and no waiting, but n
   CHECK(offers(remedies, "ship_bytes"));
 }
 
+TEST_CASE("nothing is said of waiting for the copy if it is unknown whether the step waits") {
+  Situation now = situation_of("copy");
+  now.measured.chain.copy_non_blocking.reset();
+  CHECK(remedy(remedies_for(now), "overlap_copy").lines ==
+        std::vector<std::string>{"DataLoader(..., pin_memory=True)"});
+  now.measured.chain.copy_pinned = true;
+  CHECK_FALSE(offers(remedies_for(now), "overlap_copy"));
+}
+
 TEST_CASE("a transfer of many tensors is offered to pack them, and to share them by name") {
   Situation now = situation_of("transfer");
   const auto remedies = remedies_for(now);

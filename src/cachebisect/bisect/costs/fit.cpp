@@ -37,7 +37,7 @@ class Fit {
     costs_.workers = chain_.workers;
     costs_.cores = usable_cores();
     costs_.device_is_host = chain_.device_kind == DeviceKind::cpu;
-    const bool may_overlap = chain_.copy_pinned && chain_.copy_non_blocking;
+    const bool may_overlap = chain_.copy_pinned && chain_.copy_non_blocking.value_or(false);
     costs_.copy_blocks = !costs_.device_is_host && !may_overlap;
     costs_.copy_overlaps = costs_.device_is_host || (may_overlap && chain_.copy_prefetch >= 1);
     costs_.load_floor_seconds = measured_.cache.floor_seconds_per_sample.value_or(0);

@@ -17,7 +17,8 @@ CostModel rough_costs(const ChainDescription& chain, const BlockResult& live, do
   CostModel costs;
   costs.workers = chain.workers;
   costs.cores = std::max(1, chain.workers + 1);
-  costs.copy_overlaps = chain.copy_prefetch >= 1 && chain.copy_pinned && chain.copy_non_blocking;
+  costs.copy_overlaps =
+      chain.copy_prefetch >= 1 && chain.copy_pinned && chain.copy_non_blocking.value_or(false);
   (chain.device_kind == DeviceKind::cpu ? costs.trainer_seconds : costs.step_seconds) = ceiling;
   for (std::size_t s = 0; s < chain.stages.size(); ++s) {
     const StageCounters& counters = live.stages[s];

@@ -56,7 +56,7 @@ void propose_copy_without_waiting(Advice& advice, const StageReport& stage) {
   const std::string pointer = "/stages/" + std::to_string(stage.index - 1);
   std::vector<Edit> edits;
   if (!chain.copy_pinned) edits.push_back({pointer + "/pinned", "true"});
-  if (!chain.copy_non_blocking) edits.push_back({pointer + "/non_blocking", "true"});
+  if (chain.copy_non_blocking == false) edits.push_back({pointer + "/non_blocking", "true"});
   if (edits.empty()) return;
   advice.add(propose("overlap_copy", stage.name, "copy from pinned memory, without waiting for it",
                      "only then does the training thread launch the step while the copy runs",
@@ -69,7 +69,7 @@ void propose_overlap(Advice& advice, const StageReport& stage) {
   const std::string pointer = "/stages/" + std::to_string(stage.index - 1);
   std::vector<Edit> edits;
   if (!chain.copy_pinned) edits.push_back({pointer + "/pinned", "true"});
-  if (!chain.copy_non_blocking) edits.push_back({pointer + "/non_blocking", "true"});
+  if (chain.copy_non_blocking == false) edits.push_back({pointer + "/non_blocking", "true"});
   if (chain.copy_prefetch == 0) edits.push_back({pointer + "/prefetch", "2"});
   if (edits.empty()) return;
   advice.add(propose("overlap_copy", stage.name,

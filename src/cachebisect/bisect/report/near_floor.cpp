@@ -39,7 +39,8 @@ std::optional<double> trainer_seconds_at_ceiling(const Measurements& measured) {
 /// far as both fit into its time.
 double floor_of_copy(const Measurements& measured, const Waterfall& waterfall, double whole) {
   const ChainDescription& chain = measured.chain;
-  const bool waits = chain.sync_every > 0 || !chain.copy_pinned || !chain.copy_non_blocking;
+  const bool waits =
+      chain.sync_every > 0 || !chain.copy_pinned || !chain.copy_non_blocking.value_or(false);
   const auto busy = trainer_seconds_at_ceiling(measured);
   const auto& step = waterfall.boundaries.back().seconds_per_sample;
   if (waits || !busy || !step) return whole;
