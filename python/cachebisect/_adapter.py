@@ -23,6 +23,8 @@ _ENDED_EARLY = (
     "training ended before the measurement did: let it take more steps, or lower --budget"
 )
 
+_AT_ONCE = contextlib.nullcontext()
+
 
 class Finished(Exception):
     """The engine sent `finish`; `message` is it."""
@@ -79,9 +81,12 @@ class Adapter:
         else:
             self._block.is_void = True
 
-    def check_stop(self) -> None:
-        """Between pass-through steps. Raises Interrupted."""
+    def interruptible(self) -> contextlib.AbstractContextManager[None]:
+        """Around what the thread waits for. Raises Interrupted if `stop` has arrived."""
+        if self._world > 1:  # Other ranks would wait for a step that never comes.
+            return contextlib.nullcontext()
         self._connection.check_stop()
+        return self._connection.interruptible()
 
     def next_batch(self) -> Any:
         """Called when a step has ended. Returns the batch for the next one. Raises Finished, and
@@ -97,9 +102,8 @@ class Adapter:
                 if block.enter():
                     self._end_block(block)
                     continue
-                if self._world == 1:  # Other ranks would wait for a step that never comes.
-                    self._connection.check_stop()
-                return block.take()
+                with self.interruptible():
+                    return block.take()
             except ConnectionLost:
                 raise
             except Exception as error:
@@ -147,7 +151,8 @@ class Adapter:
         while self._block is None:
             request = self._connection.open_request or self._connection.next_request()
             try:
-                self._answer(request)
+                with self.interruptible() if request.get("type") != "finish" else _AT_ONCE:
+                    self._answer(request)
             except (ConnectionLost, Finished):
                 raise
             except Exception as error:

@@ -13,6 +13,8 @@ import weakref
 from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
+from ._stop_guard import StopGuard
+
 PROTOCOL_VERSION = 1
 MAX_MESSAGE_BYTES = 1 << 20
 """The longest message with its newline, in either direction."""
@@ -41,6 +43,7 @@ class Connection:
         """What the engine waits for; None between an answer and the next request."""
         self._last_sent = time.monotonic()
         self.stop_requested = False
+        self._guard = StopGuard(channel, self._look_for_stop)
         _close_in_children(self)
 
     @classmethod
@@ -113,8 +116,17 @@ class Connection:
         """From now on ConnectionLost is raised if the engine is silent for longer."""
         self._channel.settimeout(seconds)
 
+    def interruptible(self) -> StopGuard:
+        """A context in which `stop` raises Interrupted at once, and the end of the connection
+        ConnectionLost, whatever the thread waits for."""
+        return self._guard
+
     def check_stop(self) -> None:
         """Raises Interrupted if `stop` has arrived. Does not block."""
+        with self._guard.paused():
+            self._look_for_stop()
+
+    def _look_for_stop(self) -> None:
         if not self.stop_requested:
             self._receive_available()
             while self._take_stop():
@@ -124,16 +136,18 @@ class Connection:
 
     def close(self) -> None:
         """Closes the socket; may be called twice."""
+        self._guard.close()
         self._channel.close()
 
     def _send(self, message: Message) -> None:
         line = json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         if len(line) > MAX_MESSAGE_BYTES:
             raise ConnectionLost(f"an answer of {len(line)} bytes is above {MAX_MESSAGE_BYTES}")
-        try:
-            self._channel.sendall(line)
-        except OSError as error:
-            raise ConnectionLost(f"the engine closed the connection: {error}") from error
+        with self._guard.paused():  # Half a message would be worse than a late stop.
+            try:
+                self._channel.sendall(line)
+            except OSError as error:
+                raise ConnectionLost(f"the engine closed the connection: {error}") from error
         self._last_sent = time.monotonic()
 
     def _read_line(self) -> Message:

@@ -8,7 +8,7 @@ from typing import Any, Optional
 from ._adapter import Adapter, Finished
 from ._messages import Interrupted, Message
 from ._pass_through import PassThrough
-from ._shadow import end_workers
+from ._worker_end import end_workers
 
 
 class Proxy(Iterator[Any]):
@@ -36,8 +36,8 @@ class Proxy(Iterator[Any]):
     def __next__(self) -> Any:
         try:
             if self._own is not None:
-                self._adapter.check_stop()
-                batch = self._pass.next_batch(self._own)
+                with self._adapter.interruptible():
+                    batch = self._pass.next_batch(self._own)
                 if batch is not PassThrough.OVER:
                     return batch
                 self.end_own()

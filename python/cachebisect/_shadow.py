@@ -6,7 +6,6 @@ running from block to block. One thread at a time.
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import warnings
 import weakref
@@ -20,6 +19,7 @@ from ._facts import is_iterable
 from ._pinning import Parcel, PinLog
 from ._shadow_arguments import ShadowArguments
 from ._tasks import IDLE, LIVE, Empty, SharedArea, Stale, Task
+from ._worker_end import end_workers, interrupt_stuck
 
 
 class LoaderGone(Exception):
@@ -145,6 +145,8 @@ class ShadowLoader:
         """Ends the workers. The loader can be begun again; its caches are then empty."""
         self.area.block = IDLE
         self._make_task = None
+        if self._iterator is not None and self.knows_what_is_ready:
+            interrupt_stuck(self.area, self.issued)
         end_workers(self._iterator)
         self._iterator = None
         self._loader = None
@@ -206,15 +208,6 @@ class ShadowLoader:
         if self._make_task is None:
             return Task(self.issued, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
         return self._make_task(self.issued)
-
-
-def end_workers(iterator: Any) -> None:
-    """Ends the workers of a DataLoader's iterator now, even while a traceback still holds it."""
-    shutdown = getattr(iterator, "_shutdown_workers", None)
-    if callable(shutdown):
-        # A worker that aborts while it ends is reported by a signal handler; the others end too.
-        with contextlib.suppress(RuntimeError):
-            shutdown()
 
 
 def _is_end_of_worker(text: str) -> bool:

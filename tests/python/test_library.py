@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader
 
 import cachebisect
 from cachebisect._engine import find_binary
-from cachebisect._shadow import end_workers
+from cachebisect._worker_end import end_workers
 from loaders import BadEnd, Compose, Failing, Items, Member, Stream
 
 FAKE = Path(__file__).with_name("fake_cachebisect.py")

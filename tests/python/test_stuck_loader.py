@@ -1,0 +1,117 @@
+"""A loader that is stuck: `stop` interrupts the wait for its batch."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torch.utils.data import DataLoader
+
+from engine import TestEngine
+from loaders import Items
+from test_blocks import measure
+from test_command import COMMAND, HERE, run_script
+
+END_SECONDS = 12.0
+"""Far less than the loader is stuck, and enough for two rounds of signals on a busy machine."""
+
+STUCK = f"""
+import os, sys, time
+sys.path.insert(0, {str(HERE)!r})
+import torch
+from torch.utils.data import DataLoader
+from loaders import Items
+
+class Stuck(Items):
+    calls = 0
+
+    def __getitem__(self, index):
+        Stuck.calls += 1
+        if Stuck.calls == CALLS:
+            print("stuck", flush=True)
+            time.sleep(600)
+        return super().__getitem__(index)
+
+if __name__ == "__main__":
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+    loader = DataLoader(Stuck(length=100000), batch_size=4, num_workers=WORKERS)
+    print("training", flush=True)
+    for x, _ in loader:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.skipif(not os.access(COMMAND, os.X_OK), reason="the command is not built")
+@pytest.mark.parametrize("workers,calls", [(2, 40), (0, 1000), (2, 1000)])
+def test_ctrl_c_while_the_loader_is_stuck(workers: int, calls: int, tmp_path: Path) -> None:
+    """From the start, or after the chain is known."""
+    run = run_script(tmp_path, STUCK.replace("CALLS", str(calls)), workers)
+    run.await_training()
+    assert run.process.stdout is not None
+    assert run.process.stdout.readline() == "stuck\n", run.errors()
+    time.sleep(0.5)
+    began = time.monotonic()
+    assert run.end(interrupted=True) == 130, run.errors()
+    assert time.monotonic() - began < END_SECONDS
+    report = run.report()
+    if calls == 1000:
+        assert report is not None and report["interrupted"]
+        assert "Traceback" not in run.errors()
+
+
+class StuckAt(Items):
+    """Sleeps in its n-th call, and catches every error as careful datasets do."""
+
+    def __init__(self, number: int, event: Any = None) -> None:
+        super().__init__(length=100000)
+        self.number = number
+        self.event = event
+        self.calls = 0
+
+    def __getitem__(self, index: int) -> Any:
+        self.calls += 1
+        try:
+            if self.calls == self.number:
+                if self.event is not None:
+                    self.event.set()
+                time.sleep(600)
+        except Exception:
+            return self[index + 1]
+        return super().__getitem__(index)
+
+
+@pytest.mark.parametrize("workers,call", [(0, 2), (0, 400), (1, 400)])
+def test_stop_is_answered_while_the_loader_is_stuck(
+    workers: int, call: int, tmp_path: Path
+) -> None:
+    """In the steps before the measurement, and in a block."""
+    stuck = multiprocessing.Event()
+
+    def script(engine: TestEngine) -> None:
+        engine.ask("hello", protocol=1, engine="test")
+        engine.send("describe")
+        if call == 400:
+            assert engine.answer()["type"] == "describe"
+            arm = {"kind": "replay", "boundary": 0}
+            engine.send("run", arm=arm, steps=400, warmup_steps=0, seed=1)
+        assert stuck.wait(60)
+        began = time.monotonic()
+        engine.send("stop")
+        answer = engine.answer()
+        assert answer["type"] == "error" and answer["kind"] == "interrupted", answer
+        assert time.monotonic() - began < END_SECONDS
+        engine.finish()
+
+    measure(DataLoader(StuckAt(call, stuck), batch_size=4, num_workers=workers), script, tmp_path)
+    assert signal.getsignal(signal.SIGURG) == signal.SIG_DFL
