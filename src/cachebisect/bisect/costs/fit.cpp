@@ -134,7 +134,9 @@ class Fit {
       }
       cost.cpu_seconds = counters.cpu_seconds / samples;
       if (stage.category == Category::transfer) {
-        cost.trainer_seconds = counters.busy_seconds / samples;
+        // A pin thread receives at the same time as the training thread works, but for its Python.
+        const bool told = counters.serial_seconds > 0;
+        cost.trainer_seconds = (told ? counters.serial_seconds : counters.busy_seconds) / samples;
         continue;
       }
       if (stage.category == Category::pin) {
