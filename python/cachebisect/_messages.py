@@ -112,8 +112,8 @@ class Connection:
         if request is not None and time.monotonic() - self._last_sent >= BUSY_INTERVAL_SECONDS:
             self._send({"id": request.get("id"), "type": "busy", "text": text})
 
-    def limit_waiting(self, seconds: float) -> None:
-        """From now on ConnectionLost is raised if the engine is silent for longer."""
+    def limit_waiting(self, seconds: Optional[float]) -> None:
+        """From now on ConnectionLost is raised if the engine is silent for longer; None: never."""
         self._channel.settimeout(seconds)
 
     def interruptible(self) -> StopGuard:
@@ -140,7 +140,9 @@ class Connection:
         self._channel.close()
 
     def _send(self, message: Message) -> None:
-        line = json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+        text = json.dumps(message, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        # File names that are not UTF-8 have surrogates, which JSON refuses.
+        line = text.encode("utf-8", "replace") + b"\n"
         if len(line) > MAX_MESSAGE_BYTES:
             raise ConnectionLost(f"an answer of {len(line)} bytes is above {MAX_MESSAGE_BYTES}")
         with self._guard.paused():  # Half a message would be worse than a late stop.

@@ -19,6 +19,8 @@ from typing import Any, Callable, Optional
 SOCKET = "CACHEBISECT_SOCKET"
 LOADER = "CACHEBISECT_LOADER"
 """Number of the loader that is measured, from 1."""
+_GREETING_SECONDS = 30.0
+"""An engine that is silent for longer must not hold up the script."""
 _CHILDREN = ("--multiprocessing-fork", "multiprocessing.spawn", "multiprocessing.forkserver",
              "multiprocessing.resource_tracker", "multiprocessing.semaphore_tracker")  # fmt: skip
 
@@ -36,8 +38,10 @@ def start() -> None:
     wanted = os.environ.get(LOADER)
 
     try:
-        connection = Connection.open(path, timeout=1.0)
+        connection = Connection.open(path, timeout=0)  # Gone once a loader is measured.
+        connection.limit_waiting(_GREETING_SECONDS)
         Adapter(connection, _no_job).answer_greeting()
+        connection.limit_waiting(None)
     except ConnectionLost:
         return
     session = Session(connection, SeenLoaders(int(wanted) if wanted else None))

@@ -68,6 +68,8 @@ bool AttachedRun::attach(SessionTools& tools, int command_ended) {
                                tools.log.debug(text);
                              }};
   AwaitResult found = await_adapter(listener_, options, tools.options.stop);
+  // Nothing accepts connections from now on: Python processes that the script starts would wait.
+  listener_.close();
   tools.progress.clear();
   seen_ = std::move(found.seen);
   adapters_ = std::move(found.adapters);

@@ -31,7 +31,7 @@ BisectOptions attach_options(const AttachArguments& arguments);
 /// The engine's side of one run.
 class AttachedRun {
  public:
-  AttachedRun(const AttachArguments& arguments, const SocketListener& listener)
+  AttachedRun(const AttachArguments& arguments, SocketListener& listener)
       : arguments_(arguments), listener_(listener) {}
 
   /// Waits for a process with a loader. Empty if all processes ended without one; see seen().
@@ -50,7 +50,7 @@ class AttachedRun {
   bool opened(const Report& report, SessionTools& tools);
 
   const AttachArguments& arguments_;
-  const SocketListener& listener_;
+  SocketListener& listener_;
   std::vector<AdapterHello> seen_;
   std::vector<AttachedAdapter> adapters_;
   std::unique_ptr<AttachedReplayer> replayer_;

@@ -16,7 +16,7 @@ struct Arguments {
 
 int run(const Arguments& arguments) {
   const BisectOptions options = attach_options(arguments.attach);
-  const SocketListener listener(arguments.socket);
+  SocketListener listener(arguments.socket);
   AttachedRun attached(arguments.attach, listener);
   const auto measure = [&](SessionTools& tools) {
     if (attached.attach(tools, -1)) return attached.measure(tools);

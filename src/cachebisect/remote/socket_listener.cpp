@@ -76,7 +76,13 @@ SocketListener::SocketListener(std::string path) : path_(std::move(path)) {
   socket_ = std::move(socket);
 }
 
-SocketListener::~SocketListener() { ::unlink(path_.c_str()); }
+SocketListener::~SocketListener() { close(); }
+
+void SocketListener::close() noexcept {
+  if (!socket_.is_open()) return;
+  ::unlink(path_.c_str());
+  socket_ = {};
+}
 
 FileDescriptor SocketListener::accept() const {
   return FileDescriptor(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));

@@ -24,7 +24,7 @@ class CACHEBISECT_INTERNAL_API PrivateFolder {
   std::string path_;
 };
 
-/// A listening Unix stream socket, which only its user may connect to. Removed at the end.
+/// A listening Unix stream socket, which only its user may connect to.
 class CACHEBISECT_INTERNAL_API SocketListener {
  public:
   /// Throws Error(usage) that names the path if it is too long, exists or cannot be created.
@@ -35,6 +35,9 @@ class CACHEBISECT_INTERNAL_API SocketListener {
 
   /// The next connection; not open if none is waiting.
   [[nodiscard]] FileDescriptor accept() const;
+  /// Removes the socket: whatever connects from now on is refused, and connections that were not
+  /// accepted are reset. May be called twice; the destructor does it too.
+  void close() noexcept;
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 

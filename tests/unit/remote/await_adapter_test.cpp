@@ -14,6 +14,7 @@
 #include "support/errors.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,6 +69,19 @@ TEST_CASE("the socket is for its user alone, and is gone afterwards") {
   CHECK_FALSE(std::filesystem::exists(path));
   CHECK(has(usage_error([&] { SocketListener(std::string(200, 'x')); }), "1 to 107 bytes"));
   CHECK(has(usage_error([&] { SocketListener("/nonexistent/socket"); }), "/nonexistent/socket"));
+}
+
+TEST_CASE("a listener that was closed early leaves the path to others") {
+  const PrivateFolder folder;
+  SocketListener first(folder.path() + "/socket");
+  const FileDescriptor waiting = connect_to(first.path());
+  first.close();
+  char byte = 0;
+  CHECK(recv(waiting.get(), &byte, 1, 0) <= 0);
+  CHECK_FALSE(first.accept().is_open());
+  const SocketListener second(first.path());
+  first.close();
+  CHECK(std::filesystem::exists(second.path()));
 }
 
 TEST_CASE("a process that never connects, or never says hello, is a usage error with the remedy") {
