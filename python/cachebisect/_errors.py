@@ -34,6 +34,8 @@ def error_text(error: BaseException) -> str:
     in_worker = any("Original Traceback" in line for line in message)
     places = _PLACE.findall("\n".join(message if in_worker else lines))
     where = f" ({places[-1][0]}:{places[-1][1]})" if places else ""
+    if isinstance(error, SyntaxError):  # Its first lines show the code.
+        return f"{type(error).__name__}: {error.msg}{where}"
     return message[-1 if in_worker else 0].strip() + where
 
 

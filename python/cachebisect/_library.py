@@ -124,6 +124,7 @@ def _drive(
 def _train(
     engine: Engine, adapter: Adapter, loader: Any, step: Callable[[Any], Any]
 ) -> Optional[Exception]:
+    stage = None
     try:
         if not adapter.greet():
             return adapter.failure
@@ -134,7 +135,9 @@ def _train(
         del own
         try:
             for batch in proxy:
+                stage = "step"
                 step(batch)
+                stage = None
                 del batch
         finally:
             proxy.end_own()
@@ -153,7 +156,7 @@ def _train(
         return adapter.failure
     except Exception as error:
         with contextlib.suppress(ConnectionLost):
-            adapter.fail(error, "step")
+            adapter.fail(error, stage)
             adapter.wait_for_finish()
         return error
 

@@ -12,14 +12,23 @@ import sys
 
 
 def rank_and_world() -> tuple[int, int]:
-    """As torch.distributed has it, else as the launcher says; (0, 1) for a single process."""
+    """Of torch.distributed, else of the launcher's environment; (0, 1) for a single process."""
     torch = sys.modules.get("torch")
     distributed = getattr(torch, "distributed", None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
         return int(distributed.get_rank()), int(distributed.get_world_size())
-    return int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    rank, world = _number("RANK", 0), _number("WORLD_SIZE", 1)
+    return (rank, world) if 0 <= rank < world else (0, 1)
 
 
 def local_ranks() -> int:
-    """Ranks on this machine, as the launcher says; 1 for a single process."""
-    return int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    """Ranks on this machine, of the launcher's environment; 1 for a single process."""
+    return max(1, _number("LOCAL_WORLD_SIZE", 1))
+
+
+def _number(name: str, default: int) -> int:
+    """Of a variable that other programs than launchers may use for something else."""
+    try:
+        return int(os.environ.get(name, default))
+    except ValueError:
+        return default

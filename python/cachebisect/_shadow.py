@@ -23,7 +23,7 @@ from ._worker_end import end_workers, interrupt_stuck
 
 
 class LoaderGone(Exception):
-    """A worker of the shadow loader died; the text is the loader's own."""
+    """A worker of the shadow loader died, which ended all others. The text is the loader's own."""
 
 
 class ShadowLoader:
@@ -181,6 +181,7 @@ class ShadowLoader:
             raise LoaderGone("the shadow loader ended") from None
         except Exception as error:
             if isinstance(error, RuntimeError) and _is_end_of_worker(str(error)):
+                self.close()  # The other workers would go on taking memory.
                 raise LoaderGone(str(error)) from error
             self._count(self.received + 1)
             raise
