@@ -10,15 +10,9 @@ torch = pytest.importorskip("torch")
 
 from torch.utils.data import BatchSampler, DataLoader, SequentialSampler, Subset
 
-from cachebisect._adapter import Adapter
-from cachebisect._job import Job
-from cachebisect._messages import Connection
-from cachebisect._proxy import Proxy
-from cachebisect._state import KeptState
 from engine import TestEngine
 from loaders import (
     Compose,
-    Failing,
     InPlaceMember,
     Items,
     KeywordCompose,
@@ -31,76 +25,7 @@ from loaders import (
     collate_lists,
     set_own_attribute,
 )  # fmt: skip
-
-
-def measure(
-    loader: Any,
-    script: Any,
-    tmp_path: Any,
-    step: Any = None,
-    state: Any = (),
-    exact: Any = None,
-) -> list[Any]:
-    """Drives a training loop over `loader` while `script` plays the engine; the batches read."""
-    path = str(tmp_path / "socket")
-    engine = TestEngine(path, script)
-    connection = Connection.open(path)
-    kept = KeptState(state)
-    adapter = Adapter(connection, lambda w: Job(loader, kept, writes_batches=w, exact=exact))
-    batches = []
-    try:
-        adapter.greet()
-        for batch in Proxy(adapter, iter(loader)):
-            batches.append(batch)
-            if step is not None:
-                step(batch)
-    finally:
-        adapter.close()
-        engine.join()
-    return batches
-
-
-def every_arm(engine: TestEngine) -> None:
-    """Two blocks of every arm; each has the asked number of steps."""
-    described = engine.greet()
-    assert described["type"] == "describe", described
-    sizes = engine.ask("sizes", samples=8)
-    cache = engine.ask("prepare", samples=16, host_bytes=None, device_bytes=None)["cache"]
-    n = len(described["chain"]["stages"])
-    assert len(sizes["item_bytes"]) == len(cache["item_bytes"]) == n + 1
-    assert cache["samples"] >= 16
-    for _ in range(2):
-        engine.ask("begin_round")
-        for entry in described["arms"]:
-            for boundary in entry.get("boundaries", []):
-                check(engine.run(boundary=boundary), n)
-            for stage in entry.get("stages", []):
-                check(engine.run("bypass", stage=stage), n)
-        if {"kind": "shadow"} in described["arms"]:
-            check(engine.run("shadow"), n)
-        assert engine.ask("freshen", samples=8)["freshened"]
-    assert engine.run(observed=False)["stages"] == []
-    assert engine.ask("machine")["own_cpu_seconds"] > 0
-    engine.finish()
-
-
-def check(block: dict[str, Any], stages: int) -> None:
-    assert block["steps"] == 4 and block["warmup_steps"] == 2
-    assert block["samples"] >= 4
-    assert block["seconds"] > 0
-    assert len(block["stages"]) == stages
-
-
-def stage_names(loader: Any, tmp_path: Any) -> list[str]:
-    names: list[str] = []
-
-    def script(engine: TestEngine) -> None:
-        names.extend(stage["name"] for stage in engine.greet()["chain"]["stages"])
-        engine.finish()
-
-    measure(loader, script, tmp_path)
-    return names
-
+from measured import every_arm, measure, stage_names
 
 WORKERS = [(0, None), (1, "fork"), (2, "fork"), (4, "fork"), (2, "spawn"), (2, "forkserver")]
 
@@ -206,74 +131,3 @@ def test_users_own_sampler_is_a_stage(tmp_path: Any) -> None:
 
     loader = DataLoader(Items(), batch_size=4, sampler=Mine())
     assert stage_names(loader, tmp_path)[0] == "sampler Mine"
-
-
-def test_error_of_a_sample_is_answered(tmp_path: Any) -> None:
-    def script(engine: TestEngine) -> None:
-        engine.greet()
-        answer = engine.ask(
-            "run", arm={"kind": "replay", "boundary": 0}, steps=40, warmup_steps=0, seed=1
-        )
-        assert answer["type"] == "error" and answer["kind"] == "data"
-        assert "bad sample" in answer["text"]
-        engine.finish()
-
-    loader = DataLoader(Failing(length=400), batch_size=4, num_workers=2)
-    with pytest.raises(ValueError):
-        list(loader)
-    from cachebisect import _pass_through
-
-    steps = _pass_through.PASS_STEPS
-    try:
-        _pass_through.PASS_STEPS = 2
-        measure(loader, script, tmp_path)
-    finally:
-        _pass_through.PASS_STEPS = steps
-
-
-def test_step_that_writes_into_its_batch_gets_copies(tmp_path: Any) -> None:
-    firsts: list[float] = []
-
-    def step(batch: Any) -> None:
-        firsts.append(float(batch[0][0, 0]))
-        batch[0].add_(1e6)
-
-    def script(engine: TestEngine) -> None:
-        described = engine.greet()
-        assert any("writes into its batches" in note for note in described["notes"])
-        engine.ask("prepare", samples=8, host_bytes=None, device_bytes=None)
-        for _ in range(3):
-            engine.run(boundary=len(described["chain"]["stages"]))
-        engine.finish()
-
-    measure(DataLoader(Items(), batch_size=4), script, tmp_path, step)
-    assert max(firsts) < 1e6
-
-
-def test_rounds_begin_with_the_same_weights(tmp_path: Any) -> None:
-    model = torch.nn.Linear(4, 1)
-    before = model.weight.detach().clone()
-
-    def step(_batch: Any) -> None:
-        with torch.no_grad():
-            model.weight.add_(1.0)
-
-    weights: list[Any] = []
-
-    def script(engine: TestEngine) -> None:
-        engine.greet()
-        engine.ask("begin_round")
-        weights.append(model.weight.detach().clone())
-        engine.run()
-        engine.finish()
-
-    measure(DataLoader(Items(), batch_size=4), script, tmp_path, step, [model])
-    assert torch.equal(weights[0], before)
-    assert torch.equal(model.weight, before)
-
-
-def test_no_worker_is_left(tmp_path: Any) -> None:
-    import multiprocessing
-
-    measure(DataLoader(Items(), batch_size=4, num_workers=4), every_arm, tmp_path)
-    assert multiprocessing.active_children() == []

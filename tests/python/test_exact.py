@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset
 from cachebisect import _trees
 from engine import TestEngine
 from loaders import Compose, KeywordCompose
-from test_blocks import measure
+from measured import measure
 
 LENGTH = 16
 

@@ -17,7 +17,7 @@ from cachebisect._functions import function_slot, name_of
 from engine import TestEngine
 from inside_data import Inline, Marked, Parsed, ParsedStream, Unzipped
 from loaders import Compose, Member
-from test_blocks import every_arm, measure, stage_names
+from measured import every_arm, measure, stage_names
 
 WORKERS = [(0, None), (2, "fork"), (1, "spawn"), (1, "forkserver")]
 

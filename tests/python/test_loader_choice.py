@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from engine import TestEngine
-from test_script import HERE, run_script
+from hooked import HERE, run_script
 
 SCRIPT = f"""
 import sys

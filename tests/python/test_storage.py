@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader, Dataset, Subset
 
 from loaders import WholeBatches
-from test_blocks import every_arm, measure, stage_names
+from measured import every_arm, measure, stage_names
 
 LENGTH = 32
 

@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader, Dataset, random_split
 from torchvision import transforms
 from torchvision.transforms import v2
 
-from test_blocks import every_arm, measure, stage_names
+from measured import every_arm, measure, stage_names
 
 
 @pytest.fixture(scope="module")

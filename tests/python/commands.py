@@ -1,0 +1,151 @@
+"""Whole runs of the built command, of which no process may be left.
+
+The command is $CACHEBISECT_BINARY, or build/release/bin/cachebisect.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Optional
+
+import pytest
+
+pytest.importorskip("torch")
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+COMMAND = Path(
+    os.environ.get("CACHEBISECT_BINARY") or ROOT / "build" / "release" / "bin" / "cachebisect"
+)
+HOOK = ROOT / "python" / "cachebisect" / "_hook"
+
+needs_command = pytest.mark.skipif(
+    not os.access(COMMAND, os.X_OK), reason="the command is not built"
+)
+
+MARK = "CACHEBISECT_TEST_RUN"
+END_SECONDS = 60.0
+
+SCRIPT = f"""
+import os, sys, time
+sys.path.insert(0, {str(HERE)!r})
+import torch
+from torch.utils.data import DataLoader
+from loaders import Compose, Items, Member
+
+if __name__ == "__main__":
+    from cachebisect._job import Job  # The hook has loaded it.
+
+    rounds, begin_round = 0, Job.begin_round
+
+    def counted(job):
+        global rounds
+        rounds += 1
+        begin_round(job)
+
+    Job.begin_round = counted
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+    loader = DataLoader(Items(Compose([Member(1, 0.002)]), 400), batch_size=4,
+                        num_workers=WORKERS, multiprocessing_context=METHOD)
+    steps = 0
+    while True:
+        for x, _ in loader:
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+            steps += 1
+            LATE
+            if steps == 10:
+                print("training", flush=True)
+"""
+"""LATE runs after each step; `rounds` counts the rounds of blocks that the engine has begun."""
+
+PARTIAL_ROUNDS = 3
+"""When this round begins, there is a report so far, and no verdict yet."""
+
+
+class Run:
+    """A command in a process group of its own. What it starts is found by its environment."""
+
+    def __init__(self, tmp_path: Path, words: list[str]) -> None:
+        self.mark = str(uuid.uuid4())
+        self.out = tmp_path
+        self.output = ""
+        """On stdout, once it has ended."""
+        environment = {**os.environ, MARK: self.mark, "CACHEBISECT_BINARY": str(COMMAND)}
+        self._errors = (tmp_path / "stderr").open("w")
+        self.process = subprocess.Popen(
+            words,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+            start_new_session=True,
+        )
+
+    def await_training(self) -> None:
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == "training\n", self.errors()
+
+    def end(self, interrupted: bool = False) -> int:
+        """The exit code; no process is left."""
+        try:
+            if interrupted:
+                os.killpg(self.process.pid, signal.SIGINT)
+            self.output += self.process.communicate(timeout=240)[0]
+        finally:
+            self._errors.close()
+            left = self._left()
+            for pid in left:
+                os.kill(pid, signal.SIGKILL)
+        assert left == [], self.errors()
+        return self.process.returncode
+
+    def errors(self) -> str:
+        return (self.out / "stderr").read_text()
+
+    def report(self) -> Optional[Any]:
+        path = self.out / "report.json"
+        return json.loads(path.read_text()) if path.exists() else None
+
+    def _left(self) -> list[int]:
+        """What still runs after END_SECONDS."""
+        deadline = time.monotonic() + END_SECONDS
+        while True:
+            left = [int(p.name) for p in Path("/proc").glob("[0-9]*") if self._is_ours(p)]
+            if not left or time.monotonic() > deadline:
+                return left
+            time.sleep(0.05)
+
+    def _is_ours(self, process: Path) -> bool:
+        try:
+            return self.mark.encode() in (process / "environ").read_bytes()
+        except OSError:
+            return False
+
+
+def run_script(
+    tmp_path: Path,
+    text: str,
+    workers: int = 0,
+    method: Any = None,
+    late: str = "pass",
+    name: str = "train.py",
+    options: Sequence[str] = (),
+) -> Run:
+    path = tmp_path / name
+    for word, value in (("WORKERS", workers), ("METHOD", repr(method)), ("LATE", late)):
+        text = text.replace(word, str(value))
+    path.write_text(text, encoding="utf-8")
+    words = [str(COMMAND), "run", "--hook", str(HOOK), "--out", str(tmp_path), "--no-progress"]
+    words += ["--budget", "30", "--sustain", "0", *options]
+    return Run(tmp_path, [*words, "--", sys.executable, str(path)])

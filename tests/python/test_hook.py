@@ -1,0 +1,50 @@
+"""The hook that every Python process of `cachebisect run` loads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from cachebisect import _startup
+from hooked import HOOK
+
+
+def test_without_a_socket_the_hook_does_nothing(tmp_path: Any) -> None:
+    text = "import sys; print([m for m in sys.modules if m.startswith('cachebisect')])"
+    environment = {**os.environ, "PYTHONPATH": str(HOOK)}
+    environment.pop("CACHEBISECT_SOCKET", None)
+    done = subprocess.run(
+        [sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "[]\n" and done.stderr == ""
+
+
+def test_the_hidden_sitecustomize_still_runs(tmp_path: Any) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('hidden')")
+    environment = {**os.environ, "PYTHONPATH": f"{HOOK}{os.pathsep}{tmp_path}"}
+    environment["CACHEBISECT_SOCKET"] = str(tmp_path / "none")
+    done = subprocess.run(
+        [sys.executable, "-c", "print('end')"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "hidden\nend\n"
+
+
+@pytest.mark.parametrize(
+    "line,child",
+    [
+        (["python", "train.py"], False),
+        (["python", "-c", "from multiprocessing.spawn import spawn_main; ..."], True),
+        (["python", "-c", "from multiprocessing.forkserver import main; ..."], True),
+        (["python", "-m", "torch.distributed.run", "train.py"], False),
+    ],
+)
+def test_children_of_multiprocessing_are_told_apart(line: list[str], child: bool) -> None:
+    assert _startup.is_multiprocessing_child(line) is child
