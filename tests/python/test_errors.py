@@ -53,9 +53,12 @@ def test_the_traceback_ends_with_the_error_and_is_short() -> None:
     assert any("raise error" in line for line in lines)
 
 
-def test_a_syntax_error_has_no_frame_of_its_own() -> None:
-    error: Any = SyntaxError("bad")
-    assert error_text(error).startswith("SyntaxError: bad")
+@pytest.mark.parametrize("place", [(), (("model.py", 7, 3, "x = = 1"),)])
+def test_a_syntax_error_is_told_by_its_message(place: Any) -> None:
+    """Its own lines begin with the code."""
+    assert error_text(SyntaxError("invalid syntax", *place)).startswith(
+        "SyntaxError: invalid syntax"
+    )
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), Interrupted()])

@@ -104,6 +104,8 @@ def test_loader_that_raises(workers: int, monkeypatch: Any) -> None:
     with pytest.raises(cachebisect.BisectError, match="bad sample") as caught:
         cachebisect.bisect(DataLoader(dataset, batch_size=4, num_workers=workers), nothing)
     assert isinstance(caught.value.__cause__, ValueError)
+    assert caught.value.report is not None
+    assert "stage" not in caught.value.report.to_dict()["answers"][-1]
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -134,8 +136,9 @@ def test_worker_that_is_killed(monkeypatch: Any) -> None:
 def test_dataset_that_cannot_be_pickled() -> None:
     dataset = Items(lambda x: x)
     loader = DataLoader(dataset, batch_size=4, num_workers=1, multiprocessing_context="spawn")
-    with pytest.raises((cachebisect.BisectError, AttributeError, TypeError)):
+    with pytest.raises(cachebisect.BisectError, match="pickle") as caught:
         cachebisect.bisect(loader, nothing)
+    assert caught.value.__cause__ is not None
 
 
 def test_stream_that_delivers_nothing() -> None:

@@ -92,6 +92,15 @@ def test_no_number_that_json_lacks_is_sent(ends: Any) -> None:
         connection.answer({"id": 1, "type": "a"}, seconds=float("nan"))
 
 
+def test_text_is_utf_8_without_surrogates(ends: Any) -> None:
+    """Names of files that are not UTF-8 have surrogates; other readers of JSON refuse them."""
+    engine, connection = ends
+    connection.answer({"id": 1, "type": "a"}, text="Gr\u00f6\u00dfe \udcff")
+    line = engine.recv(1000)
+    assert b"\\u" not in line
+    assert json.loads(line.decode("utf-8"))["text"] == "Gr\u00f6\u00dfe ?"
+
+
 def test_open_gives_up_when_the_engine_has_ended(tmp_path: Any) -> None:
     began = time.monotonic()
     with pytest.raises(ConnectionLost):

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from engine import TestEngine
-from hooked import COUNTING, HERE, run_script, script_text
+from hooked import COUNTING, HERE, SCRIPT, run_script, script_text
 
 ARM = {"kind": "replay", "boundary": 0, "stage": 0, "overrides": {}, "observed": True}
 
@@ -71,3 +71,37 @@ def test_script_without_a_loader(text: str, tmp_path: Any) -> None:
 
     done = run_script(tmp_path, script, text)
     assert done.returncode == 0 and done.stdout == "end\n"
+
+
+READ_IN_ADVANCE = (
+    SCRIPT.partition("    for epoch")[0].replace("import sys", "import queue, sys, threading", 1)
+    + """
+    batches = queue.Queue(2)
+
+    def read():
+        for _ in range(4):
+            for batch in train:
+                batches.put(batch)
+        batches.put(None)
+
+    threading.Thread(target=read).start()
+    while (batch := batches.get()) is not None:
+        optimizer.zero_grad()
+        model(batch[0]).sum().backward()
+        optimizer.step()
+    print("end", flush=True)
+"""
+)
+
+
+def test_a_loader_that_a_thread_reads_in_advance_is_left_alone(tmp_path: Any) -> None:
+    answers: list[Any] = []
+
+    def script(engine: TestEngine) -> None:
+        answers.append(engine.greet())
+
+    text = READ_IN_ADVANCE.format(here=str(HERE), method=None, workers=1)
+    done = run_script(tmp_path, script, text)
+    assert done.returncode == 0 and done.stdout == "end\n", done.stderr
+    assert answers[0]["type"] == "error" and answers[0]["kind"] == "usage"
+    assert "reads the batches in advance" in answers[0]["text"]
