@@ -55,9 +55,9 @@ def bisect(
         state: model and optimizer. Their `state_dict()` is restored before each round of blocks
             and at the end; without it training goes on from block to block.
         device: torch.device of the step; by default that of the first parameter in `state`.
-        budget: seconds of measuring at most (60, or more for slow steps).
-        confidence: of every statement (0.99).
-        min_drop: the smallest drop worth naming (0.05).
+        budget: seconds of measuring at most (300, or more for slow steps).
+        confidence: of every statement, from 0.5 to below 1 (0.99).
+        min_drop: the smallest drop worth naming, as a share of the throughput (0.05).
         what_if: changes to predict, such as "num_workers=4".
         verify: measure those changes too, with a loader that has them.
         explain: after the verdict, measure payoffs, starvation and contention.
@@ -76,7 +76,8 @@ def bisect(
             one rank of several.
         TypeError: an object in `state` has no state.
 
-    Call it from the thread that trains. Workers and the engine have ended on return.
+    Not thread safe: call it from the thread that trains, once at a time. Workers and the engine
+    have ended on return.
     """
     if rank_and_world()[1] > 1:
         raise EngineError(
