@@ -44,11 +44,12 @@ void DescribedRanks::check(double limit) {
   }
   const auto until = deadline(limit);
   if (!until || monotonic_seconds() < *until) return;
-  throw Error(ErrorKind::usage,
-              "only " + std::to_string(adapters_.size()) + " of " + std::to_string(world()) +
-                  " ranks have found a training loader within " + format_seconds(limit) +
-                  " of each other; every rank must train with a DataLoader of "
-                  "its own, or --answer-timeout be raised");
+  throw Error(
+      ErrorKind::usage,
+      "only " + std::to_string(adapters_.size()) + " of " + std::to_string(world()) +
+          " ranks have found a training loader within " + format_seconds(limit) +
+          " of each other; every rank must train with a DataLoader of its own. If some need "
+          "longer to begin, raise --answer-timeout");
 }
 
 void DescribedRanks::add_descriptors(std::vector<int>& descriptors) const {

@@ -17,7 +17,9 @@ namespace cachebisect {
 /// Sends each request to all ranks at the same time, and combines their answers
 /// (combine_ranks.hpp). All ranks run the same number of steps in each block, because a step of one
 /// waits for the others. After an error in one rank the others may wait for it in the middle of a
-/// step: they are stopped, and every later call throws the same error.
+/// step: they are stopped, and every later call throws the same error. That holds for arms with
+/// overrides, too, which a single process survives: the ranks have taken different numbers of steps
+/// by then, and would never finish the next block.
 class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
  public:
   /// `adapters`: one per rank, in order. Throws Error(usage) if their chains differ.
@@ -52,7 +54,7 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   std::vector<std::unique_ptr<RemoteReplayer>> ranks_;
   ChainDescription chain_;
   std::map<Arm, double> step_seconds_;
-  mutable std::exception_ptr failure_;
+  mutable std::exception_ptr failure_;  ///< of any call; none after it can succeed
 };
 
 }  // namespace cachebisect

@@ -82,6 +82,17 @@ TEST_CASE("threads of all workers are compared with the cores") {
   CHECK(warnings_of(measured).empty());
 }
 
+TEST_CASE("threads of ranks that are measured together are compared with the cores of all") {
+  Measurements measured = quiet_job();
+  measured.chain.worker_threads = 2;
+  measured.chain.ranks = 4;
+  measured.chain.usable_cpus = 16;  // of one rank
+  CHECK(warnings_of(measured).empty());
+  measured.chain.usable_cpus = 8;
+  CHECK(has(only_warning(measured).text,
+            "4 ranks of 8 workers with 2 threads each want 64 cores, and 32.0 can be used"));
+}
+
 TEST_CASE("a step that the host limits is said to be, also in a flat verdict") {
   SimulatedChain chain = test::starved_chain(1e-6);
   Measurements measured = test::measure_chain(chain, {.sustain_seconds = 0});

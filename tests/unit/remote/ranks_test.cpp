@@ -107,6 +107,12 @@ TEST_CASE("a stage that is slow on all ranks is named without one") {
   CHECK(has(report.verdict.text, "No single rank explains it"));
 }
 
+TEST_CASE("of many ranks, those that were not tried are not cleared") {
+  const Report report = report_of(std::vector<SimulatedChain>(17, stalling_chain()));
+  CHECK(report.ranks.size() == 16);
+  CHECK(has(report.verdict.text, "None of the first 16 ranks explains it"));
+}
+
 TEST_CASE("all ranks run the same steps in every block, and none has a time limit") {
   const Job job(ranks_with(stalling_chain(), 2));
   ServedRanks served(job.ranks());
@@ -139,15 +145,26 @@ TEST_CASE("an error in one rank stops the others, and every later call repeats i
   ServedRanks served(job.ranks(), 2, {.fault = Fault::error, .type = "run", .nth = 1});
   const auto replayer = served.attach({.answer = 60, .stop = 0.05});
   const BlockRequest request{.steps = 2};
+  const BlockRequest changed{.arm = {.kind = ArmKind::live, .overrides = {{"workers", "1"}}},
+                             .steps = 2};
   CHECK(replayer->run(request, {}).steps == 2);
-  const auto failing = [&] {
-    return error_message([&] { static_cast<void>(replayer->run(request, {})); }, ErrorKind::data);
+  const auto error_of = [&](const BlockRequest& block) {
+    return error_message([&] { static_cast<void>(replayer->run(block, {})); }, ErrorKind::data);
   };
-  const std::string message = failing();
+  // The arm is one that a single process would survive; the ranks are out of step.
+  const std::string message = error_of(changed);
   CHECK(has(message, "rank 2"));
   CHECK(has(message, "ValueError: bad crop"));
-  CHECK(failing() == message);
+  CHECK(error_of(request) == message);
+  CHECK_THROWS_AS(replayer->check_running(), Error);
   CHECK(replayer->finish(true, 3, ""));
+}
+
+TEST_CASE("ranks whose adapters name their Python are measured in the terms of Python") {
+  const Job job(ranks_with(fast_chain(), 0));
+  ServedRanks served(job.ranks());
+  for (int rank = 0; rank < kRanks; ++rank) served.adapter(rank).python = "3.11.2";
+  CHECK(served.attach()->describe().dialect == Dialect::python);
 }
 
 TEST_CASE("looking inside a stage of several ranks changes nothing and says why") {

@@ -61,7 +61,7 @@ void predict_prefetch(const WhatIf& what_if, const ChainDescription& chain,
   Estimate& predicted = out.predicted;
   predicted = forecast.after({});
   predicted.value = live;
-  // In Python, each worker prefetches so many batches.
+  // In Python, the value is that of each worker.
   const std::int64_t batches =
       what_if.count * (chain.dialect == Dialect::python ? chain.workers : 1);
   if (batches > chain.ring_prefetch) {

@@ -50,7 +50,7 @@ void advise_on_waiting(Advice& advice, const StageReport& stage) {
 
 void propose_fewer_threads(Advice& advice, const StageReport& stage) {
   const ChainDescription& chain = advice.chain();
-  if (extra_worker_threads(chain) <= advice.usable_cpus()) return;
+  if (extra_worker_threads(chain) <= advice.usable_cpus() * chain.ranks) return;
   advice.add(propose("worker_threads", stage.name, "let each worker compute with one thread",
                      std::to_string(chain.workers) + " workers with " +
                          std::to_string(chain.worker_threads) + " threads each share " +

@@ -54,16 +54,21 @@ void warn_of_idle_workers(std::vector<Warning>& out, const Measurements& measure
                      setting_text(chain.dialect, "workers", busy)});
 }
 
+/// Launchers need not tell their number.
+int ranks_here(const ChainDescription& chain) { return std::max(chain.local_ranks, chain.ranks); }
+
 void warn_of_threads(std::vector<Warning>& out, const Measurements& measured) {
   const ChainDescription& chain = measured.chain;
   const int threads = extra_worker_threads(chain);
-  if (threads <= measured.usable_cpus()) return;
-  std::string who = count_of(chain.workers, "worker") + " with " +
-                    count_of(chain.worker_threads, "thread") + " each";
-  if (chain.local_ranks > 1) who = std::to_string(chain.local_ranks) + " ranks of " + who;
+  const double cores = measured.usable_cpus() * chain.ranks;
+  if (threads <= cores) return;
+  std::string subject = count_of(chain.workers, "worker") + " with " +
+                        count_of(chain.worker_threads, "thread") + " each";
+  const int ranks = ranks_here(chain);
+  if (ranks > 1) subject = std::to_string(ranks) + " ranks of " + subject;
   out.push_back({"oversubscribed",
-                 who + " want " + std::to_string(threads) + " cores, and " +
-                     rate(measured.usable_cpus()) + " can be used: they take turns",
+                 subject + " want " + std::to_string(threads) + " cores, and " + rate(cores) +
+                     " can be used: they take turns",
                  setting_text(chain.dialect, "worker_threads", "1")});
 }
 
@@ -99,7 +104,7 @@ bool is_host_bound(const Measurements& measured) {
 
 int extra_worker_threads(const ChainDescription& chain) {
   if (chain.worker_threads <= 1) return 0;
-  return std::max(1, chain.local_ranks) * chain.workers * chain.worker_threads;
+  return ranks_here(chain) * chain.workers * chain.worker_threads;
 }
 
 std::vector<Warning> find_process_warnings(const Measurements& measured, const Estimate& live) {

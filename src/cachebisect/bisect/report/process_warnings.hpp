@@ -21,7 +21,8 @@ namespace cachebisect {
 /// True if the host limits the training step, not the device.
 [[nodiscard]] CACHEBISECT_INTERNAL_API bool is_host_bound(const Measurements& measured);
 
-/// Threads that all workers of this machine compute with; 0 if each has a single one.
+/// Threads that all workers of this machine compute with, those of other ranks included; 0 if each
+/// has a single one. They share Measurements::usable_cpus() of every rank that is measured.
 [[nodiscard]] CACHEBISECT_INTERNAL_API int extra_worker_threads(const ChainDescription& chain);
 
 }  // namespace cachebisect

@@ -127,7 +127,10 @@ class Sentence {
       return payoff.samples_per_second.interval.has_value();
     });
     if (!known) return " Which rank the others wait for is open: too few rounds.";
-    return " No single rank explains it: with one alone free, others still wait.";
+    const std::size_t tried = explanation_.ranks.size();
+    const bool all = tried == static_cast<std::size_t>(measured_.chain.ranks);
+    return (all ? " No single rank" : " None of the first " + std::to_string(tried) + " ranks") +
+           std::string(" explains it: with one alone free, others still wait.");
   }
 
   /// What a distributed job asks: whether one rank holds up the others.
