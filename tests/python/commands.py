@@ -140,12 +140,11 @@ def run_script(
     method: Any = None,
     late: str = "pass",
     name: str = "train.py",
-    options: Sequence[str] = (),
+    options: Sequence[str] = ("--budget", "30", "--sustain", "0"),
 ) -> Run:
     path = tmp_path / name
     for word, value in (("WORKERS", workers), ("METHOD", repr(method)), ("LATE", late)):
         text = text.replace(word, str(value))
     path.write_text(text, encoding="utf-8")
     words = [str(COMMAND), "run", "--hook", str(HOOK), "--out", str(tmp_path), "--no-progress"]
-    words += ["--budget", "30", "--sustain", "0", *options]
-    return Run(tmp_path, [*words, "--", sys.executable, str(path)])
+    return Run(tmp_path, [*words, *options, "--", sys.executable, str(path)])
