@@ -14,13 +14,13 @@ from torch.utils.data import DataLoader
 from cachebisect import _pinning
 from engine import TestEngine
 from loaders import Items
+from measured import every_arm, measure, stage_names
 from pinned import (
     PIN_SECONDS,
     collate_fails_to_pin,
     collate_slow_to_pin,
     pretend_accelerator,
 )  # fmt: skip
-from test_blocks import every_arm, measure, stage_names
 
 STEPS = 6
 

@@ -15,10 +15,10 @@ pytest.importorskip("torch")
 
 from torch.utils.data import DataLoader
 
+from commands import COMMAND, HERE, run_script
 from engine import TestEngine
 from loaders import Items
-from test_blocks import measure
-from test_command import COMMAND, HERE, run_script
+from measured import measure
 
 END_SECONDS = 12.0
 """Far less than the loader is stuck, and enough for two rounds of signals on a busy machine."""
