@@ -73,6 +73,11 @@ PARTIAL_ROUNDS = 3
 """When this round begins, there is a report so far, and no verdict yet."""
 
 
+def _heed_ctrl_c() -> None:
+    """A shell starts its background jobs with SIGINT ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Run:
     """A command in a process group of its own. What it starts is found by its environment."""
 
@@ -90,6 +95,7 @@ class Run:
             stderr=self._errors,
             text=True,
             start_new_session=True,
+            preexec_fn=_heed_ctrl_c,
         )
 
     def await_training(self) -> None:
