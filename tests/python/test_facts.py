@@ -131,7 +131,7 @@ def test_batches_at_the_last_boundary_are_on_the_device_of_the_step() -> None:
     job = Job(DataLoader(Items(), batch_size=4), KeptState(()), torch.device("meta"))
     try:
         assert job.chain.stages[-1].name == "copy"
-        described = job.describe(None, [])["chain"]
+        described = job.describe(PassThrough(), [])["chain"]
         assert (described["device_kind"], described["device_name"]) == ("cpu", "meta")
         sizes = job.sizes(8, lambda text: None)
         assert sizes["device_free_bytes"] is None

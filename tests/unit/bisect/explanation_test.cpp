@@ -80,6 +80,16 @@ TEST_CASE("the sentence leads with the stage that gains most, if another one has
   CHECK(report.verdict.text.find(". a costs 3") != std::string::npos);
 }
 
+TEST_CASE("if payoffs cannot be told apart, the cost model says which stage to fix first") {
+  LawReplayer replayer({.stage_seconds = {3e-4, 7.1e-4}, .step_seconds = 6.7e-4, .noise = 0.05});
+  const Report report = bisect(replayer);
+  REQUIRE(report.verdict.kind == VerdictKind::drop);
+  CHECK(report.verdict.stage == "a");
+  CHECK(report.verdict.fix_first == "b");
+  CHECK(report.verdict.text.starts_with(
+      "Fix b first: with it alone free the pipeline seems to reach "));
+}
+
 TEST_CASE("with inline loading the next limit is the largest of step and stages") {
   LawReplayer replayer({.stage_seconds = {2e-5, 5e-4}, .step_seconds = 1e-4, .workers = 0});
   const Report report = bisect(replayer);

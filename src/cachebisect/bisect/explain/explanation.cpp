@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cachebisect/bisect/costs/predicted_fix_first.hpp"
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
 #include "cachebisect/bisect/evidence/confidence_sequence.hpp"
 #include "cachebisect/bisect/evidence/throughput.hpp"
@@ -30,7 +31,7 @@ class Explainer {
   [[nodiscard]] Explanation explain(const std::optional<Forecast>& forecast) const {
     Explanation out;
     find_payoffs(out);
-    out.pays_most = pays_most();
+    find_pays_most(out, forecast);
     for (const Payoff& payoff : out.payoffs) {
       if (payoff.stage == out.pays_most) out.limits_next = limit_after(payoff, forecast);
     }
@@ -76,7 +77,8 @@ class Explainer {
     out.slow_rank = slow_rank(rounds_, alpha_);
   }
 
-  [[nodiscard]] int pays_most() const {
+  /// Of all stages whose bypass was run, the one with the largest payoff; 0: none.
+  [[nodiscard]] int largest_payoff() const {
     int best = 0;
     double best_tau = std::numeric_limits<double>::infinity();
     for (int arm = 0; arm <= rounds_.last(); ++arm) {
@@ -85,13 +87,35 @@ class Explainer {
       best = asked.stage;
       best_tau = rounds_.tau(arm);
     }
+    return best;
+  }
+
+  /// True if `best` gains more than `named` according to the cost model.
+  [[nodiscard]] bool is_predicted(const std::optional<Forecast>& forecast, int best,
+                                  int named) const {
+    const auto& stages = measured_.chain.stages;
+    const auto name = [&](int stage) {
+      return stages.at(static_cast<std::size_t>(stage) - 1).name;
+    };
+    return predicted_fix_first(measured_.chain, forecast, name(named), 1) == name(best);
+  }
+
+  void find_pays_most(Explanation& out, const std::optional<Forecast>& forecast) const {
+    const int best = largest_payoff();
     const int named = named_stage(state_);
-    if (best == 0 || named == 0 || best == named) return best;
+    out.pays_most = best;
+    if (best == 0 || named == 0 || best == named) return;
     const auto named_arm = bypass_of(named);
-    if (!named_arm) return 0;  // the named stage was not measured
-    // Only a certain lead counts against the stage with the largest drop.
+    if (!named_arm) {
+      out.pays_most = 0;  // the named stage was not measured
+      return;
+    }
     const LogRatio lead = log_ratio(rounds_, *named_arm, *bypass_of(best), alpha_);
-    return lead.interval && lead.interval->low > 0 ? best : named;
+    out.pays_most_certainly = lead.interval && lead.interval->low > 0;
+    if (out.pays_most_certainly) return;
+    if (lead.value > std::log(kLeadWorthSaying) && is_predicted(forecast, best, named)) return;
+    out.pays_most = named;
+    out.pays_most_certainly = true;
   }
 
   [[nodiscard]] std::string limit_after(const Payoff& payoff,

@@ -88,7 +88,8 @@ class Sentence {
       return "Fix " + verdict_.fix_first + " first: its live time is larger than that of " +
              verdict_.stage + ". ";
     }
-    return "Fix " + verdict_.fix_first + " first: with it alone free the pipeline reaches " +
+    const char* const reaches = explanation_.pays_most_certainly ? "reaches " : "seems to reach ";
+    return "Fix " + verdict_.fix_first + " first: with it alone free the pipeline " + reaches +
            rate(*first) + " samples/s, with " + verdict_.stage + " only " + rate(*named) + ". ";
   }
 

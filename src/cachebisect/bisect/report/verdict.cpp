@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cachebisect/bisect/costs/predicted_fix_first.hpp"
 #include "cachebisect/bisect/evidence/power.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// The cost model is believed if it misses live by no more than this.
-constexpr double kTrusted = 0.10;
-constexpr double kWorthSaying = 1.03;
 /// Of a span's live time: what one stage must take for the span's loss to be its own.
 constexpr double kMostOfSpan = 0.7;
 /// More rounds than these are not worth asking for exactly.
@@ -115,27 +113,6 @@ void name_parts(Verdict& verdict, const ChainDescription& chain, const VerdictSt
 
 }  // namespace
 
-std::optional<std::string> predicted_fix_first(const ChainDescription& chain,
-                                               const std::optional<Forecast>& forecast,
-                                               const std::string& named) {
-  if (!forecast || forecast->misfit().live > kTrusted) return std::nullopt;
-  std::optional<std::size_t> best;
-  double best_rate = 0;
-  double named_rate = 0;
-  for (std::size_t s = 0; s < chain.stages.size(); ++s) {
-    if (!runs_on_host(chain.stages[s].category)) continue;
-    const double rate = predict(forecast->costs(), {.stages = {{.stage = s, .factor = 0}}});
-    if (!best || rate > best_rate) {
-      best = s;
-      best_rate = rate;
-    }
-    if (chain.stages[s].name == named) named_rate = rate;
-  }
-  // Without a figure for the named stage nothing is known against it.
-  if (!best || named_rate <= 0 || best_rate < kWorthSaying * named_rate) return std::nullopt;
-  return chain.stages[*best].name;
-}
-
 Verdict make_verdict(const Measurements& measured, const VerdictState& state,
                      const Explanation& explanation, const std::optional<Forecast>& forecast,
                      bool refused) {
@@ -152,7 +129,8 @@ Verdict make_verdict(const Measurements& measured, const VerdictState& state,
   }
   if (verdict.kind == VerdictKind::drop) {
     verdict.fix_first =
-        predicted_fix_first(measured.chain, forecast, verdict.stage).value_or(verdict.stage);
+        predicted_fix_first(measured.chain, forecast, verdict.stage, kLeadWorthSaying)
+            .value_or(verdict.stage);
   }
   const bool gives = verdict.kind == VerdictKind::drop || verdict.kind == VerdictKind::spread;
   if (gives) verdict.rank = explanation.slow_rank;
