@@ -53,6 +53,7 @@ bool ExplainPhase::is_piloted(const Arm& arm) const {
 
 std::vector<TimedArm> ExplainPhase::timed(const std::vector<Arm>& arms) const {
   std::vector<TimedArm> result;
+  result.reserve(arms.size());
   for (const Arm& arm : arms) {
     result.push_back({arm, plan_->step_seconds(is_piloted(arm) ? arm.boundary : 0)});
   }
