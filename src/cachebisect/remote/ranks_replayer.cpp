@@ -149,7 +149,7 @@ BlockRequest RanksReplayer::in_steps(BlockRequest request) const {
 
 BlockResult RanksReplayer::run(const BlockRequest& request, const std::stop_token& stop) {
   const BlockRequest whole = in_steps(request);
-  const BlockResult block = combine_blocks(
+  BlockResult block = combine_blocks(
       on_all(stop, [&](RemoteReplayer& rank, int number, const std::stop_token& stopped) {
         BlockRequest own = whole;
         own.arm = arm_on_rank(whole.arm, number);
