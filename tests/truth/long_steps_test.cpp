@@ -59,6 +59,16 @@ void plant(SimulatedChain& chain, int stage, CostKind kind) {
     chain.source_bytes = target * kBytesPerSecond;
     return;
   }
+  if (stage == kStages - 1) {
+    double low = 0;
+    double high = 8 * target * chain.workers;
+    for (int i = 0; i < 30; ++i) {
+      chain.collate_seconds = 0.5 * (low + high);
+      const double tau = SimulatedRing(chain).seconds_per_sample(stage - 1, 100);
+      (tau < target ? low : high) = chain.collate_seconds;
+    }
+    return;
+  }
   SimulatedStage& planted = chain.stages.at(static_cast<std::size_t>(stage) - 1);
   planted.kind = kind;
   double low = 0;
@@ -159,4 +169,14 @@ TEST_CASE("in noise of 5% per block drops at long steps take longer, and are sti
   const Times times = measure_drops({.step_seconds = 0.1}, 0.05);
   CHECK(times.right >= 0.9 * static_cast<double>(std::ssize(times.seconds)));
   CHECK(median(times.seconds) <= 120);
+}
+
+TEST_CASE("a drop in collate takes longer: a worker holds a whole batch for many steps") {
+  SimulatedChain chain = fast_loader({.step_seconds = 0.1});
+  plant(chain, kStages - 1, CostKind::wait);
+  Times times;
+  measure(chain, 0.01, times);
+  CHECK(times.right == kSeeds);
+  CHECK(times.covered == times.intervals);
+  CHECK(times.p90() < 300);
 }
