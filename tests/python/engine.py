@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 import threading
 from typing import Any, Callable
@@ -33,6 +34,13 @@ class TestEngine:
 
     def send_bytes(self, data: bytes) -> None:
         self._channel.sendall(data)
+
+    def stop(self) -> dict[str, Any]:
+        """Sends `stop` until the open request is answered, as the engine does."""
+        while True:
+            self.send("stop")
+            if select.select([self._channel], [], [], 0.25)[0]:
+                return self.answer()
 
     def answer(self) -> dict[str, Any]:
         while True:

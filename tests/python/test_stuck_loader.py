@@ -107,8 +107,7 @@ def test_stop_is_answered_while_the_loader_is_stuck(
             engine.send("run", arm=arm, steps=400, warmup_steps=0, seed=1)
         assert stuck.wait(60)
         began = time.monotonic()
-        engine.send("stop")
-        answer = engine.answer()
+        answer = engine.stop()
         assert answer["type"] == "error" and answer["kind"] == "interrupted", answer
         assert time.monotonic() - began < END_SECONDS
         engine.finish()

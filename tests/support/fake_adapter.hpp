@@ -58,6 +58,8 @@ class FakeAdapter {
   std::optional<std::string> python{};  ///< version
   /// Sends `clock`, as an adapter does that simulates time.
   bool simulates_time = true;
+  /// That many `stop` do not interrupt it.
+  int missed_stops = 0;
   /// What it measures once it was asked to look inside a stage; null: it finds nothing.
   Replayer* inside = nullptr;
   nlohmann::json finish{};  ///< the request, once it has come
@@ -77,6 +79,7 @@ class FakeAdapter {
     const std::string type = request.at("type");
     if (on_request) on_request(type);
     if (on_message) on_message(request);
+    if (type == "stop" && missed_stops-- > 0) return;
     if (type == "stop") return answer_open();
     const bool faulty = type == plan_.type && plan_.fault != Fault::none && seen_++ == plan_.nth;
     if (faulty && plan_.fault == Fault::closed) return static_cast<void>(socket_.close());

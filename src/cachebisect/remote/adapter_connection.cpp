@@ -111,16 +111,20 @@ json AdapterConnection::request(const json& request, const std::stop_token& stop
 }
 
 /// Gives the open request a short time to end, so that nothing runs in the training process any
-/// more when this returns.
+/// more when this returns. Asks again: a signal that arrives right before a wait does not end it.
 void AdapterConnection::send_stop() {
-  const json message{{"id", ++last_id_}, {"type", "stop"}};
-  if (!channel_.send(message.dump(), limits_.stop)) return;
-  try {
-    stuck_ = !await_answer(limits_.stop, {}).has_value();
-  } catch (const Error&) {
-    // What ends the request is of no interest any more.
-    return;
+  constexpr int attempts = 4;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const json message{{"id", ++last_id_}, {"type", "stop"}};
+    if (!channel_.send(message.dump(), limits_.stop)) return;
+    try {
+      if (await_answer(limits_.stop / attempts, {}).has_value()) return;
+    } catch (const Error&) {
+      // What ends the request is of no interest any more.
+      return;
+    }
   }
+  stuck_ = true;
 }
 
 bool AdapterConnection::finish(bool exit, int exit_code, const std::string& text) noexcept {

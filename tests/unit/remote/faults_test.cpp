@@ -125,12 +125,16 @@ TEST_CASE("an adapter that is silent for too long ends the run") {
 }
 
 TEST_CASE("a stop reaches the adapter while it runs a block, and gives the report so far") {
+  int missed = 0;
+  SUBCASE("at once") {}
+  SUBCASE("only the fourth interrupts it") { missed = 3; }
   SimulatedReplayer replayer = simulated();
   std::stop_source source;
   int blocks = 0;
   bool stopped = false;
   ServedReplayer served(replayer, {.fault = Fault::silent, .nth = kLateBlock},
                         [&](FakeAdapter& adapter) {
+                          adapter.missed_stops = missed;
                           adapter.on_request = [&](const std::string& type) {
                             if (type == "run" && blocks++ == kLateBlock) source.request_stop();
                             stopped = stopped || type == "stop";
