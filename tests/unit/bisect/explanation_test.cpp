@@ -391,3 +391,22 @@ TEST_CASE("an arm that fails while the verdict is measured costs neither verdict
   CHECK_FALSE(report.interrupted);
   CHECK(has_warning(report, "not_explained"));
 }
+
+TEST_CASE("an arm that was planned and did not run gives no payoff") {
+  int explained = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    LawReplayer replayer(
+        {.stage_seconds = {3e-3, 1e-3, 2.5e-3}, .step_seconds = 1e-3, .noise = 0.2}, seed);
+    BisectOptions options;
+    options.seed = seed;
+    options.budget_seconds = 20;
+    const Report report = bisect(replayer, options);
+    CAPTURE(seed);
+    for (const StageReport& stage : report.stages) {
+      if (!stage.payoff.value) continue;
+      ++explained;
+      CHECK(*stage.payoff.value < 1e3);
+    }
+  }
+  CHECK(explained > 0);
+}

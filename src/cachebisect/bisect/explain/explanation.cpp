@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "cachebisect/bisect/costs/predicted_fix_first.hpp"
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
@@ -165,6 +167,15 @@ class Explainer {
   double alpha_;
 };
 
+/// Without the arms that were planned but did not run.
+RoundTable only_run(const RoundTable& rounds) {
+  std::vector<Arm> run;
+  for (int arm = 0; arm <= rounds.last(); ++arm) {
+    if (rounds.visited(arm)) run.push_back(rounds.arms()[static_cast<std::size_t>(arm)]);
+  }
+  return rounds.with_arms(std::move(run));
+}
+
 }  // namespace
 
 Explanation explain(const Measurements& measured, const VerdictState& state,
@@ -172,7 +183,7 @@ Explanation explain(const Measurements& measured, const VerdictState& state,
   const ExplainRounds& rounds = measured.explain;
   Explanation out;
   if (rounds.arms && rounds.arms->rounds() > 0) {
-    out = Explainer(measured, state, *rounds.arms).explain(forecast);
+    out = Explainer(measured, state, only_run(*rounds.arms)).explain(forecast);
   }
   if (rounds.caches) {
     out.larger_cache = cache_change(rounds.caches->table, 1 - measured.settings.confidence);
