@@ -26,6 +26,8 @@ struct LawChain {
   double fill_seconds = 0.2;
   /// Multiplies step_seconds, by the time of the clock; empty: 1.
   std::function<double(double seconds)> step_factor{};
+  /// Multiplies the seconds of the first stage that a block counts; empty: 1.
+  std::function<double(int block)> counted_factor{};
 };
 
 /// Stages "a", "b", ... then "copy", which costs nothing.
@@ -149,8 +151,9 @@ class LawReplayer final : public Replayer {
       if (arm.kind == ArmKind::bypass && arm.stage == s + 1) continue;
       auto& counters = block.stages[static_cast<std::size_t>(s)];
       counters.samples = block.samples;
-      counters.busy_seconds =
-          chain_.stage_seconds[static_cast<std::size_t>(s)] * static_cast<double>(block.samples);
+      const double factor = s == 0 && chain_.counted_factor ? chain_.counted_factor(blocks) : 1;
+      counters.busy_seconds = factor * chain_.stage_seconds[static_cast<std::size_t>(s)] *
+                              static_cast<double>(block.samples);
       counters.cpu_seconds = counters.busy_seconds;
     }
   }

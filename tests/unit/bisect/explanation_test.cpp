@@ -90,6 +90,23 @@ TEST_CASE("if payoffs cannot be told apart, the cost model says which stage to f
       "Fix b first: with it alone free the pipeline seems to reach "));
 }
 
+TEST_CASE("without payoffs the cost model says which stage to fix first, if costs are steady") {
+  LawChain chain{.stage_seconds = {3e-4, 7.1e-4}, .step_seconds = 6.7e-4};
+  bool steady = true;
+  SUBCASE("steady") {}
+  SUBCASE("rare stalls") {
+    steady = false;
+    chain.counted_factor = [](int block) { return block % 4 == 0 ? 2.5 : 0.5; };
+  }
+  LawReplayer replayer(chain);
+  replayer.refuse = [](const Arm& arm) { return arm.kind == ArmKind::bypass; };
+  const Report report = bisect(replayer);
+  REQUIRE(report.verdict.kind == VerdictKind::drop);
+  CHECK(report.verdict.stage == "a");
+  CHECK(report.verdict.fix_first == (steady ? "b" : "a"));
+  CHECK(report.verdict.text.starts_with("Fix b first: its live time is larger") == steady);
+}
+
 TEST_CASE("with inline loading the next limit is the largest of step and stages") {
   LawReplayer replayer({.stage_seconds = {2e-5, 5e-4}, .step_seconds = 1e-4, .workers = 0});
   const Report report = bisect(replayer);

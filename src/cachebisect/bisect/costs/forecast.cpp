@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/evidence/throughput.hpp"
 
 namespace cachebisect {
@@ -214,6 +215,14 @@ Estimate Forecast::between(const CostChanges& likely, const CostChanges& other) 
   Estimate estimate = after(likely);
   estimate.interval = hull(*estimate.interval, *after(other).interval);
   return estimate;
+}
+
+double Forecast::variation(std::size_t stage) const {
+  std::vector<double> seconds;
+  for (const Block& block : blocks_) {
+    seconds.push_back(block.costs.stages.at(stage).worker_seconds);
+  }
+  return coefficient_of_variation(seconds);
 }
 
 double Forecast::unqueued() const {

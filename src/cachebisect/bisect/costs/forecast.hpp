@@ -25,6 +25,9 @@ class CACHEBISECT_INTERNAL_API Forecast {
   [[nodiscard]] Estimate between(const CostChanges& likely, const CostChanges& other) const;
   /// Samples/s with queues so long that no server ever waits for another.
   [[nodiscard]] double fully_queued() const { return predict(costs_); }
+  /// Relative standard deviation between live blocks of the seconds of a stage (0-based): the law
+  /// knows means only, and a queue hides no variation that is longer than itself.
+  [[nodiscard]] double variation(std::size_t stage) const;
   /// Samples/s with no queues at all.
   [[nodiscard]] double unqueued() const;
 

@@ -5,6 +5,16 @@ namespace {
 
 /// The cost model is believed if it misses live by no more than this.
 constexpr double kTrusted = 0.10;
+/// Costs that are independent from sample to sample vary by a few percent between blocks; rare
+/// stalls, by their own size.
+constexpr double kSteady = 0.3;
+
+bool is_steady(const ChainDescription& chain, const Forecast& forecast, const std::string& name) {
+  for (std::size_t s = 0; s < chain.stages.size(); ++s) {
+    if (chain.stages[s].name == name) return forecast.variation(s) <= kSteady;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -27,6 +37,14 @@ std::optional<std::string> predicted_fix_first(const ChainDescription& chain,
   // Without a figure for the named stage nothing is known against it.
   if (!best || named_rate <= 0 || best_rate <= lead * named_rate) return std::nullopt;
   return chain.stages[*best].name;
+}
+
+std::string fix_first_by_model(const ChainDescription& chain,
+                               const std::optional<Forecast>& forecast, const std::string& named) {
+  const auto first = predicted_fix_first(chain, forecast, named, kLeadWorthSaying);
+  if (!first) return named;
+  const bool steady = is_steady(chain, *forecast, *first) && is_steady(chain, *forecast, named);
+  return steady ? *first : named;
 }
 
 }  // namespace cachebisect

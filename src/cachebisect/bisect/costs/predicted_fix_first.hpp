@@ -18,4 +18,11 @@ inline constexpr double kLeadWorthSaying = 1.03;
     const ChainDescription& chain, const std::optional<Forecast>& forecast,
     const std::string& named, double lead);
 
+/// The same for a stage that no measured payoff contradicts: `named` itself if there is no other
+/// with a lead worth saying, or if the costs of one of the two vary too much between blocks for
+/// the model to stand alone.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::string fix_first_by_model(
+    const ChainDescription& chain, const std::optional<Forecast>& forecast,
+    const std::string& named);
+
 }  // namespace cachebisect

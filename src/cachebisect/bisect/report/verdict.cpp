@@ -128,9 +128,7 @@ Verdict make_verdict(const Measurements& measured, const VerdictState& state,
     return verdict;
   }
   if (verdict.kind == VerdictKind::drop) {
-    verdict.fix_first =
-        predicted_fix_first(measured.chain, forecast, verdict.stage, kLeadWorthSaying)
-            .value_or(verdict.stage);
+    verdict.fix_first = fix_first_by_model(measured.chain, forecast, verdict.stage);
   }
   const bool gives = verdict.kind == VerdictKind::drop || verdict.kind == VerdictKind::spread;
   if (gives) verdict.rank = explanation.slow_rank;
