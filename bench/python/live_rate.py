@@ -32,10 +32,10 @@ from torch.optim import SGD
 from torch.utils.data import DataLoader
 
 import cachebisect
-from cachebisect._blocks import Block
-from cachebisect._job import Job
-from cachebisect._script import ScriptIterator, Session
-from cachebisect._state import KeptState
+from cachebisect._job.blocks import Block
+from cachebisect._job.job import Job
+from cachebisect._job.state import KeptState
+from cachebisect._script.session import ScriptIterator, Session
 
 PARTS = ("ratio", "pass", "engine")
 PASS_STEPS = 50

@@ -7,9 +7,9 @@
 docs/python.md says how; importing this package imports no torch.
 """
 
-from ._engine import EngineError
+from ._chain.marked import stage
+from ._engine.command import EngineError
 from ._library import BisectError, bisect
-from ._marked import stage
 from ._report import Report
 from ._version import __version__
 

@@ -9,14 +9,14 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, Optional, Union
 
-from ._adapter import Adapter
-from ._engine import Engine, EngineError
-from ._job import Job
-from ._messages import Connection, ConnectionLost
+from ._engine.adapter import Adapter
+from ._engine.command import Engine, EngineError
+from ._engine.messages import Connection, ConnectionLost
+from ._job.job import Job
+from ._job.ranks import rank_and_world
+from ._job.state import KeptState, describe_step, device_of
 from ._proxy import Proxy
-from ._ranks import rank_and_world
 from ._report import Report, read_report
-from ._state import KeptState, describe_step, device_of
 
 
 class BisectError(RuntimeError):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from ._adapter import Adapter, Finished
-from ._messages import Interrupted, Message
-from ._pass_through import PassThrough
-from ._worker_end import end_workers
+from ._engine.adapter import Adapter, Finished
+from ._engine.messages import Interrupted, Message
+from ._job.pass_through import PassThrough
+from ._worker.worker_end import end_workers
 
 
 class Proxy(Iterator[Any]):

@@ -42,7 +42,7 @@ from torch.utils.data import DataLoader
 from loaders import Compose, Items, Member
 
 if __name__ == "__main__":
-    from cachebisect._job import Job  # The hook has loaded it.
+    from cachebisect._job.job import Job  # The hook has loaded it.
 
     rounds, begin_round = 0, Job.begin_round
 

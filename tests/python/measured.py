@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from cachebisect._adapter import Adapter
-from cachebisect._job import Job
-from cachebisect._messages import Connection
+from cachebisect._engine.adapter import Adapter
+from cachebisect._engine.messages import Connection
+from cachebisect._job.job import Job
+from cachebisect._job.state import KeptState
 from cachebisect._proxy import Proxy
-from cachebisect._state import KeptState
 from engine import TestEngine
 
 

@@ -32,7 +32,7 @@ def failing_block(engine: TestEngine, steps: int = 40, **arm: Any) -> Any:
 
 
 def test_error_of_a_sample_is_answered(tmp_path: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("cachebisect._pass_through.PASS_STEPS", 2)
+    monkeypatch.setattr("cachebisect._job.pass_through.PASS_STEPS", 2)
 
     def script(engine: TestEngine) -> None:
         engine.greet()

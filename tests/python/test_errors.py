@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from cachebisect._errors import (
+from cachebisect._engine.errors import (
     TRACEBACK_LINES,
     error_fields,
     error_text,
     is_failure_of_job,
     traceback_end,
 )
-from cachebisect._messages import Interrupted
+from cachebisect._engine.messages import Interrupted
 
 
 def raised(error: Exception, depth: int = 0) -> Exception:

@@ -12,7 +12,7 @@ numpy = pytest.importorskip("numpy")
 
 from torch.utils.data import DataLoader, Dataset
 
-from cachebisect import _trees
+from cachebisect._chain import trees
 from engine import TestEngine
 from loaders import Compose, KeywordCompose
 from measured import measure
@@ -124,7 +124,7 @@ def test_replay_equals_live_at_every_boundary(seed: int, workers: int, tmp_path:
 
     def step(batch: Any) -> None:
         if boundary >= 0:
-            served.setdefault(boundary, []).append(_trees.clone(batch))
+            served.setdefault(boundary, []).append(trees.clone(batch))
 
     measure(random_loader(seed, workers), script, tmp_path, step, exact=seed + 1)
     live = {indices_in(batch): batch for batch in served[0]}
@@ -133,7 +133,7 @@ def test_replay_equals_live_at_every_boundary(seed: int, workers: int, tmp_path:
         assert {indices_in(batch) for batch in batches} == set(live), at
         for batch in batches:
             expected = live[indices_in(batch)]
-            pairs = zip(_trees.leaves(batch), _trees.leaves(expected))
+            pairs = zip(trees.leaves(batch), trees.leaves(expected))
             assert all(torch.equal(torch.as_tensor(a), torch.as_tensor(b)) for a, b in pairs), at
 
 

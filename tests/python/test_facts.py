@@ -11,11 +11,11 @@ torch = pytest.importorskip("torch")
 
 from torch.utils.data import DataLoader
 
-from cachebisect import _facts
-from cachebisect._job import Job
-from cachebisect._pass_through import PassThrough
-from cachebisect._state import KeptState
-from cachebisect._trees import leaves
+from cachebisect._chain import facts
+from cachebisect._chain.trees import leaves
+from cachebisect._job.job import Job
+from cachebisect._job.pass_through import PassThrough
+from cachebisect._job.state import KeptState
 from loaders import Items, Stream
 
 
@@ -60,7 +60,7 @@ def test_contents_count_what_a_worker_sends() -> None:
     boxes = [torch.zeros(n, 4) for n in range(1, 6)]
     labels = [torch.zeros(n, dtype=torch.int64) for n in range(1, 6)]
     batch = {"image": torch.zeros(5, 3, 8, 8), "boxes": boxes, "labels": labels, "names": ["a"] * 5}
-    assert _facts.batch_contents(batch) == {
+    assert facts.batch_contents(batch) == {
         "objects": 5,
         "tensors": 11,
         "packed_tensors": 3,
@@ -69,8 +69,8 @@ def test_contents_count_what_a_worker_sends() -> None:
 
 
 def test_memory_of_a_process_is_read() -> None:
-    assert (_facts.private_bytes([os.getpid()]) or 0) > 1e6
-    assert _facts.private_bytes([0]) is None
+    assert (facts.private_bytes([os.getpid()]) or 0) > 1e6
+    assert facts.private_bytes([0]) is None
 
 
 def test_describe_tells_of_workers(job: Any) -> None:

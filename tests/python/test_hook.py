@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cachebisect import _startup
+from cachebisect._script import startup
 from hooked import HOOK
 
 
@@ -47,4 +47,4 @@ def test_the_hidden_sitecustomize_still_runs(tmp_path: Any) -> None:
     ],
 )
 def test_children_of_multiprocessing_are_told_apart(line: list[str], child: bool) -> None:
-    assert _startup.is_multiprocessing_child(line) is child
+    assert startup.is_multiprocessing_child(line) is child

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, Subset
 
 import cachebisect
 import inside_data
-from cachebisect._functions import function_slot, name_of
+from cachebisect._chain.functions import function_slot, name_of
 from engine import TestEngine
 from inside_data import Inline, Marked, Parsed, ParsedStream, Unzipped
 from loaders import Compose, Member

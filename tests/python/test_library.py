@@ -17,8 +17,8 @@ torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader
 
 import cachebisect
-from cachebisect._engine import find_binary
-from cachebisect._worker_end import end_workers
+from cachebisect._engine.command import find_binary
+from cachebisect._worker.worker_end import end_workers
 from loaders import BadEnd, Compose, Failing, Items, Member, Stream
 
 FAKE = Path(__file__).with_name("fake_cachebisect.py")
@@ -99,7 +99,7 @@ def test_step_that_raises() -> None:
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_loader_that_raises(workers: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr("cachebisect._pass_through.PASS_STEPS", 2)
+    monkeypatch.setattr("cachebisect._job.pass_through.PASS_STEPS", 2)
     dataset = Failing(length=400)
     with pytest.raises(cachebisect.BisectError, match="bad sample") as caught:
         cachebisect.bisect(DataLoader(dataset, batch_size=4, num_workers=workers), nothing)
@@ -110,7 +110,7 @@ def test_loader_that_raises(workers: int, monkeypatch: Any) -> None:
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_loader_that_raises_at_its_end(workers: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr("cachebisect._pass_through.PASS_STEPS", 2)
+    monkeypatch.setattr("cachebisect._job.pass_through.PASS_STEPS", 2)
     loader = DataLoader(BadEnd(length=64), batch_size=4, num_workers=workers)
     with pytest.raises(cachebisect.BisectError, match="truncated") as caught:
         cachebisect.bisect(loader, nothing)
@@ -127,7 +127,7 @@ class Killing(Items):
 
 
 def test_worker_that_is_killed(monkeypatch: Any) -> None:
-    monkeypatch.setattr("cachebisect._pass_through.PASS_STEPS", 2)
+    monkeypatch.setattr("cachebisect._job.pass_through.PASS_STEPS", 2)
     loader = DataLoader(Killing(length=400), batch_size=4, num_workers=2)
     with pytest.raises(cachebisect.BisectError, match="exited unexpectedly|is killed"):
         cachebisect.bisect(loader, nothing)

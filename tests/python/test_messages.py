@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cachebisect._messages import MAX_MESSAGE_BYTES, Connection, ConnectionLost, Interrupted
+from cachebisect._engine.messages import MAX_MESSAGE_BYTES, Connection, ConnectionLost, Interrupted
 
 
 @pytest.fixture

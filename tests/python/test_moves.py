@@ -10,9 +10,9 @@ torch = pytest.importorskip("torch")
 
 from torch.utils.data import DataLoader
 
-from cachebisect import _moves
-from cachebisect._moves import MoveWatch
-from cachebisect._pass_through import PassThrough
+from cachebisect._chain import moves
+from cachebisect._chain.moves import MoveWatch
+from cachebisect._job.pass_through import PassThrough
 from loaders import Items
 
 METHODS = ("to", "cuda", "copy_")
@@ -23,7 +23,7 @@ def used_device(monkeypatch: Any) -> Any:
     """The program has used its device; afterwards nothing is replaced any more."""
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     yield
-    assert _moves._replaced == {}
+    assert moves._replaced == {}
     assert not any(name in vars(torch.Tensor) for name in METHODS)
 
 

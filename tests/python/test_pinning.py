@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from torch.utils.data import DataLoader
 
-from cachebisect import _pinning
+from cachebisect._chain import pinning
 from engine import TestEngine
 from loaders import Items
 from measured import every_arm, measure, stage_names
@@ -49,7 +49,7 @@ def test_without_an_accelerator_nothing_is_pinned(workers: int, tmp_path: Any) -
         described.append(engine.greet())
         engine.finish()
 
-    if _pinning.has_accelerator():
+    if pinning.has_accelerator():
         pytest.skip("there is an accelerator")
     measure(pinning_loader(workers), script, tmp_path)
     assert "pin" not in [stage["name"] for stage in described[0]["chain"]["stages"]]
@@ -132,7 +132,7 @@ def test_boundaries_around_pin_hold_private_and_pinned_batches(
 @pytest.mark.parametrize("workers", [0, 2])
 def test_error_of_pinning_is_answered(workers: int, tmp_path: Any, monkeypatch: Any) -> None:
     pretend_accelerator(monkeypatch)
-    monkeypatch.setattr("cachebisect._pass_through.PASS_STEPS", 2)
+    monkeypatch.setattr("cachebisect._job.pass_through.PASS_STEPS", 2)
 
     def script(engine: TestEngine) -> None:
         engine.greet()
@@ -146,7 +146,7 @@ def test_error_of_pinning_is_answered(workers: int, tmp_path: Any, monkeypatch: 
 
 
 def test_python_of_pinning_grows_with_the_structure() -> None:
-    few = _pinning.python_seconds([torch.zeros(2)])
-    many = _pinning.python_seconds([{"x": torch.zeros(2)} for _ in range(3000)])
+    few = pinning.python_seconds([torch.zeros(2)])
+    many = pinning.python_seconds([{"x": torch.zeros(2)} for _ in range(3000)])
     assert 0 < few < many
-    assert _pinning.python_seconds(torch.zeros(2)) == 0
+    assert pinning.python_seconds(torch.zeros(2)) == 0

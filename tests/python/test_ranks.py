@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cachebisect._ranks import local_ranks, rank_and_world
+from cachebisect._job.ranks import local_ranks, rank_and_world
 
 
 @pytest.mark.parametrize(

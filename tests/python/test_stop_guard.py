@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from cachebisect._adapter import Adapter
-from cachebisect._messages import Connection, ConnectionLost, Interrupted
+from cachebisect._engine.adapter import Adapter
+from cachebisect._engine.messages import Connection, ConnectionLost, Interrupted
 
 STOP = b'{"id": 9, "type": "stop"}\n'
 LONG = 600.0

@@ -36,9 +36,9 @@ def _start() -> None:
         module = importlib.util.module_from_spec(spec)
         sys.modules["cachebisect"] = module
         spec.loader.exec_module(module)
-    from cachebisect import _startup
+    from cachebisect._script import startup
 
-    _startup.start()
+    startup.start()
 
 
 try:

@@ -1,0 +1,147 @@
+"""The chain of stages that a loader is, as the engine sees it.
+
+Stage s turns boundary s - 1 into boundary s; boundary 0 is live, boundary n what the step reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from . import pinning
+from .facts import is_iterable
+from .slots import callable_name
+from .sources import reads_whole_batches
+
+SAMPLER, READ, MEMBER, COLLATE, TRANSFER, PIN, COPY, LOADER = (
+    "sampler", "read", "member", "collate", "transfer", "pin", "copy", "loader",
+)  # fmt: skip
+"""Places of stages."""
+
+_PINS_NOTHING = "pin_memory=True has no effect here: torch sees no accelerator to pin memory for"
+_OWN_SAMPLERS = ("torch.utils.data", "accelerate.", "lightning.", "transformers.")
+
+
+@dataclass
+class Stage:
+    """One stage as the engine is told of it."""
+
+    name: str
+    type: str
+    """ "category.name" of docs/protocol.md."""
+    kind: str
+    place: str
+    held: str = "host"
+    output: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "type": self.type,
+            "kind": self.kind,
+            "held": self.held,
+            "output": self.output,
+        }
+
+
+@dataclass
+class Chain:
+    """All stages of a loader, and where each is served from."""
+
+    stages: list[Stage]
+    plan: tuple[str, ...] = ()
+    """Names of the member stages."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def last(self) -> int:
+        """n: the boundary behind the last stage."""
+        return len(self.stages)
+
+    def place(self, boundary: int) -> Optional[str]:
+        """Place of the stage whose output lies at `boundary`; None at 0."""
+        return self.stages[boundary - 1].place if boundary > 0 else None
+
+    def has(self, place: str) -> bool:
+        """True if a stage is at `place`."""
+        return any(stage.place == place for stage in self.stages)
+
+    def level(self, boundary: int) -> int:
+        """The level in the worker for a boundary after a read, member or collate stage."""
+        inside = [s for s in self.stages[:boundary] if s.place in (READ, MEMBER, COLLATE)]
+        return len(inside)
+
+    def counted_stage(self, index: int) -> Optional[int]:
+        """The stage number of the workers' counters for stage `index` (from 0); None: not there."""
+        if self.stages[index].place in (READ, MEMBER, COLLATE):
+            return self.level(index + 1) - 1
+        return None
+
+
+def chain_of_loader(loader: Any, members: list[dict[str, Any]], on_device: bool) -> Chain:
+    """The chain of a DataLoader. `members`: what a worker found that is called for each sample."""
+    stages: list[Stage] = []
+    if not is_iterable(loader.dataset) and not _torchs_own_sampler(loader):
+        sampler = loader.batch_sampler if loader.batch_sampler is not None else loader.sampler
+        inner = getattr(sampler, "sampler", sampler)
+        name = f"sampler {_class_name(sampler if _is_users(sampler) else inner)}"
+        stages.append(Stage(name, f"sampler.{_class_name(inner)}", "sample", SAMPLER))
+    reads = f"read {_class_name(_inner_dataset(loader.dataset))}.{_reading_method(loader)}"
+    stages.append(Stage(reads, "read.dataset", "sample", READ))
+    for member in members:
+        kind = f"{member['category']}.{member['name'].split()[-1]}"
+        stages.append(
+            Stage(member["name"], kind, "sample", MEMBER, output=member.get("output", ""))
+        )
+    collate = callable_name(loader.collate_fn)
+    stages.append(Stage(f"collate_fn {collate}", f"collate.{collate}", "collate", COLLATE))
+    if loader.num_workers > 0:
+        stages.append(Stage("transfer", "transfer.worker_to_main", "batch", TRANSFER))
+    if pinning.happens(loader):
+        kind = "pin.thread" if loader.num_workers > 0 else "pin.training_thread"
+        stages.append(Stage("pin", kind, "batch", PIN))
+    if on_device:
+        stages.append(Stage("copy", "copy.to", "copy", COPY, held="device"))
+    stages[0].kind = "source"
+    chain = Chain(stages, tuple(member["name"] for member in members))
+    if loader.pin_memory and not pinning.happens(loader):
+        chain.notes.append(_PINS_NOTHING)
+    return chain
+
+
+def chain_of_iterable(batches: Any, on_device: bool) -> Chain:
+    """The chain of any other iterable of batches: all of it is one stage."""
+    name = _class_name(batches)
+    stages = [Stage(f"loader {name}", f"read.{name}", "source", LOADER)]
+    if on_device:
+        stages.append(Stage("copy", "copy.to", "copy", COPY, held="device"))
+    notes = [f"{name} is no torch DataLoader: only the loader as a whole can be measured"]
+    return Chain(stages, notes=notes)
+
+
+def _torchs_own_sampler(loader: Any) -> bool:
+    batch_sampler = loader.batch_sampler
+    inner = getattr(batch_sampler, "sampler", loader.sampler)
+    return not _is_users(batch_sampler) and not _is_users(inner)
+
+
+def _is_users(sampler: Any) -> bool:
+    return sampler is not None and not type(sampler).__module__.startswith(_OWN_SAMPLERS)
+
+
+def _inner_dataset(dataset: Any) -> Any:
+    while type(dataset).__name__ == "Subset" and hasattr(dataset, "dataset"):
+        dataset = dataset.dataset
+    return dataset
+
+
+def _reading_method(loader: Any) -> str:
+    if is_iterable(loader.dataset):
+        return "__iter__"
+    batched = loader.batch_sampler is not None
+    whole = batched and reads_whole_batches(loader.dataset)
+    return "__getitems__" if whole else "__getitem__"
+
+
+def _class_name(value: Any) -> str:
+    return type(value).__name__

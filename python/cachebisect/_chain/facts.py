@@ -1,0 +1,87 @@
+"""What is known of a loader and a device without running them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Optional
+
+from . import trees
+
+
+def is_torch_loader(loader: Any) -> bool:
+    """True for a torch.utils.data.DataLoader that loads by itself, not a wrapper around one."""
+    torch_data = sys.modules.get("torch.utils.data")
+    return torch_data is not None and isinstance(loader, torch_data.DataLoader)
+
+
+def is_iterable(dataset: Any) -> bool:
+    """True for a torch.utils.data.IterableDataset."""
+    return isinstance(dataset, sys.modules["torch.utils.data"].IterableDataset)
+
+
+def threads() -> int:
+    """Threads that torch computes with in this process."""
+    torch = sys.modules.get("torch")
+    return int(torch.get_num_threads()) if torch is not None else 1
+
+
+def worker_threads() -> int:
+    """Threads that torch or OpenCV computes with in this process, whichever has more."""
+    cv2 = sys.modules.get("cv2")
+    return max(threads(), int(cv2.getNumThreads()) if cv2 is not None else 1)
+
+
+def private_bytes(pids: list[int]) -> Optional[float]:
+    """Mean memory that these processes share with no other; None if the system does not tell."""
+    sizes = [size for pid in pids if pid > 0 and (size := _private_bytes(pid)) is not None]
+    return sum(sizes) / len(sizes) if sizes else None
+
+
+def _private_bytes(pid: int) -> Optional[float]:
+    try:
+        with open(f"/proc/{pid}/smaps_rollup") as file:
+            lines = [line.split() for line in file if line.startswith("Private_")]
+    except OSError:
+        return None
+    return 1024.0 * sum(int(words[1]) for words in lines)
+
+
+def batch_contents(batch: Any) -> dict[str, Any]:
+    """`batch_contents` of docs/protocol.md: what a worker sends for `batch`."""
+    tensors, objects, kinds = 0, 0, set()
+    for leaf in trees.leaves(batch):
+        if trees.is_tensor(leaf):
+            tensors += 1
+            kinds.add((leaf.dtype, tuple(leaf.shape[1:])))
+        else:
+            objects += 1
+    return {
+        "objects": objects,
+        "tensors": tensors,
+        "packed_tensors": len(kinds),
+        "bytes": trees.nbytes(batch),
+    }
+
+
+def length_of(loader: Any) -> int:
+    """Samples in the data set; 0 if it does not tell."""
+    try:
+        return len(loader.dataset)
+    except (AttributeError, TypeError, NotImplementedError):
+        return 0
+
+
+def device_name(device: Any) -> str:
+    """As the driver calls it; None is the CPU."""
+    if device is None:
+        return "cpu"
+    if device.type != "cuda":
+        return str(device)
+    return str(sys.modules["torch"].cuda.get_device_name(device))
+
+
+def free_bytes(device: Any) -> Optional[float]:
+    """Free memory of a CUDA device; None for others."""
+    if device is None or device.type != "cuda":
+        return None
+    return float(sys.modules["torch"].cuda.mem_get_info(device)[0])

@@ -1,0 +1,86 @@
+"""Where samples come from in a worker: an indexed dataset or an iterable one. Not thread safe."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional
+
+from .restart import Restarting
+
+
+class NothingDelivered(Exception):
+    """The iterable dataset ended at once after a restart."""
+
+
+class IndexedSource:
+    """A map-style dataset. `single`: the loader collates nothing, an index is a whole batch."""
+
+    def __init__(self, dataset: Any, single: bool) -> None:
+        self._dataset = dataset
+        self._single = single
+        self._whole = not single and reads_whole_batches(dataset)
+
+    def makers(self, indices: Any) -> list[Callable[[], Any]]:
+        """One function per sample; one for all of them if the dataset reads whole batches."""
+        dataset = self._dataset
+        if self._whole:
+            return [lambda: dataset.__getitems__(indices)]
+        picked = [indices] if self._single else indices
+        return [lambda index=index: dataset[index] for index in picked]  # type: ignore[misc]
+
+    def keys(self, indices: Any) -> list[str]:
+        """What tells the sample of each maker from all others."""
+        return [repr(indices)] if self._whole or self._single else [repr(i) for i in indices]
+
+    def joined(self, made: list[Any]) -> Any:
+        """All samples of a batch; `made`: what the makers returned."""
+        return made[0] if self._whole else made
+
+    def batch(self, indices: Any) -> Any:
+        """All samples of a batch, as the loader's own fetcher makes them."""
+        dataset = self._dataset
+        if self._single:
+            return [dataset[indices]]
+        items = getattr(dataset, "__getitems__", None)
+        if items:
+            return items(indices)
+        return [dataset[index] for index in indices]
+
+    def count(self, indices: Any) -> int:
+        return 1 if self._single else len(indices)
+
+
+class IterableSource:
+    """An iterable dataset, restarted at its end. `batch_size` None: it delivers whole batches."""
+
+    def __init__(self, dataset: Any, batch_size: Optional[int]) -> None:
+        self._samples = Restarting(dataset)
+        self._count = batch_size or 1
+
+    def makers(self, _indices: Any) -> list[Callable[[], Any]]:
+        return [self._next] * self._count
+
+    def keys(self, _indices: Any) -> list[str]:
+        """By position: which samples come next is not known."""
+        return [str(number) for number in range(self._count)]
+
+    def joined(self, made: list[Any]) -> Any:
+        return made
+
+    def batch(self, _indices: Any) -> Any:
+        return [self._next() for _ in range(self._count)]
+
+    def count(self, _indices: Any) -> int:
+        return self._count
+
+    def _next(self) -> Any:
+        try:
+            return self._samples.next()
+        except StopIteration:
+            raise NothingDelivered() from None
+
+
+def reads_whole_batches(dataset: Any) -> bool:
+    """True if the dataset has a `__getitems__` of its own, below any Subset."""
+    while type(dataset).__name__ == "Subset" and hasattr(dataset, "dataset"):
+        dataset = dataset.dataset
+    return callable(getattr(dataset, "__getitems__", None))

@@ -1,0 +1,60 @@
+"""Puts other callables into the slots of a dataset for a while. Not thread safe."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .slots import Slot
+
+
+class _Stand:
+    """Takes the place of a slot's callable and looks like it to everything but its call."""
+
+    __slots__ = ("_call", "_original")
+
+    def __init__(self, original: Any, call: Callable[..., Any]) -> None:
+        self._original = original
+        self._call = call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "_original"), name)
+
+
+class Installed:
+    """Puts a stand-in into each slot for the duration of a with block.
+
+    `make(stage, original)` returns what is called instead. Calls inside a call go to the original:
+    they are part of the outer one.
+    """
+
+    def __init__(self, slots: list[Slot], make: Callable[[int, Any], Callable[..., Any]]) -> None:
+        self._slots = slots
+        self._make = make
+        self._originals: list[Any] = []
+        self._inside = False
+
+    def __enter__(self) -> None:
+        for stage, slot in enumerate(self._slots):
+            original = slot.get()
+            self._originals.append(original)
+            slot.put(_Stand(original, self._outermost(original, self._make(stage, original))))
+
+    def __exit__(self, *error: object) -> None:
+        for slot, original in zip(reversed(self._slots), reversed(self._originals)):
+            slot.put(original)
+        self._originals.clear()
+
+    def _outermost(self, original: Any, instead: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if self._inside:
+                return original(*args, **kwargs)
+            self._inside = True
+            try:
+                return instead(*args, **kwargs)
+            finally:
+                self._inside = False
+
+        return call

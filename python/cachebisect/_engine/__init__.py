@@ -1,0 +1,1 @@
+"""The other side of the socket: the command, its messages and their answers."""

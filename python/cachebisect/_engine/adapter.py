@@ -1,0 +1,249 @@
+"""Answers the engine from inside a training loop.
+
+The loop pulls batches from a Proxy. Its `__next__` notes that a step has ended, posts the result of
+a block that is over, waits for the next request and serves the batch of the present arm. Everything
+runs in the training thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable, Optional
+
+from .._job.attempts import Attempts
+from .._job.blocks import Block
+from .._job.job import Job
+from .._job.pass_through import PassThrough
+from .._job.ranks import rank_and_world
+from .errors import error_fields, is_failure_of_job
+from .greeting import greeting
+from .messages import Connection, ConnectionLost, Message
+
+_ENDED_EARLY = (
+    "training ended before the measurement did: let it take more steps, or lower --budget"
+)
+
+_AT_ONCE = contextlib.nullcontext()
+
+
+class Finished(Exception):
+    """The engine sent `finish`; `message` is it."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(str(message.get("text", "")))
+        self.message = message
+
+
+class Adapter:
+    """One conversation with the engine. `make_job(writes_batches)` is called for `describe`."""
+
+    def __init__(self, connection: Connection, make_job: Callable[[bool], Job]) -> None:
+        self._connection = connection
+        self._make_job = make_job
+        self._job: Optional[Job] = None
+        self._block: Optional[Block] = None
+        self._attempts: Optional[Attempts] = None
+        self._world = 1
+        self.notes: list[str] = []
+        self.failure: Optional[Exception] = None
+        """What the loader raised."""
+        self._passed = PassThrough()
+
+    def greet(self) -> bool:
+        """Answers `hello` and waits for `describe`, which stays open. False: the engine ended."""
+        try:
+            while True:
+                request = self._connection.next_request()
+                if request.get("type") == "describe":
+                    return True
+                self._answer(request)
+        except Finished:
+            return False
+
+    def learn(self, passed: PassThrough) -> None:
+        """What the steps through the untouched loader have shown."""
+        self._passed = passed
+        self.notes += passed.notes()
+
+    def answer_greeting(self) -> None:
+        """Answers one `hello`. Raises ConnectionLost."""
+        self._answer(self._connection.next_request())
+
+    def disturb(self, on_all_ranks: bool) -> None:
+        """Something other than training steps runs now: the block begins again after it.
+
+        If other ranks may not do the same, they must not take fewer steps: the block is void.
+        """
+        if self._block is None:
+            return
+        if on_all_ranks or self._world == 1:
+            self._block.is_disturbed = True
+        else:
+            self._block.is_void = True
+
+    def interruptible(self) -> contextlib.AbstractContextManager[None]:
+        """Around what the thread waits for. Raises Interrupted if `stop` has arrived."""
+        if self._world > 1:  # Other ranks would wait for a step that never comes.
+            return contextlib.nullcontext()
+        self._connection.check_stop()
+        return self._connection.interruptible()
+
+    def next_batch(self) -> Any:
+        """Called when a step has ended. Returns the batch for the next one. Raises Finished, and
+        ConnectionLost if the engine ended."""
+        while True:
+            if self._block is None:
+                self._serve_requests()
+            block = self._block
+            assert block is not None
+            try:
+                if block.is_disturbed and self._begin_again(block):
+                    continue
+                if block.enter():
+                    self._end_block(block)
+                    continue
+                with self.interruptible():
+                    return block.take()
+            except ConnectionLost:
+                raise
+            except Exception as error:
+                self._give_up(error)
+
+    def fail(self, error: BaseException, stage: Optional[str] = None) -> None:
+        """The step failed, or the user interrupted: the open request is answered with an error."""
+        self._give_up(error, stage)
+
+    def end_with_script(self, error: Optional[BaseException]) -> None:
+        """The script ends, by `error` if there is one: the engine writes the report so far."""
+        with contextlib.suppress(ConnectionLost):
+            if error is not None:
+                self.fail(error, "step")
+            elif self._connection.open_request is not None:
+                self._connection.answer_error(self._connection.open_request, "data", _ENDED_EARLY)
+            self.wait_for_finish()
+
+    def wait_for_finish(self) -> Message:
+        """Answers requests without running blocks until `finish` arrives. Raises ConnectionLost."""
+        try:
+            while True:
+                request = self._connection.open_request or self._connection.next_request()
+                if request.get("type") in ("finish", "hello"):
+                    self._answer(request)
+                else:
+                    self._connection.answer_error(request, "interrupted", "the training loop ended")
+        except Finished as finished:
+            return finished.message
+
+    def close(self) -> None:
+        """Ends workers and the connection; training may go on."""
+        if self._block is not None:
+            self._block.end()
+            self._block = None
+        if self._job is not None:
+            self._job.state.restore()
+            self._job.close()
+        self._connection.close()
+
+    # Requests
+
+    def _serve_requests(self) -> None:
+        """Until a block runs."""
+        while self._block is None:
+            request = self._connection.open_request or self._connection.next_request()
+            try:
+                with self.interruptible() if request.get("type") != "finish" else _AT_ONCE:
+                    self._answer(request)
+            except (ConnectionLost, Finished):
+                raise
+            except Exception as error:
+                self._give_up(error)
+
+    def _answer(self, request: Message) -> None:
+        kind = request.get("type")
+        answer = self._connection.answer
+        if kind == "hello":
+            answer(request, **greeting())
+        elif kind == "finish":
+            answer(request)
+            raise Finished(request)
+        elif kind == "describe":
+            rank, self._world = rank_and_world()
+            self._job = self._make_job(self._passed.writes_batches)
+            described = self._job.describe(self._passed, self.notes)
+            answer(request, rank=rank, world=self._world, **described)
+        elif self._job is None:
+            self._connection.answer_error(request, "internal", f"{kind} before describe")
+        else:
+            self._answer_for(self._job, request)
+
+    def _answer_for(self, job: Job, request: Message) -> None:
+        kind = request.get("type")
+        answer = self._connection.answer
+        if kind == "supports":
+            answer(request, supported=job.supports(request["arm"]))
+        elif kind == "sizes":
+            answer(request, **job.sizes(int(request["samples"]), self._progress))
+        elif kind in ("prepare", "refill"):
+            answer(request, cache=self._filled(job, int(request["samples"])))
+        elif kind == "freshen":
+            self._filled(job, 0)
+            answer(request, freshened=True)
+        elif kind == "inside":
+            self._look_inside(job, request)
+        elif kind == "begin_round":
+            job.begin_round()
+            answer(request)
+        elif kind == "machine":
+            answer(request, own_cpu_seconds=job.cpu_seconds())
+        elif kind == "run":
+            self._attempts = Attempts(request, job.room, job.workers)
+            self._begin_block(job)
+        else:
+            self._connection.answer_error(request, "internal", f"unknown request {kind!r}")
+
+    def _filled(self, job: Job, samples: int) -> dict[str, Any]:
+        return job.fill(samples or job.cached_samples, self._progress)
+
+    def _look_inside(self, job: Job, request: Message) -> None:
+        if job.look_inside(str(request["stage"]), int(request["samples"])):
+            self._connection.answer(request, **job.describe(self._passed, []))
+        else:
+            self._connection.answer(request, chain=None, notes=job.chain.notes)
+
+    def _progress(self, text: str) -> None:
+        self._connection.check_stop()
+        self._connection.keep_alive(text)
+
+    def _begin_block(self, job: Job) -> None:
+        assert self._attempts is not None
+        self._block = job.begin_block(self._attempts.next_request())
+
+    def _begin_again(self, block: Block) -> bool:
+        """False: the disturbed block goes on, and is void."""
+        assert self._attempts is not None and self._job is not None
+        block.is_disturbed = False
+        if not self._attempts.begins_again(block.taken):
+            block.is_void = True
+            return False
+        self._block = None
+        block.end()
+        self._begin_block(self._job)
+        return True
+
+    def _end_block(self, block: Block) -> None:
+        self._block = None
+        block.end()
+        request = self._connection.open_request
+        assert request is not None
+        self._connection.answer(request, block=block.result())
+
+    def _give_up(self, error: BaseException, stage: Optional[str] = None) -> None:
+        block, self._block = self._block, None
+        if block is not None:
+            block.end()
+        request = self._connection.open_request
+        if request is None:
+            return
+        if isinstance(error, Exception) and is_failure_of_job(error, request):
+            self.failure = error
+        self._connection.answer_error(request, stage=stage, **error_fields(error, request))

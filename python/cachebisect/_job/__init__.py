@@ -1,0 +1,1 @@
+"""What a loader is measured with: shadow loaders, feeds, caches and blocks."""

@@ -1,0 +1,197 @@
+"""What a block takes its batches from: workers, the training process's own caches, or both.
+
+A feed is begun once per block, asked for one batch per step, and ended. Not thread safe.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+from .._chain import trees
+from .._chain.pinning import Spent
+from .._worker.tasks import Task
+from .shadow import ShadowLoader
+
+_NOTHING = Spent()
+
+
+@dataclass
+class HeldBatches:
+    """Batches that the training process itself keeps, in private, pinned and device memory."""
+
+    host: list[Any] = field(default_factory=list)
+    pinned: list[Any] = field(default_factory=list)
+    """The same batches in page-locked memory, if the loader pins."""
+    device: list[Any] = field(default_factory=list)
+    indices: list[Any] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    pin_python_seconds: float = 0.0
+    """Of Python in pinning one batch."""
+    serve_copies: bool = False
+    """The step writes into its batches: each gets a copy."""
+
+    def clear(self) -> None:
+        """Lets go of all batches."""
+        for kept in (self.host, self.pinned, self.device, self.indices, self.sizes):
+            kept.clear()
+
+    def take(self, batches: list[Any], number: int, limit: int) -> Any:
+        count = min(len(batches), limit) if limit > 0 else len(batches)
+        batch = batches[number % count]
+        return trees.clone(batch) if self.serve_copies else batch
+
+
+@dataclass
+class Waiting:
+    """How the training thread spent its time in a feed, and what pinning took. Seconds."""
+
+    starved: float = 0.0
+    receiving: float = 0.0
+    """Receiving batches that had been made before they were asked for."""
+    received: int = 0
+    """Those batches."""
+    ready: int = 0
+    """Finished batches at each request, summed."""
+    requests: int = 0
+    unpacking: float = 0.0
+    """Receiving batches in the pin thread."""
+    unpacking_cpu: float = 0.0
+    pinning: float = 0.0
+    pinning_cpu: float = 0.0
+    pinned: int = 0
+    """Those batches."""
+
+    def add_pinned(self, pinned: Spent, unpacked: Spent = _NOTHING) -> None:
+        """A batch was pinned."""
+        self.unpacking += unpacked.busy
+        self.unpacking_cpu += unpacked.cpu
+        self.pinning += pinned.busy
+        self.pinning_cpu += pinned.cpu
+        self.pinned += 1
+
+
+class Feed:
+    """Base of all feeds."""
+
+    def __init__(self) -> None:
+        self.waiting = Waiting()
+
+    def begin(self, block: int) -> None:
+        """Starts empty: nothing made for an earlier block is delivered."""
+
+    def take(self) -> tuple[Any, int]:
+        """The batch for the next step and its number of samples."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """The block is over."""
+
+
+class HeldFeed(Feed):
+    """Serves batches that the training process keeps."""
+
+    def __init__(self, held: HeldBatches, batches: list[Any], first: int, limit: int) -> None:
+        super().__init__()
+        self._held = held
+        self._batches = batches
+        self._number = first
+        self._limit = limit
+
+    def take(self) -> tuple[Any, int]:
+        batch = self._held.take(self._batches, self._number, self._limit)
+        size = self._held.sizes[self._number % len(self._held.sizes)]
+        self._number += 1
+        return batch, size
+
+
+class WorkerFeed(Feed):
+    """Batches of the shadow loader. `make_task(number, place_in_block)` gives tasks and sizes."""
+
+    def __init__(
+        self, shadow: ShadowLoader, make_task: Callable[[int, int, int], tuple[Task, int]]
+    ) -> None:
+        super().__init__()
+        self._shadow = shadow
+        self._make_task = make_task
+        self._sizes: dict[int, int] = {}
+        self._asked = 0
+        self._block = 0
+
+    def begin(self, block: int) -> None:
+        self._block = block
+        self._shadow.begin(block, self._next_task)
+
+    def take(self) -> tuple[Any, int]:
+        shadow, waiting = self._shadow, self.waiting
+        began = time.monotonic()
+        was_ready = shadow.head_is_ready()
+        waiting.requests += 1
+        if shadow.knows_what_is_ready:
+            waiting.ready += shadow.ready()
+        batch = shadow.receive()
+        size = self._sizes.pop(shadow.number, 0)
+        seconds = time.monotonic() - began
+        if was_ready:
+            waiting.receiving += seconds
+            waiting.received += 1
+        else:
+            waiting.starved += seconds
+        parcel = shadow.parcel
+        if parcel is not None and parcel.pinned is not None:
+            waiting.add_pinned(parcel.pinned, parcel.unpacked)
+        return batch, size or trees.count_samples(batch) or 1
+
+    def end(self) -> None:
+        self._shadow.end()
+
+    def _next_task(self, number: int) -> Task:
+        task, size = self._make_task(number, self._block, self._asked)
+        self._sizes[number] = size
+        self._asked += 1
+        return task
+
+
+class DroppingFeed(Feed):
+    """Serves kept batches while workers load. `wait`: each loaded batch is waited for (bypass of
+    the copy), else it is dropped only if it is ready (shadow)."""
+
+    def __init__(self, live: WorkerFeed, shadow: ShadowLoader, kept: HeldFeed, wait: bool) -> None:
+        super().__init__()
+        self._live = live
+        self._shadow = shadow
+        self._kept = kept
+        self._wait = wait
+        self.waiting = live.waiting
+        self.receiving_seconds = 0.0
+        """Shadow: what the training thread spent receiving batches that were dropped."""
+
+    def begin(self, block: int) -> None:
+        self._live.begin(block)
+
+    def take(self) -> tuple[Any, int]:
+        if self._wait:
+            self._live.take()
+        elif self._shadow.head_is_ready():
+            began = time.monotonic()
+            self._live.take()
+            self.receiving_seconds += time.monotonic() - began
+        return self._kept.take()
+
+    def end(self) -> None:
+        self._live.end()
+
+
+class IterableFeed(Feed):
+    """Batches of any iterable, which is restarted at its end."""
+
+    def __init__(self, next_batch: Callable[[], Any]) -> None:
+        super().__init__()
+        self._next_batch = next_batch
+
+    def take(self) -> tuple[Any, int]:
+        began = time.monotonic()
+        batch = self._next_batch()
+        self.waiting.starved += time.monotonic() - began
+        return batch, trees.count_samples(batch) or 1

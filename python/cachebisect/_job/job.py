@@ -1,0 +1,213 @@
+"""The measured job: a loader, its chain, its caches and its blocks. Answers what the engine asks.
+
+Knows nothing of sockets and of who drives the training loop. Not thread safe.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Optional
+
+from .._chain import facts, pinning
+from .._chain.description import PIN, READ, TRANSFER, chain_of_loader
+from .attempts import Room
+from .blocks import Block, DeviceMarks
+from .caches import Caches, Progress
+from .feed_maker import FeedMaker
+from .feeds import HeldBatches
+from .loaders import MeasuredLoader
+from .moving_feed import MovingFeed
+from .pass_through import PassThrough
+from .ranks import local_ranks
+from .shadow_arguments import OVERRIDES
+from .state import KeptState
+
+_DEVICE_KINDS = {"cpu": "cpu", "cuda": "cuda", "meta": "cpu"}
+"""By torch.device.type. Nothing runs on meta: the host's clock times its steps."""
+
+
+class Job:
+    """Measures `loader`: a torch DataLoader, or any iterable of batches.
+
+    `device`: the torch.device of the step, or None for the CPU. Raises ValueError for one whose
+    steps cannot be timed, and what the loader raises. `writes_batches`: the step changes
+    its batches in place. `name`: of the report. `exact`: seed of random draws that repeat, for
+    tests.
+    """
+
+    def __init__(
+        self,
+        loader: Any,
+        state: KeptState,
+        device: Any = None,
+        writes_batches: bool = False,
+        name: str = "",
+        train: str = "step",
+        exact: Optional[int] = None,
+    ) -> None:
+        if device is not None and device.type not in _DEVICE_KINDS:
+            raise ValueError(f"steps on {device} cannot be timed: only on cpu and cuda devices")
+        self.loader = loader
+        self.state = state
+        self.device = device if device is not None and device.type != "cpu" else None
+        self.name = name
+        self.train = train
+        self.room = Room()
+        self._marks = DeviceMarks(self.device)
+        self._loader = MeasuredLoader(loader)
+        try:
+            self.chain = self._loader.find_chain(self.device is not None)
+        except BaseException:
+            self._loader.close()
+            raise
+        held = HeldBatches(sizes=[self.batch_size], serve_copies=writes_batches)
+        self._caches = Caches(self._loader, self.chain, held, self.device, exact)
+        found = self._loader
+        self._feeds = FeedMaker(
+            self.chain, held, found.batch_size, found.order, found.shadow, found.next_batch
+        )
+        self._feeds.exact = exact
+
+    @property
+    def workers(self) -> int:
+        """Of the loader; 0: the training process loads."""
+        return self._loader.workers
+
+    @property
+    def batch_size(self) -> int:
+        """Samples per batch."""
+        return self._loader.batch_size
+
+    def describe(self, passed: PassThrough, notes: list[str]) -> dict[str, Any]:
+        """Fields of the answer to `describe`. `passed`: steps through the untouched loader."""
+        workers, in_flight = self.workers, self._loader.in_flight
+        chain: dict[str, Any] = {
+            "name": self.name,
+            "batch_size": self.batch_size,
+            "workers": workers,
+            "loader": "batch",
+            "ring_slots": in_flight + 1 if workers else 0,
+            "ring_prefetch": in_flight,
+            "train_threads": facts.threads(),
+            "samples": facts.length_of(self.loader),
+            "shuffle": True,
+            "train": self.train,
+            "weights_restored": bool(self.state),
+            "copy_pinned": pinning.happens(self.loader) and bool(self.device),
+            "copy_non_blocking": passed.copies_without_waiting() if self.device else False,
+            "device_kind": "cpu" if self.device is None else _DEVICE_KINDS[self.device.type],
+            "device_name": facts.device_name(self.device),
+            "usable_cpus": len(os.sched_getaffinity(0)),
+            "epoch_start_seconds": passed.epoch_start_seconds(),
+            "local_ranks": local_ranks(),
+            "persistent_workers": bool(getattr(self.loader, "persistent_workers", False)),
+            "stages": [stage.to_json() for stage in self.chain.stages],
+            **self._loader.worker_facts(),
+        }
+        if not self.state:
+            notes = [*notes, "weights are not restored between rounds: no state was given"]
+        answer: dict[str, Any] = {"chain": chain, "arms": self.arms()}
+        answer["notes"] = [*notes, *self._caches.notes, *self.chain.notes]
+        rate = passed.rate()
+        if rate is not None:
+            answer["expect_samples_per_second"] = rate
+        return answer
+
+    def arms(self) -> list[dict[str, Any]]:
+        """What run() accepts."""
+        last = self.chain.last
+        arms: list[dict[str, Any]] = [{"kind": "replay", "boundaries": list(range(last + 1))}]
+        shadow = self._loader.shadow
+        if shadow is None:
+            return arms
+        arms.append({"kind": "bypass", "stages": self._bypassed()})
+        if shadow.knows_what_is_ready:
+            arms.append({"kind": "shadow"})
+        arms.append({"kind": "live"})
+        return arms
+
+    def _bypassed(self) -> list[int]:
+        """Stages that can be skipped alone."""
+        stages = enumerate(self.chain.stages, start=1)
+        return [number for number, stage in stages if stage.place not in (TRANSFER, PIN)]
+
+    def supports(self, arm: dict[str, Any]) -> bool:
+        """True if a live arm with overrides can run."""
+        if arm.get("kind") != "live" or self._loader.shadow is None:
+            return False
+        overrides = set(arm.get("overrides", {}))
+        if not overrides <= set(OVERRIDES):
+            return False
+        if "non_blocking" in overrides and self.device is None:
+            return False
+        try:
+            self._loader.variant(arm)
+        except (TypeError, ValueError):
+            return False
+        return True
+
+    def look_inside(self, stage: str, samples: int) -> bool:
+        """Makes stages of functions that `stage`, the dataset's own code, calls. True if it found
+        some: the chain has changed, and the caches are empty. Adds a note otherwise."""
+        read = next((s.name for s in self.chain.stages if s.place == READ), None)
+        if stage != read:
+            self.chain.notes = [f"--inside: '{stage}' is not the dataset's own code"]
+            return False
+        found = self._loader.look_inside(self.chain.plan, samples)
+        if found["stages"] is None:
+            self.chain.notes = [f"--inside: {found['note']}"]
+            return False
+        self.chain = chain_of_loader(self.loader, found["stages"], self.device is not None)
+        self._feeds.chain = self.chain
+        self._caches.use_chain(self.chain)
+        return True
+
+    # Caches
+
+    @property
+    def cached_samples(self) -> int:
+        """K: samples in the caches."""
+        return self._caches.samples
+
+    def sizes(self, samples: int, progress: Progress) -> dict[str, Any]:
+        """Fields of the answer to `sizes`."""
+        return self._caches.sizes(samples, progress)
+
+    def fill(self, samples: int, progress: Progress) -> dict[str, Any]:
+        """Caches about `samples` samples at every boundary. Returns `cache` of docs/protocol.md."""
+        return self._caches.fill(samples, progress)
+
+    # Rounds and blocks
+
+    def begin_round(self) -> None:
+        """Restores the state and moves on in the caches."""
+        self.state.restore()
+        self._feeds.first += 1
+
+    def begin_block(self, request: dict[str, Any]) -> Block:
+        """Starts the block of a `run` request."""
+        shadow = self._loader.variant(request["arm"])
+        feed = self._feeds.feed(request["arm"], shadow)
+        if "non_blocking" in request["arm"].get("overrides", {}):
+            feed = MovingFeed(feed, self.device)
+        order = self._loader.order
+        block = Block(
+            request,
+            feed,
+            self.chain,
+            shadow,
+            self._marks,
+            lambda: order.seconds if order else 0.0,
+            self._feeds.held.pin_python_seconds,
+        )
+        block.begin(self._loader.next_block())
+        return block
+
+    def cpu_seconds(self) -> float:
+        """CPU time of this process and of all its children so far."""
+        return self._loader.cpu_seconds()
+
+    def close(self) -> None:
+        """Ends all workers and frees all caches."""
+        self._loader.close()
+        self._caches.clear()

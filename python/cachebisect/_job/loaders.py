@@ -1,0 +1,162 @@
+"""The loader that is measured: its workers, its order, and loaders like it with other arguments."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Callable, Optional
+
+from .._chain import facts, trees
+from .._chain.description import Chain, chain_of_iterable, chain_of_loader
+from .._chain.orders import Order
+from .._worker.tasks import IDLE, INSIDE, LIVE, PROBE, Task
+from .shadow import ShadowLoader
+
+
+class MeasuredLoader:
+    """`loader`: a torch DataLoader, or any iterable of batches. Starts its workers.
+
+    Raises what the loader raises.
+    """
+
+    def __init__(self, loader: Any) -> None:
+        self.own = loader
+        self.shadow: Optional[ShadowLoader] = None
+        """None for an iterable."""
+        self.order: Optional[Order] = None
+        """None for an iterable, and for an IterableDataset."""
+        self.batch_size = 0
+        """Set by find_chain()."""
+        self._contents: Optional[dict[str, Any]] = None
+        self._worker_threads = 1
+        self._variants: dict[str, ShadowLoader] = {}
+        self._iterator: Any = None
+        self._blocks = 0
+
+    def find_chain(self, on_device: bool) -> Chain:
+        """Makes a few samples. `on_device`: a copy to the device belongs to the chain."""
+        if not facts.is_torch_loader(self.own):
+            self.batch_size = trees.count_samples(self.next_batch()) or 1
+            return chain_of_iterable(self.own, on_device)
+        self.shadow = ShadowLoader(self.own)
+        if not self.shadow.iterable:
+            self.order = Order(self.own)
+        found = self._probe(self.shadow)
+        chain = chain_of_loader(self.own, found["stages"], on_device)
+        if found["note"]:
+            chain.notes.append(found["note"])
+        return chain
+
+    @property
+    def workers(self) -> int:
+        """0: the training process loads."""
+        return self.shadow.workers if self.shadow else 0
+
+    @property
+    def in_flight(self) -> int:
+        """Batches that are asked for in advance."""
+        return self.shadow.in_flight if self.shadow else 0
+
+    def worker_facts(self) -> dict[str, Any]:
+        """Fields of `chain` that tell of the workers; none without workers."""
+        if self.shadow is None or self.workers == 0:
+            return {}
+        return {
+            "worker_threads": self._worker_threads,
+            "worker_bytes": facts.private_bytes(self.shadow.area.pids()),
+            "batch_contents": self._contents,
+        }
+
+    def idle_workers(self) -> int:
+        """Workers that had nothing to deliver."""
+        return len(self.shadow.area.empty_workers()) if self.shadow else 0
+
+    def next_block(self) -> int:
+        """A number that no block had before."""
+        self._blocks += 1
+        return self._blocks
+
+    def next_batch(self) -> Any:
+        """The next batch of a loader that is no torch DataLoader."""
+        for _ in range(2):
+            if self._iterator is None:
+                self._iterator = iter(self.own)
+            try:
+                return next(self._iterator)
+            except StopIteration:
+                self._iterator = None
+        raise ValueError("the loader gave no batch")
+
+    def variant(self, arm: dict[str, Any]) -> Optional[ShadowLoader]:
+        """The loader of `arm`: with overrides, one with other arguments.
+
+        Raises what the constructor of DataLoader raises.
+        """
+        texts = arm.get("overrides") or {}
+        if arm.get("kind") != "live" or not texts:
+            return self.shadow
+        key = json.dumps(texts, sort_keys=True)
+        if key not in self._variants:
+            overrides = {path: json.loads(text) for path, text in texts.items()}
+            self._variants[key] = ShadowLoader(self.own, overrides)
+        return self._variants[key]
+
+    def cpu_seconds(self) -> float:
+        """CPU time of this process and of all its children so far."""
+        times = os.times()
+        own = times.user + times.system + times.children_user + times.children_system
+        return own + sum(shadow.cpu_seconds() for shadow in self._shadows())
+
+    def close(self) -> None:
+        """Ends all workers."""
+        for shadow in self._shadows():
+            shadow.close()
+        self._variants.clear()
+
+    def _shadows(self) -> list[ShadowLoader]:
+        return [s for s in (self.shadow, *self._variants.values()) if s is not None]
+
+    def look_inside(self, plan: tuple[str, ...], samples: int) -> dict[str, Any]:
+        """What a worker finds that the dataset's own code calls: as _inside.look_inside().
+
+        `plan`: names of the stages that are known. Profiles about `samples` samples.
+        """
+        assert self.shadow is not None
+        batches = -(-samples // self.batch_size)
+        found: dict[str, Any] = self._ask_worker(
+            self.shadow, INSIDE, plan, lambda: [self._draw() for _ in range(batches)]
+        )
+        return found
+
+    def _probe(self, shadow: ShadowLoader) -> dict[str, Any]:
+        """Asks a worker what is called for a sample, then makes one batch to learn its size."""
+        found: dict[str, Any] = self._ask_worker(shadow, PROBE, (), self._draw)
+        batch = self._ask_worker(shadow, LIVE, (), self._draw)
+        size = self.order.drawn // 2 if self.order else self.own.batch_size or 1
+        if size <= 1:
+            size = trees.count_samples(batch) or 1
+        self.batch_size = size
+        self._contents = facts.batch_contents(batch)
+        self._worker_threads = int(found["threads"])
+        return found
+
+    def _draw(self) -> Any:
+        return self.order.draw() if self.order else None
+
+    def _ask_worker(
+        self, shadow: ShadowLoader, mode: int, plan: tuple[str, ...], pick: Callable[[], Any]
+    ) -> Any:
+        """What the first worker that delivers answers to one task. `pick` gives its indices."""
+        block, left, empties = self.next_block(), [1], shadow.empties
+
+        def make(number: int) -> Task:
+            if left[0] + shadow.empties - empties <= 0:
+                return Task(number, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
+            left[0] -= 1
+            return Task(number, block, mode, 0, 0, pick(), plan, False, 0, 0)
+
+        try:
+            shadow.begin(block, make)
+            return shadow.receive()
+        finally:
+            shadow.end()

@@ -1,0 +1,102 @@
+"""Training steps through the untouched loader, before anything is measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, Optional
+
+from .._chain import trees
+from .._chain.moves import MoveWatch
+
+PASS_STEPS = 60
+PASS_MIN_STEPS = 30
+PASS_SECONDS = 3.0
+"""Steps through the untouched loader end after PASS_STEPS, or PASS_SECONDS and PASS_MIN_STEPS, or
+five times PASS_SECONDS."""
+
+
+_MIN_RATE_SECONDS = 0.5
+
+
+class PassThrough:
+    """The first steps, through the loader as it is. Times are those of step ends.
+
+    `before`: steps that have passed through the same loader in earlier epochs. `opened_seconds`:
+    what making the iterator took.
+    """
+
+    OVER = object()
+    """In place of a batch: enough steps have passed."""
+
+    def __init__(self, before: int = 0, opened_seconds: float = 0.0) -> None:
+        self._before = before
+        self._opened_seconds = opened_seconds
+        self._began = time.monotonic()
+        self._first_batch_seconds = 0.0
+        self._ends: list[float] = []
+        self._sizes: list[int] = []
+        self._last: Any = None
+        self._digest = 0
+        self.writes_batches = False
+        self._moves = MoveWatch()
+
+    def next_batch(self, own: Iterator[Any], ends: bool = True) -> Any:
+        """The next batch, or OVER: `own` has ended, or (`ends`) enough has passed."""
+        now = time.monotonic()
+        self._moves.stop()
+        if self._last is not None:
+            self.writes_batches |= trees.digest(self._last) != self._digest
+            self._last = None
+        self._ends.append(now)
+        if ends and self.is_enough():
+            return PassThrough.OVER
+        try:
+            batch = next(own)
+        except StopIteration:
+            return PassThrough.OVER
+        if len(self._ends) == 1:
+            self._first_batch_seconds = time.monotonic() - now
+        self._sizes.append(trees.count_samples(batch) or 1)
+        if len(self._ends) <= 2:
+            self._last, self._digest = batch, trees.digest(batch)
+            self._moves.start()
+        return batch
+
+    def rate(self) -> Optional[float]:
+        """Samples per second of the later two thirds; None if they are too few to tell."""
+        steps = min(len(self._sizes), len(self._ends) - 1)
+        first = max(2, steps // 3)
+        if steps - first < 7:
+            return None
+        seconds = self._ends[steps] - self._ends[first]
+        if seconds < _MIN_RATE_SECONDS:
+            return None
+        return sum(self._sizes[first:steps]) / seconds
+
+    def epoch_start_seconds(self) -> Optional[float]:
+        """From the start of the epoch to its first batch; None if there was none."""
+        return self._opened_seconds + self._first_batch_seconds if self._sizes else None
+
+    def copies_without_waiting(self) -> Optional[bool]:
+        """True if the step moves its batches with non_blocking=True; None if that was not seen."""
+        return self._moves.non_blocking()
+
+    def notes(self) -> list[str]:
+        """What the user should know of these steps."""
+        notes = []
+        if self.writes_batches:
+            notes.append("the step writes into its batches: cached ones are copied")
+        return notes
+
+    @property
+    def steps(self) -> int:
+        """That have passed through the loader, those of earlier epochs included."""
+        return self._before + len(self._sizes)
+
+    def is_enough(self) -> bool:
+        """True if the rate is known well enough."""
+        steps, seconds = self.steps, time.monotonic() - self._began
+        if steps >= PASS_STEPS or seconds > 5 * PASS_SECONDS:
+            return True
+        return steps >= PASS_MIN_STEPS and seconds > PASS_SECONDS

@@ -1,0 +1,232 @@
+"""The shadow loader: a DataLoader like the user's, made by the public constructor.
+
+Its batch sampler yields Tasks, so that each batch carries its own arm to its worker. Workers keep
+running from block to block. One thread at a time.
+"""
+
+from __future__ import annotations
+
+import gc
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from time import clock_gettime
+from typing import Any, Callable, Optional
+
+from .._chain.facts import is_iterable
+from .._chain.pinning import Parcel, PinLog
+from .._worker.boundary import BoundaryDataset
+from .._worker.tasks import IDLE, LIVE, Empty, SharedArea, Stale, Task
+from .._worker.worker_end import end_workers, interrupt_stuck
+from .shadow_arguments import ShadowArguments
+
+
+class LoaderGone(Exception):
+    """A worker of the shadow loader died, which ended all others. The text is the loader's own."""
+
+
+class ShadowLoader:
+    """Workers that wait for tasks.
+
+    `loader`: the user's torch.utils.data.DataLoader; it is only read. `overrides`: arguments that
+    take the place of the user's. Raises what the constructor of DataLoader raises.
+    """
+
+    def __init__(self, loader: Any, overrides: Optional[dict[str, Any]] = None) -> None:
+        changed = ShadowArguments(loader, overrides or {})
+        self.workers = changed.workers
+        self.prefetch = changed.prefetch
+        self.in_order = changed.in_order
+        self.area = SharedArea(changed.context, self.workers)
+        self.iterable = is_iterable(loader.dataset)
+        batched = loader.batch_sampler is not None
+        self._boundary = BoundaryDataset(
+            loader.dataset, self.iterable, batched, loader.batch_size, self.area
+        )
+        self._pin_log = PinLog() if changed.pins else None
+        key = self._pin_log.key if self._pin_log is not None else None
+        self._arguments = changed.for_constructor(self._boundary, key)
+        self._arguments["batch_sampler"] = _TaskSampler(self)
+        self._loader: Any = None
+        self._iterator: Optional[Iterator[Any]] = None
+        self._make_task: Optional[Callable[[int], Task]] = None
+        self.issued = 0
+        self.received = 0
+        self.number = 0
+        """Of the task whose batch was received last."""
+        self.parcel: Optional[Parcel] = None
+        """What the batch that was received last came in, if the loader pins."""
+        self._outstanding: set[int] = set()
+        self._early: deque[tuple[int, Any, Optional[Parcel]]] = deque()
+        self.empties = 0
+        """Tasks that workers with nothing to deliver have answered."""
+
+    @property
+    def in_flight(self) -> int:
+        """Batches that the loader keeps asked for."""
+        return self.workers * self.prefetch
+
+    def begin(self, block: int, make_task: Callable[[int], Task]) -> None:
+        """Makes `block` the current one and drops what older blocks asked for.
+
+        `make_task(number)` gives the next task. On return every task on its way is of this block.
+        Raises LoaderGone.
+        """
+        self._make_task = make_task
+        self.area.block = block
+        if self._iterator is None:
+            self._start()
+            return
+        newest = self.issued
+        self._early.clear()
+        while any(number <= newest for number in self._outstanding):
+            try:
+                batch = self._next()
+            except LoaderGone:
+                raise
+            except Exception:  # The error of a task that nothing waits for any more.
+                if not self.in_order:
+                    raise
+                continue
+            if self.number > newest:
+                self._early.append((self.number, batch, self.parcel))
+
+    def end(self) -> None:
+        """Lets workers return from what they do; tasks on their way become stale."""
+        self.area.block = IDLE
+
+    def receive(self) -> Any:
+        """The next batch of the current block. Raises what the user's code raised, LoaderGone."""
+        while True:
+            if self._early:
+                self.number, batch, self.parcel = self._early.popleft()
+            else:
+                batch = self._next()
+            if not isinstance(batch, (Empty, Stale)):
+                return batch
+            self.empties += isinstance(batch, Empty)
+            if len(self.area.empty_workers()) >= self.area.rows:
+                raise LoaderGone("the iterable dataset delivered nothing, in any worker")
+
+    def head_is_ready(self) -> bool:
+        """True if the next batch in order is made, and pinned: receiving it does not wait."""
+        return self.knows_what_is_ready and self._is_done(self.received + 1)
+
+    @property
+    def knows_what_is_ready(self) -> bool:
+        """True with workers whose batches come in order."""
+        return self.workers > 0 and self.in_order
+
+    def ready(self) -> int:
+        """Batches that are made and not yet received, in order."""
+        waiting = range(self.received + 1, self.issued + 1)
+        return sum(self._is_done(number) for number in waiting)
+
+    def _is_done(self, number: int) -> bool:
+        if self._pin_log is not None:
+            return number in self._pin_log.done
+        return self.area.last_done((number - 1) % self.workers) >= number
+
+    def cpu_seconds(self) -> float:
+        """CPU time of the workers so far."""
+        if self.workers == 0:
+            return 0.0
+        total = 0.0
+        for pid in self.area.pids():
+            if pid > 0:
+                try:
+                    total += clock_gettime((~pid << 3) | 2)  # Linux: the CPU clock of a process.
+                except OSError:
+                    continue
+        return total
+
+    def close(self) -> None:
+        """Ends the workers. The loader can be begun again; its caches are then empty."""
+        self.area.block = IDLE
+        self._make_task = None
+        if self._iterator is not None and self.knows_what_is_ready:
+            interrupt_stuck(self.area, self.issued)
+        end_workers(self._iterator)
+        self._iterator = None
+        self._loader = None
+        self.issued = self.received = 0
+        self._outstanding.clear()
+        self._early.clear()
+        if self._pin_log is not None:
+            self._pin_log.done.clear()
+
+    def _start(self) -> None:
+        from torch.utils.data import DataLoader
+
+        gc.collect()
+        freezes = gc.get_freeze_count() == 0
+        if freezes:
+            gc.freeze()  # Forked workers then share what this process holds for longer.
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # The user's own loader has given them.
+                self._loader = DataLoader(self._boundary, **self._arguments)
+                self._iterator = iter(self._loader)
+        finally:
+            if freezes:
+                gc.unfreeze()
+
+    def _next(self) -> Any:
+        """The batch of the next task, old or new; `number` is set."""
+        assert self._iterator is not None
+        try:
+            batch = next(self._iterator)
+        except StopIteration:
+            raise LoaderGone("the shadow loader ended") from None
+        except Exception as error:
+            if isinstance(error, RuntimeError) and _is_end_of_worker(str(error)):
+                self.close()  # The other workers would go on taking memory.
+                raise LoaderGone(str(error)) from error
+            self._count(self.received + 1)
+            raise
+        self.parcel = batch if isinstance(batch, Parcel) else None
+        if self.parcel is not None:
+            number, batch, self.parcel.batch = self.parcel.number, self.parcel.batch, None
+        elif not self.in_order:
+            number, batch = batch
+        else:
+            number = self.received + 1
+        self._count(number)
+        return batch
+
+    def _count(self, number: int) -> None:
+        self.number = number
+        self.received += 1
+        self._outstanding.discard(number)
+        if self._pin_log is not None:
+            self._pin_log.done.discard(number)
+
+    def next_task(self) -> Task:
+        """For the batch sampler: the next task of the current block."""
+        self.issued += 1
+        self._outstanding.add(self.issued)
+        if self._make_task is None:
+            return Task(self.issued, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
+        return self._make_task(self.issued)
+
+
+def _is_end_of_worker(text: str) -> bool:
+    ends = ("exited unexpectedly", "is killed by signal", "DataLoader timed out")
+    return any(words in text for words in ends)
+
+
+class _TaskSampler:
+    """The batch sampler of a shadow loader; holds it weakly, or no loader would ever close."""
+
+    def __init__(self, shadow: ShadowLoader) -> None:
+        self._shadow = weakref.ref(shadow)
+
+    def __iter__(self) -> Iterator[Task]:
+        while True:
+            shadow = self._shadow()
+            if shadow is None:
+                return
+            task = shadow.next_task()
+            del shadow
+            yield task

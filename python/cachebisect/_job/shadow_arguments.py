@@ -1,0 +1,76 @@
+"""The arguments of a shadow loader: the user's own, and what a what-if changes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Optional
+
+from .._chain.pinning import has_accelerator
+from .._worker.boundary import BoundaryCollate, BoundaryDataset, WorkerInit
+
+OVERRIDES = (
+    "num_workers",
+    "workers",
+    "prefetch_factor",
+    "pin_memory",
+    "in_order",
+    "multiprocessing_context",
+    "sharing_strategy",
+    "worker_threads",
+    "non_blocking",
+)
+"""What a live arm may change; `workers` is the engine's word for num_workers, and non_blocking is
+how the batch is moved to the device, which is no argument of the loader."""
+
+
+class ShadowArguments:
+    """`loader`: the user's torch.utils.data.DataLoader. `overrides`: arguments that take the place
+    of the user's, by the names in OVERRIDES. Raises ValueError for an unknown start method.
+    """
+
+    def __init__(self, loader: Any, overrides: dict[str, Any]) -> None:
+        self._loader = loader
+        self._changed = dict(overrides)
+        if "workers" in self._changed:
+            self._changed["num_workers"] = self._changed.pop("workers")
+        self.workers = int(self._chosen("num_workers"))
+        self.prefetch = 0
+        if self.workers > 0:
+            self.prefetch = int(self._changed.get("prefetch_factor") or loader.prefetch_factor or 2)
+        multiprocessing = sys.modules["torch"].multiprocessing
+        self._own_context = self._chosen("multiprocessing_context")
+        if isinstance(self._own_context, str):
+            self._own_context = multiprocessing.get_context(self._own_context)
+        self.context = self._own_context or multiprocessing
+        """Makes memory that the workers share."""
+        self.pins = bool(self._chosen("pin_memory")) and has_accelerator()
+        """torch pins the batches."""
+        orders = hasattr(loader, "in_order") and self.workers > 0
+        self.in_order = bool(self._chosen("in_order")) if orders else True
+
+    def for_constructor(self, boundary: BoundaryDataset, pin_log: Optional[int]) -> dict[str, Any]:
+        """Keyword arguments of DataLoader, without a batch_sampler."""
+        loader = self._loader
+        collate = BoundaryCollate(boundary, loader.collate_fn, not self.in_order, pin_log)
+        arguments: dict[str, Any] = {
+            "collate_fn": collate,
+            "num_workers": self.workers,
+            "pin_memory": self._chosen("pin_memory"),
+            "generator": sys.modules["torch"].Generator(),
+        }
+        if self.workers > 0:
+            threads = self._changed.get("worker_threads")
+            sharing = self._changed.get("sharing_strategy")
+            arguments.update(
+                timeout=loader.timeout,
+                worker_init_fn=WorkerInit(boundary, loader.worker_init_fn, threads, sharing),
+                multiprocessing_context=self._own_context,
+                prefetch_factor=self.prefetch,
+                persistent_workers=True,
+            )
+            if hasattr(loader, "in_order"):
+                arguments["in_order"] = self.in_order
+        return arguments
+
+    def _chosen(self, name: str) -> Any:
+        return self._changed.get(name, getattr(self._loader, name))

@@ -1,0 +1,1 @@
+"""What finds and measures the loaders of a script that was not changed."""

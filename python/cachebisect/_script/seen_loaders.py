@@ -1,0 +1,58 @@
+"""The DataLoaders that a script iterates, and which of them is to be measured."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Optional
+
+from .._job.pass_through import PASS_MIN_STEPS
+
+_MAX_LISTED = 20
+
+
+class SeenLoaders:
+    """Numbers loaders from 1, in the order in which they are first iterated. Not thread safe.
+
+    `wanted`: the number that is measured; None: the one whose batches lie between optimizer steps.
+    """
+
+    def __init__(self, wanted: Optional[int] = None) -> None:
+        self.wanted = wanted
+        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._words: list[str] = []
+        self._batches: list[int] = []
+
+    def number_of(self, loader: Any) -> int:
+        """The number of `loader`, which is iterated now."""
+        if loader not in self._numbers:
+            self._words.append(_words_for(loader))
+            self._batches.append(0)
+            self._numbers[loader] = len(self._words)
+        return self._numbers[loader]
+
+    def batches_of(self, loader: Any) -> int:
+        """Batches of `loader` that have passed so far."""
+        return self._batches[self.number_of(loader) - 1]
+
+    def note_batches(self, loader: Any, batches: int) -> None:
+        """`batches` batches of `loader` have passed in all."""
+        self._batches[self.number_of(loader) - 1] = batches
+
+    def missing(self) -> Optional[str]:
+        """Why the wanted loader was not measured; None if none is wanted or no loader was seen."""
+        if self.wanted is None or not self._words:
+            return None
+        listed = [
+            f"{number}: {words}, {batches} batches"
+            for number, (words, batches) in enumerate(zip(self._words, self._batches), start=1)
+        ][:_MAX_LISTED]
+        if self.wanted <= len(self._words):
+            reason = f"it gave less than {PASS_MIN_STEPS} batches, or the script ended early"
+        else:
+            reason = f"the script iterated {len(self._words)}"
+        return f"--loader {self.wanted}: {reason}. Loaders seen: {'; '.join(listed)}"
+
+
+def _words_for(loader: Any) -> str:
+    workers = f"num_workers={loader.num_workers}"
+    return f"DataLoader({type(loader.dataset).__name__}, batch_size={loader.batch_size}, {workers})"

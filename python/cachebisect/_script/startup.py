@@ -1,0 +1,120 @@
+"""What runs in each Python process of `cachebisect run`, before the script.
+
+Connects to the engine, answers its greeting, and waits for torch to be imported. Does nothing in
+children of multiprocessing, and nothing that can stop the script.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, Callable, Optional
+
+SOCKET = "CACHEBISECT_SOCKET"
+LOADER = "CACHEBISECT_LOADER"
+"""Number of the loader that is measured, from 1."""
+_GREETING_SECONDS = 30.0
+"""An engine that is silent for longer must not hold up the script."""
+_CHILDREN = ("--multiprocessing-fork", "multiprocessing.spawn", "multiprocessing.forkserver",
+             "multiprocessing.resource_tracker", "multiprocessing.semaphore_tracker")  # fmt: skip
+
+
+def start() -> None:
+    """Called once by sitecustomize."""
+    path = os.environ.get(SOCKET)
+    if not path or is_multiprocessing_child(_command_line()):
+        return
+    from .._engine.adapter import Adapter
+    from .._engine.messages import Connection, ConnectionLost
+    from .seen_loaders import SeenLoaders
+    from .session import Session, install, watch_optimizers
+
+    wanted = os.environ.get(LOADER)
+
+    try:
+        connection = Connection.open(path, timeout=0)  # Gone once a loader is measured.
+        connection.limit_waiting(_GREETING_SECONDS)
+        Adapter(connection, _no_job).answer_greeting()
+        connection.limit_waiting(None)
+    except ConnectionLost:
+        return
+    session = Session(connection, SeenLoaders(int(wanted) if wanted else None))
+    atexit.register(session.explain)
+    after_import("torch.utils.data.dataloader", lambda module: install(session, module))
+    after_import("torch.optim.optimizer", lambda module: watch_optimizers(session, module))
+
+
+def is_multiprocessing_child(command_line: Sequence[str]) -> bool:
+    """True for the command line of a process that multiprocessing has started."""
+    return any(word in argument for argument in command_line for word in _CHILDREN)
+
+
+def after_import(name: str, act: Callable[[ModuleType], None]) -> None:
+    """Calls `act(module)` once the module `name` has been imported; at once if it is already."""
+    if name in sys.modules:
+        act(sys.modules[name])
+    else:
+        sys.meta_path.insert(0, _AfterImport(name, act))
+
+
+class _AfterImport(importlib.abc.MetaPathFinder):
+    def __init__(self, name: str, act: Callable[[ModuleType], None]) -> None:
+        self._name = name
+        self._act = act
+
+    def find_spec(
+        self, fullname: str, path: Any = None, target: Any = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
+        if fullname != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, self._act)
+        return spec
+
+
+class _Loader(importlib.abc.Loader):
+    """The module's own loader, and then the action."""
+
+    def __init__(self, loader: Any, act: Callable[[ModuleType], None]) -> None:
+        self._loader = loader
+        self._act = act
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> Optional[ModuleType]:
+        created: Optional[ModuleType] = self._loader.create_module(spec)
+        return created
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._loader.exec_module(module)
+        spec = module.__spec__
+        if spec is not None:
+            spec.loader = self._loader
+        try:
+            self._act(module)
+        except Exception as error:  # The script is worth more than its measurement.
+            print(f"cachebisect: not measured: {error}", file=sys.stderr)
+
+
+def _command_line() -> list[str]:
+    own = getattr(sys, "orig_argv", None)  # Python 3.10
+    if own is not None:
+        return list(own)
+    try:
+        with open("/proc/self/cmdline", "rb") as file:
+            return file.read().decode("utf-8", "replace").split("\0")
+    except OSError:
+        return list(getattr(sys, "argv", []))
+
+
+def _no_job(_writes_batches: bool) -> Any:
+    raise RuntimeError("no loader has been found yet")

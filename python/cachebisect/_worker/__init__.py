@@ -1,0 +1,1 @@
+"""What runs where samples are loaded: in the worker processes, or in the training thread."""

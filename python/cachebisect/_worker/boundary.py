@@ -1,0 +1,142 @@
+"""What the shadow loader is given in place of the user's dataset, collate_fn and worker_init_fn.
+
+All three travel to the workers in one pickle (or by fork) and share one Server there. They hold no
+reference to the training process. Not thread safe.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Optional
+
+from .._chain.pinning import Parcel
+from .._chain.sources import IndexedSource, IterableSource
+from .server import Server
+from .tasks import SharedArea, Task
+
+
+class BoundaryDataset:
+    """Makes the samples of a Task; a loader hands over one Task per batch.
+
+    `batched`: the user's loader collates samples into batches. `batch_size` matters for iterable
+    datasets alone.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        iterable: bool,
+        batched: bool,
+        batch_size: Optional[int],
+        area: SharedArea,
+    ) -> None:
+        self.dataset = dataset
+        self.iterable = iterable
+        self.batched = batched
+        self.batch_size = batch_size
+        self.area = area
+        self._server: Optional[Server] = None
+
+    def server(self) -> Server:
+        """This process's server, made at its first use."""
+        if self._server is None:
+            source: Any
+            if self.iterable:
+                source = IterableSource(self.dataset, self.batch_size if self.batched else None)
+            else:
+                source = IndexedSource(self.dataset, single=not self.batched)
+            worker = worker_id()
+            in_worker = worker is not None
+            self._server = Server(self.dataset, source, self.area, worker or 0, in_worker)
+        return self._server
+
+    def __getitems__(self, task: Task) -> tuple[Task, Any]:
+        return task, self.server().fetch(task)
+
+    def __getitem__(self, task: Task) -> tuple[Task, Any]:
+        return self.__getitems__(task)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_server": None}
+
+
+class BoundaryCollate:
+    """Collates what BoundaryDataset made, by the user's collate_fn.
+
+    `numbered`: each batch comes with the number of its task, for loaders that change the order.
+    `pin_log`: key of the PinLog of a loader that pins; each batch then comes in a Parcel.
+    """
+
+    def __init__(
+        self,
+        boundary: BoundaryDataset,
+        collate_fn: Callable[[Any], Any],
+        numbered: bool,
+        pin_log: Optional[int] = None,
+    ) -> None:
+        self._boundary = boundary
+        self._collate_fn = collate_fn
+        self._numbered = numbered
+        self._pin_log = pin_log
+
+    def __call__(self, fetched: tuple[Task, Any]) -> Any:
+        task, samples = fetched
+        batch = self._boundary.server().collate(task, samples, self._collated)
+        if self._pin_log is not None:
+            return Parcel(self._pin_log, task.number, batch)
+        return (task.number, batch) if self._numbered else batch
+
+    def _collated(self, samples: Any) -> Any:
+        return self._collate_fn(samples if self._boundary.batched else samples[0])
+
+
+class WorkerInit:
+    """Shows the user's code its own dataset in get_worker_info(), then runs its worker_init_fn.
+
+    `threads`, `sharing`: set after it, as the line that a remedy proposes would be.
+    """
+
+    def __init__(
+        self,
+        boundary: BoundaryDataset,
+        worker_init_fn: Optional[Callable[[int], None]],
+        threads: Optional[int] = None,
+        sharing: Optional[str] = None,
+    ) -> None:
+        self._boundary = boundary
+        self._worker_init_fn = worker_init_fn
+        self._threads = threads
+        self._sharing = sharing
+
+    def __call__(self, worker: int) -> None:
+        import torch.multiprocessing
+        import torch.utils.data
+
+        info = torch.utils.data.get_worker_info()
+        # WorkerInfo refuses assignments; its namespace is where they are kept.
+        vars(info)["dataset"] = self._boundary.dataset
+        if self._worker_init_fn is not None:
+            self._worker_init_fn(worker)
+        if self._threads is not None:
+            set_threads(self._threads)
+        if self._sharing is not None:  # It counts where tensors are sent.
+            torch.multiprocessing.set_sharing_strategy(self._sharing)
+
+
+def set_threads(threads: int) -> None:
+    """Sets how many threads torch and OpenCV compute with in this process."""
+    import sys
+
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(threads)
+    cv2 = sys.modules.get("cv2")
+    if cv2 is not None:
+        cv2.setNumThreads(threads)
+
+
+def worker_id() -> Optional[int]:
+    """Number of this worker from 0; None in the training process."""
+    import torch.utils.data
+
+    info = torch.utils.data.get_worker_info()
+    return None if info is None else int(info.id)

@@ -1,0 +1,37 @@
+"""One batch in the cache of a worker, at every boundary that lies in the worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._chain import trees
+from .tape import Tape
+
+
+@dataclass
+class CachedBatch:
+    """One tape per sample, or one of all if the dataset reads whole batches."""
+
+    count: int
+    """Samples in the batch."""
+    keys: list[str]
+    """What tells the sample of each tape from all others."""
+    tapes: list[Tape] = field(default_factory=list)
+    samples: Any = None
+    batch: Any = None
+
+    @property
+    def samples_per_tape(self) -> int:
+        return self.count // len(self.tapes)
+
+    def sizes(self, members: int) -> list[int]:
+        """Bytes in memory: order, reading, each member, collate."""
+        sizes = [0] * (members + 3)
+        for tape in self.tapes:
+            for call in tape.calls:
+                sizes[1] += trees.nbytes((call.args, call.kwargs))
+                sizes[call.stage + 1] += trees.nbytes(call.output)
+        sizes[members + 1] = trees.nbytes(self.samples)
+        sizes[-1] = trees.nbytes(self.batch)
+        return sizes

@@ -1,0 +1,120 @@
+"""Finds the members of a dataset by making a few samples in a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable, Optional
+
+from .._chain import trees
+from .._chain.functions import function_slot
+from .._chain.libraries import library_slots
+from .._chain.marked import marked_slots
+from .._chain.slots import Slot, collapsed, find_slots, with_unique_names
+from .._chain.sources import NothingDelivered
+from .recording import record
+from .tape import Copies, Tape, arguments
+from .tasks import MAX_MEMBERS
+
+PROBED_SAMPLES = 4
+
+
+def all_slots(dataset: Any) -> list[Slot]:
+    """Every slot that probe() may name: members, their containers, functions of libraries."""
+    slots = _candidates(dataset)
+    containers = {s.container.name: s.container for s in slots if s.container is not None}
+    return [*slots, *containers.values()]
+
+
+def planned_slots(dataset: Any, plan: Iterable[str]) -> list[Slot]:
+    """The slots that are stages. `plan`: their names, as probe() gave them."""
+    by_name = {slot.name: slot for slot in all_slots(dataset)}
+    found = [by_name.get(name) or function_slot(name) for name in plan]
+    return [slot for slot in found if slot is not None]
+
+
+def probe(
+    dataset: Any, makers: Sequence[Callable[[], Any]], functions: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Which slots are called for a sample, in order (`stages`), and what was in the way (`note`).
+
+    `functions`: names of more functions that may be called. Raises what the dataset raises.
+    """
+    makers = makers[:PROBED_SAMPLES]
+    slots = [*_candidates(dataset), *planned_slots(dataset, functions)]
+    note = ""
+    while slots:
+        try:
+            tapes = [record(slots, make, Copies()) for make in makers]
+        except NothingDelivered:
+            raise
+        except Exception as error:  # With the originals in place it may well succeed.
+            note = f"members are not told apart: {type(error).__name__}: {error}"
+            break
+        unwanted = _unusable(slots, tapes)
+        if not unwanted:
+            return {"stages": _in_order(slots, tapes), "note": note}
+        slots = collapsed(slots, unwanted)
+    for make in makers:
+        make()
+    return {"stages": [], "note": note}
+
+
+def _candidates(dataset: Any) -> list[Slot]:
+    """Members of the dataset, functions that are marked as stages, functions of libraries."""
+    slots = find_slots(dataset)
+    return with_unique_names([*slots, *marked_slots(), *_libraries_beside(dataset, slots)])
+
+
+def _libraries_beside(dataset: Any, slots: list[Slot]) -> list[Slot]:
+    """Functions of libraries that no slot of the dataset holds itself."""
+    held = [slot.get() for slot in slots]
+    return [
+        slot for slot in library_slots(dataset) if all(slot.get() is not value for value in held)
+    ]
+
+
+def _unusable(slots: list[Slot], tapes: list[Tape]) -> set[str]:
+    """Slots that are never called, or whose recorded calls cannot be made again."""
+    called = {call.stage for tape in tapes for call in tape.calls}
+    containers_in_use = {id(slots[stage].container) for stage in called if slots[stage].container}
+    unwanted = set()
+    for stage, slot in enumerate(slots):
+        if stage not in called and id(slot.container) not in containers_in_use:
+            unwanted.add(slot.name)
+    failing = _failing(tapes)
+    if failing is not None:
+        unwanted.add(slots[failing].name)
+    return unwanted
+
+
+def _failing(tapes: list[Tape]) -> Optional[int]:
+    for tape in tapes:
+        for call in tape.calls:
+            try:
+                args, kwargs = arguments(call, tape, {}, _COPY_ALL)
+                call.function(*args, **kwargs)
+            except Exception:  # A file that is closed by now, an iterator that is spent.
+                return call.stage
+    return None
+
+
+class _All(set):  # type: ignore[type-arg]
+    def __contains__(self, _item: object) -> bool:
+        return True
+
+
+_COPY_ALL = Copies(_All(), _All())
+
+
+def _in_order(slots: list[Slot], tapes: list[Tape]) -> list[dict[str, Any]]:
+    """The slots in the order of their first calls; members never called in the probe last."""
+    order: dict[int, None] = {}
+    outputs: dict[int, str] = {}
+    for tape in tapes:
+        for call in tape.calls:
+            order.setdefault(call.stage)
+            outputs.setdefault(call.stage, trees.describe(call.output))
+    return [
+        {"name": slots[s].name, "category": slots[s].category, "output": outputs[s]}
+        for s in list(order)[:MAX_MEMBERS]
+    ]

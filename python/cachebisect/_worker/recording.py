@@ -1,0 +1,116 @@
+"""Makes a sample and records the calls that made it. Not thread safe."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .._chain import trees
+from .._chain.slots import Slot
+from .._chain.stand_ins import Installed
+from .tape import Call, Copies, Ref, Tape, loaded
+
+_MAX_LINK_DEPTH = 3
+_MAX_KNOWN_DEPTH = 2
+_COMMON = (bool, int, float, str, bytes, type(None))
+
+
+Run = Callable[[int, Any, Any, Any], Any]
+"""Calls a member: its stage, the function, and what it is called with."""
+
+
+def call_directly(_stage: int, function: Any, args: Any, kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
+def record(
+    slots: list[Slot],
+    make_sample: Callable[[], Any],
+    copies: Copies,
+    run: Run = call_directly,
+) -> Tape:
+    """Makes a sample and its tape. Values of the stages in `copies` are stored as copies.
+
+    Values that are overwritten and not yet in `copies` are added to it. The tape then holds what
+    was overwritten: record again.
+    """
+    recorder = _Recorder(slots, copies, run)
+    with Installed(slots, recorder.stand_for):
+        recorder.tape.sample = make_sample()
+    recorder.find_overwritten()
+    recorder.tape.template = recorder.linked(recorder.tape.sample)
+    return recorder.tape
+
+
+class _Recorder:
+    def __init__(self, slots: list[Slot], copies: Copies, run: Run) -> None:
+        self.tape = Tape()
+        self._slots = slots
+        self._run = run
+        self._copies = copies
+        self._known: dict[int, Ref] = {}
+        self._alive: list[Any] = []  # While a sample is made, no id may be used twice.
+        self._digests: list[tuple[int, int]] = []
+
+    def stand_for(self, stage: int, original: Any) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            opaque = self._opaque(stage, args)
+            own, held = (
+                self.linked(args[:opaque]),
+                (self.linked(args[opaque:]), self.linked(kwargs)),
+            )
+            if stage in self._copies.arguments:
+                held = trees.clone(held)
+            before = trees.digest(held)
+            output = loaded(self._run(stage, original, args, kwargs))
+            kept = trees.clone(output) if stage in self._copies.outputs else output
+            self._digests.append((before, trees.digest(kept)))
+            self._alive.append(output)
+            _know(output, Ref(len(self.tape.calls)), self._known)
+            self.tape.calls.append(Call(stage, original, own, *held, kept))
+            return output
+
+        return call
+
+    def _opaque(self, stage: int, args: tuple[Any, ...]) -> int:
+        """Leading arguments that are neither copied nor watched: the object of a method."""
+        if not self._slots[stage].bound or not args or trees.is_data(args[0]):
+            return 0
+        return 1
+
+    def find_overwritten(self) -> None:
+        for call, (arguments, output) in zip(self.tape.calls, self._digests):
+            if trees.digest(call.output) != output:
+                self._copies.outputs.add(call.stage)
+            if trees.digest((call.args, call.kwargs)) != arguments:
+                self._copies.arguments.add(call.stage)
+
+    def linked(self, value: Any) -> Any:
+        return _linked(value, self._known)
+
+
+def _know(output: Any, ref: Ref, known: dict[int, Ref]) -> None:
+    """Notes where `output` and its parts come from."""
+    if isinstance(output, _COMMON):
+        return
+    known[id(output)] = ref
+    if len(ref.path) == _MAX_KNOWN_DEPTH:
+        return
+    if type(output) in (tuple, list):
+        for index, item in enumerate(output):
+            _know(item, Ref(ref.call, (*ref.path, index)), known)
+    elif type(output) is dict:
+        for key, item in output.items():
+            _know(item, Ref(ref.call, (*ref.path, key)), known)
+
+
+def _linked(value: Any, known: dict[int, Ref], depth: int = 0) -> Any:
+    """`value` with a Ref in place of every known output in it."""
+    ref = known.get(id(value))
+    if ref is not None:
+        return ref
+    if depth < _MAX_LINK_DEPTH:
+        if type(value) in (tuple, list):
+            return type(value)(_linked(item, known, depth + 1) for item in value)
+        if type(value) is dict:
+            return {key: _linked(item, known, depth + 1) for key, item in value.items()}
+    return value
