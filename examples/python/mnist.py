@@ -3,7 +3,8 @@
     cachebisect run -- python examples/python/mnist.py
     cachebisect run --what-if num_workers=2 --verify -- python examples/python/mnist.py
 
-Without a network, --fake trains on random images of the same kind.
+Needs torchvision, which installs torch and Pillow. Without a network, --fake trains on random
+images of the same kind.
 """
 
 import argparse
