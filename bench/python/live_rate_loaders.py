@@ -52,10 +52,15 @@ def waiting(workers: int, seconds: float) -> Any:
     return _planted(workers, False, False, seconds, 2)
 
 
+def computing(workers: int, seconds: float) -> Any:
+    """Samples compute for `seconds`, in three equal parts."""
+    return _planted(workers, False, True, seconds, 2)
+
+
 LOADERS: dict[str, Callable[[], Any]] = {
     "W 0, waits 1 ms per sample": lambda: waiting(0, 1e-3),
     "W 2, waits 1 ms per sample": lambda: waiting(2, 1e-3),
-    "W 2, computes 1 ms per sample": lambda: _planted(2, False, True, 1e-3, 2),
+    "W 2, computes 1 ms per sample": lambda: computing(2, 1e-3),
     "W 4, torchvision transforms": _images,
     "W 2, iterable, 100 tensors per batch": lambda: _planted(2, True, False, 0.3e-3, 100),
 }

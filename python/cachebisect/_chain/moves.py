@@ -34,7 +34,7 @@ class MoveWatch:
 
     def stop(self) -> None:
         """May be called without start()."""
-        if self in _watches:
+        if _replaced and self in _watches:
             _watches.discard(self)
             _put_back_if_unwatched()
 

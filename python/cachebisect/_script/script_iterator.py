@@ -28,7 +28,8 @@ class ScriptIterator(Iterator[Any]):
         opened_seconds = time.monotonic() - began
         self._session = session
         self._loader = loader
-        self._learnt = PassThrough(session.loaders.batches_of(loader), opened_seconds)
+        self._number = session.loaders.number_of(loader)
+        self._learnt = PassThrough(session.loaders.batches_of(self._number), opened_seconds)
         self._steps_seen = session.optimizer_steps
         self._stepped = 0
         self._entries = 0
@@ -58,7 +59,7 @@ class ScriptIterator(Iterator[Any]):
 
     def _passed(self) -> Any:
         batch = self._learnt.next_batch(self._own, ends=False)
-        self._session.loaders.note_batches(self._loader, self._learnt.steps)
+        self._session.loaders.note_batches(self._number, self._learnt.steps)
         if batch is PassThrough.OVER:
             raise StopIteration
         return batch
@@ -70,8 +71,7 @@ class ScriptIterator(Iterator[Any]):
         if session.refuses_thread():
             return False
         if session.loaders.wanted is not None:
-            number = session.loaders.number_of(self._loader)
-            return number == session.loaders.wanted and self._has_enough()
+            return self._number == session.loaders.wanted and self._has_enough()
         if session.optimizer_steps > self._steps_seen:
             self._steps_seen = session.optimizer_steps
             self._stepped += 1
@@ -84,6 +84,8 @@ class ScriptIterator(Iterator[Any]):
 
     def _has_enough(self) -> bool:
         """All ranks of a distributed job must agree: only their steps do."""
+        if max(self._learnt.steps, self._session.optimizer_steps) < PASS_MIN_STEPS:
+            return False
         if rank_and_world()[1] == 1:
             return self._learnt.is_enough()
         session = self._session

@@ -30,13 +30,13 @@ class SeenLoaders:
             self._numbers[loader] = len(self._words)
         return self._numbers[loader]
 
-    def batches_of(self, loader: Any) -> int:
-        """Batches of `loader` that have passed so far."""
-        return self._batches[self.number_of(loader) - 1]
+    def batches_of(self, number: int) -> int:
+        """Batches of this loader that have passed so far."""
+        return self._batches[number - 1]
 
-    def note_batches(self, loader: Any, batches: int) -> None:
-        """`batches` batches of `loader` have passed in all."""
-        self._batches[self.number_of(loader) - 1] = batches
+    def note_batches(self, number: int, batches: int) -> None:
+        """`batches` batches of this loader have passed in all."""
+        self._batches[number - 1] = batches
 
     def missing(self) -> Optional[str]:
         """Why the wanted loader was not measured; None if none is wanted or no loader was seen."""
