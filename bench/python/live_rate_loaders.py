@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Callable
 
 import torch
@@ -33,6 +34,37 @@ class RandomImages(Dataset):  # type: ignore[type-arg]
         return self.transform(image), index % 10
 
 
+class ExactWait:
+    """Takes `seconds`: sleeps, and computes until they are over, as a sleep ends late."""
+
+    SPIN = 0.15e-3
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def __call__(self, sample: Any) -> Any:
+        end = time.perf_counter() + self._seconds
+        if self._seconds > self.SPIN:
+            time.sleep(self._seconds - self.SPIN)
+        while time.perf_counter() < end:
+            pass
+        return sample
+
+
+class Waits(Dataset):  # type: ignore[type-arg]
+    """Samples that take `seconds`, in three equal parts."""
+
+    def __init__(self, seconds: float) -> None:
+        self._read = ExactWait(seconds / 3)
+        self.transform = v2.Compose([ExactWait(seconds / 3), ExactWait(seconds / 3)])
+
+    def __len__(self) -> int:
+        return 20000
+
+    def __getitem__(self, index: int) -> Any:
+        return self.transform(self._read(torch.zeros(16))), index % 10
+
+
 def _planted(workers: int, iterable: bool, burn: bool, seconds: float, tensors: int) -> Any:
     """Reading and two members take `seconds` together."""
     method = "fork" if workers else None
@@ -48,8 +80,8 @@ def _images() -> Any:
 
 
 def waiting(workers: int, seconds: float) -> Any:
-    """Samples wait for `seconds`, in three equal parts."""
-    return _planted(workers, False, False, seconds, 2)
+    """Samples take `seconds`, in three equal parts, of which half is waiting."""
+    return DataLoader(Waits(seconds), batch_size=BATCH, num_workers=workers)
 
 
 def computing(workers: int, seconds: float) -> Any:
