@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from cachebisect._chain.slots import collapsed, find_slots
-from cachebisect._worker import tape
 from cachebisect._worker.recording import record
-from cachebisect._worker.tape import Copies, StageTimes
+from cachebisect._worker.tape import Copies, StageTimes, answer_from, replay, replay_with, timed_run
 from members import Compose
 
 
@@ -92,7 +91,7 @@ def test_replay_runs_the_live_members_alone(first_live: int, calls: list[int]) -
     tape = record(find_slots(dataset), lambda: dataset[3], copies)
     for member in members:
         member.calls = 0
-    assert tape.replay(tape, first_live, copies) == {"x": [14], "index": 3}
+    assert replay(tape, first_live, copies) == {"x": [14], "index": 3}
     assert [member.calls for member in members] == calls
     assert dataset.reads == 1
 
@@ -108,7 +107,7 @@ def test_overwritten_values_are_found_and_copied() -> None:
     assert copies.outputs == {0}
     for _ in range(3):
         for first_live in range(3):
-            assert tape.replay(tape, first_live, copies) == {"x": [14], "index": 3}
+            assert replay(tape, first_live, copies) == {"x": [14], "index": 3}
 
 
 class Box:
@@ -130,7 +129,7 @@ def test_an_argument_that_its_own_member_overwrites_is_copied() -> None:
     record(find_slots(dataset), lambda: dataset[3], copies)
     assert copies.arguments == {0}
     tape = record(find_slots(dataset), lambda: dataset[3], copies)
-    assert [tape.replay(tape, 0, copies).number for _ in range(3)] == [13] * 3
+    assert [replay(tape, 0, copies).number for _ in range(3)] == [13] * 3
 
 
 def test_calls_inside_a_call_belong_to_it() -> None:
@@ -156,7 +155,7 @@ def test_two_views_of_one_sample() -> None:
     tape = record(find_slots(dataset), lambda: dataset[3], copies)
     assert [call.stage for call in tape.calls] == [0, 1, 0, 1]
     for first_live in range(3):
-        assert tape.replay(tape, first_live, copies) == ([14], [15])
+        assert replay(tape, first_live, copies) == ([14], [15])
 
 
 def fail(_x: Any) -> Any:
@@ -176,7 +175,7 @@ def test_bypass_answers_one_member_from_the_cache() -> None:
     dataset = NumberDataset(Compose(members))
     slots = find_slots(dataset)
     tapes = [record(slots, lambda: dataset[3], Copies())]
-    sample = tape.answer_from(tapes, 0, slots[0], Copies(), lambda: dataset[100])
+    sample = answer_from(tapes, 0, slots[0], Copies(), lambda: dataset[100])
     assert sample == {"x": [14], "index": 100}
 
 
@@ -184,5 +183,5 @@ def test_timed_replay_counts_the_live_members() -> None:
     dataset = NumberDataset(Compose([Add(1), Add(10)]))
     tape = record(find_slots(dataset), lambda: dataset[3], Copies())
     times = StageTimes([0.0, 0.0], [0.0, 0.0])
-    tape.replay_with(tape, 1, Copies(), tape.timed_run(times))
+    replay_with(tape, 1, Copies(), timed_run(times))
     assert times.busy[0] == 0 and times.busy[1] > 0
