@@ -9,6 +9,7 @@ if(CACHEBISECT_STATIC)
   endif()
   install(TARGETS cli RUNTIME DESTINATION ${bin_dir})
   install(DIRECTORY pipelines/ DESTINATION ${data_dir}/cachebisect/pipelines FILES_MATCHING PATTERN "*.json")
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/share/ DESTINATION ${data_dir})
   return()
 endif()
 
@@ -24,6 +25,10 @@ endif()
 if(TARGET torch_module)
   install(TARGETS torch_module EXPORT cachebisect
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cachebisect)
+  if(TARGET torch_graph)
+    install(TARGETS torch_graph LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cachebisect)
+  endif()
+  install(TARGETS torch_name LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cachebisect/torch_package)
 endif()
 
 # Headers are installed by list; tests/unit/structure/public_headers_test.cpp keeps the list right.
@@ -39,6 +44,9 @@ foreach(header IN LISTS public_headers)
 endforeach()
 install(DIRECTORY pipelines/ DESTINATION ${CMAKE_INSTALL_DATADIR}/cachebisect/pipelines
   FILES_MATCHING PATTERN "*.json")
+
+# Completion and man page.
+install(DIRECTORY ${CMAKE_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})
 
 install(EXPORT cachebisect NAMESPACE cachebisect:: FILE cachebisectTargets.cmake
   DESTINATION ${package_dir})

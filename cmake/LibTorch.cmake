@@ -23,10 +23,13 @@ target_include_directories(cachebisect_libtorch SYSTEM INTERFACE
 target_link_libraries(cachebisect_libtorch INTERFACE
   -Wl,--push-state,--no-as-needed ${torch_cpu_library} ${c10_library} -Wl,--pop-state)
 # PyPI's wheels keep the CUDA run-time libraries in a folder next to torch.
-set(CACHEBISECT_TORCH_RPATH ${torch_root}/lib)
+set(CACHEBISECT_LIBTORCH_LIB_DIR ${torch_root}/lib)
+set(CACHEBISECT_TORCH_RPATH ${CACHEBISECT_LIBTORCH_LIB_DIR})
 get_filename_component(site_packages ${torch_root} DIRECTORY)
-if(EXISTS ${site_packages}/nvidia/cu13/lib)
-  list(APPEND CACHEBISECT_TORCH_RPATH ${site_packages}/nvidia/cu13/lib)
-  target_link_options(cachebisect_libtorch INTERFACE -Wl,-rpath-link,${site_packages}/nvidia/cu13/lib)
-endif()
+# One folder for CUDA 13, one per library for CUDA 12.
+file(GLOB cuda_folders ${site_packages}/nvidia/*/lib)
+foreach(folder ${cuda_folders})
+  list(APPEND CACHEBISECT_TORCH_RPATH ${folder})
+  target_link_options(cachebisect_libtorch INTERFACE -Wl,-rpath-link,${folder})
+endforeach()
 set(CACHEBISECT_HAS_TORCH ON)

@@ -27,10 +27,72 @@ read_options() {
   if [ "$want_cuda" = yes ] && [ "$want_torch" = no ]; then
     die "--cuda and --no-torch exclude each other"
   fi
-  if [ "$want_torch" = yes ] && has_gpu; then want_cuda=yes; fi
+  if [ "$want_torch" = yes ] && [ "$want_cuda" = no ] && has_gpu; then take_cuda_if_it_fits; fi
 }
 
-has_gpu() { [ -e /proc/driver/nvidia/version ] || [ -e /dev/nvidiactl ]; }
+take_cuda_if_it_fits() {
+  local problem
+  problem=$(cuda_problem "$(driver_version)")
+  if [ -z "$problem" ]; then want_cuda=yes
+  else say "there is a GPU, but $problem; until then, for the CPU alone"; fi
+}
+
+# The files of the NVIDIA driver are looked for below this; tests have a folder there.
+system_root=${CACHEBISECT_SYSTEM_ROOT:-}
+
+# Under WSL2 the driver is that of Windows, behind /dev/dxg.
+has_gpu() {
+  [ -e "$system_root/proc/driver/nvidia/version" ] || [ -e "$system_root/dev/nvidiactl" ] || is_wsl_gpu
+}
+
+is_wsl_gpu() { [ -e "$system_root/dev/dxg" ] && [ -e "$system_root/usr/lib/wsl/lib/libcuda.so.1" ]; }
+
+# The version of the NVIDIA driver, as 580.65.06; nothing when it is not known.
+driver_version() {
+  local smi version=''
+  for smi in nvidia-smi "$system_root/usr/lib/wsl/lib/nvidia-smi"; do
+    command -v "$smi" >/dev/null || continue
+    version=$("$smi" --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1) || true
+    if is_version "$version"; then printf '%s' "$version"; return; fi
+  done
+  # "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul 27 ..."
+  version=$(grep -oE '[0-9]+\.[0-9]+(\.[0-9]+)?' "$system_root/proc/driver/nvidia/version" 2>/dev/null |
+    head -n 1) || true
+  if is_version "$version"; then printf '%s' "$version"; fi
+}
+
+is_version() { [[ $1 =~ ^[0-9]+\.[0-9.]+$ ]]; }
+
+# The LibTorch that fits the driver $1 (empty: unknown): pypi, or an index of download.pytorch.org.
+# Nothing for a driver that none fits.
+torch_build_for() {
+  local major=${1%%.*}
+  if [ -z "$1" ] || [ "$major" -ge 580 ]; then printf pypi
+  elif [ "$major" -ge 570 ]; then printf cu128
+  elif [ "$major" -ge 525 ]; then printf cu126; fi
+}
+
+# The release of nvcc $1, as 12.8.
+nvcc_release() { "$1" --version | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p'; }
+
+# Why the driver $1 (empty: unknown) cannot run what would be built, and what to do; nothing when it can.
+# A program of CUDA 12 needs driver 525 (minor version compatibility), one of CUDA 13 needs 580.
+cuda_problem() {
+  local major=${1%%.*} toolkit release
+  if [ -z "$1" ] || [ "$major" -ge 580 ]; then return; fi
+  if [ "$major" -lt 525 ]; then
+    printf '%s' "the NVIDIA driver is $1, and CUDA 12 needs 525 or newer: update the driver" \
+      " (https://www.nvidia.com/drivers)"
+    return
+  fi
+  toolkit=$(cuda_toolkit)
+  release=13.0
+  if [ -n "$toolkit" ]; then release=$(nvcc_release "$toolkit/bin/nvcc"); fi
+  [ "${release%%.*}" -gt 12 ] || return 0
+  printf '%s' "the NVIDIA driver $1 runs programs of CUDA 12, and the toolkit is ${toolkit:-that of PyPI}," \
+    " $release: update the driver to 580 or newer, or put a CUDA Toolkit 12.x first on PATH" \
+    " (https://developer.nvidia.com/cuda-toolkit-archive)"
+}
 
 site_packages() { local found=("$venv"/lib/python3*/site-packages); printf '%s' "${found[0]}"; }
 

@@ -6,8 +6,8 @@
 namespace cachebisect::stages {
 namespace {
 
-const Shape kRecord{784};
-const Shape kImage{28, 28, 1};
+const Shape kMnistRecord{784};
+const Shape kMnistImage{28, 28, 1};
 
 class DecodeMnist final : public FieldStage {
  public:
@@ -15,14 +15,15 @@ class DecodeMnist final : public FieldStage {
 
  private:
   FieldSpec infer_field(const FieldSpec& input) override {
-    require_bytes(input, kRecord, "a record of read.mnist");
-    return {input.name, DType::uint8, kImage};
+    require_bytes(input, kMnistRecord, "a record of read.mnist");
+    return {input.name, DType::uint8, kMnistImage};
   }
 
   void process_field(const ConstTensorView& input, Field& out,
                      const SampleContext&) const override {
-    const std::byte* record = checked_bytes(input, kRecord).data();
-    copy_tensor(dense_view(record, DType::uint8, kImage), out.resize_strided(DType::uint8, kImage));
+    const std::byte* record = checked_bytes(input, kMnistRecord).data();
+    copy_tensor(dense_view(record, DType::uint8, kMnistImage),
+                out.resize_strided(DType::uint8, kMnistImage));
   }
 };
 

@@ -7,9 +7,10 @@
 namespace cachebisect::stages {
 namespace {
 
-class Cast final : public BatchFieldStage {
+class DeviceCast final : public BatchFieldStage {
  public:
-  explicit Cast(const Params& params) : BatchFieldStage(params), dtype_(float_dtype_of(params)) {}
+  explicit DeviceCast(const Params& params)
+      : BatchFieldStage(params), dtype_(float_dtype_of(params)) {}
 
  private:
   FieldSpec infer_field(const FieldSpec& input) const override {
@@ -33,7 +34,7 @@ void register_device_cast(Registry& registry) {
                 .kind = StageKind::device,
                 .params = {float_dtype_param()},
                 .example = R"({"dtype": "bfloat16"})",
-                .make = [](const Params& params) { return std::make_unique<Cast>(params); }});
+                .make = [](const Params& params) { return std::make_unique<DeviceCast>(params); }});
 }
 
 }  // namespace cachebisect::stages

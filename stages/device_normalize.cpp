@@ -9,9 +9,9 @@
 namespace cachebisect::stages {
 namespace {
 
-class Normalize final : public BatchFieldStage {
+class DeviceNormalize final : public BatchFieldStage {
  public:
-  explicit Normalize(const Params& params)
+  explicit DeviceNormalize(const Params& params)
       : BatchFieldStage(params),
         layout_(parse_batch_layout(params.string("layout"))),
         normalization_(normalization_of(params)) {
@@ -52,14 +52,15 @@ class Normalize final : public BatchFieldStage {
 }  // namespace
 
 void register_device_normalize(Registry& registry) {
-  StageType type{.type = "device.normalize",
-                 .doc =
-                     "(value - mean) / std per channel, as float32, on the device; uint8 is first "
-                     "scaled to 0..1",
-                 .kind = StageKind::device,
-                 .params = normalization_params(),
-                 .example = R"({"mean": [0.5], "std": [0.25]})",
-                 .make = [](const Params& params) { return std::make_unique<Normalize>(params); }};
+  StageType type{
+      .type = "device.normalize",
+      .doc =
+          "(value - mean) / std per channel, as float32, on the device; uint8 is first "
+          "scaled to 0..1",
+      .kind = StageKind::device,
+      .params = normalization_params(),
+      .example = R"({"mean": [0.5], "std": [0.25]})",
+      .make = [](const Params& params) { return std::make_unique<DeviceNormalize>(params); }};
   type.params.push_back(layout_param("layout of the input batch", "NCHW"));
   registry.add(std::move(type));
 }

@@ -7,9 +7,9 @@
 namespace cachebisect::stages {
 namespace {
 
-class OneHot final : public BatchFieldStage {
+class DeviceOneHot final : public BatchFieldStage {
  public:
-  explicit OneHot(const Params& params)
+  explicit DeviceOneHot(const Params& params)
       : BatchFieldStage(params), classes_(params.integer("classes")) {}
 
  private:
@@ -33,12 +33,13 @@ class OneHot final : public BatchFieldStage {
 }  // namespace
 
 void register_device_one_hot(Registry& registry) {
-  registry.add({.type = "device.one_hot",
-                .doc = "Converts integer labels to one-hot float32 vectors, on the device",
-                .kind = StageKind::device,
-                .params = one_hot_params(),
-                .example = R"({"classes": 10})",
-                .make = [](const Params& params) { return std::make_unique<OneHot>(params); }});
+  registry.add(
+      {.type = "device.one_hot",
+       .doc = "Converts integer labels to one-hot float32 vectors, on the device",
+       .kind = StageKind::device,
+       .params = one_hot_params(),
+       .example = R"({"classes": 10})",
+       .make = [](const Params& params) { return std::make_unique<DeviceOneHot>(params); }});
 }
 
 }  // namespace cachebisect::stages

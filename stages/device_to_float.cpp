@@ -9,7 +9,7 @@
 namespace cachebisect::stages {
 namespace {
 
-class ToFloat final : public BatchFieldStage {
+class DeviceToFloat final : public BatchFieldStage {
  public:
   using BatchFieldStage::BatchFieldStage;
 
@@ -30,11 +30,12 @@ class ToFloat final : public BatchFieldStage {
 }  // namespace
 
 void register_device_to_float(Registry& registry) {
-  registry.add({.type = "device.to_float",
-                .doc = "uint8 0..255 to float32 0..1, on the device",
-                .kind = StageKind::device,
-                .example = "{}",
-                .make = [](const Params& params) { return std::make_unique<ToFloat>(params); }});
+  registry.add(
+      {.type = "device.to_float",
+       .doc = "uint8 0..255 to float32 0..1, on the device",
+       .kind = StageKind::device,
+       .example = "{}",
+       .make = [](const Params& params) { return std::make_unique<DeviceToFloat>(params); }});
 }
 
 }  // namespace cachebisect::stages

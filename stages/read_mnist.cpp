@@ -11,8 +11,8 @@
 namespace cachebisect::stages {
 namespace {
 
-constexpr std::uint64_t kSide = 28;
-constexpr std::uint64_t kPixels = kSide * kSide;
+constexpr std::uint64_t kImageSide = 28;
+constexpr std::uint64_t kPixels = kImageSide * kImageSide;
 constexpr unsigned kClasses = 10;
 
 class MnistSource final : public SourceStage {
@@ -88,7 +88,7 @@ class MnistSource final : public SourceStage {
                                        std::to_string(labels.items()) +
                                        " labels; they must be from the same split");
     }
-    if (images_->dim(1) == kSide && images_->dim(2) == kSide) return;
+    if (images_->dim(1) == kImageSide && images_->dim(2) == kImageSide) return;
     throw Error(ErrorKind::data,
                 images_->path() + ": has images of " + std::to_string(images_->dim(1)) + "x" +
                     std::to_string(images_->dim(2)) + " pixels; read.mnist reads 28x28");

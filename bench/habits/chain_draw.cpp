@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "cachebisect/base/error.hpp"
 
@@ -68,6 +69,8 @@ void ChainDraw::draw_settings(const DrawLimits& limits) {
   item_bytes_ = static_cast<std::int64_t>(log_uniform(random_, kMinItemBytes, kMaxItemBytes));
 }
 
+double ChainDraw::step_seconds() const noexcept { return chain_.planted.chain.step_seconds; }
+
 double ChainDraw::step_per_sample() const noexcept {
   const SimulatedChain& chain = chain_.planted.chain;
   return chain.step_seconds / static_cast<double>(chain.batch_size);
@@ -102,6 +105,8 @@ void ChainDraw::add_innocents() {
 }
 
 void ChainDraw::set_prefetch(int batches) { chain_.planted.chain.ring_prefetch = batches; }
+
+void ChainDraw::set_emulate(Members members) { emulate_ = std::move(members); }
 
 void ChainDraw::set_source(SimulatedStage planned, StageText text) {
   source_ = {std::move(planned), std::move(text)};
@@ -157,9 +162,12 @@ HabitChain ChainDraw::finish() {
                    {"workers", std::int64_t{chain.workers}},
                    {"prefetch", std::int64_t{chain.ring_prefetch}}};
   chain_.settings.insert(chain_.settings.begin(), settings.begin(), settings.end());
-  chain_.emulate = object_of({{"step_ms", 1e3 * chain.step_seconds},
-                              {"copy_gb_per_s", 1e-9 * kCopyBytesPerSecond},
-                              {"copy_latency_us", 1e6 * kCopyLatency}});
+  Members emulate{{"step_ms", 1e3 * chain.step_seconds},
+                  {"copy_gb_per_s", 1e-9 * kCopyBytesPerSecond},
+                  {"copy_latency_us", 1e6 * kCopyLatency}};
+  // Of two values of a key, the later one counts.
+  emulate.insert(emulate.end(), emulate_.begin(), emulate_.end());
+  chain_.emulate = object_of(emulate);
   return std::move(chain_);
 }
 

@@ -38,6 +38,8 @@ class ChainDraw {
     return static_cast<std::int64_t>(chain_.planted.chain.samples);
   }
   [[nodiscard]] std::int64_t item_bytes() const noexcept { return item_bytes_; }
+  /// Seconds of the training step.
+  [[nodiscard]] double step_seconds() const noexcept;
   /// Seconds per sample of the training step.
   [[nodiscard]] double step_per_sample() const noexcept;
   /// What a stage costs a worker per sample if it makes the live loop lose `loss` of the step's
@@ -49,6 +51,8 @@ class ChainDraw {
   std::string draw_kind();
 
   void set_prefetch(int batches);
+  /// Settings of the emulated device, in addition to the drawn ones or in place of them.
+  void set_emulate(Members members);
   /// Replaces the free source. `planned`: name, kind and cost.
   void set_source(SimulatedStage planned, StageText text);
   /// Adds a stage with the habit; several stay together.
@@ -77,6 +81,7 @@ class ChainDraw {
   std::vector<Stage> habit_;
   Stage source_;
   Place place_ = Place::anywhere;
+  Members emulate_;
 };
 
 }  // namespace cachebisect::habits

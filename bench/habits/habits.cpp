@@ -8,7 +8,7 @@ namespace cachebisect::habits {
 const std::vector<Habit>& all_habits() {
   static const std::vector<Habit> habits = [] {
     std::vector<Habit> all = varying_habits();
-    for (auto* const part : {&remembering_habits, &sharing_habits}) {
+    for (auto* const part : {&remembering_habits, &sharing_habits, &device_habits}) {
       for (Habit& habit : part()) all.push_back(std::move(habit));
     }
     return all;

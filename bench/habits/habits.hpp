@@ -36,5 +36,6 @@ const Habit& habit_named(const std::string& name, const std::vector<Habit>& habi
 std::vector<Habit> varying_habits();      ///< costs that vary from sample to sample or in time
 std::vector<Habit> remembering_habits();  ///< first visits, and storage that knows them
 std::vector<Habit> sharing_habits();      ///< locks, threads, memory, and what stages may not do
+std::vector<Habit> device_habits();       ///< of the device: launches, and a clock that falls
 
 }  // namespace cachebisect::habits

@@ -12,7 +12,7 @@ constexpr double kTimedSamples = 131'072;  ///< whole periods of all factors
 constexpr int kMinSteps = 400;
 constexpr double kWarmup = 0.125;  ///< of the timed steps
 /// What executor and device add to a plan, as a share of throughput.
-constexpr double kSlack = 0.003;
+constexpr double kNoDrop = 0.003;
 
 double seconds_per_sample(const SimulatedChain& chain, int boundary) {
   const auto batch = static_cast<double>(chain.batch_size);
@@ -37,7 +37,7 @@ selftest::Truth plan_drops(const HabitChain& chain, const SimulatedChain& costs)
     taus.push_back(at_ceiling ? ceiling(costs) : seconds_per_sample(costs, k));
   }
   taus.push_back(ceiling(costs));
-  set_drops(truth, kSlack);
+  set_drops(truth, kNoDrop);
   return truth;
 }
 

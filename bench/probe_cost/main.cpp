@@ -39,10 +39,11 @@ std::string share_text(const Share& share) {
 }
 
 ProbeCost measure_direct(const Pipeline& pipeline, int workers, const Options& options) {
-  const Job job = open_job(pipeline, nullptr,
-                           {.workers = workers,
-                            .step = make_callback_step([](const DeviceBatch&) {}),
-                            .order_nonce = 0});
+  const Job job = open_job(
+      pipeline, nullptr,
+      {.workers = workers,
+       .step = make_callback_step([](const DeviceBatch&) {}, {DeviceKind::cpu, DeviceKind::cuda}),
+       .order_nonce = 0});
   PipelineReplayer replayer = job.make_replayer();
   return measure_pairs(replay_blocks(replayer), options.pairs);
 }

@@ -94,6 +94,6 @@ LOADERS: dict[str, Callable[[], Any]] = {
     "W 2, waits 1 ms per sample": lambda: waiting(2, 1e-3),
     "W 2, computes 1 ms per sample": lambda: computing(2, 1e-3),
     "W 4, torchvision transforms": _images,
-    "W 2, iterable, 100 tensors per batch": lambda: _planted(2, True, False, 0.3e-3, 100),
+    "W 2, iterable, 20 tensors per batch": lambda: _planted(2, True, False, 0.3e-3, 20),
 }
 """By what the table calls them."""

@@ -38,8 +38,10 @@ std::string percent(double share) {
 
 std::string noise_of(const RunSettings& settings) {
   if (!settings.simulated) {
-    if (settings.hogs == 0) return "real time";
-    return "real time, " + std::to_string(settings.hogs) + " hog" + (settings.hogs > 1 ? "s" : "");
+    const std::string mode =
+        settings.device == "emulated" ? "real time" : "real time on " + settings.device;
+    if (settings.hogs == 0) return mode;
+    return mode + ", " + std::to_string(settings.hogs) + " hog" + (settings.hogs > 1 ? "s" : "");
   }
   const bool white = settings.noise != "none";
   return "simulated, " + settings.noise + " noise" +
@@ -62,8 +64,8 @@ Report run_real(PlantedChain& planted, const RunSettings& settings,
                 const std::function<Report(Replayer&)>& judge) {
   Registry registry;
   stages::register_all(registry);
-  const Job job = open_job(Pipeline::from_json(pipeline_json(planted), registry), &registry,
-                           {.order_nonce = 0});
+  const Job job = open_job(Pipeline::from_json(pipeline_json(planted, settings.device), registry),
+                           &registry, {.order_nonce = 0});
   PipelineReplayer replayer = job.make_replayer();
   Report report = judge(replayer);
   if (!leaves_cores_free(planted, planted.chain.cores - settings.hogs)) {

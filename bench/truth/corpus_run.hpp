@@ -22,8 +22,9 @@ struct RunSettings {
   std::string noise = "white";  ///< simulated: a name that noise_by_name() knows
   double white_cv = 0.01;
   double budget_seconds = 60;
-  bool what_ifs = false;  ///< ask some of each chain; the reports hold the answers
-  int hogs = 0;           ///< real time: processes alongside that burn a core each
+  bool what_ifs = false;            ///< ask some of each chain; the reports hold the answers
+  int hogs = 0;                     ///< real time: processes alongside that burn a core each
+  std::string device = "emulated";  ///< real time: or cuda[:N]
   selftest::DrawOptions draw{};
 };
 

@@ -13,6 +13,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
+#include "cachebisect/selftest/selftest.hpp"
 #include "cachebisect/selftest/summary.hpp"
 
 namespace {
@@ -54,12 +55,17 @@ int run(const Arguments& arguments) {
   const int cores = settings.simulated ? kSimulatedCores
                                        : std::max(1, static_cast<int>(probe_machine().usable_cpus));
   settings.draw = selftest::corpus(settings.simulated, cores);
+  if (!settings.simulated) {
+    selftest::require_device(settings.device);
+    settings.draw = selftest::for_device(settings.draw, settings.device);
+  }
   settings.draw.max_stages = arguments.max_stages;
   settings.draw.batch_loader_share = arguments.batch_loader_share;
   if (arguments.output.print_pipelines) {
     for (int i = 0; i < arguments.range.chains; ++i) {
       std::cout << pipeline_json(
-          draw(arguments.range.seed + static_cast<std::uint64_t>(i), settings.draw));
+          draw(arguments.range.seed + static_cast<std::uint64_t>(i), settings.draw),
+          settings.device);
     }
     return 0;
   }
@@ -111,6 +117,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--trace-from", arguments.trace_from,
                  "Only print the factors of this raw recording");
   app.add_option("--threads", arguments.threads, "Simulated: threads (all cores)");
+  app.add_option("--device", settings.device, "Real time: emulated or cuda[:N] (emulated)");
   app.add_option("--hog", settings.hogs, "Real time: processes alongside that burn a core each")
       ->check(CLI::Range(0, 1024));
   app.add_flag("--what-if", settings.what_ifs,

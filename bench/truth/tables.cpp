@@ -41,10 +41,10 @@ std::string title(const ScoreFile& run) {
   return run.method + ", " + run.mode + ", " + format("%g s", run.budget_seconds);
 }
 
-using Cell = std::string (*)(const Scores&);
+using CellText = std::string (*)(const Scores&);
 struct Row {
   const char* label;
-  Cell cell;
+  CellText cell;
 };
 
 /// Blocks until a drop of about 20% is certified, on chains of min to max stages.

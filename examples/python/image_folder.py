@@ -1,6 +1,6 @@
 """The library call on a folder of images (torchvision's ImageFolder).
 
-python examples/python/image_folder.py FOLDER [--workers 2] [--save report.json]
+python examples/python/image_folder.py FOLDER [--workers 2] [--save report.html]
 """
 
 import argparse
@@ -19,7 +19,7 @@ def main():
     parser.add_argument("folder", help="one subfolder per class")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--budget", type=float, default=60)
-    parser.add_argument("--save", help="file for the JSON report")
+    parser.add_argument("--save", help="file for the report: its extension is the format")
     arguments = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     transform = v2.Compose(

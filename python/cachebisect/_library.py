@@ -96,8 +96,8 @@ def bisect(
     with Engine(command, progress) as engine:
         failure = _drive(engine, loader, step, make_job)
         exit_code = engine.wait()
-        texts = engine.report_file("report.json"), engine.report_file("report.txt")
-    report = read_report(*texts, exit_code)
+        files = engine.report_files()
+    report = read_report(files, exit_code)
     if failure is not None:
         raise BisectError(f"{type(failure).__name__}: {failure}", report) from failure
     if report is None:

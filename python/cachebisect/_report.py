@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+from collections.abc import Mapping
 from typing import Any, Optional, Union
 
 
@@ -32,9 +33,11 @@ class Report:
     docs/schema/report.schema.json; to_dict() gives all of them.
     """
 
-    def __init__(self, fields: dict[str, Any], text: str, exit_code: int = 0) -> None:
+    def __init__(
+        self, fields: dict[str, Any], files: Mapping[str, bytes], exit_code: int = 0
+    ) -> None:
         self._fields = fields
-        self._text = text
+        self._files = dict(files)
         self.exit_code = exit_code
         """Of the engine: 0, or what docs/report.md says; 130 after Ctrl-C."""
 
@@ -53,27 +56,40 @@ class Report:
         return copy.deepcopy(self._fields)
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes the JSON report to `path`, whole or not at all. Raises OSError."""
-        temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
-        try:
-            with open(temporary, "w", encoding="utf-8") as file:
-                json.dump(self._fields, file, indent=2)
-                file.write("\n")
-            os.replace(temporary, path)
-        except OSError:
-            if os.path.exists(temporary):
-                os.remove(temporary)
-            raise
+        """Writes the report to `path`, whole or not at all.
+
+        The extension chooses the format, as the engine wrote it: .json, .html (a page), .csv,
+        .yaml, .prom (Prometheus), .md (Markdown), .txt (as on the terminal).
+
+        Raises ValueError for another extension, OSError for a file that cannot be written.
+        """
+        extension = os.path.splitext(os.fspath(path))[1].lower()
+        if extension not in self._files:
+            known = ", ".join(sorted(self._files))
+            raise ValueError(f"{os.fspath(path)}: the extension must be one of {known}")
+        _write_whole(os.fspath(path), self._files[extension])
 
     def __str__(self) -> str:
-        return self._text
+        return self._files.get(".txt", b"").decode()
 
     def __repr__(self) -> str:
         return f"<cachebisect.Report: {self._fields.get('verdict', {}).get('text', '')}>"
 
 
-def read_report(json_text: Optional[str], text: Optional[str], exit_code: int) -> Optional[Report]:
-    """A Report of the two files that the engine wrote; None if it wrote none."""
-    if json_text is None:
+def read_report(files: Mapping[str, bytes], exit_code: int) -> Optional[Report]:
+    """A Report of the files that the engine wrote, by extension; None if it wrote none."""
+    if ".json" not in files:
         return None
-    return Report(json.loads(json_text), text or "", exit_code)
+    return Report(json.loads(files[".json"]), files, exit_code)
+
+
+def _write_whole(path: str, content: bytes) -> None:
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except OSError:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        raise

@@ -34,7 +34,7 @@ void add_attach_options(CLI::App& app, AttachArguments& arguments, const std::st
   add_job_options(app, arguments.bisect);
   app.add_option("--then", arguments.then,
                  "what the training process does afterwards: exit or continue (" + then + ")")
-      ->type_name("WHAT");
+      ->type_name("exit|continue");
   app.add_flag("--inside", arguments.inside,
                "if the verdict names the dataset's own code, profile it and bisect again with the "
                "functions that it calls as stages");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "quantities.hpp"
 #include <CLI/CLI.hpp>
@@ -34,10 +35,14 @@ void add_measuring_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--expect", a.expect,
                  "samples/s of your own job; warns if the live figure differs")
       ->type_name("SAMPLES_PER_SECOND");
+  app.add_option("--cost-per-hour", a.cost_per_hour,
+                 "price of the whole job; the report says how much of it the loss costs")
+      ->type_name("AMOUNT");
 }
 
 void add_reading_options(CLI::App& app, BisectArguments& a) {
-  app.add_option("--io", a.io, "how boundary 0 reads: as-is, warm or cold")->type_name("MODE");
+  app.add_option("--io", a.io, "how boundary 0 reads: as-is, warm or cold")
+      ->type_name("as-is|warm|cold");
   app.add_option("--nonce", a.nonce,
                  "where in the epoch reading begins; 0: at its beginning (drawn anew in each run, "
                  "so that it does not read what the one before has left in memory)")
@@ -60,21 +65,29 @@ void add_follow_up_options(CLI::App& app, BisectArguments& a) {
 
 void add_output_options(CLI::App& app, BisectArguments& a) {
   app.add_option("--fail-on", a.fail_on,
-                 "exit 5 on these verdicts: drop,spread,flat,anomaly,inconclusive")
+                 "exit 5 on one of these verdicts; several are separated by commas")
       ->delimiter(',')
-      ->type_name("VERDICTS");
+      ->type_name("drop|spread|flat|anomaly|inconclusive");
   for (const ReportFormat& format : report_formats()) {
     if (format.option.empty()) continue;
     const std::string option(format.option);
     app.add_option(option, a.files[option], std::string(format.help))->type_name("FILE");
   }
-  app.add_option("--out", a.out, "write report.json and report.txt into this folder")
-      ->type_name("DIR");
+  app.add_option("--out", a.out, "write every file format into this folder")->type_name("DIR");
+  app.add_option("--append", a.append, "add a line about this run to a history (see history)")
+      ->type_name("FILE");
+  app.add_flag("--explain", a.explain_numbers,
+               "after the report, as text or Markdown, say what each of its numbers means");
+  app.add_option("--format", a.format,
+                 "of the report on standard output: text, or markdown to paste into an issue")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "markdown"}));
   app.add_flag("--quiet", a.quiet, "no report on standard output");
   app.add_flag("--no-progress", a.no_progress, "no progress on standard error");
-  app.add_option("--color", a.color, "auto, always or never")->type_name("WHEN");
+  app.add_option("--color", a.color, "colour: auto is on a terminal")
+      ->type_name("auto|always|never");
   app.add_option("--log-level", a.log_level, "error, warn, info or debug (warn)")
-      ->type_name("LEVEL");
+      ->type_name("error|warn|info|debug");
 }
 
 }  // namespace
@@ -115,6 +128,9 @@ BisectOptions library_options(const BisectArguments& a) {
   if (a.nonce && *a.nonce > kMaxNonce) {
     throw Error(ErrorKind::usage, "--nonce: a whole number from 0 to " + std::to_string(kMaxNonce));
   }
+  if (a.cost_per_hour && !(*a.cost_per_hour > 0 && std::isfinite(*a.cost_per_hour))) {
+    throw Error(ErrorKind::usage, "--cost-per-hour: an amount greater than 0, such as 98");
+  }
   BisectOptions options;
   options.budget_seconds = a.budget_seconds.value_or(options.budget_seconds);
   options.budget_grows = !a.budget_seconds;
@@ -125,6 +141,7 @@ BisectOptions library_options(const BisectArguments& a) {
   options.order_nonce = a.nonce;
   options.boundaries = a.boundaries;
   options.expect_samples_per_second = a.expect;
+  options.cost_per_hour = a.cost_per_hour;
   options.what_ifs = a.what_ifs;
   options.verify = a.verify;
   options.explain = !a.no_explain;

@@ -26,12 +26,16 @@ struct BisectArguments {
   std::optional<std::string> cache_device;
   std::vector<int> boundaries;
   std::optional<double> expect;
+  std::optional<double> cost_per_hour;
   std::vector<std::string> fail_on;
   std::vector<std::string> what_ifs;
   bool verify = false;
   bool no_explain = false;
+  bool explain_numbers = false;              ///< --explain
   std::map<std::string, std::string> files;  ///< by option of a report format: FILE
   std::string out;
+  std::string append;
+  std::string format = "text";  ///< of the report on standard output: text or markdown
   bool quiet = false;
   bool no_progress = false;
   std::string color = "auto";

@@ -9,12 +9,12 @@
 namespace cachebisect::cli {
 namespace {
 
-struct Arguments {
+struct CommandArguments {
   AttachArguments attach;
   std::string socket;
 };
 
-int run(const Arguments& arguments) {
+int run(const CommandArguments& arguments) {
   const BisectOptions options = attach_options(arguments.attach);
   SocketListener listener(arguments.socket);
   AttachedRun attached(arguments.attach, listener);
@@ -33,7 +33,7 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command add_attach(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CommandArguments>();
   add_attach_options(app, arguments->attach, "continue");
   app.add_option("--socket", arguments->socket,
                  "where to listen; the training process connects to it")

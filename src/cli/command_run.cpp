@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -23,7 +22,6 @@
 namespace cachebisect::cli {
 namespace {
 
-constexpr int kSignalBase = 128;
 /// What the command may take to end by itself, and after a signal; within what a session may take
 /// after Ctrl-C.
 constexpr double kExitSeconds = 5;
@@ -31,7 +29,7 @@ constexpr double kExitSeconds = 5;
 constexpr double kReportSeconds = 0.2;
 constexpr double kSignalSeconds = 5;
 
-struct Arguments {
+struct RunArguments {
   AttachArguments attach;
   std::string hook;
   std::optional<int> loader;
@@ -39,29 +37,22 @@ struct Arguments {
 };
 
 bool writes_to_stdout(const BisectArguments& arguments) {
-  return std::ranges::any_of(arguments.files, [](const auto& file) { return file.second == "-"; });
+  return arguments.format != "text" ||
+         std::ranges::any_of(arguments.files, [](const auto& file) { return file.second == "-"; });
 }
 
 std::map<std::string, std::string> environment(const std::string& socket, const std::string& hook,
                                                const std::optional<int>& loader) {
-  const auto value_of = [](const char* name) {
-    const char* const value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  const std::string path = value_of("PYTHONPATH");
-  std::map<std::string, std::string> added{{"CACHEBISECT", "1"},
-                                           {"CACHEBISECT_SOCKET", socket},
-                                           {"CACHEBISECT_HOOK", hook},
-                                           {"PYTHONPATH", path.empty() ? hook : hook + ":" + path}};
+  std::map<std::string, std::string> added = hook_environment(hook);
+  added.emplace("CACHEBISECT_SOCKET", socket);
   if (loader) added.emplace("CACHEBISECT_LOADER", std::to_string(*loader));
-  if (std::getenv("WANDB_MODE") == nullptr) added.emplace("WANDB_MODE", "offline");
   return added;
 }
 
 /// The command with its engine.
 class CommandRun {
  public:
-  explicit CommandRun(const Arguments& arguments)
+  explicit CommandRun(const RunArguments& arguments)
       : arguments_(arguments),
         options_(attach_options(arguments.attach)),
         hook_(find_hook_folder(arguments.hook)),
@@ -157,7 +148,7 @@ class CommandRun {
     std::filesystem::remove_all(folder_.path(), ignored);
   }
 
-  const Arguments& arguments_;
+  const RunArguments& arguments_;
   BisectOptions options_;
   std::string hook_;
   PrivateFolder folder_;
@@ -170,7 +161,7 @@ class CommandRun {
 }  // namespace
 
 Command add_run(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RunArguments>();
   add_attach_options(app, arguments->attach, "exit");
   app.add_option("--hook", arguments->hook,
                  "folder of the Python hook (that of the installed package)")

@@ -26,9 +26,9 @@ struct SelftestArguments {
 };
 
 /// The outputs, opened before anything is measured. With `--json -`, standard output has only JSON.
-class Outputs {
+class SelftestOutputs {
  public:
-  explicit Outputs(const std::string& json) : rows_(json != "-") {
+  explicit SelftestOutputs(const std::string& json) : rows_(json != "-") {
     if (rows_ && !json.empty()) json_.emplace(json);
   }
 
@@ -73,7 +73,8 @@ class Outputs {
 };
 
 int run(const SelftestArguments& arguments) {
-  Outputs outputs(arguments.json);
+  selftest::require_device(arguments.options.device);
+  SelftestOutputs outputs(arguments.json);
   Registry registry;
   stages::register_all(registry);
   SignalWatch signals({.report = [](SignalWatch&) { print_error("interrupted"); },
@@ -111,6 +112,8 @@ Command add_selftest(CLI::App& app) {
   app.add_option("--cases", options.cases, "number of planted chains (20)")->type_name("N");
   app.add_option("--seed", options.seed, "seed of the first chain; each following chain adds 1 (1)")
       ->type_name("N");
+  app.add_option("--device", options.device, "emulated or cuda[:N] (emulated)")
+      ->type_name("emulated|cuda");
   app.add_option("--budget", options.budget_seconds, "seconds of measuring for each chain (30)")
       ->type_name("SECONDS");
   app.add_option("--json", arguments->json, "write the result as JSON; - is standard output")

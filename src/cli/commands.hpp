@@ -17,9 +17,15 @@ Command add_bisect(CLI::App& app);
 Command add_stages(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_doctor(CLI::App& app);
+Command add_chunks(CLI::App& app);
+Command add_completion(CLI::App& app);
 Command add_schema(CLI::App& app);
 Command add_selftest(CLI::App& app);
+Command add_time(CLI::App& app);
 Command add_attach(CLI::App& app);
 Command add_run(CLI::App& app);
+Command add_history(CLI::App& app);
+Command add_profile(CLI::App& app);
+Command add_compare(CLI::App& app);
 
 }  // namespace cachebisect::cli

@@ -67,4 +67,15 @@ std::string find_hook_folder(const std::string& chosen) {
                                     "give its folder cachebisect/_hook by --hook");
 }
 
+std::map<std::string, std::string> hook_environment(const std::string& folder) {
+  const char* const value = std::getenv("PYTHONPATH");
+  const std::string path = value == nullptr ? "" : value;
+  std::map<std::string, std::string> added{
+      {"CACHEBISECT", "1"},
+      {"CACHEBISECT_HOOK", folder},
+      {"PYTHONPATH", path.empty() ? folder : folder + ":" + path}};
+  if (std::getenv("WANDB_MODE") == nullptr) added.emplace("WANDB_MODE", "offline");
+  return added;
+}
+
 }  // namespace cachebisect::cli

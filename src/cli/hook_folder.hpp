@@ -1,6 +1,7 @@
 // The folder of the Python hook that `run` puts before all others.
 #pragma once
 
+#include <map>
 #include <string>
 
 namespace cachebisect::cli {
@@ -9,5 +10,9 @@ namespace cachebisect::cli {
 /// this binary: of the Python package in the same environment, or of the source tree. Throws
 /// Error(usage) that names the places if there is no sitecustomize.py.
 std::string find_hook_folder(const std::string& chosen);
+
+/// What a command needs in its environment so that its Python processes load the hook in this
+/// folder.
+std::map<std::string, std::string> hook_environment(const std::string& folder);
 
 }  // namespace cachebisect::cli

@@ -5,36 +5,15 @@
 #include <filesystem>
 #include <utility>
 
+#include "output_error.hpp"
 #include "temporary_file.hpp"
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cachebisect/base/error.hpp"
-
 namespace cachebisect::cli {
 namespace {
-
-std::string remedy(int code, const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  switch (code) {
-    case ENOENT:
-      return "make the folder first: mkdir -p " + folder.string();
-    case ENOSPC:
-      return "free space or choose another folder";
-    case EROFS:
-      return "the file system is read-only: choose another folder";
-    case EISDIR:
-      return "name a file in it, or use --out for a folder";
-    case EPIPE:
-      return "its reader has ended";
-    case EBADF:
-      return "it is not open for writing";
-    default:
-      return "check the folder's permissions";
-  }
-}
 
 bool is_fifo(const std::string& path) {
   struct stat status {};
@@ -89,10 +68,7 @@ void OutputFile::discard() const noexcept {
   if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
-void OutputFile::fail(int code) const {
-  throw Error(ErrorKind::output,
-              "cannot write " + path_ + ": " + errno_text(code) + "; " + remedy(code, path_));
-}
+void OutputFile::fail(int code) const { fail_output(path_, code); }
 
 void OutputFile::write_all(const FileDescriptor& file, std::string_view content) const {
   while (!content.empty()) {

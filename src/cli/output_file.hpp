@@ -23,7 +23,11 @@ class OutputFile {
   [[nodiscard]] bool is_file() const noexcept { return target_.kind == OutputTarget::Kind::file; }
   /// Whether both replace the same file.
   [[nodiscard]] bool same_file(const OutputFile& other) const {
-    return is_file() && other.is_file() && target_.path == other.target_.path;
+    return is_file() && other.replaces(target_.path);
+  }
+  /// Whether it replaces the file of this absolute path, with symbolic links followed.
+  [[nodiscard]] bool replaces(const std::filesystem::path& file) const {
+    return is_file() && target_.path == file;
   }
   /// A file: writes a temporary file in the same folder, syncs and renames it. A stream: writes; a
   /// FIFO waits for its reader. Throws Error(output); the temporary file is removed.

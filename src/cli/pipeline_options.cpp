@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <set>
 
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/names.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/protocol/settings.hpp"
 #include "cachebisect/stages.hpp"
@@ -56,14 +58,32 @@ std::string find_pipeline(const std::string& file) {
 
 }  // namespace
 
+std::vector<std::string> installed_pipelines() {
+  std::set<std::string> names;
+  for (const fs::path& folder : installed_folders()) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      const bool pipeline = entry.path().extension() == ".json";
+      if (pipeline && is_plain_name(entry.path().stem().string())) {
+        names.insert(entry.path().stem().string());
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
 void add_pipeline_options(CLI::App& app, PipelineOptions& options) {
   app.add_option("--pipeline", options.file, "pipeline file; - is standard input")
       ->type_name("FILE");
+  add_override_options(app, options);
+}
+
+void add_override_options(CLI::App& app, PipelineOptions& options) {
   app.add_option("--set", options.sets, "override a value, e.g. stages.crop.size=28 (repeatable)")
       ->type_name("PATH=VALUE")
       ->expected(1)
       ->take_all();
-  app.add_option("--device", options.device, device_names())->type_name("DEVICE");
+  app.add_option("--device", options.device, device_names())->type_name("auto|cpu|cuda|emulated");
   app.add_option("--workers", options.workers, std::string(settings::kWorkers.doc) + "; auto")
       ->type_name("N|auto");
   app.add_option("--batch-size", options.batch_size, std::string(settings::kBatchSize.doc))

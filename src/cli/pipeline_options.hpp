@@ -27,6 +27,8 @@ struct PipelineOptions {
 };
 
 void add_pipeline_options(CLI::App& app, PipelineOptions& options);
+/// The same without --pipeline, for commands that name their pipelines otherwise.
+void add_override_options(CLI::App& app, PipelineOptions& options);
 
 /// The built-in stages and those of the plugins.
 Registry make_registry(const std::vector<std::string>& plugins);
@@ -34,5 +36,8 @@ Registry make_registry(const std::vector<std::string>& plugins);
 /// Reads the pipeline file with all overrides. "-" is standard input; a name without a slash is
 /// looked up in the current folder, then among the installed pipelines. Throws Error(usage).
 PipelineSpec load_spec(const PipelineOptions& options, const Registry& registry);
+
+/// Names of the installed pipelines, sorted.
+std::vector<std::string> installed_pipelines();
 
 }  // namespace cachebisect::cli

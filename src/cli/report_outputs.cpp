@@ -1,6 +1,7 @@
 #include "report_outputs.hpp"
 
 #include <iostream>
+#include <string_view>
 
 #include "log.hpp"
 #include "terminal.hpp"
@@ -8,22 +9,46 @@
 
 #include "cachebisect/base/current_error.hpp"
 #include "cachebisect/base/printable.hpp"
-#include "cachebisect/report/writers.hpp"
+#include "cachebisect/report/history.hpp"
 
 namespace cachebisect::cli {
 
 ReportOutputs::ReportOutputs(const BisectArguments& arguments)
-    : quiet_(arguments.quiet), color_(use_color(arguments.color, STDOUT_FILENO)) {
+    : quiet_(arguments.quiet),
+      text_(text_options(arguments.color, STDOUT_FILENO)),
+      markdown_(arguments.format == "markdown") {
+  text_.explain = arguments.explain_numbers;
+  if (!arguments.out.empty()) folder_.emplace(arguments.out);
   for (const ReportFormat& format : report_formats()) {
     const auto named = arguments.files.find(std::string(format.option));
     const std::string name = named == arguments.files.end() ? "" : named->second;
     if (name == "-") {
-      to_stdout_ = &format;
+      take_stdout(format);
     } else if (!name.empty()) {
       add(format, name);
     }
-    if (!arguments.out.empty()) add(format, arguments.out + "/" + std::string(format.file));
+    if (folder_) add(format, folder_->file(format.file));
   }
+  if (!arguments.append.empty()) add_history(arguments.append);
+}
+
+void ReportOutputs::add_history(const std::string& path) {
+  if (path == "-") throw Error(ErrorKind::usage, "--append -: give a file, which keeps all runs");
+  history_.emplace(path);
+  for (const Output& other : outputs_) {
+    if (!history_->same_file(other.file)) continue;
+    throw Error(ErrorKind::usage,
+                "a report would replace the history " + path + "; give one of them another name");
+  }
+}
+
+void ReportOutputs::take_stdout(const ReportFormat& format) {
+  if (to_stdout_ != nullptr || markdown_) {
+    const std::string_view other = markdown_ ? "--format markdown" : to_stdout_->option;
+    throw Error(ErrorKind::usage, std::string(other) + " and " + std::string(format.option) +
+                                      " would both be written to standard output");
+  }
+  to_stdout_ = &format;
 }
 
 void ReportOutputs::add(const ReportFormat& format, const std::string& path) {
@@ -38,13 +63,19 @@ void ReportOutputs::add(const ReportFormat& format, const std::string& path) {
 }
 
 void ReportOutputs::commit(const Report& report, bool files, std::optional<Error>& first_error) {
-  for (Output& output : outputs_) {
-    if (output.file.is_file() != files) continue;
+  const auto attempt = [&first_error](const auto& write) {
     try {
-      output.file.commit(output.format->write(report));
+      write();
     } catch (...) {
       if (!first_error) first_error = current_error(ErrorKind::output);
     }
+  };
+  for (Output& output : outputs_) {
+    if (output.file.is_file() != files) continue;
+    attempt([&] { output.file.commit(output.format->write(report, {.explain = text_.explain})); });
+  }
+  if (history_ && history_->is_file() == files) {
+    attempt([&] { history_->append(history_line(report)); });
   }
 }
 
@@ -52,7 +83,8 @@ void ReportOutputs::write_stdout(const Report& report) const {
   if (to_stdout_ != nullptr) {
     std::cout << to_stdout_->write(report);
   } else if (!quiet_) {
-    std::cout << to_text(report, {.color = color_});
+    std::cout << (markdown_ ? to_markdown(report, {.explain = text_.explain})
+                            : to_text(report, text_));
   }
   std::cout.flush();
 }
@@ -63,10 +95,11 @@ void ReportOutputs::write(const Report& report, const std::function<void()>& bef
   before_streams();
   write_stdout(report);
   commit(report, false, first_error);
-  if (!quiet_ && to_stdout_ == nullptr && !first_error) {
+  if (!quiet_ && !markdown_ && to_stdout_ == nullptr && !first_error) {
     for (const Output& output : outputs_) {
       std::cout << "written: " << printable(output.file.path()) << '\n';
     }
+    if (history_) std::cout << "added to: " << printable(history_->path()) << '\n';
   }
   std::cout.flush();
   if (!std::cout) throw Error(ErrorKind::output, "standard output could not be written");

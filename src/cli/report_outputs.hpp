@@ -7,18 +7,21 @@
 #include <string>
 #include <vector>
 
+#include "append_file.hpp"
 #include "bisect_options.hpp"
 #include "output_file.hpp"
+#include "output_folder.hpp"
 
 #include "cachebisect/report/formats.hpp"
+#include "cachebisect/report/writers.hpp"
 
 namespace cachebisect::cli {
 
 /// The outputs of the report, opened before anything is measured.
 class ReportOutputs {
  public:
-  /// Throws Error(output) for one that cannot be written and Error(usage) if two different reports
-  /// would go to one file.
+  /// Makes the folder of --out. Throws Error(output) for one that cannot be written and
+  /// Error(usage) if two different reports would go to one file.
   explicit ReportOutputs(const BisectArguments& arguments);
 
   /// Files first, because standard output and other streams may block; `before_streams` is called
@@ -33,14 +36,19 @@ class ReportOutputs {
     OutputFile file;
   };
 
+  void take_stdout(const ReportFormat& format);
   void add(const ReportFormat& format, const std::string& path);
+  void add_history(const std::string& path);
   void commit(const Report& report, bool files, std::optional<Error>& first_error);
   void write_stdout(const Report& report) const;
 
   bool quiet_;
-  bool color_;
+  TextOptions text_;
+  bool markdown_;  ///< the page of Markdown alone, in place of the terminal report
   const ReportFormat* to_stdout_ = nullptr;  ///< in place of the terminal report
+  std::optional<OutputFolder> folder_;       ///< of --out
   std::vector<Output> outputs_;
+  std::optional<AppendFile> history_;
 };
 
 /// The report as of the last complete round, for a run that fails or never returns because a stage

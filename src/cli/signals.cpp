@@ -17,7 +17,6 @@ constexpr double kRunSeconds = 2;
 constexpr double kFileSeconds = 20;
 constexpr double kStreamSeconds = 3;
 constexpr long kPollNanoseconds = 50'000'000;
-constexpr int kSignalBase = 128;
 
 bool is_ignored(int signal) {
   struct sigaction action {};

@@ -12,6 +12,9 @@
 
 namespace cachebisect::cli {
 
+/// The exit code after signal N is this plus N, as in a shell.
+inline constexpr int kSignalBase = 128;
+
 class SignalWatch;
 
 /// What happens if the process must end without unwinding. Called from threads of the watch.

@@ -46,10 +46,10 @@ std::string temporary_path(const fs::path& folder) {
 }
 
 FileDescriptor make_temporary(const std::string& path) {
-  constexpr mode_t kMode = 0666;
+  constexpr mode_t kTemporaryMode = 0666;
   for (;;) {
     FileDescriptor file(
-        open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
+        open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kTemporaryMode));
     if (!file.is_open()) return file;
     lock(file);
     if (exists(path)) return file;  // no other process removed it before it was locked

@@ -1,20 +1,32 @@
 #include "terminal.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <string_view>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/base/printable.hpp"
+#include "cachebisect/report/text_layout.hpp"
 
 namespace cachebisect::cli {
 namespace {
 
 constexpr double kRedrawSeconds = 0.1;
+
+/// Of the environment; empty if it is not set.
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
 
 std::string whole_seconds(double seconds) {
   return std::to_string(std::lround(std::ceil(seconds))) + " s";
@@ -39,8 +51,34 @@ bool use_color(const std::string& choice, int file_descriptor) {
   if (choice == "never") return false;
   if (choice != "auto")
     throw Error(ErrorKind::usage, "--color " + choice + ": auto, always or never");
-  const char* const no_color = std::getenv("NO_COLOR");
-  return (no_color == nullptr || *no_color == '\0') && isatty(file_descriptor) != 0;
+  const bool unwanted = !variable("NO_COLOR").empty() || variable("TERM") == "dumb";
+  return !unwanted && isatty(file_descriptor) != 0;
+}
+
+bool use_unicode() {
+  for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string locale(variable(name));
+    if (locale.empty()) continue;
+    std::ranges::transform(locale, locale.begin(), [](unsigned char c) { return std::tolower(c); });
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+int terminal_columns(int file_descriptor) {
+  constexpr int kDefault = 80;
+  constexpr int kLeast = 60;
+  constexpr int kMost = 200;
+  winsize size{};
+  int columns = parse_number<int>(variable("COLUMNS")).value_or(0);
+  if (columns <= 0 && ioctl(file_descriptor, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+  return columns <= 0 ? kDefault : std::clamp(columns, kLeast, kMost);
+}
+
+TextOptions text_options(const std::string& color, int file_descriptor) {
+  return {.color = use_color(color, file_descriptor),
+          .columns = terminal_columns(file_descriptor),
+          .unicode = use_unicode()};
 }
 
 ProgressLine::~ProgressLine() { clear(); }
@@ -68,11 +106,12 @@ void ProgressLine::show(const std::string& line) {
 }
 
 void ProgressLine::draw(const std::string& line) {
-  constexpr std::size_t kColumns = 79;
   const double now = monotonic_seconds();
   if (now - last_seconds_ < kRedrawSeconds) return;
   last_seconds_ = now;
-  std::cerr << "\r\x1b[K" << printable(line).substr(0, kColumns) << std::flush;
+  // The cursor needs the last one.
+  const auto columns = static_cast<std::size_t>(terminal_columns(STDERR_FILENO) - 1);
+  std::cerr << "\r\x1b[K" << clipped(printable(line), columns) << std::flush;
   shown_ = true;
 }
 

@@ -1,15 +1,23 @@
-// Colour on the terminal, and the progress line.
+// Colour, characters and width of the terminal, and the progress line.
 #pragma once
 
 #include <string>
 
 #include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/report/writers.hpp"
 
 namespace cachebisect::cli {
 
 /// "auto": colour on a terminal unless NO_COLOR is set. Throws Error(usage) unless `choice` is
 /// auto, always or never.
 bool use_color(const std::string& choice, int file_descriptor);
+/// Whether the locale's characters are UTF-8, by LC_ALL, LC_CTYPE and LANG in this order.
+bool use_unicode();
+/// Of the terminal, or 80 for anything else; COLUMNS in the environment comes first. From 60 to
+/// 200.
+int terminal_columns(int file_descriptor);
+/// All three, for the report. Throws as use_color().
+TextOptions text_options(const std::string& color, int file_descriptor);
 
 /// One line on standard error, rewritten in place; only on a terminal. That the budget grows is
 /// said on any standard error.

@@ -4,12 +4,18 @@
 
 namespace cachebisect::torch_module {
 
-AutocastScope::AutocastScope(c10::DeviceType device, bool enabled)
-    : device_(device), enabled_(enabled) {
+std::optional<c10::ScalarType> mixed_dtype(std::string_view precision) {
+  if (precision == "bf16-mixed") return c10::kBFloat16;
+  if (precision == "fp16-mixed") return c10::kHalf;
+  return std::nullopt;
+}
+
+AutocastScope::AutocastScope(c10::DeviceType device, std::optional<c10::ScalarType> dtype)
+    : device_(device), enabled_(dtype.has_value()) {
   if (!enabled_) return;
   was_enabled_ = at::autocast::is_autocast_enabled(device_);
   old_dtype_ = at::autocast::get_autocast_dtype(device_);
-  at::autocast::set_autocast_dtype(device_, at::kBFloat16);
+  at::autocast::set_autocast_dtype(device_, *dtype);
   at::autocast::set_autocast_enabled(device_, true);
   at::autocast::increment_nesting();
 }

@@ -3,7 +3,9 @@
 #include <string>
 
 #include <ATen/Context.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <torch/headeronly/version.h>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/shared_library.hpp"
@@ -37,6 +39,20 @@ c10::Device open_device(const ModelStepRequest& request) {
                     std::to_string(devices));
   }
   return {c10::kCUDA, static_cast<c10::DeviceIndex>(request.ordinal)};
+}
+
+StepLibraries library_versions(const c10::Device& device) {
+  StepLibraries libraries;
+  libraries.libtorch = TORCH_VERSION;
+  if (device.is_cuda() && at::detail::getCUDAHooks().hasCuDNN()) {
+    // 9.1.2 is 90102; before 9, 8.9.2 was 8902.
+    const long version = at::detail::getCUDAHooks().versionCuDNN();
+    const long major = version >= 90000 ? version / 10000 : version / 1000;
+    const long rest = version >= 90000 ? version % 10000 : version % 1000;
+    libraries.cudnn =
+        std::to_string(major) + "." + std::to_string(rest / 100) + "." + std::to_string(rest % 100);
+  }
+  return libraries;
 }
 
 c10::Stream as_torch_stream(const c10::Device& device, const Stream* stream) {

@@ -18,4 +18,7 @@ c10::Device open_device(const ModelStepRequest& request);
 /// LibTorch's view of our stream; null is the device's default stream.
 c10::Stream as_torch_stream(const c10::Device& device, const Stream* stream);
 
+/// Versions of LibTorch and, on a CUDA device, of its cuDNN.
+StepLibraries library_versions(const c10::Device& device);
+
 }  // namespace cachebisect::torch_module

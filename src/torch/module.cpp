@@ -1,6 +1,8 @@
 // The entry point of the LibTorch module, which make_model_step() loads at run time.
 #include <exception>
 
+#include "error_text.hpp"
+#include "expectations.hpp"
 #include "model_step.hpp"
 #include "network.hpp"
 #include <ATen/Parallel.h>
@@ -21,7 +23,7 @@ TrainStep* make_step(const ModelStepRequest& request) {
     throw;
   } catch (const std::exception& error) {
     throw Error(ErrorKind::device,
-                "LibTorch could not make model " + request.train.model + ": " + error.what());
+                "LibTorch could not make " + title_of(request.train) + ": " + reason_of(error));
   }
 }
 

@@ -232,7 +232,9 @@ Network::~Network() = default;
 
 void Network::to(const c10::Device& device) { impl_->to(device); }
 
-at::Tensor Network::forward(const at::Tensor& images) { return impl_->run(images); }
+at::Tensor Network::forward(const std::vector<at::Tensor>& inputs) {
+  return impl_->run(inputs.front());
+}
 
 std::vector<at::Tensor> Network::parameters() const { return impl_->parameters(); }
 

@@ -7,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <ATen/core/Tensor.h>
-#include <c10/core/Device.h>
+#include "model.hpp"
 
 namespace cachebisect::torch_module {
 
@@ -23,23 +22,23 @@ struct ImageInput {
 ImageInput image_input(std::string_view model);
 
 /// A network in training mode. Not thread safe.
-class Network {
+class Network final : public Model {
  public:
   class Impl;
 
   /// `classes` outputs; the weights are drawn from `seed` on the cpu, so they are the same on every
   /// device. LibTorch's own random state is left as it was. Throws as image_input() does.
   Network(std::string_view model, std::int64_t classes, std::uint64_t seed);
-  ~Network();
+  ~Network() override;
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  void to(const c10::Device& device);
-  /// Logits [N, classes] of images [N, C, H, W] (mlp: also [N, 784]).
-  at::Tensor forward(const at::Tensor& images);
-  [[nodiscard]] std::vector<at::Tensor> parameters() const;
+  void to(const c10::Device& device) override;
+  /// Logits [N, classes] of one input: images [N, C, H, W] (mlp: also [N, 784]).
+  at::Tensor forward(const std::vector<at::Tensor>& inputs) override;
+  [[nodiscard]] std::vector<at::Tensor> parameters() const override;
   /// Running means and variances of batch normalisation.
-  [[nodiscard]] std::vector<at::Tensor> buffers() const;
+  [[nodiscard]] std::vector<at::Tensor> buffers() const override;
 
  private:
   std::shared_ptr<Impl> impl_;

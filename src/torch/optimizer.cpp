@@ -38,6 +38,12 @@ void require_range(bool inside, const std::string& name, double value, const std
                                     " is out of range; it must be " + range);
 }
 
+using OptionalTensor = std::optional<at::Tensor>;
+/// at::_fused_adam_ and at::_fused_adamw_.
+using FusedAdam = void (*)(at::TensorList, at::TensorList, at::TensorList, at::TensorList,
+                           at::TensorList, at::TensorList, double, double, double, double, double,
+                           bool, bool, const OptionalTensor&, const OptionalTensor&);
+
 }  // namespace
 
 Optimizer::Kind Optimizer::parse(const OptimizerSpec& spec) {
@@ -54,7 +60,6 @@ Optimizer::Kind Optimizer::parse(const OptimizerSpec& spec) {
 Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<at::Tensor> parameters)
     : spec_(spec), kind_(parse(spec)), parameters_(std::move(parameters)) {
   const c10::NoGradGuard no_grad;
-  gradients_.resize(parameters_.size());
   if (kind_ != Kind::sgd || spec_.momentum > 0) first_moments_ = zeros_of(parameters_);
   if (kind_ == Kind::sgd) return;
   second_moments_ = zeros_of(parameters_);
@@ -63,31 +68,63 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<at::Tensor> paramete
   }
 }
 
-void Optimizer::step() {
+void Optimizer::step(const std::optional<at::Tensor>& found_inf) {
   const c10::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) gradients_[i] = parameters_[i].grad();
+  const auto parameters = with_gradient(parameters_);
+  if (parameters.empty()) return;
+  const auto first = with_gradient(first_moments_);
   if (kind_ == Kind::sgd) {
     // Momentum buffers start at zero, so the first step is the gradient itself.
-    at::_fused_sgd_(parameters_, gradients_, first_moments_, spec_.weight_decay, spec_.momentum,
-                    spec_.lr, /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false,
-                    /*is_first_step=*/false);
+    at::_fused_sgd_(parameters, gradients(), first, spec_.weight_decay, spec_.momentum, spec_.lr,
+                    /*dampening=*/0, /*nesterov=*/false, /*maximize=*/false,
+                    /*is_first_step=*/false, /*grad_scale=*/{}, found_inf);
     return;
   }
-  at::_foreach_add_(steps_, 1);
-  if (kind_ == Kind::adam) {
-    at::_fused_adam_(parameters_, gradients_, first_moments_, second_moments_, {}, steps_, spec_.lr,
-                     kBeta1, kBeta2, spec_.weight_decay, kEpsilon, /*amsgrad=*/false,
-                     /*maximize=*/false);
-  } else {
-    at::_fused_adamw_(parameters_, gradients_, first_moments_, second_moments_, {}, steps_,
-                      spec_.lr, kBeta1, kBeta2, spec_.weight_decay, kEpsilon, /*amsgrad=*/false,
-                      /*maximize=*/false);
+  const auto second = with_gradient(second_moments_);
+  const auto steps = with_gradient(steps_);
+  at::_foreach_add_(steps, 1);
+  const FusedAdam update =
+      kind_ == Kind::adam ? FusedAdam(at::_fused_adam_) : FusedAdam(at::_fused_adamw_);
+  update(parameters, gradients(), first, second, /*max_exp_avg_sqs=*/{}, steps, spec_.lr, kBeta1,
+         kBeta2, spec_.weight_decay, kEpsilon, /*amsgrad=*/false, /*maximize=*/false,
+         /*grad_scale=*/{}, found_inf);
+  if (found_inf) at::_foreach_add_(steps, found_inf->squeeze(), -1);
+}
+
+std::vector<at::Tensor> Optimizer::with_gradient(const std::vector<at::Tensor>& all) const {
+  std::vector<at::Tensor> some;
+  some.reserve(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (parameters_[i].grad().defined()) some.push_back(all[i]);
+  }
+  return some;
+}
+
+std::vector<at::Tensor> Optimizer::gradients() const {
+  std::vector<at::Tensor> all;
+  all.reserve(parameters_.size());
+  for (const at::Tensor& parameter : parameters_) {
+    if (parameter.grad().defined()) all.push_back(parameter.grad());
+  }
+  return all;
+}
+
+std::vector<at::Tensor> Optimizer::copy_gradients() const {
+  std::vector<at::Tensor> copies;
+  for (const at::Tensor& parameter : parameters_) {
+    copies.push_back(parameter.grad().defined() ? parameter.grad().clone() : at::Tensor());
+  }
+  return copies;
+}
+
+void Optimizer::set_gradients(const std::vector<at::Tensor>& copies) {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    parameters_[i].mutable_grad() = copies[i].defined() ? copies[i].clone() : at::Tensor();
   }
 }
 
 void Optimizer::clear_gradients() {
   for (at::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
-  for (at::Tensor& gradient : gradients_) gradient.reset();
 }
 
 std::vector<at::Tensor> Optimizer::state() const {

@@ -1,6 +1,7 @@
 // SGD, Adam and AdamW with LibTorch's fused kernels, and a state that can be saved and restored.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -16,20 +17,28 @@ class Optimizer {
   /// Throws Error(usage) for an unknown kind or a value out of range.
   Optimizer(const OptimizerSpec& spec, std::vector<at::Tensor> parameters);
 
-  void step();
+  /// Parameters without a gradient are left alone. `found_inf`: 0, or 1 to change nothing, as a
+  /// float32 tensor [1] on the device; empty: 0.
+  void step(const std::optional<at::Tensor>& found_inf = {});
   /// Frees the gradients, as zero_grad(set_to_none=True) does.
   void clear_gradients();
+  /// Those of the parameters that have one.
+  [[nodiscard]] std::vector<at::Tensor> gradients() const;
+  /// A copy of all gradients, for set_gradients().
+  [[nodiscard]] std::vector<at::Tensor> copy_gradients() const;
+  void set_gradients(const std::vector<at::Tensor>& copies);
   /// All tensors that step() changes in addition to the parameters; the same ones on every call.
   [[nodiscard]] std::vector<at::Tensor> state() const;
 
  private:
   enum class Kind { sgd, adam, adamw };
   static Kind parse(const OptimizerSpec& spec);
+  /// Of one tensor per parameter, those whose parameter has a gradient.
+  [[nodiscard]] std::vector<at::Tensor> with_gradient(const std::vector<at::Tensor>& all) const;
 
   OptimizerSpec spec_;
   Kind kind_;
   std::vector<at::Tensor> parameters_;
-  std::vector<at::Tensor> gradients_;
   std::vector<at::Tensor> first_moments_;   // SGD: momentum buffers
   std::vector<at::Tensor> second_moments_;  // Adam, AdamW
   std::vector<at::Tensor> steps_;           // Adam, AdamW

@@ -13,10 +13,10 @@
 namespace cachebisect::stages {
 namespace {
 
-constexpr int kSide = 28;
-constexpr std::size_t kPixels = static_cast<std::size_t>(kSide) * kSide;
-constexpr std::uint64_t kSeed = 0x3A15;
-constexpr std::uint64_t kGrain = 4096;
+constexpr int kMnistSide = 28;
+constexpr std::size_t kMnistPixels = static_cast<std::size_t>(kMnistSide) * kMnistSide;
+constexpr std::uint64_t kMnistSeed = 0x3A15;
+constexpr std::uint64_t kMnistGrain = 4096;
 
 struct Point {
   float x;
@@ -48,14 +48,14 @@ float distance(Point p, const Segment& s) {
   return std::sqrt(ex * ex + ey * ey);
 }
 
-using Glyph = std::array<std::uint8_t, kPixels>;
+using Glyph = std::array<std::uint8_t, kMnistPixels>;
 
 Glyph draw_digit(unsigned digit) {
   constexpr float kHalfWidth = 1.6F;
   Glyph glyph{};
-  for (std::size_t i = 0; i < kPixels; ++i) {
-    const std::size_t row = i / kSide;
-    const Point p{static_cast<float>(i % kSide), static_cast<float>(row)};
+  for (std::size_t i = 0; i < kMnistPixels; ++i) {
+    const std::size_t row = i / kMnistSide;
+    const Point p{static_cast<float>(i % kMnistSide), static_cast<float>(row)};
     float nearest = 1e9F;
     for (std::size_t s = 0; s < kSegments.size(); ++s) {
       if ((kDigits.at(digit) >> s & 1U) != 0)
@@ -73,17 +73,17 @@ void draw_sample(const Glyph& glyph, SmallRandom& random, std::byte* pixels) {
   const int shift_y = random.between(-4, 4);
   const int slant = random.between(-24, 24);  // 1/64 columns per row
   const int strength = random.between(150, 256);
-  for (int y = 0; y < kSide; ++y) {
+  for (int y = 0; y < kMnistSide; ++y) {
     const int from_y = y - shift_y;
-    const int slanted = shift_x + (slant * (kSide / 2 - y)) / 64;
+    const int slanted = shift_x + (slant * (kMnistSide / 2 - y)) / 64;
     std::uint64_t noise = 0;
-    for (int x = 0; x < kSide; ++x) {
+    for (int x = 0; x < kMnistSide; ++x) {
       noise = x % 8 == 0 ? random.next() : noise >> 8;
       const int from_x = x - slanted;
-      const bool inside = from_x >= 0 && from_x < kSide && from_y >= 0 && from_y < kSide;
-      const int ink = inside ? glyph[static_cast<std::size_t>(from_y * kSide + from_x)] : 0;
+      const bool inside = from_x >= 0 && from_x < kMnistSide && from_y >= 0 && from_y < kMnistSide;
+      const int ink = inside ? glyph[static_cast<std::size_t>(from_y * kMnistSide + from_x)] : 0;
       const int value = (ink * strength >> 8) - static_cast<int>(noise & 31U);
-      pixels[y * kSide + x] = static_cast<std::byte>(std::clamp(value, 0, 255));
+      pixels[y * kMnistSide + x] = static_cast<std::byte>(std::clamp(value, 0, 255));
     }
   }
 }
@@ -92,26 +92,28 @@ void write_split(const std::string& prefix, std::uint64_t samples, std::uint64_t
                  const std::stop_token& stop) {
   std::array<Glyph, 10> glyphs{};
   for (unsigned digit = 0; digit < glyphs.size(); ++digit) glyphs.at(digit) = draw_digit(digit);
-  const std::array<std::uint32_t, 3> dims{static_cast<std::uint32_t>(samples), kSide, kSide};
+  const std::array<std::uint32_t, 3> dims{static_cast<std::uint32_t>(samples), kMnistSide,
+                                          kMnistSide};
   std::vector<std::byte> labels = idx_header(std::span(dims).first(1));
   const std::size_t label_header = labels.size();
   labels.resize(label_header + samples);
   NewFile images(prefix + "-images-idx3-ubyte");
   images.append(idx_header(dims));
-  append_samples(images, samples, kPixels, kGrain, stop, [&](std::uint64_t i, std::byte* pixels) {
-    SmallRandom random(seed, i);
-    const auto digit = static_cast<std::size_t>(random.between(0, 9));
-    labels[label_header + i] = static_cast<std::byte>(digit);
-    draw_sample(glyphs.at(digit), random, pixels);
-  });
+  append_samples(images, samples, kMnistPixels, kMnistGrain, stop,
+                 [&](std::uint64_t i, std::byte* pixels) {
+                   SmallRandom random(seed, i);
+                   const auto digit = static_cast<std::size_t>(random.between(0, 9));
+                   labels[label_header + i] = static_cast<std::byte>(digit);
+                   draw_sample(glyphs.at(digit), random, pixels);
+                 });
   write_file(prefix + "-labels-idx1-ubyte", labels);
 }
 
 }  // namespace
 
 void generate_mnist(const std::string& folder, std::uint64_t samples, const std::stop_token& stop) {
-  write_split(folder + "/train", samples, kSeed, stop);
-  write_split(folder + "/t10k", std::max<std::uint64_t>(1, samples / 6), kSeed + 1, stop);
+  write_split(folder + "/train", samples, kMnistSeed, stop);
+  write_split(folder + "/t10k", std::max<std::uint64_t>(1, samples / 6), kMnistSeed + 1, stop);
 }
 
 }  // namespace cachebisect::stages

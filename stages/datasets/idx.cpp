@@ -19,9 +19,9 @@ std::uint32_t number_at(std::span<const std::byte> header, std::size_t offset) {
 }
 
 std::string hex(std::uint32_t value) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
+  constexpr std::string_view kHexDigits = "0123456789abcdef";
   std::string text = "0x";
-  for (int shift = 28; shift >= 0; shift -= 4) text += kDigits[value >> shift & 15U];
+  for (int shift = 28; shift >= 0; shift -= 4) text += kHexDigits[value >> shift & 15U];
   return text;
 }
 

@@ -27,8 +27,9 @@ TEST_CASE(
   const TemporaryFolder folder;
   const std::string file = folder.write("p.json", starved_pipeline());
   std::filesystem::create_directory(folder.path("out"));
-  const auto result = run_tool({"--pipeline", file, "--budget", "20", "--json",
-                                folder.path("report.json"), "--out", folder.path("out")});
+  const auto result =
+      run_tool({"--pipeline", file, "--budget", "20", "--json", folder.path("report.json"),
+                "--html", folder.path("page.html"), "--out", folder.path("out")});
   CHECK(result.exit_code == 0);
   CHECK(has(result.out, "step alone (ceiling)"));
   CHECK(has(result.out, "emulated"));
@@ -36,6 +37,8 @@ TEST_CASE(
   const json report = json::parse(read_file(folder.path("report.json")));
   CHECK(report == json::parse(read_file(folder.path("out/report.json"))));
   CHECK(has(read_file(folder.path("out/report.txt")), "slow"));
+  CHECK(has(read_file(folder.path("page.html")), "slow</bdi>"));
+  CHECK(read_file(folder.path("page.html")) == read_file(folder.path("out/report.html")));
   CHECK(report["stages"].size() == 4);
   CHECK(report["boundaries"].size() == 5);
   CHECK_FALSE(report["blocks"].empty());

@@ -50,6 +50,9 @@ TEST_CASE("an option out of range is exit 2 and names what is allowed") {
   refused("--nonce", "9007199254740993", "0 to 9007199254740992");
   refused("--nonce", "-1", "nonce");
   refused("--fail-on", "dorp", "inconclusive");
+  for (const char* const amount : {"0", "-98", "nan", "inf"}) {
+    refused("--cost-per-hour", amount, "an amount greater than 0");
+  }
   refused("--workers", "-3", "workers");
   refused("--workers", "many", "workers");
   refused("--batch-size", "0", "batch_size");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/starved_run.hpp"
+#include "support/chrome_trace.hpp"
 #include "support/command.hpp"
 #include "support/files.hpp"
 #include "support/text.hpp"
@@ -16,6 +17,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "cachebisect/report/formats.hpp"
+
+using cachebisect::report_formats;
+using cachebisect::ReportFormat;
 using namespace cachebisect::test;
 using nlohmann::json;
 namespace fs = std::filesystem;
@@ -128,10 +133,75 @@ TEST_CASE("--json and --out may name the same file, unless two reports would sha
   CHECK(same.exit_code == 0);
   CHECK(is_report(read_file(folder.path("report.json"))));
   CHECK(has(read_file(folder.path("report.txt")), "step alone (ceiling)"));
-  CHECK(entries_in(folder.path()) == 2);
+  CHECK(entries_in(folder.path()) == report_formats().size());
+  const json blocks = json::parse(read_file(folder.path("cachebisect.pt.trace.json")));
+  CHECK_FALSE(trace_events_named(blocks, "step alone").empty());
   const auto other = short_run({"--json", folder.path("report.txt"), "--out", folder.path()});
   CHECK(other.exit_code == 2);
   CHECK(has(other.err, "two different reports"));
+}
+
+TEST_CASE("each format goes to its file, and standard output takes one of them") {
+  const TemporaryFolder folder;
+  std::vector<std::string> options{"--quiet"};
+  for (const ReportFormat& format : report_formats()) {
+    if (format.option.empty()) continue;
+    options.insert(options.end(),
+                   {std::string(format.option), folder.path(std::string(format.file))});
+  }
+  CHECK(short_run(options).exit_code == 0);
+  CHECK(is_report(read_file(folder.path("report.json"))));
+  CHECK(has(read_file(folder.path("report.csv")), ",starved,"));
+  CHECK(has(read_file(folder.path("report.yaml")), "command: \"bisect\""));
+  CHECK(has(read_file(folder.path("report.prom")), "{pipeline=\"starved\"}"));
+  const json trace = json::parse(read_file(folder.path("cachebisect.pt.trace.json")));
+  CHECK_FALSE(trace_events_named(trace, "step alone").empty());
+  CHECK(short_run({"--csv", "-"}).out.starts_with("started,pipeline,"));
+  const auto both = short_run({"--csv", "-", "--json", "-"});
+  CHECK(both.exit_code == 2);
+  CHECK(has(both.err, "--json and --csv would both be written to standard output"));
+  const auto one = short_run({"--csv", folder.path("one"), "--yaml", folder.path("one")});
+  CHECK(one.exit_code == 2);
+  CHECK(has(one.err, "two different reports"));
+  const auto unwritable = short_run({"--yaml", folder.path("missing/report.yaml")});
+  CHECK(unwritable.exit_code == 6);
+  CHECK(unwritable.out.empty());
+}
+
+TEST_CASE("--out makes its folder, and leaves none if nothing is written into it") {
+  const TemporaryFolder folder;
+  CHECK(short_run({"--quiet", "--out", folder.path("a/b")}).exit_code == 0);
+  CHECK(is_report(read_file(folder.path("a/b/report.json"))));
+  const auto failed = short_run({"--out", folder.path("c/d"), "--set", "batch_size=0"});
+  CHECK(failed.exit_code == 2);
+  CHECK_FALSE(fs::exists(folder.path("c")));
+  const std::string file = folder.write("file", std::string("kept"));
+  CHECK(short_run({"--out", file}).exit_code == 6);
+  CHECK(short_run({"--out", file + "/below"}).exit_code == 6);
+  CHECK(read_file(file) == "kept");
+}
+
+TEST_CASE("--format markdown writes the page to paste, and nothing else, to standard output") {
+  const TemporaryFolder folder;
+  const auto page = short_run({"--format", "markdown", "--csv", folder.path("report.csv")});
+  CHECK(page.exit_code == 0);
+  CHECK(page.out.starts_with("## Input pipeline starved\n\n**"));
+  CHECK(has(page.out, "| step alone (ceiling) |"));
+  CHECK(page.out.ends_with("```\n"));
+  CHECK(short_run({"--format", "markdown", "--quiet"}).out.empty());
+  const auto both = short_run({"--format", "markdown", "--json", "-"});
+  CHECK(both.exit_code == 2);
+  CHECK(has(both.err, "--format markdown and --json would both be written to standard output"));
+  CHECK(short_run({"--format", "html"}).exit_code == 2);
+}
+
+TEST_CASE("--explain is in the page to paste and in the files that people read") {
+  const TemporaryFolder folder;
+  const auto page = short_run({"--format", "markdown", "--explain", "--out", folder.path()});
+  CHECK(page.exit_code == 0);
+  CHECK(has(page.out, "\n### What the numbers mean\n"));
+  CHECK(page.out == read_file(folder.path("report.md")));
+  CHECK(has(read_file(folder.path("report.txt")), "\nWhat the numbers mean\n"));
 }
 
 TEST_CASE("a reader that has exited costs its own output, not the others") {

@@ -24,6 +24,7 @@ struct Run {
   CommandResult result;
   json report;  ///< null if none was written
   std::string hook;
+  std::string page{};  ///< report.html
 };
 
 /// `run` with `options` of the fake script in this mode.
@@ -39,6 +40,7 @@ Run run_script(const std::string& mode, const std::vector<std::string>& options 
   Run run{run_tool(words, "", during), {}, folder.path("hook")};
   const std::string report = read_file(folder.path("report.json"));
   if (json::accept(report)) run.report = json::parse(report);
+  run.page = read_file(folder.path("report.html"));
   return run;
 }
 
@@ -65,6 +67,7 @@ TEST_CASE("a command is measured, ended, and told in its environment that it is"
   CHECK(run.report["verdict"]["stage"] == "decode");
   CHECK(has(run.result.out, "training\n"));
   CHECK(has(run.result.out, "decode"));
+  CHECK(has(run.page, "decode</bdi>"));
   CHECK(has(run.result.err, "CACHEBISECT=1 WANDB_MODE=offline PYTHONPATH=" + run.hook + "\n"));
   CHECK(has(run.result.err, "finish exit"));
 }
@@ -92,6 +95,13 @@ TEST_CASE("with --json - standard output is JSON alone") {
   const Run run = run_script("ok", {"--json", "-"});
   CHECK(run.result.exit_code == 0);
   CHECK(json::accept(run.result.out));
+  CHECK(has(run.result.err, "training\n"));
+}
+
+TEST_CASE("with --format markdown standard output is the page alone") {
+  const Run run = run_script("ok", {"--format", "markdown"});
+  CHECK(run.result.exit_code == 0);
+  CHECK(run.result.out.starts_with("## Input pipeline "));
   CHECK(has(run.result.err, "training\n"));
 }
 

@@ -47,7 +47,17 @@ TEST_CASE("Ctrl-C prints the table of the finished chains") {
 TEST_CASE("selftest refuses invalid options by name") {
   CHECK(run_tool({"selftest", "--cases", "0"}).exit_code == 2);
   CHECK(run_tool({"selftest", "--budget", "0"}).exit_code == 2);
+  CHECK(run_tool({"selftest", "--device", "cpu"}).exit_code == 2);
   const auto output = run_tool({"selftest", "--json", "/no/such/folder/file.json"});
   CHECK(output.exit_code == 6);
   CHECK(output.out.empty());
+}
+
+TEST_CASE("selftest and doctor say that there is no such CUDA device") {
+  for (const char* const command : {"selftest", "doctor"}) {
+    const auto result = run_tool({command, "--device", "cuda:999"});
+    CHECK(result.exit_code == 4);
+    CHECK(result.out.empty());
+    CHECK_FALSE(result.err.empty());
+  }
 }

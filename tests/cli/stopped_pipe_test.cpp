@@ -14,10 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cachebisect/report/formats.hpp"
+
 using namespace cachebisect::test;
 using nlohmann::json;
 
 namespace {
+
+const std::size_t kReportsAndPipe = cachebisect::report_formats().size() + 1;
 
 /// A pipe of one page that is never read.
 class StoppedPipe {
@@ -69,7 +73,7 @@ TEST_CASE("Ctrl-C ends a process that waits for the reader of its report") {
                });
   CHECK(result.exit_code == 130);
   CHECK(json::accept(read_file(folder.path("report.json"))));
-  CHECK(entries_in(folder.path()) == 3);  // two reports and the pipe
+  CHECK(entries_in(folder.path()) == kReportsAndPipe);
 }
 
 TEST_CASE("a signal while measuring writes the files and gives up the stopped pipe") {
@@ -100,7 +104,7 @@ TEST_CASE("a second signal ends the process at once and leaves no temporary file
                  kill(child, SIGTERM);
                });
   CHECK(result.exit_code == 143);
-  CHECK(entries_in(folder.path()) == 3);
+  CHECK(entries_in(folder.path()) == kReportsAndPipe);
 }
 
 TEST_CASE("a FIFO that nothing reads does not hold Ctrl-C back") {

@@ -2,6 +2,7 @@
 
 #include "support/golden.hpp"
 #include "support/text.hpp"
+#include "support/text_width.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/bisect/report/warnings.hpp"
@@ -9,6 +10,8 @@
 using namespace cachebisect;
 using test::check_golden;
 using test::has;
+using test::widest_line;
+using test::without_colors;
 
 namespace {
 
@@ -72,6 +75,19 @@ TEST_CASE("the text for a quiet machine is the golden one") {
 
 TEST_CASE("the text for an unsteady container is the golden one") {
   check_golden("doctor_unsteady.txt", to_text(unsteady_container()));
+}
+
+TEST_CASE("the diagnosis fits the terminal, and says the same with colours") {
+  const Diagnosis d = unsteady_container();
+  for (const int columns : {60, 80, 100, 120}) {
+    CAPTURE(columns);
+    const std::size_t widest = widest_line(to_text(d, {.columns = columns}));
+    CHECK(widest <= static_cast<std::size_t>(columns));
+    CHECK(widest + 20 > static_cast<std::size_t>(columns));
+  }
+  const std::string colored = to_text(d, {.color = true});
+  CHECK(has(colored, "\x1b["));
+  CHECK(without_colors(colored) == to_text(d));
 }
 
 TEST_CASE("doctor reports what it cannot determine") {

@@ -4,6 +4,7 @@
 #include "golden/sample_report.hpp"
 #include "support/golden.hpp"
 #include "support/json_schema.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -41,6 +42,89 @@ TEST_CASE("colour adds escape sequences and nothing else") {
     colored.erase(at, colored.find('m', at) - at + 1);
   }
   CHECK(colored == to_text(sample_report()));
+}
+
+TEST_CASE("the report fits every width, in both charsets, whatever the names are") {
+  Report report = sample_report();
+  report.stages[1].name = report.chain.stages[1].name = report.verdict.stage =
+      report.verdict.fix_first = "日本語の段階" + std::string(10000, 'x');
+  report.chain.name = std::string(500, 'n');
+  report.chain.file = "/data/" + std::string(300, 'f') + ".json";
+  report.stages[3].copy_share = 0.35;
+  report.boundaries[3].samples_per_second = estimate(1200, 1190, 1210);
+  report.remedies[0].flags = {"--set stages." + std::string(200, 's') + "=1"};
+  report.warnings[0].details = {std::string(200, 'd')};
+  report.cost = Cost{98, scaled(report.loss.total, 98)};
+  for (const int columns : {80, 120, 200}) {
+    for (const bool unicode : {false, true}) {
+      CAPTURE(columns);
+      CAPTURE(unicode);
+      const std::string text =
+          to_text(report, {.columns = columns, .unicode = unicode, .explain = true});
+      std::istringstream lines(text);
+      for (std::string line; std::getline(lines, line);) {
+        CHECK_MESSAGE(display_width(line) <= static_cast<std::size_t>(columns), line);
+      }
+    }
+  }
+}
+
+TEST_CASE("bars shrink before the names of stages are clipped") {
+  Report report = sample_report();
+  for (BoundaryReport& boundary : report.boundaries) {
+    const double rate = (boundary.index > 1 ? 10 : 1) * *boundary.samples_per_second.value;
+    boundary.samples_per_second = estimate(rate, rate - 100.5, rate + 100.5);
+  }
+  report.ceiling = report.boundaries.back().samples_per_second;
+  report.stages[1].name = "decode_by_libjpeg";
+  const std::string text = to_text(report);
+  CHECK(has(line_of(text, "step alone"), "step alone (ceiling)  "));
+  CHECK(has(line_of(text, "+ decode_by_libjpeg "), "96%  #######"));
+}
+
+TEST_CASE("a wider terminal gets longer bars, and Unicode finer ones") {
+  check_golden("drop_120_unicode.txt", to_text(sample_report(), {.columns = 120, .unicode = true}),
+               120);
+}
+
+TEST_CASE("without Unicode the report of ASCII names is ASCII") {
+  for (const char c : to_text(sample_report(), {.columns = 120, .explain = true})) {
+    CHECK(static_cast<unsigned char>(c) < 0x80);
+  }
+}
+
+TEST_CASE("the copy's row shows what the copy reaches of the pinned peak") {
+  Report report = sample_report();
+  report.stages[3].copy_gb_per_s = 8.75;
+  report.stages[3].copy_share = 0.35;
+  CHECK(has(line_of(to_text(report, {.columns = 120}), "+ copy"), "35% of 25 GB/s"));
+  CHECK(has(to_text(report), "\n(The copy reaches 35% of 25 GB/s.)\n"));
+  const json stage = json::parse(json_text(report))["stages"][3];
+  CHECK(stage["copy_share"] == 0.35);
+  CHECK(stage["copy_gb_per_s"] == 8.75);
+}
+
+TEST_CASE("what a device does by itself is in its blocks, and null where it is unknown") {
+  Report report = sample_report();
+  BlockRecord& block = report.blocks.emplace_back();
+  block.result.device.sm_clock_mhz = 1755;
+  block.result.device.throttling = Throttling{.power = true};
+  report.blocks.emplace_back();
+  report.chain.device_facts.driver_version = "580.65.06";
+  report.chain.device_facts.mig_mode = false;
+  report.chain.device_facts.environment = DeviceEnvironment{.launch_blocking = "1"};
+  const json written = json::parse(json_text(report));
+  CHECK(JsonSchema(report_schema()).refusal(written) == "");
+  const json& blocks = written["blocks"];
+  CHECK(blocks[blocks.size() - 2]["device"]["sm_clock_mhz"] == 1755);
+  CHECK(blocks[blocks.size() - 2]["device"]["throttled_by"] == json::array({"power"}));
+  CHECK(blocks[blocks.size() - 2]["device"]["power_watts"].is_null());
+  CHECK(blocks.back()["device"].is_null());
+  CHECK(written["device"]["driver_version"] == "580.65.06");
+  CHECK(written["device"]["mig"] == false);
+  CHECK(written["device"]["persistence_mode"].is_null());
+  CHECK(written["device"]["environment"]["cuda_launch_blocking"] == "1");
+  CHECK(written["device"]["environment"]["profiler"].is_null());
 }
 
 TEST_CASE("a row without an interval stays out, and the next one joins its stages") {
@@ -87,6 +171,35 @@ TEST_CASE("the JSON report of a certified drop is valid against the published sc
   CHECK(report["blocks"][1]["overrides"]["/train/precision"] == "bf16");
   CHECK(report["blocks"][1]["ready_batches"] == 1.5);
   CHECK(report["stages"][0]["payoff"]["samples_per_second"].is_null());
+}
+
+TEST_CASE("the cost of the loss stands under the verdict and in the JSON") {
+  Report report = sample_report();
+  CHECK_FALSE(has(to_text(report), "$"));
+  CHECK(json::parse(json_text(report))["cost"].is_null());
+  report.loss.total = estimate(0.75, 0.74, 0.76);
+  report.cost = Cost{98, scaled(report.loss.total, 98)};
+  CHECK(has(to_text(report),
+            "live pipeline gives 1,000.\nThe 75% lost costs $74 of every $98 ($73 to $74).\n"));
+  const json written = json::parse(json_text(report));
+  CHECK(JsonSchema(report_schema()).refusal(written) == "");
+  CHECK(written["cost"] ==
+        json{{"per_hour", 98.0}, {"lost_per_hour", 73.5}, {"interval", {0.74 * 98, 0.76 * 98}}});
+}
+
+TEST_CASE("the cost of an uncertain loss is at most its interval's end, and of no loss unsaid") {
+  Report report = sample_report();
+  report.cost = Cost{98, estimate(58.8, 57.8, 59.8)};
+  report.verdict.kind = VerdictKind::inconclusive;
+  CHECK(has(to_text(report), "\nThe loss costs at most $60 of every $98.\n"));
+  report.verdict.kind = VerdictKind::flat;
+  report.cost->lost_per_hour = estimate(0.98, -1, 2.94);
+  CHECK(has(to_text(report), "\nThe loss costs at most $2.94 of every $98.\n"));
+  report.cost->lost_per_hour.interval.reset();
+  CHECK_FALSE(has(to_text(report), "$"));
+  report.cost->lost_per_hour = {};
+  CHECK_FALSE(has(to_text(report), "$"));
+  CHECK(json::parse(json_text(report))["cost"]["lost_per_hour"].is_null());
 }
 
 TEST_CASE("an empty report is valid, and its figures are null") {

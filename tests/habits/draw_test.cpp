@@ -144,6 +144,30 @@ TEST_CASE("the slack loader is flat by plan, and faster than its step") {
   }
 }
 
+TEST_CASE("a loader that keeps up with the lower clock is too slow for the higher one") {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const HabitChain chain = drawn("falling-clock-flat", seed);
+    CHECK(planned_loss(chain) < 0.005);
+    HabitChain rested = chain;
+    const auto emulate = nlohmann::json::parse(chain.emulate);
+    rested.planted.chain.step_seconds = 1e-3 * emulate["step_ms"].get<double>();
+    CHECK(planned_loss(rested) > 0.005);
+  }
+}
+
+TEST_CASE("launching takes as long as the drawn step, or the work does and fills the queue") {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const HabitChain chain = drawn("launch-bound", seed);
+    const auto emulate = nlohmann::json::parse(chain.emulate);
+    const auto launches = emulate["launches"].get<double>();
+    const double launching = 1e-6 * launches * emulate["launch_us"].get<double>();
+    const double work = 1e-3 * emulate["step_ms"].get<double>();
+    CHECK(std::max(launching, work) == doctest::Approx(chain.planted.chain.step_seconds));
+    CHECK((launching > work) == (seed % 2 == 1));
+    if (launching < work) CHECK(emulate["launch_queue"].get<double>() <= launches / 2);
+  }
+}
+
 TEST_CASE("a stall costs more than the steady stage next to it") {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const HabitChain chain = drawn("stalls-beside-steady", seed);

@@ -139,6 +139,25 @@ class Run:
             return False
 
 
+def bisect_with_libtorch(
+    folder: Path, pipeline: str, budget: int
+) -> subprocess.CompletedProcess[str]:
+    """Bisects a pipeline file of `folder` on the CPU in `budget` seconds; skips the test if the
+    command has no LibTorch."""
+    words = [str(COMMAND), "--pipeline", pipeline, "--device", "cpu", "--workers", "1"]
+    done = subprocess.run(
+        [*words, "--budget", str(budget), "--no-progress"],
+        cwd=folder,
+        env={**os.environ, "XDG_CACHE_HOME": str(ROOT / "build" / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    if "needs the LibTorch module" in done.stderr:
+        pytest.skip("the command is built without LibTorch")
+    return done
+
+
 def run_script(
     tmp_path: Path,
     text: str,

@@ -107,12 +107,10 @@ def test_functions_of_a_subset_and_of_a_stream(tmp_path: Any) -> None:
 
 def test_functions_in_c_and_stages_that_are_known(tmp_path: Any) -> None:
     names, _ = stages_inside(loader_of(Unzipped(Compose([Member()]))), tmp_path)
-    assert names[:4] == [
-        "read Unzipped.__getitem__",
-        "zlib.compress",
-        "zlib.decompress",
-        "transforms[0] Member",
-    ]
+    # On a busy machine a small call such as torch.full may reach a tenth of the time too.
+    expected = ["read Unzipped.__getitem__", "zlib.compress", "zlib.decompress"]
+    assert names[:3] == expected
+    assert "transforms[0] Member" in names[3:5]
 
 
 def test_code_that_calls_nothing_stays_whole(tmp_path: Any) -> None:

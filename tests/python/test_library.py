@@ -48,7 +48,7 @@ def nothing(_batch: Any) -> None:
     pass
 
 
-def test_report(tmp_path: Any, capsys: Any) -> None:
+def test_report(capsys: Any) -> None:
     model = torch.nn.Linear(4, 1)
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
 
@@ -65,10 +65,22 @@ def test_report(tmp_path: Any, capsys: Any) -> None:
     described = report.to_dict()["answers"][0]["chain"]
     assert described["name"] == "mine" and described["train"] == "step, Linear, SGD"
     assert torch.equal(model.weight, before), "the state is restored at the end"
-    report.save(tmp_path / "report.json")
-    assert json.loads((tmp_path / "report.json").read_text()) == report.to_dict()
     with pytest.raises(AttributeError, match="there are kind, stage, text"):
         _ = report.verdict.stagee
+
+
+def test_the_extension_chooses_the_format_of_a_saved_report(tmp_path: Any) -> None:
+    report = cachebisect.bisect(ready(), nothing)
+    report.save(tmp_path / "a.json")
+    assert json.loads((tmp_path / "a.json").read_text()) == report.to_dict()
+    report.save(str(tmp_path / "a.TXT"))
+    assert (tmp_path / "a.TXT").read_text() == "the terminal report\n"
+    for name in ["a.pdf", "a", ".json"]:
+        with pytest.raises(ValueError, match=r"the extension must be one of \.json, \.txt"):
+            report.save(tmp_path / name)
+        assert not (tmp_path / name).exists()
+    with pytest.raises(OSError):
+        report.save(tmp_path / "none" / "a.json")
 
 
 def test_loader_without_workers_and_lists_of_batches() -> None:

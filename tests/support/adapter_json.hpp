@@ -98,6 +98,20 @@ inline nlohmann::json to_json(const StageCounters& counters) {
           {"slot_writes", counters.slot_writes}};
 }
 
+inline nlohmann::json to_json(const DeviceReading& reading) {
+  nlohmann::json json{{"sm_clock_mhz", or_null(reading.sm_clock_mhz)},
+                      {"memory_clock_mhz", or_null(reading.memory_clock_mhz)},
+                      {"power_watts", or_null(reading.power_watts)},
+                      {"utilization", or_null(reading.utilization)},
+                      {"pcie_generation", or_null(reading.pcie_generation)},
+                      {"pcie_width", or_null(reading.pcie_width)}};
+  if (reading.throttling) {
+    json["throttling"] = {{"thermal", reading.throttling->thermal},
+                          {"power", reading.throttling->power}};
+  }
+  return json;
+}
+
 inline nlohmann::json to_json(const BlockResult& block) {
   nlohmann::json stages = nlohmann::json::array();
   for (const StageCounters& counters : block.stages) stages.push_back(to_json(counters));
@@ -118,6 +132,7 @@ inline nlohmann::json to_json(const BlockResult& block) {
           {"trainer_seconds", block.trainer_seconds},
           {"ready_batches", or_null(block.ready_batches)},
           {"device_idle_share", or_null(block.device_idle_share)},
+          {"device", to_json(block.device)},
           {"stages", std::move(stages)}};
 }
 

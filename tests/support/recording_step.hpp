@@ -29,10 +29,13 @@ inline SeenBatch record(const Batch& batch) {
   return seen;
 }
 
-/// Records every batch; for devices whose memory the host can read.
+/// Records every batch; for devices whose memory the host can read, such as FakeDevice.
 class RecordingStep final : public TrainStep {
  public:
   [[nodiscard]] std::string name() const override { return "recording"; }
+  [[nodiscard]] std::vector<DeviceKind> devices() const override {
+    return {DeviceKind::cpu, DeviceKind::cuda};
+  }
   void step(const DeviceBatch& batch, const StepContext& /*context*/) override {
     seen.push_back(record(batch));
     if (then) then(batch);
@@ -54,6 +57,7 @@ class TimedStep final : public TrainStep {
  public:
   explicit TimedStep(double step_seconds) : seconds_(step_seconds) {}
   [[nodiscard]] std::string name() const override { return "timed"; }
+  [[nodiscard]] std::vector<DeviceKind> devices() const override { return {DeviceKind::emulated}; }
   void step(const DeviceBatch& /*batch*/, const StepContext& context) override {
     indices.push_back(context.index);
     context.device->enqueue_work(*context.stream, seconds_);

@@ -102,6 +102,7 @@ struct ChainOptions {
   bool device_stage = true;
   bool batch_stage = false;
   LoaderKind loader = LoaderKind::sample;
+  CopyOptions copy{true, true, 2};
 };
 
 inline void read_image(SampleIndex index, Sample& out) {
@@ -128,7 +129,7 @@ inline Pipeline random_chain(const ChainOptions& options) {
     builder.stage("double", {"custom.double", {}, std::make_shared<DoubleBatch>()});
     builder.stage("again", {"custom.double", {}, std::make_shared<DoubleBatch>()});
   }
-  builder.copy({true, true, 2});
+  builder.copy(options.copy);
   if (options.device_stage) {
     builder.stage("shift", {"custom.shift", {}, std::make_shared<ShiftOnDevice>()});
   }

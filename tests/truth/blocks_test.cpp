@@ -11,18 +11,18 @@ using namespace cachebisect::selftest;
 
 namespace {
 
-struct Cost {
+struct PlantedCost {
   std::vector<double> blocks;
   int named = 0;
 };
 
 /// Chains of n stages of which one costs 20%, blocks with 1% noise.
-Cost certify(int n, int chains) {
+PlantedCost certify(int n, int chains) {
   DrawOptions draw_options;
   draw_options.min_stages = draw_options.max_stages = n;
   draw_options.min_drop = draw_options.max_drop = 0.2;
   draw_options.flat_share = 0;
-  Cost cost;
+  PlantedCost cost;
   for (int i = 0; i < chains; ++i) {
     const PlantedChain planted = draw(70001 + static_cast<std::uint64_t>(i), draw_options);
     SimulatedReplayer replayer(planted.chain, {.seed = planted.seed, .noise = {.white_cv = 0.01}});
@@ -46,7 +46,7 @@ Cost certify(int n, int chains) {
 TEST_CASE("a drop of 20% takes few blocks, however long the chain") {
   constexpr int kChains = 50;
   for (const auto& [n, max_blocks] : {std::pair{8, 110.0}, {30, 160.0}, {64, 160.0}}) {
-    const Cost cost = certify(n, kChains);
+    const PlantedCost cost = certify(n, kChains);
     CHECK(median(cost.blocks) <= max_blocks);
     CHECK(cost.named >= kChains - 1);
   }

@@ -98,13 +98,15 @@ class Engine:
             self._process.kill()
             return self._process.wait()
 
-    def report_file(self, name: str) -> Optional[str]:
-        """Text of `report.json` or `report.txt`; None if it was not written."""
-        try:
-            with open(os.path.join(self._out, name), encoding="utf-8") as file:
-                return file.read()
-        except FileNotFoundError:
-            return None
+    def report_files(self) -> dict[str, bytes]:
+        """What it wrote of the report, by extension: ".json", ".html" and so on."""
+        files = {}
+        for name in os.listdir(self._out):
+            stem, extension = os.path.splitext(name)
+            if stem == "report":
+                with open(os.path.join(self._out, name), "rb") as file:
+                    files[extension] = file.read()
+        return files
 
 
 class _Process(subprocess.Popen[bytes]):

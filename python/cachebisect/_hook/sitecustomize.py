@@ -1,4 +1,4 @@
-"""Found first on PYTHONPATH by every Python process that `cachebisect run` starts.
+"""Found first on PYTHONPATH by every Python process that `cachebisect run` or `time` starts.
 
 Runs the sitecustomize that it hides, then cachebisect's own start. The package is loaded from where
 this file lies, so that it need not be installed for the script's Python.
@@ -22,7 +22,8 @@ def _run_hidden() -> None:
 
 
 def _start() -> None:
-    if not os.environ.get("CACHEBISECT_SOCKET"):
+    times = bool(os.environ.get("CACHEBISECT_TIME"))
+    if not times and not os.environ.get("CACHEBISECT_SOCKET"):
         return
     package = os.path.dirname(_HERE)
     if "cachebisect" not in sys.modules:
@@ -36,9 +37,11 @@ def _start() -> None:
         module = importlib.util.module_from_spec(spec)
         sys.modules["cachebisect"] = module
         spec.loader.exec_module(module)
-    from cachebisect._script import startup
-
-    startup.start()
+    if times:
+        from cachebisect._timing.startup import start
+    else:
+        from cachebisect._script.startup import start
+    start()
 
 
 try:

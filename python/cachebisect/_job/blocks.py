@@ -14,6 +14,7 @@ from typing import Any, Callable, Optional
 from .._chain.description import Chain
 from .._worker.tasks import stage_sums
 from .feeds import DroppingFeed, Feed, Waiting
+from .gpu_monitor import GpuMonitor
 from .shadow import ShadowLoader
 from .stage_entries import StageEntries
 
@@ -26,6 +27,7 @@ class DeviceMarks:
 
     def __init__(self, device: Any) -> None:
         self._cuda = device if device is not None and device.type == "cuda" else None
+        self._monitor = GpuMonitor.of(device)
 
     def mark(self) -> Any:
         """The time, or a recorded CUDA event."""
@@ -41,6 +43,15 @@ class DeviceMarks:
         if self._cuda is None:
             return None
         return bool(sys.modules["torch"].cuda.current_stream(self._cuda).query())
+
+    def reading(self) -> Optional[dict[str, Any]]:
+        """What the device does by itself at this moment; None if nothing is known."""
+        return self._monitor.read() if self._monitor is not None else None
+
+    def close(self) -> None:
+        """No reading after this."""
+        if self._monitor is not None:
+            self._monitor.close()
 
     def seconds(self, begin: Any, end: Any) -> float:
         """From one mark to another. Waits for the device."""
@@ -148,6 +159,7 @@ class Block:
         start, now = self._start, self._usage()
         assert start is not None
         elapsed = self._marks.seconds(self._start_mark, self._group_marks[-1])
+        reading = self._marks.reading()  # While the clock is still that of the last step.
         dropped = now.dropped_seconds - start.dropped_seconds
         seconds = max(1e-9, elapsed - dropped)
         waiting = self._waiting(start, now)
@@ -170,6 +182,7 @@ class Block:
             "device_idle_share": None
             if self._marks.is_idle() is None
             else self._idle_ends / max(1, steps),
+            "device": reading,
             "first_batch_seconds": self._first_batch_seconds,
             "skipped": 0,
             "first_skipped": [],

@@ -211,3 +211,4 @@ class Job:
         """Ends all workers and frees all caches."""
         self._loader.close()
         self._caches.clear()
+        self._marks.close()

@@ -28,7 +28,7 @@ _CHILDREN = ("--multiprocessing-fork", "multiprocessing.spawn", "multiprocessing
 def start() -> None:
     """Called once by sitecustomize."""
     path = os.environ.get(SOCKET)
-    if not path or is_multiprocessing_child(_command_line()):
+    if not path or is_multiprocessing_child(command_line()):
         return
     from .._engine.adapter import Adapter
     from .._engine.messages import Connection, ConnectionLost
@@ -105,7 +105,8 @@ class _Loader(importlib.abc.Loader):
             print(f"cachebisect: not measured: {error}", file=sys.stderr)
 
 
-def _command_line() -> list[str]:
+def command_line() -> list[str]:
+    """Of this process, with the options of Python."""
     own = getattr(sys, "orig_argv", None)  # Python 3.10
     if own is not None:
         return list(own)

@@ -18,6 +18,7 @@ namespace cachebisect {
 CACHEBISECT_API Report bisect(const Pipeline& pipeline, std::shared_ptr<TrainStep> step,
                               const BisectOptions& options = {},
                               const Registry* registry = nullptr);
+/// With a callable on the cpu; make_callback_step() makes a step for other devices.
 CACHEBISECT_API Report bisect(const Pipeline& pipeline,
                               std::function<void(const DeviceBatch&)> step,
                               const BisectOptions& options = {});

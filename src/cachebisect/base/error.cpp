@@ -29,6 +29,10 @@ Error::Error(ErrorKind kind, const std::string& message)
 
 Error::~Error() = default;
 
+OutOfMemory::OutOfMemory(const std::string& message) : Error(ErrorKind::device, message) {}
+
+OutOfMemory::~OutOfMemory() = default;
+
 Error Error::with_context(std::string_view context) const {
   Error error(kind_, std::string(context) + ": " + what());
   error.details_ = details_;

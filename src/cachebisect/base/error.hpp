@@ -43,4 +43,13 @@ class CACHEBISECT_API Error : public std::runtime_error {
   std::shared_ptr<const std::vector<std::string>> details_;  ///< shared: copies must not throw
 };
 
+/// Error(device) of code that found no room in a device's memory. A training step that throws it is
+/// tried once more if the device can make room; else the message is completed with what holds the
+/// memory and what to lower.
+class CACHEBISECT_API OutOfMemory final : public Error {
+ public:
+  explicit OutOfMemory(const std::string& message);
+  ~OutOfMemory() override;
+};
+
 }  // namespace cachebisect

@@ -3,23 +3,14 @@
 #include <cmath>
 #include <numbers>
 
+#include "cachebisect/base/statistics.hpp"
+
 namespace cachebisect {
 namespace {
 
 constexpr auto kCells = static_cast<int>(JitterSequence::kPeriod);
 
 double normal_cdf(double z) noexcept { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
-
-/// z with normal_cdf(z) = u, by bisection: called 64 times per stage, once.
-double normal_quantile(double u) noexcept {
-  double low = -10;
-  double high = 10;
-  for (int i = 0; i < 64; ++i) {
-    const double middle = 0.5 * (low + high);
-    (normal_cdf(middle) < u ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
-}
 
 /// Integral of the lognormal quantile (mean 1) from 0 to u.
 double lognormal_partial_mean(double cv, double u) noexcept {

@@ -103,6 +103,14 @@ std::string format_number(double value) {
   return value < 100 ? written(value, std::chars_format::general, 3) : format_fixed(value, 0);
 }
 
+std::string format_amount(double value) {
+  const double magnitude = std::abs(value);
+  const bool below_a_cent = magnitude > 0 && magnitude < 0.005;
+  int decimals = magnitude < 9.995 ? 2 : 0;
+  if (below_a_cent) decimals = static_cast<int>(-std::floor(std::log10(magnitude)));
+  return with_thousands(unsigned_zero(value, decimals));
+}
+
 std::string format_exact(double value) {
   const bool whole = std::abs(value) < 1e15 && value == std::trunc(value);
   return whole ? written(static_cast<std::int64_t>(value)) : written(value);

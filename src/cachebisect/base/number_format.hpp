@@ -30,6 +30,9 @@ CACHEBISECT_INTERNAL_API std::string format_number(double value);
 CACHEBISECT_INTERNAL_API std::string format_fixed(double value, int decimals);
 /// "1,234,567".
 CACHEBISECT_INTERNAL_API std::string format_count(std::uint64_t count);
+/// "98", "1,234", "4.50", "0.004": an amount of money; whole from 10, else two decimals, or one
+/// significant digit below a cent.
+CACHEBISECT_INTERNAL_API std::string format_amount(double value);
 /// "0.1", "1048576": the shortest text that reads back as the same number.
 CACHEBISECT_INTERNAL_API std::string format_exact(double value);
 

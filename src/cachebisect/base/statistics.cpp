@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/student.hpp"
 
 namespace cachebisect {
 namespace {
@@ -106,14 +107,17 @@ double incomplete_beta(double a, double b, double x) noexcept {
   return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
+double student_quantile(double probability, double freedom) {
+  // P(|T| <= t) = 1 - I_x(f/2, 1/2) with x = f / (f + t^2).
+  const double x = solve(0, 1, 1 - probability,
+                         [&](double at) { return incomplete_beta(freedom / 2, 0.5, at); });
+  return std::sqrt(freedom * (1 - x) / x);
+}
+
 std::optional<Interval> mean_interval(std::span<const double> values, double confidence) {
   if (values.size() < 2) return std::nullopt;
   const auto n = static_cast<double>(values.size());
-  // P(|T| <= t) = 1 - I_x(f/2, 1/2) with x = f / (f + t^2) and f = n - 1.
-  const double freedom = n - 1;
-  const double x =
-      solve(0, 1, 1 - confidence, [&](double at) { return incomplete_beta(freedom / 2, 0.5, at); });
-  const double t = std::sqrt(freedom * (1 - x) / x);
+  const double t = student_quantile(confidence, n - 1);
   const double half = t * standard_deviation(values) / std::sqrt(n);
   return Interval{mean(values) - half, mean(values) + half};
 }

@@ -85,7 +85,8 @@ Measurements begin(const Replayer& replayer, const BisectOptions& options) {
   measured.chain = replayer.describe();
   measured.settings = {options.confidence, options.min_drop, options.budget_seconds,
                        options.io,         options.seed,     measured.chain.order_nonce};
-  measured.questions = {options.what_ifs, options.verify, options.expect_samples_per_second};
+  measured.questions = {options.what_ifs, options.verify, options.expect_samples_per_second,
+                        options.cost_per_hour};
   measured.machine = probe_machine();
   for (const std::string& text : options.what_ifs) (void)parse_what_if(text, measured.chain);
   return measured;

@@ -1,6 +1,7 @@
 // An accelerator that only computes times: nothing runs, and the host sleeps until the time that
 // was computed when the work was submitted.
 #include <string>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -16,8 +17,10 @@ namespace {
 
 class EmulatedStream final : public Stream {
  public:
+  explicit EmulatedStream(std::shared_ptr<EmulatedTimeline> empty) : timeline(std::move(empty)) {}
+
   enum class Transfer { none, begun, latency_paid };
-  std::shared_ptr<EmulatedTimeline> timeline = std::make_shared<EmulatedTimeline>();
+  std::shared_ptr<EmulatedTimeline> timeline;
   Transfer transfer = Transfer::none;  ///< that the next copy belongs to
 };
 
@@ -83,6 +86,7 @@ class EmulatedDevice final : public Device {
     info_.kind = DeviceKind::emulated;
     info_.name = "emulated";
     info_.copy_gb_per_s = options.copy_gb_per_s;
+    info_.clock_falls = options.clock_drop > 0;
   }
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
@@ -91,9 +95,10 @@ class EmulatedDevice final : public Device {
   }
   [[nodiscard]] std::shared_ptr<MemoryResource> device_memory() override { return memory_; }
   [[nodiscard]] bool copies() const noexcept override { return true; }
+  [[nodiscard]] bool launching_costs() const noexcept override { return options_.launch_us > 0; }
   [[nodiscard]] bool has_data() const noexcept override { return false; }
   [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
-    return std::make_unique<EmulatedStream>();
+    return std::make_unique<EmulatedStream>(empty_timeline());
   }
   [[nodiscard]] std::unique_ptr<Event> make_event() override {
     return std::make_unique<EmulatedEvent>();
@@ -118,6 +123,7 @@ class EmulatedDevice final : public Device {
     auto& marked = dynamic_cast<EmulatedEvent&>(event);
     emulated(stream).transfer = EmulatedStream::Transfer::none;
     marked.timeline = emulated(stream).timeline;
+    finish_launching(*marked.timeline);
     marked.seconds = marked.timeline->mark(monotonic_seconds());
     marked.pieces = marked.timeline->queued();
   }
@@ -148,6 +154,11 @@ class EmulatedDevice final : public Device {
     return dynamic_cast<const EmulatedEvent&>(event).seconds;
   }
 
+  void abandon(Stream& stream) override {
+    emulated(stream).timeline = empty_timeline();
+    emulated(stream).transfer = EmulatedStream::Transfer::none;
+  }
+
   void enqueue_work(Stream& stream, double seconds) override {
     timeline_of(stream).add_work(monotonic_seconds(), seconds);
   }
@@ -163,6 +174,21 @@ class EmulatedDevice final : public Device {
     return options_.copy_latency_us * 1e-6;
   }
 
+  [[nodiscard]] std::shared_ptr<EmulatedTimeline> empty_timeline() const {
+    return std::make_shared<EmulatedTimeline>(
+        EmulatedClock(options_.clock_drop),
+        LaunchQueue(options_.launch_us * 1e-6, static_cast<std::size_t>(options_.launch_queue)));
+  }
+
+  /// The host is held until it has launched what was submitted: not at each launch, because many of
+  /// them are shorter than a sleep can be.
+  static void finish_launching(EmulatedTimeline& timeline) {
+    LaunchQueue& launches = timeline.launches();
+    const double now = monotonic_seconds();
+    if (launches.free_at() > now) sleep_until(launches.free_at());
+    launches.went_on(now, monotonic_seconds());
+  }
+
   EmulatedDeviceOptions options_;
   DeviceInfo info_;
   std::shared_ptr<MemoryResource> slots_;
@@ -176,6 +202,12 @@ std::unique_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& option
   if (!(options.copy_gb_per_s > 0) || !(options.copy_latency_us >= 0)) {
     throw Error(ErrorKind::usage,
                 "emulate: copy_gb_per_s must be above 0 and copy_latency_us at least 0");
+  }
+  if (!(options.clock_drop >= 0 && options.clock_drop < 1) || !(options.launch_us >= 0) ||
+      options.launch_queue < 1) {
+    throw Error(ErrorKind::usage,
+                "emulate: clock_drop must be at least 0 and below 1, launch_us at least 0 and "
+                "launch_queue at least 1");
   }
   return std::make_unique<EmulatedDevice>(options);
 }

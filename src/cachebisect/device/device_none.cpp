@@ -1,6 +1,7 @@
 // Compiled instead of device/cuda/ if there is no CUDA toolkit.
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/device/device.hpp"
+#include "cachebisect/device/profiler_range.hpp"
 
 namespace cachebisect {
 
@@ -13,5 +14,8 @@ std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) {
 int cuda_device_count() noexcept { return 0; }
 
 bool built_with_cuda() noexcept { return false; }
+
+ProfilerRange::ProfilerRange(const char* /*name*/) noexcept {}
+ProfilerRange::~ProfilerRange() = default;
 
 }  // namespace cachebisect

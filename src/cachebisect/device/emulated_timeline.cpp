@@ -9,9 +9,12 @@ void EmulatedTimeline::add_copy(double now, double seconds) noexcept {
   ++queued_;
 }
 
-void EmulatedTimeline::add_work(double now, double seconds) noexcept {
+void EmulatedTimeline::add_work(double now, double seconds) {
+  const double launched = launches_.launch(now, idle());
   if (idle()) end_ = std::max(end_, now);
-  end_ += seconds;
+  if (launches_.costs()) end_ = std::max(end_, launched);
+  end_ = clock_.run(end_, seconds);
+  launches_.ends(end_);
   ++queued_;
 }
 

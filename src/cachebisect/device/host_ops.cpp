@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/device/affine_layout.hpp"
 #include "cachebisect/device/host_elements.hpp"
 #include "cachebisect/device/op_checks.hpp"
 
@@ -62,12 +63,6 @@ void affine_pixels(const From* from, To* to, std::size_t outer, std::size_t chan
   }
 }
 
-std::size_t product(std::span<const std::int64_t> dims) {
-  std::size_t result = 1;
-  for (const std::int64_t dim : dims) result *= static_cast<std::size_t>(dim);
-  return result;
-}
-
 class HostOps final : public DeviceOps {
  public:
   void cast(const ConstTensorView& from, const TensorView& to, Stream& /*stream*/) override {
@@ -90,10 +85,10 @@ class HostOps final : public DeviceOps {
   void affine(const ConstTensorView& from, const TensorView& to, std::span<const float> scale,
               std::span<const float> bias, std::size_t channel_axis, Stream& /*stream*/) override {
     op_checks::affine(from, to, scale, bias, channel_axis);
-    const auto dims = from.shape.dims();
-    const std::size_t outer = product(dims.first(channel_axis));
-    const std::size_t channels = product(dims.subspan(channel_axis, 1));
-    const std::size_t inner = product(dims.subspan(channel_axis + 1));
+    const AffineLayout layout = affine_layout(from.shape.dims(), channel_axis, scale, bias);
+    const auto outer = static_cast<std::size_t>(layout.outer);
+    const auto channels = static_cast<std::size_t>(layout.channels);
+    const auto inner = static_cast<std::size_t>(layout.inner);
     if (outer * channels * inner == 0) return;
     const ChannelValues a(scale);
     const ChannelValues b(bias);

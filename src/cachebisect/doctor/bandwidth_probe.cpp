@@ -9,6 +9,7 @@
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/data/memory.hpp"
+#include "cachebisect/replay/loop/copy_peak.hpp"
 
 namespace cachebisect {
 namespace {
@@ -63,25 +64,7 @@ double memory_gb_per_s(int threads, const MachineInfo& machine, const std::stop_
 }
 
 std::optional<double> copy_gb_per_s(Device& device, const std::stop_token& stop) {
-  if (!device.copies() || !device.has_data()) return device.info().copy_gb_per_s;
-  Buffer from(device.slot_memory(true));
-  Buffer to(device.device_memory());
-  from.reserve(kCopyBytes);
-  to.reserve(kCopyBytes);
-  const auto stream = device.make_stream();
-  const auto before = device.make_event();
-  const auto after = device.make_event();
-  double best = 0;
-  for (int pass = 0; pass < kPasses; ++pass) {
-    check(stop);
-    device.record(*before, *stream);
-    device.copy_to_device(to.data(), from.data(), kCopyBytes, *stream, false);
-    device.record(*after, *stream);
-    device.synchronize(*after);
-    const double seconds = device.completion_seconds(*after) - device.completion_seconds(*before);
-    best = std::max(best, static_cast<double>(kCopyBytes) / seconds);
-  }
-  return best / 1e9;
+  return measure_copy_peak(device, DeviceMonitor("", ""), stop).gb_per_s;
 }
 
 }  // namespace cachebisect

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "cachebisect/base/statistics.hpp"
@@ -20,6 +21,11 @@ constexpr double kNoiseShare = 0.7;
 constexpr double kFloorShare = 0.1;
 /// Sample stages of the null pipeline, including the source: as many as a common chain has.
 constexpr std::size_t kSampleStages = 4;
+
+/// The cpu takes no planted step.
+std::string noise_device(const DeviceInfo& device) {
+  return device.kind == DeviceKind::cuda ? "cuda:" + std::to_string(device.ordinal) : "emulated";
+}
 
 void judge_noise(Diagnosis& diagnosis, const NoiseTrace& trace) {
   Noise& noise = diagnosis.machine.noise;
@@ -46,8 +52,8 @@ Diagnosis diagnose(Device& device, const DoctorOptions& options, const std::stop
   diagnosis.device = device.info();
   diagnosis.trust_options.budget_seconds = options.budget_seconds;
   MachineWatch watch;
-  const NoiseTrace trace =
-      measure_noise(kNoiseShare * options.seconds, machine.usable_cpus, watch, stop);
+  const NoiseTrace trace = measure_noise(kNoiseShare * options.seconds, machine.usable_cpus,
+                                         noise_device(device.info()), watch, stop);
   diagnosis.machine = describe_machine(machine, watch.seen());
   judge_noise(diagnosis, trace);
   const ToolCost cost =

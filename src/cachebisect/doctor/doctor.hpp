@@ -13,6 +13,7 @@
 #include "cachebisect/doctor/page_cache_probe.hpp"
 #include "cachebisect/doctor/timer_probe.hpp"
 #include "cachebisect/doctor/trust.hpp"
+#include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {
 
@@ -43,7 +44,8 @@ struct Diagnosis {
 /// device fails.
 CACHEBISECT_INTERNAL_API Diagnosis diagnose(Device& device, const DoctorOptions& options,
                                             const std::stop_token& stop);
-/// The diagnosis in words, at most 80 columns wide: which drops can be trusted on this machine.
-CACHEBISECT_INTERNAL_API std::string to_text(const Diagnosis& diagnosis);
+/// The diagnosis in words, as wide as the terminal: which drops can be trusted on this machine.
+CACHEBISECT_INTERNAL_API std::string to_text(const Diagnosis& diagnosis,
+                                             const TextOptions& options = {});
 
 }  // namespace cachebisect

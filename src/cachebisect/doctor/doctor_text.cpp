@@ -6,21 +6,19 @@
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/bisect/report/near_floor.hpp"
 #include "cachebisect/doctor/doctor.hpp"
-#include "cachebisect/report/text_layout.hpp"
+#include "cachebisect/report/text_page.hpp"
 
 namespace cachebisect {
 namespace {
 
-constexpr int kColumns = 80;
 /// The default of --min-drop.
 constexpr double kUsualDrop = 0.05;
 
 // "label    text", with further lines indented to the text.
-std::string labelled(const std::string& label, const std::string& text) {
+std::string labelled(const std::string& label, const std::string& text, const TextPage& page) {
   constexpr std::size_t kLabelColumns = 9;
-  std::string line = label;
-  line.resize(kLabelColumns, ' ');
-  for (const char c : wrap(text, kColumns - static_cast<int>(kLabelColumns), 0)) {
+  std::string line = page.paint.bold(label) + std::string(kLabelColumns - label.size(), ' ');
+  for (const char c : wrap(text, page.prose - static_cast<int>(kLabelColumns), 0)) {
     line += c;
     if (c == '\n') line.append(kLabelColumns, ' ');
   }
@@ -40,7 +38,7 @@ std::string cpus_text(const MachineReport& m) {
   return text;
 }
 
-std::string machine_lines(const Diagnosis& d) {
+std::string machine_lines(const Diagnosis& d, const TextPage& page) {
   const MachineReport& m = d.machine;
   const std::string machine = m.cpu + ", " + cpus_text(m) + ", " + format_bytes(m.memory_bytes);
   std::string system = m.os;
@@ -54,17 +52,18 @@ std::string machine_lines(const Diagnosis& d) {
     memory += ", " + format_number(d.memory_all_gb_per_s) + " GB/s by " +
               std::to_string(d.memory_threads) + " cores together";
   }
-  return labelled("machine", machine) + labelled("system", system) + labelled("device", device) +
-         labelled("memory", memory);
+  return labelled("machine", machine, page) + labelled("system", system, page) +
+         labelled("device", device, page) + labelled("memory", memory, page);
 }
 
-std::string timer_line(const Diagnosis& d) {
-  return labelled("timers", "sleeps end " + format_seconds(d.timers.median_seconds) +
-                                " late (median), " + format_seconds(d.timers.p99_seconds) +
-                                " (99th percentile)");
+std::string timer_line(const Diagnosis& d, const TextPage& page) {
+  return labelled("timers",
+                  "sleeps end " + format_seconds(d.timers.median_seconds) + " late (median), " +
+                      format_seconds(d.timers.p99_seconds) + " (99th percentile)",
+                  page);
 }
 
-std::string file_line(const PageCacheFacts& facts) {
+std::string file_line(const PageCacheFacts& facts, const TextPage& page) {
   std::string text = printable(facts.folder);
   if (!facts.file_system.empty()) text += " (" + facts.file_system + ")";
   text += ": ";
@@ -79,19 +78,19 @@ std::string file_line(const PageCacheFacts& facts) {
     text += format_percent(*facts.resident_after_eviction) +
             " of a file stays in memory when it is dropped; --io cold would not be cold";
   }
-  return labelled("files", text);
+  return labelled("files", text, page);
 }
 
-std::string noise_line(const Diagnosis& d) {
+std::string noise_line(const Diagnosis& d, const TextPage& page) {
   const std::string text =
       "equal blocks of a small pipeline, " + format_seconds(d.trust_options.block_seconds) +
       " each: neighbours " + "differ by " + format_percent(d.neighbour_difference) +
       " (median of " + std::to_string(d.pairs) + " pairs), all by " +
       format_percent(d.machine.noise.block_cv.value_or(0)) + " (standard deviation over mean)";
-  return labelled("noise", text);
+  return labelled("noise", text, page);
 }
 
-std::string disturbance_line(const Noise& noise) {
+std::string disturbance_line(const Noise& noise, const TextPage& page) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   if (noise.other_load) add(rate(*noise.other_load) + " CPUs busy with other processes");
@@ -104,16 +103,17 @@ std::string disturbance_line(const Noise& noise) {
   if (noise.memory_stall_share) {
     add("programs waited for memory " + format_percent(*noise.memory_stall_share) + " of the time");
   }
-  return labelled("load", text);
+  return labelled("load", text, page);
 }
 
-std::string floor_line(const Diagnosis& d) {
+std::string floor_line(const Diagnosis& d, const TextPage& page) {
   const ToolFloor& floor = d.machine.floor;
   return labelled("floor",
                   "the tool itself: " + format_seconds(floor.ns_per_sample.value_or(0) * 1e-9) +
                       " per sample, " + format_seconds(floor.us_per_batch.value_or(0) * 1e-6) +
                       " per batch; stages that cost less than " + format_number(kFloorsToTrust) +
-                      " times that are not judged");
+                      " times that are not judged",
+                  page);
 }
 
 std::string verdict(const Diagnosis& d) {
@@ -138,23 +138,26 @@ std::string verdict(const Diagnosis& d) {
          format_percent(d.trust_options.confidence) + ").";
 }
 
-std::string warning_lines(const Diagnosis& d) {
+std::string warning_lines(const Diagnosis& d, const TextPage& page) {
   std::string text;
   for (const Warning& warning : d.warnings) {
-    text += wrap("warning: " + as_sentence(warning.text) + " " + as_sentence(warning.remedy),
-                 kColumns, 2);
+    text += wrap(page.paint.warning("warning") + ": " + as_sentence(warning.text) + " " +
+                     as_sentence(warning.remedy),
+                 page.prose, 2);
   }
   return text;
 }
 
 }  // namespace
 
-std::string to_text(const Diagnosis& diagnosis) {
-  std::string text = machine_lines(diagnosis) + timer_line(diagnosis);
-  if (diagnosis.page_cache) text += file_line(*diagnosis.page_cache);
-  text += noise_line(diagnosis) + disturbance_line(diagnosis.machine.noise) +
-          floor_line(diagnosis) + "\n" + wrap(verdict(diagnosis), kColumns, 0);
-  return text + warning_lines(diagnosis);
+std::string to_text(const Diagnosis& diagnosis, const TextOptions& options) {
+  const TextPage page(options);
+  std::string text = machine_lines(diagnosis, page) + timer_line(diagnosis, page);
+  if (diagnosis.page_cache) text += file_line(*diagnosis.page_cache, page);
+  text += noise_line(diagnosis, page) + disturbance_line(diagnosis.machine.noise, page) +
+          floor_line(diagnosis, page) + "\n" +
+          wrap(page.paint.bold(verdict(diagnosis)), page.prose, 0);
+  return text + warning_lines(diagnosis, page);
 }
 
 }  // namespace cachebisect

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/pace.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
+#include "cachebisect/train/train_step.hpp"
 
 namespace cachebisect {
 namespace {
@@ -22,7 +24,7 @@ constexpr std::uint64_t kImages = 256;
 constexpr std::int64_t kBatch = 16;
 constexpr double kWorkSeconds = 150e-6;  ///< per sample
 constexpr double kWaitSeconds = 100e-6;  ///< per sample
-constexpr double kStepMilliseconds = 0.5;
+constexpr EmulateSpec kStep{.step_ms = 0.5};
 constexpr double kBlockSeconds = 0.040;
 constexpr int kWarmup = 2;
 constexpr int kMaxVoid = 20;
@@ -82,7 +84,7 @@ int calibrated_passes() {
   return std::max(1, static_cast<int>(std::lround(kWorkSeconds / std::max(fastest, 1e-7))));
 }
 
-Pipeline small_pipeline(int workers) {
+Pipeline small_pipeline(int workers, const std::string& device) {
   const auto images = std::make_shared<std::vector<std::uint8_t>>(kImages * kImageBytes, 1);
   const auto read = [images](SampleIndex index, Sample& out) {
     const auto to = out.field("image").resize_as<std::uint8_t>({kSide, kSide, 3});
@@ -100,8 +102,8 @@ Pipeline small_pipeline(int workers) {
       .copy()
       .batch_size(kBatch)
       .workers(workers)
-      .device("emulated")
-      .emulate({.step_ms = kStepMilliseconds})
+      .device(device)
+      .emulate(kStep)
       .build();
 }
 
@@ -155,12 +157,13 @@ class Trace {
 
 }  // namespace
 
-NoiseTrace measure_noise(double seconds, double usable_cpus, MachineWatch& watch,
-                         const std::stop_token& stop) {
+NoiseTrace measure_noise(double seconds, double usable_cpus, const std::string& device,
+                         MachineWatch& watch, const std::stop_token& stop) {
   constexpr double kMaxWorkers = 4;
   const int workers = static_cast<int>(std::clamp(std::floor(usable_cpus), 1.0, kMaxWorkers));
-  PipelineReplayer replayer =
-      open_job(small_pipeline(workers), nullptr, {.order_nonce = 0}).make_replayer();
+  PipelineReplayer replayer = open_job(small_pipeline(workers, device), nullptr,
+                                       {.step = make_emulated_step(kStep, 0), .order_nonce = 0})
+                                  .make_replayer();
   watch.add(read_machine());
   const double end = monotonic_seconds() + seconds;
   Trace trace(replayer, watch, stop);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "cachebisect/base/machine_watch.hpp"
@@ -15,10 +16,11 @@ struct NoiseTrace {
 };
 
 /// Runs a live pipeline of a read, a wait, a work stage, collate, copy and an emulated step, with
-/// one worker per usable CPU (at most four), for about `seconds` and at least one pair. Adds a
+/// one worker per usable CPU (at most four), for about `seconds` and at least one pair. The step
+/// runs on the device of this name: "emulated" or "cuda[:N]". Adds a
 /// reading to `watch` at the start, every half second and at the end. Throws Error(interrupted) on
 /// `stop`.
-NoiseTrace measure_noise(double seconds, double usable_cpus, MachineWatch& watch,
-                         const std::stop_token& stop);
+NoiseTrace measure_noise(double seconds, double usable_cpus, const std::string& device,
+                         MachineWatch& watch, const std::stop_token& stop);
 
 }  // namespace cachebisect

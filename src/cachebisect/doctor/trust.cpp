@@ -7,6 +7,7 @@
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/evidence/confidence_sequence.hpp"
+#include "cachebisect/bisect/search/round_arms.hpp"
 
 namespace cachebisect {
 namespace {
@@ -15,7 +16,6 @@ constexpr int kTrials = 20;
 constexpr int kMustSucceed = 18;
 /// More rounds would certify only drops too small to matter, and take long to simulate.
 constexpr int kMaxRounds = 250;
-constexpr double kNullShare = 0.1;
 constexpr double kSuspectWeight = 0.5;
 /// No interval is printed narrower, so nothing smaller can be distinguished from no drop.
 constexpr double kSmallest = 2 * kMinHalfWidth;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
@@ -57,6 +58,19 @@ std::size_t fitting_slots(const Pipeline& pipeline, const ExecutorOptions& optio
   return slots;
 }
 
+/// Until now.
+void record_wait(WorkerRecord* record, double seconds, std::uint64_t batch) noexcept {
+  if (record == nullptr) return;
+  const double now = monotonic_seconds();
+  record->add({now - seconds, now, batch, 0, LoadWork::slot_wait});
+}
+
+void record_publish(WorkerRecord* record, std::uint64_t batch) noexcept {
+  if (record == nullptr) return;
+  const double now = monotonic_seconds();
+  record->add({now, now, batch, 0, LoadWork::publish});
+}
+
 }  // namespace
 
 BatchLoader::BatchLoader(const Pipeline& pipeline, Device& device, const ExecutorOptions& options)
@@ -101,7 +115,10 @@ void BatchLoader::load_until_stopped(std::size_t number) {
     if (batch >= program_.request().batches) return;
     double waited = 0;
     BatchSlot* slot = ring_.acquire(batch, device_, waited);
-    if (waited > 0) loader.rested(waited);
+    if (waited > 0) {
+      loader.rested(waited);
+      record_wait(loader.record(), waited, batch);
+    }
     if (slot == nullptr) return;
     if (!whole) {
       load_grain(loader, *slot, batch, static_cast<std::int64_t>(ticket % per_batch));
@@ -109,6 +126,7 @@ void BatchLoader::load_until_stopped(std::size_t number) {
     }
     if (slot->remaining.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
     loader.finish(*slot, batch, program_.range(batch).size);
+    record_publish(loader.record(), batch);
     ring_.publish(batch);
   }
 }
@@ -127,6 +145,7 @@ void BatchLoader::load_batch(std::uint64_t sequence) {
   }
   if (stopping_) throw Error(ErrorKind::interrupted, "stopped");
   loader.finish(*slot, sequence, program_.range(sequence).size);
+  record_publish(loader.record(), sequence);
   ring_.publish(sequence);
 }
 

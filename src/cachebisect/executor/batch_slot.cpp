@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "cachebisect/executor/slot_memory.hpp"
 #include "cachebisect/pipeline/in_stage.hpp"
 
 namespace cachebisect {
@@ -32,6 +33,15 @@ std::vector<RowLayout> layouts_of(const Pipeline& pipeline, const ChainStage& li
   return layouts;
 }
 
+/// As make_room(); touched too, so that the sample path has no page faults.
+void make_touched_room(OwnedHostBatch& batch, const ChainStage& stage, const BatchSpec& input) {
+  make_room(batch, stage, input);
+  for (const BatchField& field : batch.batch.fields) {
+    const TensorView& tensor = field.tensor;
+    if (tensor.data != nullptr) std::memset(tensor.data, 0, tensor.byte_size());
+  }
+}
+
 }  // namespace
 
 std::vector<RowLayout> row_layouts(const Pipeline& pipeline) {
@@ -52,11 +62,10 @@ BatchSlot::BatchSlot(const Pipeline& pipeline, const std::shared_ptr<MemoryResou
     staged_.resize(indices_.size());
     return;
   }
-  const BatchSpec& spec = pipeline.stages()[pipeline.collate_position()].output;
-  for (std::size_t i = 0; i < spec.size(); ++i) {
-    const TensorView& tensor = rows_.resize_field(i, spec[i].name, spec[i].dtype, spec[i].shape);
-    // Touched now, so that the sample path has no page faults.
-    if (tensor.byte_size() > 0) std::memset(tensor.data, 0, tensor.byte_size());
+  const auto& stages = pipeline.stages();
+  make_touched_room(rows_, stages[first_output_ - 1], {});
+  for (std::size_t i = 0; i < batch_stages; ++i) {
+    make_touched_room(outputs_[i], stages[first_output_ + i], stages[first_output_ + i - 1].output);
   }
 }
 

@@ -11,6 +11,8 @@
 
 namespace cachebisect {
 
+class LoadRecorder;
+
 /// Cached output of one host boundary: K samples (before collate) or K / batch_size batches (after
 /// it). Owned by the BoundaryCache; the executor only reads.
 struct HostCacheView {
@@ -44,7 +46,8 @@ struct LoadRequest {
   std::function<void(std::size_t stage, std::uint64_t position, const Sample&)> on_sample;
   /// The same for collate and batch stages, with the batch's sequence number.
   std::function<void(std::size_t stage, std::uint64_t sequence, const HostBatch&)> on_batch;
-  bool observe = true;  ///< false: no inline probes at all
+  bool observe = true;               ///< false: no inline probes at all
+  LoadRecorder* recorder = nullptr;  ///< of as many workers; may be null
 };
 
 }  // namespace cachebisect

@@ -4,6 +4,7 @@
 
 #include "cachebisect/base/current_error.hpp"
 #include "cachebisect/base/machine.hpp"
+#include "cachebisect/device/profiler_range.hpp"
 #include "cachebisect/executor/slot_memory.hpp"
 #include "cachebisect/pipeline/chain.hpp"
 
@@ -25,6 +26,7 @@ SampleLoader::SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout
       skipped_(&skipped),
       absorbs_(traits.absorbs),
       slots_(traits.slots),
+      number_(traits.number),
       sized_(pipeline.static_shapes()),
       outputs_(pipeline.collate_position()),
       probe_(traits.clocks, traits.observation_budget, traits.number),
@@ -33,6 +35,8 @@ SampleLoader::SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout
 
 void SampleLoader::begin_run(const LoadProgram& program) {
   program_ = &program;
+  LoadRecorder* const recorder = program.request().recorder;
+  record_ = recorder == nullptr ? nullptr : &recorder->worker(number_);
   const auto& steps = program.sample_steps();
   const bool writes =
       program.collates() && !steps.empty() && steps.back().kind != LoadStep::Kind::substitute;
@@ -86,6 +90,7 @@ void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, S
   const LoadRequest& request = program_->request();
   const auto& steps = program_->sample_steps();
   observed_ = request.observe && probe_.begin();
+  recorded_ = record_ != nullptr && record_->begin();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const LoadStep& step = steps[i];
     current_ = step.link;
@@ -102,6 +107,7 @@ void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, S
     Sample& out = i == final_ ? rows_.target(slot, row, buffer) : buffer;
     run_step(step, input, out, epoch, index);
     if (observed_) probe_.lap(times_[step.position]);
+    if (recorded_) record_->lap(LoadWork::stage, step.position, position);
     if (request.on_sample) request.on_sample(step.position + 1, position, out);
     input = &out;
   }
@@ -114,6 +120,7 @@ void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, S
   current_ = &pipeline_->stages()[pipeline_->collate_position() - 1];
   current_origin_ = input->origin();
   rows_.store(slot, row, *input, final_ < steps.size());
+  if (recorded_) record_->lap(LoadWork::slot_write, 0, position);
   if (observed_) {
     probe_.lap(slot_write_);
     probe_.end();
@@ -122,6 +129,7 @@ void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, S
 
 void SampleLoader::run_step(const LoadStep& step, const Sample* input, Sample& out,
                             std::uint64_t epoch, SampleIndex index) {
+  const ProfilerRange range(step.link->name.c_str());
   arena_.reset();
   const SampleContext context({pipeline_->spec().seed, epoch, index.value, step.link->random_key},
                               arena_, &pace_, &serial_);
@@ -148,6 +156,7 @@ void SampleLoader::count(std::int64_t samples) noexcept {
 void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t size) {
   const LoadRequest& request = program_->request();
   observed_ = request.observe && batch_probe_.begin();
+  recorded_ = record_ != nullptr && record_->begin();
   const std::size_t collate = pipeline_->collate_position();
   const HostBatch* batch = nullptr;
   try {
@@ -157,7 +166,7 @@ void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t 
       current_ = &pipeline_->stages()[collate];
       if (observed_) batch_probe_.start_lap();
       batch = &slot.collate(pipeline_->collate(), size);
-      end_lap(collate, size);
+      end_lap(collate, size, sequence);
     }
     if (batch != nullptr && request.on_batch && request.boundary <= collate) {
       request.on_batch(collate + 1, sequence, *batch);
@@ -171,7 +180,8 @@ void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t 
       }
       const SampleIndex first = batch->indices.empty() ? SampleIndex{} : batch->indices.front();
       batch = run_batch_step(step, *batch, slot,
-                             {pipeline_->spec().seed, at.epoch, first, step.link->random_key});
+                             {pipeline_->spec().seed, at.epoch, first, step.link->random_key},
+                             sequence);
       if (request.on_batch) request.on_batch(step.position + 1, sequence, *batch);
     }
   } catch (...) {
@@ -181,20 +191,24 @@ void SampleLoader::finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t 
   slot.ready = batch;
 }
 
-void SampleLoader::end_lap(std::size_t position, std::int64_t samples) noexcept {
+void SampleLoader::end_lap(std::size_t position, std::int64_t samples,
+                           std::uint64_t sequence) noexcept {
   if (observed_) batch_probe_.lap(times_[position], samples);
+  if (recorded_) record_->lap(LoadWork::stage, position, sequence);
   times_[position].samples.add(static_cast<std::uint64_t>(samples));
 }
 
 const HostBatch* SampleLoader::run_batch_step(const LoadStep& step, const HostBatch& input,
-                                              BatchSlot& slot, const RandomKey& key) {
+                                              BatchSlot& slot, const RandomKey& key,
+                                              std::uint64_t sequence) {
+  const ProfilerRange range(step.link->name.c_str());
   if (observed_) batch_probe_.start_lap();
   arena_.reset();
   OwnedHostBatch& out = slot.output(step.position);
   out.begin_from(input);
   static_cast<const BatchStage&>(*step.link->stage)
       .process(input, out, {key, arena_, &pace_, &serial_});
-  end_lap(step.position, input.size);
+  end_lap(step.position, input.size, sequence);
   note_serial(step.position);
   return &out.batch;
 }

@@ -9,6 +9,7 @@
 #include "cachebisect/executor/executor.hpp"
 #include "cachebisect/executor/load_probe.hpp"
 #include "cachebisect/executor/load_program.hpp"
+#include "cachebisect/executor/load_recorder.hpp"
 #include "cachebisect/executor/row_writer.hpp"
 #include "cachebisect/executor/skip_counter.hpp"
 
@@ -40,6 +41,8 @@ class SampleLoader {
   void finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t size);
   /// The thread was blocked outside the stages for `seconds`.
   void rested(double seconds) noexcept { pace_.rested(seconds); }
+  /// Of this run; null if nothing is recorded.
+  [[nodiscard]] WorkerRecord* record() const noexcept { return record_; }
   /// Adds what this worker measured.
   void add_to(LoadCounters& counters) const;
   [[nodiscard]] std::size_t capacity() const noexcept;
@@ -54,9 +57,9 @@ class SampleLoader {
     times_[position].serial.add(serial_);
     serial_ = 0;
   }
-  void end_lap(std::size_t position, std::int64_t samples) noexcept;
+  void end_lap(std::size_t position, std::int64_t samples, std::uint64_t sequence) noexcept;
   const HostBatch* run_batch_step(const LoadStep& step, const HostBatch& input, BatchSlot& slot,
-                                  const RandomKey& key);
+                                  const RandomKey& key, std::uint64_t sequence);
   /// The exception that is being handled, with stage, sample and path.
   [[nodiscard]] Error explained() const;
   /// Dynamic shapes: throws Error(usage) if batches of samples like this one do not fit.
@@ -69,7 +72,8 @@ class SampleLoader {
   const LoadProgram* program_ = nullptr;
   bool absorbs_;
   std::size_t slots_;
-  bool sized_;  // whether the memory of the slots is known to fit
+  std::size_t number_;  // of the worker
+  bool sized_;          // whether the memory of the slots is known to fit
 
   Arena arena_;
   WorkerPace pace_;
@@ -82,7 +86,9 @@ class SampleLoader {
   SampleIndex current_index_;
   SampleOrigin current_origin_;
   bool observed_ = false;
+  bool recorded_ = false;  // the present sample or batch
 
+  WorkerRecord* record_ = nullptr;
   SampleProbe probe_;
   BatchProbe batch_probe_;
   std::vector<StageTimes> times_;

@@ -15,26 +15,29 @@ double bytes_of(const FieldSpec& field) {
   return static_cast<double>(field.shape.elements()) * static_cast<double>(size_of(field.dtype));
 }
 
-/// Fields that a stage leaves as they are stay where they are.
-double bytes_of_changed(const BatchSpec& output, const BatchSpec& input) {
+double bytes_of_made(const ChainStage& stage, const BatchSpec& input) {
   double bytes = 0;
-  for (const FieldSpec& field : output) {
-    const FieldSpec* const before = find_field(input, field.name);
-    if (before == nullptr || !(*before == field)) bytes += bytes_of(field);
+  for (const FieldSpec& field : stage.output) {
+    if (makes_field(stage, field, input)) bytes += bytes_of(field);
   }
   return bytes;
 }
 
 }  // namespace
 
+bool makes_field(const ChainStage& stage, const FieldSpec& field, const BatchSpec& input) {
+  const FieldSpec* const before = find_field(input, field.name);
+  return before == nullptr || !(*before == field) ||
+         std::find(stage.fields.begin(), stage.fields.end(), field.name) != stage.fields.end();
+}
+
 double batch_bytes_per_sample(const Pipeline& pipeline, std::size_t stage) {
-  return bytes_of_changed(pipeline.stages()[stage].output, {}) /
-         static_cast<double>(pipeline.batch_size());
+  return bytes_of_made(pipeline.stages()[stage], {}) / static_cast<double>(pipeline.batch_size());
 }
 
 double changed_bytes_per_sample(const Pipeline& pipeline, std::size_t stage) {
   const auto& stages = pipeline.stages();
-  return bytes_of_changed(stages[stage].output, stages[stage - 1].output) /
+  return bytes_of_made(stages[stage], stages[stage - 1].output) /
          static_cast<double>(pipeline.batch_size());
 }
 

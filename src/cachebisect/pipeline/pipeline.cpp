@@ -28,7 +28,9 @@ ChainStage make_link(const StageSpec& spec, const StageType& type) {
   link.traits = type.traits;
   link.random_key = hash_name(spec.name);
   link.skip_damaged = spec.skip_damaged;
-  link.stage = in_stage(link, [&] { return type.make(with_fields(spec, type.kind)); });
+  const Params params = with_fields(spec, type.kind);
+  if (params.has("fields")) link.fields = params.strings("fields");
+  link.stage = in_stage(link, [&] { return type.make(params); });
   if (!link.stage || link.stage->kind() != type.kind) {
     throw Error(ErrorKind::internal, describe(link) + ": make() did not return a stage of kind " +
                                          std::string(to_string(type.kind)) +

@@ -22,8 +22,9 @@ struct ChainStage {
   std::uint64_t random_key = 0;  ///< hash_name(name)
   bool skip_damaged = false;
   std::shared_ptr<Stage> stage;
-  bool batched_output = false;  ///< collate and later
-  SampleSpec output;            ///< fields of a sample; of a batch if batched_output
+  std::vector<std::string> fields;  ///< that it works on; empty if its type does not say
+  bool batched_output = false;      ///< collate and later
+  SampleSpec output;                ///< fields of a sample; of a batch if batched_output
 };
 
 /// Order of the chain: source, sample stages, collate, batch stages, copy, device stages. Immutable

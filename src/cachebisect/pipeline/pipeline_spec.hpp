@@ -37,17 +37,26 @@ struct OptimizerSpec {
 };
 
 struct TrainSpec {
-  enum class Kind { model, callback, emulated, plugin };
+  enum class Kind { model, module, callback, emulated, plugin };
   Kind kind = Kind::callback;
   std::string model;  ///< mlp | lenet | resnet18 | resnet50
   std::int64_t classes = 10;
+  std::string module;                        ///< path of a file that PyTorch wrote
+  std::vector<std::string> inputs{"image"};  ///< fields, as the module's arguments
+  std::string target = "label";              ///< field that the loss of a module compares with
   std::string loss = "cross_entropy";
   OptimizerSpec optimizer;
-  std::string precision = "fp32";  ///< fp32 | bf16-mixed
-  int sync_every = 0;              ///< 0: never
-  std::optional<int> threads;      ///< empty: usable physical cores - workers, at least 1
-  std::string use;                 ///< type of a plugin's step
-  Params params;                   ///< of a plugin's step
+  std::string precision = "fp32";            ///< fp32 | bf16-mixed | fp16-mixed
+  std::string memory_format = "contiguous";  ///< contiguous | channels_last
+  int accumulate = 1;                        ///< batches per step of the optimizer
+  bool cudnn_benchmark = false;
+  bool cuda_graph = false;     ///< CUDA: the step is recorded once and replayed
+  std::optional<bool> tf32;    ///< empty: LibTorch's default
+  int sync_every = 0;          ///< 0: never
+  bool spin = true;            ///< CUDA: waits for the loss and for blocking copies burn CPU
+  std::optional<int> threads;  ///< empty: usable physical cores - workers, at least 1
+  std::string use;             ///< type of a plugin's step
+  Params params;               ///< of a plugin's step
 
   bool operator==(const TrainSpec&) const = default;
 };
@@ -57,6 +66,10 @@ struct EmulateSpec {
   double step_ms = 25;
   double copy_gb_per_s = 12;
   double copy_latency_us = 10;
+  double clock_drop = 0;    ///< share by which the clock falls at full load of the last 100 ms
+  int launches = 1;         ///< per step
+  double launch_us = 0;     ///< of the training thread, per launch; emulated device only
+  int launch_queue = 1024;  ///< launches that may wait to run; emulated device only
   Jitter jitter{};
 
   bool operator==(const EmulateSpec&) const = default;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cachebisect/protocol/arm.hpp"
+#include "cachebisect/protocol/device_reading.hpp"
 #include "cachebisect/protocol/stage_counters.hpp"
 
 namespace cachebisect {
@@ -47,11 +48,13 @@ struct BlockResult {
   /// Mean number of batches ready in the ring at each request of the training thread; empty without
   /// workers.
   std::optional<double> ready_batches;
-  /// Share of the step ends at which the device had completed all that was queued; empty if not
-  /// observed.
+  /// Share of the step ends at which the device had completed all that was queued (in a loop of
+  /// this tool: of the submissions of the next step); empty if not observed.
   std::optional<double> device_idle_share;
   /// Of the fastest CPU when the block ended, by the frequency driver; empty without one.
   std::optional<double> clock_mhz;
+  /// Of the accelerator when the block ended.
+  DeviceReading device;
 };
 
 }  // namespace cachebisect

@@ -8,6 +8,9 @@
 
 namespace cachebisect {
 
+/// Of the memory that other programs leave, for caches that have no budget.
+inline constexpr double kHostCacheShare = 0.25;
+
 struct CacheBudget {
   std::optional<double> host_bytes;    ///< empty: 25% of the spare memory
   std::optional<double> device_bytes;  ///< empty: 10% of the free memory

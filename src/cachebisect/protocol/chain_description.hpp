@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/protocol/device_facts.hpp"
 #include "cachebisect/protocol/kinds.hpp"
 
 namespace cachebisect {
@@ -86,8 +87,12 @@ struct ChainDescription {
   int ring_prefetch = 0;
   DeviceKind device_kind = DeviceKind::cpu;
   std::string device_name;
+  bool device_clock_falls = false;  ///< under load; known only of the emulated device
   std::optional<double> device_memory_bytes;
-  std::optional<double> copy_gb_per_s;
+  std::optional<double> copy_gb_per_s;  ///< from pinned memory: configured, or measured
+  DeviceFacts device_facts;
+  /// Why "auto" chose the cpu on a machine with a GPU; empty if it did not.
+  std::string gpu_problem;
   std::optional<double> usable_cpus;  ///< of the machine that runs the chain; empty: this one's
   int ranks = 1;  ///< processes that train together; every figure is that of one of them
 };

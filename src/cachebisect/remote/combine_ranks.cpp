@@ -49,6 +49,8 @@ BlockResult combine_blocks(const std::vector<BlockResult>& blocks) {
     whole.cpu_seconds += block.cpu_seconds / static_cast<double>(blocks.size());
     whole.skipped += block.skipped;
     whole.is_void = whole.is_void || block.is_void || block.steps != steps;
+    // One throttled device holds up all ranks.
+    if (block.device.throttled() && !whole.device.throttled()) whole.device = block.device;
     const std::size_t groups = std::min(whole.group_taus.size(), block.group_taus.size());
     for (std::size_t g = 0; g < groups; ++g) {
       whole.group_taus[g] = std::max(whole.group_taus[g], block.group_taus[g]);

@@ -1,6 +1,7 @@
 #include "cachebisect/remote/messages.hpp"
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -29,6 +30,25 @@ StageCounters read_counters(const Fields& fields) {
   counters.slot_write_seconds = fields.amount_or_zero("slot_write_seconds");
   counters.slot_writes = fields.count_or("slot_writes", 0);
   return counters;
+}
+
+std::optional<int> optional_count(const Fields& fields, const char* key) {
+  return fields.has(key) ? std::optional(fields.small_count(key)) : std::nullopt;
+}
+
+DeviceReading read_device(const Fields& fields) {
+  DeviceReading reading;
+  reading.sm_clock_mhz = fields.optional_number("sm_clock_mhz");
+  reading.memory_clock_mhz = fields.optional_number("memory_clock_mhz");
+  reading.power_watts = fields.optional_number("power_watts");
+  reading.utilization = fields.optional_number("utilization");
+  reading.pcie_generation = optional_count(fields, "pcie_generation");
+  reading.pcie_width = optional_count(fields, "pcie_width");
+  if (fields.has("throttling")) {
+    const Fields reasons = fields.object("throttling");
+    reading.throttling = Throttling{reasons.flag("thermal"), reasons.flag("power")};
+  }
+  return reading;
 }
 
 ErrorKind error_kind_of(const std::string& name) {
@@ -117,6 +137,7 @@ BlockResult read_block(const json& answer, const ChainDescription& chain) {
   block.trainer_seconds = fields.amount_or_zero("trainer_seconds");
   block.ready_batches = fields.optional_number("ready_batches");
   block.device_idle_share = fields.optional_number("device_idle_share");
+  if (fields.has("device")) block.device = read_device(fields.object("device"));
   for (const Fields& stage : fields.objects_or_empty("stages")) {
     block.stages.push_back(read_counters(stage));
   }

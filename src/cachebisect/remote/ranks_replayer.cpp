@@ -13,8 +13,6 @@
 namespace cachebisect {
 namespace {
 
-constexpr double kHostShare = 0.25;
-
 bool is_interruption(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -98,7 +96,7 @@ bool RanksReplayer::supports(const Arm& arm) const {
 }
 
 CacheFacts RanksReplayer::prepare(const CacheBudget& budget, const std::stop_token& stop) {
-  const double whole = budget.host_bytes.value_or(kHostShare * available_memory().spare_bytes);
+  const double whole = budget.host_bytes.value_or(kHostCacheShare * available_memory().spare_bytes);
   const CacheBudget share{.host_bytes = whole / chain_.ranks, .device_bytes = budget.device_bytes};
   return combine_caches(
       on_all(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {

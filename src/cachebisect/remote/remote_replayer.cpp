@@ -18,7 +18,6 @@ using nlohmann::json;
 
 constexpr std::uint64_t kProbedSamples = 64;
 constexpr std::uint64_t kProfiledSamples = 200;
-constexpr double kHostShare = 0.25;
 constexpr double kDeviceShare = 0.1;
 
 bool contains(const std::vector<int>& numbers, int number) {
@@ -35,6 +34,7 @@ RemoteReplayer::RemoteReplayer(AttachedAdapter adapter, std::stop_token stop)
     : adapter_(std::move(adapter)), stop_(std::move(stop)) {
   const bool python = !adapter_.hello.python.empty();
   adapter_.description.chain.dialect = python ? Dialect::python : Dialect::pipeline_file;
+  adapter_.description.chain.device_facts.libtorch_version = adapter_.hello.torch;
 }
 
 RemoteReplayer::~RemoteReplayer() = default;
@@ -82,7 +82,7 @@ CacheNeeds RemoteReplayer::needs(const AdapterSizes& sizes, const CacheBudget& b
     (on_host ? needs.host_bytes_per_sample : needs.device_bytes_per_sample) += sizes.item_bytes[b];
   }
   const AvailableMemory memory = available_memory();
-  needs.host_budget_bytes = budget.host_bytes.value_or(kHostShare * memory.spare_bytes);
+  needs.host_budget_bytes = budget.host_bytes.value_or(kHostCacheShare * memory.spare_bytes);
   needs.host_memory_bytes = memory.available_bytes;
   needs.device_budget_bytes = budget.device_bytes;
   if (const auto& free = sizes.device_free_bytes) {

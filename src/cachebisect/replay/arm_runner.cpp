@@ -22,6 +22,7 @@ void set_timing(const BlockTiming& timing, BlockResult& result) {
   result.first_batch_seconds = timing.first_batch_seconds;
   result.trainer_seconds = timing.trainer_seconds;
   result.ready_batches = timing.ready_batches;
+  result.device_idle_share = timing.device_idle_share;
 }
 
 /// Host stages from the loader (empty: none ran), copy and device stages from the loop.
@@ -40,6 +41,7 @@ void set_counters(const Pipeline& pipeline, const LoadCounters& loaded,
 /// A block that the loader feeds.
 BlockResult run_loaded(Trainer& on, LoadRequest request, StepSource source, const ArmBlock& block) {
   request.observe = block.steps.observe;
+  request.recorder = block.recorder;
   source.loader = &on.loader;
   BlockResult result;
   result.start_seconds = monotonic_seconds();
@@ -63,9 +65,10 @@ std::span<const Item> at_most(std::span<const Item> items, std::size_t count) {
 }  // namespace
 
 BlockResult ArmRunner::run(Trainer& on, const ArmBlock& block) {
-  if (std::exchange(on.needs_drain, true)) on.loop.drain();
+  if (unfinished_ != nullptr) unfinished_->loop.drain();
+  unfinished_ = &on;
   BlockResult result = run_arm(on, block);
-  on.needs_drain = false;
+  unfinished_ = nullptr;
   return result;
 }
 

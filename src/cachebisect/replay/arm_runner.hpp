@@ -19,6 +19,7 @@ struct ArmBlock {
   BlockSteps steps;
   std::uint64_t first_batch = 0;  ///< of the caches, where the block begins
   const std::stop_token& stop;
+  LoadRecorder* recorder = nullptr;  ///< of what the workers do; may be null
 };
 
 /// Throws what the loader and the step throw. One thread at a time.
@@ -46,6 +47,7 @@ class ArmRunner {
   Trainer* trainer_;
   const BoundaryCache* cache_;
   LiveReading reading_;
+  Trainer* unfinished_ = nullptr;  ///< its block runs, or ended in an error
 };
 
 }  // namespace cachebisect

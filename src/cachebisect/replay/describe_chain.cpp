@@ -1,5 +1,7 @@
 #include "cachebisect/replay/describe_chain.hpp"
 
+#include "cachebisect/device/device_environment.hpp"
+#include "cachebisect/device/visible_gpu.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/train/train_threads.hpp"
 
@@ -50,11 +52,13 @@ std::vector<StageDescription> describe_stages(const Pipeline& pipeline,
   return all;
 }
 
-std::string describe_training(const TrainSpec& train, const Device& device, const TrainStep& step) {
-  if (device.kind() == DeviceKind::emulated || train.kind != TrainSpec::Kind::model) {
-    return step.name();
-  }
-  return train.model + ", " + train.optimizer.kind + ", " + train.precision;
+DeviceFacts describe_facts(const DeviceInfo& info, const TrainStep& step) {
+  DeviceFacts facts = info.facts;
+  const StepLibraries libraries = step.libraries();
+  facts.libtorch_version = libraries.libtorch;
+  facts.cudnn_version = libraries.cudnn;
+  if (info.kind == DeviceKind::cuda) facts.environment = read_device_environment();
+  return facts;
 }
 
 }  // namespace
@@ -80,7 +84,7 @@ ChainDescription describe_chain(const Trainer& trainer, std::span<const double> 
   d.shuffle = spec.shuffle;
   d.seed = spec.seed;
   d.order_nonce = trainer.order.nonce();
-  d.train = describe_training(spec.train, *trainer.device, *trainer.step);
+  d.train = trainer.step->description();
   d.weights_restored = trainer.restores_weights;
   d.sync_every = spec.train.sync_every;
   d.copy_pinned = copy.pinned;
@@ -88,9 +92,12 @@ ChainDescription describe_chain(const Trainer& trainer, std::span<const double> 
   d.copy_prefetch = copy.prefetch;
   d.ring_prefetch = spec.prefetch;
   d.device_kind = info.kind;
+  d.device_clock_falls = info.clock_falls;
   d.device_name = info.name;
   if (info.memory_bytes) d.device_memory_bytes = static_cast<double>(*info.memory_bytes);
   d.copy_gb_per_s = info.copy_gb_per_s;
+  d.device_facts = describe_facts(info, *trainer.step);
+  if (info.kind == DeviceKind::cpu && spec.device == "auto") d.gpu_problem = gpu_problem();
   return d;
 }
 

@@ -8,6 +8,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine_watch.hpp"
 #include "cachebisect/base/random.hpp"
+#include "cachebisect/device/profiler_range.hpp"
 #include "cachebisect/executor/live_order.hpp"
 #include "cachebisect/pipeline/in_stage.hpp"
 #include "cachebisect/replay/arm_runner.hpp"
@@ -15,6 +16,7 @@
 #include "cachebisect/replay/cache/input_guard.hpp"
 #include "cachebisect/replay/choose_workers.hpp"
 #include "cachebisect/replay/describe_chain.hpp"
+#include "cachebisect/replay/device_watch.hpp"
 #include "cachebisect/replay/loop/suspension_watch.hpp"
 #include "cachebisect/replay/loop/tool_cost.hpp"
 #include "cachebisect/replay/reading/data_set_bytes.hpp"
@@ -67,7 +69,8 @@ struct PipelineReplayer::State {
         trainer(std::move(chain), std::move(on), std::move(trained), workers, order, steps),
         cache(trainer.pipeline, *trainer.device, trainer.pipeline.copy_options(), order),
         guard(trainer.pipeline, cache, trainer.step->name()),
-        runner(trainer, cache, options.io) {}
+        runner(trainer, cache, options.io),
+        device(*trainer.device) {}
 
   const CacheFacts& caches_filled(CacheFacts filled);
   Trainer& trainer_of(const Arm& arm);
@@ -82,11 +85,14 @@ struct PipelineReplayer::State {
   InputGuard guard;
   ArmRunner runner;
   SuspensionWatch watch;
+  DeviceWatch device;
   std::vector<int> cpus = allowed_cpus();
   CacheFacts facts;
   std::uint64_t round_batch = 0;    ///< where this round begins in the caches, in batches
   std::uint64_t longest_block = 1;  ///< of this round, in batches
   std::uint64_t rounds = 0;
+  LoopObserver* observer = nullptr;
+  LoadRecorder* recorder = nullptr;
 };
 
 const CacheFacts& PipelineReplayer::State::caches_filled(CacheFacts filled) {
@@ -130,6 +136,7 @@ PipelineReplayer::~PipelineReplayer() = default;
 ChainDescription PipelineReplayer::describe() const {
   ChainDescription chain = describe_chain(state_->trainer, state_->facts.item_bytes);
   chain.worker_search = state_->options.worker_search;
+  state_->device.complete(chain);
   return chain;
 }
 
@@ -210,19 +217,21 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
   Trainer& trainer = s.trainer_of(arm);
   const BlockSteps steps{
       std::max(request.warmup_steps, 1), std::max(request.steps, 1), s.round_batch, arm.observed,
-      std::max(request.groups, 1),       request.max_seconds};
+      std::max(request.groups, 1),       request.max_seconds,        s.observer};
   s.longest_block =
       std::max(s.longest_block, static_cast<std::uint64_t>(steps.warmup + steps.timed));
   s.steps.use(*trainer.step);
   if (replays(arm)) s.guard.before_replay(static_cast<std::size_t>(arm.boundary));
   BlockResult result;
+  const ProfilerRange range(to_text(arm).c_str());
   s.watch.arm();
   try {
-    result = s.runner.run(trainer, {arm, steps, s.round_batch, stop});
+    result = s.runner.run(trainer, {arm, steps, s.round_batch, stop, s.recorder});
   } catch (...) {
     s.watch.disarm();
     throw;
   }
+  result.device = s.device.read();
   result.clock_mhz = read_clock_mhz("", s.cpus);
   result.is_void = s.watch.disarm();
   result.warmup_steps = steps.warmup;
@@ -231,5 +240,9 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
 }
 
 double PipelineReplayer::clock() const { return monotonic_seconds(); }
+
+void PipelineReplayer::observe(LoopObserver* observer) noexcept { state_->observer = observer; }
+
+void PipelineReplayer::record(LoadRecorder* recorder) noexcept { state_->recorder = recorder; }
 
 }  // namespace cachebisect

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "cachebisect/train/in_train_step.hpp"
+#include "cachebisect/replay/loop/step_call.hpp"
 
 namespace cachebisect {
 
@@ -10,17 +10,16 @@ TrainedSteps::~TrainedSteps() {
   if (used_ != nullptr) used_->restore_process();
 }
 
-bool TrainedSteps::keep(const std::shared_ptr<TrainStep>& step) {
-  const auto [place, is_new] = kept_.try_emplace(step.get(), Kept{step});
-  if (is_new) place->second.restores = in_train_step(*step, [&] { return step->snapshot(); });
+bool TrainedSteps::keep(const std::shared_ptr<TrainStep>& step,
+                        const std::shared_ptr<Device>& device) {
+  const auto [place, is_new] = kept_.try_emplace(step.get(), Kept{device, step});
+  if (is_new) place->second.restores = keep_weights(*step, *device);
   return place->second.restores;
 }
 
 void TrainedSteps::restore_weights() {
   for (const auto& [pointer, kept] : kept_) {
-    if (!kept.restores) continue;
-    TrainStep& step = *kept.step;
-    in_train_step(step, [&] { step.restore(); });
+    if (kept.restores) cachebisect::restore_weights(*kept.step, *kept.device);
   }
 }
 

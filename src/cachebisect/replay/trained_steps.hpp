@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/device/device.hpp"
 #include "cachebisect/train/train_step.hpp"
 
 namespace cachebisect {
@@ -19,9 +20,9 @@ class CACHEBISECT_INTERNAL_API TrainedSteps {
   TrainedSteps(const TrainedSteps&) = delete;
   TrainedSteps& operator=(const TrainedSteps&) = delete;
 
-  /// Keeps the weights of the step, unless they have been kept before: pipelines may share a step.
-  /// False if it cannot restore them.
-  bool keep(const std::shared_ptr<TrainStep>& step);
+  /// Keeps the weights of the step, which runs on `device`, unless they have been kept before:
+  /// pipelines may share a step. False if it cannot restore them.
+  bool keep(const std::shared_ptr<TrainStep>& step, const std::shared_ptr<Device>& device);
   /// Restores the weights of every step that can.
   void restore_weights();
   /// The step runs next: the one that ran before restores what it changed in the process.
@@ -29,6 +30,7 @@ class CACHEBISECT_INTERNAL_API TrainedSteps {
 
  private:
   struct Kept {
+    std::shared_ptr<Device> device;
     std::shared_ptr<TrainStep> step;
     bool restores = false;
   };

@@ -7,7 +7,8 @@
 namespace cachebisect {
 namespace {
 
-TrainStep& checked(TrainStep& step, const Pipeline& pipeline) {
+TrainStep& checked(TrainStep& step, const Pipeline& pipeline, const Device& device) {
+  check_device(step, device.info());
   check_expectations(step, pipeline.device_spec());
   return step;
 }
@@ -19,7 +20,7 @@ Trainer::Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<Tra
     : pipeline(std::move(chain)),
       device(std::move(on)),
       step(std::move(trained)),
-      loop(pipeline, *device, checked(*step, pipeline), pipeline.copy_options(),
+      loop(pipeline, *device, checked(*step, pipeline, *device), pipeline.copy_options(),
            pipeline.spec().train.sync_every),
       loader(pipeline, *device,
              {.workers = workers,
@@ -27,6 +28,6 @@ Trainer::Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<Tra
               .pinned = pipeline.copy_options().pinned,
               .loader = pipeline.spec().loader}),
       order(std::move(from)),
-      restores_weights(steps.keep(step)) {}
+      restores_weights(steps.keep(step, device)) {}
 
 }  // namespace cachebisect

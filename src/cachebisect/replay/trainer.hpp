@@ -15,7 +15,7 @@ namespace cachebisect {
 /// Neither copied nor moved: its parts refer to one another. One thread at a time.
 struct Trainer {
   /// `workers` is resolved; `from` is the order of `chain`; `steps` keeps the step's weights.
-  /// Throws as check_expectations() does.
+  /// Throws as check_device() and check_expectations() do.
   Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<TrainStep> trained,
           int workers, LiveOrder from, TrainedSteps& steps);
   Trainer(const Trainer&) = delete;
@@ -29,8 +29,7 @@ struct Trainer {
   TrainLoop loop;
   Executor loader;
   LiveOrder order;
-  bool restores_weights;     ///< the step can
-  bool needs_drain = false;  ///< a block ended in an error
+  bool restores_weights;  ///< the step can
 };
 
 }  // namespace cachebisect

@@ -1,22 +1,19 @@
 // The JSON report. Keys keep the order of the schema, so that two reports can be compared by eye.
-#include <cmath>
 #include <ostream>
 
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/version.hpp"
+#include "cachebisect/report/json_device.hpp"
+#include "cachebisect/report/json_values.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
-
-Json text(const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); }
+using json_values::Json;
+using json_values::number;
+using json_values::text;
 
 Json interval(const std::optional<Interval>& value) {
   return value ? Json::array({number(value->low), number(value->high)}) : Json(nullptr);
@@ -65,13 +62,6 @@ Json machine(const MachineReport& m) {
           {"floor",
            {{"ns_per_sample", number(m.floor.ns_per_sample)},
             {"us_per_batch", number(m.floor.us_per_batch)}}}};
-}
-
-Json device(const ChainDescription& chain) {
-  return {{"kind", to_string(chain.device_kind)},
-          {"name", chain.device_name},
-          {"memory_bytes", number(chain.device_memory_bytes)},
-          {"copy_gb_per_s", number(chain.copy_gb_per_s)}};
 }
 
 Json worker_search(const std::optional<WorkerSearch>& search) {
@@ -165,6 +155,13 @@ Json loss(const Loss& l) {
           {"contention_interval", interval(l.contention.interval)}};
 }
 
+Json cost(const std::optional<Cost>& cost) {
+  if (!cost) return nullptr;
+  return {{"per_hour", number(cost->per_hour)},
+          {"lost_per_hour", number(cost->lost_per_hour.value)},
+          {"interval", interval(cost->lost_per_hour.interval)}};
+}
+
 Json sustained(const std::optional<SustainedReport>& run) {
   if (!run) return nullptr;
   Json json = rate(run->samples_per_second);
@@ -223,6 +220,8 @@ Json stage(const StageReport& s) {
           {"replayed_busy_ratio", ratio(s.replayed_busy_ratio)},
           {"output_bytes", number(s.output_bytes)},
           {"padding_share", number(s.padding_share)},
+          {"copy_gb_per_s", number(s.copy_gb_per_s)},
+          {"copy_share", number(s.copy_share)},
           {"payoff", rate(s.payoff)},
           {"span", text(s.span)}};
 }
@@ -287,6 +286,7 @@ Json block(const BlockRecord& record) {
           {"skipped", r.skipped},
           {"resident_share", number(r.resident_share)},
           {"clock_mhz", number(r.clock_mhz)},
+          {"device", device_reading_json(r.device)},
           {"void", r.is_void}};
 }
 
@@ -318,7 +318,7 @@ void write_json(const Report& report, std::ostream& out) {
       {"interrupted", report.interrupted},
       {"timing", timing(report.timing)},
       {"machine", machine(report.machine)},
-      {"device", device(report.chain)},
+      {"device", device_json(report.chain)},
       {"pipeline", pipeline(report)},
       {"settings", settings(report.settings)},
       {"cache", cache(report)},
@@ -329,6 +329,7 @@ void write_json(const Report& report, std::ostream& out) {
       {"ceiling", ceiling(report)},
       {"live", live(report)},
       {"loss", loss(report.loss)},
+      {"cost", cost(report.cost)},
       {"boundaries", list(report.boundaries, boundary)},
       {"stages", list(report.stages, stage)},
       {"ranks", list(report.ranks, rank)},

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/report/cost_of_loss.hpp"
+#include "cachebisect/report/figure_text.hpp"
 #include "cachebisect/report/text_layout.hpp"
 
 namespace cachebisect {
@@ -18,19 +20,11 @@ const StageReport* fixed_first(const Report& report) {
   return found == report.stages.end() || !found->payoff.value ? nullptr : &*found;
 }
 
-/// "4,520 (4,480 to 4,560)".
-std::string rate_with_interval(const Estimate& rate) {
-  std::string text = format_rate(*rate.value, rate.interval);
-  if (!rate.interval) return text;
-  return text + " (" + format_rate(rate.interval->low, rate.interval) + " to " +
-         format_rate(rate.interval->high, rate.interval) + ")";
-}
-
 std::string payoff_sentence(const Report& report) {
   const StageReport* const stage = fixed_first(report);
   if (stage == nullptr) return {};
   std::string text = "Fixing " + stage->name + " alone would give " +
-                     rate_with_interval(stage->payoff) + " samples/s";
+                     rate_with_interval(stage->payoff, " to ") + " samples/s";
   if (report.next_stage.empty()) return text + ".";
   const bool step = report.next_stage == "training step";
   return text + "; then " + (step ? "the training step" : report.next_stage) + " limits.";
@@ -60,19 +54,36 @@ std::string loss_sentence(const Report& report) {
          format_percent(*loss.contention.value) + " " + kContention + ".";
 }
 
+std::string cost_sentence(const Report& report) {
+  const CostOfLoss cost = cost_of_loss(report);
+  if (cost.amount.empty()) return {};
+  if (!cost.certain) return "The loss costs " + cost.amount + ".";
+  const Interval& lost = *report.cost->lost_per_hour.interval;
+  return "The " + format_percent(*report.loss.total.value) + " lost costs " + cost.amount + " ($" +
+         format_amount(lost.low) + " to $" + format_amount(lost.high) + ").";
+}
+
 constexpr const char* kHowTheyDiffer =
     "(Lost here: with all stages before it free. Fixing: with it alone free. Starvation and "
     "contention: of the whole loss. Then: the limit after that.)";
 
 }  // namespace
 
-std::string consequences_text(const Report& report, int columns) {
-  std::string text;
+std::vector<std::string> consequences(const Report& report) {
+  const std::string cost = cost_sentence(report);
   const std::string payoff = payoff_sentence(report);
   const std::string loss = loss_sentence(report);
-  if (!payoff.empty()) text += wrap(payoff, columns, 0);
-  if (!loss.empty()) text += wrap(loss, columns, 0);
-  if (!payoff.empty()) text += wrap(kHowTheyDiffer, columns, 0);
+  std::vector<std::string> sentences;
+  if (!cost.empty()) sentences.push_back(cost);
+  if (!payoff.empty()) sentences.push_back(payoff);
+  if (!loss.empty()) sentences.push_back(loss);
+  if (!payoff.empty()) sentences.emplace_back(kHowTheyDiffer);
+  return sentences;
+}
+
+std::string consequences_text(const Report& report, int columns) {
+  std::string text;
+  for (const std::string& sentence : consequences(report)) text += wrap(sentence, columns, 0);
   return text;
 }
 

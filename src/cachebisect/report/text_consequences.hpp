@@ -1,13 +1,17 @@
-// What follows from a verdict, in sentences: what fixing one stage would give, what limits then,
-// and what the loss consists of.
+// What follows from a verdict, in sentences: what the loss costs, what fixing one stage would give,
+// what limits then, and what the loss consists of.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/report/report.hpp"
 
 namespace cachebisect {
+
+/// Empty if none of it was measured.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::string> consequences(const Report& report);
 
 /// Wrapped at `columns`, ending in a newline; empty if none of it was measured.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string consequences_text(const Report& report,

@@ -3,139 +3,70 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/report/boundary_rows.hpp"
+#include "cachebisect/report/figure_text.hpp"
+#include "cachebisect/report/job_text.hpp"
 #include "cachebisect/report/printable_report.hpp"
+#include "cachebisect/report/remedy_text.hpp"
 #include "cachebisect/report/text_consequences.hpp"
+#include "cachebisect/report/text_explain.hpp"
 #include "cachebisect/report/text_layout.hpp"
+#include "cachebisect/report/text_page.hpp"
 #include "cachebisect/report/what_if_text.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {
 namespace {
 
-constexpr int kBarColumns = 10;
+/// Bars grow with the terminal, and shrink to this before the names of stages are clipped.
+constexpr int kLeastBars = 4;
+int bar_columns(int columns) { return std::clamp(10 + (columns - 80) / 2, 10, 40); }
 
-std::string rounds_line(const Report& report, const TextPaint& paint, int columns) {
-  const Timing& timing = report.timing;
-  std::string line = std::to_string(report.verdict.rounds) + " rounds in " +
-                     format_seconds(timing.measure_seconds - timing.explain_seconds);
-  if (timing.explain_seconds > 0.05) {
-    line += " + " + format_seconds(timing.explain_seconds) + " to explain";
+/// What is measured, in one line if it fits.
+std::string name_lines(const ChainDescription& chain, const TextPaint& paint, int columns) {
+  const std::string file = chain.file != chain.name ? chain.file : "";
+  const std::string generated = chain.generated_data ? "(generated data)" : "";
+  std::string line = paint.bold(chain.name);
+  for (const std::string& part : {file, generated}) {
+    if (!part.empty()) line += "  " + part;
   }
-  line += ", " + std::to_string(report.cache.samples) + " samples cached at each boundary";
-  if (report.interrupted) line += paint.bold("  (interrupted)");
-  return wrap(line, columns, 2);
-}
-
-std::string workers_text(const ChainDescription& chain) {
-  if (chain.workers == 0) return "loading inside the training thread";
-  std::string text = std::to_string(chain.workers) + (chain.workers == 1 ? " worker" : " workers");
-  if (chain.worker_search) text += " (auto)";
-  if (chain.workers > 1 && chain.loader == LoaderKind::batch) text += ", a batch each";
-  return text;
+  if (display_width(line) <= static_cast<std::size_t>(columns)) return line + "\n";
+  std::string lines = wrap(paint.bold(chain.name), columns, 2);
+  for (const std::string& part : {file, generated}) {
+    if (!part.empty()) lines += wrap("  " + part, columns, 2);
+  }
+  return lines;
 }
 
 std::string heading(const Report& report, const TextPaint& paint, int columns) {
   const ChainDescription& chain = report.chain;
-  std::string line = paint.bold(chain.name);
-  if (!chain.file.empty() && chain.file != chain.name) line += "  " + chain.file;
-  if (chain.generated_data) line += "  (generated data)";
-  std::string job = "device " + chain.device_name;
-  if (chain.ranks > 1) job += ", " + std::to_string(chain.ranks) + " ranks, each";
-  job += (chain.ranks > 1 ? " batch " : ", batch ") + std::to_string(chain.batch_size) + ", " +
-         workers_text(chain);
-  if (!chain.train.empty()) job += ", step: " + chain.train;
-  line += '\n' + wrap(job, columns, 2);
-  line += rounds_line(report, paint, columns);
+  std::string lines = name_lines(chain, paint, columns) + wrap(job_text(chain), columns, 2);
+  const std::string interrupted = report.interrupted ? paint.bold("  (interrupted)") : "";
+  lines += wrap(rounds_text(report) + interrupted, columns, 2);
   if (report.settings.order_nonce) {
-    line += "reading began at --nonce " + std::to_string(*report.settings.order_nonce) + '\n';
+    lines += "reading began at --nonce " + std::to_string(*report.settings.order_nonce) + '\n';
   }
-  return line;
+  return lines;
 }
 
-// Boundaries without an interval stay out, except that both ends of the table are always there.
-bool has_row(const Report& report, std::size_t boundary) {
-  const bool end = boundary == 0 || boundary + 1 >= report.boundaries.size();
-  return end || report.boundaries[boundary].samples_per_second.interval;
-}
-
-// The row above, towards the device. The stages that join in a row lie between the two.
-std::size_t row_above(const Report& report, std::size_t boundary) {
-  std::size_t above = boundary + 1;
-  while (!has_row(report, above)) ++above;
-  return above;
-}
-
-// Samples/s of a row; empty without an interval. A row that is not certainly faster than the
-// ceiling is at most as fast.
-std::optional<double> row_rate(const Report& report, std::size_t boundary) {
-  const Estimate& rate = report.boundaries[boundary].samples_per_second;
-  if (!rate.value || !rate.interval) return std::nullopt;
-  const double ceiling = report.ceiling.value.value_or(*rate.value);
-  return rate.interval->low > ceiling ? *rate.value : std::min(*rate.value, ceiling);
-}
-
-std::string row_label(const Report& report, std::size_t boundary) {
-  constexpr std::size_t kMaxNames = 3;
-  if (boundary + 1 >= report.boundaries.size()) return "step alone (ceiling)";
-  const std::size_t above = std::min(row_above(report, boundary), report.stages.size());
-  std::string names = "+ ";
-  if (above - boundary <= kMaxNames) {
-    for (std::size_t s = boundary; s < above; ++s) {
-      names += (s > boundary ? ", " : "") + report.stages[s].name;
-    }
-  } else {
-    names += report.stages[boundary].name + " ... " + report.stages[above - 1].name + " (" +
-             std::to_string(above - boundary) + ")";
-  }
-  return boundary == 0 ? names + " = live" : names;
-}
-
-std::string bar(double share) {
-  const int filled = std::clamp(static_cast<int>(std::lround(share * kBarColumns)), 0, kBarColumns);
-  std::string text(static_cast<std::size_t>(filled), '#');
-  return text;
-}
-
-// The drop of the stages that join in this row.
-std::optional<double> joined_drop(const Report& report, std::size_t boundary) {
-  if (boundary + 1 >= report.boundaries.size()) return std::nullopt;
-  const auto rate = row_rate(report, boundary);
-  const auto above = row_rate(report, row_above(report, boundary));
-  return rate && above ? std::optional(1 - *rate / *above) : std::nullopt;
-}
-
-std::string rate_interval(const Estimate& estimate) {
-  if (!estimate.interval) return "";
-  return format_rate(estimate.interval->low, estimate.interval) + " - " +
-         format_rate(estimate.interval->high, estimate.interval);
-}
-
-void add_boundary_row(TextTable& table, const Report& report, std::size_t boundary,
-                      const TextPaint& paint) {
-  const auto rate = row_rate(report, boundary);
-  if (!rate) {
-    table.add({row_label(report, boundary), "-", "too few rounds", "", "", ""});
+void add_boundary_row(TextTable& table, const BoundaryRow& row, const TextPaint& paint, int bars) {
+  if (!row.rate) {
+    table.add({row.label, "-", "too few rounds", "", "", ""});
     return;
   }
-  const Estimate& measured = report.boundaries[boundary].samples_per_second;
-  std::string share;
-  if (report.ceiling.value && *report.ceiling.value > 0)
-    share = format_percent(*rate / *report.ceiling.value);
-  std::string lost;
-  std::string drawn;
-  if (const std::optional<double> drop = joined_drop(report, boundary)) {
-    lost = format_percent(*drop);
-    drawn = paint.loss(bar(*drop));
-  }
-  table.add({row_label(report, boundary), format_rate(*rate, measured.interval),
-             rate_interval(measured), share, lost, drawn});
+  const std::string drawn = row.drop ? paint.bar(*row.drop, bars) : "";
+  table.add({row.label, format_rate(*row.rate, row.interval),
+             rate_interval(*row.interval, paint.dash()),
+             row.share ? format_percent(*row.share) : "", row.drop ? format_percent(*row.drop) : "",
+             paint.loss(drawn) + (drawn.empty() || row.note.empty() ? "" : " ") + row.note});
 }
 
-std::string boundary_table(const Report& report, const TextPaint& paint) {
-  if (report.boundaries.empty()) return "";
+TextTable table_of(const std::vector<BoundaryRow>& rows, const Report& report,
+                   const TextPaint& paint, int bars) {
   const std::string confidence = format_percent(report.settings.confidence);
   TextTable table({{"stages live", Align::left},
                    {"samples/s", Align::right},
@@ -143,20 +74,38 @@ std::string boundary_table(const Report& report, const TextPaint& paint) {
                    {"of ceiling", Align::right},
                    {"lost here", Align::right},
                    {"", Align::left}});
-  for (std::size_t i = report.boundaries.size(); i-- > 0;) {
-    if (has_row(report, i)) add_boundary_row(table, report, i, paint);
-  }
-  return table.to_text(paint);
+  for (const BoundaryRow& row : rows) add_boundary_row(table, row, paint, bars);
+  return table;
 }
 
-// An edit in words. "/-" at the end of a path appends, as in JSON Patch; null removes.
-std::string edit_line(const Edit& edit) {
-  if (edit.value == "null") return "in the file: remove " + edit.path;
-  if (edit.path.ends_with("/-")) {
-    return "in the file: append to " + edit.path.substr(0, edit.path.size() - 2) + ": " +
-           edit.value;
+/// With the longest bars that fit.
+TextTable fitted_table(const std::vector<BoundaryRow>& rows, const Report& report,
+                       const TextPaint& paint, int columns) {
+  int bars = bar_columns(columns);
+  TextTable table = table_of(rows, report, paint, bars);
+  while (table.width() > columns && bars > kLeastBars) {
+    table = table_of(rows, report, paint, --bars);
   }
-  return "in the file: " + edit.path + " = " + edit.value;
+  return table;
+}
+
+/// Takes the note out of the rows.
+std::string note_below(std::vector<BoundaryRow>& rows, int columns) {
+  std::string lines;
+  for (BoundaryRow& row : rows) {
+    const std::string note = std::exchange(row.note, "");
+    if (!note.empty()) lines += wrap("(The copy reaches " + note + ".)", columns, 1);
+  }
+  return lines;
+}
+
+std::string boundary_table(const Report& report, const TextPaint& paint, int columns) {
+  if (report.boundaries.empty()) return "";
+  std::vector<BoundaryRow> rows = boundary_rows(report);
+  const TextTable table = fitted_table(rows, report, paint, columns);
+  if (table.width() <= columns) return table.to_text(paint, columns);
+  const std::string note = note_below(rows, columns);
+  return fitted_table(rows, report, paint, columns).to_text(paint, columns) + note;
 }
 
 std::string remedies(const Report& report, const TextPaint& paint, int columns) {
@@ -167,9 +116,9 @@ std::string remedies(const Report& report, const TextPaint& paint, int columns) 
     text += wrap(std::to_string(number++) + ". " + as_sentence(remedy.text), columns, 3);
     text += wrap("   " + as_sentence(remedy.reason), columns, 3);
     const std::string gain = remedy_gain(remedy);
-    if (!gain.empty()) text += "     " + gain + "\n";
-    for (const std::string& flag : remedy.flags) text += "     " + flag + "\n";
-    for (const Edit& edit : remedy.edits) text += wrap("     " + edit_line(edit), columns, 7);
+    if (!gain.empty()) text += wrap("     " + gain, columns, 7);
+    for (const std::string& flag : remedy.flags) text += wrap("     " + flag, columns, 7);
+    for (const Edit& edit : remedy.edits) text += wrap("     " + edit_text(edit), columns, 7);
     for (const std::string& line : remedy.lines) text += wrap("     " + line, columns, 7);
   }
   return text;
@@ -181,7 +130,7 @@ std::string warnings(const Report& report, const TextPaint& paint, int columns) 
     text += wrap(paint.warning("warning") + ": " + as_sentence(warning.text) +
                      (warning.remedy.empty() ? "" : " " + as_sentence(warning.remedy)),
                  columns, 2);
-    for (const std::string& line : warning.details) text += "    " + line + "\n";
+    for (const std::string& line : warning.details) text += wrap("    " + line, columns, 4);
   }
   return text;
 }
@@ -190,17 +139,20 @@ std::string warnings(const Report& report, const TextPaint& paint, int columns) 
 
 std::string to_text(const Report& raw, const TextOptions& options) {
   const Report report = printable_report(raw);
-  const TextPaint paint(options.color);
-  std::string text = heading(report, paint, options.columns);
+  const TextPage page(options);
+  const TextPaint& paint = page.paint;
+  const int columns = page.prose;
+  std::string text = heading(report, paint, columns);
   const auto add = [&text](const std::string& part) {
     if (!part.empty()) text += "\n" + part;
   };
-  add(boundary_table(report, paint));
-  add(wrap(paint.bold(report.verdict.text), options.columns, 0));
-  text += consequences_text(report, options.columns);
-  add(what_if_table(report, paint, options.columns));
-  add(remedies(report, paint, options.columns));
-  add(warnings(report, paint, options.columns));
+  add(boundary_table(report, paint, page.columns));
+  add(wrap(paint.bold(report.verdict.text), columns, 0));
+  text += consequences_text(report, columns);
+  add(what_if_table(report, paint, columns));
+  add(remedies(report, paint, columns));
+  add(warnings(report, paint, columns));
+  if (options.explain) add(explain_text(report, paint, columns));
   return text;
 }
 

@@ -3,30 +3,29 @@
 #include <algorithm>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/report/figure_text.hpp"
 
 namespace cachebisect {
 namespace {
-
-/// "2,480 (2,455 - 2,505)"; "-" if it is not known.
-std::string rate_with_interval(const Estimate& estimate) {
-  if (!estimate.value) return "-";
-  std::string text = format_rate(*estimate.value, estimate.interval);
-  if (!estimate.interval) return text;
-  return text + " (" + format_rate(estimate.interval->low, estimate.interval) + " - " +
-         format_rate(estimate.interval->high, estimate.interval) + ")";
-}
-
-std::string gain(const std::optional<double>& rate, const char* how) {
-  return rate ? format_rate(*rate, std::nullopt) + " samples/s (" + how + ")" : "";
-}
 
 /// Of throughput, relative to live.
 Interval relative(const Interval& rates, double live) {
   return {rates.low / live - 1, rates.high / live - 1};
 }
 
-/// "gains 34% (31 to 36%), measured"; empty without a figure.
-std::string gain_in_words(const WhatIfResult& what_if, const Estimate& live) {
+/// What a change gains, what to know of it, and the line that makes it.
+std::string in_words(const WhatIfResult& what_if, const Estimate& live, int columns) {
+  std::string text = what_if_gain(what_if, live);
+  if (!what_if.note.empty()) text += (text.empty() ? "" : "; ") + what_if.note;
+  std::string out;
+  if (!text.empty()) out += wrap("  " + what_if.change + ": " + text + ".", columns, 4);
+  if (!what_if.line.empty()) out += wrap("    " + what_if.line, columns, 6);
+  return out;
+}
+
+}  // namespace
+
+std::string what_if_gain(const WhatIfResult& what_if, const Estimate& live) {
   const bool measured = what_if.measured.value.has_value();
   const Estimate& after = measured ? what_if.measured : what_if.predicted;
   if (!after.value || !after.interval || !live.value || *live.value <= 0) return {};
@@ -42,25 +41,6 @@ std::string gain_in_words(const WhatIfResult& what_if, const Estimate& live) {
   }
   return "no certain gain: from a loss of " + format_percent(-range.low) + " to a gain of " +
          format_percent(range.high) + how;
-}
-
-/// What a change gains, what to know of it, and the line that makes it.
-std::string in_words(const WhatIfResult& what_if, const Estimate& live, int columns) {
-  std::string text = gain_in_words(what_if, live);
-  if (!what_if.note.empty()) text += (text.empty() ? "" : "; ") + what_if.note;
-  std::string out;
-  if (!text.empty()) out += wrap("  " + what_if.change + ": " + text + ".", columns, 4);
-  if (!what_if.line.empty()) out += wrap("    " + what_if.line, columns, 6);
-  return out;
-}
-
-}  // namespace
-
-std::string remedy_gain(const Remedy& remedy) {
-  const std::string predicted = gain(remedy.predicted, "predicted");
-  const std::string measured = gain(remedy.measured, "measured");
-  if (predicted.empty() && measured.empty()) return "";
-  return "gains " + predicted + (predicted.empty() || measured.empty() ? "" : ", ") + measured;
 }
 
 std::string what_if_table(const Report& report, const TextPaint& paint, int columns) {
@@ -79,7 +59,7 @@ std::string what_if_table(const Report& report, const TextPaint& paint, int colu
     table.add(row);
     notes += in_words(what_if, report.live, columns);
   }
-  return table.to_text(paint) + notes;
+  return table.to_text(paint, columns) + notes;
 }
 
 }  // namespace cachebisect

@@ -1,4 +1,4 @@
-// The what-ifs of a report as a table: predicted next to measured.
+// The what-ifs of a report: what each gains, and a table of predicted next to measured.
 #pragma once
 
 #include <string>
@@ -8,10 +8,9 @@
 
 namespace cachebisect {
 
+/// "gains 34% (31 to 36%), measured"; empty without a figure.
+[[nodiscard]] std::string what_if_gain(const WhatIfResult& what_if, const Estimate& live);
 /// Empty if no what-if was asked.
 [[nodiscard]] std::string what_if_table(const Report& report, const TextPaint& paint, int columns);
-
-/// "gains 3,050 samples/s (predicted), 2,980 samples/s (measured)"; empty if neither is known.
-[[nodiscard]] std::string remedy_gain(const Remedy& remedy);
 
 }  // namespace cachebisect

@@ -94,6 +94,9 @@ PlantedChain draw(std::uint64_t seed, const DrawOptions& options) {
   if (options.min_stages < 3 || options.max_stages < options.min_stages) {
     throw Error(ErrorKind::usage, "planted chains have at least 3 stages: read, collate and copy");
   }
+  if (options.real_copy && options.min_stages < 4) {
+    throw Error(ErrorKind::usage, "planted chains with a real copy have at least 4 stages");
+  }
   RandomStream random({.seed = seed, .stage = hash_name("planted chain")});
   for (int i = 0; i < kMaxTries; ++i) {
     if (auto planted = try_draw(random, options)) {

@@ -27,6 +27,9 @@ struct DrawOptions {
   double contention_share = 0;    ///< simulation only
   bool jitter = false;            ///< half of the chains get lognormal or heavy-tailed costs
   double batch_loader_share = 0;  ///< of the chains with two workers or more: a batch per worker
+  /// The copy is that of a real device: nothing is planted in it, it takes a few
+  /// microseconds, and chains have 4 stages or more.
+  bool real_copy = false;
   /// Also costs that only a simulation meets exactly: memory bandwidth, collate, a busy trainer.
   bool simulated = false;
 };

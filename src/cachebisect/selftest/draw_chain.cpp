@@ -135,7 +135,8 @@ class ChainDraw {
 
   /// A stage to plant (1-based); every category is equally likely.
   int pick_place(const SimulatedChain& chain) {
-    std::vector<Category> categories{Category::copy};
+    std::vector<Category> categories;
+    if (!options_.real_copy) categories.push_back(Category::copy);
     if (options_.simulated) categories.push_back(Category::collate);
     for (std::size_t s = 1; s < chain.stages.size(); ++s) {
       const Category category = chain.stages[s].category;

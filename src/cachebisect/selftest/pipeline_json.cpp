@@ -33,7 +33,7 @@ void write_stage(std::ostream& out, const SimulatedStage& stage) {
 
 }  // namespace
 
-std::string pipeline_json(const PlantedChain& planted) {
+std::string pipeline_json(const PlantedChain& planted, const std::string& device) {
   const SimulatedChain& chain = planted.chain;
   if (chain.collate_seconds > 0 || chain.trainer_seconds > 0) {
     throw Error(ErrorKind::usage,
@@ -54,8 +54,7 @@ std::string pipeline_json(const PlantedChain& planted) {
       << R"(    {"use": "copy.device", "pinned": true, "non_blocking": )"
       << (chain.copy_non_blocking ? "true" : "false") << R"(, "prefetch": )" << chain.copy_prefetch
       << "}\n  ],\n"
-      << R"(  "train": {"kind": "emulated"}, "device": "emulated",)"
-      << "\n"
+      << R"(  "train": {"kind": "emulated"}, "device": ")" << device << "\",\n"
       << R"(  "emulate": {"step_ms": )" << 1e3 * chain.step_seconds << R"(, "copy_gb_per_s": )"
       << 1e-9 * chain.copy_bytes_per_second << R"(, "copy_latency_us": )"
       << 1e6 * chain.copy_latency_seconds << "}\n}\n";

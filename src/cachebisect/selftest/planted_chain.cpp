@@ -60,14 +60,14 @@ double cpu_seconds(const SimulatedChain& chain, int boundary, double cores) {
 }  // namespace
 
 int largest_stage(const std::vector<double>& seconds_per_sample) {
-  constexpr double kMinDrop = 0.05;
+  constexpr double kDropThatCounts = 0.05;
   const auto cost = [&](std::size_t s) {
     return seconds_per_sample[s - 1] - seconds_per_sample[s];
   };
   const auto drop = [&](std::size_t s) { return cost(s) / seconds_per_sample[s - 1]; };
   std::size_t largest = 1;
   for (std::size_t s = 2; s < seconds_per_sample.size(); ++s) {
-    const bool both = drop(s) >= kMinDrop && drop(largest) >= kMinDrop;
+    const bool both = drop(s) >= kDropThatCounts && drop(largest) >= kDropThatCounts;
     if (both ? cost(s) > cost(largest) : drop(s) > drop(largest)) largest = s;
   }
   return static_cast<int>(largest);

@@ -63,8 +63,10 @@ CACHEBISECT_INTERNAL_API std::optional<Truth> measure_truth(const SimulatedChain
 CACHEBISECT_INTERNAL_API std::optional<Truth> planned_truth(const SimulatedChain& chain);
 /// True if the chain leaves a fifth of `cores` free at every boundary.
 CACHEBISECT_INTERNAL_API bool leaves_cores_free(const PlantedChain& planted, double cores);
-/// The pipeline file of such a chain, for the emulated device. Throws Error(usage) for costs
+/// The pipeline file of such a chain, for the emulated device or another that takes planted work.
+/// Throws Error(usage) for costs
 /// that only a simulation can have: memory, collate, a busy training thread.
-CACHEBISECT_INTERNAL_API std::string pipeline_json(const PlantedChain& planted);
+CACHEBISECT_INTERNAL_API std::string pipeline_json(const PlantedChain& planted,
+                                                   const std::string& device = "emulated");
 
 }  // namespace cachebisect::selftest

@@ -5,6 +5,8 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/pipeline/pipeline.hpp"
+#include "cachebisect/protocol/device_kind.hpp"
+#include "cachebisect/replay/job/make_device.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
 
 namespace cachebisect::selftest {
@@ -29,19 +31,38 @@ bool Result::any_wrong() const {
 }
 
 Report bisect_planted(const PlantedChain& planted, const BisectOptions& options,
-                      const Registry& registry) {
-  const Job job = open_job(Pipeline::from_json(pipeline_json(planted), registry), &registry,
+                      const Registry& registry, const std::string& device) {
+  const Job job = open_job(Pipeline::from_json(pipeline_json(planted, device), registry), &registry,
                            {.order_nonce = 0});
   PipelineReplayer replayer = job.make_replayer();
   return bisect(replayer, options);
 }
 
+void require_device(const std::string& name) {
+  const auto device = parse_device_name(name);
+  if (!device || !device->kind || device->kind == DeviceKind::cpu) {
+    throw Error(ErrorKind::usage,
+                "work is planted on device emulated or cuda[:N], not on '" + name + "'");
+  }
+  PipelineSpec spec;
+  spec.device = name;
+  (void)make_device(spec);
+}
+
+DrawOptions for_device(DrawOptions options, const std::string& name) {
+  options.real_copy = name != "emulated";
+  if (options.real_copy) options.min_stages = std::max(options.min_stages, 4);
+  return options;
+}
+
 Result run(const Options& options, const Registry& registry) {
   check(options);
+  require_device(options.device);
   Result result;
   result.options = options;
   DrawOptions draw_options;
   draw_options.cores = std::max(1, static_cast<int>(probe_machine().usable_cpus));
+  draw_options = for_device(draw_options, options.device);
   for (int i = 0; i < options.cases && !options.stop.stop_requested(); ++i) {
     const PlantedChain planted = draw(options.seed + static_cast<std::uint64_t>(i), draw_options);
     BisectOptions bisect_options;
@@ -53,7 +74,7 @@ Result run(const Options& options, const Registry& registry) {
     if (options.progress) {
       bisect_options.progress = [&](const Progress& now) { options.progress(i, now); };
     }
-    const Report report = bisect_planted(planted, bisect_options, registry);
+    const Report report = bisect_planted(planted, bisect_options, registry, options.device);
     if (report.interrupted) break;
     result.scores.push_back(score(report, planted));
     if (options.finished) options.finished(result.scores.back());

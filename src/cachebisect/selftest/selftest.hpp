@@ -5,6 +5,7 @@
 #include <functional>
 #include <iosfwd>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
@@ -19,6 +20,7 @@ namespace cachebisect::selftest {
 struct Options {
   int cases = 20;
   std::uint64_t seed = 1;                        ///< of the first chain; the others follow
+  std::string device = "emulated";               ///< or cuda[:N]
   double budget_seconds = 30;                    ///< of measuring, per chain
   std::function<void(const Score&)> finished{};  ///< after each chain
   /// Called while a chain (0-based) is measured.
@@ -34,15 +36,22 @@ struct CACHEBISECT_INTERNAL_API Result {
   [[nodiscard]] bool any_wrong() const;
 };
 
-/// Draws chains for the cores of this machine, runs each on the emulated device and scores the
-/// verdict. `registry` must hold the synthetic stages. On a stop the chain being measured is left
-/// out. Throws Error(usage) for options out of range, and what a run throws.
+/// Draws chains for the cores of this machine, runs each on the device and scores the verdict.
+/// `registry` must hold the synthetic stages. On a stop the chain being measured is left out.
+/// Throws Error(usage) for options out of range, and what require_device() and a run throw.
 CACHEBISECT_INTERNAL_API Result run(const Options& options, const Registry& registry);
 
-/// The report on one planted chain, by the real executor on the emulated device.
+/// Throws Error(usage) for a name that is neither "emulated" nor "cuda[:N]", and Error(device) if
+/// there is no such device.
+CACHEBISECT_INTERNAL_API void require_device(const std::string& name);
+/// Options that plant nothing in the copy of a CUDA device, which is a real one.
+CACHEBISECT_INTERNAL_API DrawOptions for_device(DrawOptions options, const std::string& name);
+
+/// The report on one planted chain, by the real executor on the device of this name.
 CACHEBISECT_INTERNAL_API Report bisect_planted(const PlantedChain& planted,
                                                const BisectOptions& options,
-                                               const Registry& registry);
+                                               const Registry& registry,
+                                               const std::string& device = "emulated");
 
 /// Writes the result as one indented JSON object that ends in a newline.
 CACHEBISECT_INTERNAL_API void write_json(const Result& result, std::ostream& out);

@@ -43,6 +43,7 @@ void write_json(const Result& result, std::ostream& out) {
       {"settings",
        {{"cases", result.options.cases},
         {"seed", result.options.seed},
+        {"device", result.options.device},
         {"budget_seconds", result.options.budget_seconds}}},
       {"right", share_of(Outcome::right)},
       {"wrong", share_of(Outcome::wrong)},

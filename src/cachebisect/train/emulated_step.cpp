@@ -1,4 +1,4 @@
-// A training step that only takes time on the emulated device.
+// A training step that only takes time, on the emulated device or on CUDA.
 #include <string>
 
 #include "cachebisect/base/error.hpp"
@@ -17,17 +17,24 @@ std::uint64_t jitter_key(std::uint64_t seed) {
 class EmulatedStep final : public TrainStep {
  public:
   EmulatedStep(const EmulateSpec& emulate, std::uint64_t seed)
-      : mean_seconds_(emulate.step_ms * 1e-3), jitter_(emulate.jitter, jitter_key(seed)) {}
+      : mean_seconds_(emulate.step_ms * 1e-3),
+        launches_(emulate.launches),
+        jitter_(emulate.jitter, jitter_key(seed)) {}
 
   [[nodiscard]] std::string name() const override { return "emulated"; }
+  [[nodiscard]] std::vector<DeviceKind> devices() const override {
+    return {DeviceKind::emulated, DeviceKind::cuda};
+  }
   void step(const DeviceBatch& /*batch*/, const StepContext& context) override {
-    context.device->enqueue_work(*context.stream, mean_seconds_ * jitter_.factor(context.index));
+    const double seconds = mean_seconds_ * jitter_.factor(context.index) / launches_;
+    for (int i = 0; i < launches_; ++i) context.device->enqueue_work(*context.stream, seconds);
   }
   // There are no weights to restore.
   bool snapshot() override { return true; }
 
  private:
   double mean_seconds_;
+  int launches_;
   JitterSequence jitter_;
 };
 
@@ -37,6 +44,10 @@ std::unique_ptr<TrainStep> make_emulated_step(const EmulateSpec& emulate, std::u
   if (!(emulate.step_ms >= 0)) {
     throw Error(ErrorKind::usage,
                 "emulate: step_ms must be at least 0, it is " + format_exact(emulate.step_ms));
+  }
+  if (emulate.launches < 1) {
+    throw Error(ErrorKind::usage,
+                "emulate: launches must be at least 1, it is " + std::to_string(emulate.launches));
   }
   return std::make_unique<EmulatedStep>(emulate, seed);
 }

@@ -65,7 +65,9 @@ const TorchModule& entry_of(const SharedLibrary& library, const fs::path& file) 
 }  // namespace
 
 std::shared_ptr<TrainStep> make_model_step(const ModelStepRequest& request) {
-  const fs::path file = find_module(request.train.model);
+  const TrainSpec& train = request.train;
+  const fs::path file =
+      find_module(train.kind == TrainSpec::Kind::module ? train.module : train.model);
   std::shared_ptr<const SharedLibrary> library = open_library(file);
   const TorchModule& module = entry_of(*library, file);
   const auto destroy = module.destroy_step;

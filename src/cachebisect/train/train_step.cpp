@@ -4,4 +4,8 @@ namespace cachebisect {
 
 TrainStep::~TrainStep() = default;
 
+StepProfiler::~StepProfiler() = default;
+
+std::string TrainStep::description() const { return name(); }
+
 }  // namespace cachebisect

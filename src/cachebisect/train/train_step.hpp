@@ -12,6 +12,8 @@
 #include "cachebisect/data/batch.hpp"
 #include "cachebisect/device/device.hpp"
 #include "cachebisect/pipeline/pipeline_spec.hpp"
+#include "cachebisect/train/step_parts.hpp"
+#include "cachebisect/train/step_profiler.hpp"
 
 namespace cachebisect {
 
@@ -29,7 +31,14 @@ struct ExpectedField {
 struct StepContext {
   Stream* stream = nullptr;  ///< the device's compute stream
   Device* device = nullptr;
-  std::uint64_t index = 0;  ///< of the step, from 0
+  std::uint64_t index = 0;               ///< of the step, from 0
+  StepPartObserver* observer = nullptr;  ///< is told of each part of parts(); may be null
+};
+
+/// Versions of the libraries that compute a step; empty: not used, or unknown.
+struct StepLibraries {
+  std::string libtorch;
+  std::string cudnn;
 };
 
 /// Called only from the training thread.
@@ -37,10 +46,21 @@ class CACHEBISECT_API TrainStep {
  public:
   virtual ~TrainStep();
   [[nodiscard]] virtual std::string name() const = 0;
+  /// What the heading of the report says about the step: name() and every setting that changes
+  /// what a step costs.
+  [[nodiscard]] virtual std::string description() const;
   [[nodiscard]] virtual std::vector<ExpectedField> expects() const { return {}; }
+  /// Devices that step() can run on, checked before anything runs. On CUDA the batch is in the
+  /// memory of the GPU, and work that is not queued on context.stream is neither timed nor waited
+  /// for.
+  [[nodiscard]] virtual std::vector<DeviceKind> devices() const { return {DeviceKind::cpu}; }
   /// Enqueues one step on context.stream and returns. Must not write the batch, whose buffers are
-  /// reused after an event recorded on return. Throws Error(data) if the step fails.
+  /// reused after an event recorded on return. Throws OutOfMemory if the device has no room, and
+  /// Error(data) or anything else if the step fails.
   virtual void step(const DeviceBatch& batch, const StepContext& context) = 0;
+  /// The parts that step() tells to context.observer, in order; not every step has each
+  /// (`accumulate`). Empty: the step is one piece.
+  [[nodiscard]] virtual std::vector<StepPart> parts() const { return {}; }
   /// Waits for what step() enqueued and returns the loss, as loss.item() does; empty if there is no
   /// loss.
   virtual std::optional<double> loss() { return std::nullopt; }
@@ -50,25 +70,46 @@ class CACHEBISECT_API TrainStep {
   /// Undoes what step() changed in settings of the process, such as the number of threads of
   /// LibTorch; the next step() changes them again. Called before another step runs, and at the end.
   virtual void restore_process() noexcept {}
+  /// Frees memory of the device that a library keeps for later, as torch.cuda.empty_cache() does.
+  /// Called when batches or caches find no room there.
+  virtual void release_memory() {}
+  [[nodiscard]] virtual StepLibraries libraries() const { return {}; }
+  /// A profiler of the library that computes the step; null if it has none.
+  [[nodiscard]] virtual std::unique_ptr<StepProfiler> make_profiler(
+      const StepProfilerOptions& /*options*/) {
+    return nullptr;
+  }
 };
 
-/// A step from a callable on a device batch.
+/// A step from a callable on a device batch. On CUDA, the callable's work goes to the legacy
+/// default stream or to streams that synchronise with it: before each call that stream waits for
+/// the compute stream, and after it the compute stream waits for that one. Work on a stream made
+/// with cudaStreamNonBlocking needs the form below. Throws Error(usage) for an empty callable.
 CACHEBISECT_API std::unique_ptr<TrainStep> make_callback_step(
-    std::function<void(const DeviceBatch&)> callback);
-/// A step that takes `step_ms` of the emulated device's timeline, with jitter drawn by (seed, step
-/// index).
+    std::function<void(const DeviceBatch&)> callback,
+    std::vector<DeviceKind> devices = {DeviceKind::cpu});
+/// A step from a callable that queues its work on context.stream: on CUDA, the cudaStream_t that
+/// context.stream->native() returns. Throws Error(usage) for an empty callable.
+CACHEBISECT_API std::unique_ptr<TrainStep> make_callback_step(
+    std::function<void(const DeviceBatch&, const StepContext&)> callback,
+    std::vector<DeviceKind> devices = {DeviceKind::cpu});
+/// A step that takes `step_ms` of the device's time by Device::enqueue_work(), with jitter drawn by
+/// (seed, step index).
 CACHEBISECT_API std::unique_ptr<TrainStep> make_emulated_step(const EmulateSpec& emulate,
                                                               std::uint64_t seed);
 
 /// Throws Error(usage) naming the field, what the step needs and what the chain gives.
 CACHEBISECT_API void check_expectations(const TrainStep& step, const BatchSpec& given);
+/// Throws Error(usage) naming the step, the device and the remedy if the step does not run on it.
+CACHEBISECT_API void check_device(const TrainStep& step, const DeviceInfo& device);
 
-/// What the LibTorch module needs to make a step.
+/// What the LibTorch module needs to make a step: train.kind is model or module.
 struct ModelStepRequest {
   TrainSpec train;
   BatchSpec input;  ///< what arrives at the step
   DeviceKind device = DeviceKind::cpu;
   int ordinal = 0;
+  Stream* stream = nullptr;  ///< the device's compute stream; null: its default stream
   std::uint64_t seed = 1;
   int threads = 1;  ///< of the step, on the cpu
 };

@@ -40,6 +40,12 @@ TEST_CASE("times and bytes are printed with their unit") {
 TEST_CASE("numbers have three significant digits below 100, or as many as they need") {
   CHECK(cachebisect::format_number(3.14159) == "3.14");
   CHECK(cachebisect::format_number(128.4) == "128");
+  CHECK(cachebisect::format_amount(98) == "98");
+  CHECK(cachebisect::format_amount(73.4) == "73");
+  CHECK(cachebisect::format_amount(4.5) == "4.50");
+  CHECK(cachebisect::format_amount(1234.5) == "1,234");
+  CHECK(cachebisect::format_amount(0) == "0.00");
+  CHECK(cachebisect::format_amount(0.0042) == "0.004");
   CHECK(cachebisect::format_exact(0.1) == "0.1");
   CHECK(cachebisect::format_exact(1048576) == "1048576");
 }

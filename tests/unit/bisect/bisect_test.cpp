@@ -57,6 +57,20 @@ TEST_CASE("a planted drop is found, certified and explained") {
                                                  *report.boundaries.back().seconds_per_sample));
 }
 
+TEST_CASE("the share of the price that is lost is the share of throughput that is lost") {
+  SimulatedReplayer replayer(starved_chain(), {.noise = {.white_cv = 0.01}});
+  BisectOptions options;
+  options.explain = false;
+  CHECK_FALSE(bisect(replayer, options).cost.has_value());
+  options.cost_per_hour = 98;
+  const Report report = bisect(replayer, options);
+  REQUIRE(report.cost.has_value());
+  CHECK(report.cost->per_hour == 98);
+  CHECK(report.cost->lost_per_hour.value == doctest::Approx(98 * *report.loss.total.value));
+  CHECK(report.cost->lost_per_hour.interval->high ==
+        doctest::Approx(98 * report.loss.total.interval->high));
+}
+
 TEST_CASE("each round gives a complete partial report") {
   SimulatedReplayer replayer(starved_chain(), {.noise = {.white_cv = 0.01}});
   BisectOptions options;

@@ -109,6 +109,17 @@ TEST_CASE("a step that the host limits is said to be, also in a flat verdict") {
   CHECK_FALSE(warns());
   for (BlockRecord& record : measured.blocks) record.result.device_idle_share = 0.98;
   CHECK(warns());
+  CHECK(has(report().verdict.text, "The step is bound by launching"));
+  CHECK(has(report().verdict.text, "(98% of the step ends)"));
+  CHECK(report().remedies.front().id != "no_sync");
+  measured.chain.sync_every = 1;
   CHECK(has(report().verdict.text, "while the device has nothing to do (98% of the step ends)"));
   CHECK(report().remedies.front().id == "no_sync");
+}
+
+TEST_CASE("a cpu that auto chose although there is a GPU is a warning with the reason") {
+  Measurements measured = quiet_job();
+  measured.chain.gpu_problem = "CUDA: the NVIDIA driver serves CUDA up to 12.4";
+  CHECK(only_warning(measured).code == "gpu_not_used");
+  CHECK(has(only_warning(measured).text, "serves CUDA up to 12.4"));
 }

@@ -39,7 +39,8 @@ class Recorder final : public Replayer {
 
 /// The blocks of live and of the ceiling for steps of 50 ms.
 std::vector<BlockRequest> sustained_blocks(int workers, LoaderKind loader,
-                                           DeviceKind device = DeviceKind::cpu) {
+                                           DeviceKind device = DeviceKind::cpu,
+                                           bool clock_falls = false) {
   SimulatedChain chain;
   chain.stages = {{.name = "read", .seconds = 1e-4}, {.name = "decode", .seconds = 1e-3}};
   chain.workers = workers;
@@ -48,6 +49,7 @@ std::vector<BlockRequest> sustained_blocks(int workers, LoaderKind loader,
   Measurements measured;
   measured.chain = replayer.describe();
   measured.chain.device_kind = device;
+  measured.chain.device_clock_falls = clock_falls;
   REQUIRE(measured.stages() == kCeiling);
   static_cast<void>(replayer.prepare({}, {}));
   RoundPlan plan(
@@ -87,8 +89,9 @@ TEST_CASE("workers that share a batch do not lengthen the groups of a sustained 
   CHECK(requests.front().steps == 2 * requests.front().groups);  // 3 s of 50 ms in 32 groups
 }
 
-TEST_CASE("an emulated step has no clock that could fall, so its ceiling is not watched") {
+TEST_CASE("the ceiling of an emulated device is watched only if its clock may fall") {
   const auto blocks = sustained_blocks(2, LoaderKind::sample, DeviceKind::emulated);
   REQUIRE(blocks.size() == 1);
   CHECK(blocks[0].arm.is_live());
+  CHECK(sustained_blocks(2, LoaderKind::sample, DeviceKind::emulated, true).size() == 2);
 }

@@ -4,10 +4,12 @@
 #include <cmath>
 
 #include "support/rounds.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
 using namespace cachebisect;
 using test::block_of;
+using test::has;
 
 namespace {
 
@@ -39,8 +41,19 @@ Findings held(const SustainedFigures& figures) {
   PartEvidence evidence(table, 0.99);
   Findings findings = assess(evidence, {});
   CHECK(hold_sustained(figures, table, findings) ==
-        (figures.live->change != SustainedChange::none));
+        (figures.live->change != SustainedChange::none || figures.ceiling_moved));
   return findings;
+}
+
+/// Live as in the blocks, and the step alone in one piece at `tau` seconds per sample.
+SustainedFigures ceiling_at(double tau, SustainedChange change) {
+  SustainedFigures figures = figures_at(1.25, SustainedChange::none);
+  figures.ceiling.emplace();
+  figures.ceiling->samples_per_second = {1 / tau, Interval{0.99 / tau, 1.01 / tau}};
+  figures.ceiling->change = change;
+  figures.ceiling_moved = true;
+  figures.loss = {1 - tau / 1.25, Interval{1 - 1.02 * tau / 1.25, 1 - 0.98 * tau / 1.25}};
+  return figures;
 }
 
 bool holds(const Finding& finding, double drop) {
@@ -90,4 +103,57 @@ TEST_CASE("a stage that may cost nothing in a long run is not named") {
   CHECK(sustained_verdict(VerdictKind::drop, figures, 0.08, 0.05) == VerdictKind::drop);
   CHECK(sustained_verdict(VerdictKind::drop, figures, 0.01, 0.05) == VerdictKind::inconclusive);
   CHECK(sustained_verdict(VerdictKind::spread, figures, 0, 0.05) == VerdictKind::spread);
+}
+
+TEST_CASE("if the step alone is slower in one piece, the loss and any stage may be smaller") {
+  const Findings findings = held(ceiling_at(1.2, SustainedChange::slower));
+  CHECK(holds(findings.whole, 1 - 1.2 / 1.25));
+  CHECK(holds(findings.whole, 0.2));
+  CHECK(holds(findings.parts[0], 1 - 1.2 / 1.25));
+  CHECK(findings.parts[0].low >= 0);
+  CHECK_FALSE(holds(findings.parts[0], 0.25));
+}
+
+TEST_CASE("if the step alone is faster in one piece, any stage may cost more") {
+  const Findings findings = held(ceiling_at(0.9, SustainedChange::faster));
+  CHECK(holds(findings.whole, 1 - 0.9 / 1.25));
+  CHECK(holds(findings.parts[0], 1 - 0.9 / 1.25));
+  CHECK(holds(findings.parts[1], 0.09));
+}
+
+TEST_CASE("a verdict does not outlast a ceiling that was one of short blocks") {
+  const SustainedFigures near = ceiling_at(1.24, SustainedChange::slower);
+  CHECK(sustained_verdict(VerdictKind::drop, near, 0.1, 0.05) == VerdictKind::flat);
+  CHECK(sustained_verdict(VerdictKind::flat, near, 0, 0.05) == VerdictKind::flat);
+  const SustainedFigures lower = ceiling_at(1.1, SustainedChange::slower);
+  CHECK(sustained_verdict(VerdictKind::drop, lower, 0.08, 0.05) == VerdictKind::drop);
+  CHECK(sustained_verdict(VerdictKind::drop, lower, 0.01, 0.05) == VerdictKind::inconclusive);
+  const SustainedFigures faster = ceiling_at(0.9, SustainedChange::faster);
+  CHECK(sustained_verdict(VerdictKind::flat, faster, 0, 0.05) == VerdictKind::inconclusive);
+}
+
+TEST_CASE(
+    "a ceiling that changed in one piece is explained by the device's clock, if it is known") {
+  Measurements measured;
+  measured.chain.stages.resize(2);
+  BlockRecord record = test::replay_record(0, 2, block_of(1, 8));
+  record.result.device.sm_clock_mhz = 1980;
+  measured.blocks.assign(5, record);
+  SustainedRuns& runs = measured.sustained.emplace();
+  SustainedFigures figures;
+  figures.ceiling.emplace();
+  figures.ceiling->samples_per_second = {1, Interval{0.9, 1.1}};
+  figures.ceiling->change = SustainedChange::slower;
+  const auto text = [&] {
+    const auto warnings = find_sustained_warnings(measured, {}, figures);
+    REQUIRE(warnings.size() == 1);
+    return warnings[0].text;
+  };
+  CHECK(has(text(), "the clock, a power limit or other programs"));
+  runs.ceiling.device.sm_clock_mhz = 1500;
+  CHECK(has(text(), "SM clock was 1,500 MHz then, and 1,980 MHz in the blocks"));
+  runs.ceiling.device.sm_clock_mhz = 1975;
+  CHECK(has(text(), "not by the clock of the device"));
+  runs.ceiling.device.throttling = Throttling{.power = true};
+  CHECK(has(text(), "because of its power limit"));
 }

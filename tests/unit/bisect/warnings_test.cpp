@@ -34,6 +34,7 @@ struct Planted {
   std::optional<double> data_set_bytes;
   std::optional<double> serve_seconds;  ///< per sample, at every boundary
   std::function<double(const Arm&)> clock_mhz;
+  std::function<DeviceReading(const Arm&)> device;
   std::function<void(MachineReading&)> disturb;  ///< given the time of each reading
 };
 
@@ -64,6 +65,7 @@ class PlantedMachine final : public Replayer {
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
     BlockResult result = inner_.run(request, stop);
     result.resident_share = planted_.resident_share;
+    if (planted_.device) result.device = planted_.device(request.arm);
     if (planted_.clock_mhz) result.clock_mhz = planted_.clock_mhz(request.arm);
     return result;
   }
@@ -245,6 +247,60 @@ TEST_CASE("different clocks of live and of the step alone are a warning with bot
   CHECK(has(warning->text, "3,100 MHz in the live pipeline and 3,600 MHz"));
   CHECK(find(with_live_clock(3550), "clock_of_arms") == nullptr);
   CHECK(find(run({}), "clock_of_arms") == nullptr);
+}
+
+TEST_CASE("SM clocks of live and of the step alone that differ by more than 2% are a warning") {
+  const int last = static_cast<int>(starved_chain().boundaries());
+  const auto with_ceiling_clock = [&](double mhz) {
+    return run({.device = [=](const Arm& arm) {
+      DeviceReading reading;
+      reading.sm_clock_mhz = arm.boundary == last ? mhz : 1980;
+      return reading;
+    }});
+  };
+  const Report report = with_ceiling_clock(1755);
+  const Warning* warning = find(report, "device_clock_of_arms");
+  REQUIRE(warning != nullptr);
+  CHECK(has(warning->text, "1,980 MHz in the live pipeline and 1,755 MHz"));
+  CHECK(find(report, "clock_of_arms") == nullptr);
+  CHECK(find(with_ceiling_clock(1950), "device_clock_of_arms") == nullptr);
+}
+
+TEST_CASE("a device that throttles now and then has those blocks repeated, without a warning") {
+  int blocks = 0;
+  const Report report = run({.device = [&blocks](const Arm&) {
+    DeviceReading reading;
+    reading.throttling = Throttling{.thermal = ++blocks % 40 == 39};
+    return reading;
+  }});
+  CHECK(find(report, "device_throttled") == nullptr);
+  CHECK(find(report, "suspended") == nullptr);
+  const auto repeated =
+      std::count_if(report.blocks.begin(), report.blocks.end(),
+                    [](const BlockRecord& record) { return record.repeated_for_throttling; });
+  CHECK(repeated >= 1);
+  CHECK(repeated <= 8);
+}
+
+TEST_CASE("a device that throttles all the time is measured as it is, with a warning") {
+  const auto throttled_by = [](Throttling throttling) {
+    return run({.device = [=](const Arm&) {
+      DeviceReading reading;
+      reading.throttling = throttling;
+      return reading;
+    }});
+  };
+  const Report hot = throttled_by({.thermal = true});
+  const Warning* warning = find(hot, "device_throttled");
+  REQUIRE(warning != nullptr);
+  CHECK(has(warning->text, "because of heat in "));
+  CHECK(std::count_if(hot.blocks.begin(), hot.blocks.end(), [](const BlockRecord& record) {
+          return record.repeated_for_throttling;
+        }) == 8);
+  CHECK(find(hot, "suspended") == nullptr);
+  const Report capped = throttled_by({.power = true});
+  REQUIRE(find(capped, "device_throttled") != nullptr);
+  CHECK(has(find(capped, "device_throttled")->remedy, "--power-limit"));
 }
 
 TEST_CASE("an impossible expected throughput is refused") {

@@ -143,6 +143,52 @@ TEST_CASE("synchronize waits for the event without using CPU") {
   CHECK(monotonic_seconds() >= device->completion_seconds(*event));
 }
 
+TEST_CASE("launches that take longer than their work are what a step takes") {
+  const auto device = make_emulated_device({.launch_us = 100});
+  CHECK(device->launching_costs());
+  CHECK_FALSE(make_emulated_device({})->launching_costs());
+  const auto stream = device->make_stream();
+  const auto event = device->make_event();
+  std::vector<double> ends;
+  const double before = monotonic_seconds();
+  for (int step = 0; step < 3; ++step) {
+    for (int i = 0; i < 50; ++i) device->enqueue_work(*stream, 10e-6);
+    device->record(*event, *stream);
+    ends.push_back(device->completion_seconds(*event));
+  }
+  CHECK(monotonic_seconds() - before >= 15e-3);  // the host is held
+  CHECK(ends[0] - before >= 5e-3);
+  // However late the host wakes up, it is not later than that by the end.
+  CHECK(ends[2] - ends[1] >= 4.9e-3);
+  CHECK(ends[2] <= monotonic_seconds() + 20e-6);
+}
+
+TEST_CASE("a queue that is full holds the host") {
+  const auto device = make_emulated_device({.launch_queue = 2});
+  const auto stream = device->make_stream();
+  const auto event = device->make_event();
+  const double before = monotonic_seconds();
+  for (int i = 0; i < 4; ++i) device->enqueue_work(*stream, 10e-3);
+  device->record(*event, *stream);
+  const double held = monotonic_seconds() - before;
+  CHECK(held >= 20e-3);  // two of four have run
+  CHECK(device->completion_seconds(*event) - before >= 40e-3);
+}
+
+TEST_CASE("the clock of a device that is told so falls under load") {
+  const auto device = make_emulated_device({.clock_drop = 0.5});
+  CHECK(device->info().clock_falls);
+  const auto stream = device->make_stream();
+  const auto first = device->make_event();
+  const auto second = device->make_event();
+  device->enqueue_work(*stream, 1.0);  // never waited for
+  device->record(*first, *stream);
+  device->enqueue_work(*stream, 1.0);
+  device->record(*second, *stream);
+  CHECK(device->completion_seconds(*second) - device->completion_seconds(*first) ==
+        doctest::Approx(2.0).epsilon(1e-6));
+}
+
 TEST_CASE("emulated device memory has addresses without memory") {
   const auto device = make_emulated_device({});
   const auto memory = device->device_memory();
@@ -172,6 +218,10 @@ TEST_CASE("emulated operations check their arguments and access no memory") {
 TEST_CASE("invalid options are refused, and planted work needs the emulated device") {
   CHECK_THROWS_AS((void)make_emulated_device({.copy_gb_per_s = 0}), Error);
   CHECK_THROWS_AS((void)make_emulated_device({.copy_latency_us = -1}), Error);
+  CHECK_THROWS_AS((void)make_emulated_device({.clock_drop = 1}), Error);
+  CHECK_THROWS_AS((void)make_emulated_device({.clock_drop = -0.1}), Error);
+  CHECK_THROWS_AS((void)make_emulated_device({.launch_us = -1}), Error);
+  CHECK_THROWS_AS((void)make_emulated_device({.launch_queue = 0}), Error);
   const auto cpu = make_cpu_device();
   const auto stream = cpu->make_stream();
   CHECK(test::error_message([&] { cpu->enqueue_work(*stream, 1); }, ErrorKind::internal) != "");

@@ -12,6 +12,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/data/half.hpp"
+#include "cachebisect/device/affine_layout.hpp"
 #include "cachebisect/device/device.hpp"
 
 using namespace cachebisect;
@@ -110,6 +111,23 @@ TEST_CASE_FIXTURE(Fixture, "casts to and from half precision round to nearest ev
   CHECK(cast<std::uint16_t, float>(DType::float16, half, DType::float32) == back);
   CHECK(cast<std::uint8_t, std::uint16_t>(DType::uint8, {0, 255}, DType::float16) ==
         std::vector<std::uint16_t>{0, 0x5BF8});
+}
+
+TEST_CASE("a tensor with one scale and one bias is one channel, which takes one pass") {
+  const std::array<std::int64_t, 4> dims{2, 3, 5, 700};
+  const std::array<float, 1> one{};
+  const std::array<float, 5> five{};
+  const AffineLayout whole = affine_layout(dims, 3, one, one);
+  CHECK(whole.outer == 1);
+  CHECK(whole.channels == 1);
+  CHECK(whole.inner == 2 * 3 * 5 * 700);
+  for (const auto& [scale, bias] :
+       {std::pair<std::span<const float>, std::span<const float>>{five, one}, {one, five}}) {
+    const AffineLayout rows = affine_layout(dims, 2, scale, bias);
+    CHECK(rows.outer == 6);
+    CHECK(rows.channels == 5);
+    CHECK(rows.inner == 700);
+  }
 }
 
 TEST_CASE_FIXTURE(Fixture, "affine scales along any axis into any float") {

@@ -33,9 +33,10 @@ TEST_CASE("valid files are accepted, and so is their effective form") {
   CHECK(schema.accepts(kFakePipeline));
   CHECK(schema.accepts(to_json(parse(kFakePipeline))));
   for (const char* extra :
-       {R"("workers": "auto")", R"("workers": 0)", R"("train": {"kind": "callback"})",
+       {R"("workers": "auto")", R"("workers": 0)",
+        R"("train": {"kind": "callback", "spin": false})",
         R"("train": {"kind": "emulated", "sync_every": 1})",
-        R"("train": {"use": "my.step", "rate": 0.2, "sync_every": 1})",
+        R"("train": {"use": "my.step", "rate": 0.2, "sync_every": 1, "spin": false})",
         R"("train": {"model": "mlp", "optimizer": {"kind": "adamw", "lr": 0.1}})",
         R"("train": {"model": "mlp", "optimizer": {"lr": 0.1, "momentum": 0.5}})",
         R"("device": "cuda:1")", R"("loader": "batch")", R"("emulate": {})",
@@ -78,6 +79,12 @@ TEST_CASE("the schema refuses what the parser refuses") {
         R"("train": {"model": "lenet", "optimizer": {"kind": "rms"}})",
         R"("emulate": {"step_ms": 0})",
         R"("emulate": {"stepms": 3})",
+        R"("emulate": {"clock_drop": 1})",
+        R"("emulate": {"clock_drop": -0.1})",
+        R"("emulate": {"launches": 0})",
+        R"("emulate": {"launches": 1.5})",
+        R"("emulate": {"launch_us": -1})",
+        R"("emulate": {"launch_queue": 0})",
         R"("emulate": {"jitter": {"kind": "normal"}})"}) {
     CAPTURE(extra);
     const std::string text = R"({"stages": [{"use": "decode.fake"}], )" + std::string(extra) + "}";

@@ -222,6 +222,14 @@ TEST_CASE("every kind of train is read") {
   const TrainSpec plugin = parse(with(R"("train": {"use": "my.step", "rate": 1})")).train;
   CHECK(plugin.kind == TrainSpec::Kind::plugin);
   CHECK(plugin.params.number("rate") == 1);
+  CHECK(plugin.spin);
+  for (const char* form : {R"("kind": "callback")", R"("use": "my.step")"}) {
+    const TrainSpec train =
+        parse(with(std::string(R"("train": {"spin": false, "sync_every": 3, )") + form + "}"))
+            .train;
+    CHECK_FALSE(train.spin);
+    CHECK(train.sync_every == 3);
+  }
 }
 
 TEST_CASE("paths expand variables and are relative to the file") {
@@ -265,7 +273,7 @@ TEST_CASE("the effective spec parses back to an equal one") {
   for (
       const char* train :
       {R"({"kind": "callback"})", R"({"kind": "emulated", "sync_every": 2})",
-       R"({"use": "my.step", "rate": 0.1})",
+       R"({"use": "my.step", "rate": 0.1, "spin": false})",
        R"({"model": "resnet18", "threads": 3, "precision": "bf16-mixed", "optimizer": {"kind": "adamw", "lr": 0.1, "weight_decay": 0.01}})"}) {
     CAPTURE(train);
     const PipelineSpec one = parse(with(std::string("\"workers\": \"auto\", \"train\": ") + train));

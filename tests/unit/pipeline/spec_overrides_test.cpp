@@ -35,6 +35,10 @@ TEST_CASE("values set by name or number override the file") {
   CHECK(set("stages.read.path", "/x").stages[0].params.string("path") == "/x");
   CHECK(set("train.optimizer.lr", "0.1").train.optimizer.lr == 0.1);
   CHECK(set("emulate.step_ms", "5").emulate->step_ms == 5);
+  CHECK(set("emulate.clock_drop", "0.2").emulate->clock_drop == 0.2);
+  CHECK(set("emulate.launches", "800").emulate->launches == 800);
+  CHECK(set("emulate.launch_us", "6.5").emulate->launch_us == 6.5);
+  CHECK(set("emulate.launch_queue", "64").emulate->launch_queue == 64);
   CHECK(set("train", R"({"kind": "emulated"})").train.kind == TrainSpec::Kind::emulated);
   CHECK(parse(R"({"stages": [{"use": "decode.fake"}]})", {{"emulate.step_ms", "5"}})
             .emulate->step_ms == 5);

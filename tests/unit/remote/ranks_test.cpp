@@ -218,3 +218,15 @@ TEST_CASE("a block is as long as that of the slowest rank") {
   slow.steps = 5;
   CHECK(combine_blocks({fast, slow}).is_void);
 }
+
+TEST_CASE("one throttled device makes the block of all ranks one of a throttled device") {
+  BlockResult leading;
+  leading.starved_seconds = 1;
+  leading.device.sm_clock_mhz = 1980;
+  leading.device.throttling = Throttling{};
+  BlockResult hot;
+  hot.device.sm_clock_mhz = 1200;
+  hot.device.throttling = Throttling{.thermal = true};
+  CHECK(combine_blocks({leading, hot}).device.throttled());
+  CHECK(combine_blocks({leading, leading}).device.sm_clock_mhz == 1980);
+}

@@ -1,5 +1,6 @@
 #include "cachebisect/replay/loop/device_buffers.hpp"
 
+#include "support/all_stages.hpp"
 #include "support/errors.hpp"
 #include "support/fake_device.hpp"
 #include "support/recording_step.hpp"
@@ -63,6 +64,20 @@ TEST_CASE("a device stage takes what it changes, once") {
   const std::uint64_t pixels = 9 * 9 * 3;
   const std::uint64_t label = sizeof(std::int64_t);
   const std::uint64_t needed = 8 * (3 * (pixels + label) + pixels * sizeof(float));
+  CHECK(refusal(pipeline, needed).empty());
+  CHECK_FALSE(refusal(pipeline, needed - 1).empty());
+}
+
+TEST_CASE("a stage that works on a field takes memory for it, though dtype and shape stay") {
+  const Pipeline pipeline = Pipeline::from_json(R"({"name": "twice", "batch_size": 8, "stages": [
+      {"use": "synthetic.read", "bytes": 100, "samples": 64},
+      {"use": "collate.stack"}, {"use": "copy.device"},
+      {"use": "device.normalize", "mean": [0.5], "std": [0.25]},
+      {"use": "device.normalize", "name": "again", "mean": [0.5], "std": [0.25]}],
+      "train": {"kind": "callback"}})",
+                                                all_stages());
+  const std::uint64_t label = sizeof(std::int64_t);
+  const std::uint64_t needed = 8 * (3 * (100 + label) + 2 * 100 * sizeof(float));
   CHECK(refusal(pipeline, needed).empty());
   CHECK_FALSE(refusal(pipeline, needed - 1).empty());
 }

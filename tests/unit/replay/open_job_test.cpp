@@ -6,6 +6,7 @@
 
 #include "support/all_stages.hpp"
 #include "support/errors.hpp"
+#include "support/fake_device.hpp"
 #include "support/files.hpp"
 #include "support/recording_step.hpp"
 #include "support/test_chain.hpp"
@@ -79,6 +80,28 @@ TEST_CASE("a job on an emulated device has an emulated step whatever the caller 
   const Job job = open_job(test::random_chain({.workers = 1}), nullptr,
                            {.device = make_emulated_device({}), .step = step});
   CHECK(job.step->name() == "emulated");
+}
+
+TEST_CASE("a step that does not run on the device is refused, also that of a plugin") {
+  const auto device = std::make_shared<test::FakeDevice>(0.001);
+  const std::shared_ptr<TrainStep> on_cpu = make_callback_step([](const DeviceBatch&) {});
+  const auto refused = [&](const Pipeline& pipeline, const Registry* registry,
+                           const JobOptions& options) {
+    return test::has(test::usage_error([&] { open_job(pipeline, registry, options); }),
+                     "runs on cpu, and the device is cuda:0 (fake)");
+  };
+  CHECK(refused(test::random_chain({.workers = 1}), nullptr, {.device = device, .step = on_cpu}));
+  Registry registry = test::all_stages();
+  registry.add(TrainStepType{.type = "my.step",
+                             .doc = "a step of a plugin",
+                             .make = [&](const Params& /*params*/) { return on_cpu; }});
+  const Pipeline pipeline = Pipeline::from_json(R"({"workers": 1,
+    "stages": [{"use": "synthetic.read", "bytes": 16, "samples": 64},
+               {"use": "collate.stack"}, {"use": "copy.device"}],
+    "train": {"use": "my.step"}})",
+                                                registry);
+  CHECK(refused(pipeline, &registry, {.device = device}));
+  CHECK(open_job(pipeline, &registry, {.device = make_cpu_device()}).step == on_cpu);
 }
 
 TEST_CASE("one listing of the files is shared by all variants of a job") {

@@ -298,3 +298,13 @@ TEST_CASE("a long emulated step delays neither a stop request nor the next block
     loop.drain();
   }
 }
+
+TEST_CASE("the share of steps at whose submission the device had finished tells who limits") {
+  const BlockSteps steps{2, 10, 0};
+  CHECK(run_live({true, true, 2}, 0, kStep, steps).timing.device_idle_share == 0);
+  CHECK(run_live({true, true, 2}, 0, 0, steps).timing.device_idle_share == 1);
+  CHECK(run_live({true, true, 2}, 0, kStep, steps, 1).timing.device_idle_share == 1);
+  BlockSteps unobserved = steps;
+  unobserved.observe = false;
+  CHECK_FALSE(run_live({true, true, 2}, 0, 0, unobserved).timing.device_idle_share);
+}

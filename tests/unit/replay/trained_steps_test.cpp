@@ -41,12 +41,13 @@ TEST_CASE("the weights of a step are kept once, whichever trainer uses it") {
   const auto one = std::make_shared<test::RecordingStep>();
   const auto two = std::make_shared<test::RecordingStep>();
   const std::shared_ptr<TrainStep> other = make_callback_step([](const DeviceBatch&) {});
+  const std::shared_ptr<Device> cpu = make_cpu_device();
   TrainedSteps steps;
-  CHECK(steps.keep(one));
-  CHECK(steps.keep(one));
-  CHECK(steps.keep(two));
-  CHECK_FALSE(steps.keep(other));
-  CHECK_FALSE(steps.keep(other));
+  CHECK(steps.keep(one, cpu));
+  CHECK(steps.keep(one, cpu));
+  CHECK(steps.keep(two, cpu));
+  CHECK_FALSE(steps.keep(other, cpu));
+  CHECK_FALSE(steps.keep(other, cpu));
   CHECK(one->snapshots == 1);
   CHECK(two->snapshots == 1);
   steps.restore_weights();
@@ -56,12 +57,13 @@ TEST_CASE("the weights of a step are kept once, whichever trainer uses it") {
 
 TEST_CASE("a step restores the process when another one runs, and at the end") {
   int setting = 0;
+  const std::shared_ptr<Device> cpu = make_cpu_device();
   const auto one = std::make_shared<SettingStep>(setting, 1);
   const auto two = std::make_shared<SettingStep>(setting, 2);
   {
     TrainedSteps steps;
-    steps.keep(one);
-    steps.keep(two);
+    steps.keep(one, cpu);
+    steps.keep(two, cpu);
     for (const auto& [step, own] : {std::pair{one, 1}, std::pair{one, 1}, std::pair{two, 2}}) {
       steps.use(*step);
       step->step({}, {});

@@ -1,9 +1,15 @@
 #include "cachebisect/selftest/planted_chain.hpp"
 
+#include <string>
+
+#include "support/errors.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
+#include "cachebisect/base/error.hpp"
 #include "cachebisect/selftest/draw.hpp"
 #include "cachebisect/selftest/score.hpp"
+#include "cachebisect/selftest/selftest.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::selftest;
@@ -74,4 +80,25 @@ TEST_CASE("intervals are scored against what is known: a value, an interval, or 
   CHECK(score(report, planted).covered == 1);
   planted.truth.approximate = true;
   CHECK(score(report, planted).intervals == 0);
+}
+
+TEST_CASE("chains for CUDA plant nothing in the copy") {
+  const DrawOptions options = for_device({}, "cuda:1");
+  CHECK_FALSE(for_device({}, "emulated").real_copy);
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const PlantedChain planted = draw(seed, options);
+    CHECK(planted.truth.planted.find("copy") == std::string::npos);
+    CHECK(pipeline_json(planted, "cuda:1").find(R"("device": "cuda:1")") != std::string::npos);
+  }
+  DrawOptions short_chains = options;
+  short_chains.min_stages = 3;
+  CHECK(test::usage_error([&] { (void)draw(1, short_chains); }) != "");
+}
+
+TEST_CASE("work is planted on the emulated device or on CUDA") {
+  CHECK_NOTHROW(require_device("emulated"));
+  for (const char* const name : {"cpu", "auto", "gpu"}) {
+    CHECK(test::has(test::usage_error([&] { require_device(name); }), name));
+  }
+  CHECK(test::error_message([] { require_device("cuda:999"); }, ErrorKind::device) != "");
 }

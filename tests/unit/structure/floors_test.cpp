@@ -32,9 +32,13 @@ const std::map<std::string, std::set<std::string>> kMayInclude = [] {
   rules["remote"] = ground;
   rules["bisect"] = ground;
   rules["report"] = {"base", "protocol", "bisect"};
-  const std::set<std::string> method{"simulate", "remote", "bisect", "report"};
+  rules["compare"] = {"base", "protocol", "bisect", "report"};
+  const std::set<std::string> method{"simulate", "remote", "bisect", "report", "compare"};
   below.insert(method.begin(), method.end());
-  for (const char* const top : {"api", "doctor", "selftest"}) rules[top] = below;
+  for (const char* const top : {"api", "doctor", "profile", "selftest", "timing"}) {
+    rules[top] = below;
+  }
+  rules["chunks"] = {"base", "report"};
   rules["stages/kernels"] = {"base", "data"};
   rules["stages/codecs"] = {"base", "stages/kernels"};
   rules["stages/modules"] = {"base", "stages/kernels", "stages/codecs"};

@@ -1,117 +1,17 @@
 // The LibTorch module, opened as make_model_step() opens it. Skipped if it was not built.
 #include <cmath>
-#include <filesystem>
-#include <memory>
 #include <vector>
 
-#include "support/errors.hpp"
 #include "support/text.hpp"
-#include <dlfcn.h>
+#include "support/torch_step.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/base/random.hpp"
 #include "cachebisect/pipeline/registry.hpp"
-#include "cachebisect/train/train_step.hpp"
 
 using namespace cachebisect;
-using test::has;
+using namespace cachebisect::test;
 
 namespace {
-
-const TorchModule* torch_module() {
-  const std::string path = CACHEBISECT_BINARY_DIR "/lib/libcachebisect_torch.so";
-  if (!std::filesystem::exists(path)) return nullptr;
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) FAIL(dlerror());
-  auto entry =
-      reinterpret_cast<const TorchModule* (*)()>(dlsym(library, "cachebisect_torch_module"));
-  REQUIRE(static_cast<bool>(entry));
-  return entry();
-}
-
-#define REQUIRE_MODULE(module)                             \
-  const TorchModule* const module = torch_module();        \
-  if ((module) == nullptr) {                               \
-    MESSAGE("skipped: this build has no LibTorch module"); \
-    return;                                                \
-  }                                                        \
-  static_assert(true)
-
-struct StepDeleter {
-  const TorchModule* module;
-  void operator()(TrainStep* step) const { module->destroy_step(step); }
-};
-using StepPointer = std::unique_ptr<TrainStep, StepDeleter>;
-
-StepPointer make_step(const TorchModule* module, const ModelStepRequest& request) {
-  return {module->make_step(request), StepDeleter{module}};
-}
-
-/// Images whose brightness pattern depends on the class, with labels.
-class ToyBatch {
- public:
-  ToyBatch(Shape image_shape, std::int64_t classes, std::uint64_t seed) {
-    const std::int64_t size = image_shape[0];
-    const std::int64_t numbers = image_shape.elements() / size;
-    images.resize(static_cast<std::size_t>(image_shape.elements()));
-    labels.resize(static_cast<std::size_t>(size));
-    RandomStream random({.seed = seed});
-    for (std::int64_t i = 0; i < size; ++i) {
-      const std::int64_t label = i % classes;
-      labels[static_cast<std::size_t>(i)] = label;
-      for (std::int64_t j = 0; j < numbers; ++j) {
-        const bool bright = (j * classes / numbers) == label;
-        images[static_cast<std::size_t>(i * numbers + j)] =
-            static_cast<float>((bright ? 1.0 : 0.0) + 0.1 * random.normal());
-      }
-    }
-    batch.size = size;
-    batch.fields = {
-        {"image",
-         dense_view(reinterpret_cast<std::byte*>(images.data()), DType::float32, image_shape)},
-        {"label", dense_view(reinterpret_cast<std::byte*>(labels.data()), DType::int64, {size})}};
-  }
-  ToyBatch(const ToyBatch&) = delete;
-  ToyBatch& operator=(const ToyBatch&) = delete;
-
-  [[nodiscard]] BatchSpec spec() const {
-    BatchSpec spec;
-    for (const BatchField& field : batch.fields) {
-      spec.push_back({field.name, field.tensor.dtype, field.tensor.shape});
-    }
-    return spec;
-  }
-
-  std::vector<float> images;
-  std::vector<std::int64_t> labels;
-  DeviceBatch batch;
-};
-
-ModelStepRequest request_for(const ToyBatch& toy, const std::string& model,
-                             const OptimizerSpec& optimizer,
-                             const std::string& precision = "fp32") {
-  ModelStepRequest request;
-  request.train.kind = TrainSpec::Kind::model;
-  request.train.model = model;
-  request.train.classes = 10;
-  request.train.optimizer = optimizer;
-  request.train.precision = precision;
-  request.input = toy.spec();
-  return request;
-}
-
-std::vector<double> losses(TrainStep& step, const ToyBatch& toy, int steps) {
-  std::vector<double> all;
-  for (int i = 0; i < steps; ++i) {
-    step.step(toy.batch, {.index = static_cast<std::uint64_t>(i)});
-    all.push_back(step.loss().value());
-  }
-  return all;
-}
-
-std::string refusal(const TorchModule* module, const ModelStepRequest& request) {
-  return test::usage_error([&] { make_step(module, request); });
-}
 
 const std::vector<OptimizerSpec> kOptimizers{{.kind = "sgd", .lr = 0.02, .momentum = 0.9},
                                              {.kind = "sgd", .lr = 0.1, .weight_decay = 1e-4},
@@ -139,7 +39,7 @@ TEST_CASE("the loss falls on a learnable set, with every optimizer and precision
   const ToyBatch lenet({20, 3, 32, 32}, 10, 1);
   const ToyBatch mlp({20, 1, 28, 28}, 10, 2);
   for (const OptimizerSpec& optimizer : kOptimizers) {
-    for (const std::string precision : {"fp32", "bf16-mixed"}) {
+    for (const std::string precision : {"fp32", "bf16-mixed", "fp16-mixed"}) {
       CAPTURE(optimizer.kind);
       CAPTURE(precision);
       for (const auto& [model, toy] :
@@ -269,6 +169,29 @@ TEST_CASE("one-hot labels train like integer ones") {
   CHECK(losses(*step, hot, 1).front() == doctest::Approx(expected).epsilon(1e-5));
 }
 
+TEST_CASE("images in channels_last order train like contiguous ones, from both layouts") {
+  REQUIRE_MODULE(module);
+  const ToyBatch toy({10, 3, 32, 32}, 10, 13);
+  auto request = request_for(toy, "lenet", {.kind = "sgd", .lr = 0.02});
+  const auto expected = losses(*make_step(module, request), toy, 3);
+  request.train.memory_format = "channels_last";
+  const auto copied = make_step(module, request);
+  CHECK(copied->description() == "lenet, sgd, fp32, channels_last (each batch copied from NCHW)");
+  CHECK(losses(*copied, toy, 3).back() == doctest::Approx(expected.back()).epsilon(1e-4));
+
+  ToyBatch nhwc({10, 32, 32, 3}, 10, 13);
+  for (std::size_t i = 0; i < nhwc.images.size(); ++i) {
+    const std::size_t channel = i % 3;
+    const std::size_t pixel = i / 3 % 1024;
+    nhwc.images[i] = toy.images[(i / 3072 * 3 + channel) * 1024 + pixel];
+  }
+  request.input = nhwc.spec();
+  const auto viewed = make_step(module, request);
+  CHECK(viewed->expects()[0].layout == "NHWC");
+  CHECK(viewed->description() == "lenet, sgd, fp32, channels_last");
+  CHECK(losses(*viewed, nhwc, 3).back() == doctest::Approx(expected.back()).epsilon(1e-4));
+}
+
 TEST_CASE("inputs that do not fit are refused with the remedy") {
   REQUIRE_MODULE(module);
   const ToyBatch toy({4, 3, 32, 32}, 10, 9);
@@ -276,40 +199,46 @@ TEST_CASE("inputs that do not fit are refused with the remedy") {
 
   auto bytes = good;
   bytes.input[0].dtype = DType::uint8;
-  CHECK(has(refusal(module, bytes), "augment.to_float"));
+  CHECK(has(step_refusal(module, bytes), "augment.to_float"));
   auto half = good;
   half.input[0].dtype = DType::bfloat16;
-  CHECK(has(refusal(module, half), "bf16-mixed"));
+  CHECK(has(step_refusal(module, half), "bf16-mixed"));
   auto layout = good;
   layout.input[0].shape = {4, 32, 32, 3};
-  CHECK(has(refusal(module, layout), "NCHW"));
+  CHECK(has(step_refusal(module, layout), "NCHW"));
   auto size = good;
   size.input[0].shape = {4, 3, 224, 224};
-  CHECK(has(refusal(module, size), "[N, 3, 32, 32]"));
+  CHECK(has(step_refusal(module, size), "[N, 3, 32, 32]"));
   auto field = good;
   field.input[1].name = "target";
-  CHECK(has(refusal(module, field), "the chain gives image, target"));
+  CHECK(has(step_refusal(module, field), "the chain gives image, target"));
   auto label = good;
   label.input[1].dtype = DType::uint8;
-  CHECK(has(refusal(module, label), "int64"));
+  CHECK(has(step_refusal(module, label), "int64"));
   auto model = good;
   model.train.model = "resnet";
-  CHECK(has(refusal(module, model), "resnet18"));
+  CHECK(has(step_refusal(module, model), "resnet18"));
   auto loss = good;
   loss.train.loss = "mse";
-  CHECK(has(refusal(module, loss), "cross_entropy"));
+  CHECK(has(step_refusal(module, loss), "cross_entropy"));
   auto precision = good;
   precision.train.precision = "fp8";
-  CHECK(has(refusal(module, precision), "bf16-mixed"));
+  CHECK(has(step_refusal(module, precision), "bf16-mixed"));
+  auto format = good;
+  format.train.memory_format = "NHWC";
+  CHECK(has(step_refusal(module, format), "channels_last"));
+  auto accumulate = good;
+  accumulate.train.accumulate = 0;
+  CHECK(has(step_refusal(module, accumulate), "at least 1"));
   auto optimizer = good;
   optimizer.train.optimizer.kind = "lion";
-  CHECK(has(refusal(module, optimizer), "adamw"));
+  CHECK(has(step_refusal(module, optimizer), "adamw"));
   auto momentum = good;
   momentum.train.optimizer.momentum = 1.5;
-  CHECK(has(refusal(module, momentum), "[0, 1)"));
+  CHECK(has(step_refusal(module, momentum), "[0, 1)"));
   auto classes = good;
   classes.train.classes = 0;
-  CHECK(has(refusal(module, classes), "at least 1"));
+  CHECK(has(step_refusal(module, classes), "at least 1"));
 }
 
 TEST_CASE("a label outside the classes is an Error(data)") {
@@ -318,7 +247,33 @@ TEST_CASE("a label outside the classes is an Error(data)") {
   toy.labels[2] = 10;
   const auto step = make_step(module, request_for(toy, "lenet", {}));
   const std::string message =
-      test::error_message([&] { step->step(toy.batch, {.index = 7}); }, ErrorKind::data);
+      error_message([&] { step->step(toy.batch, {.index = 7}); }, ErrorKind::data);
   CHECK(has(message, "step 7"));
   CHECK(has(message, "out of bounds"));
+}
+
+namespace {
+
+class PartList final : public StepPartObserver {
+ public:
+  void part_ended(StepPart part) override { parts.push_back(part); }
+  std::vector<StepPart> parts;
+};
+
+}  // namespace
+
+TEST_CASE("a step tells its parts, and the optimizer's only when it steps") {
+  REQUIRE_MODULE(module);
+  const ToyBatch toy({4, 3, 32, 32}, 10, 11);
+  auto request = request_for(toy, "lenet", {});
+  request.train.accumulate = 2;
+  const auto step = make_step(module, request);
+  const std::vector<StepPart> all{StepPart::forward, StepPart::backward, StepPart::optimizer};
+  CHECK(step->parts() == all);
+  PartList list;
+  step->step(toy.batch, {.observer = &list});
+  CHECK(list.parts == std::vector{StepPart::forward, StepPart::backward});
+  list.parts.clear();
+  step->step(toy.batch, {.observer = &list});
+  CHECK(list.parts == all);
 }

@@ -119,6 +119,13 @@ TEST_CASE("emulated steps take their time, with jitter, on the device's timeline
   CHECK(equal < 64);
 }
 
+TEST_CASE("the launches of an emulated step share its time") {
+  for (const double ms : step_times({.step_ms = 7, .launches = 35}, 1, 5)) {
+    CHECK(ms == doctest::Approx(7));
+  }
+  CHECK_THROWS_AS((void)make_emulated_step({.launches = 0}, 1), Error);
+}
+
 TEST_CASE("a callback step passes the batch on, and invalid arguments are refused") {
   std::int64_t seen = 0;
   const auto step = make_callback_step([&seen](const DeviceBatch& batch) { seen = batch.size; });
@@ -126,8 +133,39 @@ TEST_CASE("a callback step passes the batch on, and invalid arguments are refuse
   batch.size = 5;
   step->step(batch, {});
   CHECK(seen == 5);
+  const auto with_context =
+      make_callback_step([&seen](const DeviceBatch& b, const StepContext& context) {
+        seen = b.size + static_cast<std::int64_t>(context.index);
+      });
+  with_context->step(batch, {nullptr, nullptr, 7});
+  CHECK(seen == 12);
   CHECK_FALSE(step->snapshot());
   CHECK_FALSE(step->loss().has_value());
-  CHECK_THROWS_AS((void)make_callback_step(nullptr), Error);
+  CHECK_THROWS_AS((void)make_callback_step(std::function<void(const DeviceBatch&)>()), Error);
+  CHECK_THROWS_AS(
+      (void)make_callback_step(std::function<void(const DeviceBatch&, const StepContext&)>()),
+      Error);
   CHECK_THROWS_AS((void)make_emulated_step({.step_ms = -1}, 1), Error);
+}
+
+TEST_CASE("a step runs on the cpu alone unless it names other devices") {
+  const DeviceInfo cpu{.kind = DeviceKind::cpu, .name = "CPU"};
+  const DeviceInfo gpu{.kind = DeviceKind::cuda, .ordinal = 1, .name = "NVIDIA H200"};
+  const DeviceInfo emulated{.kind = DeviceKind::emulated, .name = "emulated"};
+  const auto refused = [](const TrainStep& step, const DeviceInfo& device) {
+    return test::usage_error([&] { check_device(step, device); });
+  };
+  const ExpectingStep step({});
+  CHECK(refused(step, cpu).empty());
+  CHECK(refused(step, gpu) ==
+        "training step 'net' runs on cpu, and the device is cuda:1 (NVIDIA H200); use --device "
+        "cpu, or if the step can run on cuda, name it in devices() of the step or in "
+        "make_callback_step()");
+  CHECK_FALSE(refused(step, emulated).empty());
+  const auto both =
+      make_callback_step([](const DeviceBatch&) {}, {DeviceKind::cpu, DeviceKind::cuda});
+  CHECK(refused(*both, cpu).empty());
+  CHECK(refused(*both, gpu).empty());
+  CHECK(refused(*make_emulated_step({}, 1), emulated).empty());
+  CHECK_FALSE(refused(*make_emulated_step({}, 1), cpu).empty());
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "cachebisect/bisect/costs/counted_cost.hpp"
 #include "cachebisect/bisect/evidence/serving_cost.hpp"
 #include "cachebisect/bisect/record/block_totals.hpp"
 
@@ -119,34 +120,13 @@ class Fit {
   bool fit_host() {
     for (std::size_t s = 0; s < chain_.stages.size(); ++s) {
       const StageDescription& stage = chain_.stages[s];
-      StageCost& cost = costs_.stages.emplace_back();
-      cost.name = stage.name;
       const StageCounters counters = counters_of(s);
       const bool known = counters.samples > 0;
       const bool may_cost_nothing = works_on_batches(stage.kind);
       if (!known && runs_on_host(stage.category) && !may_cost_nothing) return false;
+      StageCost& cost = costs_.stages.emplace_back(counted_cost(stage.category, counters));
+      cost.name = stage.name;
       cost.known = known || may_cost_nothing;
-      if (!known || stage.category == Category::device) continue;
-      const auto samples = static_cast<double>(counters.samples);
-      if (stage.category == Category::copy) {
-        cost.copy_seconds = counters.busy_seconds / samples;
-        continue;
-      }
-      cost.cpu_seconds = counters.cpu_seconds / samples;
-      if (stage.category == Category::transfer) {
-        // A pin thread receives at the same time as the training thread works, but for its Python.
-        const bool told = counters.serial_seconds > 0;
-        cost.trainer_seconds = (told ? counters.serial_seconds : counters.busy_seconds) / samples;
-        continue;
-      }
-      if (stage.category == Category::pin) {
-        // One thread pins; its Python and that of the training thread take turns.
-        cost.trainer_seconds = counters.serial_seconds / samples;
-        cost.serial_seconds = counters.busy_seconds / samples;
-        continue;
-      }
-      cost.serial_seconds = counters.serial_seconds / samples;
-      cost.worker_seconds = counters.busy_seconds / samples;
     }
     exclude_queueing();
     exclude_shared_waiting();

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
-#include "cachebisect/bisect/costs/cost_model.hpp"
+#include "cachebisect/bisect/costs/counted_cost.hpp"
 
 namespace cachebisect {
 namespace {
-
-double per_sample(double seconds, const StageCounters& counters) {
-  return counters.samples > 0 ? seconds / static_cast<double>(counters.samples) : 0;
-}
 
 /// Costs as one block shows them: waiting for locks and cores is still in them, and device stages
 /// are part of the ceiling.
@@ -21,15 +17,7 @@ CostModel rough_costs(const ChainDescription& chain, const BlockResult& live, do
       chain.copy_prefetch >= 1 && chain.copy_pinned && chain.copy_non_blocking.value_or(false);
   (chain.device_kind == DeviceKind::cpu ? costs.trainer_seconds : costs.step_seconds) = ceiling;
   for (std::size_t s = 0; s < chain.stages.size(); ++s) {
-    const StageCounters& counters = live.stages[s];
-    StageCost& cost = costs.stages.emplace_back();
-    const double busy = per_sample(counters.busy_seconds, counters);
-    if (chain.stages[s].category == Category::copy) {
-      cost.copy_seconds = busy;
-    } else if (chain.stages[s].category != Category::device) {
-      cost.worker_seconds = busy;
-      cost.serial_seconds = per_sample(counters.serial_seconds, counters);
-    }
+    costs.stages.push_back(counted_cost(chain.stages[s].category, live.stages[s]));
   }
   return costs;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
+#include "cachebisect/bisect/explain/explain_columns.hpp"
 
 namespace cachebisect {
 namespace {
@@ -12,8 +13,6 @@ namespace {
 /// of the gain or loss that it is about.
 constexpr double kNarrow = 0.01;
 constexpr double kNarrowShare = 0.1;
-constexpr int kLive = 0;
-constexpr int kCeiling = 1;
 
 bool is_narrow_for(const LogRatio& ratio, double about) {
   return is_narrow(ratio, std::max(kNarrow, kNarrowShare * std::abs(about)));

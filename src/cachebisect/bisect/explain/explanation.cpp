@@ -13,13 +13,11 @@
 #include "cachebisect/bisect/evidence/throughput.hpp"
 #include "cachebisect/bisect/explain/cache_check.hpp"
 #include "cachebisect/bisect/explain/explain_arms.hpp"
+#include "cachebisect/bisect/explain/explain_columns.hpp"
 #include "cachebisect/bisect/explain/limit.hpp"
 
 namespace cachebisect {
 namespace {
-
-constexpr int kLive = 0;
-constexpr int kCeiling = 1;
 
 class Explainer {
  public:

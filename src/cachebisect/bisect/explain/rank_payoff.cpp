@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
+#include "cachebisect/bisect/explain/explain_columns.hpp"
 
 namespace cachebisect {
 namespace {
 
 constexpr int kMaxRanks = 16;
-constexpr int kLive = 0;
-constexpr int kCeiling = 1;
 constexpr double kMostOfLoss = 0.5;
 
 }  // namespace

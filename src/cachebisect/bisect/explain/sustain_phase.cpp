@@ -44,6 +44,11 @@ BlockResult run_in_one_piece(BlockRunner& blocks, const RoundPlan& plan, int bou
   return blocks.run(request);
 }
 
+/// Every clock may fall under load but that of an emulated device which was not told to.
+bool step_may_slow_down(const ChainDescription& chain) {
+  return chain.device_kind != DeviceKind::emulated || chain.device_clock_falls;
+}
+
 /// Measures the slow pace if live falls on the way.
 BlockResult run_live(BlockRunner& blocks, const RoundPlan& plan, double seconds) {
   double step = plan.step_seconds(0);
@@ -70,8 +75,7 @@ void run_sustained(BlockRunner& blocks, const RoundPlan& plan, double seconds,
   blocks.begin_round(-1);
   SustainedRuns& runs = measured.sustained.emplace();
   runs.live = run_live(blocks, plan, seconds);
-  // An emulated step has no clock that could fall.
-  if (measured.chain.device_kind != DeviceKind::emulated) {
+  if (step_may_slow_down(measured.chain)) {
     const int ceiling = measured.stages();
     runs.ceiling = run_in_one_piece(blocks, plan, ceiling, std::min(seconds, kCeilingSeconds),
                                     plan.step_seconds(ceiling));

@@ -43,6 +43,7 @@ struct BisectOptions {
   CacheBudget cache{};
   std::vector<int> boundaries{};  ///< empty: chosen by the budget
   std::optional<double> expect_samples_per_second{};
+  std::optional<double> cost_per_hour{};  ///< of the whole job, in any currency
   /// After the verdict, use the rest of the budget to measure payoffs, starvation, contention, the
   /// next limit, the cost of the probes, and whether the caches are large enough.
   bool explain = true;

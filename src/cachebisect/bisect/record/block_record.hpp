@@ -12,6 +12,7 @@ struct CACHEBISECT_API BlockRecord {
   int round = 0;  ///< -1: pilot
   Arm arm;
   BlockResult result;
+  bool repeated_for_throttling = false;  ///< and void for that reason alone
 
   /// True if it is neither a pilot nor void, and measured at least one sample.
   [[nodiscard]] bool is_evidence() const noexcept;
@@ -22,6 +23,11 @@ struct CACHEBISECT_API BlockRecord {
   [[nodiscard]] bool shows_replay_at(int boundary) const noexcept;
   /// True if it is evidence about the live pipeline.
   [[nodiscard]] bool shows_live() const noexcept { return shows_replay_at(0); }
+  /// True if it is void because the process was suspended; others are void because the device
+  /// throttled.
+  [[nodiscard]] bool was_suspended() const noexcept {
+    return result.is_void && !repeated_for_throttling;
+  }
   /// True if it has per-stage counters.
   [[nodiscard]] bool has_counters() const noexcept { return !result.stages.empty(); }
 

@@ -10,6 +10,8 @@ namespace cachebisect {
 namespace {
 
 constexpr int kMaxVoidInARow = 20;
+constexpr int kMaxThrottledInARow = 2;
+constexpr int kMaxThrottledRepeats = 8;  ///< in a run
 /// Of the time measured: replacing the cached samples may take as much, or a run with samples that
 /// are slow to make would take far longer than its budget.
 constexpr double kMaxFreshShare = 1;
@@ -63,7 +65,9 @@ BlockResult BlockRunner::run(BlockRequest request) {
     if (options_->stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
     const double before = replayer_->clock();
     BlockResult result = replayer_->run(request, options_->stop);
-    records_->push_back({round_, arm, result});
+    const bool repeated = !result.is_void && may_repeat(request, result, attempt);
+    result.is_void = result.is_void || repeated;
+    records_->push_back({round_, arm, result, repeated});
     if (result.is_void) {
       exclude_since(before);
       continue;
@@ -81,6 +85,15 @@ BlockResult BlockRunner::run(BlockRequest request) {
               "the process was suspended, or did something other than training, in " +
                   std::to_string(kMaxVoidInARow) +
                   " blocks in a row; nothing can be measured like this");
+}
+
+/// Throttling that goes on is how the device runs: then the blocks count, and a warning says so. A
+/// block in groups is there to show it.
+bool BlockRunner::may_repeat(const BlockRequest& request, const BlockResult& result, int attempt) {
+  if (!result.device.throttled() || request.groups > 1 || request.max_seconds > 0) return false;
+  if (attempt >= kMaxThrottledInARow || throttled_repeats_ >= kMaxThrottledRepeats) return false;
+  ++throttled_repeats_;
+  return true;
 }
 
 void BlockRunner::report_progress(const Arm& arm) const {

@@ -39,9 +39,9 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   void begin_round(int round);
   /// Seconds that filling the caches again took; not measuring.
   [[nodiscard]] double refill_seconds() const noexcept { return refill_seconds_; }
-  /// Runs a block until it is not void. Throws what the replayer throws, Error(interrupted) on a
-  /// stop, and Error(data) when the process is suspended in many blocks in a row or a block has no
-  /// samples or no duration.
+  /// Runs a block until it is not void; also again, a few times in a run, if the device throttled.
+  /// Throws what the replayer throws, Error(interrupted) on a stop, and Error(data) when the
+  /// process is suspended in many blocks in a row or a block has no samples or no duration.
   BlockResult run(const Arm& arm, int warmup_steps, int steps);
   /// The same for any block; the seed of `request` is replaced by the round's.
   BlockResult run(BlockRequest request);
@@ -54,12 +54,16 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   [[nodiscard]] const std::vector<BlockRecord>& records() const noexcept { return *records_; }
 
  private:
+  /// Counts the repetition if the block is to be run again because the device throttled.
+  bool may_repeat(const BlockRequest& request, const BlockResult& result, int attempt);
+
   Replayer* replayer_;
   const BisectOptions* options_;
   double budget_;
   double started_ = 0;
   double excluded_seconds_ = 0;
   int round_ = -1;
+  int throttled_repeats_ = 0;
   std::uint64_t fresh_samples_ = 0;
   bool refuses_fresh_ = false;  ///< the replayer cannot fill its caches again
   double refill_seconds_ = 0;

@@ -22,6 +22,7 @@ struct Questions {
   std::vector<std::string> what_ifs;
   bool verify = false;
   std::optional<double> expect_samples_per_second;
+  std::optional<double> cost_per_hour{};  ///< of the job, in any currency
 };
 
 }  // namespace cachebisect

@@ -21,7 +21,7 @@ void advise_on_training_step(Advice& advice) {
                        "on the CPU the step is slow enough to hide every stage", {}, {},
                        {"--device emulated"}));
   }
-  if (chain.sync_every > 0 || advice.is_host_bound()) {
+  if (chain.sync_every > 0 || (advice.is_python() && advice.is_host_bound())) {
     advice.add(propose("no_sync", "",
                        "do not wait for the device in every step (loss.item() and the like)",
                        "the host cannot run ahead of the device", {{"/train/sync_every", "0"}}));

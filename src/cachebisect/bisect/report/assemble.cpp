@@ -52,6 +52,12 @@ Loss loss_of(const Analysis& analysis) {
   return loss;
 }
 
+/// The share of throughput that is lost is the share of the price that is lost.
+std::optional<Cost> cost_of(const std::optional<double>& per_hour, const Estimate& loss) {
+  if (!per_hour) return std::nullopt;
+  return Cost{*per_hour, scaled(loss, *per_hour)};
+}
+
 std::optional<SustainedReport> sustained_of(const std::optional<SustainedFigure>& figure) {
   if (!figure) return std::nullopt;
   return SustainedReport{figure->samples_per_second, figure->seconds};
@@ -110,6 +116,7 @@ Report assemble(const Measurements& measured, const Analysis& analysis) {
   report.live_sustained = sustained_of(analysis.sustained.live);
   report.ceiling_sustained = sustained_of(analysis.sustained.ceiling);
   report.loss = loss_of(analysis);
+  report.cost = cost_of(measured.questions.cost_per_hour, report.loss.total);
   report.boundaries = waterfall.boundaries;
   add_predictions(report.boundaries, analysis.forecast);
   report.stages = stages_of(analysis);

@@ -72,16 +72,30 @@ void warn_of_threads(std::vector<Warning>& out, const Measurements& measured) {
                  setting_text(chain.dialect, "worker_threads", "1")});
 }
 
+std::string host_cause(const Measurements& measured) {
+  if (is_launch_bound(measured)) {
+    return "The step is bound by launching: launching the work takes longer than doing it";
+  }
+  return "It takes longer to launch the work than the device to do it, or it waits for the device "
+         "in every step";
+}
+
 void warn_of_host(std::vector<Warning>& out, const Measurements& measured) {
   if (!is_host_bound(measured)) return;
   out.push_back({"host_bound",
                  "with data at hand, the device had nothing left to do at " +
                      percent(*device_idle_share(measured)) +
-                     " of the step ends: the host limits the training step. It takes longer to "
-                     "launch the work than the device to do it, or it waits for the device in "
-                     "every step",
+                     " of the step ends: the host limits the training step. " +
+                     host_cause(measured),
                  "read results back less often (loss.item()), use a larger batch, or launch fewer "
                  "kernels (torch.compile, CUDA graphs)"});
+}
+
+void warn_of_gpu(std::vector<Warning>& out, const ChainDescription& chain) {
+  if (chain.gpu_problem.empty()) return;
+  out.push_back({"gpu_not_used",
+                 "this machine has a GPU, but device auto is the cpu: " + chain.gpu_problem,
+                 "set up CUDA (scripts/setup --cuda), or say device cpu"});
 }
 
 }  // namespace
@@ -102,6 +116,11 @@ bool is_host_bound(const Measurements& measured) {
   return device_idle_share(measured).value_or(0) >= kIdleAtStepEnds;
 }
 
+bool is_launch_bound(const Measurements& measured) {
+  const ChainDescription& chain = measured.chain;
+  return is_host_bound(measured) && chain.dialect != Dialect::python && chain.sync_every == 0;
+}
+
 int extra_worker_threads(const ChainDescription& chain) {
   if (chain.worker_threads <= 1) return 0;
   return ranks_here(chain) * chain.workers * chain.worker_threads;
@@ -113,6 +132,7 @@ std::vector<Warning> find_process_warnings(const Measurements& measured, const E
   warn_of_idle_workers(out, measured);
   warn_of_threads(out, measured);
   warn_of_host(out, measured);
+  warn_of_gpu(out, measured.chain);
   return out;
 }
 

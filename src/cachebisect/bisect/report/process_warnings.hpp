@@ -20,6 +20,9 @@ namespace cachebisect {
     const Measurements& measured);
 /// True if the host limits the training step, not the device.
 [[nodiscard]] CACHEBISECT_INTERNAL_API bool is_host_bound(const Measurements& measured);
+/// True if launching the work takes longer than doing it: a loop of this tool waits for the device
+/// only if `sync_every` says so, so nothing else can be the host's part.
+[[nodiscard]] CACHEBISECT_INTERNAL_API bool is_launch_bound(const Measurements& measured);
 
 /// Threads that all workers of this machine compute with, those of other ranks included; 0 if each
 /// has a single one. They share Measurements::usable_cpus() of every rank that is measured.

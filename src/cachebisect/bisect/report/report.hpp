@@ -72,6 +72,8 @@ struct StageReport {
   Estimate replayed_busy_ratio;
   std::optional<double> output_bytes;
   std::optional<double> padding_share;
+  std::optional<double> copy_gb_per_s;  ///< of the copy, live
+  std::optional<double> copy_share;     ///< of what a copy from pinned memory reaches
   Estimate payoff;
   std::string span;  ///< "stages 4-7 together" if its boundaries were not visited
 };
@@ -112,6 +114,12 @@ struct Loss {
   Estimate total;
   Estimate starvation;
   Estimate contention;
+};
+
+/// What the loss costs, in the currency in which the price was given.
+struct Cost {
+  double per_hour = 0;     ///< of the whole job
+  Estimate lost_per_hour;  ///< empty if the loss was not measured
 };
 
 struct Noise {
@@ -186,6 +194,7 @@ struct Report {
   std::optional<SustainedReport> live_sustained;
   std::optional<SustainedReport> ceiling_sustained;
   Loss loss;
+  std::optional<Cost> cost;  ///< empty if no price was given
   std::vector<BoundaryReport> boundaries;
   std::vector<StageReport> stages;
   std::vector<RankReport> ranks;  ///< empty for one process, or if not measured

@@ -167,8 +167,11 @@ class Sentence {
     }
     if (measured_.chain.ranks > 1) text += " No rank's input explains the time of a step.";
     if (is_host_bound(measured_)) {
-      text += " The host is busy or waits in it while the device has nothing to do (" +
-              percent(*device_idle_share(measured_)) + " of the step ends).";
+      text += is_launch_bound(measured_)
+                  ? " The step is bound by launching: the device has nothing to do when the next "
+                    "one is submitted ("
+                  : " The host is busy or waits in it while the device has nothing to do (";
+      text += percent(*device_idle_share(measured_)) + " of the step ends).";
     }
     return text;
   }

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/statistics.hpp"
 
 namespace cachebisect {
 namespace {
+
+constexpr double kClockWorthSaying = 0.02;
 
 std::optional<SustainedFigure> figure_of(const Measurements& measured, const BlockResult& run,
                                          int boundary) {
@@ -14,10 +18,13 @@ std::optional<SustainedFigure> figure_of(const Measurements& measured, const Blo
   return sustained_figure(run, rounds.all_block_taus(boundary), measured.settings.confidence);
 }
 
+bool changed(const std::optional<SustainedFigure>& figure) {
+  return figure && figure->change != SustainedChange::none;
+}
+
 /// The ceiling to compare with: in one piece too if that differs from the blocks'.
 Estimate ceiling_of(const SustainedFigures& figures, const Waterfall& waterfall) {
-  const bool changed = figures.ceiling && figures.ceiling->change != SustainedChange::none;
-  return changed ? figures.ceiling->samples_per_second : waterfall.ceiling;
+  return changed(figures.ceiling) ? figures.ceiling->samples_per_second : waterfall.ceiling;
 }
 
 Estimate loss_of(const Estimate& live, const Estimate& ceiling) {
@@ -47,31 +54,39 @@ std::string in_one_piece(const SustainedFigure& figure) {
          " in one piece";
 }
 
-}  // namespace
-
-SustainedFigures describe_sustained(const Measurements& measured, const VerdictState& state,
-                                    const Waterfall& waterfall) {
-  SustainedFigures figures;
-  if (!measured.sustained || measured.verdict.table.rounds() == 0) return figures;
-  figures.live = figure_of(measured, measured.sustained->live, 0);
-  figures.ceiling = figure_of(measured, measured.sustained->ceiling, measured.stages());
-  if (!figures.live) return figures;
-  figures.loss = loss_of(figures.live->samples_per_second, ceiling_of(figures, waterfall));
-  if (figures.live->change == SustainedChange::slower) find_slower_stage(measured, state, figures);
-  return figures;
+/// Why the training step alone differs from its blocks, as far as the device tells.
+std::string cause_of_change(const Measurements& measured) {
+  const DeviceReading& run = measured.sustained->ceiling.device;
+  if (run.throttled()) {
+    return run.throttling->thermal ? "the device lowered its clock because of heat"
+                                   : "the device lowered its clock because of its power limit";
+  }
+  std::vector<double> clocks;
+  for (const BlockRecord& record : measured.blocks) {
+    const auto& clock = record.result.device.sm_clock_mhz;
+    if (clock && record.shows_replay_at(measured.stages())) clocks.push_back(*clock);
+  }
+  if (!run.sm_clock_mhz || clocks.empty()) {
+    return "the clock, a power limit or other programs changed it";
+  }
+  const std::string clock_text =
+      rate(*run.sm_clock_mhz) + " MHz then, and " + rate(median(clocks)) + " MHz in the blocks";
+  const bool moved =
+      std::abs(*run.sm_clock_mhz - median(clocks)) > kClockWorthSaying * median(clocks);
+  return moved ? "the device's SM clock was " + clock_text
+               : "not by the clock of the device (" + clock_text + "); other programs, or memory";
 }
 
-bool hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, Findings& findings) {
-  if (!figures.live || figures.live->change == SustainedChange::none) return false;
-  if (figures.loss.interval) {
-    findings.whole.low = std::min(findings.whole.low, figures.loss.interval->low);
-    findings.whole.high = std::max(findings.whole.high, figures.loss.interval->high);
-  }
-  const bool slower = figures.live->change == SustainedChange::slower;
-  const Interval& rates = *figures.live->samples_per_second.interval;
+/// A part that costs something in blocks costs nothing at the least.
+void lower(Finding& part, double change) {
+  part.low = std::min(part.low, std::max(0.0, 1 - (1 - part.low) * change));
+}
+
+void hold_live(const SustainedFigure& live, const RoundTable& rounds, Findings& findings) {
+  const bool slower = live.change == SustainedChange::slower;
+  const Interval& rates = *live.samples_per_second.interval;
   // Live may go on falling, or have fallen only in the middle of the half.
-  const double long_run =
-      slower ? std::max(figures.live->slowest_tau, 1 / rates.low) : 1 / rates.high;
+  const double long_run = slower ? std::max(live.slowest_tau, 1 / rates.low) : 1 / rates.high;
   findings.whole.high = std::max(findings.whole.high, 1 - rounds.tau(rounds.last()) / long_run);
   const double grown = long_run - rounds.tau(0);
   for (Finding& part : findings.parts) {
@@ -82,34 +97,77 @@ bool hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, F
     } else if (slower) {
       part.high = std::max(part.high, 1 - (1 - part.high) / change);
     } else {
-      // A part that costs something in blocks costs nothing at the least.
-      part.low = std::min(part.low, std::max(0.0, 1 - (1 - part.low) / change));
+      lower(part, 1 / change);
     }
   }
+}
+
+/// Every boundary may have run as fast as the step alone did in its blocks.
+void hold_ceiling(const SustainedFigure& ceiling, const RoundTable& rounds, Findings& findings) {
+  const bool slower = ceiling.change == SustainedChange::slower;
+  const Interval& rates = *ceiling.samples_per_second.interval;
+  const double grown = (slower ? 1 / rates.low : 1 / rates.high) - rounds.tau(rounds.last());
+  for (Finding& part : findings.parts) {
+    if (!std::isfinite(part.low)) continue;
+    const double change = std::max(0.0, 1 + grown / rounds.tau(part.part.to));
+    if (slower) {
+      lower(part, change);
+    } else {
+      part.high = std::max(part.high, 1 - (1 - part.high) * change);
+    }
+  }
+}
+
+}  // namespace
+
+SustainedFigures describe_sustained(const Measurements& measured, const VerdictState& state,
+                                    const Waterfall& waterfall) {
+  SustainedFigures figures;
+  if (!measured.sustained || measured.verdict.table.rounds() == 0) return figures;
+  figures.live = figure_of(measured, measured.sustained->live, 0);
+  figures.ceiling = figure_of(measured, measured.sustained->ceiling, measured.stages());
+  if (!figures.live) return figures;
+  figures.ceiling_moved = changed(figures.ceiling) && measured.chain.device_kind != DeviceKind::cpu;
+  figures.loss = loss_of(figures.live->samples_per_second, ceiling_of(figures, waterfall));
+  if (figures.live->change == SustainedChange::slower) find_slower_stage(measured, state, figures);
+  return figures;
+}
+
+bool hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, Findings& findings) {
+  if (!figures.live || (!changed(figures.live) && !figures.ceiling_moved)) return false;
+  if (figures.loss.interval) {
+    findings.whole.low = std::min(findings.whole.low, figures.loss.interval->low);
+    findings.whole.high = std::max(findings.whole.high, figures.loss.interval->high);
+  }
+  if (changed(figures.live)) hold_live(*figures.live, rounds, findings);
+  if (figures.ceiling_moved) hold_ceiling(*figures.ceiling, rounds, findings);
   return true;
 }
 
 VerdictKind sustained_verdict(VerdictKind kind, const SustainedFigures& figures, double least,
                               double min_drop) {
   if (!figures.live || !figures.loss.interval) return kind;
+  const SustainedChange live = figures.live->change;
   const bool small = figures.loss.interval->high < min_drop;
-  switch (figures.live->change) {
-    case SustainedChange::none:
-      return kind;
-    case SustainedChange::slower:
-      return kind == VerdictKind::flat && !small ? VerdictKind::inconclusive : kind;
-    case SustainedChange::faster:
-      if (kind != VerdictKind::drop && kind != VerdictKind::spread) return kind;
-      if (small) return VerdictKind::flat;
-      if (kind == VerdictKind::drop && least <= min_drop) return VerdictKind::inconclusive;
-      return figures.loss.interval->low > min_drop ? kind : VerdictKind::inconclusive;
+  if (kind == VerdictKind::flat) {
+    const bool may_lose = live == SustainedChange::slower || figures.ceiling_moved;
+    return may_lose && !small ? VerdictKind::inconclusive : kind;
   }
-  return kind;
+  const bool may_not_lose = live == SustainedChange::faster || figures.ceiling_moved;
+  if (!may_not_lose || (kind != VerdictKind::drop && kind != VerdictKind::spread)) return kind;
+  if (small) return VerdictKind::flat;
+  if (kind == VerdictKind::drop && least <= min_drop) return VerdictKind::inconclusive;
+  return figures.loss.interval->low > min_drop ? kind : VerdictKind::inconclusive;
 }
 
 std::string sustained_text(const Measurements& measured, const Waterfall& waterfall,
                            const SustainedFigures& figures) {
   const std::string lost = percent(std::max(0.0, *figures.loss.value));
+  if (!changed(figures.live)) {
+    return "The training step alone reaches " + in_one_piece(*figures.ceiling) + ", and " +
+           rate(waterfall.ceiling.value.value_or(0)) +
+           " in short blocks: in a long run the input costs " + lost + ".";
+  }
   if (figures.live->change == SustainedChange::faster) {
     return "Live reaches " + in_one_piece(*figures.live) + ", " +
            (waterfall.live.value ? "and " + rate(*waterfall.live.value) : "and less") +
@@ -134,16 +192,16 @@ std::vector<Warning> find_sustained_warnings(const Measurements& measured,
                                              const Waterfall& waterfall,
                                              const SustainedFigures& figures) {
   std::vector<Warning> out;
-  if (figures.live && figures.loss.value && figures.live->change != SustainedChange::none) {
+  if (changed(figures.live) && figures.loss.value) {
     out.push_back({"not_sustained", sustained_text(measured, waterfall, figures),
                    "--sustain SECONDS watches it for longer"});
   }
-  if (figures.ceiling && figures.ceiling->change != SustainedChange::none) {
+  if (changed(figures.ceiling)) {
     out.push_back(
         {"not_sustained",
          "the training step alone reaches " + in_one_piece(*figures.ceiling) + ", and " +
              rate(waterfall.ceiling.value.value_or(0)) +
-             " in short blocks: the clock, a power limit or other programs changed it",
+             " in short blocks: " + cause_of_change(measured),
          "let the machine cool, fix the clock, or read every drop as that of short bursts"});
   }
   return out;

@@ -19,6 +19,9 @@ struct SustainedFigures {
   std::optional<SustainedFigure> ceiling;
   /// Share of throughput that live loses against the ceiling in one piece.
   Estimate loss;
+  /// The training step alone runs at another speed in one piece than in its blocks, on a device of
+  /// its own. On the cpu, the clock that changed is that of the input too.
+  bool ceiling_moved = false;
   /// The stage (1-based) whose own seconds per sample grew most, if live became slower; else 0.
   int slower_stage = 0;
   double slower_seconds = 0;  ///< of that stage per sample, over the whole run
@@ -28,9 +31,10 @@ struct SustainedFigures {
 [[nodiscard]] CACHEBISECT_INTERNAL_API SustainedFigures describe_sustained(
     const Measurements& measured, const VerdictState& state, const Waterfall& waterfall);
 
-/// Widens the intervals of the blocks to what a long run allows, if live differs in it: the whole
-/// loss to hold that of the long run, and each part to hold the whole of the difference, because
-/// nothing tells to which part it belongs. False, with nothing changed, if live does not differ.
+/// Widens the intervals of the blocks to what a long run allows, if live or the step alone differs
+/// in it: the whole loss to hold that of the long run, and each part to hold the whole of the
+/// difference, because nothing tells to which part it belongs. False, with nothing changed, if
+/// neither differs.
 CACHEBISECT_INTERNAL_API bool hold_sustained(const SustainedFigures& figures,
                                              const RoundTable& rounds, Findings& findings);
 /// The verdict that the run in one piece leaves of the blocks' verdict. `least`: the least that the

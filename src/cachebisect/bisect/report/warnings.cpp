@@ -22,9 +22,9 @@ constexpr double kUnsteady = 0.005;
 constexpr double kDriftWorthSaying = 0.02;
 constexpr double kStealWorthSaying = 0.02;
 constexpr double kServeWorthSaying = 0.01;
-constexpr double kLoadWorthSaying = 0.05;   ///< of the usable CPUs
-constexpr double kMinLoad = 0.1;            ///< CPUs: background activity of any machine
-constexpr double kClockWorthSaying = 0.05;  ///< the default of the smallest drop worth naming
+constexpr double kLoadWorthSaying = 0.05;       ///< of the usable CPUs
+constexpr double kMinLoad = 0.1;                ///< CPUs: background activity of any machine
+constexpr double kFrequencyWorthSaying = 0.05;  ///< the default of the smallest drop worth naming
 constexpr double kThrottleWorthSaying = 0.01;
 constexpr double kMemoryStallWorthSaying = 0.01;
 constexpr double kWholeCpus = 0.01;  ///< closer to a whole number than this is whole
@@ -46,7 +46,7 @@ void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
                    "stop them, or measure when they are idle; or read every figure as that of "
                    "this machine with this load"});
   }
-  if (noise.frequency_change && *noise.frequency_change > kClockWorthSaying) {
+  if (noise.frequency_change && *noise.frequency_change > kFrequencyWorthSaying) {
     out.push_back({"frequency",
                    "the CPU clock changed by " + percent(*noise.frequency_change) +
                        " while measuring: work done at one clock is compared with work at another",
@@ -113,7 +113,7 @@ void warn_of_unsteadiness(std::vector<Warning>& out, const Noise& noise) {
 
 void warn_of_suspension(std::vector<Warning>& out, const std::vector<BlockRecord>& records) {
   const auto suspended = std::count_if(records.begin(), records.end(),
-                                       [](const BlockRecord& r) { return r.result.is_void; });
+                                       [](const BlockRecord& r) { return r.was_suspended(); });
   if (suspended == 0) return;
   out.push_back(
       {"suspended",
@@ -257,10 +257,11 @@ std::vector<Warning> find_warnings(const Measurements& measured, const MachineRe
   warn_of_suspension(out, measured.blocks);
   warn_of_other_job(out, measured, waterfall.live);
   if (auto warning = worker_search_warning(measured.chain)) out.push_back(std::move(*warning));
-  if (auto warning =
-          clock_warning(measured.blocks, measured.stages(), measured.settings.confidence)) {
-    out.push_back(std::move(*warning));
+  for (Warning& warning :
+       clock_warnings(measured.blocks, measured.stages(), measured.settings.confidence)) {
+    out.push_back(std::move(warning));
   }
+  if (auto warning = throttling_warning(measured.blocks)) out.push_back(std::move(*warning));
   warn_of_chain(out, measured.chain);
   for (Warning& warning : find_process_warnings(measured, waterfall.live)) {
     out.push_back(std::move(warning));

@@ -92,6 +92,13 @@ void add_waiting(Waterfall& out, const std::vector<BlockRecord>& records) {
   if (steps > 0) out.live_loop.ready_batches = ready / steps;
 }
 
+/// The copy against a copy from pinned memory that has the link for itself.
+void add_copy(StageReport& stage, const ChainDescription& chain, double busy_seconds) {
+  if (!stage.output_bytes || busy_seconds <= 0) return;
+  stage.copy_gb_per_s = 1e-9 * *stage.output_bytes / busy_seconds;
+  if (chain.copy_gb_per_s) stage.copy_share = *stage.copy_gb_per_s / *chain.copy_gb_per_s;
+}
+
 void add_counters(Waterfall& out, const Measurements& measured) {
   BlockTotals totals;
   double padding = 0;
@@ -112,6 +119,7 @@ void add_counters(Waterfall& out, const Measurements& measured) {
     const double busy = counters.busy_seconds / count;
     stage.cpu_seconds_per_sample = counters.cpu_seconds / count;
     stage.wait_seconds_per_sample = std::max(0.0, busy - *stage.cpu_seconds_per_sample);
+    if (measured.chain.stages[s].kind == StageKind::copy) add_copy(stage, measured.chain, busy);
     if (runs_on_host(stage.category)) stage.busy_share = std::min(1.0, busy / capacity);
   }
 }

@@ -12,8 +12,6 @@ namespace {
 
 /// A pilot block is half as long as one that counts.
 constexpr double kPilotShare = 0.5;
-constexpr int kMinSteps = 3;
-constexpr int kMinWarmup = 2;
 constexpr double kAgree = 0.01;
 /// Untimed rings of batches if workers crowd out a training thread that computes for this share of
 /// a block: the ring fills at its expense until it is full.

@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace cachebisect {
-namespace {
-
-constexpr double kNullShare = 0.1;
-
-}  // namespace
-
 std::vector<Arm> RoundArms::draw(const std::vector<int>& boundaries, bool live_twice,
                                  RandomStream& random) {
   std::vector<Arm> arms;

@@ -10,6 +10,9 @@
 
 namespace cachebisect {
 
+/// Null blocks per block of the plan.
+inline constexpr double kNullShare = 0.1;
+
 /// Not thread safe.
 class CACHEBISECT_INTERNAL_API RoundArms {
  public:

@@ -8,13 +8,13 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/evidence/decision.hpp"
 #include "cachebisect/bisect/record/boundary_levels.hpp"
+#include "cachebisect/bisect/search/round_arms.hpp"
 
 namespace cachebisect {
 namespace {
 
 constexpr double kRoundsThatMustFit = 15;
-constexpr double kPilotShare = 0.25;
-constexpr double kNullShare = 0.1;
+constexpr double kShareForPilots = 0.25;
 /// Parts that lose this share of the largest part's loss, or of min_drop, are visited separately.
 constexpr double kWorth = 0.6;
 /// Chains this short begin with a few rounds of all boundaries, for a share of the budget.
@@ -129,7 +129,7 @@ std::optional<int> RoundPlan::to_pilot() const {
   const auto parts = part_losses();
   if (noisy()) return std::nullopt;
   if (surveying(parts)) return *unknown;
-  if (pilot_seconds_ > kPilotShare * options_.budget_seconds) return std::nullopt;
+  if (pilot_seconds_ > kShareForPilots * options_.budget_seconds) return std::nullopt;
   const PartLoss* largest = largest_to_open(parts);
   return largest == nullptr ? std::nullopt : std::optional(split(largest->part));
 }

@@ -13,6 +13,10 @@
 
 namespace cachebisect {
 
+/// Steps of the shortest block, timed and before them.
+inline constexpr int kMinSteps = 3;
+inline constexpr int kMinWarmup = 2;
+
 struct RoundPlanOptions {
   int stages = 1;               ///< n
   std::vector<int> candidates;  ///< boundaries that can be visited; 0 and n among them

@@ -9,8 +9,6 @@ namespace cachebisect {
 namespace {
 
 constexpr double kBlockSeconds = 0.040;
-constexpr int kMinSteps = 3;
-constexpr int kMinWarmup = 2;
 /// Only the device's buffers have to fill.
 constexpr int kWarmupOfDevice = 4;
 constexpr int kMaxSteps = 100000;

@@ -54,16 +54,13 @@ ChannelRange make_range(std::int64_t first, std::int64_t channels, const Channel
 }
 
 template <class From, class To>
-cudaError_t launch(const From* from, To* to, const AffineShape& shape, const ChannelRange& range,
-                   cudaStream_t stream) {
+cudaError_t launch_affine(const From* from, To* to, const AffineShape& shape,
+                          const ChannelRange& range, cudaStream_t stream) {
   const std::int64_t count = shape.outer * range.count * shape.inner;
-  const unsigned blocks = blocks_for(count);
-  if (count <= std::numeric_limits<std::int32_t>::max()) {
-    affine_kernel<std::uint32_t><<<blocks, kThreads, 0, stream>>>(from, to, shape, range);
-  } else {
-    affine_kernel<std::uint64_t><<<blocks, kThreads, 0, stream>>>(from, to, shape, range);
-  }
-  return cudaGetLastError();
+  const auto kernel = count <= std::numeric_limits<std::int32_t>::max()
+                          ? affine_kernel<std::uint32_t, From, To>
+                          : affine_kernel<std::uint64_t, From, To>;
+  return launch(kernel, count, stream, from, to, shape, range);
 }
 
 }  // namespace
@@ -77,8 +74,8 @@ cudaError_t affine(const void* from, DType from_dtype, void* to, DType to_dtype,
       using To = typename decltype(target)::type;
       for (std::int64_t first = 0; first < shape.channels; first += kChannelsAtOnce) {
         const ChannelRange range = make_range(first, shape.channels, scale, bias);
-        const cudaError_t status =
-            launch(static_cast<const From*>(from), static_cast<To*>(to), shape, range, stream);
+        const cudaError_t status = launch_affine(static_cast<const From*>(from),
+                                                 static_cast<To*>(to), shape, range, stream);
         if (status != cudaSuccess) return status;
       }
       return cudaSuccess;

@@ -23,9 +23,8 @@ cudaError_t cast(const void* from, DType from_dtype, void* to, DType to_dtype, s
       if constexpr (std::is_same_v<From, To>) {
         return cudaErrorInvalidValue;
       } else {
-        cast_kernel<<<blocks_for(count), kThreads, 0, stream>>>(static_cast<const From*>(from),
-                                                                static_cast<To*>(to), count);
-        return cudaGetLastError();
+        return launch(cast_kernel<From, To>, count, stream, static_cast<const From*>(from),
+                      static_cast<To*>(to), count);
       }
     });
   });

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "cachebisect/base/clock.hpp"
 #include "cachebisect/device/cuda/cuda_error.hpp"
 
 namespace cachebisect::cuda {
@@ -17,15 +16,11 @@ double seconds_between(cudaEvent_t from, cudaEvent_t to) {
 
 }  // namespace
 
-CudaClock::CudaClock() {
-  base_ = mark();  // the first one pays for lazy initialisation
-  const double before = monotonic_seconds();
-  base_ = mark();
-  base_seconds_ = 0.5 * (before + monotonic_seconds());
-}
+CudaClock::CudaClock(int ordinal, const std::shared_ptr<StreamList>& streams)
+    : ordinal_(ordinal), stream_(ordinal, streams), base_(mark()) {}
 
 std::unique_ptr<CudaEvent> CudaClock::mark() {
-  auto event = std::make_unique<CudaEvent>();
+  auto event = std::make_unique<CudaEvent>(ordinal_);
   check(cudaEventRecord(event->get(), stream_.get()), "cudaEventRecord");
   check(cudaEventSynchronize(event->get()), "cudaEventSynchronize");
   return event;

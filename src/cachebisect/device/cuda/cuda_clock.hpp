@@ -1,4 +1,4 @@
-// When events of a CUDA device happened, on the host's monotonic clock.
+// When events of a CUDA device happened, on a clock that the device alone drives.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,12 @@ namespace cachebisect::cuda {
 
 /// CUDA gives the time between two events as a float of milliseconds, whose resolution is coarser
 /// than a microsecond after 16 s. So the base event is replaced when it is old, and the time
-/// between the old base and the new one is added in double. The offset to the host's clock is
-/// measured once (to about 20 us), so that differences never jump. Thread safe; used under a
-/// DeviceGuard.
+/// between the old base and the new one is added in double: all times are differences of events.
+/// Thread safe; the calling thread must use the device.
 class CudaClock {
  public:
-  CudaClock();
-  /// Seconds on the monotonic clock; the event must have happened.
+  CudaClock(int ordinal, const std::shared_ptr<StreamList>& streams);
+  /// Seconds since the clock was made; the event must have happened.
   [[nodiscard]] double seconds(cudaEvent_t event);
 
  private:
@@ -25,6 +24,7 @@ class CudaClock {
   static constexpr double kOldSeconds = 2;
 
   std::mutex mutex_;
+  int ordinal_;
   CudaStream stream_;
   std::unique_ptr<CudaEvent> base_;
   double base_seconds_ = 0;

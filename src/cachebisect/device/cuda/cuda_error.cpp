@@ -21,7 +21,8 @@ const char* remedy(cudaError_t status) {
     case cudaErrorDevicesUnavailable:
       return "another process may hold the device exclusively (nvidia-smi)";
     default:
-      return "compute-sanitizer shows where it comes from, nvidia-smi the state of the device";
+      return "run again with CUDA_LAUNCH_BLOCKING=1, else an earlier call may be the one that "
+             "failed; compute-sanitizer shows where, nvidia-smi the state of the device";
   }
 }
 
@@ -39,15 +40,16 @@ void check(cudaError_t status, const char* call, const char* file, int line) {
                                      ") at " + place(file, line) + "; " + remedy(status));
 }
 
-DeviceGuard::DeviceGuard(int ordinal) {
-  check(cudaGetDevice(&before_), "cudaGetDevice");
-  if (before_ == ordinal) return;
-  check(cudaSetDevice(ordinal), "cudaSetDevice");
-  changed_ = true;
+void use_device(int ordinal) {
+  int present = 0;
+  check(cudaGetDevice(&present), "cudaGetDevice");
+  if (present != ordinal) check(cudaSetDevice(ordinal), "cudaSetDevice");
 }
 
-DeviceGuard::~DeviceGuard() {
-  if (changed_) (void)cudaSetDevice(before_);
+void try_use_device(int ordinal) noexcept {
+  int present = 0;
+  if (cudaGetDevice(&present) == cudaSuccess && present == ordinal) return;
+  (void)cudaSetDevice(ordinal);
 }
 
 }  // namespace cachebisect::cuda

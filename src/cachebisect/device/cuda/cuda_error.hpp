@@ -10,18 +10,11 @@ namespace cachebisect::cuda {
 void check(cudaError_t status, const char* call, const char* file = __builtin_FILE(),
            int line = __builtin_LINE());
 
-/// Makes `ordinal` the calling thread's device, and restores the former one. Throws as check()
-/// does.
-class DeviceGuard {
- public:
-  explicit DeviceGuard(int ordinal);
-  ~DeviceGuard();
-  DeviceGuard(const DeviceGuard&) = delete;
-  DeviceGuard& operator=(const DeviceGuard&) = delete;
-
- private:
-  int before_ = 0;
-  bool changed_ = false;
-};
+/// Makes `ordinal` the calling thread's device, for good: the runtime takes a context on a device
+/// as soon as a thread makes it its own, so no other one is made the thread's in between. Throws as
+/// check() does.
+void use_device(int ordinal);
+/// The same for destructors: an error is left to the call that follows.
+void try_use_device(int ordinal) noexcept;
 
 }  // namespace cachebisect::cuda

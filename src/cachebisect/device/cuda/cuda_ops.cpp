@@ -1,5 +1,6 @@
 #include "cachebisect/device/cuda/cuda_ops.hpp"
 
+#include "cachebisect/device/affine_layout.hpp"
 #include "cachebisect/device/cuda/cuda_error.hpp"
 #include "cachebisect/device/cuda/cuda_handles.hpp"
 #include "cachebisect/device/cuda/kernels.hpp"
@@ -8,12 +9,6 @@
 namespace cachebisect::cuda {
 namespace {
 
-std::int64_t product(std::span<const std::int64_t> dims) {
-  std::int64_t result = 1;
-  for (const std::int64_t dim : dims) result *= dim;
-  return result;
-}
-
 class CudaOps final : public DeviceOps {
  public:
   explicit CudaOps(int ordinal) : ordinal_(ordinal) {}
@@ -21,7 +16,7 @@ class CudaOps final : public DeviceOps {
   void cast(const ConstTensorView& from, const TensorView& to, Stream& stream) override {
     op_checks::cast(from, to);
     if (from.byte_size() == 0) return;
-    const DeviceGuard guard(ordinal_);
+    use_device(ordinal_);
     if (from.dtype == to.dtype) {
       check(cudaMemcpyAsync(to.data, from.data, from.byte_size(), cudaMemcpyDefault,
                             stream_of(stream)),
@@ -37,21 +32,20 @@ class CudaOps final : public DeviceOps {
               std::span<const float> bias, std::size_t channel_axis, Stream& stream) override {
     op_checks::affine(from, to, scale, bias, channel_axis);
     if (from.byte_size() == 0) return;
-    const DeviceGuard guard(ordinal_);
-    const auto dims = from.shape.dims();
-    const kernels::AffineShape shape{product(dims.first(channel_axis)), dims[channel_axis],
-                                     product(dims.subspan(channel_axis + 1))};
-    check(kernels::affine(from.data, from.dtype, to.data, to.dtype, shape,
-                          {scale.data(), scale.size()}, {bias.data(), bias.size()},
-                          stream_of(stream)),
-          "launch of the affine kernel");
+    use_device(ordinal_);
+    const AffineLayout layout = affine_layout(from.shape.dims(), channel_axis, scale, bias);
+    check(
+        kernels::affine(from.data, from.dtype, to.data, to.dtype,
+                        {layout.outer, layout.channels, layout.inner}, {scale.data(), scale.size()},
+                        {bias.data(), bias.size()}, stream_of(stream)),
+        "launch of the affine kernel");
   }
 
   void one_hot(const ConstTensorView& labels, const TensorView& to, float on, float off,
                Stream& stream) override {
     op_checks::one_hot(labels, to);
     if (to.byte_size() == 0) return;
-    const DeviceGuard guard(ordinal_);
+    use_device(ordinal_);
     check(kernels::one_hot(labels.data, labels.dtype, to.data, to.dtype, to.shape[0], to.shape[1],
                            on, off, stream_of(stream)),
           "launch of the one_hot kernel");
@@ -60,7 +54,7 @@ class CudaOps final : public DeviceOps {
   void unpack_bits(const ConstTensorView& from, const TensorView& to, Stream& stream) override {
     op_checks::unpack_bits(from, to);
     if (from.byte_size() == 0) return;
-    const DeviceGuard guard(ordinal_);
+    use_device(ordinal_);
     check(kernels::unpack_bits(from.data, to.data, from.shape.elements(), stream_of(stream)),
           "launch of the unpack_bits kernel");
   }
@@ -69,7 +63,7 @@ class CudaOps final : public DeviceOps {
                  std::span<const std::size_t> axes, Stream& stream) override {
     op_checks::transpose(from, to, axes);
     if (from.byte_size() == 0) return;
-    const DeviceGuard guard(ordinal_);
+    use_device(ordinal_);
     static_assert(kernels::Gather::kMaxRank == Shape::kMaxRank);
     const Strides strides = dense_strides(from.shape);
     kernels::Gather gather;

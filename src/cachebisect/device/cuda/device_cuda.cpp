@@ -1,14 +1,20 @@
 // A CUDA device through the runtime API, which is linked statically and loads the driver only when
 // it is called.
+#include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <string>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/memory_node.hpp"
+#include "cachebisect/device/cuda/cuda_checksums.hpp"
 #include "cachebisect/device/cuda/cuda_clock.hpp"
 #include "cachebisect/device/cuda/cuda_error.hpp"
+#include "cachebisect/device/cuda/cuda_facts.hpp"
 #include "cachebisect/device/cuda/cuda_handles.hpp"
 #include "cachebisect/device/cuda/cuda_memory.hpp"
 #include "cachebisect/device/cuda/cuda_ops.hpp"
+#include "cachebisect/device/cuda/kernels.hpp"
 #include "cachebisect/device/device.hpp"
 
 namespace cachebisect {
@@ -18,11 +24,10 @@ using cuda::check;
 using cuda::CudaClock;
 using cuda::CudaEvent;
 using cuda::CudaStream;
-using cuda::DeviceGuard;
-
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
+using cuda::read_facts;
+using cuda::StreamList;
+using cuda::use_device;
+using cuda::version_text;
 
 /// Why there is no device at all.
 [[noreturn]] void refuse_without_devices(cudaError_t status) {
@@ -72,7 +77,7 @@ void require_device(int ordinal) {
 }
 
 DeviceInfo read_info(int ordinal) {
-  const DeviceGuard guard(ordinal);
+  use_device(ordinal);
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
   std::size_t free_bytes = 0;
@@ -85,6 +90,7 @@ DeviceInfo read_info(int ordinal) {
   info.memory_bytes = total_bytes;
   info.free_bytes = free_bytes;
   info.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
+  info.facts = read_facts(ordinal, properties);
   return info;
 }
 
@@ -93,12 +99,10 @@ class CudaDevice final : public Device {
   explicit CudaDevice(int ordinal)
       : info_(read_info(ordinal)),
         plain_(host_memory()),
-        pinned_(cuda::make_pinned_memory(ordinal)),
-        device_(cuda::make_device_memory(ordinal)),
-        ops_(cuda::make_ops(ordinal)) {
-    const DeviceGuard guard(ordinal);
-    clock_ = std::make_unique<CudaClock>();
-  }
+        pinned_(cuda::make_pinned_memory(ordinal, memory_node_of(info_.facts.pci_bus_id))),
+        device_(std::make_shared<cuda::DeviceMemory>(ordinal, streams_, releases_)),
+        ops_(cuda::make_ops(ordinal)),
+        clock_(ordinal, streams_) {}
 
   [[nodiscard]] const DeviceInfo& info() const noexcept override { return info_; }
   [[nodiscard]] std::shared_ptr<MemoryResource> slot_memory(bool pinned) override {
@@ -108,17 +112,19 @@ class CudaDevice final : public Device {
   [[nodiscard]] bool copies() const noexcept override { return true; }
   [[nodiscard]] bool has_data() const noexcept override { return true; }
   [[nodiscard]] std::unique_ptr<Stream> make_stream() override {
-    const DeviceGuard guard(info_.ordinal);
-    return std::make_unique<CudaStream>();
+    return std::make_unique<CudaStream>(info_.ordinal, streams_);
   }
   [[nodiscard]] std::unique_ptr<Event> make_event() override {
-    const DeviceGuard guard(info_.ordinal);
-    return std::make_unique<CudaEvent>();
+    return std::make_unique<CudaEvent>(info_.ordinal);
   }
+  [[nodiscard]] std::unique_ptr<Event> make_spinning_event() override {
+    return std::make_unique<CudaEvent>(info_.ordinal, CudaEvent::Wait::spin);
+  }
+  [[nodiscard]] Stream* default_stream() noexcept override { return &default_stream_; }
 
   void copy_to_device(std::byte* to, const std::byte* from, std::size_t bytes, Stream& stream,
                       bool blocking) override {
-    const DeviceGuard guard(info_.ordinal);
+    use_device(info_.ordinal);
     auto& queue = dynamic_cast<CudaStream&>(stream);
     if (bytes > 0) {
       check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, queue.get()),
@@ -128,23 +134,23 @@ class CudaDevice final : public Device {
   }
 
   void record(Event& event, Stream& stream) override {
-    const DeviceGuard guard(info_.ordinal);
+    use_device(info_.ordinal);
     check(cudaEventRecord(cuda::event_of(event), cuda::stream_of(stream)), "cudaEventRecord");
   }
 
   void wait(Stream& stream, const Event& event) override {
-    const DeviceGuard guard(info_.ordinal);
+    use_device(info_.ordinal);
     check(cudaStreamWaitEvent(cuda::stream_of(stream), cuda::event_of(event), 0),
           "cudaStreamWaitEvent");
   }
 
   void synchronize(const Event& event) override {
-    const DeviceGuard guard(info_.ordinal);
+    use_device(info_.ordinal);
     check(cudaEventSynchronize(cuda::event_of(event)), "cudaEventSynchronize");
   }
 
   [[nodiscard]] bool synchronize_for(const Event& event, double seconds) override {
-    const DeviceGuard guard(info_.ordinal);
+    use_device(info_.ordinal);
     const cudaError_t status = cudaEventQuery(cuda::event_of(event));
     if (status != cudaErrorNotReady) {
       check(status, "cudaEventQuery");
@@ -157,19 +163,47 @@ class CudaDevice final : public Device {
   }
 
   [[nodiscard]] double completion_seconds(const Event& event) override {
-    const DeviceGuard guard(info_.ordinal);
-    return clock_->seconds(cuda::event_of(event));
+    use_device(info_.ordinal);
+    return clock_.seconds(cuda::event_of(event));
+  }
+
+  void enqueue_work(Stream& stream, double seconds) override {
+    const std::int64_t nanoseconds = std::llround(1e9 * seconds);
+    if (nanoseconds <= 0) return;
+    use_device(info_.ordinal);
+    check(cuda::kernels::spin(nanoseconds, cuda::stream_of(stream)), "launch of the spin kernel");
   }
 
   [[nodiscard]] DeviceOps& ops() override { return *ops_; }
 
+  void throw_if_failed() override {
+    use_device(info_.ordinal);
+    const cudaError_t status = cudaStreamQuery(cuda::stream_of(compute_stream()));
+    if (status != cudaErrorNotReady) check(status, "cudaStreamQuery");
+  }
+  [[nodiscard]] std::uint64_t held_bytes() const override { return device_->held_bytes(); }
+  bool free_unused() override { return device_->free_unused(); }
+  [[nodiscard]] std::shared_ptr<const void> when_out_of_memory(
+      const std::function<void()>& release) override {
+    return releases_->add(release);
+  }
+
+  [[nodiscard]] std::vector<std::uint64_t> checksums(
+      std::span<const ConstTensorView> tensors) override {
+    use_device(info_.ordinal);
+    return cuda::checksums(tensors, device_, compute_stream());
+  }
+
  private:
   DeviceInfo info_;
+  std::shared_ptr<StreamList> streams_ = std::make_shared<StreamList>();
+  std::shared_ptr<cuda::ReleaseList> releases_ = std::make_shared<cuda::ReleaseList>();
   std::shared_ptr<MemoryResource> plain_;
   std::shared_ptr<MemoryResource> pinned_;
-  std::shared_ptr<MemoryResource> device_;
+  std::shared_ptr<cuda::DeviceMemory> device_;
   std::unique_ptr<DeviceOps> ops_;
-  std::unique_ptr<CudaClock> clock_;
+  cuda::LegacyDefaultStream default_stream_;
+  CudaClock clock_;
 };
 
 }  // namespace

@@ -9,24 +9,9 @@
 #include <cuda_fp16.h>
 
 #include "cachebisect/data/dtype.hpp"
+#include "cachebisect/device/cuda/launch.cuh"
 
 namespace cachebisect::cuda::kernels {
-
-constexpr int kThreads = 256;
-
-/// Enough blocks for `count` elements in a grid-stride loop.
-inline unsigned blocks_for(std::int64_t count) {
-  constexpr std::int64_t kMaxBlocks = 1 << 20;
-  const std::int64_t blocks = (count + kThreads - 1) / kThreads;
-  return static_cast<unsigned>(blocks < kMaxBlocks ? blocks : kMaxBlocks);
-}
-
-__device__ inline std::int64_t first_element() {
-  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ inline std::int64_t element_step() {
-  return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-}
 
 template <class T>
 __device__ auto widen(T value) {

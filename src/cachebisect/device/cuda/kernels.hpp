@@ -37,6 +37,9 @@ cudaError_t one_hot(const void* labels, DType label_dtype, void* to, DType to_dt
 /// `count` bytes become 8 x `count`.
 cudaError_t unpack_bits(const void* from, void* to, std::int64_t count, cudaStream_t stream);
 
+/// One thread that is busy for so many nanoseconds by the device's own timer.
+cudaError_t spin(std::int64_t nanoseconds, cudaStream_t stream);
+
 /// The source of each element of a dense output: `strides` of the input in elements, in the
 /// output's order of axes.
 struct Gather {
@@ -48,5 +51,9 @@ struct Gather {
 };
 cudaError_t transpose(const void* from, void* to, std::size_t element_bytes, const Gather& gather,
                       std::int64_t count, cudaStream_t stream);
+
+/// Adds a checksum of `count` bytes and their places to `*sum`, which is in device memory.
+cudaError_t checksum(const void* data, std::int64_t count, unsigned long long* sum,
+                     cudaStream_t stream);
 
 }  // namespace cachebisect::cuda::kernels

@@ -43,13 +43,10 @@ cudaError_t launch_transpose(const void* from, void* to, const Gather& gather, s
                              cudaStream_t stream) {
   const auto* source = static_cast<const T*>(from);
   auto* target = static_cast<T*>(to);
-  const unsigned blocks = blocks_for(count);
-  if (count <= std::numeric_limits<std::int32_t>::max()) {
-    transpose_kernel<std::uint32_t><<<blocks, kThreads, 0, stream>>>(source, target, gather, count);
-  } else {
-    transpose_kernel<std::uint64_t><<<blocks, kThreads, 0, stream>>>(source, target, gather, count);
-  }
-  return cudaGetLastError();
+  const auto kernel = count <= std::numeric_limits<std::int32_t>::max()
+                          ? transpose_kernel<std::uint32_t, T>
+                          : transpose_kernel<std::uint64_t, T>;
+  return launch(kernel, count, stream, source, target, gather, count);
 }
 
 }  // namespace
@@ -63,9 +60,8 @@ cudaError_t one_hot(const void* labels, DType label_dtype, void* to, DType to_dt
       using Label = typename decltype(source)::type;
       using To = typename decltype(target)::type;
       if constexpr (std::is_integral_v<Label> && !std::is_same_v<Label, bool>) {
-        one_hot_kernel<<<blocks_for(count), kThreads, 0, stream>>>(
-            static_cast<const Label*>(labels), static_cast<To*>(to), count, classes, on, off);
-        return cudaGetLastError();
+        return launch(one_hot_kernel<Label, To>, count, stream, static_cast<const Label*>(labels),
+                      static_cast<To*>(to), count, classes, on, off);
       } else {
         return cudaErrorInvalidValue;
       }
@@ -74,9 +70,8 @@ cudaError_t one_hot(const void* labels, DType label_dtype, void* to, DType to_dt
 }
 
 cudaError_t unpack_bits(const void* from, void* to, std::int64_t count, cudaStream_t stream) {
-  unpack_bits_kernel<<<blocks_for(8 * count), kThreads, 0, stream>>>(
-      static_cast<const std::uint8_t*>(from), static_cast<std::uint8_t*>(to), count);
-  return cudaGetLastError();
+  return launch(unpack_bits_kernel, 8 * count, stream, static_cast<const std::uint8_t*>(from),
+                static_cast<std::uint8_t*>(to), count);
 }
 
 cudaError_t transpose(const void* from, void* to, std::size_t element_bytes, const Gather& gather,

@@ -34,8 +34,9 @@ std::vector<std::string> parts_of(const Option& option) {
   const auto path = SettingPath::from_dotted(option.given.path);
   if (!path)
     option.fail("a path is names separated by dots, such as stages.crop.size or batch_size");
-  if (path->parts().size() > kMaxDepth)
-    option.fail("a path is 1 to " + std::to_string(kMaxDepth) + " names separated by dots");
+  if (path->parts().size() > kPipelineLimits.max_depth)
+    option.fail("a path is 1 to " + std::to_string(kPipelineLimits.max_depth) +
+                " names separated by dots");
   return path->parts();
 }
 

@@ -63,15 +63,21 @@ ordered_json optimizer_schema() {
 }
 
 ordered_json train_schema(const Registry& registry) {
-  ordered_json model = spec::params_schema(spec::model_params());
-  model["properties"]["optimizer"] = optimizer_schema();
   ordered_json forms = ordered_json::array();
-  forms.push_back(std::move(model));
-  forms.push_back(spec::params_schema({spec::train_kind_param(), spec::sync_every_param()}));
+  for (const auto& params : {spec::model_params(), spec::module_params()}) {
+    ordered_json form = spec::params_schema(params);
+    form["properties"]["optimizer"] = optimizer_schema();
+    forms.push_back(std::move(form));
+  }
+  std::vector<ParamSpec> of_kind = spec::wait_params();
+  of_kind.push_back(spec::train_kind_param());
+  forms.push_back(spec::params_schema(of_kind));
   for (const TrainStepType& type : registry.train_steps()) {
     ordered_json step = spec::params_schema(type.params);
-    if (!step["properties"].contains("sync_every"))
-      step["properties"]["sync_every"] = spec::param_schema(spec::sync_every_param());
+    for (const ParamSpec& wait : spec::wait_params()) {
+      if (!step["properties"].contains(wait.name))
+        step["properties"][wait.name] = spec::param_schema(wait);
+    }
     step["properties"]["use"] = {{"const", type.type}};
     step["required"].push_back("use");
     step["description"] = type.doc;

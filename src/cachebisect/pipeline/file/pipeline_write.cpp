@@ -18,15 +18,24 @@ ordered_json stage_json(const StageSpec& stage) {
   return out;
 }
 
-ordered_json model_json(const TrainSpec& train) {
+ordered_json libtorch_json(const TrainSpec& train) {
   ordered_json optimizer{{"kind", train.optimizer.kind}, {"lr", train.optimizer.lr}};
   if (train.optimizer.kind == "sgd") optimizer["momentum"] = train.optimizer.momentum;
   optimizer["weight_decay"] = train.optimizer.weight_decay;
-  ordered_json out{{"model", train.model},
-                   {"classes", train.classes},
-                   {"loss", train.loss},
-                   {"optimizer", std::move(optimizer)},
-                   {"precision", train.precision}};
+  ordered_json out;
+  if (train.kind == TrainSpec::Kind::model) {
+    out = {{"model", train.model}, {"classes", train.classes}};
+  } else {
+    out = {{"module", train.module}, {"inputs", train.inputs}, {"target", train.target}};
+  }
+  out["loss"] = train.loss;
+  out["optimizer"] = std::move(optimizer);
+  out["precision"] = train.precision;
+  out["memory_format"] = train.memory_format;
+  out["accumulate"] = train.accumulate;
+  out["cudnn_benchmark"] = train.cudnn_benchmark;
+  out["cuda_graph"] = train.cuda_graph;
+  if (train.tf32) out["tf32"] = *train.tf32;
   if (train.threads) out["threads"] = *train.threads;
   return out;
 }
@@ -35,7 +44,8 @@ ordered_json train_json(const TrainSpec& train) {
   ordered_json out;
   switch (train.kind) {
     case TrainSpec::Kind::model:
-      out = model_json(train);
+    case TrainSpec::Kind::module:
+      out = libtorch_json(train);
       break;
     case TrainSpec::Kind::callback:
       out["kind"] = "callback";
@@ -48,6 +58,7 @@ ordered_json train_json(const TrainSpec& train) {
       break;
   }
   out["sync_every"] = train.sync_every;
+  out["spin"] = train.spin;
   if (train.kind == TrainSpec::Kind::plugin) spec::write_params(out, train.params);
   return out;
 }
@@ -56,6 +67,10 @@ ordered_json emulate_json(const EmulateSpec& emulate) {
   return {{"step_ms", emulate.step_ms},
           {"copy_gb_per_s", emulate.copy_gb_per_s},
           {"copy_latency_us", emulate.copy_latency_us},
+          {"clock_drop", emulate.clock_drop},
+          {"launches", emulate.launches},
+          {"launch_us", emulate.launch_us},
+          {"launch_queue", emulate.launch_queue},
           {"jitter", spec::jitter_to_json(emulate.jitter)}};
 }
 

@@ -65,6 +65,34 @@ ParamSpec above_zero(ParamSpec spec) {
   return spec;
 }
 
+/// `params` and what every form of `train` that runs in LibTorch takes.
+std::vector<ParamSpec> with_arithmetic(std::vector<ParamSpec> params) {
+  params.push_back(choice("precision", "arithmetic of the model; fp16-mixed scales the loss",
+                          {"fp32", "bf16-mixed", "fp16-mixed"}));
+  params.push_back(choice("memory_format", "order of images and weights in memory",
+                          {"contiguous", "channels_last"}));
+  params.push_back(integer("accumulate", "batches whose gradients one step of the optimizer uses",
+                           1, 1, 1000000));
+  params.push_back(boolean(
+      "cudnn_benchmark", "cuDNN measures its algorithms (torch.backends.cudnn.benchmark)", false));
+  params.push_back(boolean(
+      "cuda_graph", "the step is recorded as a CUDA graph once, and replayed (CUDA alone)", false));
+  params.push_back({.name = "tf32",
+                    .type = ParamType::boolean,
+                    .doc = "TF32 for matrix products and convolutions on CUDA; absent: LibTorch's "
+                           "default, convolutions only",
+                    .optional = true});
+  for (ParamSpec& wait : wait_params()) params.push_back(std::move(wait));
+  params.push_back(
+      {.name = "threads",
+       .type = ParamType::integer,
+       .doc = "threads of the step on the cpu; absent: usable physical cores - workers, at least 1",
+       .optional = true,
+       .minimum = 1,
+       .maximum = static_cast<double>(settings::kWorkers.max)});
+  return params;
+}
+
 }  // namespace
 
 std::vector<ParamSpec> top_params() {
@@ -87,22 +115,32 @@ std::vector<std::string> top_keys() { return {settings::kKeys.begin(), settings:
 ParamSpec workers_param() { return count(settings::kWorkers, 0); }
 
 std::vector<ParamSpec> model_params() {
-  return {
+  return with_arithmetic({
       {.name = "model",
        .type = ParamType::string,
        .doc = "built-in model",
        .choices = {"mlp", "lenet", "resnet18", "resnet50"}},
       integer("classes", "outputs of the model", 10, 1, 1000000),
       choice("loss", "loss function", {"cross_entropy"}),
-      choice("precision", "arithmetic of the model", {"fp32", "bf16-mixed"}),
-      sync_every_param(),
-      {.name = "threads",
-       .type = ParamType::integer,
-       .doc = "threads of the step on the cpu; absent: usable physical cores - workers, at least 1",
-       .optional = true,
-       .minimum = 1,
-       .maximum = static_cast<double>(settings::kWorkers.max)},
-  };
+  });
+}
+
+std::vector<ParamSpec> module_params() {
+  return with_arithmetic({
+      {.name = "module", .type = ParamType::path, .doc = "file that PyTorch wrote: TorchScript"},
+      {.name = "inputs",
+       .type = ParamType::string_list,
+       .doc = "fields that the module takes, in the order of the arguments of forward()",
+       .default_value = std::vector<std::string>{"image"},
+       .min_items = 1,
+       .max_items = 64},
+      {.name = "target",
+       .type = ParamType::string,
+       .doc = "field that the loss compares the output with; not used by loss \"output\"",
+       .default_value = "label"},
+      choice("loss", "loss function; output: what the module returns is the loss",
+             {"cross_entropy", "mse", "l1", "bce_with_logits", "output"}),
+  });
 }
 
 const std::vector<std::string>& optimizer_kinds() {
@@ -119,18 +157,22 @@ std::vector<ParamSpec> optimizer_params(const std::string& kind) {
   return params;
 }
 
-ParamSpec sync_every_param() {
-  return integer("sync_every", "steps between waits for the loss, as loss.item() does; 0: never", 0,
-                 0, 1000000000);
+std::vector<ParamSpec> wait_params() {
+  return {integer("sync_every", "steps between waits for the loss, as loss.item() does; 0: never",
+                  0, 0, 1000000000),
+          boolean("spin",
+                  "CUDA: waits for the loss and for blocking copies keep a core busy, as PyTorch's "
+                  "do; false: the thread sleeps",
+                  true)};
 }
 
 ParamSpec train_kind_param() {
-  return {
-      .name = "kind",
-      .type = ParamType::string,
-      .doc =
-          "callback: a step given by the library's user; emulated: a step of the emulated device",
-      .choices = {"callback", "emulated"}};
+  return {.name = "kind",
+          .type = ParamType::string,
+          .doc =
+              "callback: a step given by the library's user; emulated: a step that only takes "
+              "time, on the emulated device or CUDA",
+          .choices = {"callback", "emulated"}};
 }
 
 std::vector<ParamSpec> emulate_params() {
@@ -140,6 +182,14 @@ std::vector<ParamSpec> emulate_params() {
           number("copy_gb_per_s", "host-to-device bandwidth in GB/s (10^9 bytes)", 12, 0, 1000000)),
       number("copy_latency_us", "microseconds that a copy takes in addition to its bytes", 10, 0,
              1000000),
+      number("clock_drop",
+             "share by which the clock falls when the device was busy for all of the last 100 ms",
+             0, 0, 0.9),
+      integer("launches", "kernel launches of a step, of equal length", 1, 1, 100000),
+      number("launch_us", "microseconds of the training thread per launch", 0, 0, 1000000),
+      integer("launch_queue",
+              "launches that may wait to run; more of them block the training thread", 1024, 1,
+              1000000),
       {.name = "jitter",
        .type = ParamType::jitter,
        .doc = "spread of the step's time around its mean"},

@@ -18,12 +18,14 @@ ParamSpec workers_param();
 
 /// `train` with a built-in model, except `optimizer`.
 std::vector<ParamSpec> model_params();
+/// `train` with a module from a file, except `optimizer`.
+std::vector<ParamSpec> module_params();
 /// `train.optimizer` of a kind, `kind` itself first.
 std::vector<ParamSpec> optimizer_params(const std::string& kind);
 /// sgd, adam, adamw.
 const std::vector<std::string>& optimizer_kinds();
-/// `sync_every`, common to all forms of `train`.
-ParamSpec sync_every_param();
+/// `sync_every` and `spin`, common to all forms of `train`.
+std::vector<ParamSpec> wait_params();
 /// `train.kind`: callback or emulated.
 ParamSpec train_kind_param();
 

@@ -1,6 +1,7 @@
 #include "cachebisect/pipeline/file/train.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -16,7 +17,8 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kForms =
-    R"({"model": "lenet", ...}, {"kind": "callback"}, {"kind": "emulated"} or {"use": "my.step", ...})";
+    R"({"model": "lenet", ...}, {"module": "model.pt", ...}, {"kind": "callback"}, {"kind": "emulated"} or {"use": "my.step", ...})";
+constexpr std::array<const char*, 4> kFormKeys{"model", "module", "kind", "use"};
 
 OptimizerSpec parse_optimizer(const json& optimizer, const SettingPath& at,
                               const Context& context) {
@@ -33,19 +35,23 @@ OptimizerSpec parse_optimizer(const json& optimizer, const SettingPath& at,
   return out;
 }
 
-TrainSpec parse_model(const json& train, const SettingPath& at, const Context& context) {
-  const std::vector<ParamSpec> specs = model_params();
-  std::vector<std::string> keys = names_of(specs);
-  keys.emplace_back("optimizer");
-  check_keys(train, keys, at, context);
-  const Params params = parse_params(train, specs, at, context);
+void set_waits(const Params& params, TrainSpec& out) {
+  out.sync_every = static_cast<int>(params.integer("sync_every"));
+  out.spin = params.boolean("spin");
+}
+
+/// What every form that runs in LibTorch takes.
+TrainSpec parse_arithmetic(const json& train, const Params& params, const SettingPath& at,
+                           const Context& context) {
   TrainSpec out;
-  out.kind = TrainSpec::Kind::model;
-  out.model = params.string("model");
-  out.classes = params.integer("classes");
   out.loss = params.string("loss");
   out.precision = params.string("precision");
-  out.sync_every = static_cast<int>(params.integer("sync_every"));
+  out.memory_format = params.string("memory_format");
+  out.accumulate = static_cast<int>(params.integer("accumulate"));
+  out.cudnn_benchmark = params.boolean("cudnn_benchmark");
+  out.cuda_graph = params.boolean("cuda_graph");
+  if (params.has("tf32")) out.tf32 = params.boolean("tf32");
+  set_waits(params, out);
   if (params.has("threads")) out.threads = static_cast<int>(params.integer("threads"));
   if (const auto found = train.find("optimizer"); found != train.end()) {
     out.optimizer = parse_optimizer(*found, at.at("optimizer"), context);
@@ -53,14 +59,42 @@ TrainSpec parse_model(const json& train, const SettingPath& at, const Context& c
   return out;
 }
 
+Params parse_libtorch_params(const json& train, const std::vector<ParamSpec>& specs,
+                             const SettingPath& at, const Context& context) {
+  std::vector<std::string> keys = names_of(specs);
+  keys.emplace_back("optimizer");
+  check_keys(train, keys, at, context);
+  return parse_params(train, specs, at, context);
+}
+
+TrainSpec parse_model(const json& train, const SettingPath& at, const Context& context) {
+  const Params params = parse_libtorch_params(train, model_params(), at, context);
+  TrainSpec out = parse_arithmetic(train, params, at, context);
+  out.kind = TrainSpec::Kind::model;
+  out.model = params.string("model");
+  out.classes = params.integer("classes");
+  return out;
+}
+
+TrainSpec parse_module(const json& train, const SettingPath& at, const Context& context) {
+  const Params params = parse_libtorch_params(train, module_params(), at, context);
+  TrainSpec out = parse_arithmetic(train, params, at, context);
+  out.kind = TrainSpec::Kind::module;
+  out.module = params.string("module");
+  out.inputs = params.strings("inputs");
+  out.target = params.string("target");
+  return out;
+}
+
 TrainSpec parse_kind(const json& train, const SettingPath& at, const Context& context) {
-  const std::vector<ParamSpec> specs{train_kind_param(), sync_every_param()};
+  std::vector<ParamSpec> specs = wait_params();
+  specs.push_back(train_kind_param());
   check_keys(train, names_of(specs), at, context);
   const Params params = parse_params(train, specs, at, context);
   TrainSpec out;
   out.kind =
       params.string("kind") == "emulated" ? TrainSpec::Kind::emulated : TrainSpec::Kind::callback;
-  out.sync_every = static_cast<int>(params.integer("sync_every"));
+  set_waits(params, out);
   return out;
 }
 
@@ -76,22 +110,29 @@ const TrainStepType& step_type(const json& use, const Registry& registry, const 
   }
 }
 
+/// Those of wait_params() that the step does not declare itself, and so reads itself.
+std::vector<ParamSpec> undeclared_waits(const TrainStepType& type) {
+  std::vector<ParamSpec> waits = wait_params();
+  std::erase_if(waits, [&](const ParamSpec& wait) {
+    return std::ranges::find(type.params, wait.name, &ParamSpec::name) != type.params.end();
+  });
+  return waits;
+}
+
 TrainSpec parse_plugin_step(const json& train, const Registry& registry, const SettingPath& at,
                             const Context& context) {
   const TrainStepType& type = step_type(train["use"], registry, at.at("use"), context);
-  const bool declares_sync =
-      std::ranges::find(type.params, "sync_every", &ParamSpec::name) != type.params.end();
+  const std::vector<ParamSpec> waits = undeclared_waits(type);
   std::vector<std::string> keys = names_of(type.params);
   keys.emplace_back("use");
-  if (!declares_sync) keys.emplace_back("sync_every");
+  for (const ParamSpec& wait : waits) keys.push_back(wait.name);
   check_keys(train, keys, at, context);
   TrainSpec out;
   out.kind = TrainSpec::Kind::plugin;
   out.use = type.type;
-  if (!declares_sync) {
-    out.sync_every = static_cast<int>(
-        parse_params(train, {sync_every_param()}, at, context).integer("sync_every"));
-  }
+  const Params given = parse_params(train, waits, at, context);
+  if (given.has("sync_every")) out.sync_every = static_cast<int>(given.integer("sync_every"));
+  if (given.has("spin")) out.spin = given.boolean("spin");
   out.params = parse_params(train, type.params, at, context);
   return out;
 }
@@ -102,16 +143,18 @@ TrainSpec parse_train(const json& train, const Registry& registry, const Context
   const SettingPath at = SettingPath().at("train");
   if (!train.is_object())
     context.fail(at, std::string("must be ") + kForms + ", not " + clipped(train));
-  const bool model = train.contains("model");
-  const bool kind = train.contains("kind");
-  const bool use = train.contains("use");
-  if ((model && kind) || (model && use) || (kind && use)) {
+  const auto forms =
+      std::ranges::count_if(kFormKeys, [&](const char* key) { return train.contains(key); });
+  if (forms > 1) {
     context.fail(
-        at, std::string(R"(has more than one of "model", "kind" and "use"; it must be )") + kForms);
+        at,
+        std::string(R"(has more than one of "model", "module", "kind" and "use"; it must be )") +
+            kForms);
   }
-  if (use) return parse_plugin_step(train, registry, at, context);
-  if (kind) return parse_kind(train, at, context);
-  if (model) return parse_model(train, at, context);
+  if (train.contains("use")) return parse_plugin_step(train, registry, at, context);
+  if (train.contains("kind")) return parse_kind(train, at, context);
+  if (train.contains("model")) return parse_model(train, at, context);
+  if (train.contains("module")) return parse_module(train, at, context);
   context.fail(at, std::string("does not say what to train; it must be ") + kForms);
 }
 
@@ -122,6 +165,10 @@ EmulateSpec parse_emulate(const json& emulate, const Context& context) {
   return {.step_ms = params.number("step_ms"),
           .copy_gb_per_s = params.number("copy_gb_per_s"),
           .copy_latency_us = params.number("copy_latency_us"),
+          .clock_drop = params.number("clock_drop"),
+          .launches = static_cast<int>(params.integer("launches")),
+          .launch_us = params.number("launch_us"),
+          .launch_queue = static_cast<int>(params.integer("launch_queue")),
           .jitter = params.jitter()};
 }
 

@@ -7,7 +7,7 @@
 
 namespace cachebisect::spec {
 
-/// {"model": ...}, {"kind": "callback" | "emulated"} or {"use": "my.step"}.
+/// {"model": ...}, {"module": ...}, {"kind": "callback" | "emulated"} or {"use": "my.step"}.
 TrainSpec parse_train(const nlohmann::json& train, const Registry& registry,
                       const Context& context);
 EmulateSpec parse_emulate(const nlohmann::json& emulate, const Context& context);

@@ -75,7 +75,7 @@ CacheNeeds BoundaryCache::State::needs(const ItemSizes& probed, const CacheBudge
     }
   }
   const AvailableMemory memory = available_memory();
-  needs.host_budget_bytes = budget.host_bytes.value_or(0.25 * memory.spare_bytes);
+  needs.host_budget_bytes = budget.host_bytes.value_or(kHostCacheShare * memory.spare_bytes);
   needs.host_memory_bytes = memory.available_bytes;
   if (device.kind() == DeviceKind::cuda) {
     const DeviceInfo& info = device.info();

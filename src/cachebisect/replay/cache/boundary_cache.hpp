@@ -60,7 +60,7 @@ class CACHEBISECT_INTERNAL_API BoundaryCache {
   [[nodiscard]] std::span<const DeviceBatch> device(std::size_t boundary) const;
   void remember(std::size_t boundary);
   /// True if the cache of `boundary` is unchanged since it was remembered; fill() and refill()
-  /// remember all boundaries, freshen() none. Device memory that the host cannot read counts as
+  /// remember all boundaries, freshen() none. The emulated device, which has no bytes, counts as
   /// unchanged, and so does what was not remembered.
   [[nodiscard]] bool intact(std::size_t boundary) const;
 

@@ -7,6 +7,7 @@
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/executor/load_guard.hpp"
 #include "cachebisect/replay/cache/content_hash.hpp"
+#include "cachebisect/replay/cache/label_check.hpp"
 #include "cachebisect/replay/loop/device_chain.hpp"
 
 namespace cachebisect {
@@ -51,6 +52,7 @@ bool CacheContents::fill(CacheSamples samples, Executor& loader, const std::stop
   hashes_.assign(boundaries(), std::nullopt);
   make_room();
   if (!load(loader, sample_bytes, stop)) return false;
+  if (device_.has_data()) check_labels(pipeline_, host_batches_[pipeline_.copy_position()].views);
   fill_device();
   filled_ = true;
   return true;
@@ -105,34 +107,42 @@ void CacheContents::fill_device() {
   const auto& stages = pipeline_.stages();
   const std::size_t copied = pipeline_.copy_position() + 1;
   const std::vector<HostBatch>& host = host_batches_[pipeline_.copy_position()].views;
-  const std::unique_ptr<Stream> stream = device_.make_stream();
+  Stream& stream = device_.compute_stream();
   for (std::size_t b = copied; b < boundaries(); ++b) {
     device_batches_[b].resize(host.size(), device_.device_memory());
     for (std::size_t i = 0; i < host.size(); ++i) {
       OwnedDeviceBatch& out = device_batches_[b].owned[i];
       if (b == copied) {
-        copy_batch(host[i], out, device_, *stream, true);
+        copy_batch(host[i], out, device_, stream, true);
       } else {
         run_device_stage(dynamic_cast<const DeviceStage&>(*stages[b - 1].stage), stages[b - 1].name,
-                         device_batches_[b - 1].owned[i].batch, out, device_, *stream);
+                         device_batches_[b - 1].owned[i].batch, out, device_, stream);
       }
     }
   }
   const std::unique_ptr<Event> done = device_.make_event();
-  device_.record(*done, *stream);
+  device_.record(*done, stream);
   device_.synchronize(*done);
   for (BatchStore<DeviceBatch>& store : device_batches_) store.seal();
 }
 
-std::vector<std::uint64_t> CacheContents::hashes_of(std::size_t boundary) const {
+std::vector<std::uint64_t> CacheContents::device_hashes_of(std::size_t boundary) const {
+  const std::vector<DeviceBatch>& batches = device_batches_[boundary].views;
   std::vector<std::uint64_t> all;
-  if (pipeline_.held(boundary) == Held::device) {
-    if (device_.kind() != DeviceKind::cpu) return all;
-    for (const DeviceBatch& batch : device_batches_[boundary].views) {
-      all.push_back(content_hash(batch));
-    }
+  if (device_.kind() == DeviceKind::cpu) {
+    for (const DeviceBatch& batch : batches) all.push_back(content_hash(batch));
     return all;
   }
+  std::vector<ConstTensorView> tensors;
+  for (const DeviceBatch& batch : batches) {
+    for (const BatchField& field : batch.fields) tensors.emplace_back(field.tensor);
+  }
+  return device_.checksums(tensors);
+}
+
+std::vector<std::uint64_t> CacheContents::hashes_of(std::size_t boundary) const {
+  if (pipeline_.held(boundary) == Held::device) return device_hashes_of(boundary);
+  std::vector<std::uint64_t> all;
   for (const Sample& sample : samples_[boundary]) all.push_back(content_hash(sample));
   for (const HostBatch& batch : host_batches_[boundary].views) all.push_back(content_hash(batch));
   return all;

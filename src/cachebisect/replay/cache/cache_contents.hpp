@@ -83,6 +83,7 @@ class CacheContents {
   [[nodiscard]] bool load(Executor& loader, double sample_bytes, const std::stop_token& stop);
   void fill_device();
   [[nodiscard]] std::vector<std::uint64_t> hashes_of(std::size_t boundary) const;
+  [[nodiscard]] std::vector<std::uint64_t> device_hashes_of(std::size_t boundary) const;
 
   const Pipeline& pipeline_;
   Device& device_;

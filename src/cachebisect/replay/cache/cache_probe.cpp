@@ -14,21 +14,21 @@ void measure_device(const Pipeline& pipeline, Device& device, const HostBatch& h
                     std::vector<double>& bytes) {
   const auto& stages = pipeline.stages();
   const auto samples = static_cast<double>(host.size);
-  const std::unique_ptr<Stream> stream = device.make_stream();
+  Stream& stream = device.compute_stream();
   std::vector<OwnedDeviceBatch> chain;
   chain.reserve(stages.size());
   for (std::size_t i = pipeline.copy_position(); i < stages.size(); ++i) {
     OwnedDeviceBatch& out = chain.emplace_back(device.device_memory());
     if (i == pipeline.copy_position()) {
-      copy_batch(host, out, device, *stream, true);
+      copy_batch(host, out, device, stream, true);
     } else {
       run_device_stage(dynamic_cast<const DeviceStage&>(*stages[i].stage), stages[i].name,
-                       chain[chain.size() - 2].batch, out, device, *stream);
+                       chain[chain.size() - 2].batch, out, device, stream);
     }
     bytes[i + 1] = static_cast<double>(out.batch.byte_size()) / samples;
   }
   const std::unique_ptr<Event> done = device.make_event();
-  device.record(*done, *stream);
+  device.record(*done, stream);
   device.synchronize(*done);
 }
 

@@ -10,7 +10,11 @@ DeviceKind best_kind() { return cuda_device_count() > 0 ? DeviceKind::cuda : Dev
 
 std::shared_ptr<Device> emulated(const PipelineSpec& spec) {
   const EmulateSpec emulate = spec.emulate.value_or(EmulateSpec{});
-  return make_emulated_device({emulate.copy_gb_per_s, emulate.copy_latency_us});
+  return make_emulated_device({.copy_gb_per_s = emulate.copy_gb_per_s,
+                               .copy_latency_us = emulate.copy_latency_us,
+                               .clock_drop = emulate.clock_drop,
+                               .launch_us = emulate.launch_us,
+                               .launch_queue = emulate.launch_queue});
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ Job open_job(Pipeline pipeline, const Registry* registry, JobOptions options) {
   const std::uint64_t nonce = options.order_nonce ? *options.order_nonce : draw_nonce();
   job.order = std::make_shared<LiveOrder>(job.pipeline, nonce);
   if (!job.device) job.device = make_device(job.pipeline.spec());
+  if (!makes_step(options, *job.device)) check_device(*job.step, job.device->info());
   job.workers = options.workers.value_or(job.pipeline.spec().workers);
   if (job.workers == kAutoWorkers) resolve_workers(options, job);
   if (makes_step(options, *job.device)) {

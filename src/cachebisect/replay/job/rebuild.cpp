@@ -25,7 +25,9 @@ class Rebuild {
   PipelineVariant operator()(const Overrides& overrides) const {
     PipelineVariant variant{Pipeline::from_spec(changed(overrides), *registry_, opening_)};
     const PipelineSpec& spec = variant.pipeline.spec();
-    if (spec.device != spec_.device || spec.emulate != spec_.emulate) {
+    const bool other_accelerator =
+        device_->kind() == DeviceKind::emulated && spec.emulate != spec_.emulate;
+    if (spec.device != spec_.device || other_accelerator) {
       variant.device = make_device(spec);
     }
     Device& device = variant.device ? *variant.device : *device_;
@@ -51,8 +53,10 @@ class Rebuild {
     if (spec.train.kind == TrainSpec::Kind::callback) return false;
     const bool other_threads =
         device.kind() == DeviceKind::cpu && workers != workers_ && !spec.train.threads;
+    const bool other_emulation =
+        spec.train.kind == TrainSpec::Kind::emulated && spec.emulate != spec_.emulate;
     return variant.device != nullptr || spec.train != spec_.train || other_threads ||
-           variant.pipeline.device_spec() != step_input_;
+           other_emulation || variant.pipeline.device_spec() != step_input_;
   }
 
   PipelineSpec spec_;

@@ -3,6 +3,8 @@
 #include <string>
 
 #include "cachebisect/base/current_error.hpp"
+#include "cachebisect/device/profiler_range.hpp"
+#include "cachebisect/executor/slot_memory.hpp"
 
 namespace cachebisect {
 
@@ -37,8 +39,10 @@ DeviceChain::DeviceChain(const Pipeline& pipeline, Device& device, std::size_t r
     : device_(&device), first_boundary_(pipeline.copy_position() + 1) {
   const auto& stages = pipeline.stages();
   for (std::size_t i = first_boundary_; i < stages.size(); ++i) {
-    links_.push_back({dynamic_cast<const DeviceStage*>(stages[i].stage.get()), stages[i].name,
-                      OwnedDeviceBatch(device.device_memory()), DeviceTimer(device, runs)});
+    links_.push_back({dynamic_cast<const DeviceStage*>(stages[i].stage.get()),
+                      stages[i].name.c_str(), OwnedDeviceBatch(device.device_memory()),
+                      DeviceTimer(device, runs)});
+    make_room(links_.back().output, stages[i], stages[i - 1].output);
     if (links_.back().stage == nullptr) {
       throw Error(ErrorKind::internal,
                   "stage '" + stages[i].name + "' after the copy is not a device stage");
@@ -55,6 +59,7 @@ const DeviceBatch& DeviceChain::run(const DeviceBatch& input, std::size_t from, 
   const DeviceBatch* current = &input;
   for (std::size_t i = from - first_boundary_; i < to - first_boundary_; ++i) {
     Link& link = links_[i];
+    const ProfilerRange range(link.name);
     link.timer.begin(stream);
     run_device_stage(*link.stage, link.name, *current, link.output, *device_, stream);
     link.timer.end(stream, current->size);

@@ -37,7 +37,7 @@ class CACHEBISECT_INTERNAL_API DeviceChain {
  private:
   struct Link {
     const DeviceStage* stage;
-    std::string_view name;
+    const char* name;  ///< of the pipeline
     OwnedDeviceBatch output;
     DeviceTimer timer;
   };

@@ -11,17 +11,25 @@ StepEvents::StepEvents(Device& device, std::size_t count) {
 
 DeviceFeed::~DeviceFeed() = default;
 
-ReadyBatch DeviceFeed::wait_for_batch(const std::stop_token& stop) {
+/// Without workers the training thread loads the batch itself.
+bool DeviceFeed::would_wait() const {
+  return loader_->workers() == 0 || loader_->ready().value_or(1) == 0;
+}
+
+ReadyBatch DeviceFeed::wait_for_batch(std::uint64_t batch, const std::stop_token& stop) {
   const double begin = monotonic_seconds();
+  const bool starved = observer_ != nullptr && would_wait();
+  if (observer_ != nullptr) observer_->wait_begun(batch);
   const ReadyBatch ready = loader_->next(stop);
+  if (observer_ != nullptr) observer_->wait_ended(batch, starved);
   starved_seconds_ += monotonic_seconds() - begin;
   return ready;
 }
 
 void HandOverFeed::begin(std::uint64_t /*steps*/) { reset_starved(); }
 
-const DeviceBatch* HandOverFeed::acquire(std::uint64_t /*step*/, const std::stop_token& stop) {
-  ready_ = paced_ ? loader().try_next() : wait_for_batch(stop);
+const DeviceBatch* HandOverFeed::acquire(std::uint64_t step, const std::stop_token& stop) {
+  ready_ = paced_ ? loader().try_next() : wait_for_batch(step, stop);
   if (ready_.batch == nullptr) return nullptr;
   static_cast<Batch&>(view_) = *ready_.batch;
   return &view_;
@@ -44,7 +52,7 @@ void CopyFeed::copy(const ReadyBatch& ready) {
 }
 
 const DeviceBatch* CopyFeed::acquire(std::uint64_t step, const std::stop_token& stop) {
-  if (copied_ == step) copy(wait_for_batch(stop));
+  if (copied_ == step) copy(wait_for_batch(step, stop));
   return &copier_->batch(step);
 }
 
@@ -89,8 +97,8 @@ void PacedCopyFeed::submitted(std::uint64_t step) {
 
 void DropFeed::begin(std::uint64_t /*steps*/) { reset_starved(); }
 
-const DeviceBatch* DropFeed::acquire(std::uint64_t /*step*/, const std::stop_token& stop) {
-  loader().release(wait_for_batch(stop), nullptr);
+const DeviceBatch* DropFeed::acquire(std::uint64_t step, const std::stop_token& stop) {
+  loader().release(wait_for_batch(step, stop), nullptr);
   return nullptr;
 }
 

@@ -10,6 +10,7 @@
 #include "cachebisect/device/device.hpp"
 #include "cachebisect/executor/executor.hpp"
 #include "cachebisect/replay/loop/batch_copier.hpp"
+#include "cachebisect/replay/loop/loop_observer.hpp"
 
 namespace cachebisect {
 
@@ -32,6 +33,8 @@ class DeviceFeed {
   DeviceFeed(const DeviceFeed&) = delete;
   DeviceFeed& operator=(const DeviceFeed&) = delete;
   virtual ~DeviceFeed();
+  /// Who follows the waits of the next block; may be null.
+  void observe(LoopObserver* observer) noexcept { observer_ = observer; }
   /// Begins a block of `steps` steps.
   virtual void begin(std::uint64_t steps) = 0;
   /// The loader's batch for step `step`, ready for work queued on the compute stream; null if no
@@ -44,12 +47,15 @@ class DeviceFeed {
   [[nodiscard]] Executor& loader() const noexcept { return *loader_; }
 
  protected:
-  /// The loader's next batch; counts the wait.
-  ReadyBatch wait_for_batch(const std::stop_token& stop);
+  /// The loader's next batch, the block's number `batch`; counts the wait.
+  ReadyBatch wait_for_batch(std::uint64_t batch, const std::stop_token& stop);
   void reset_starved() noexcept { starved_seconds_ = 0; }
 
  private:
+  [[nodiscard]] bool would_wait() const;
+
   Executor* loader_;
+  LoopObserver* observer_ = nullptr;
   double starved_seconds_ = 0;
 };
 

@@ -13,7 +13,10 @@ constexpr double kUnseen = 2;
 }  // namespace
 
 DeviceTimer::DeviceTimer(Device& device, std::size_t turns, const ProbeClocks& clocks)
-    : device_(&device), clocks_(clocks), on_host_(!device.copies()) {
+    : device_(&device),
+      clocks_(clocks),
+      on_host_(!device.copies()),
+      host_clock_(device.kind() != DeviceKind::cuda) {
   turns_.reserve(turns);
   for (std::size_t i = 0; i < turns; ++i) {
     turns_.push_back({device.make_event(), device.make_event()});
@@ -72,8 +75,9 @@ void DeviceTimer::collect(Turn& turn) {
   if (!turn.pending) return;
   turn.pending = false;
   if (!device_->synchronize_for(*turn.after, 0)) device_->synchronize(*turn.after);
-  // An empty stream begins the work when it is queued.
-  const double began = std::max(device_->completion_seconds(*turn.before), turn.queued);
+  double began = device_->completion_seconds(*turn.before);
+  // On the emulated timeline, the end of earlier work may precede the queuing on an empty stream.
+  if (host_clock_) began = std::max(began, turn.queued);
   busy_sum_ += turn.weight * std::max(0.0, device_->completion_seconds(*turn.after) - began);
 }
 

@@ -49,6 +49,7 @@ class CACHEBISECT_INTERNAL_API DeviceTimer {
   Device* device_;
   ProbeClocks clocks_;
   bool on_host_;
+  bool host_clock_;          ///< events happen on the host's clock
   std::vector<Turn> turns_;  ///< the measured ones
   std::size_t next_ = 0;
   bool observed_ = false;

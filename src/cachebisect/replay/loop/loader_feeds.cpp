@@ -23,7 +23,9 @@ void LoaderFeeds::make(Executor& loader, Stream& compute) {
   clear();
   loader_ = &loader;
   if (device_->copies()) {
-    copier_ = std::make_unique<BatchCopier>(loader, *device_, compute, steps_->size(), copy_);
+    const ChainStage& copy = pipeline_->stages()[pipeline_->copy_position()];
+    copier_ = std::make_unique<BatchCopier>(loader, *device_, compute, steps_->size(), copy, copy_,
+                                            pipeline_->spec().train.spin);
     live_ = std::make_unique<CopyFeed>(loader, *copier_, *steps_);
     paced_ = std::make_unique<PacedCopyFeed>(loader, *copier_, *steps_);
   } else {

@@ -13,8 +13,10 @@ StepInput::StepInput(const Pipeline& pipeline, const StepSource& source, DeviceF
       after_copy_(pipeline.copy_position() + 1),
       last_(pipeline.stages().size()) {}
 
-void StepInput::begin(std::uint64_t steps) {
-  if (feed_ != nullptr) feed_->begin(steps);
+void StepInput::begin(std::uint64_t steps, LoopObserver* observer) {
+  if (feed_ == nullptr) return;
+  feed_->observe(observer);
+  feed_->begin(steps);
 }
 
 const DeviceBatch& StepInput::acquire(std::uint64_t step, const std::stop_token& stop) {

@@ -18,7 +18,7 @@ class StepInput {
   StepInput(const Pipeline& pipeline, const StepSource& source, DeviceFeed* feed,
             DeviceChain& chain, Stream& compute);
 
-  void begin(std::uint64_t steps);
+  void begin(std::uint64_t steps, LoopObserver* observer);
   /// The batch of step `step`, its device stages queued on the compute stream.
   const DeviceBatch& acquire(std::uint64_t step, const std::stop_token& stop);
   void submitted(std::uint64_t step);

@@ -6,10 +6,14 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/device/profiler_range.hpp"
 #include "cachebisect/replay/loop/device_buffers.hpp"
 #include "cachebisect/replay/loop/device_chain.hpp"
 #include "cachebisect/replay/loop/group_marks.hpp"
 #include "cachebisect/replay/loop/loader_feeds.hpp"
+#include "cachebisect/replay/loop/loop_observer.hpp"
+#include "cachebisect/replay/loop/running_block.hpp"
+#include "cachebisect/replay/loop/step_call.hpp"
 #include "cachebisect/replay/loop/step_input.hpp"
 #include "cachebisect/train/in_train_step.hpp"
 
@@ -29,12 +33,11 @@ void check(const BlockSteps& steps) {
   }
 }
 
-/// The time, and how long the training thread has waited since the block began. Seconds.
-struct Mark {
-  double clock = 0;
-  double starved = 0;  ///< for the loader
-  double waited = 0;   ///< for the device
-};
+/// The pipeline, if its buffers fit on the device.
+const Pipeline& fitting(const Pipeline& pipeline, const Device& device, const CopyOptions& copy) {
+  check_device_buffers(pipeline, device, steps_in_flight(device, copy));
+  return pipeline;
+}
 
 void count_ready(const StepInput& input, BlockTiming& timing) {
   if (const std::optional<int> ready = input.ready()) {
@@ -42,25 +45,12 @@ void count_ready(const StepInput& input, BlockTiming& timing) {
   }
 }
 
-/// The block that is running.
-struct Block {
-  BlockSteps steps;
-  double began = 0;
-  std::optional<double> cpu_start{};  ///< process CPU time when the last untimed step was done
-  Mark at_start{};                    ///< when that step had been queued
-  BlockTiming timing{};
-
-  [[nodiscard]] std::uint64_t warmup() const { return static_cast<std::uint64_t>(steps.warmup); }
-};
-
-void finish_timing(const Mark& now, Block& block) {
-  const Mark& start = block.at_start;
-  BlockTiming& timing = block.timing;
-  timing.starved_seconds = now.starved - start.starved;
-  const double idle = timing.starved_seconds + now.waited - start.waited;
-  timing.trainer_seconds = std::max(0.0, now.clock - start.clock - idle);
-  timing.padding_share /= timing.steps;
-  if (timing.ready_batches) *timing.ready_batches /= timing.steps;
+/// Asks the step before this one, without waiting for it. On other devices a step ends when it is
+/// submitted, or takes the time that was planted, however late it is launched.
+void count_idle(Device& device, const Event& former_step, BlockTiming& timing) {
+  if (!device.launching_costs()) return;
+  const bool idle = device.synchronize_for(former_step, 0);
+  timing.device_idle_share = timing.device_idle_share.value_or(0) + (idle ? 1 : 0);
 }
 
 }  // namespace
@@ -68,25 +58,28 @@ void finish_timing(const Mark& now, Block& block) {
 struct TrainLoop::State {
   State(const Pipeline& chain, Device& on, TrainStep& trained, const CopyOptions& options,
         int synchronised_every)
-      : pipeline(chain),
+      : pipeline(fitting(chain, on, options)),
         device(on),
         step(trained),
         sync_every(synchronised_every),
-        compute(on.make_stream()),
+        spin(chain.spec().train.spin),
+        compute(on.compute_stream()),
+        release(on.when_out_of_memory(
+            [&trained] { in_train_step(trained, [&] { trained.release_memory(); }); })),
         events(on, steps_in_flight(on, options)),
         start_mark(on.make_event()),
         end_mark(on.make_event()),
+        spin_mark(on.make_spinning_event()),
         stages(chain, on, steps_in_flight(on, options)),
-        feeds(chain, on, events, options) {
-    check_device_buffers(chain, on, events.size());
-  }
+        feeds(chain, on, events, options) {}
 
   BlockTiming run(const StepSource& source, const BlockSteps& steps, const std::stop_token& stop);
-  void make_room(std::uint64_t i, Block& block, const std::stop_token& stop);
-  void run_step(std::uint64_t i, StepInput& input, Block& block, const std::stop_token& stop);
-  [[nodiscard]] bool time_is_up(const Block& block) const;
-  void finish(const StepInput& input, Block& block, const std::stop_token& stop);
-  [[nodiscard]] Mark mark(const StepInput& input) const {
+  void make_room(std::uint64_t i, RunningBlock& block, const std::stop_token& stop);
+  void run_step(std::uint64_t i, StepInput& input, RunningBlock& block,
+                const std::stop_token& stop);
+  [[nodiscard]] bool time_is_up(const RunningBlock& block) const;
+  void finish(const StepInput& input, RunningBlock& block, const std::stop_token& stop);
+  [[nodiscard]] BlockMark mark(const StepInput& input) const {
     const double copying = feeds.copier() != nullptr ? feeds.copier()->waited_seconds() : 0;
     return {monotonic_seconds(), input.starved_seconds(), waited + copying};
   }
@@ -99,38 +92,52 @@ struct TrainLoop::State {
   Device& device;
   TrainStep& step;
   int sync_every;
-  std::unique_ptr<Stream> compute;
+  bool spin;
+  Stream& compute;
+  std::shared_ptr<const void> release;  ///< of memory that the step keeps
   StepEvents events;
   std::unique_ptr<Event> start_mark;
   std::unique_ptr<Event> end_mark;
+  std::unique_ptr<Event> spin_mark;
   GroupMarks groups;
   DeviceChain stages;
   LoaderFeeds feeds;
   double waited = 0;  ///< seconds in this block that the training thread waited for the device
+  LoopObserver* observer = nullptr;  ///< of this block
 };
 
 void TrainLoop::State::submit(const DeviceBatch& batch, std::uint64_t i, std::uint64_t index) {
-  in_train_step(step, [&] { step.step(batch, {compute.get(), &device, index}); });
-  device.record(events.of(i), *compute);
+  const ProfilerRange range("step");
+  if (observer != nullptr) observer->step_begun(i, batch.size);
+  call_step(step, batch, {&compute, &device, index, observer});
+  if (observer != nullptr) observer->step_ended(i);
+  device.record(events.of(i), compute);
 }
 
 void TrainLoop::State::wait_for(const Event& event, const std::stop_token& stop) {
   constexpr double slice = 0.1;  // seconds until a stop is noticed
   if (device.synchronize_for(event, 0)) return;
   const double began = monotonic_seconds();
+  if (observer != nullptr) observer->device_wait_begun();
   while (!device.synchronize_for(event, slice)) {
     if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
   }
+  if (observer != nullptr) observer->device_wait_ended();
   const double seconds = monotonic_seconds() - began;
   waited += seconds;
   if (feeds.loader() != nullptr) feeds.loader()->rested(seconds);
 }
 
 void TrainLoop::State::synchronise(std::uint64_t i, const std::stop_token& stop) {
+  if (spin) {
+    device.record(*spin_mark, compute);
+  } else {
+    wait_for(events.of(i), stop);  // else LibTorch would spin in loss()
+  }
   const double began = monotonic_seconds();
-  in_train_step(step, [&] { (void)step.loss(); });
+  wait_for_loss(step, device);
   waited += monotonic_seconds() - began;
-  wait_for(events.of(i), stop);
+  wait_for(spin ? *spin_mark : events.of(i), stop);
 }
 
 std::vector<DeviceTime> TrainLoop::State::device_times(std::uint64_t samples) {
@@ -140,14 +147,15 @@ std::vector<DeviceTime> TrainLoop::State::device_times(std::uint64_t samples) {
   return all;
 }
 
-void TrainLoop::State::make_room(std::uint64_t i, Block& block, const std::stop_token& stop) {
+void TrainLoop::State::make_room(std::uint64_t i, RunningBlock& block,
+                                 const std::stop_token& stop) {
   if (i < events.size()) return;
   const std::uint64_t done = i - events.size();
   wait_for(events.of(done), stop);
   if (done + 1 == block.warmup()) block.cpu_start = process_cpu_seconds();
 }
 
-void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, Block& block,
+void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, RunningBlock& block,
                                 const std::stop_token& stop) {
   const bool timed = i >= block.warmup();
   BlockTiming& timing = block.timing;
@@ -159,11 +167,12 @@ void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, Block& block,
     timing.samples += static_cast<std::uint64_t>(batch.size);
     timing.padding_share += batch.padding_share;
   }
+  if (timed && block.steps.observe) count_idle(device, events.of(i - 1), timing);
   const std::uint64_t index = block.steps.first_step + i;
   submit(batch, i, index);
   const bool last_untimed = i + 1 == block.warmup();
-  if (last_untimed) device.record(*start_mark, *compute);
-  if (timed && groups.ends_group(timing.steps)) groups.mark(device, *compute, timing.samples);
+  if (last_untimed) device.record(*start_mark, compute);
+  if (timed && groups.ends_group(timing.steps)) groups.mark(device, compute, timing.samples);
   input.submitted(i);
   if (last_untimed) block.at_start = mark(input);
   if (sync_every > 0 && (index + 1) % static_cast<std::uint64_t>(sync_every) == 0) {
@@ -172,15 +181,16 @@ void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, Block& block,
 }
 
 /// At the end of a group only, so that all groups are whole.
-bool TrainLoop::State::time_is_up(const Block& block) const {
+bool TrainLoop::State::time_is_up(const RunningBlock& block) const {
   const double limit = block.steps.max_seconds;
   return limit > 0 && block.timing.steps > 0 && groups.ends_group(block.timing.steps) &&
          monotonic_seconds() - block.at_start.clock > limit;
 }
 
-void TrainLoop::State::finish(const StepInput& input, Block& block, const std::stop_token& stop) {
-  device.record(*end_mark, *compute);
-  finish_timing(mark(input), block);
+void TrainLoop::State::finish(const StepInput& input, RunningBlock& block,
+                              const std::stop_token& stop) {
+  device.record(*end_mark, compute);
+  block.finish(mark(input));
   if (!block.cpu_start) {
     wait_for(*start_mark, stop);
     block.cpu_start = process_cpu_seconds();
@@ -198,19 +208,22 @@ void TrainLoop::State::finish(const StepInput& input, Block& block, const std::s
 BlockTiming TrainLoop::State::run(const StepSource& source, const BlockSteps& steps,
                                   const std::stop_token& stop) {
   check(steps);
-  StepInput input(pipeline, source, feeds.feed_of(source, *compute), stages, *compute);
+  StepInput input(pipeline, source, feeds.feed_of(source, compute), stages, compute);
   stages.begin(steps.observe);
-  if (feeds.copier() != nullptr) feeds.copier()->begin(steps.observe);
+  if (feeds.copier() != nullptr) feeds.copier()->begin(steps);
   waited = 0;
-  Block block{steps, monotonic_seconds()};
+  observer = steps.observer;
+  RunningBlock block{steps, monotonic_seconds()};
   const std::uint64_t total = block.warmup() + static_cast<std::uint64_t>(steps.timed);
-  input.begin(total);
+  input.begin(total, observer);
   groups.begin(device, steps);
+  if (observer != nullptr) observer->block_begun(steps, device, compute);
   for (std::uint64_t i = 0; i < total && !time_is_up(block); ++i) {
     make_room(i, block, stop);
     run_step(i, input, block, stop);
   }
   finish(input, block, stop);
+  if (observer != nullptr) observer->block_ended();
   return block.timing;
 }
 
@@ -226,14 +239,8 @@ BlockTiming TrainLoop::run(const StepSource& source, const BlockSteps& steps,
 }
 
 void TrainLoop::drain() {
-  State& s = *state_;
-  if (s.device.has_data()) {
-    s.device.record(*s.end_mark, *s.compute);
-    s.device.synchronize(*s.end_mark);
-  } else {
-    s.compute = s.device.make_stream();
-  }
-  s.feeds.clear();  // new ones begin with an empty copy stream
+  state_->device.abandon(state_->compute);
+  state_->feeds.clear();  // new ones begin with an empty copy stream
 }
 
 }  // namespace cachebisect

@@ -1,0 +1,1 @@
+"""Times the batches of an unchanged script, for `cachebisect time`."""

@@ -1,0 +1,140 @@
+"""Tells a session what PyTorch does, without a change of the script.
+
+The loader's iterator and the backward pass are wrapped, the optimizer is followed by PyTorch's own
+hooks. The modules that the script calls itself are learnt in one batch, by a hook on all modules;
+from then on only these are followed, so that their parts cost nothing.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Callable
+
+if TYPE_CHECKING:
+    from .session import TimingSession
+
+
+class TimedIterator(Iterator[Any]):
+    """The script's iterator. Unknown attributes are those of the loader's own."""
+
+    def __init__(self, session: TimingSession, loader: Any, own: Iterator[Any]) -> None:
+        self._own = own
+        self._session = session
+        self._loader = loader
+        self._trained = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_own"], name)
+
+    def __len__(self) -> int:
+        return len(self._own)  # type: ignore[arg-type]
+
+    def __next__(self) -> Any:
+        session = self._session
+        if not session.follows:
+            return next(self._own)
+        if session.timer.trained and session.giver is self:
+            self._trained = True
+        session.load_begun()
+        try:
+            batch = next(self._own)
+        except StopIteration:
+            session.epoch_ended(self._trained)
+            raise
+        session.giver = self
+        session.load_ended(self._loader, batch)
+        return batch
+
+
+def follow_loaders(session: TimingSession, dataloader: Any) -> None:
+    """`dataloader`: the module torch.utils.data.dataloader."""
+    original: Callable[[Any], Iterator[Any]] = dataloader.DataLoader.__iter__
+
+    def __iter__(self: Any) -> Iterator[Any]:
+        if not session.follows:
+            return original(self)
+        session.load_begun()
+        own = original(self)
+        session.iterator_made(self)
+        return TimedIterator(session, self, own)
+
+    dataloader.DataLoader.__iter__ = __iter__
+
+
+def follow_backward(session: TimingSession, autograd: Any) -> None:
+    """`autograd`: the module torch.autograd, through which Tensor.backward goes too."""
+    original = autograd.backward
+
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        if not session.follows or not session.timer.backward_begun():
+            return original(*args, **kwargs)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            session.timer.part_ended()
+
+    autograd.backward = backward
+
+
+def follow_optimizers(session: TimingSession, optimizer: Any) -> None:
+    """`optimizer`: the module torch.optim.optimizer."""
+    begin = getattr(optimizer, "register_optimizer_step_pre_hook", None)
+    end = getattr(optimizer, "register_optimizer_step_post_hook", None)
+    if begin is None or end is None:
+        return
+    inside = [False]
+
+    def begun(_optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        inside[0] = session.follows and session.timer.optimizer_begun()
+
+    def ended(_optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        if inside[0]:
+            inside[0] = False
+            session.timer.part_ended()
+
+    begin(begun)
+    end(ended)
+
+
+class ForwardHooks:
+    """Follows the modules that the script calls itself."""
+
+    def __init__(self, session: TimingSession, module: Any) -> None:
+        """`module`: the module torch.nn.modules.module."""
+        self._session = session
+        self._module = module
+        self._depth = 0
+        self._roots: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._handles: list[Any] = []
+
+    def learn(self) -> None:
+        """Follows all modules from now on."""
+        self._handles = [
+            self._module.register_module_forward_pre_hook(self._entered),
+            self._module.register_module_forward_hook(self._left),
+        ]
+
+    def learnt(self) -> None:
+        """Follows the outermost ones alone."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles = [root.register_forward_pre_hook(self._called) for root in self._roots]
+
+    def remove(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+
+    def _entered(self, module: Any, _inputs: Any) -> None:
+        if self._depth == 0:
+            self._roots.add(module)
+            self._called(module, _inputs)
+        self._depth += 1
+
+    def _left(self, _module: Any, _inputs: Any, _outputs: Any) -> None:
+        self._depth = max(0, self._depth - 1)
+
+    def _called(self, _module: Any, _inputs: Any) -> None:
+        if self._session.follows and self._session.gradients():
+            self._session.timer.forward_begun()

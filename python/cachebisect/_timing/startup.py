@@ -1,0 +1,32 @@
+"""What runs in each Python process of `cachebisect time -- CMD`, before the script."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+
+from .._script.startup import after_import, command_line, is_multiprocessing_child
+from .hooks import follow_backward, follow_loaders, follow_optimizers
+from .profiling import ProfilingSession
+from .session import TimingSession
+
+OPTIONS = "CACHEBISECT_TIME"
+"""A JSON object: file, epochs, max_batches, max_seconds, then."""
+
+PROFILE = "CACHEBISECT_PROFILE"
+"""Set by `cachebisect profile`. A JSON object: wait, warmup, active, trace, shapes, memory."""
+
+
+def start() -> None:
+    """Called once by sitecustomize. Of several ranks, the first one is timed."""
+    text = os.environ.get(OPTIONS)
+    if not text or is_multiprocessing_child(command_line()) or os.environ.get("RANK", "0") != "0":
+        return
+    profile = os.environ.get(PROFILE)
+    options = json.loads(text)
+    session = ProfilingSession(options, json.loads(profile)) if profile else TimingSession(options)
+    atexit.register(session.end, "script")
+    after_import("torch.utils.data.dataloader", lambda module: follow_loaders(session, module))
+    after_import("torch.autograd", lambda module: follow_backward(session, module))
+    after_import("torch.optim.optimizer", lambda module: follow_optimizers(session, module))

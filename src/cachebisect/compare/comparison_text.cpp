@@ -1,0 +1,57 @@
+// A comparison for a terminal.
+#include <algorithm>
+
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/printable.hpp"
+#include "cachebisect/compare/change_text.hpp"
+#include "cachebisect/compare/comparison_words.hpp"
+#include "cachebisect/compare/comparison_writers.hpp"
+#include "cachebisect/report/text_page.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// The names of figures, on a terminal of 80 columns.
+constexpr std::size_t kNameColumns = 22;
+
+std::size_t name_columns(const TextPage& page) {
+  return kNameColumns + static_cast<std::size_t>(std::max(0, page.prose - 80));
+}
+
+std::string line(const std::string& text, const TextPage& page) {
+  return wrap(printable(text), page.prose, 2);
+}
+
+std::string text_table(const Comparison& comparison, const TextPage& page) {
+  TextTable table({{"", Align::left},
+                   {"A", Align::right},
+                   {"B", Align::right},
+                   {"change", Align::right},
+                   {format_percent(comparison.confidence) + " interval", Align::left}});
+  for (const ComparedFigure& figure : comparison.figures) {
+    if (!is_shown(figure)) continue;
+    table.add({clipped(printable(figure_name(figure)), name_columns(page)),
+               figure_text(figure.a, figure.unit), figure_text(figure.b, figure.unit),
+               short_change_text(figure), interval_text(figure)});
+  }
+  return table.to_text(page.paint);
+}
+
+}  // namespace
+
+std::string to_text(const Comparison& comparison, const TextOptions& options) {
+  const TextPage page(options);
+  std::string text =
+      line("A " + job_line(comparison.a), page) + line("B " + job_line(comparison.b), page);
+  text += line(method_line(comparison), page) + "\n" + text_table(comparison, page) + "\n";
+  for (const std::string& finding : comparison.findings) {
+    text += wrap(page.paint.bold(printable(as_sentence(finding))), page.prose, 2);
+  }
+  for (const std::string& note : remarks(comparison)) {
+    text += wrap(page.paint.warning("note") + ": " + printable(note), page.prose, 2);
+  }
+  for (const GateResult& gate : comparison.gates) text += line(gate_line(gate), page);
+  return text;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,14 @@
+// The tracks of a cycle in a trace: training loop, workers, ring, starvation, emulated device.
+#pragma once
+
+#include "cachebisect/profile/cycle.hpp"
+#include "cachebisect/protocol/chain_description.hpp"
+#include "cachebisect/report/trace_events.hpp"
+
+namespace cachebisect::profile {
+
+/// Names the tracks, once per trace.
+void name_tracks(TraceEvents& trace, const ChainDescription& chain);
+void add_tracks(TraceEvents& trace, const Cycle& cycle, const ChainDescription& chain);
+
+}  // namespace cachebisect::profile

@@ -1,0 +1,17 @@
+// The profile of a Python script, from the times of its batches and torch.profiler's trace.
+#pragma once
+
+#include <string>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/profile/profile.hpp"
+#include "cachebisect/report/timing/timing_record.hpp"
+
+namespace cachebisect::profile {
+
+/// `trace`: empty if there is none. Throws Error(data) if it cannot be read.
+[[nodiscard]] CACHEBISECT_INTERNAL_API Profile profile_of_script(const TimingRecord& record,
+                                                                 const std::string& trace,
+                                                                 const Options& options);
+
+}  // namespace cachebisect::profile

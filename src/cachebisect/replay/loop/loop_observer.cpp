@@ -1,0 +1,7 @@
+#include "cachebisect/replay/loop/loop_observer.hpp"
+
+namespace cachebisect {
+
+LoopObserver::~LoopObserver() = default;
+
+}  // namespace cachebisect

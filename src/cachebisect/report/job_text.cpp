@@ -1,0 +1,37 @@
+#include "cachebisect/report/job_text.hpp"
+
+#include "cachebisect/base/number_format.hpp"
+
+namespace cachebisect {
+namespace {
+
+std::string workers_text(const ChainDescription& chain) {
+  if (chain.workers == 0) return "loading inside the training thread";
+  std::string text = std::to_string(chain.workers) + (chain.workers == 1 ? " worker" : " workers");
+  if (chain.worker_search) text += " (auto)";
+  if (chain.workers > 1 && chain.loader == LoaderKind::batch) text += ", a batch each";
+  return text;
+}
+
+}  // namespace
+
+std::string job_text(const ChainDescription& chain) {
+  std::string job = "device " + chain.device_name;
+  if (chain.ranks > 1) job += ", " + std::to_string(chain.ranks) + " ranks, each";
+  job += (chain.ranks > 1 ? " batch " : ", batch ") + std::to_string(chain.batch_size) + ", " +
+         workers_text(chain);
+  if (!chain.train.empty()) job += ", step: " + chain.train;
+  return job;
+}
+
+std::string rounds_text(const Report& report) {
+  const Timing& timing = report.timing;
+  std::string text = std::to_string(report.verdict.rounds) + " rounds in " +
+                     format_seconds(timing.measure_seconds - timing.explain_seconds);
+  if (timing.explain_seconds > 0.05) {
+    text += " + " + format_seconds(timing.explain_seconds) + " to explain";
+  }
+  return text + ", " + std::to_string(report.cache.samples) + " samples cached at each boundary";
+}
+
+}  // namespace cachebisect

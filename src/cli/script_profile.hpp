@@ -1,0 +1,21 @@
+// Profiles an unchanged Python script: times its batches, with torch.profiler running over them.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cachebisect/profile/profile.hpp"
+
+namespace cachebisect::cli {
+
+struct ScriptProfile {
+  profile::Profile profile;
+  int exit_code = 0;  ///< 3 if the command failed after some batches
+};
+
+/// `hook`: as for find_hook_folder(). Throws as time_script() does.
+ScriptProfile profile_script(const std::vector<std::string>& command, const std::string& hook,
+                             const profile::Options& options, const std::stop_token& stop);
+
+}  // namespace cachebisect::cli

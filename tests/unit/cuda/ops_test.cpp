@@ -1,0 +1,170 @@
+// The kernels of the CUDA device, run by a virtual device, against the host's operations.
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "cuda_stub/enqueue.hpp"
+#include "cuda_stub/machine.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/base/random.hpp"
+#include "cachebisect/device/device.hpp"
+#include "cachebisect/device/device_ops.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+struct Fixture {
+  cuda_stub::Machine machine;
+  std::unique_ptr<Device> cuda = make_cuda_device(0);
+  std::unique_ptr<Stream> stream = cuda->make_stream();
+  std::unique_ptr<Event> done = cuda->make_event();
+  std::unique_ptr<Device> cpu = make_cpu_device();
+  std::unique_ptr<Stream> host_stream = cpu->make_stream();
+
+  ~Fixture() { CHECK(machine.violations().empty()); }
+
+  [[nodiscard]] Buffer on_device(const std::vector<std::byte>& values) {
+    Buffer device(cuda->device_memory());
+    cuda->copy_to_device(device.reserve(values.size()), values.data(), values.size(), *stream,
+                         true);
+    return device;
+  }
+  [[nodiscard]] std::vector<std::byte> read_back(const Buffer& device, std::size_t bytes) {
+    std::vector<std::byte> host(bytes);
+    cuda_stub::enqueue(static_cast<cudaStream_t>(stream->native()),
+                       [&] { std::memcpy(host.data(), device.data(), bytes); });
+    cuda->record(*done, *stream);
+    cuda->synchronize(*done);
+    return host;
+  }
+
+  /// Runs the operation on both devices and compares every byte.
+  template <class Operation>
+  void check_equal(const ConstTensorView& input, DType to, const Shape& to_shape,
+                   const Operation& operation) {
+    CAPTURE(to_string(input.dtype));
+    CAPTURE(to_string(to));
+    const auto bytes = static_cast<std::size_t>(to_shape.elements()) * size_of(to);
+    std::vector<std::byte> expected(bytes);
+    operation(cpu->ops(), input, dense_view(expected.data(), to, to_shape), *host_stream);
+    const Buffer from = on_device({input.data, input.data + input.byte_size()});
+    Buffer result(cuda->device_memory());
+    const auto* data = static_cast<const std::byte*>(from.data());
+    operation(cuda->ops(), dense_view(data, input.dtype, input.shape),
+              dense_view(result.reserve(bytes), to, to_shape), *stream);
+    CHECK(read_back(result, bytes) == expected);
+  }
+};
+
+std::vector<std::byte> bytes_of(DeviceOps& ops, Stream& stream, DType dtype,
+                                const std::vector<double>& values) {
+  const Shape shape{static_cast<std::int64_t>(values.size())};
+  std::vector<std::byte> bytes(values.size() * size_of(dtype));
+  ops.cast(dense_view(reinterpret_cast<const std::byte*>(values.data()), DType::float64, shape),
+           dense_view(bytes.data(), dtype, shape), stream);
+  return bytes;
+}
+
+ConstTensorView view_of(const std::vector<std::byte>& bytes, DType dtype, const Shape& shape) {
+  return dense_view(bytes.data(), dtype, shape);
+}
+
+constexpr std::array kDTypes{DType::uint8,   DType::int8,    DType::uint16,   DType::int32,
+                             DType::int64,   DType::float16, DType::bfloat16, DType::float32,
+                             DType::float64, DType::boolean};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "casts equal the host's bit for bit") {
+  RandomStream random({.seed = 1});
+  std::vector<double> values{0, -0.0, 1e30, -1e30, 65504, 65520, 0.5, 255.5};
+  while (values.size() < 500) values.push_back(random.normal() * 300);
+  const Shape shape{500};
+  for (const DType from : kDTypes) {
+    const auto input = bytes_of(cpu->ops(), *host_stream, from, values);
+    for (const DType to : kDTypes) {
+      check_equal(view_of(input, from, shape), to, shape,
+                  [](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                    ops.cast(a, b, s);
+                  });
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "affine equals the host's, also with 300 channels") {
+  const Shape shape{2, 300, 3};
+  std::vector<double> values;
+  std::vector<float> scale;
+  for (int i = 0; i < 1800; ++i) values.push_back(i % 251);
+  for (int c = 0; c < 300; ++c) scale.push_back(0.01F + static_cast<float>(c) / 7);
+  const float bias = -0.3F;
+  for (const DType from : {DType::uint8, DType::int64, DType::float16, DType::float32}) {
+    const auto input = bytes_of(cpu->ops(), *host_stream, from, values);
+    for (const DType to : {DType::float32, DType::float16, DType::bfloat16}) {
+      check_equal(view_of(input, from, shape), to, shape,
+                  [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                    ops.affine(a, b, scale, {&bias, 1}, 1, s);
+                  });
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "one scale for all is one launch, and equals the same scale by channel") {
+  constexpr std::array<float, 1> kScale{1.0F / 255.0F};
+  constexpr std::array<float, 1> kBias{-0.4F};
+  for (const Shape& shape : {Shape{1}, Shape{3, 129}, Shape{2, 7, 257}, Shape{5, 3, 1, 1},
+                             Shape{2, 3, 11, 513}, Shape{3, 301, 1}}) {
+    CAPTURE(shape.to_string());
+    std::vector<std::byte> pixels;
+    for (std::int64_t i = 0; i < shape.elements(); ++i) pixels.push_back(std::byte(i * 7 % 256));
+    const ConstTensorView input = view_of(pixels, DType::uint8, shape);
+    const std::size_t axis = shape.rank() - 1;
+    const std::vector<float> scale(static_cast<std::size_t>(shape[axis]), kScale[0]);
+    const std::vector<float> bias(scale.size(), kBias[0]);
+    const int before = machine.calls("cudaLaunchKernel");
+    check_equal(input, DType::float32, shape,
+                [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                  ops.affine(a, b, kScale, kBias, axis, s);
+                });
+    // One launch, and one of the test that reads the result back.
+    CHECK(machine.calls("cudaLaunchKernel") - before == 2);
+    std::vector<float> whole(pixels.size());
+    std::vector<float> by_channel(pixels.size());
+    const auto run = [&](std::vector<float>& to, std::span<const float> a,
+                         std::span<const float> b) {
+      cpu->ops().affine(input,
+                        dense_view(reinterpret_cast<std::byte*>(to.data()), DType::float32, shape),
+                        a, b, axis, *host_stream);
+    };
+    run(whole, kScale, kBias);
+    run(by_channel, scale, bias);
+    CHECK(std::memcmp(whole.data(), by_channel.data(), whole.size() * sizeof(float)) == 0);
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "one_hot, unpack_bits and transpose equal the host's") {
+  const auto labels = bytes_of(cpu->ops(), *host_stream, DType::int64, {0, 9, 3, 5, 5, 1, 8});
+  check_equal(view_of(labels, DType::int64, Shape{7}), DType::float16, Shape{7, 10},
+              [](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                ops.one_hot(a, b, 0.9F, 0.01F, s);
+              });
+  std::vector<double> values;
+  for (int i = 0; i < 2 * 5 * 7 * 3; ++i) values.push_back(i % 128);
+  const auto bits = bytes_of(cpu->ops(), *host_stream, DType::uint8, values);
+  check_equal(view_of(bits, DType::uint8, Shape{42, 5}), DType::uint8, Shape{42, 40},
+              [](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                ops.unpack_bits(a, b, s);
+              });
+  const std::array<std::size_t, 4> axes{0, 3, 1, 2};
+  for (const DType dtype : kDTypes) {
+    const auto image = bytes_of(cpu->ops(), *host_stream, dtype, values);
+    check_equal(view_of(image, dtype, Shape{2, 5, 7, 3}), dtype, Shape{2, 3, 5, 7},
+                [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                  ops.transpose(a, b, axes, s);
+                });
+  }
+}

@@ -1,0 +1,102 @@
+// Replay equals live on a CUDA device that runs its work as late as the rules allow, or in any
+// order that they allow.
+#include <memory>
+#include <vector>
+
+#include "support/careless_device.hpp"
+#include "support/cuda_job.hpp"
+#include <doctest/doctest.h>
+
+using namespace cachebisect;
+using test::CarelessDevice;
+using test::CudaJob;
+using test::CudaJobOptions;
+
+namespace {
+
+constexpr int kSteps = 9;
+constexpr int kWarmup = 2;
+
+void check_all_arms(const CudaJobOptions& options, std::uint64_t schedule) {
+  CAPTURE(schedule);
+  CAPTURE(options.copy.prefetch);
+  CAPTURE(options.copy.pinned);
+  CAPTURE(options.chain.workers);
+  cuda_stub::Machine machine({.schedule = schedule});
+  {
+    CudaJob job(options);
+    const auto live = job.run({ArmKind::live, 0, 0, {}}, kSteps, kWarmup);
+    CHECK(live == test::batches_on_cpu(options, kSteps, kWarmup));
+    const auto last = static_cast<int>(job.replayer.describe().stages.size());
+    for (int boundary = 0; boundary <= last; ++boundary) {
+      CAPTURE(boundary);
+      CHECK(job.run({ArmKind::replay, boundary, 0, {}}, kSteps, kWarmup) == live);
+      if (boundary > 0) {
+        CHECK(job.run({ArmKind::bypass, 0, boundary, {}}, kSteps, kWarmup) == live);
+      }
+    }
+    if (options.chain.workers > 0) {
+      CHECK(job.run({ArmKind::shadow, 0, 0, {}}, kSteps, kWarmup) == live);
+    }
+  }
+  CHECK(machine.violations() == std::vector<std::string>{});
+  CHECK(machine.leaks() == std::vector<std::string>{});
+}
+
+/// A worker that overwrites what is copied is a data race, which ThreadSanitizer reports first.
+#ifdef __SANITIZE_THREAD__
+constexpr bool kRacesAreErrors = true;
+#else
+constexpr bool kRacesAreErrors = false;
+#endif
+
+/// Whether some of the first schedules show wrong batches.
+bool is_found(CarelessDevice::Without without) {
+  const CudaJobOptions options;
+  const auto expected = test::batches_on_cpu(options, kSteps, kWarmup);
+  for (std::uint64_t schedule = 0; schedule < 8; ++schedule) {
+    cuda_stub::Machine machine({.schedule = schedule});
+    CudaJob job(options, std::make_shared<CarelessDevice>(without));
+    if (job.run({ArmKind::live, 0, 0, {}}, kSteps, kWarmup) != expected) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("replay equals live and the cpu at every boundary, however late the device works") {
+  for (const int prefetch : {0, 1, 2, 3}) {
+    for (const int workers : {0, 2}) {
+      check_all_arms({.chain = {.samples = 56, .workers = workers}, .copy = {true, true, prefetch}},
+                     0);
+    }
+  }
+}
+
+TEST_CASE("replay equals live and the cpu at every boundary in any order that CUDA allows") {
+  for (std::uint64_t schedule = 1; schedule <= 24; ++schedule) {
+    const int prefetch = static_cast<int>(schedule % 4);
+    const int workers = static_cast<int>(schedule % 3);
+    const LoaderKind loader = schedule % 2 == 0 ? LoaderKind::sample : LoaderKind::batch;
+    check_all_arms({.chain = {.samples = 56, .workers = workers, .loader = loader},
+                    .copy = {true, true, prefetch}},
+                   schedule);
+  }
+}
+
+TEST_CASE("replay equals live with pageable slots and with blocking copies") {
+  for (const std::uint64_t schedule : {0, 5}) {
+    check_all_arms({.copy = {false, true, 2}}, schedule);
+    check_all_arms({.copy = {true, false, 2}}, schedule);
+    check_all_arms({.copy = {false, false, 0}}, schedule);
+  }
+}
+
+TEST_CASE("a device that does not wait for events shows wrong batches") {
+  CHECK(is_found(CarelessDevice::Without::waits));
+}
+
+TEST_CASE("slots that are filled before they have been copied show wrong batches" *
+          doctest::skip(kRacesAreErrors)) {
+  CHECK(is_found(CarelessDevice::Without::slot_events));
+}

@@ -1,0 +1,117 @@
+// Samples of call stacks, names of functions, and sums over both.
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+#include "support/text.hpp"
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/profile/cpu_sampler.hpp"
+#include "cachebisect/profile/function_table.hpp"
+#include "cachebisect/profile/symbols.hpp"
+
+using namespace cachebisect;
+using namespace cachebisect::profile;
+using test::has;
+
+namespace {
+
+/// Not exported, not inlined, and busy by the thread's own clock, however loaded the machine is.
+[[gnu::noinline]] double burn_cpu(double seconds) {
+  double sum = 0;
+  const double end = thread_cpu_seconds() + seconds;
+  while (thread_cpu_seconds() < end) {
+    for (int i = 0; i < 10'000; ++i) sum += std::sqrt(static_cast<double>(i));
+  }
+  return sum;
+}
+
+Cycle cycle_of_this_thread() {
+  Cycle cycle;
+  cycle.end = 1e9;
+  cycle.workers = {{{0, 1e9, 0, 1, LoadWork::stage}}};
+  cycle.worker_threads = {gettid()};
+  return cycle;
+}
+
+ChainDescription two_stages() {
+  ChainDescription chain;
+  chain.stages.resize(2);
+  chain.stages[1].name = "burn";
+  return chain;
+}
+
+}  // namespace
+
+TEST_CASE("arguments, templates and anonymous namespaces are left out of names") {
+  CHECK(without_arguments("cachebisect::stages::(anonymous namespace)::Crop::process("
+                          "cachebisect::Sample const&, int) const") == "stages::Crop::process");
+  CHECK(without_arguments("void f<int, g(int)>(std::vector<int> const&)") == "f");
+  CHECK(without_arguments("main") == "main");
+  CHECK(without_arguments("a::operator()(int) const") == "a::operator()");
+  CHECK(without_arguments("") == "");
+}
+
+TEST_CASE("functions have names whether they are exported or not") {
+  Symbols symbols;
+  CHECK(has(symbols.name_at(reinterpret_cast<const void*>(&burn_cpu), false), "burn_cpu"));
+  CHECK(symbols.name_at(reinterpret_cast<const void*>(&monotonic_seconds), false) ==
+        "monotonic_seconds");
+  CHECK(symbols.name_at(nullptr, false) == "(no symbol)");
+}
+
+TEST_CASE("a busy thread is sampled where it is busy, within its stage") {
+  CpuSampler sampler(10'000, 0.5e-3);
+  sampler.start();
+  CHECK(burn_cpu(0.3) > 0);
+  sampler.stop();
+  REQUIRE(sampler.samples().size() > 5);
+  CHECK(sampler.dropped() == 0);
+  FunctionSums sums(sampler.period());
+  sums.add(cycle_of_this_thread(), sampler.samples(), two_stages());
+  double burned = 0;
+  for (const CallRow& row : sums.rows()) {
+    CHECK(row.where == "burn");
+    if (has(row.name, "burn_cpu")) burned = row.total_seconds;
+  }
+  CHECK(burned > 0.15);
+  CHECK(burned < 0.4);
+}
+
+TEST_CASE("samples of other threads and of other times belong to no stage") {
+  CpuSampler sampler(1000, 0.5e-3);
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) (void)burn_cpu(0.01);
+  });
+  sampler.start();
+  (void)burn_cpu(0.05);
+  sampler.stop();
+  stop = true;
+  other.join();
+  Cycle cycle = cycle_of_this_thread();
+  cycle.worker_threads = {1};
+  FunctionSums sums(sampler.period());
+  sums.add(cycle, sampler.samples(), two_stages());
+  cycle = cycle_of_this_thread();
+  cycle.workers[0][0].end = 1e-9;
+  sums.add(cycle, sampler.samples(), two_stages());
+  CHECK(sums.rows().empty());
+}
+
+TEST_CASE("samples that do not fit are counted, and one sampler runs at a time") {
+  CpuSampler sampler(2, 0.5e-3);
+  sampler.start();
+  CpuSampler second(2, 0.5e-3);
+  CHECK_THROWS_AS(second.start(), Error);
+  (void)burn_cpu(0.1);
+  sampler.stop();
+  sampler.stop();
+  CHECK(sampler.samples().size() == 2);
+  CHECK(sampler.dropped() > 0);
+  second.start();
+  second.stop();
+}

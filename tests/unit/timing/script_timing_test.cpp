@@ -1,0 +1,85 @@
+#include "cachebisect/timing/script_timing.hpp"
+
+#include "support/errors.hpp"
+#include "support/text.hpp"
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+using namespace cachebisect;
+using doctest::Approx;
+using test::error_message;
+using test::has;
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json two_batches() {
+  return {{"version", 1},
+          {"name", "train.py"},
+          {"device", "CPU"},
+          {"torch", "2.11"},
+          {"workers", 2},
+          {"batch_size", 4},
+          {"ended_by", "epochs"},
+          {"first_batch_seconds", 0.5},
+          {"call_seconds", 1e-6},
+          {"epochs", 1},
+          {"batches",
+           {{"epoch", {0, 1}},
+            {"samples", {4, 3}},
+            {"load", {1, 2}},
+            {"forward", {1, 1}},
+            {"backward", {2, 9}},
+            {"optimizer", {0.5, 0.5}},
+            {"total", {5, 6}},
+            {"wait", {1, 2}}}}};
+}
+
+TimingRecord read(const Json& json, const std::vector<std::string>& command = {"python"}) {
+  return read_script_timing(json.dump(), command, {.epochs = 2});
+}
+
+std::string refusal(const std::string& text) {
+  return error_message([&] { static_cast<void>(read_script_timing(text, {"python"}, {})); },
+                       ErrorKind::data);
+}
+
+}  // namespace
+
+TEST_CASE("what the hook writes is read, and other is what is left") {
+  const TimingRecord record = read(two_batches());
+  const TimedRun& run = record.runs.at(0);
+  REQUIRE(run.batches.size() == 2);
+  CHECK(run.workers == 2);
+  CHECK(run.ended_by == TimingEnd::epochs);
+  CHECK(run.batches[0].of(TimePart::backward) == 2);
+  CHECK(run.batches[0].of(TimePart::other) == Approx(0.5));
+  CHECK(run.batches[1].epoch == 1);
+  CHECK(run.batches[1].samples == 3);
+  // Rounded times never exceed their batch.
+  CHECK(run.batches[1].of(TimePart::backward) == 3);
+  CHECK(run.batches[1].of(TimePart::other) == 0);
+}
+
+TEST_CASE("the command to bisect is one that a shell reads") {
+  const TimingRecord record = read(two_batches(), {"python", "a b.py", "--x=it's", ""});
+  CHECK(record.bisect_command == "cachebisect run -- python 'a b.py' '--x=it'\\''s' ''");
+  CHECK(has(record.config_json, R"("a b.py")"));
+}
+
+TEST_CASE("a file that is not what the hook writes is refused") {
+  CHECK(has(refusal("{\"version\": 1"), "the times of the script"));
+  Json other = two_batches();
+  other["version"] = 2;
+  CHECK(has(refusal(other.dump()), "version"));
+  Json uneven = two_batches();
+  uneven["batches"]["load"].push_back(1);
+  CHECK(has(refusal(uneven.dump()), "load"));
+  Json negative = two_batches();
+  negative["batches"]["forward"][0] = -1;
+  CHECK(has(refusal(negative.dump()), "forward"));
+  Json text = two_batches();
+  text["batches"] = "none";
+  CHECK(has(refusal(text.dump()), "batches"));
+}
