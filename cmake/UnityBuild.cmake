@@ -1,4 +1,4 @@
-# With CMAKE_UNITY_BUILD, the sources of a folder are compiled as one, in a third of the time. Helpers in anonymous
+# With CMAKE_UNITY_BUILD, up to 16 sources of a folder are compiled as one, in a third of the time. Helpers in anonymous
 # namespaces therefore have names that are unique within their folder; the sources named after the target stay alone.
 function(cachebisect_unite_by_folder target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
@@ -11,7 +11,12 @@ function(cachebisect_unite_by_folder target)
     if(name MATCHES "\\.cpp$" AND NOT generated EQUAL 0 AND NOT name IN_LIST ARGN)
       file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
       string(MAKE_C_IDENTIFIER "${folder}" group)
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+      if(NOT DEFINED count_${group})
+        set(count_${group} 0)
+      endif()
+      math(EXPR part "${count_${group}} / 16")
+      math(EXPR count_${group} "${count_${group}} + 1")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${part})
     endif()
   endforeach()
 endfunction()

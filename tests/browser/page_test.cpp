@@ -32,7 +32,7 @@ TEST_CASE("every page fits a phone and a desk, draws its charts, and has nothing
   const json pages = load(folder,
                           {{"full", to_html(full_report())},
                            {"wide", to_html(wide_report())},
-                           {"hostile", to_html(hostile_report())},
+                           {"hostile", to_html(hostile_page_report())},
                            {"empty", to_html(empty_report())},
                            {"unmeasured", to_html(unmeasured_report())},
                            {"ranks", to_html(ranks_report())}},

@@ -32,7 +32,7 @@ inline std::string slowing_runs(int runs) {
 inline std::string hostile_runs(int runs) {
   std::string lines;
   for (int run = 0; run < runs; ++run) {
-    Report report = hostile_report();
+    Report report = hostile_page_report();
     report.started = hostile_name(100);
     report.live = estimate(1000, 990, 1010);
     lines += history_line(report);

@@ -15,7 +15,7 @@ inline std::string hostile_name(std::size_t more) {
          std::string(more, 'n');
 }
 
-inline Report hostile_report() {
+inline Report hostile_page_report() {
   Report report = sample_report();
   const std::string name = hostile_name(100);
   report.chain.name = report.stages[0].name = report.verdict.text = hostile_name(10'000);

@@ -91,13 +91,13 @@ TEST_CASE("the page loads nothing and says so to the browser") {
 TEST_CASE("the JSON inside is the JSON report") {
   const Report report = full_report();
   CHECK(embedded(to_html(report)) == written(report));
-  const Report hostile = hostile_report();
+  const Report hostile = hostile_page_report();
   CHECK(embedded(to_html(hostile)) == written(hostile));
 }
 
 TEST_CASE("names inject nothing") {
   const std::string plain = to_html(sample_report());
-  const std::string page = to_html(hostile_report());
+  const std::string page = to_html(hostile_page_report());
   CHECK(count(page, "<script") == count(plain, "<script"));
   CHECK(count(page, "</script") == count(plain, "</script"));
   CHECK_FALSE(has(body_of(page), "<img"));
@@ -111,7 +111,7 @@ TEST_CASE("a page stays small: blocks are the first to be left out of its JSON")
   CHECK(has(page, "Without &quot;blocks&quot;"));
   CHECK_FALSE(embedded(page).contains("blocks"));
   CHECK(embedded(page)["verdict"]["stage"] == "decode");
-  CHECK(to_html(hostile_report()).size() <= kMaxBytes);
+  CHECK(to_html(hostile_page_report()).size() <= kMaxBytes);
   const std::string hours = to_html(long_report(20'000));
   CHECK(hours.size() <= kMaxBytes);
   CHECK(has(hours, "Of every 6 blocks of an arm one is drawn."));

@@ -22,7 +22,7 @@ namespace {
 
 /// A CUDA device, the cpu, and buffers to send values from one to the other. The device writes its
 /// results into page-locked memory, which both can access.
-struct Fixture {
+struct CopyFixture {
   std::unique_ptr<Device> cuda = make_cuda_device(0);
   std::unique_ptr<Device> cpu = make_cpu_device();
   std::unique_ptr<Stream> stream = cuda->make_stream();
@@ -69,8 +69,8 @@ constexpr std::array kFloats{DType::float32, DType::float16, DType::bfloat16};
 
 /// Runs the operation on both devices and compares every byte.
 template <class Operation>
-void check_equal(Fixture& f, DType from, const Shape& from_shape, DType to, const Shape& to_shape,
-                 const std::vector<std::byte>& input, Operation operation) {
+void check_equal(CopyFixture& f, DType from, const Shape& from_shape, DType to,
+                 const Shape& to_shape, const std::vector<std::byte>& input, Operation operation) {
   CAPTURE(to_string(from));
   CAPTURE(to_string(to));
   CAPTURE(from_shape.to_string());
@@ -93,7 +93,7 @@ bool no_device() { return cuda_device_count() == 0; }
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "the device describes itself" * doctest::skip(no_device())) {
+TEST_CASE_FIXTURE(CopyFixture, "the device describes itself" * doctest::skip(no_device())) {
   CHECK(cuda->kind() == DeviceKind::cuda);
   CHECK_FALSE(cuda->info().name.empty());
   CHECK(cuda->info().memory_bytes.value() > 0);
@@ -106,7 +106,8 @@ TEST_CASE_FIXTURE(Fixture, "the device describes itself" * doctest::skip(no_devi
   CHECK(cuda->device_memory()->kind() == MemoryKind::device);
 }
 
-TEST_CASE_FIXTURE(Fixture, "bytes are copied to the device and back" * doctest::skip(no_device())) {
+TEST_CASE_FIXTURE(CopyFixture,
+                  "bytes are copied to the device and back" * doctest::skip(no_device())) {
   for (const bool pinned : {true, false}) {
     for (const bool blocking : {true, false}) {
       for (const std::size_t bytes : {std::size_t{1}, std::size_t{4096}, std::size_t{10'000'019}}) {
@@ -128,7 +129,7 @@ TEST_CASE_FIXTURE(Fixture, "bytes are copied to the device and back" * doctest::
   cuda->copy_to_device(nullptr, nullptr, 0, *stream, true);
 }
 
-TEST_CASE_FIXTURE(Fixture, "casts equal the host's bit for bit" * doctest::skip(no_device())) {
+TEST_CASE_FIXTURE(CopyFixture, "casts equal the host's bit for bit" * doctest::skip(no_device())) {
   const Shape shape{5003};
   for (const DType from : kDTypes) {
     const auto input = random_elements(cpu->ops(), *host_stream, from, 5003, 1);
@@ -141,7 +142,8 @@ TEST_CASE_FIXTURE(Fixture, "casts equal the host's bit for bit" * doctest::skip(
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "affine equals the host's on any axis" * doctest::skip(no_device())) {
+TEST_CASE_FIXTURE(CopyFixture,
+                  "affine equals the host's on any axis" * doctest::skip(no_device())) {
   // 300 channels take several launches.
   const std::array<Shape, 4> shapes{Shape{2, 3, 17, 19}, Shape{2, 17, 19, 3}, Shape{4, 300, 5},
                                     Shape{300, 7}};
@@ -172,8 +174,8 @@ TEST_CASE_FIXTURE(Fixture, "affine equals the host's on any axis" * doctest::ski
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "one_hot, unpack_bits and transpose equal the host's" *
-                               doctest::skip(no_device())) {
+TEST_CASE_FIXTURE(CopyFixture, "one_hot, unpack_bits and transpose equal the host's" *
+                                   doctest::skip(no_device())) {
   const std::vector<std::int64_t> labels{0, 9, 3, 5, 5, 1, 8};
   std::vector<std::byte> label_bytes(labels.size() * sizeof(std::int64_t));
   std::memcpy(label_bytes.data(), labels.data(), label_bytes.size());
@@ -198,7 +200,7 @@ TEST_CASE_FIXTURE(Fixture, "one_hot, unpack_bits and transpose equal the host's"
   }
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(CopyFixture,
                   "events happen in the order of their streams" * doctest::skip(no_device())) {
   constexpr std::size_t kBytes = 64 << 20;
   Buffer from(cuda->slot_memory(true));
@@ -224,8 +226,9 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(cuda->completion_seconds(*after) < host_after + 1e-3);
 }
 
-TEST_CASE_FIXTURE(Fixture, "differences of event times do not jump when the clock's base moves" *
-                               doctest::skip(no_device())) {
+TEST_CASE_FIXTURE(CopyFixture,
+                  "differences of event times do not jump when the clock's base moves" *
+                      doctest::skip(no_device())) {
   const auto first = cuda->make_event();
   const auto second = cuda->make_event();
   cuda->record(*first, *stream);
@@ -243,7 +246,7 @@ TEST_CASE_FIXTURE(Fixture, "differences of event times do not jump when the cloc
   CHECK(std::abs(gap_again - gap) < 2e-6);
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(CopyFixture,
                   "too much memory and a missing device are refused" * doctest::skip(no_device())) {
   const std::string message = test::error_message(
       [&] { (void)cuda->device_memory()->allocate(std::size_t{1} << 50); }, ErrorKind::device);

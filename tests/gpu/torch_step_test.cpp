@@ -23,7 +23,7 @@ constexpr int kSteps = 6;
 
 bool cannot_train() { return test::no_cuda_device() || test::torch_module() == nullptr; }
 
-struct Fixture {
+struct StepFixture {
   const TorchModule* module = test::torch_module();
   std::shared_ptr<Device> cuda = make_cuda_device(0);
   std::unique_ptr<Stream> stream = cuda->make_stream();
@@ -67,7 +67,7 @@ struct Fixture {
 /// A batch in device memory, whose bytes arrive when the stream gets to them.
 class OnDevice {
  public:
-  OnDevice(Fixture& fixture, const ToyBatch& toy) : batch(toy.batch), fixture_(&fixture) {
+  OnDevice(StepFixture& fixture, const ToyBatch& toy) : batch(toy.batch), fixture_(&fixture) {
     for (BatchField& field : batch.fields) {
       const std::size_t bytes = field.tensor.byte_size();
       host_.emplace_back(fixture.cuda->slot_memory(true));
@@ -97,7 +97,7 @@ class OnDevice {
   DeviceBatch batch;
 
  private:
-  Fixture* fixture_;
+  StepFixture* fixture_;
   std::vector<Buffer> host_;
   std::vector<Buffer> device_;
 };
@@ -131,7 +131,7 @@ void check_close(const std::vector<double>& a, const std::vector<double>& b, dou
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(StepFixture,
                   "a step on CUDA has the losses of the cpu" * doctest::skip(cannot_train())) {
   const ToyBatch digits({32, 1, 28, 28}, 10, 1);
   const ToyBatch images({32, 3, 32, 32}, 10, 2);
@@ -145,8 +145,8 @@ TEST_CASE_FIXTURE(Fixture,
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "a step reads its batch in the order of the device's stream" *
-                               doctest::skip(cannot_train())) {
+TEST_CASE_FIXTURE(StepFixture, "a step reads its batch in the order of the device's stream" *
+                                   doctest::skip(cannot_train())) {
   const ToyBatch toy({32, 3, 32, 32}, 10, 3);
   OnDevice on_device(*this, toy);
   const auto expected = losses(*make(exact_request(toy, "lenet")), on_device.batch, 1);
@@ -160,8 +160,8 @@ TEST_CASE_FIXTURE(Fixture, "a step reads its batch in the order of the device's 
   check_close(losses(*step, late.batch, 1), expected, 1e-4);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a step without memory is an error of the device that passes" *
-                               doctest::skip(cannot_train())) {
+TEST_CASE_FIXTURE(StepFixture, "a step without memory is an error of the device that passes" *
+                                   doctest::skip(cannot_train())) {
   const ToyBatch small({8, 3, 32, 32}, 10, 6);
   const OnDevice small_batch(*this, small);
   const auto first = make(exact_request(small, "lenet"));
@@ -183,7 +183,7 @@ TEST_CASE_FIXTURE(Fixture, "a step without memory is an error of the device that
   CHECK(replayer.run(live, {}).samples == 2 * 4096);
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(StepFixture,
                   "restored weights give the same losses again" * doctest::skip(cannot_train())) {
   const ToyBatch toy({32, 3, 32, 32}, 10, 4);
   const OnDevice on_device(*this, toy);
@@ -194,8 +194,8 @@ TEST_CASE_FIXTURE(Fixture,
   check_close(losses(*step, on_device.batch), first, 1e-4);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a step recorded as a CUDA graph has the losses of one that is not" *
-                               doctest::skip(cannot_train())) {
+TEST_CASE_FIXTURE(StepFixture, "a step recorded as a CUDA graph has the losses of one that is not" *
+                                   doctest::skip(cannot_train())) {
   const ToyBatch toy({32, 3, 32, 32}, 10, 7);
   const OnDevice on_device(*this, toy);
   ModelStepRequest request = exact_request(toy, "lenet");
@@ -204,7 +204,7 @@ TEST_CASE_FIXTURE(Fixture, "a step recorded as a CUDA graph has the losses of on
   check_close(losses(*make(request), on_device.batch, 3 * kSteps), expected, 1e-3);
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(StepFixture,
                   "mixed precision and channels_last learn" * doctest::skip(cannot_train())) {
   const ToyBatch toy({32, 3, 32, 32}, 10, 5);
   const OnDevice on_device(*this, toy);

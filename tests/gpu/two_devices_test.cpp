@@ -11,7 +11,7 @@ using test::GpuJob;
 
 namespace {
 
-constexpr std::uint64_t kSamples = 56;
+constexpr std::uint64_t kSharedSamples = 56;
 
 /// Whether this process holds a context on the device, without making one.
 bool has_context(int ordinal) {
@@ -38,7 +38,7 @@ bool has_context(int ordinal) {
 // Contexts stay until the process ends, so this case must be the first.
 TEST_CASE("a job on cuda:1 holds no memory of cuda:0" *
           doctest::skip(test::no_second_cuda_device())) {
-  const ChainOptions options{.samples = kSamples};
+  const ChainOptions options{.samples = kSharedSamples};
   GpuJob job(options, make_cuda_device(1));
   test::check_every_arm(job, options);
   CHECK(has_context(1));
@@ -47,8 +47,8 @@ TEST_CASE("a job on cuda:1 holds no memory of cuda:0" *
 
 TEST_CASE("jobs on two devices run in turns, and each gets its own batches" *
           doctest::skip(test::no_second_cuda_device())) {
-  const ChainOptions first{.samples = kSamples, .seed = 1};
-  const ChainOptions second{.samples = kSamples, .seed = 2};
+  const ChainOptions first{.samples = kSharedSamples, .seed = 1};
+  const ChainOptions second{.samples = kSharedSamples, .seed = 2};
   GpuJob on_first(first, make_cuda_device(0));
   GpuJob on_second(second, make_cuda_device(1));
   for (int round = 0; round < 2; ++round) {

@@ -17,8 +17,8 @@ using test::SeenBatch;
 namespace {
 
 constexpr int kWarmup = 2;
-constexpr int kSteps = 15;    // 17 batches from a cache of 7, so that it wraps around
-constexpr int kSamples = 56;  // the cache holds all, whatever is in flight
+constexpr int kSteps = 15;            // 17 batches from a cache of 7, so that it wraps around
+constexpr int kReplayedSamples = 56;  // the cache holds all, whatever is in flight
 
 /// The reference: one sample at a time, stage by stage, in this thread.
 std::vector<std::string> reference_images(const Pipeline& pipeline,
@@ -96,7 +96,8 @@ TEST_CASE("replay at every boundary equals live at any worker count and seed, wi
         CAPTURE(to_string(loader));
         CAPTURE(workers);
         check_all_boundaries(
-            {.samples = kSamples, .workers = workers, .seed = seed, .loader = loader}, live);
+            {.samples = kReplayedSamples, .workers = workers, .seed = seed, .loader = loader},
+            live);
       }
     }
   }
@@ -107,10 +108,12 @@ TEST_CASE("replay equals live with batch stages, without device stages, and in b
   std::vector<std::vector<SeenBatch>> plain;
   std::vector<std::vector<SeenBatch>> single;
   for (const LoaderKind loader : kLoaderKinds) {
-    check_all_boundaries({.samples = kSamples, .workers = 2, .batch_stage = true, .loader = loader},
-                         batched);
     check_all_boundaries(
-        {.samples = kSamples, .workers = 1, .device_stage = false, .loader = loader}, plain);
+        {.samples = kReplayedSamples, .workers = 2, .batch_stage = true, .loader = loader},
+        batched);
+    check_all_boundaries(
+        {.samples = kReplayedSamples, .workers = 1, .device_stage = false, .loader = loader},
+        plain);
     check_all_boundaries({.samples = 20, .batch_size = 1, .workers = 2, .loader = loader}, single);
   }
 }

@@ -12,7 +12,7 @@ using namespace cachebisect::test;
 
 namespace {
 
-constexpr std::size_t kPixels = 3072;
+constexpr std::size_t kCifarPixels = 3072;
 
 /// `count` records; record i has the label i and begins with the pixel `mark` + i.
 Bytes records(std::size_t count, std::uint8_t mark, std::size_t label_bytes = 1,
@@ -21,7 +21,7 @@ Bytes records(std::size_t count, std::uint8_t mark, std::size_t label_bytes = 1,
   for (std::size_t i = 0; i < count; ++i) {
     if (label_bytes == 2) bytes.push_back(static_cast<std::uint8_t>(i % 20));
     bytes.push_back(static_cast<std::uint8_t>(i % classes));
-    for (std::size_t p = 0; p < kPixels; ++p)
+    for (std::size_t p = 0; p < kCifarPixels; ++p)
       bytes.push_back(static_cast<std::uint8_t>(mark + i + p));
   }
   return bytes;

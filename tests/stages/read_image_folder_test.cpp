@@ -21,7 +21,7 @@ std::unique_ptr<SourceStage> folder_source(const std::string& path,
   return make_source("read.image_folder", path, values);
 }
 
-std::string open_error(const std::string& path) {
+std::string folder_error(const std::string& path) {
   return error_of([&] { folder_source(path)->open(); });
 }
 
@@ -66,12 +66,12 @@ TEST_CASE("classes are sorted by name, and their files of all depths in natural 
 
 TEST_CASE("errors say why a folder is not an image folder") {
   const TemporaryFolder folder;
-  CHECK(has(open_error(folder.path("absent")), "No such file"));
-  CHECK(has(open_error(folder.path()), "has no class folders"));
-  CHECK(has(open_error(folder.write("file.jpg", {1})), "Not a directory"));
-  CHECK(has(open_error(folder.path()), "has images but no class folders"));
+  CHECK(has(folder_error(folder.path("absent")), "No such file"));
+  CHECK(has(folder_error(folder.path()), "has no class folders"));
+  CHECK(has(folder_error(folder.write("file.jpg", {1})), "Not a directory"));
+  CHECK(has(folder_error(folder.path()), "has images but no class folders"));
   std::filesystem::create_directory(folder.path("empty_class"));
-  CHECK(has(open_error(folder.path()), folder.path("empty_class") + ": has no images"));
+  CHECK(has(folder_error(folder.path()), folder.path("empty_class") + ": has no images"));
 }
 
 TEST_CASE("loops, broken links, FIFOs and devices are errors, never hangs") {
@@ -79,7 +79,7 @@ TEST_CASE("loops, broken links, FIFOs and devices are errors, never hangs") {
     const TemporaryFolder folder;
     folder.write("cat/1.jpg", {1});
     change(folder);
-    return open_error(folder.path());
+    return folder_error(folder.path());
   };
   CHECK(has(with([](const TemporaryFolder& f) {
               std::filesystem::create_directory_symlink("..", f.path("cat/up"));
@@ -123,7 +123,7 @@ TEST_CASE("hidden files and folders are no samples and no classes") {
   CHECK(read_sample(*source, 0).origin().to_string() == folder.path("cat/1.jpg"));
   CHECK(read_sample(*source, 0).field("label").as_integer() == 0);
   std::filesystem::rename(folder.path("cat/1.jpg"), folder.path("cat/.1.jpg"));
-  CHECK(has(open_error(folder.path()), "cat: has no images"));
+  CHECK(has(folder_error(folder.path()), "cat: has no images"));
 }
 
 TEST_CASE("listing many files reports progress and ends at a stop") {

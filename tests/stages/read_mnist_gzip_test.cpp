@@ -13,7 +13,7 @@ using namespace cachebisect::test;
 
 namespace {
 
-std::string open_error(const std::string& path) {
+std::string gzip_error(const std::string& path) {
   return error_of([&] { make_source("read.mnist", path)->open(); });
 }
 
@@ -26,12 +26,12 @@ TEST_CASE("damaged gzip files are errors") {
   Bytes bytes = read_bytes(folder.path(kImages + ".gz"));
   Bytes cut(bytes.begin(), bytes.end() - 20);
   folder.write(kImages + ".gz", cut);
-  CHECK(has(open_error(folder.path()), "truncated"));
+  CHECK(has(gzip_error(folder.path()), "truncated"));
   bytes[bytes.size() - 5] ^= 0xFF;  // the check sum
   folder.write(kImages + ".gz", bytes);
-  CHECK(has(open_error(folder.path()), "not a valid gzip file"));
+  CHECK(has(gzip_error(folder.path()), "not a valid gzip file"));
   folder.write(kImages + ".gz", image_file(3));
-  CHECK(has(open_error(folder.path()), "not a valid gzip file"));
+  CHECK(has(gzip_error(folder.path()), "not a valid gzip file"));
 }
 
 TEST_CASE("a gzip file is not inflated before its counts are compared") {
@@ -50,17 +50,17 @@ TEST_CASE("a gzip file is not inflated before its counts are compared") {
   };
   folder.write(kLabels, label_file(3));
   cut_gzip(folder.path(kImages + ".gz"), header(5000, 28));
-  CHECK(has(open_error(folder.path()), "has 5000 images"));
+  CHECK(has(gzip_error(folder.path()), "has 5000 images"));
   cut_gzip(folder.path(kImages + ".gz"), header(3, 40));
-  CHECK(has(open_error(folder.path()), "40x40"));
+  CHECK(has(gzip_error(folder.path()), "40x40"));
   cut_gzip(folder.path(kImages + ".gz"), header(3, 28));
-  CHECK(has(open_error(folder.path()), "inflates to more than its header declares (3 x 28 x 28)"));
+  CHECK(has(gzip_error(folder.path()), "inflates to more than its header declares (3 x 28 x 28)"));
   Bytes labels = label_file(0);
   labels[7] = 3;
   std::filesystem::remove(folder.path(kLabels));
   cut_gzip(folder.path(kLabels + ".gz"), labels);
   write_gzip(folder.path(kImages + ".gz"), image_file(3));
-  CHECK(has(open_error(folder.path()), "inflates to more than its header declares (3)"));
+  CHECK(has(gzip_error(folder.path()), "inflates to more than its header declares (3)"));
 }
 
 TEST_CASE("a gzip file that is too small for what its header declares is not inflated") {
@@ -69,5 +69,5 @@ TEST_CASE("a gzip file that is too small for what its header declares is not inf
   Bytes bytes;
   for (const std::uint32_t number : {0x803U, 0x100000U, 28U, 28U}) put_number(bytes, number);
   write_gzip(folder.path(kImages + ".gz"), bytes);
-  CHECK(has(open_error(folder.path()), "cannot inflate to more than"));
+  CHECK(has(gzip_error(folder.path()), "cannot inflate to more than"));
 }

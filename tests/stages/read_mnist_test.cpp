@@ -18,7 +18,7 @@ std::unique_ptr<SourceStage> mnist(const std::string& path,
   return make_source("read.mnist", path, values);
 }
 
-std::string open_error(const std::string& path) {
+std::string mnist_error(const std::string& path) {
   return error_of([&] { mnist(path)->open(); });
 }
 
@@ -27,7 +27,7 @@ std::string error_with(const Bytes& images, const Bytes& labels) {
   const TemporaryFolder folder;
   folder.write(kImages, images);
   folder.write(kLabels, labels);
-  return open_error(folder.path());
+  return mnist_error(folder.path());
 }
 
 }  // namespace
@@ -73,16 +73,16 @@ TEST_CASE("the test split and torchvision's folders are found") {
   const auto source = mnist(folder.path(), {{"split", std::string("test")}});
   source->open();
   CHECK(source->size() == 3);
-  CHECK(has(open_error(folder.path()), "has neither train-images-idx3-ubyte nor"));
+  CHECK(has(mnist_error(folder.path()), "has neither train-images-idx3-ubyte nor"));
 }
 
 TEST_CASE("errors say what is wrong with which file") {
   const TemporaryFolder empty;
-  CHECK(has(open_error(empty.path("absent")), "3: " + empty.path("absent") + ": No such file"));
-  CHECK(has(open_error(empty.path("absent")), "\"if_missing\": \"generate\""));
-  CHECK(has(open_error(empty.path()), "has neither"));
-  CHECK(has(open_error(""), "\"path\" is empty"));
-  CHECK(has(open_error(empty.write("file", {1})), "is not a folder"));
+  CHECK(has(mnist_error(empty.path("absent")), "3: " + empty.path("absent") + ": No such file"));
+  CHECK(has(mnist_error(empty.path("absent")), "\"if_missing\": \"generate\""));
+  CHECK(has(mnist_error(empty.path()), "has neither"));
+  CHECK(has(mnist_error(""), "\"path\" is empty"));
+  CHECK(has(mnist_error(empty.write("file", {1})), "is not a folder"));
 
   CHECK(has(error_with(image_file(3), label_file(4)), "has 3 images"));
   CHECK(has(error_with(image_file(3, 28, 0x802), label_file(3)), "magic number 0x00000802"));
@@ -109,10 +109,10 @@ TEST_CASE("a FIFO or a folder in place of a file is an error, not a hang") {
   const TemporaryFolder folder;
   folder.write(kLabels, label_file(3));
   REQUIRE(::mkfifo(folder.path(kImages).c_str(), 0600) == 0);
-  CHECK(has(open_error(folder.path()), "is a FIFO, not a file"));
+  CHECK(has(mnist_error(folder.path()), "is a FIFO, not a file"));
   std::filesystem::remove(folder.path(kImages));
   std::filesystem::create_directory(folder.path(kImages));
-  CHECK(has(open_error(folder.path()), "is a folder, not a file"));
+  CHECK(has(mnist_error(folder.path()), "is a folder, not a file"));
 }
 
 TEST_CASE("a file that is truncated while in use gives an error") {

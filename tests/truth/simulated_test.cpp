@@ -14,7 +14,7 @@ using namespace cachebisect::selftest;
 
 namespace {
 
-struct Rates {
+struct SimulatedRates {
   double right = 0;
   double wrong = 0;
   double false_alarms = 0;  ///< of flat chains
@@ -22,15 +22,15 @@ struct Rates {
   double median_seconds = 0;
 };
 
-Rates run(int chains, std::uint64_t first_seed, const DrawOptions& draw_options,
-          const SimulatedNoise& noise, double budget = 60) {
+SimulatedRates run(int chains, std::uint64_t first_seed, const DrawOptions& draw_options,
+                   const SimulatedNoise& noise, double budget = 60) {
   std::vector<Score> scores;
   std::vector<double> seconds;
   double flat = 0;
   double alarms = 0;
   double intervals = 0;
   double covered = 0;
-  Rates rates;
+  SimulatedRates rates;
   for (int i = 0; i < chains; ++i) {
     const PlantedChain planted = draw(first_seed + static_cast<std::uint64_t>(i), draw_options);
     SimulatedOptions simulated;
@@ -61,7 +61,7 @@ Rates run(int chains, std::uint64_t first_seed, const DrawOptions& draw_options,
   return rates;
 }
 
-void check(const Rates& rates, double min_right) {
+void check(const SimulatedRates& rates, double min_right) {
   CHECK(rates.right >= min_right);
   CHECK(rates.wrong <= 0.01);
   CHECK(rates.false_alarms <= 0.01);
@@ -85,7 +85,7 @@ std::vector<double> busy_trace() {
 }  // namespace
 
 TEST_CASE("drops of a quarter and more are found on a quiet machine, and none on flat chains") {
-  const Rates rates = run(800, 1, {}, {.white_cv = 0.01});
+  const SimulatedRates rates = run(800, 1, {}, {.white_cv = 0.01});
   check(rates, 0.97);
   CHECK(rates.median_seconds <= 6);
 }
@@ -97,7 +97,7 @@ TEST_CASE("all shapes are told apart on a quiet machine, up to 30 stages, from 1
   options.two_drops_share = 0.2;
   options.ramp_share = 0.1;
   options.jitter = true;
-  const Rates rates = run(300, 10001, options, {.white_cv = 0.02});
+  const SimulatedRates rates = run(300, 10001, options, {.white_cv = 0.02});
   // Ramps of stages just below min_drop are rightly inconclusive for a long time.
   CHECK(rates.right >= 0.94);
   CHECK(rates.wrong <= 0.01);
@@ -105,7 +105,7 @@ TEST_CASE("all shapes are told apart on a quiet machine, up to 30 stages, from 1
 }
 
 TEST_CASE("drops are found in noise of 3% per block") {
-  const Rates rates = run(300, 20001, {}, {.white_cv = 0.03});
+  const SimulatedRates rates = run(300, 20001, {}, {.white_cv = 0.03});
   check(rates, 0.97);
 }
 
@@ -128,22 +128,22 @@ TEST_CASE("noise of 10% is not taken for a difference between live and replayed 
 }
 
 TEST_CASE("drops are found while the machine drifts by half and slows by a third") {
-  const Rates rates = run(300, 30001, {},
-                          {.white_cv = 0.02,
-                           .drift = 0.5,
-                           .drift_period_seconds = 7,
-                           .step_seconds = 2,
-                           .step_factor = 1.33});
+  const SimulatedRates rates = run(300, 30001, {},
+                                   {.white_cv = 0.02,
+                                    .drift = 0.5,
+                                    .drift_period_seconds = 7,
+                                    .step_seconds = 2,
+                                    .step_factor = 1.33});
   check(rates, 0.95);
 }
 
 TEST_CASE("drops are found on a busy machine") {
-  const Rates rates = run(300, 40001, {}, {.white_cv = 0.03, .trace = busy_trace()}, 120);
+  const SimulatedRates rates = run(300, 40001, {}, {.white_cv = 0.03, .trace = busy_trace()}, 120);
   check(rates, 0.95);
 }
 
 TEST_CASE("drops are found among stalls in all arms") {
-  const Rates rates =
+  const SimulatedRates rates =
       run(200, 50001, {}, {.white_cv = 0.02, .burst_probability = 0.05, .burst_seconds = 0.05});
   CHECK(rates.right >= 0.95);
   CHECK(rates.wrong <= 0.01);

@@ -29,14 +29,14 @@ StageReport stage(int index, const std::string& name, const std::string& type, d
 }
 
 /// What remedies are sought from.
-struct Situation {
+struct PythonSituation {
   Measurements measured;
   Waterfall waterfall;
   Verdict verdict;
 };
 
-Situation situation_of(const std::string& named, DeviceKind device = DeviceKind::cuda) {
-  Situation now;
+PythonSituation python_situation(const std::string& named, DeviceKind device = DeviceKind::cuda) {
+  PythonSituation now;
   ChainDescription& chain = now.measured.chain;
   chain.dialect = Dialect::python;
   chain.device_kind = device;
@@ -62,7 +62,7 @@ Situation situation_of(const std::string& named, DeviceKind device = DeviceKind:
   return now;
 }
 
-std::vector<Remedy> remedies_for(const Situation& now) {
+std::vector<Remedy> remedies_for(const PythonSituation& now) {
   return find_remedies(now.measured, now.waterfall, now.verdict, std::nullopt);
 }
 
@@ -81,10 +81,10 @@ bool offers(const std::vector<Remedy>& remedies, const std::string& id) {
 
 TEST_CASE("no remedy names a key or an option of a pipeline file") {
   std::vector<std::string> names{""};
-  for (const StageReport& one : situation_of("").waterfall.stages) names.push_back(one.name);
+  for (const StageReport& one : python_situation("").waterfall.stages) names.push_back(one.name);
   for (const std::string& name : names) {
     for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
-      const auto remedies = remedies_for(situation_of(name, device));
+      const auto remedies = remedies_for(python_situation(name, device));
       CAPTURE(name);
       CHECK_FALSE(remedies.empty());
       CHECK_FALSE(offers(remedies, "emulate"));
@@ -104,7 +104,7 @@ TEST_CASE("no remedy names a key or an option of a pipeline file") {
 }
 
 TEST_CASE("more workers are a line of Python, and an arm that the adapter runs") {
-  const auto remedies = remedies_for(situation_of("PIL.open"));
+  const auto remedies = remedies_for(python_situation("PIL.open"));
   const Remedy& workers = remedy(remedies, "workers");
   CHECK(workers.lines == std::vector<std::string>{"DataLoader(..., num_workers=8)"});
   CHECK(workers.arm->overrides.at("num_workers") == "8");
@@ -112,7 +112,7 @@ TEST_CASE("more workers are a line of Python, and an arm that the adapter runs")
 }
 
 TEST_CASE("a copy without overlap is offered pinned memory and no waiting, but no other stream") {
-  const auto remedies = remedies_for(situation_of("copy"));
+  const auto remedies = remedies_for(python_situation("copy"));
   const Remedy& copy = remedy(remedies, "overlap_copy");
   CHECK(copy.lines == std::vector<std::string>{"DataLoader(..., pin_memory=True)",
                                                ".to(device, non_blocking=True)"});
@@ -122,7 +122,7 @@ TEST_CASE("a copy without overlap is offered pinned memory and no waiting, but n
 }
 
 TEST_CASE("nothing is said of waiting for the copy if it is unknown whether the step waits") {
-  Situation now = situation_of("copy");
+  PythonSituation now = python_situation("copy");
   now.measured.chain.copy_non_blocking.reset();
   CHECK(remedy(remedies_for(now), "overlap_copy").lines ==
         std::vector<std::string>{"DataLoader(..., pin_memory=True)"});
@@ -131,7 +131,7 @@ TEST_CASE("nothing is said of waiting for the copy if it is unknown whether the 
 }
 
 TEST_CASE("a transfer of many tensors is offered to pack them, and to share them by name") {
-  Situation now = situation_of("transfer");
+  PythonSituation now = python_situation("transfer");
   const auto remedies = remedies_for(now);
   CHECK(has(remedy(remedies, "pack").text, "114 tensors of a batch into 3"));
   CHECK(has(remedy(remedies, "pack").lines.front(), "torch.cat"));
@@ -151,13 +151,13 @@ TEST_CASE("a transfer of many tensors is offered to pack them, and to share them
 }
 
 TEST_CASE("pinning is offered to be left out") {
-  const Remedy pinning = remedy(remedies_for(situation_of("pin")), "no_pinning");
+  const Remedy pinning = remedy(remedies_for(python_situation("pin")), "no_pinning");
   CHECK(pinning.lines.front() == "DataLoader(..., pin_memory=False)");
   CHECK(pinning.arm->overrides.at("pin_memory") == "false");
 }
 
 TEST_CASE("threads of workers that outnumber the cores are offered to be one") {
-  Situation now = situation_of("transforms[1] Normalize", DeviceKind::cpu);
+  PythonSituation now = python_situation("transforms[1] Normalize", DeviceKind::cpu);
   CHECK_FALSE(offers(remedies_for(now), "worker_threads"));
   now.measured.chain.worker_threads = 8;
   const Remedy threads = remedy(remedies_for(now), "worker_threads");
@@ -166,8 +166,8 @@ TEST_CASE("threads of workers that outnumber the cores are offered to be one") {
 }
 
 TEST_CASE("element-wise work moves behind .to(device) if that is another device") {
-  CHECK(has(remedy(remedies_for(situation_of("transforms[1] Normalize")), "to_device").text,
+  CHECK(has(remedy(remedies_for(python_situation("transforms[1] Normalize")), "to_device").text,
             "on the device"));
-  CHECK_FALSE(
-      offers(remedies_for(situation_of("transforms[1] Normalize", DeviceKind::cpu)), "to_device"));
+  CHECK_FALSE(offers(remedies_for(python_situation("transforms[1] Normalize", DeviceKind::cpu)),
+                     "to_device"));
 }

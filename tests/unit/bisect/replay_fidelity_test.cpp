@@ -15,7 +15,7 @@ using namespace cachebisect;
 
 namespace {
 
-constexpr std::uint64_t kSamples = 1000;
+constexpr std::uint64_t kBlockSamples = 1000;
 
 /// read, a, b, then collate on the host.
 ChainDescription chain_of(int workers) {
@@ -30,13 +30,13 @@ ChainDescription chain_of(int workers) {
 /// A block that took `tau` per sample, with the seconds per sample of each stage, all of it CPU.
 BlockRecord block_of(int round, int boundary, double tau, const std::vector<double>& seconds) {
   BlockRecord block{.round = round, .arm = {.boundary = boundary}, .result = {}};
-  block.result.samples = kSamples;
-  block.result.seconds = tau * kSamples;
+  block.result.samples = kBlockSamples;
+  block.result.seconds = tau * kBlockSamples;
   block.result.stages.resize(seconds.size());
   for (std::size_t s = static_cast<std::size_t>(boundary); s < seconds.size(); ++s) {
     StageCounters& stage = block.result.stages[s];
-    stage.samples = kSamples;
-    stage.busy_seconds = seconds[s] * kSamples;
+    stage.samples = kBlockSamples;
+    stage.busy_seconds = seconds[s] * kBlockSamples;
     stage.cpu_seconds = stage.busy_seconds;
   }
   return block;

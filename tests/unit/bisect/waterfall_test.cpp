@@ -20,7 +20,7 @@ using test::LawReplayer;
 
 namespace {
 
-constexpr int kRounds = 40;
+constexpr int kWaterfallRounds = 40;
 
 /// Read, decode and copy in front of a step that becomes twice as fast over the rounds. Live takes
 /// 4 s per sample in all of them. Boundary 1 is visited in the first five rounds only, boundary 2,
@@ -32,12 +32,12 @@ Measurements faster_and_faster() {
   }
   RoundTable& table = measured.verdict.table;
   table = RoundTable::of_boundaries(3);
-  for (int round = 0; round < kRounds; ++round) {
-    const double step = 1 - 0.5 * round / (kRounds - 1);
+  for (int round = 0; round < kWaterfallRounds; ++round) {
+    const double step = 1 - 0.5 * round / (kWaterfallRounds - 1);
     const double wobble = 1 + 1e-3 * (round % 3);
     table.add(0, block_of(4 * wobble, 1));
     if (round < 5) table.add(1, block_of(4, 1));
-    if (round >= kRounds - 16) table.add(2, block_of(1.01 * step * wobble, 1));
+    if (round >= kWaterfallRounds - 16) table.add(2, block_of(1.01 * step * wobble, 1));
     table.add(3, block_of(step, 1));
     table.commit();
   }

@@ -12,7 +12,7 @@ using cuda_stub::Machine;
 
 namespace {
 
-constexpr int kSteps = 11;
+constexpr int kWaitedSteps = 11;
 
 struct LoopOptions {
   bool pinned = true;
@@ -50,8 +50,8 @@ Waits waits_of(const LoopOptions& options) {
   step->before = [&](std::uint64_t index) {
     if (index == 0) waits.queued_before_step = machine.queued();
   };
-  (void)replayer.run({{ArmKind::live, 0, 0, {}}, kSteps - 2, 2, 0}, {});
-  CHECK(step->seen.size() == kSteps);
+  (void)replayer.run({{ArmKind::live, 0, 0, {}}, kWaitedSteps - 2, 2, 0}, {});
+  CHECK(step->seen.size() == kWaitedSteps);
   waits.spins += machine.spins();
   waits.sleeps += machine.sleeps();
   return waits;
@@ -71,12 +71,12 @@ TEST_CASE(
         LoopOptions{.pinned = false, .non_blocking = false}}) {
     CAPTURE(options.synchronised);
     CAPTURE(options.pinned);
-    CHECK(waits_of(options).spins == kSteps);
+    CHECK(waits_of(options).spins == kWaitedSteps);
     LoopOptions asleep = options;
     asleep.spin = false;
     const Waits waits = waits_of(asleep);
     CHECK(waits.spins == 0);
-    CHECK(waits.sleeps >= kSteps);
+    CHECK(waits.sleeps >= kWaitedSteps);
   }
 }
 

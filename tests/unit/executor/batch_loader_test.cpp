@@ -63,7 +63,7 @@ Content content_of(const HostBatch& batch) {
   return content;
 }
 
-std::vector<Content> take(Executor& executor, int batches) {
+std::vector<Content> take_contents(Executor& executor, int batches) {
   std::vector<Content> all;
   for (int i = 0; i < batches; ++i) {
     const ReadyBatch ready = executor.next({});
@@ -79,7 +79,7 @@ std::vector<Content> run(const Pipeline& pipeline, const ExecutorOptions& option
   const auto device = make_cpu_device();
   Executor executor(pipeline, *device, options);
   executor.start(request);
-  return take(executor, batches);
+  return take_contents(executor, batches);
 }
 
 /// Holds the worker that loads sample `held` until it is opened; the test can wait until that
@@ -183,11 +183,11 @@ TEST_CASE("a slow sample delays the batches of its own worker and every delivery
   CHECK(executor.ready() == 0);
   CHECK(executor.try_next().batch == nullptr);
   gate.open();
-  const auto batches = take(executor, 10);
+  const auto batches = take_contents(executor, 10);
   for (std::uint64_t i = 0; i < batches.size(); ++i) CHECK(batches[i].indices[0] == i * kBatch);
 }
 
-TEST_CASE("with loader sample the other workers take over what is left") {
+TEST_CASE("with loader sample the other workers take_contents over what is left") {
   Gate gate(1, last_sample(3));
   const Pipeline pipeline = chain({.source = {.samples = 1000}, .hook = [&](const Sample& sample) {
                                      gate.load(sample.index());
@@ -199,7 +199,7 @@ TEST_CASE("with loader sample the other workers take over what is left") {
   CHECK(gate.batches().contains(2));
   CHECK(executor.try_next().batch == nullptr);
   gate.open();
-  CHECK(take(executor, 10).size() == 10);
+  CHECK(take_contents(executor, 10).size() == 10);
 }
 
 TEST_CASE("a request to stop ends the wait for a slow batch") {
@@ -218,7 +218,7 @@ TEST_CASE("a request to stop ends the wait for a slow batch") {
   gate.open();
   executor.halt();
   executor.start({});
-  CHECK(take(executor, 6).size() == 6);
+  CHECK(take_contents(executor, 6).size() == 6);
 }
 
 TEST_CASE("an error of one worker ends the run, and the executor can be used again") {
@@ -233,12 +233,12 @@ TEST_CASE("an error of one worker ends the run, and the executor can be used aga
     broken = true;
     Executor executor(pipeline, *device, batches_by(workers));
     executor.start({});
-    CHECK(has(error_message([&] { take(executor, 100); }, ErrorKind::data),
+    CHECK(has(error_message([&] { take_contents(executor, 100); }, ErrorKind::data),
               "stage 'hook' (augment.hook): sample 30 (toy/file): damaged"));
     executor.halt();
     broken = false;
     executor.start({});
-    CHECK(take(executor, 20).size() == 20);
+    CHECK(take_contents(executor, 20).size() == 20);
   }
 }
 

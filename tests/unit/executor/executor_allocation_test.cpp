@@ -18,7 +18,7 @@ void drain(Executor& executor, int batches) {
   for (int i = 0; i < batches; ++i) executor.release(executor.next({}), nullptr);
 }
 
-Pipeline chain(bool strided, bool vary) {
+Pipeline counted_chain(bool strided, bool vary) {
   return PipelineBuilder{}
       .source("read", test::toy_source({.samples = 500, .vary = vary}))
       .stage("noise", test::toy_noise(strided))
@@ -42,7 +42,7 @@ TEST_CASE("loading allocates nothing in the steady state and holds constant memo
   const auto device = make_cpu_device();
   for (const bool strided : {false, true}) {
     for (const bool vary : {false, true}) {
-      const Pipeline pipeline = chain(strided, vary);
+      const Pipeline pipeline = counted_chain(strided, vary);
       for (const auto& [workers, kind] :
            {std::pair{0, LoaderKind::sample}, std::pair{1, LoaderKind::sample},
             std::pair{2, LoaderKind::sample}, std::pair{4, LoaderKind::sample},

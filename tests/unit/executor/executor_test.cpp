@@ -22,7 +22,7 @@ using test::has;
 
 namespace {
 
-struct ChainOptions {
+struct ExecutorChain {
   test::ToySourceOptions source{};
   std::string layout = "NCHW";
   bool strided = true;
@@ -33,7 +33,7 @@ struct ChainOptions {
   bool skip = false;
 };
 
-Pipeline chain(ChainOptions options = {}) {
+Pipeline executor_chain(ExecutorChain options = {}) {
   PipelineBuilder builder;
   builder.source("read", test::toy_source(std::move(options.source)));
   builder.stage("noise", test::toy_noise(options.strided));
@@ -86,7 +86,7 @@ std::vector<Copied> run(const Pipeline& pipeline, const ExecutorOptions& options
 }  // namespace
 
 TEST_CASE("batches come in the sampler's order, epoch after epoch") {
-  const Pipeline pipeline = chain({.source = {.samples = 23}});
+  const Pipeline pipeline = executor_chain({.source = {.samples = 23}});
   const Sampler sampler(23, 5, true);
   for (const int workers : {0, 1, 2, 4}) {
     CAPTURE(workers);
@@ -103,7 +103,7 @@ TEST_CASE("batches come in the sampler's order, epoch after epoch") {
 }
 
 TEST_CASE("without drop_last an epoch ends with a smaller batch and holds every sample once") {
-  const Pipeline pipeline = chain({.source = {.samples = 23}, .drop_last = false});
+  const Pipeline pipeline = executor_chain({.source = {.samples = 23}, .drop_last = false});
   for (const int workers : {0, 2}) {
     const auto batches = run(pipeline, {.workers = workers}, {.first_position = 23}, 8);
     for (const std::size_t epoch : {0U, 1U}) {
@@ -117,7 +117,8 @@ TEST_CASE("without drop_last an epoch ends with a smaller batch and holds every 
       CHECK(seen.size() == 23);
     }
   }
-  const Pipeline tiny = chain({.source = {.samples = 3}, .batch_size = 10, .drop_last = false});
+  const Pipeline tiny =
+      executor_chain({.source = {.samples = 3}, .batch_size = 10, .drop_last = false});
   CHECK(run(tiny, {.workers = 2}, {}, 3)[2].indices.size() == 3);
 }
 
@@ -129,11 +130,11 @@ TEST_CASE(
       CAPTURE(vary);
       // Images of different heights cannot be stacked, so the batch size is 1.
       const auto make = [&](bool strided) {
-        return chain({.source = {.vary = vary},
-                      .layout = layout,
-                      .strided = strided,
-                      .batch_stage = true,
-                      .batch_size = vary ? 1 : 13});
+        return executor_chain({.source = {.vary = vary},
+                               .layout = layout,
+                               .strided = strided,
+                               .batch_stage = true,
+                               .batch_size = vary ? 1 : 13});
       };
       const auto expected = run(make(true), {.workers = 0}, {}, 20);
       for (const int workers : {0, 1, 2, 4}) {
@@ -149,7 +150,7 @@ TEST_CASE(
 TEST_CASE("replay from every boundary gives the batches of the live run") {
   for (const bool vary : {false, true}) {
     const Pipeline pipeline =
-        chain({.source = {.vary = vary}, .batch_stage = true, .batch_size = vary ? 1 : 6});
+        executor_chain({.source = {.vary = vary}, .batch_stage = true, .batch_size = vary ? 1 : 6});
     const auto count = static_cast<std::size_t>(4 * pipeline.batch_size());
     std::vector<SampleIndex> indices;
     for (std::size_t i = 0; i < count; ++i) indices.push_back({(i * 17) % 100});
@@ -225,7 +226,7 @@ TEST_CASE("replay from every boundary gives the batches of the live run") {
 TEST_CASE("workers wait when no slot is free") {
   std::atomic<int> reads{0};
   const Pipeline pipeline =
-      chain({.source = {.on_read = [&](std::uint64_t) { ++reads; }}, .batch_size = 4});
+      executor_chain({.source = {.on_read = [&](std::uint64_t) { ++reads; }}, .batch_size = 4});
   const auto device = make_cpu_device();
   Executor executor(pipeline, *device, {.workers = 2, .prefetch = 1});
   REQUIRE(executor.slots() == 4);
@@ -244,9 +245,9 @@ TEST_CASE("a slot is refilled only after the event given at its release") {
   const auto stream = device->make_stream();
   const auto event = device->make_event();
   std::atomic<double> last_read{0};
-  const Pipeline pipeline =
-      chain({.source = {.on_read = [&](std::uint64_t) { last_read = monotonic_seconds(); }},
-             .batch_size = 2});
+  const Pipeline pipeline = executor_chain(
+      {.source = {.on_read = [&](std::uint64_t) { last_read = monotonic_seconds(); }},
+       .batch_size = 2});
   for (const int workers : {0, 2}) {
     CAPTURE(workers);
     Executor executor(pipeline, *device, {.workers = workers, .prefetch = 0});
@@ -265,7 +266,7 @@ TEST_CASE(
     "next() throws a stage's error with stage, sample and path, and the executor can be used "
     "again") {
   std::atomic<bool> broken{true};
-  const Pipeline pipeline = chain({.hook = [&](const Sample& sample) {
+  const Pipeline pipeline = executor_chain({.hook = [&](const Sample& sample) {
     if (broken && sample.index() % 10 == 3) throw Error(ErrorKind::data, "the bytes are damaged");
   }});
   const auto device = make_cpu_device();
@@ -286,7 +287,7 @@ TEST_CASE(
 
 TEST_CASE("an exception of any type becomes an Error(data)") {
   const Pipeline pipeline =
-      chain({.hook = [](const Sample&) { throw std::runtime_error("from a library"); }});
+      executor_chain({.hook = [](const Sample&) { throw std::runtime_error("from a library"); }});
   const auto device = make_cpu_device();
   Executor executor(pipeline, *device, {.workers = 2});
   executor.start({});
@@ -312,7 +313,7 @@ TEST_CASE("an output that differs from its declaration is named") {
 }
 
 TEST_CASE("samples that differ within a batch are both named") {
-  const Pipeline pipeline = chain({.source = {.vary = true}});
+  const Pipeline pipeline = executor_chain({.source = {.vary = true}});
   const std::string text =
       error_message([&] { run(pipeline, {.workers = 2}, {}, 1); }, ErrorKind::data);
   CHECK(has(text, "stage 'collate' (collate.stack): field 'image' cannot be stacked"));
@@ -323,7 +324,8 @@ TEST_CASE("the replacement of a damaged sample depends only on its position") {
   const auto damaged = [](const Sample& sample) {
     if (sample.index() % 50 == 3) throw Error(ErrorKind::data, "damaged");
   };
-  const Pipeline pipeline = chain({.source = {.samples = 1000}, .hook = damaged, .skip = true});
+  const Pipeline pipeline =
+      executor_chain({.source = {.samples = 1000}, .hook = damaged, .skip = true});
   const Sampler sampler(1000, 5, true);
   const auto expected = run(pipeline, {.workers = 0}, {}, 40);
   std::uint64_t position = 0;
@@ -359,7 +361,7 @@ TEST_CASE("too many damaged samples end the run") {
   const auto run_until_error = [&](std::function<void(const Sample&)> hook,
                                    ErrorKind kind = ErrorKind::data) {
     const Pipeline pipeline =
-        chain({.source = {.samples = 10000}, .hook = std::move(hook), .skip = true});
+        executor_chain({.source = {.samples = 10000}, .hook = std::move(hook), .skip = true});
     // One worker, because two could exceed the share before either runs out of replacements.
     Executor executor(pipeline, *device, {.workers = 1});
     executor.start({});
@@ -383,7 +385,7 @@ TEST_CASE("a request to stop wakes next()") {
     std::stop_source stop;
     std::latch waiting(1);
     std::atomic<bool> go{false};
-    const Pipeline pipeline = chain({.hook = [&](const Sample&) {
+    const Pipeline pipeline = executor_chain({.hook = [&](const Sample&) {
       // Blocks until the stop is requested, so that next() must wait.
       go.wait(false);
     }});
@@ -413,7 +415,7 @@ TEST_CASE("a request to stop wakes next()") {
 }
 
 TEST_CASE("the executor starts and halts a few hundred times with batches left in the ring") {
-  const Pipeline pipeline = chain();
+  const Pipeline pipeline = executor_chain();
   const auto expected = run(pipeline, {.workers = 0}, {}, 5);
   const auto device = make_cpu_device();
   Executor executor(pipeline, *device, {.workers = 3, .prefetch = 1});
@@ -429,7 +431,7 @@ TEST_CASE("the executor starts and halts a few hundred times with batches left i
 }
 
 TEST_CASE("two executors run at once") {
-  const Pipeline pipeline = chain();
+  const Pipeline pipeline = executor_chain();
   const auto expected = run(pipeline, {.workers = 0}, {}, 50);
   std::vector<std::vector<Copied>> results(2);
   {
@@ -443,7 +445,7 @@ TEST_CASE("two executors run at once") {
 }
 
 TEST_CASE("counters add up with and without observation") {
-  const Pipeline pipeline = chain(
+  const Pipeline pipeline = executor_chain(
       {.hook = [](const Sample&) { std::this_thread::sleep_for(std::chrono::microseconds(200)); }});
   const auto device = make_cpu_device();
   for (const int workers : {0, 2}) {
@@ -470,7 +472,7 @@ TEST_CASE("counters add up with and without observation") {
 }
 
 TEST_CASE("invalid options are refused") {
-  const Pipeline pipeline = chain();
+  const Pipeline pipeline = executor_chain();
   const auto device = make_cpu_device();
   CHECK_THROWS_AS(Executor(pipeline, *device, {.workers = -1}), Error);
   CHECK_THROWS_AS(

@@ -14,20 +14,20 @@ using test::allocations;
 
 namespace {
 
-constexpr int kBatch = 16;
+constexpr int kRecordedBatch = 16;
 
-Pipeline chain() {
+Pipeline recorded_chain() {
   return PipelineBuilder{}
       .source("read", test::toy_source({.samples = 500}))
       .stage("noise", test::toy_noise(true))
       .collate("NCHW")
       .stage("count", test::toy_count_up())
       .copy()
-      .batch_size(kBatch)
+      .batch_size(kRecordedBatch)
       .build();
 }
 
-void drain(Executor& executor, int batches) {
+void take_batches(Executor& executor, int batches) {
   for (int i = 0; i < batches; ++i) executor.release(executor.next({}), nullptr);
 }
 
@@ -47,7 +47,7 @@ std::map<int, std::size_t> counts(const LoadRecorder& recorder) {
 
 TEST_CASE("every execution of a stage is recorded, and those of a worker do not overlap") {
   const auto device = make_cpu_device();
-  const Pipeline pipeline = chain();
+  const Pipeline pipeline = recorded_chain();
   for (const int workers : {0, 1, 3}) {
     CAPTURE(workers);
     LoadRecorder recorder(workers, 10'000);
@@ -58,14 +58,14 @@ TEST_CASE("every execution of a stage is recorded, and those of a worker do not 
     request.recorder = &recorder;
     recorder.set_on(true);
     executor.start(request);
-    drain(executor, kBatches);
+    take_batches(executor, kBatches);
     executor.halt();
     auto found = counts(recorder);
-    CHECK(found[0] == kBatches * kBatch);  // read
-    CHECK(found[1] == kBatches * kBatch);  // noise
-    CHECK(found[2] == kBatches);           // collate
-    CHECK(found[3] == kBatches);           // count
-    CHECK(found[-static_cast<int>(LoadWork::slot_write)] == kBatches * kBatch);
+    CHECK(found[0] == kBatches * kRecordedBatch);  // read
+    CHECK(found[1] == kBatches * kRecordedBatch);  // noise
+    CHECK(found[2] == kBatches);                   // collate
+    CHECK(found[3] == kBatches);                   // count
+    CHECK(found[-static_cast<int>(LoadWork::slot_write)] == kBatches * kRecordedBatch);
     CHECK(found[-static_cast<int>(LoadWork::publish)] == kBatches);
     for (std::size_t i = 0; i < recorder.size(); ++i) {
       const auto spans = recorder.worker(i).spans().records();
@@ -76,37 +76,37 @@ TEST_CASE("every execution of a stage is recorded, and those of a worker do not 
 
 TEST_CASE("nothing is recorded while the recorder is off, and what does not fit is counted") {
   const auto device = make_cpu_device();
-  const Pipeline pipeline = chain();
+  const Pipeline pipeline = recorded_chain();
   LoadRecorder recorder(1, 5);
   Executor executor(pipeline, *device, {.workers = 1});
   LoadRequest request;
   request.recorder = &recorder;
   executor.start(request);
-  drain(executor, 2);
+  take_batches(executor, 2);
   executor.halt();
   CHECK(recorder.worker(0).spans().records().empty());
   recorder.set_on(true);
   executor.start(request);
-  drain(executor, 2);
+  take_batches(executor, 2);
   executor.halt();
   CHECK(recorder.worker(0).spans().records().size() == 5);
-  CHECK(recorder.dropped() > 2 * 3 * kBatch - 5);
+  CHECK(recorder.dropped() > 2 * 3 * kRecordedBatch - 5);
   recorder.clear();
   CHECK(recorder.dropped() == 0);
 }
 
 TEST_CASE("recording allocates nothing") {
   const auto device = make_cpu_device();
-  const Pipeline pipeline = chain();
+  const Pipeline pipeline = recorded_chain();
   LoadRecorder recorder(1, 1000);
   Executor executor(pipeline, *device, {.workers = 1});
   LoadRequest request;
   request.recorder = &recorder;
   recorder.set_on(true);
   executor.start(request);
-  drain(executor, 100);
+  take_batches(executor, 100);
   const std::uint64_t before = allocations;
-  drain(executor, 100);
+  take_batches(executor, 100);
   CHECK(allocations == before);
   executor.halt();
 }

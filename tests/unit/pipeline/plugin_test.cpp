@@ -18,7 +18,7 @@ using cachebisect::test::test_plugin;
 
 namespace {
 
-std::string refusal(const std::string& path) {
+std::string plugin_refusal(const std::string& path) {
   Registry registry;
   try {
     registry.load_plugin(path);
@@ -54,24 +54,24 @@ TEST_CASE("loading a plugin twice is refused and changes nothing") {
 }
 
 TEST_CASE("a different ABI is refused before any C++ call, naming both") {
-  const std::string message = refusal(test_plugin("wrong_abi"));
+  const std::string message = plugin_refusal(test_plugin("wrong_abi"));
   CHECK(has(message, "gcc 4"));
   CHECK(has(message, cachebisect::plugin_abi()));
   CHECK(has(message, "rebuild"));
 }
 
 TEST_CASE("a file that is not a plugin is refused with the remedy") {
-  CHECK(has(refusal(test_plugin("no_entry")), "CACHEBISECT_PLUGIN"));
-  CHECK(has(refusal(test_plugin("throwing")), "no licence found"));
-  CHECK(has(refusal("/nonexistent/libmine.so"), "no such file"));
-  CHECK(has(refusal("libcachebisect-no-such-plugin.so"), "cannot be opened"));
-  CHECK(has(refusal(""), "empty"));
-  CHECK(has(refusal("/"), "not a file"));
+  CHECK(has(plugin_refusal(test_plugin("no_entry")), "CACHEBISECT_PLUGIN"));
+  CHECK(has(plugin_refusal(test_plugin("throwing")), "no licence found"));
+  CHECK(has(plugin_refusal("/nonexistent/libmine.so"), "no such file"));
+  CHECK(has(plugin_refusal("libcachebisect-no-such-plugin.so"), "cannot be opened"));
+  CHECK(has(plugin_refusal(""), "empty"));
+  CHECK(has(plugin_refusal("/"), "not a file"));
 }
 
 TEST_CASE("text and FIFOs are refused without waiting") {
   const cachebisect::test::TemporaryFolder folder;
-  CHECK(has(refusal(folder.write("text.so", "not a library")), "cannot be opened"));
+  CHECK(has(plugin_refusal(folder.write("text.so", "not a library")), "cannot be opened"));
   REQUIRE(mkfifo(folder.path("fifo.so").c_str(), 0600) == 0);
-  CHECK(has(refusal(folder.path("fifo.so")), "not a file"));
+  CHECK(has(plugin_refusal(folder.path("fifo.so")), "not a file"));
 }

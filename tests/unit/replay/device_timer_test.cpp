@@ -10,12 +10,12 @@ using namespace cachebisect;  // NOLINT(google-build-using-namespace)
 namespace {
 
 // Virtual time of the host, advanced only by turns and clock readings.
-double now = 0;
+double device_time = 0;
 
 ProbeClocks virtual_clocks() {
   constexpr double kReading = 35e-9;
-  return {.wall = +[]() noexcept { return now += kReading; },
-          .cpu = +[]() noexcept { return now += kReading; }};
+  return {.wall = +[]() noexcept { return device_time += kReading; },
+          .cpu = +[]() noexcept { return device_time += kReading; }};
 }
 
 /// Executes everything at once, and counts the recorded events.
@@ -36,7 +36,7 @@ class CountingDevice final : public Device {
   void copy_to_device(std::byte* /*to*/, const std::byte* /*from*/, std::size_t /*bytes*/,
                       Stream& /*stream*/, bool /*blocking*/) override {}
   void record(Event& event, Stream& /*stream*/) override {
-    dynamic_cast<Moment&>(event).seconds = now;
+    dynamic_cast<Moment&>(event).seconds = device_time;
     ++recorded;
   }
   void wait(Stream& /*stream*/, const Event& /*event*/) override {}
@@ -63,12 +63,12 @@ class CountingDevice final : public Device {
 /// `turns` turns of 8 samples, one every `each` seconds of the training thread.
 DeviceTime run(DeviceTimer& timer, Stream& stream, int turns, double work, double each) {
   timer.reset(true);
-  now = 100;
+  device_time = 100;
   for (int i = 0; i < turns; ++i) {
     timer.begin(stream);
-    now += work;
+    device_time += work;
     timer.end(stream, 8);
-    now += each - work;
+    device_time += each - work;
   }
   return timer.total();
 }
@@ -106,7 +106,7 @@ TEST_CASE("measuring takes at most 0.05% of the training thread's time") {
     DeviceTimer timer(device, 4, virtual_clocks());
     constexpr int kTurns = 50000;
     run(timer, *stream, kTurns, each, each);
-    CHECK((now - 100) / (kTurns * each) - 1 < 0.0006);
+    CHECK((device_time - 100) / (kTurns * each) - 1 < 0.0006);
   }
 }
 

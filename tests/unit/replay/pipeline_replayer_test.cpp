@@ -20,8 +20,8 @@ namespace {
 BlockRequest block(const Arm& arm) { return {arm, 4, 1, 0}; }
 Arm replay(int boundary) { return {ArmKind::replay, boundary, 0, {}}; }
 
-struct Job {
-  explicit Job(Pipeline pipeline, const ReplayOptions& options = {})
+struct ReplayerJob {
+  explicit ReplayerJob(Pipeline pipeline, const ReplayOptions& options = {})
       : step(std::make_shared<test::RecordingStep>()),
         replayer(std::move(pipeline), make_cpu_device(), step, options) {}
   std::shared_ptr<test::RecordingStep> step;
@@ -40,7 +40,7 @@ class Demanding final : public TrainStep {
 }  // namespace
 
 TEST_CASE("the chain is described as it runs") {
-  Job job(test::random_chain({.workers = 2}));
+  ReplayerJob job(test::random_chain({.workers = 2}));
   const ChainDescription d = job.replayer.describe();
   REQUIRE(d.stages.size() == 7);
   CHECK(d.stages[0].kind == StageKind::source);
@@ -63,7 +63,7 @@ TEST_CASE("the chain is described as it runs") {
 }
 
 TEST_CASE("supports() tells which arms can run") {
-  Job job(test::random_chain({}));
+  ReplayerJob job(test::random_chain({}));
   const PipelineReplayer& r = job.replayer;
   for (int boundary = 0; boundary <= 7; ++boundary) {
     CHECK(r.supports(replay(boundary)));
@@ -77,7 +77,7 @@ TEST_CASE("supports() tells which arms can run") {
   CHECK_FALSE(r.supports({ArmKind::bypass, 0, 0, {}}));
   CHECK_FALSE(r.supports({ArmKind::bypass, 0, 8, {}}));
   CHECK(r.supports({ArmKind::shadow, 0, 0, {}}));
-  CHECK_FALSE(Job(test::random_chain({.workers = 0})).replayer.supports({ArmKind::shadow}));
+  CHECK_FALSE(ReplayerJob(test::random_chain({.workers = 0})).replayer.supports({ArmKind::shadow}));
 }
 
 TEST_CASE("the pipeline runs alongside a shadowed step, which gets cached batches") {
@@ -105,7 +105,7 @@ TEST_CASE("the pipeline runs alongside a shadowed step, which gets cached batche
 }
 
 TEST_CASE("loading alongside a shadowed step is limited by the step") {
-  Job job(test::random_chain({.workers = 1}));
+  ReplayerJob job(test::random_chain({.workers = 1}));
   job.replayer.prepare({}, {});
   job.step->then = [](const DeviceBatch&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -121,7 +121,7 @@ TEST_CASE("loading alongside a shadowed step is limited by the step") {
 }
 
 TEST_CASE("a replay limited to the first cached samples serves no others") {
-  Job job(test::random_chain({}));
+  ReplayerJob job(test::random_chain({}));
   job.replayer.prepare({}, {});
   job.replayer.run({replay(7), 2, 1, 0}, {});
   const auto first = std::exchange(job.step->seen, {});
@@ -149,7 +149,7 @@ TEST_CASE("live batches are as large as cached ones however small the data set i
                                     .drop_last(false)
                                     .device("cpu")
                                     .build();
-      Job job(pipeline);
+      ReplayerJob job(pipeline);
       job.replayer.prepare({}, {});
       for (int boundary = 0; boundary <= 3; ++boundary) {
         CHECK(job.replayer.run({replay(boundary), 7, 2, 0}, {}).samples == 7 * 8);
@@ -181,7 +181,7 @@ TEST_CASE("a stop request ends a block on a device that stalls, and the next blo
 
 TEST_CASE("the tool's own cost is measured once") {
   for (const int workers : {0, 2}) {
-    Job job(test::random_chain({.samples = 4096, .workers = workers}));
+    ReplayerJob job(test::random_chain({.samples = 4096, .workers = workers}));
     CacheBudget budget;
     budget.host_bytes = 100'000;
     const CacheFacts facts = job.replayer.prepare(budget, {});
@@ -196,7 +196,7 @@ TEST_CASE("the tool's own cost is measured once") {
 }
 
 TEST_CASE("after a refill other samples are replayed, the same at every boundary") {
-  Job job(test::random_chain({.samples = 4096}));
+  ReplayerJob job(test::random_chain({.samples = 4096}));
   CacheBudget budget;
   budget.host_bytes = 100'000;
   const CacheFacts facts = job.replayer.prepare(budget, {});
@@ -217,7 +217,7 @@ TEST_CASE("after a refill other samples are replayed, the same at every boundary
 }
 
 TEST_CASE("a block without observation has no stage counters") {
-  Job job(test::random_chain({}));
+  ReplayerJob job(test::random_chain({}));
   job.replayer.prepare({}, {});
   for (int boundary = 0; boundary <= 7; ++boundary) {
     Arm arm = replay(boundary);
@@ -250,7 +250,7 @@ TEST_CASE("the serial section of a stage is counted as the stage reports it") {
                             .workers(0)
                             .device("cpu")
                             .build();
-  Job job(pipeline);
+  ReplayerJob job(pipeline);
   const BlockResult result = job.replayer.run(block({ArmKind::live}), {});
   CHECK(result.stages[0].serial_seconds == 0);
   CHECK(result.stages[1].serial_seconds == doctest::Approx(0.25 * 40));
@@ -258,7 +258,7 @@ TEST_CASE("the serial section of a stage is counted as the stage reports it") {
 }
 
 TEST_CASE("an arm that cannot run is refused") {
-  Job job(test::random_chain({}));
+  ReplayerJob job(test::random_chain({}));
   CHECK(has(error_message([&] { job.replayer.run(block(replay(1)), {}); }, ErrorKind::internal),
             "before prepare"));
   job.replayer.prepare({}, {});
@@ -267,7 +267,7 @@ TEST_CASE("an arm that cannot run is refused") {
 }
 
 TEST_CASE("a block result has every figure") {
-  Job job(test::random_chain({.workers = 1}));
+  ReplayerJob job(test::random_chain({.workers = 1}));
   job.replayer.prepare({}, {});
   const double before = job.replayer.clock();
   const BlockResult live = job.replayer.run({{ArmKind::live, 0, 0, {}}, 6, 2, 0}, {});
@@ -290,7 +290,7 @@ TEST_CASE("a block result has every figure") {
 }
 
 TEST_CASE("weights are restored at the start of each round") {
-  Job job(test::random_chain({}));
+  ReplayerJob job(test::random_chain({}));
   CHECK(job.step->snapshots == 1);
   job.replayer.prepare({}, {});
   job.replayer.begin_round();
@@ -312,7 +312,7 @@ TEST_CASE("an error names its stage and sample, and the next block runs") {
                             .workers(2)
                             .device("cpu")
                             .build();
-  Job job(pipeline);
+  ReplayerJob job(pipeline);
   job.replayer.prepare({}, {});
   broken = true;
   const std::string text =
@@ -327,7 +327,7 @@ TEST_CASE("an error names its stage and sample, and the next block runs") {
 }
 
 TEST_CASE("a stop request ends a block at every boundary") {
-  Job job(test::random_chain({}));
+  ReplayerJob job(test::random_chain({}));
   job.replayer.prepare({}, {});
   std::stop_source stop;
   stop.request_stop();
@@ -358,7 +358,7 @@ TEST_CASE("a stop request ends a block that waits for a slow loader") {
   for (const int workers : {0, 2}) {
     slow = false;
     stop = std::stop_source();
-    Job job(pipeline, {IoMode::as_is, workers});
+    ReplayerJob job(pipeline, {IoMode::as_is, workers});
     job.replayer.prepare({}, {});
     slow = true;
     CHECK(error_message(
@@ -377,8 +377,8 @@ TEST_CASE("the step's expectations are checked before anything runs") {
 }
 
 TEST_CASE("two replayers run in one process") {
-  Job one(test::random_chain({.seed = 1}));
-  Job two(test::random_chain({.seed = 2}));
+  ReplayerJob one(test::random_chain({.seed = 1}));
+  ReplayerJob two(test::random_chain({.seed = 2}));
   one.replayer.prepare({}, {});
   two.replayer.prepare({}, {});
   std::jthread other([&] {

@@ -27,8 +27,8 @@ const char* const kPipeline = R"({
 
 Arm live(const Overrides& overrides) { return {ArmKind::live, 0, 0, overrides}; }
 
-struct Job {
-  Job()
+struct VariantJob {
+  VariantJob()
       : registry(test::all_stages()),
         pipeline(Pipeline::from_json(kPipeline, registry)),
         device(make_cpu_device()),
@@ -49,7 +49,7 @@ struct Job {
   PipelineReplayer replayer;
 };
 
-Error refusal(Job& job, const Overrides& overrides) {
+Error refusal(VariantJob& job, const Overrides& overrides) {
   try {
     job.run(overrides);
   } catch (const Error& error) {
@@ -61,7 +61,7 @@ Error refusal(Job& job, const Overrides& overrides) {
 }  // namespace
 
 TEST_CASE("an override changes what runs, and the present pipeline stays unchanged") {
-  Job job;
+  VariantJob job;
   CHECK(job.run({{"batch_size", "4"}}).at(0).indices.size() == 4);
   CHECK(job.run({}).at(0).indices.size() == 8);
   CHECK(job.run({{"stages.payload.bytes", "64"}}).at(0).names.at(0) == "image uint8[8, 64]");
@@ -72,7 +72,7 @@ TEST_CASE("an override changes what runs, and the present pipeline stays unchang
 }
 
 TEST_CASE("a pipeline with overrides runs before the caches are filled and between replays") {
-  Job job;
+  VariantJob job;
   CHECK(job.replayer.supports(live({{"workers", "2"}})));
   job.run({{"workers", "2"}});
   job.replayer.prepare({}, {});
@@ -84,7 +84,7 @@ TEST_CASE("a pipeline with overrides runs before the caches are filled and betwe
 }
 
 TEST_CASE("blocks with overrides take the next samples too, none twice in an epoch") {
-  Job job;
+  VariantJob job;
   std::set<std::uint64_t> taken;
   std::size_t all = 0;
   for (int block = 0; block < 6; ++block) {
@@ -100,7 +100,7 @@ TEST_CASE("blocks with overrides take the next samples too, none twice in an epo
 }
 
 TEST_CASE("an invalid override is refused with its path, and the next block runs") {
-  Job job;
+  VariantJob job;
   const Error unknown = refusal(job, {{"batchsize", "4"}});
   CHECK(unknown.kind() == ErrorKind::usage);
   CHECK(has(unknown.what(), "batchsize=4"));
@@ -113,7 +113,7 @@ TEST_CASE("an invalid override is refused with its path, and the next block runs
 }
 
 TEST_CASE("without rebuild, overrides are not supported") {
-  Job job;
+  VariantJob job;
   PipelineReplayer replayer(job.pipeline, job.device, job.step, {.workers = 1});
   CHECK_FALSE(replayer.supports(live({{"workers", "2"}})));
   CHECK(replayer.supports(live({})));

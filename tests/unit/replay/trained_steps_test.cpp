@@ -33,7 +33,7 @@ class SettingStep final : public TrainStep {
   std::optional<int> before_;
 };
 
-Arm live(const Overrides& overrides = {}) { return {ArmKind::live, 0, 0, overrides}; }
+Arm live_with(const Overrides& overrides = {}) { return {ArmKind::live, 0, 0, overrides}; }
 
 }  // namespace
 
@@ -88,9 +88,9 @@ TEST_CASE("a what-if with a step of its own leaves weights and settings of the o
     PipelineReplayer replayer(test::random_chain({.workers = 1}), make_cpu_device(), step, options);
     for (int round = 0; round < 3; ++round) {
       replayer.begin_round();
-      (void)replayer.run({live(), 2, 1, 0}, {});
+      (void)replayer.run({live_with(), 2, 1, 0}, {});
       CHECK(setting == 1);
-      (void)replayer.run({live({{"workers", "2"}}), 2, 1, 0}, {});
+      (void)replayer.run({live_with({{"workers", "2"}}), 2, 1, 0}, {});
       CHECK(setting == 2);
     }
   }
@@ -104,8 +104,8 @@ TEST_CASE("a what-if that shares the step does not overwrite the kept weights") 
     return PipelineVariant{.pipeline = test::random_chain({.workers = 1})};
   };
   PipelineReplayer replayer(test::random_chain({.workers = 1}), make_cpu_device(), step, options);
-  (void)replayer.run({live(), 2, 1, 0}, {});
-  (void)replayer.run({live({{"prefetch", "4"}}), 2, 1, 0}, {});
+  (void)replayer.run({live_with(), 2, 1, 0}, {});
+  (void)replayer.run({live_with({{"prefetch", "4"}}), 2, 1, 0}, {});
   CHECK(step->snapshots == 1);
   replayer.begin_round();
   CHECK(step->restores == 1);

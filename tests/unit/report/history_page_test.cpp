@@ -120,7 +120,7 @@ TEST_CASE("the page of a long history stays small, and says what it leaves out")
 TEST_CASE("the page of many jobs stays small, and says how many are missing") {
   std::string lines;
   for (int job = 0; job < 500; ++job) {
-    Report report = hostile_report();
+    Report report = hostile_page_report();
     report.chain.name = "job" + std::to_string(job);
     lines += history_line(report);
   }

@@ -29,11 +29,11 @@ TEST_CASE("long texts are cut between characters") {
 }
 
 TEST_CASE("JSON in a script element cannot end it, and reads back the same") {
-  const nlohmann::ordered_json json{{"</script><!--", "&\xe2\x80\xa8 ]]> \"quoted\""}};
-  const std::string source = json_text(json).source();
+  const nlohmann::ordered_json value{{"</script><!--", "&\xe2\x80\xa8 ]]> \"quoted\""}};
+  const std::string source = json_text(value).source();
   CHECK(source.find_first_of("<>&") == std::string::npos);
   CHECK(source.find('\xe2') == std::string::npos);
-  CHECK(nlohmann::ordered_json::parse(source) == json);
+  CHECK(nlohmann::ordered_json::parse(source) == value);
 }
 
 TEST_CASE("JSON that is not UTF-8 is replaced, not refused") {

@@ -26,7 +26,7 @@ std::string json_text(const Report& report) {
 }
 
 /// A report in which everything that can be written has a value.
-Report full_report() {
+Report report_with_all_parts() {
   Report report = sample_report();
   ChainDescription& chain = report.chain;
   chain.worker_search = WorkerSearch{{{1, 500, {490, 505}}}, false, "memory"};
@@ -67,7 +67,7 @@ std::string outcome(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a report is read as it was written") {
-  for (const Report& report : {full_report(), sample_report(), Report{}}) {
+  for (const Report& report : {report_with_all_parts(), sample_report(), Report{}}) {
     const std::string written = json_text(report);
     CHECK(json::parse(json_text(read_report(written, "a.json"))) == json::parse(written));
   }
@@ -93,7 +93,7 @@ TEST_CASE("a report of another schema version, or of nothing, is refused") {
 }
 
 TEST_CASE("what is wrong in a report is named by its place") {
-  const json good = json::parse(json_text(full_report()));
+  const json good = json::parse(json_text(report_with_all_parts()));
   const auto with = [&](const char* pointer, const json& value) {
     json report = good;
     report[json::json_pointer(pointer)] = value;
@@ -136,7 +136,7 @@ TEST_CASE("a truncated report is refused with the place where it ends") {
 }
 
 TEST_CASE("no value of another type crashes the reader or the writers") {
-  const json good = json::parse(json_text(full_report()));
+  const json good = json::parse(json_text(report_with_all_parts()));
   const std::vector<json> values{
       nullptr, true,           -1,     1e300,     "</script>|\x1b[31m", json::array(),
       0.5,     json::object(), {1, 2}, {{"a", 1}}};

@@ -1,22 +1,12 @@
 #include "cachebisect/report/text_layout.hpp"
 
-#include <sstream>
 #include <string>
 
+#include "support/text_width.hpp"
 #include <doctest/doctest.h>
 
 using namespace cachebisect;
-
-namespace {
-
-std::size_t widest_line(const std::string& text) {
-  std::size_t widest = 0;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) widest = std::max(widest, display_width(line));
-  return widest;
-}
-
-}  // namespace
+using test::widest_line;
 
 TEST_CASE("wrapping indents the lines that follow and breaks words that fit no line") {
   CHECK(wrap("one two three", 8, 2) == "one two\n  three\n");

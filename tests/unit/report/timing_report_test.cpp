@@ -19,7 +19,7 @@ using test::without_colors;
 namespace {
 
 /// Batches of 10 samples that load for these seconds and train for 6.
-TimedRun run_of(const std::vector<double>& loading, std::int64_t batch_size = 10) {
+TimedRun timed_run(const std::vector<double>& loading, std::int64_t batch_size = 10) {
   TimedRun run{.batch_size = batch_size, .workers = 2};
   for (const double seconds : loading) {
     BatchTimes times;
@@ -56,7 +56,7 @@ std::vector<std::string> codes(const TimingRecord& record) {
 }
 
 std::string load_text(const std::vector<double>& loading) {
-  const TimingRecord record = record_of({run_of(loading)});
+  const TimingRecord record = record_of({timed_run(loading)});
   return timing_findings(record, summarise(record.runs.front(), record.parts)).front().text;
 }
 
@@ -64,7 +64,7 @@ std::string load_text(const std::vector<double>& loading) {
 
 TEST_CASE("statistics are those of numpy") {
   // numpy: mean, std(ddof=1), min, max, percentile 50, 95, 99 of [1, 2, 4, 8, 16].
-  const TimedRun run = run_of({1, 2, 4, 8, 16});
+  const TimedRun run = timed_run({1, 2, 4, 8, 16});
   const std::vector<TimePart> parts{TimePart::load, TimePart::step};
   const TimingSummary summary = summarise(run, parts);
   const PartSummary& load = summary.parts[0];
@@ -86,7 +86,7 @@ TEST_CASE("statistics are those of numpy") {
 }
 
 TEST_CASE("no batches are no statistics, and no crash") {
-  const TimingRecord record = record_of({run_of({})});
+  const TimingRecord record = record_of({timed_run({})});
   CHECK(summarise(record.runs.front(), record.parts).batches == 0);
   CHECK(has(timing_text(record, {}), "No batch was timed"));
   CHECK(has(timing_summary_yaml(record), "batches: 0"));
@@ -97,7 +97,7 @@ TEST_CASE("the thresholds for data loading are findings, and say what they do no
   CHECK(has(load_text({6, 6}), "more than 40%: the input limits the training"));
   CHECK(has(load_text({3, 3}), "more than 30%: check the data pipeline"));
   CHECK(has(load_text({1, 1}), "takes 14% of a batch, less than 30%"));
-  const TimingRecord record = record_of({run_of({6, 6})});
+  const TimingRecord record = record_of({timed_run({6, 6})});
   CHECK(has(timing_text(record, {}), "A share of waiting is not a drop"));
   CHECK(has(timing_text(record, {}), "\n    cachebisect --pipeline planted.json\n"));
   CHECK(has(timing_text(record, {}), "batch 10, 2 workers: 2 batches (2 epochs) in 24"));
@@ -107,9 +107,9 @@ TEST_CASE("the thresholds for data loading are findings, and say what they do no
 TEST_CASE("slow batches and exposed copies are findings") {
   std::vector<double> loading(100, 0.0);
   loading[7] = loading[50] = 60;
-  TimingRecord record = record_of({run_of(loading)});
+  TimingRecord record = record_of({timed_run(loading)});
   CHECK(codes(record) == std::vector<std::string>{"load_share", "slow_batches", "whole_step"});
-  record = record_of({run_of({0, 0})});
+  record = record_of({timed_run({0, 0})});
   record.parts.insert(record.parts.begin() + 1, TimePart::copy);
   for (BatchTimes& batch : record.runs[0].batches) batch.of(TimePart::copy) = 2;
   CHECK(codes(record) == std::vector<std::string>{"load_share", "copy_share", "whole_step"});
@@ -117,10 +117,10 @@ TEST_CASE("slow batches and exposed copies are findings") {
 
 TEST_CASE("the exponent of the batch size is that of a power law") {
   const TimingRecord steep =
-      record_of({run_of({0}, 10), run_of({18}, 20), run_of({90}, 40)});  // 6, 24, 96
+      record_of({timed_run({0}, 10), timed_run({18}, 20), timed_run({90}, 40)});  // 6, 24, 96
   CHECK(size_exponent(steep).value() == Approx(2));
-  CHECK_FALSE(size_exponent(record_of({run_of({1})})).has_value());
-  CHECK_FALSE(size_exponent(record_of({run_of({1}), run_of({2})})).has_value());
+  CHECK_FALSE(size_exponent(record_of({timed_run({1})})).has_value());
+  CHECK_FALSE(size_exponent(record_of({timed_run({1}), timed_run({2})})).has_value());
   const std::string text = timing_text(steep, {});
   CHECK(has(text, "to the power of 2.00"));
   CHECK(std::get<BarChart>(breakdown_picture(steep)).categories ==
@@ -129,7 +129,7 @@ TEST_CASE("the exponent of the batch size is that of a power law") {
 }
 
 TEST_CASE("the CSV has a row per batch, and empty cells for parts that were not measured") {
-  const std::string csv = timing_results_csv(record_of({run_of({1, 2})}));
+  const std::string csv = timing_results_csv(record_of({timed_run({1, 2})}));
   CHECK(csv ==
         "batch_size,batch,epoch,samples,load_seconds,copy_seconds,forward_seconds,"
         "backward_seconds,optimizer_seconds,step_seconds,other_seconds,total_seconds,"
@@ -139,7 +139,7 @@ TEST_CASE("the CSV has a row per batch, and empty cells for parts that were not 
 }
 
 TEST_CASE("many batches share a bar, and keep their mean") {
-  const TimingRecord record = record_of({run_of(std::vector<double>(1000, 1.0))});
+  const TimingRecord record = record_of({timed_run(std::vector<double>(1000, 1.0))});
   const auto bars = std::get<BarChart>(breakdown_picture(record));
   CHECK(bars.series[0].values.size() <= 150);
   CHECK(bars.series[0].values.back() == Approx(1000));
@@ -150,7 +150,7 @@ TEST_CASE("many batches share a bar, and keep their mean") {
 
 TEST_CASE("hostile names stay one line of text") {
   const std::string hostile = "a\nb\"\x1b[31m</script>\xff: =1|`x`";
-  TimingRecord record = record_of({run_of({1})}, hostile);
+  TimingRecord record = record_of({timed_run({1})}, hostile);
   record.step = hostile;
   record.device = hostile;
   const std::string text = timing_text(record, {});
@@ -161,7 +161,7 @@ TEST_CASE("hostile names stay one line of text") {
 }
 
 TEST_CASE("the text fits the terminal, and says the same with colours") {
-  TimingRecord record = record_of({run_of({1, 2, 3000})});
+  TimingRecord record = record_of({timed_run({1, 2, 3000})});
   record.runs[0].cost = {.call_seconds = 1e-6,
                          .pairs = 8,
                          .share = {.value = 0.01, .interval = Interval{-0.02, 0.04}}};

@@ -51,13 +51,13 @@ TEST_CASE("texts are quoted, whatever is in them") {
 }
 
 TEST_CASE("keys are quoted unless they are plain words") {
-  CHECK(to_yaml({{"seconds_per_sample", 1}}) == "seconds_per_sample: 1\n");
+  CHECK(to_yaml(Json{{"seconds_per_sample", 1}}) == "seconds_per_sample: 1\n");
   for (const std::string key : {"no", "y", "1", "A", "a b", "a:", "", "-", "null"}) {
-    CHECK(to_yaml({{key, 1}}) == '"' + key + "\": 1\n");
+    CHECK(to_yaml(Json{{key, 1}}) == '"' + key + "\": 1\n");
   }
   const std::string name(2000, 'x');
-  CHECK(to_yaml({{name, {{"a", 1}}}}) == "? \"" + name + "\"\n:\n  a: 1\n");
-  CHECK(to_yaml({{name, 1}}) == "? \"" + name + "\"\n: 1\n");
+  CHECK(to_yaml(Json{{name, {{"a", 1}}}}) == "? \"" + name + "\"\n:\n  a: 1\n");
+  CHECK(to_yaml(Json{{name, 1}}) == "? \"" + name + "\"\n: 1\n");
 }
 
 TEST_CASE("numbers are those of JSON, with the point that YAML 1.1 asks for") {
@@ -66,5 +66,5 @@ TEST_CASE("numbers are those of JSON, with the point that YAML 1.1 asks for") {
   CHECK(to_yaml(3.0) == "3.0\n");
   CHECK(to_yaml(std::numeric_limits<double>::quiet_NaN()) == "null\n");
   CHECK(to_yaml(true) == "true\n");
-  CHECK(to_yaml({1, 2, 3, 4, 5, 6, 7, 8, 9}).starts_with("- 1\n- 2\n"));
+  CHECK(to_yaml(Json::array({1, 2, 3, 4, 5, 6, 7, 8, 9})).starts_with("- 1\n- 2\n"));
 }
