@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from pathlib import Path
 from typing import NamedTuple, Optional
 
 from .driver import Driver, DriverError
@@ -18,9 +17,10 @@ _TEST_SECONDS = 60.0
 _PIPELINE_SECONDS = 15.0
 _SANITIZER_SECONDS = 60.0
 _SANITIZED = {
-    "memcheck": ("gpu_device_cuda_test", "gpu_replayer_test", "gpu_delay_test"),
-    "racecheck": ("gpu_device_cuda_test",),
+    "memcheck": ("device_cuda_test", "replayer_test", "delay_test"),
+    "racecheck": ("device_cuda_test",),
 }
+_PROGRAM = "tests/gpu_tests"
 _COUNTS = re.compile(r"(\d+) passed \| +(\d+) failed \| +(\d+) skipped")
 
 
@@ -65,27 +65,34 @@ def counts_of(text: str) -> Optional[Counts]:
 
 
 def check_tests(session: Session) -> None:
-    programs = sorted((session.options.build / "tests").glob("gpu_*_test"))
-    if not programs:
+    program = session.program(_PROGRAM)
+    if program is None:
         session.skip("tests", "no GPU tests are built: build all targets, with doctest")
-    for program in programs:
-        _check_test(session, program)
+        return
+    for source in sorted((ROOT / "tests/gpu").glob("*_test.cpp")):
+        _check_test(session, program, source.stem)
 
 
-def _check_test(session: Session, program: Path) -> None:
+def _cases_of(test: str) -> str:
+    """The option of the program that selects the cases of one file."""
+    return f"--source-file=*/{test}.cpp"
+
+
+def _check_test(session: Session, program: str, test: str) -> None:
+    name = f"gpu/{test}"
     counts = Counts(0, 0, 0)
     for _ in range(TEST_RUNS):
-        done = session.run([str(program)], _TEST_SECONDS)
+        done = session.run([program, _cases_of(test)], _TEST_SECONDS)
         found = counts_of(done.out)
         if done.code != 0 or found is None:
-            session.results.add(FAIL, program.name, _failure(done))
+            session.results.add(FAIL, name, _failure(done))
             return
         counts = found
     figure = f"{counts.passed} cases passed, {counts.skipped} skipped"
     if counts.passed == 0:
-        session.skip(program.name, figure)
+        session.skip(name, figure)
     else:
-        session.results.add(OK, program.name, figure, f"{TEST_RUNS} runs", **counts._asdict())
+        session.results.add(OK, name, figure, f"{TEST_RUNS} runs", **counts._asdict())
 
 
 def _failure(done: Done) -> str:
@@ -127,20 +134,20 @@ def check_sanitizer(session: Session) -> None:
     if session.dry_run:
         session.skip("compute-sanitizer", "it needs a GPU")
         return
-    for tool, names in _SANITIZED.items():
-        for name in names:
-            program = session.program(f"tests/{name}")
+    program = session.program(_PROGRAM)
+    for tool, tests in _SANITIZED.items():
+        for test in tests:
+            name = f"{tool} gpu/{test}"
             if program is None:
-                session.skip(f"{tool} {name}", "not built")
+                session.skip(name, "not built")
                 continue
             # Some cases make the device refuse memory on purpose.
             command = [found, "--tool", tool, "--error-exitcode", "9", "--target-processes"]
             command += ["application-only"]
             if tool == "memcheck":
                 command += ["--report-api-errors", "no"]
-            _judge_sanitized(
-                session, f"{tool} {name}", session.run([*command, program], _SANITIZER_SECONDS)
-            )
+            command += [program, _cases_of(test)]
+            _judge_sanitized(session, name, session.run(command, _SANITIZER_SECONDS))
 
 
 def _judge_sanitized(session: Session, name: str, done: Done) -> None:

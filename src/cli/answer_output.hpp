@@ -1,4 +1,4 @@
-// The answer of a command on standard output, and one file beside it.
+// The answer of a command on standard output, and one file next to it.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace cachebisect::cli {
 
-/// The content of a file beside the answer.
+/// The content of a file next to the answer.
 struct SideFile {
   OutputFile* output = nullptr;  ///< null: there is none
   std::string_view content;

@@ -82,7 +82,7 @@ TEST_CASE("history of no file, and of a file without runs") {
   CHECK(empty.out == "no runs\n");
 }
 
-TEST_CASE("the page of a history is written whole or not at all, beside the text") {
+TEST_CASE("the page of a history is written whole or not at all, next to the text") {
   const TemporaryFolder folder;
   const std::string file = folder.path("runs.jsonl");
   REQUIRE(appending_run(file).exit_code == 0);

@@ -4,6 +4,7 @@
 #include "golden/sample_report.hpp"
 #include "support/golden.hpp"
 #include "support/json_schema.hpp"
+#include "support/report_json.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -15,12 +16,6 @@ using namespace cachebisect::test;
 using nlohmann::json;
 
 namespace {
-
-std::string json_text(const Report& report) {
-  std::ostringstream out;
-  write_json(report, out);
-  return out.str();
-}
 
 /// The line that begins so, without the newline; empty if there is none.
 std::string line_of(const std::string& text, const std::string& start) {

@@ -20,14 +20,24 @@ def options(tmp_path: Path) -> Options:
 
 
 def test_gpu_tests_are_counted(options: Options) -> None:
-    line = "[doctest] test cases:  7 |  {} passed | {} failed | {} skipped"
-    for name, counts, code in (("a", (6, 0, 1), 0), ("b", (0, 0, 7), 0), ("c", (6, 1, 0), 1)):
-        text = f"print('TEST CASE:  a case')\nprint({line.format(*counts)!r})\nexit({code})"
-        write_program(options.build / f"tests/gpu_{name}_test", text)
+    program = """
+import sys
+counts, code = {"delay_test": ((6, 0, 1), 0), "errors_test": ((6, 1, 0), 1)}.get(
+    sys.argv[1].removeprefix("--source-file=*/").removesuffix(".cpp"), ((0, 0, 7), 0))
+print("TEST CASE:  a case")
+print("[doctest] test cases:  7 |  {} passed | {} failed | {} skipped".format(*counts))
+sys.exit(code)"""
+    write_program(options.build / "tests/gpu_tests", program)
     session = Session("t", options)
     part_runs.check_tests(session)
-    assert outcomes(session) == {"gpu_a_test": "ok", "gpu_b_test": "skip", "gpu_c_test": "FAIL"}
-    assert records(session)[2]["figure"] == "1 cases failed, such as 'a case'"
+    found = outcomes(session)
+    assert set(found) == {f"gpu/{path.stem}" for path in ROOT.glob("tests/gpu/*_test.cpp")}
+    assert {name: outcome for name, outcome in found.items() if outcome != "skip"} == {
+        "gpu/delay_test": "ok", "gpu/errors_test": "FAIL",
+    }  # fmt: skip
+    assert "1 cases failed, such as 'a case'" in [
+        record.get("figure") for record in records(session)
+    ]
 
 
 def test_ugly_inputs_must_end_as_expected() -> None:

@@ -5,38 +5,20 @@ from __future__ import annotations
 import csv
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
 import yaml
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 
 from reports import Reports
-
-ROOT = Path(__file__).resolve().parents[2]
-COMMAND = ROOT / "build" / "release" / "bin" / "cachebisect"
-
-PIPELINE = {
-    "name": "starved",
-    "batch_size": 16,
-    "workers": 1,
-    "stages": [
-        {"use": "synthetic.read", "bytes": 1024, "samples": 100000},
-        {"use": "synthetic.wait", "name": "slow", "us": 250},
-        {"use": "collate.stack"},
-        {"use": "copy.device", "prefetch": 2},
-    ],
-    "train": {"kind": "emulated"},
-    "device": "emulated",
-    "emulate": {"step_ms": 2},
-}
+from starved import COMMAND, starved
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     folder = tmp_path_factory.mktemp("run")
     words = [COMMAND, "--pipeline", "-", "--budget", "2", "--quiet", "--out", folder]
-    subprocess.run(words, input=json.dumps(PIPELINE), text=True, check=True)
+    subprocess.run(words, input=starved("starved", 250), text=True, check=True)
     return Reports(folder)
 
 

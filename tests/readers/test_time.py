@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,37 +11,17 @@ import pytest
 import yaml
 from PIL import Image
 
-ROOT = Path(__file__).resolve().parents[2]
-COMMAND = ROOT / "build" / "release" / "bin" / "cachebisect"
+from starved import COMMAND, starved
+
 BATCHES = 24
 HOSTILE = "a\"'</script>: - =cmd|`id` %s {b}\u2028\u00e9"
-
-
-def pipeline(name: str) -> str:
-    """A step of 2 ms that starves: each sample is waited for."""
-    return json.dumps(
-        {
-            "name": name,
-            "batch_size": 16,
-            "workers": 1,
-            "stages": [
-                {"use": "synthetic.read", "bytes": 1024, "samples": 4096},
-                {"use": "synthetic.wait", "name": "slow", "us": 300},
-                {"use": "collate.stack"},
-                {"use": "copy.device", "prefetch": 2},
-            ],
-            "train": {"kind": "emulated"},
-            "device": "emulated",
-            "emulate": {"step_ms": 2},
-        }
-    )
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("time")
     words = [COMMAND, "time", "--pipeline", "-", "--save-dir", path, "--max-batches", str(BATCHES)]
-    subprocess.run(words, input=pipeline(HOSTILE), text=True, check=True)
+    subprocess.run(words, input=starved(HOSTILE, 300), text=True, check=True)
     return path
 
 

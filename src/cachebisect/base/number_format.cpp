@@ -41,6 +41,20 @@ int decimals_for(double resolution) {
   return std::clamp(static_cast<int>(-std::floor(std::log10(resolution))), -6, 6);
 }
 
+// What doubles lose in a product: an end that is whole stays where it is.
+constexpr double kRoundingSlack = 1e-9;
+
+double rounded_down(double value, double unit) {
+  return std::floor(value * unit + kRoundingSlack) / unit;
+}
+
+double rounded_up(double value, double unit) { return -rounded_down(-value, unit); }
+
+std::string percent_of(double value, double (*round)(double, double)) {
+  const double rounded = round(value, std::abs(value) < 10 ? 10 : 1);
+  return unsigned_zero(rounded, rounded != 0 && std::abs(rounded) < 9.95 ? 1 : 0);
+}
+
 std::string percent_number(double share) {
   const double value = 100 * share;
   return unsigned_zero(value, std::abs(value) < 9.95 ? 1 : 0);
@@ -69,8 +83,8 @@ std::string format_percent_interval(const Interval& interval) {
   const int decimals = interval.high - interval.low < 0.02 ? 1 : 0;
   const double unit = decimals == 1 ? 10 : 1;
   // Rounded outward, so that what is printed still holds what was measured.
-  const double low = std::floor(100 * interval.low * unit) / unit;
-  const double high = std::ceil(100 * interval.high * unit) / unit;
+  const double low = rounded_down(100 * interval.low, unit);
+  const double high = rounded_up(100 * interval.high, unit);
   const std::string separator = low < 0 ? " to " : "-";
   return format_fixed(low, decimals) + separator + format_fixed(high, decimals) + "%";
 }
@@ -119,8 +133,10 @@ std::string format_exact(double value) {
 std::string percent(double share) { return percent_number(share) + "%"; }
 
 std::string percent_range(const Interval& shares) {
-  return percent_number(shares.low) + " to " + percent_number(shares.high) + "%";
+  return percent_of(100 * shares.low, rounded_down) + " to " + percent_at_most(shares.high);
 }
+
+std::string percent_at_most(double share) { return percent_of(100 * share, rounded_up) + "%"; }
 
 std::string rate(double per_second) {
   if (per_second < 99.95) return unsigned_zero(per_second, per_second < 9.995 ? 2 : 1);

@@ -40,8 +40,10 @@ CACHEBISECT_INTERNAL_API std::string format_exact(double value);
 
 /// "41%", with one decimal below 10%.
 CACHEBISECT_INTERNAL_API std::string percent(double share);
-/// "38 to 44%".
+/// "38 to 44%": both ends rounded outward, each with one decimal below 10%.
 CACHEBISECT_INTERNAL_API std::string percent_range(const Interval& shares);
+/// "44%", with one decimal below 10%: an upper bound, rounded up.
+CACHEBISECT_INTERNAL_API std::string percent_at_most(double share);
 /// "12,345"; three significant digits below 100.
 CACHEBISECT_INTERNAL_API std::string rate(double per_second);
 /// "350 ns", "1.2 us", "12 ms": for one sample or batch.

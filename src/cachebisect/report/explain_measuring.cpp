@@ -39,7 +39,7 @@ void add_detectable(Numbers& numbers, const Report& report) {
 
 std::string larger_cache(const std::optional<double>& change) {
   if (!change) return {};
-  return " From twice as many samples a step takes " + format_percent(std::abs(*change)) +
+  return " From twice as many samples, each step takes " + format_percent(std::abs(*change)) +
          (*change < 0 ? " less time" : " longer") +
          "; more than 1% would mean that too few are cached.";
 }

@@ -36,7 +36,7 @@ bool may_be_none(const Estimate& share) { return share.interval && share.interva
 std::string all_but(const Report& report, const char* all, const char* other,
                     const Estimate& rest) {
   return "All of the " + format_percent(*report.loss.total.value) + " lost is " + all + "; " +
-         other + " is at most " + format_percent(std::max(0.0, rest.interval->high)) + ".";
+         other + " is at most " + percent_at_most(std::max(0.0, rest.interval->high)) + ".";
 }
 
 std::string loss_sentence(const Report& report) {

@@ -26,6 +26,7 @@ TEST_CASE("percentages are rounded, but the ends of an interval stay distinct") 
   CHECK(cachebisect::format_percent_interval({0.381, 0.439}) == "38-44%");
   CHECK(cachebisect::format_percent_interval({0.401, 0.4095}) == "40.1-41.0%");
   CHECK(cachebisect::format_percent_interval({-0.03, 0.01}) == "-3 to 1%");
+  CHECK(cachebisect::format_percent_interval({0.29, 0.57}) == "29-57%");
 }
 
 TEST_CASE("times and bytes are printed with their unit") {
@@ -54,6 +55,12 @@ TEST_CASE("sentences show few digits") {
   CHECK(cachebisect::percent(0.413) == "41%");
   CHECK(cachebisect::percent(-0.0001) == "0.0%");
   CHECK(cachebisect::percent_range({0.381, 0.439}) == "38 to 44%");
+  CHECK(cachebisect::percent_range({0.534, 0.6235}) == "53 to 63%");
+  CHECK(cachebisect::percent_range({0.0997, 0.0997}) == "9.9 to 10%");
+  CHECK(cachebisect::percent_range({-0.0213, 0.0001}) == "-2.2 to 0.1%");
+  CHECK(cachebisect::percent_range({0.29, 0.57}) == "29 to 57%");
+  CHECK(cachebisect::percent_at_most(0.0412) == "4.2%");
+  CHECK(cachebisect::percent_at_most(0) == "0%");
   CHECK(cachebisect::rate(12345.6) == "12,346");
   CHECK(cachebisect::rate(9.876) == "9.88");
   CHECK(cachebisect::short_duration(1.23e-6) == "1.2 us");

@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "support/counting_chain.hpp"
 #include "support/fake_device.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/replay/loop/train_loop.hpp"
 
 using namespace cachebisect;
+using test::counting_chain;
 using test::FakeDevice;
 
 namespace {
@@ -51,21 +53,8 @@ class PartedStep final : public TrainStep {
   }
 };
 
-Pipeline chain(const CopyOptions& copy) {
-  return PipelineBuilder{}
-      .source("read", 64,
-              [](SampleIndex i, Sample& out) {
-                out.field("x").set<std::int64_t>(static_cast<std::int64_t>(i.value));
-              })
-      .collate()
-      .copy(copy)
-      .batch_size(4)
-      .workers(0)
-      .build();
-}
-
 std::string diary_of(int workers, const CopyOptions& copy, const BlockSteps& steps) {
-  const Pipeline pipeline = chain(copy);
+  const Pipeline pipeline = counting_chain(copy);
   FakeDevice device(0.5);
   PartedStep step;
   TrainLoop loop(pipeline, device, step, copy, 0);

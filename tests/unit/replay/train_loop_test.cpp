@@ -2,12 +2,14 @@
 
 #include <thread>
 
+#include "support/counting_chain.hpp"
 #include "support/errors.hpp"
 #include "support/fake_device.hpp"
 #include "support/recording_step.hpp"
 #include <doctest/doctest.h>
 
 using namespace cachebisect;
+using test::counting_chain;
 using test::FakeDevice;
 using test::TimedStep;
 
@@ -15,19 +17,6 @@ namespace {
 
 constexpr double kStep = 0.004;
 constexpr double kCopy = 0.003;
-
-Pipeline loop_chain(const CopyOptions& copy) {
-  return PipelineBuilder{}
-      .source("read", 64,
-              [](SampleIndex i, Sample& out) {
-                out.field("x").set<std::int64_t>(static_cast<std::int64_t>(i.value));
-              })
-      .collate()
-      .copy(copy)
-      .batch_size(4)
-      .workers(0)
-      .build();
-}
 
 struct Run {
   BlockTiming timing;
@@ -39,7 +28,7 @@ struct Run {
 struct Rig {
   Rig(const CopyOptions& copy, double copy_seconds, double step_seconds,
       const ExecutorOptions& options, int sync_every = 0)
-      : pipeline(loop_chain(copy)),
+      : pipeline(counting_chain(copy)),
         device(copy_seconds),
         step(step_seconds),
         loop(pipeline, device, step, copy, sync_every),
@@ -111,7 +100,7 @@ TEST_CASE("a block whose time is up ends with a whole group of steps") {
 
 TEST_CASE("cached device batches cost only the step") {
   const CopyOptions copy;
-  const Pipeline pipeline = loop_chain(copy);
+  const Pipeline pipeline = counting_chain(copy);
   FakeDevice device(kCopy);
   TimedStep step(kStep);
   TrainLoop loop(pipeline, device, step, copy, 0);
@@ -144,7 +133,7 @@ TEST_CASE("cached host batches are copied as live ones are") {
 
 TEST_CASE("on the emulated device late submission does not lengthen a block of cached batches") {
   const CopyOptions copy;
-  const Pipeline pipeline = loop_chain(copy);
+  const Pipeline pipeline = counting_chain(copy);
   const auto device = make_emulated_device({});
   TimedStep step(0.001);
   TrainLoop loop(pipeline, *device, step, copy, 0);
@@ -156,7 +145,7 @@ TEST_CASE("on the emulated device late submission does not lengthen a block of c
 
 TEST_CASE("a failing step is named, and the loop runs again afterwards") {
   const CopyOptions copy;
-  const Pipeline pipeline = loop_chain(copy);
+  const Pipeline pipeline = counting_chain(copy);
   const auto device = make_cpu_device();
   test::RecordingStep step;
   TrainLoop loop(pipeline, *device, step, copy, 0);
@@ -178,7 +167,7 @@ TEST_CASE("a failing step is named, and the loop runs again afterwards") {
 
 TEST_CASE("a stop request does not wait for a long emulated step") {
   const CopyOptions copy;
-  const Pipeline pipeline = loop_chain(copy);
+  const Pipeline pipeline = counting_chain(copy);
   const auto device = make_emulated_device({});
   TimedStep step(3600);
   TrainLoop loop(pipeline, *device, step, copy, 0);
@@ -245,7 +234,7 @@ TEST_CASE("with the copy bypassed, batches are taken in order and none is copied
 
 TEST_CASE("the copy's device time and the training thread's time are measured") {
   const CopyOptions copy{true, true, 2};
-  const Pipeline pipeline = loop_chain(copy);
+  const Pipeline pipeline = counting_chain(copy);
   const auto device = make_emulated_device({.copy_gb_per_s = 1, .copy_latency_us = 500});
   TimedStep step(0.001);
   TrainLoop loop(pipeline, *device, step, copy, 0);
@@ -266,7 +255,7 @@ TEST_CASE("the copy's device time and the training thread's time are measured") 
 
 TEST_CASE("a step that runs in the training thread makes it busy and not starved") {
   const CopyOptions copy;
-  const Pipeline pipeline = loop_chain(copy);
+  const Pipeline pipeline = counting_chain(copy);
   const auto nap = [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
   const auto cpu = make_cpu_device();
   test::RecordingStep step;
@@ -280,7 +269,7 @@ TEST_CASE("a step that runs in the training thread makes it busy and not starved
 
 TEST_CASE("a long emulated step delays neither a stop request nor the next block") {
   const CopyOptions copy{true, true, 0};  // copies are queued after the steps
-  const Pipeline pipeline = loop_chain(copy);
+  const Pipeline pipeline = counting_chain(copy);
   const auto device = make_emulated_device({});
   for (const int workers : {0, 2}) {
     CAPTURE(workers);

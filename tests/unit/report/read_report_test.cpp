@@ -1,12 +1,12 @@
 #include "cachebisect/report/read_report.hpp"
 
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "golden/sample_report.hpp"
 #include "support/errors.hpp"
 #include "support/files.hpp"
+#include "support/report_json.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -18,12 +18,6 @@ using namespace cachebisect::test;
 using nlohmann::json;
 
 namespace {
-
-std::string json_text(const Report& report) {
-  std::ostringstream out;
-  write_json(report, out);
-  return out.str();
-}
 
 /// A report in which everything that can be written has a value.
 Report report_with_all_parts() {

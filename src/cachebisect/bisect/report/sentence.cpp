@@ -160,7 +160,7 @@ class Sentence {
     std::string text = "The training step is the limit: ";
     const auto& interval = waterfall_.loss.interval;
     if (interval && interval->high > 0) {
-      text += "the whole input pipeline costs at most " + percent(interval->high) +
+      text += "the whole input pipeline costs at most " + percent_at_most(interval->high) +
               " of throughput (at " + percent(confidence_) + ").";
     } else {
       text += "the input pipeline costs nothing that can be measured.";
@@ -203,16 +203,17 @@ class Sentence {
       return "The input costs " + percent_range(*interval) + " of throughput" + at +
              "; which stage is to blame is open" + rounds + ".";
     }
-    return "The input costs at most " + percent(std::max(0.0, interval->high)) + " of throughput" +
-           at + "; whether it costs more than " + bar + " is open" + rounds + ".";
+    return "The input costs at most " + percent_at_most(std::max(0.0, interval->high)) +
+           " of throughput" + at + "; whether it costs more than " + bar + " is open" + rounds +
+           ".";
   }
 
   /// A small loss is put into proportion first.
   [[nodiscard]] std::string proportion() const {
     const auto& interval = waterfall_.loss.interval;
     if (!interval || interval->high >= 2 * measured_.settings.min_drop) return {};
-    return "The training step is the limit; the input costs at most " + percent(interval->high) +
-           ". ";
+    return "The training step is the limit; the input costs at most " +
+           percent_at_most(interval->high) + ". ";
   }
 
   [[nodiscard]] std::string inconclusive() const {
