@@ -14,13 +14,17 @@ namespace {
 
 constexpr int kUsualActive = 100;
 constexpr int kUsualTracedActive = 3;
+constexpr const char* kLoading = "/loading.json";
 
 /// What python/cachebisect/_timing/profiling.py expects.
-std::string request(const profile::Options& options, int active, const std::string& trace) {
+std::string request(const profile::Options& options, int active, const std::string& trace,
+                    const std::string& folder) {
   return nlohmann::json{{"wait", options.wait},
                         {"warmup", options.warmup},
                         {"active", active},
                         {"trace", trace},
+                        {"loading", folder + kLoading},
+                        {"fetches", folder},
                         {"shapes", options.step_profiler.shapes},
                         {"memory", options.step_profiler.memory}}
       .dump();
@@ -47,8 +51,11 @@ ScriptProfile profile_script(const std::vector<std::string>& command, const std:
   timing.epochs = 0;
   timing.max_batches = static_cast<std::uint64_t>(active);
   ScriptTimes times =
-      time_script(time, timing, stop, {{"CACHEBISECT_PROFILE", request(options, active, trace)}});
-  return {profile::profile_of_script(times.record, trace.empty() ? "" : content_of(trace), options),
+      time_script(time, timing, stop,
+                  {{"CACHEBISECT_PROFILE", request(options, active, trace, folder.path())}});
+  const auto loading = profile::read_script_loading(content_of(folder.path() + kLoading));
+  return {profile::profile_of_script(times.record, loading, trace.empty() ? "" : content_of(trace),
+                                     options),
           times.exit_code};
 }
 

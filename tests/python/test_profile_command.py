@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Optional
 
 import pytest
 
@@ -18,7 +20,7 @@ pytestmark = needs_command
 
 
 def profile_script(
-    folder: Path, *options: str, workers: int = 0, ending: str = "print('end')"
+    folder: Path, *options: str, workers: object = 0, ending: str = "print('end')"
 ) -> subprocess.CompletedProcess[str]:
     path = folder / "train.py"
     path.write_text(SCRIPT.replace("WORKERS", str(workers)).replace("ENDING", ending))
@@ -39,6 +41,53 @@ def test_each_action_has_its_calls_and_share(tmp_path: Path) -> None:
     for action in ("load", "forward", "backward", "optimizer"):
         assert rows[action][1] == "12"
     assert "no copy" not in done.stdout
+
+
+def milliseconds(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[unit]
+
+
+@pytest.mark.parametrize("method", [None, "fork", "spawn", "forkserver"])
+def test_what_the_loader_does_is_divided(tmp_path: Path, method: Optional[str]) -> None:
+    """The dataset waits 2 ms for each of 4 samples. Validation batches are no training batches."""
+    workers = f"2, multiprocessing_context={method!r}" if method else 0
+    done = profile_script(tmp_path, "--active", "12", workers=workers)
+    assert done.returncode == 0, done.stderr
+    assert ("2 workers" if method else "within load") in done.stdout
+    found = re.search(r"dataset +(\d+) +([\d.]+ [mu]?s)", done.stdout)
+    assert found is not None, done.stdout
+    if method is None:
+        assert int(found[1]) == 12
+    else:
+        assert int(found[1]) > 0 and "send, wait for a request, other" in done.stdout
+    # A batch that began before the first timed one counts from there on.
+    assert milliseconds(found[2]) >= (8 if method is None else 8 * (1 - 2 / int(found[1])))
+    assert re.search(r"collate_fn +\d+ ", done.stdout)
+
+
+def test_each_worker_has_a_track(tmp_path: Path) -> None:
+    file = tmp_path / "train.pt.trace.json"
+    done = profile_script(tmp_path, "--active", "8", "--trace", str(file), workers=2)
+    assert done.returncode == 0, done.stderr
+    events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
+    names = {
+        event["tid"]: event["args"]["name"]
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"].startswith("cachebisect:")
+    }
+    assert sorted(names.values()) == ["cachebisect: worker 0", "cachebisect: worker 1"]
+    steps = [event for event in events if event["name"].startswith("ProfilerStep#")]
+    first = min(event["ts"] for event in steps)
+    last = max(event["ts"] + event["dur"] for event in steps)
+    for track in names:
+        slices = [event for event in events if event["tid"] == track and event["ph"] == "X"]
+        assert {event["name"] for event in slices} == {"dataset", "collate_fn"}
+        # On the clock of LibTorch's trace.
+        assert all(event["ts"] + event["dur"] >= first - 1e3 for event in slices)
+        assert all(event["ts"] <= last + 1e3 for event in slices)
+        whole = [event["dur"] for event in slices if event["name"] == "dataset"][1:-1]
+        assert all(duration >= 8e3 for duration in whole)
 
 
 @pytest.mark.parametrize("workers", [0, 1])

@@ -34,10 +34,11 @@ class Row(NamedTuple):
 class _Batch:
     """A batch whose marks may not have happened yet."""
 
-    __slots__ = ("begin", "end", "epoch", "intervals", "samples", "trained", "wait")
+    __slots__ = ("began_at", "begin", "end", "epoch", "intervals", "samples", "trained", "wait")
 
     def __init__(self, begin: Any, epoch: int) -> None:
         self.begin = begin
+        self.began_at = time.time_ns()
         self.end: Any = None
         self.epoch = epoch
         self.samples = 0
@@ -58,6 +59,9 @@ class BatchTimer:
         self.rows: list[Row] = []
         self.epochs = 0
         """Epochs of training batches that have ended."""
+        self.window: Optional[tuple[int, int]] = None
+        """From the begin of the first timed batch to the end of the last one, in the training
+        thread: nanoseconds of the system clock."""
         self._marks = marks
         self._untimed = untimed
         self._batch: Optional[_Batch] = None
@@ -148,6 +152,8 @@ class BatchTimer:
             self._untimed -= 1
             return
         batch.end = now
+        first = batch.began_at if self.window is None else self.window[0]
+        self.window = (first, time.time_ns())
         self._closed.append(batch)
         self._collect()
 

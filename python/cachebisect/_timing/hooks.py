@@ -34,8 +34,9 @@ class TimedIterator(Iterator[Any]):
         session = self._session
         if not session.follows:
             return next(self._own)
-        if session.timer.trained and session.giver is self:
+        if not self._trained and session.timer.trained and session.giver is self:
             self._trained = True
+            session.trained_with(self._own)
         session.load_begun()
         try:
             batch = next(self._own)

@@ -94,6 +94,9 @@ class TimingSession:
         if not self._learnt:
             self._loader = {"workers": loader.num_workers, "batch_size": loader.batch_size or 0}
 
+    def trained_with(self, iterator: Any) -> None:
+        """A training batch came from it. `iterator`: that of PyTorch."""
+
     def epoch_ended(self, trained: bool) -> None:
         self.timer.epoch_ended(trained)
         self._end_if(self._limits.reached(self.timer, 0.0))
@@ -145,10 +148,15 @@ class TimingSession:
                 name: [getattr(row, name) for row in self.timer.rows] for name in Row._fields
             },
         }
-        temporary = self._file + ".tmp"
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump(content, file)
-        os.replace(temporary, self._file)
+        write_json(self._file, content)
+
+
+def write_json(path: str, content: Any) -> None:
+    """The whole file or none."""
+    temporary = path + ".tmp"
+    with open(temporary, "w", encoding="utf-8") as file:
+        json.dump(content, file)
+    os.replace(temporary, path)
 
 
 def batch_size(batch: Any) -> Optional[int]:

@@ -7,6 +7,7 @@ import json
 import os
 
 from .._script.startup import after_import, command_line, is_multiprocessing_child
+from .fetches import FetchLog, follow_fetches
 from .hooks import follow_backward, follow_loaders, follow_optimizers
 from .profiling import ProfilingSession
 from .session import TimingSession
@@ -15,17 +16,23 @@ OPTIONS = "CACHEBISECT_TIME"
 """A JSON object: file, epochs, max_batches, max_seconds, then."""
 
 PROFILE = "CACHEBISECT_PROFILE"
-"""Set by `cachebisect profile`. A JSON object: wait, warmup, active, trace, shapes, memory."""
+"""Set by `cachebisect profile`. A JSON object with the members that ProfilingSession describes."""
 
 
 def start() -> None:
     """Called once by sitecustomize. Of several ranks, the first one is timed."""
     text = os.environ.get(OPTIONS)
-    if not text or is_multiprocessing_child(command_line()) or os.environ.get("RANK", "0") != "0":
+    if not text or os.environ.get("RANK", "0") != "0":
         return
-    profile = os.environ.get(PROFILE)
+    profile = json.loads(os.environ.get(PROFILE) or "null")
+    if profile is not None:
+        log = FetchLog(str(profile["fetches"]))
+        # Workers that are not forked come here too.
+        after_import("torch.utils.data._utils.fetch", lambda module: follow_fetches(log, module))
+    if is_multiprocessing_child(command_line()):
+        return
     options = json.loads(text)
-    session = ProfilingSession(options, json.loads(profile)) if profile else TimingSession(options)
+    session = TimingSession(options) if profile is None else ProfilingSession(options, profile)
     atexit.register(session.end, "script")
     after_import("torch.utils.data.dataloader", lambda module: follow_loaders(session, module))
     after_import("torch.autograd", lambda module: follow_backward(session, module))

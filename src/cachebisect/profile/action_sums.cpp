@@ -2,21 +2,12 @@
 
 #include <algorithm>
 
+#include "cachebisect/profile/action_group.hpp"
+
 namespace cachebisect::profile {
 namespace {
 
 bool runs_in_loader(StageKind kind) { return kind != StageKind::copy && kind != StageKind::device; }
-
-double sum_of(const std::vector<Action>& actions) {
-  double sum = 0;
-  for (const Action& action : actions) sum += action.seconds;
-  return sum;
-}
-
-/// What is left of the group's time.
-void add_rest(ActionGroup& group, const char* name) {
-  group.actions.push_back({name, 0, std::max(0.0, group.seconds - sum_of(group.actions))});
-}
 
 }  // namespace
 
@@ -98,11 +89,8 @@ ActionGroup ActionSums::training_thread(const ChainDescription& chain) const {
 }
 
 ActionGroup ActionSums::loading(const ChainDescription& chain) const {
-  ActionGroup group{"within load", of(LoopWork::load).seconds, {}};
-  if (chain.workers > 0) {
-    group.title = chain.workers == 1 ? "worker" : std::to_string(chain.workers) + " workers";
-    group.seconds = seconds_ * chain.workers;
-  }
+  ActionGroup group =
+      group_of_loading(chain.workers, chain.workers > 0 ? seconds_ : of(LoopWork::load).seconds);
   for (std::size_t i = 0; i < chain.stages.size(); ++i) {
     if (!runs_in_loader(chain.stages[i].kind)) continue;
     group.actions.push_back(stage_action(chain.stages[i], i));

@@ -118,8 +118,11 @@ void add_ring(TraceEvents& trace, const Cycle& cycle) {
 }  // namespace
 
 void name_tracks(TraceEvents& trace, const ChainDescription& chain) {
-  trace.name_track(kTraining, "cachebisect: training loop");
-  trace.name_track(kStarvation, "cachebisect: starvation");
+  if (chain.stages.empty()) return;
+  if (chain.dialect != Dialect::python) {
+    trace.name_track(kTraining, "cachebisect: training loop");
+    trace.name_track(kStarvation, "cachebisect: starvation");
+  }
   if (chain.device_kind == DeviceKind::emulated) {
     trace.name_track(kDeviceSteps, "cachebisect: emulated device, steps");
     trace.name_track(kDeviceCopies, "cachebisect: emulated device, copies");

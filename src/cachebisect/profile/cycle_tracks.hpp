@@ -7,7 +7,8 @@
 
 namespace cachebisect::profile {
 
-/// Names the tracks, once per trace.
+/// Names the tracks, once per trace. A script has those of its loader alone: LibTorch's trace shows
+/// its training thread.
 void name_tracks(TraceEvents& trace, const ChainDescription& chain);
 void add_tracks(TraceEvents& trace, const Cycle& cycle, const ChainDescription& chain);
 

@@ -1,5 +1,6 @@
 #include "cachebisect/profile/script_groups.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "cachebisect/profile/step_trace.hpp"
@@ -21,8 +22,8 @@ ActionGroup group_of(const TimingRecord& record, const TimedRun& run) {
 
 }  // namespace
 
-Profile profile_of_script(const TimingRecord& record, const std::string& trace,
-                          const Options& options) {
+Profile profile_of_script(const TimingRecord& record, const ScriptLoading& loading,
+                          const std::string& trace, const Options& options) {
   const TimedRun& run = record.runs.front();
   Profile profile;
   profile.chain.dialect = Dialect::python;
@@ -39,6 +40,11 @@ Profile profile_of_script(const TimingRecord& record, const std::string& trace,
   }
   profile.groups.push_back(group_of(record, run));
   profile.seconds = profile.groups.front().seconds;
+  if (!loading.workers.empty()) {
+    profile.chain.stages = loading_stages();
+    const double load_seconds = profile.groups.front().actions.front().seconds;
+    profile.groups.push_back(loading_group(loading, run.workers, load_seconds));
+  }
   profile.interrupted = run.ended_by == TimingEnd::interrupted;
   if (trace.empty()) {
     if (options.trace || options.kind != Kind::simple) {
@@ -49,7 +55,12 @@ Profile profile_of_script(const TimingRecord& record, const std::string& trace,
   }
   const StepTrace read = read_step_trace(trace);
   Cycle cycle;
-  if (!read.operators.empty()) cycle.clock_offset = read.operators.front().begin;
+  cycle.clock_offset = loading.begin;
+  if (!read.operators.empty()) {
+    const std::int64_t begin = read.operators.front().begin;
+    cycle.clock_offset = loading.begin > 0 ? std::min(begin, loading.begin) : begin;
+  }
+  add_loading(cycle, loading);
   cycle.step_trace = trace;
   profile.recorded.push_back(std::move(cycle));
   if (options.kind == Kind::advanced) profile.operators = operator_rows(profile.recorded);

@@ -1,16 +1,19 @@
-// The profile of a Python script, from the times of its batches and torch.profiler's trace.
+// The profile of a Python script, from the times of its batches, those of its loader and
+// torch.profiler's trace.
 #pragma once
 
 #include <string>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/profile/profile.hpp"
+#include "cachebisect/profile/script_loading.hpp"
 #include "cachebisect/report/timing/timing_record.hpp"
 
 namespace cachebisect::profile {
 
 /// `trace`: empty if there is none. Throws Error(data) if it cannot be read.
 [[nodiscard]] CACHEBISECT_INTERNAL_API Profile profile_of_script(const TimingRecord& record,
+                                                                 const ScriptLoading& loading,
                                                                  const std::string& trace,
                                                                  const Options& options);
 

@@ -56,7 +56,7 @@ std::string trace_json(const Profile& profile) {
     if (!first.step_trace.empty()) header = parse_trace(first.step_trace);
   }
   TraceEvents trace(base, getpid());  // LibTorch's events are of this process too
-  if (profile.chain.dialect != Dialect::python) name_tracks(trace, profile.chain);
+  name_tracks(trace, profile.chain);
   for (const Cycle& cycle : profile.recorded) {
     add_tracks(trace, cycle, profile.chain);
     if (!cycle.step_trace.empty()) append_all(trace, parse_trace(cycle.step_trace), base);
