@@ -95,6 +95,8 @@ TEST_CASE("a device that is lost while a block runs ends it with one error, and 
           for (;;) (void)job.run({ArmKind::live, 0, 0, {}});
         },
         ErrorKind::device);
+    CAPTURE(work);
+    CAPTURE(message);
     CHECK(has(message, "cudaErrorAssert"));
     CHECK(has(message, "CUDA_LAUNCH_BLOCKING=1"));
     // The next block fails with the same error, which is not lost.

@@ -173,3 +173,18 @@ TEST_CASE("an error of a step is the device's if the device has failed, else one
   CHECK(has(message, "cudaErrorIllegalAddress"));
   CHECK(has(message, "run again with CUDA_LAUNCH_BLOCKING=1"));
 }
+
+TEST_CASE("what a step says of a lost device is completed once by what the device says") {
+  Machine machine;
+  const auto device = make_cuda_device(0);
+  (void)device->compute_stream();
+  machine.fail({"cudaStreamQuery", 1, cudaErrorAssert, true});
+  const std::string own = error_of_step(
+      [] { throw Error(ErrorKind::device, "nothing was queued"); }, *device, ErrorKind::device);
+  CHECK(has(own, "training step 'any': nothing was queued; CUDA: "));
+  CHECK(has(own, "run again with CUDA_LAUNCH_BLOCKING=1"));
+  const std::string of_device =
+      error_of_step([&] { device->throw_if_failed(); }, *device, ErrorKind::device);
+  CHECK(has(of_device, "training step 'any': CUDA: "));
+  CHECK(of_device.find("cudaErrorAssert") == of_device.rfind("cudaErrorAssert"));
+}

@@ -23,13 +23,21 @@ Error completed(const OutOfMemory& error, const Device& device) {
               std::string(kDeviceMemoryRemedy)};
 }
 
+/// True for an error of the device itself, which ends with the same remedy.
+bool says(const Error& error, const std::string& failure) {
+  const std::size_t remedy = failure.find("; ");
+  return std::string(error.what())
+      .ends_with(failure.substr(remedy == std::string::npos ? 0 : remedy));
+}
+
 /// The error that is being handled, with the failure of the device that may have caused it.
 Error with_device_failure(Device& device) {
   const Error error = current_error(ErrorKind::data);
-  if (error.kind() == ErrorKind::device || error.kind() == ErrorKind::interrupted) return error;
+  if (error.kind() == ErrorKind::interrupted) return error;
   try {
     device.throw_if_failed();
   } catch (const Error& failure) {
+    if (says(error, failure.what())) return error;
     return {ErrorKind::device, std::string(error.what()) + "; " + failure.what()};
   }
   return error;
