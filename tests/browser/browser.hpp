@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/command.hpp"
+#include "support/lacking.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -31,6 +32,20 @@ inline CommandResult chromium(const TemporaryFolder& folder,
                                  "--allow-file-access-from-files"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return run(words);
+}
+
+inline std::optional<std::string> try_browser() {
+  const TemporaryFolder folder;
+  const CommandResult result = chromium(folder, {"--dump-dom", "data:text/html,<p>ready</p>"});
+  if (result.exit_code == 0 && has(result.out, "ready")) return std::nullopt;
+  return "a Chromium that starts: exit code " + std::to_string(result.exit_code) + "\n" +
+         result.err;
+}
+
+/// Why Chromium does not start here, as where a sandbox refuses it what it needs.
+inline const std::optional<std::string>& lacking_browser() {
+  static const std::optional<std::string> lacking = try_browser();
+  return lacking;
 }
 
 /// What scripts and policies reported.
@@ -137,8 +152,7 @@ inline void check_seen(const nlohmann::json& pages) {
 inline void check_accessible(std::string page) {
   const std::string checker = accessibility_checker();
   if (checker.empty()) {
-    MESSAGE("axe-core is not installed: build/venv/bin/pip install axe-core-python");
-    return;
+    return skip("axe-core: build/venv/bin/pip install axe-core-python");
   }
   const TemporaryFolder folder;
   folder.write("axe.js", checker);

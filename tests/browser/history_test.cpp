@@ -21,6 +21,7 @@ std::string page_of(const std::string& lines) {
 
 TEST_CASE(
     "the page of a history fits a phone and a desk, draws its trend, and has nothing injected") {
+  if (const auto lacking = lacking_browser()) return skip(*lacking);
   const std::string trend = page_of(slowing_runs(30));
   for (const char* const scheme : {kLight, kDark}) {
     const TemporaryFolder folder;
@@ -38,5 +39,6 @@ TEST_CASE(
 }
 
 TEST_CASE("axe-core finds nothing that keeps people from reading the page of a history") {
+  if (const auto lacking = lacking_browser()) return skip(*lacking);
   check_accessible(page_of(slowing_runs(5)));
 }

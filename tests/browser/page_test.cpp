@@ -28,6 +28,7 @@ std::size_t sheets(const std::string& pdf) {
 }  // namespace
 
 TEST_CASE("every page fits a phone and a desk, draws its charts, and has nothing injected") {
+  if (const auto lacking = lacking_browser()) return skip(*lacking);
   const TemporaryFolder folder;
   const json pages = load(folder,
                           {{"full", to_html(full_report())},
@@ -48,6 +49,7 @@ TEST_CASE("every page fits a phone and a desk, draws its charts, and has nothing
 }
 
 TEST_CASE("the page follows the browser's colour scheme") {
+  if (const auto lacking = lacking_browser()) return skip(*lacking);
   const TemporaryFolder light;
   const TemporaryFolder dark;
   const json in_light = load(light, {{"full", to_html(full_report())}}, kLight);
@@ -57,10 +59,12 @@ TEST_CASE("the page follows the browser's colour scheme") {
 }
 
 TEST_CASE("axe-core finds nothing that keeps people from reading the page") {
+  if (const auto lacking = lacking_browser()) return skip(*lacking);
   check_accessible(to_html(full_report()));
 }
 
 TEST_CASE("the page prints on two sheets of paper") {
+  if (const auto lacking = lacking_browser()) return skip(*lacking);
   const TemporaryFolder folder;
   const std::string page = folder.write("full.html", to_html(full_report()));
   const std::string pdf = folder.path("full.pdf");

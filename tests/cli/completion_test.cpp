@@ -6,6 +6,7 @@
 
 #include "support/command.hpp"
 #include "support/files.hpp"
+#include "support/lacking.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 
@@ -115,7 +116,7 @@ TEST_CASE("bash completes files whose names are hostile, and expands nothing in 
 }
 
 TEST_CASE("fish completes commands, options and their values") {
-  if (!is_installed("fish")) return;
+  if (!is_installed("fish")) return skip("fish");
   const TemporaryFolder folder;
   const std::string script = folder.write("c.fish", run_tool({"completion", "fish"}).out);
   const auto fish_offers = [&](const std::string& typed) {
@@ -134,7 +135,7 @@ TEST_CASE("fish completes commands, options and their values") {
 }
 
 TEST_CASE("zsh parses its script, and each command passes specifications to _arguments") {
-  if (!is_installed("zsh")) return;
+  if (!is_installed("zsh")) return skip("zsh");
   const TemporaryFolder folder;
   const std::string script = folder.write("_cachebisect", run_tool({"completion", "zsh"}).out);
   CHECK(run({"zsh", "-f", "-n", script}).exit_code == 0);
@@ -151,7 +152,8 @@ TEST_CASE("zsh parses its script, and each command passes specifications to _arg
 }
 
 TEST_CASE("zsh itself completes commands and options") {
-  if (!is_installed("zsh")) return;
+  if (!is_installed("zsh")) return skip("zsh");
+  if (const auto lacking = lacking_terminal()) return skip(*lacking);
   const TemporaryFolder folder;
   folder.write("_cachebisect", run_tool({"completion", "zsh"}).out);
   // A shell on a pseudo-terminal, to which a word and a tab are typed.
@@ -163,7 +165,7 @@ TEST_CASE("zsh itself completes commands and options") {
     zpty -w -n shell $'cachebisect bisect --cost\t'
     zpty -r -m shell text '*--cost-per-hour*' && print found
     zpty -d shell)";
-  const auto result = run({"timeout", "20", "zsh", "-f", "-c", script, "_", folder.path()});
+  const auto result = run({"timeout", "200", "zsh", "-f", "-c", script, "_", folder.path()});
   CHECK_MESSAGE(has(result.out, "found"), result.out << result.err);
 }
 
@@ -176,14 +178,12 @@ TEST_CASE("the man page describes every command and option, without a warning of
   }
   const TemporaryFolder folder;
   const std::string file = folder.write("cachebisect.1", page.out);
-  if (is_installed("mandoc")) {
-    // It has no date, so that equal sources make equal pages.
-    for (const std::string& line : lines_of(run({"mandoc", "-Tlint", "-Wwarning", file}).out)) {
-      CHECK_MESSAGE(has(line, "missing date"), line);
-    }
-    const auto text = run({"mandoc", "-Tutf8", file});
-    CHECK(has(text.out, "Exit codes: 0 done"));
+  if (!is_installed("mandoc")) return skip("mandoc");
+  // It has no date, so that equal sources make equal pages.
+  for (const std::string& line : lines_of(run({"mandoc", "-Tlint", "-Wwarning", file}).out)) {
+    CHECK_MESSAGE(has(line, "missing date"), line);
   }
+  CHECK(has(run({"mandoc", "-Tutf8", file}).out, "Exit codes: 0 done"));
 }
 
 TEST_CASE("what is installed is what the command writes") {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/file_source.hpp"
+#include "support/lacking.hpp"
 #include "support/recording_step.hpp"
 #include <doctest/doctest.h>
 
@@ -81,7 +82,7 @@ TEST_CASE("the resident share is that of the samples of the block, before it rea
   const auto source = std::make_shared<FileSource>(64, 5000);
   const Job job = open_files(source);
   PipelineReplayer replayer = job.make_replayer();
-  if (!evicted(*source)) return;
+  if (!evicted(*source)) return test::skip(test::kPageEviction);
   CHECK(replayer.run(kLive, {}).resident_share == 0.0);
   for (std::uint64_t i = 0; i < 64; ++i) CHECK(test::read_file(source->path(i)).size() == 5000);
   PipelineReplayer later = job.make_replayer();
@@ -93,7 +94,7 @@ TEST_CASE("cold blocks evict what they read") {
   const Job job = open_files(source, IoMode::cold);
   PipelineReplayer replayer = job.make_replayer();
   replayer.prepare({}, {});
-  if (!evicted(*source)) return;
+  if (!evicted(*source)) return test::skip(test::kPageEviction);
   for (std::uint64_t i = 0; i < 64; ++i) CHECK(test::read_file(source->path(i)).size() == 5000);
   CHECK(replayer.run(kLive, {}).resident_share == 0.0);
   CHECK(replayer.run(kLive, {}).resident_share == 0.0);  // the second epoch

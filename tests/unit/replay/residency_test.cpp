@@ -8,6 +8,7 @@
 
 #include "support/file_source.hpp"
 #include "support/files.hpp"
+#include "support/lacking.hpp"
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -118,7 +119,7 @@ TEST_CASE("only the pages of exactly these samples count") {
   const TemporaryFile file(8 * bytes);
   const OneFile source(file.path(), bytes);
   const std::vector<SampleIndex> all{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}};
-  if (!evicted(source, all)) return;
+  if (!evicted(source, all)) return test::skip(test::kPageEviction);
   const int fd = open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
   posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);  // no read-ahead
   std::vector<char> read(bytes);
@@ -150,8 +151,7 @@ TEST_CASE("cachestat and mincore agree if both are available") {
 TEST_CASE("if eviction does not work, the pages are reported as resident") {
   Residency residency;
   const std::filesystem::path memory = "/dev/shm";  // tmpfs keeps its pages in memory
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(memory, ignored) || access(memory.c_str(), W_OK) != 0) return;
+  if (const auto lacking = test::lacking_writable(memory)) return test::skip(*lacking);
   const TemporaryFile file(8 * page_bytes(), memory);
   const OneFile source(file.path(), page_bytes());
   const std::vector<SampleIndex> indices{{0}, {5}};
@@ -170,7 +170,7 @@ TEST_CASE("of files whose paths are not in memory, one in 64 is opened and stand
   CHECK(lookups.opened() == 1);
   CHECK(residency.share(source, all) == 1.0);  // just written
   CHECK(lookups.opened() == 1 + 4);
-  if (!evicted(source, all)) return;
+  if (!evicted(source, all)) return test::skip(test::kPageEviction);
   FakeLookups later;
   Residency after(later.opener());
   after.learn(source, {200});
@@ -186,7 +186,7 @@ TEST_CASE("eviction opens files whose paths are not in memory only if their page
   residency.learn(source, {200});
   residency.evict(source, all);
   CHECK(warm.opened() == 201);
-  if (!evicted(source, all)) return;
+  if (!evicted(source, all)) return test::skip(test::kPageEviction);
   CHECK(residency.share(source, all) == 0.0);
   FakeLookups cold;
   Residency sparing(cold.opener());
