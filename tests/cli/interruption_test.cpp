@@ -1,13 +1,13 @@
 // Ctrl-C at any time: the report has what is known by then, files are complete, and the exit code
 // tells.
-#include <algorithm>
 #include <array>
 #include <csignal>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/interrupted_run.hpp"
+#include "cli/simulated_run.hpp"
 #include "cli/starved_run.hpp"
 #include "support/command.hpp"
 #include "support/files.hpp"
@@ -20,48 +20,8 @@ using nlohmann::json;
 
 namespace {
 
-/// Steps so long that a phase takes far longer than a check of the log.
-constexpr int kLongMicroseconds = 1500;
-
 constexpr std::array kExitCodes{std::pair{SIGINT, 130}, std::pair{SIGTERM, 143},
                                 std::pair{SIGHUP, 129}};
-
-/// Sends `signal` once `mark` appears in the log.
-During signal_at(std::string mark, int signal) {
-  return [mark = std::move(mark), signal](pid_t child, const std::string& log) {
-    await_text(log, [&](const std::string& text) { return has(text, mark); });
-    kill(child, signal);
-  };
-}
-
-bool leftovers(const std::string& folder) {
-  const std::filesystem::recursive_directory_iterator all(folder);
-  return std::any_of(begin(all), end(all),
-                     [](const auto& entry) { return has(entry.path().string(), ".tmp"); });
-}
-
-struct Interrupted {
-  int exit_code = 0;
-  std::string out;
-  json report;
-  std::string text;
-  bool leftovers = false;
-};
-
-Interrupted interrupt(const std::string& mark, int signal, std::vector<std::string> more = {}) {
-  const TemporaryFolder folder;
-  std::vector<std::string> words{
-      "--pipeline",  folder.write("p.json", starved_pipeline(kLongMicroseconds)),
-      "--budget",    "600",
-      "--log-level", "debug",
-      "--out",       folder.path()};
-  words.insert(words.end(), more.begin(), more.end());
-  const auto result = run_tool(words, "", signal_at(mark, signal));
-  const std::string file = read_file(folder.path("report.json"));
-  REQUIRE_MESSAGE(json::accept(file), result.err);
-  return {result.exit_code, result.out, json::parse(file), read_file(folder.path("report.txt")),
-          leftovers(folder.path())};
-}
 
 }  // namespace
 
@@ -75,25 +35,23 @@ TEST_CASE("Ctrl-C during the pilot leaves a report that knows nothing yet") {
 }
 
 TEST_CASE("Ctrl-C during the explanation keeps the verdict") {
-  const Interrupted run = interrupt("explain, round", SIGINT);
-  CHECK(run.exit_code == 130);
+  const ScriptRun run = run_script("silent-explain", {}, interrupt_at("silent phase", SIGINT));
+  CHECK(run.result.exit_code == 130);
   CHECK(run.report["interrupted"] == true);
   CHECK(run.report["verdict"]["kind"] == "drop");
-  CHECK(run.report["verdict"]["stage"] == "slow");
-  CHECK(has(run.out, "slow costs"));
-  CHECK(has(run.text, "slow costs"));
-  CHECK_FALSE(run.leftovers);
+  CHECK(run.report["verdict"]["stage"] == "decode");
+  CHECK(has(run.result.out, "decode costs"));
+  CHECK(has(run.text, "decode costs"));
 }
 
 TEST_CASE("SIGTERM during the what-ifs keeps verdict and predictions") {
-  const Interrupted run =
-      interrupt("verify, round", SIGTERM, {"--what-if", "workers=2", "--verify"});
-  CHECK(run.exit_code == 143);
+  const ScriptRun run = run_script("silent-verify", {"--what-if", "workers=2", "--verify"},
+                                   interrupt_at("silent phase", SIGTERM));
+  CHECK(run.result.exit_code == 143);
   CHECK(run.report["interrupted"] == true);
-  CHECK(run.report["verdict"]["stage"] == "slow");
+  CHECK(run.report["verdict"]["stage"] == "decode");
   REQUIRE(run.report["what_ifs"].size() == 1);
   CHECK(run.report["what_ifs"][0]["change"] == "workers=2");
-  CHECK_FALSE(run.leftovers);
 }
 
 TEST_CASE("a hang-up during the pilot leaves a report") {

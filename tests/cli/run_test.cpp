@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/simulated_run.hpp"
 #include "support/command.hpp"
 #include "support/files.hpp"
 #include "support/text.hpp"
@@ -17,39 +18,6 @@ using namespace cachebisect::test;
 using nlohmann::json;
 
 namespace {
-
-const std::string kScript = CACHEBISECT_BINARY_DIR "/tests/fake_adapter";
-
-struct Run {
-  CommandResult result;
-  json report;  ///< null if none was written
-  std::string hook;
-  std::string page{};  ///< report.html
-};
-
-/// `run` with `options` of the fake script in this mode.
-Run run_script(const std::string& mode, const std::vector<std::string>& options = {},
-               const During& during = {}) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path("hook"));
-  folder.write("hook/sitecustomize.py", "");
-  std::vector<std::string> words{"run", "--hook", folder.path("hook"), "--sustain",
-                                 "0",   "--out",  folder.path()};
-  words.insert(words.end(), options.begin(), options.end());
-  words.insert(words.end(), {"--", kScript, mode});
-  Run run{run_tool(words, "", during), {}, folder.path("hook")};
-  const std::string report = read_file(folder.path("report.json"));
-  if (json::accept(report)) run.report = json::parse(report);
-  run.page = read_file(folder.path("report.html"));
-  return run;
-}
-
-During interrupt_at_late_block(int signal) {
-  return [signal](pid_t tool, const std::string& err) {
-    await_text(err, [](const std::string& text) { return has(text, "late block"); });
-    kill(tool, signal);
-  };
-}
 
 /// True if a process with this id runs; one that has ended and awaits its parent does not.
 bool runs(const std::string& process) {
@@ -62,7 +30,7 @@ bool runs(const std::string& process) {
 TEST_CASE("a command is measured, ended, and told in its environment that it is") {
   unsetenv("WANDB_MODE");
   unsetenv("PYTHONPATH");
-  const Run run = run_script("ok");
+  const ScriptRun run = run_script("ok");
   CHECK(run.result.exit_code == 0);
   CHECK(run.report["verdict"]["stage"] == "decode");
   CHECK(has(run.result.out, "training\n"));
@@ -75,7 +43,7 @@ TEST_CASE("a command is measured, ended, and told in its environment that it is"
 TEST_CASE("what the user has set stays") {
   setenv("WANDB_MODE", "online", 1);
   setenv("PYTHONPATH", "/some/where", 1);
-  const Run run = run_script("ok");
+  const ScriptRun run = run_script("ok");
   CHECK(has(run.result.err, "WANDB_MODE=online PYTHONPATH=" + run.hook + ":/some/where\n"));
   unsetenv("WANDB_MODE");
   unsetenv("PYTHONPATH");
@@ -85,38 +53,38 @@ TEST_CASE("the hook may be named by the environment") {
   const TemporaryFolder folder;
   folder.write("sitecustomize.py", "");
   setenv("CACHEBISECT_HOOK", folder.path().c_str(), 1);
-  const auto result = run_tool({"run", "--sustain", "0", "--", kScript, "ok"});
+  const auto result = run_tool({"run", "--sustain", "0", "--", kFakeScript, "ok"});
   unsetenv("CACHEBISECT_HOOK");
   CHECK(result.exit_code == 0);
   CHECK(has(result.err, "PYTHONPATH=" + folder.path()));
 }
 
 TEST_CASE("with --json - standard output is JSON alone") {
-  const Run run = run_script("ok", {"--json", "-"});
+  const ScriptRun run = run_script("ok", {"--json", "-"});
   CHECK(run.result.exit_code == 0);
   CHECK(json::accept(run.result.out));
   CHECK(has(run.result.err, "training\n"));
 }
 
 TEST_CASE("with --format markdown standard output is the page alone") {
-  const Run run = run_script("ok", {"--format", "markdown"});
+  const ScriptRun run = run_script("ok", {"--format", "markdown"});
   CHECK(run.result.exit_code == 0);
   CHECK(run.result.out.starts_with("## Input pipeline "));
   CHECK(has(run.result.err, "training\n"));
 }
 
 TEST_CASE("a script that goes on is waited for, and its failure is exit 3") {
-  const Run run = run_script("ok", {"--then", "continue"});
+  const ScriptRun run = run_script("ok", {"--then", "continue"});
   CHECK(has(run.result.err, "finish continue"));
   CHECK(run.report["verdict"]["stage"] == "decode");
   CHECK(run.result.exit_code == 3);
 }
 
 TEST_CASE("--inside bisects again with the functions that the named stage calls") {
-  const Run opened = run_script("inside", {"--inside"});
+  const ScriptRun opened = run_script("inside", {"--inside"});
   CHECK(opened.result.exit_code == 0);
   CHECK(opened.report["verdict"]["stage"] == "parse");
-  const Run nothing = run_script("ok", {"--inside"});
+  const ScriptRun nothing = run_script("ok", {"--inside"});
   CHECK(has(nothing.result.err, "note: no function takes long"));
   CHECK(nothing.report["verdict"]["stage"] == "decode");
   CHECK(opened.report["stages"].size() == nothing.report["stages"].size() + 1);
@@ -133,7 +101,7 @@ TEST_CASE("a gate of the user is exit 5") {
 }
 
 TEST_CASE("what keeps a command from being measured is an error with its remedy") {
-  const auto fails = [](const Run& run, int code, const std::string& says) {
+  const auto fails = [](const ScriptRun& run, int code, const std::string& says) {
     CHECK(run.result.exit_code == code);
     CHECK_MESSAGE(has(run.result.err, says), run.result.err);
     CHECK(run.report.is_null());
@@ -144,7 +112,7 @@ TEST_CASE("what keeps a command from being measured is an error with its remedy"
   fails(run_script("fails"), 3, "with exit code 7");
   fails(run_script("ok", {"--then", "stop"}), 2, "exit or continue");
   fails(run_script("ok", {"--answer-timeout", "0"}), 2, "--answer-timeout");
-  const auto no_hook = run_tool({"run", "--hook", "/nonexistent", "--", kScript});
+  const auto no_hook = run_tool({"run", "--hook", "/nonexistent", "--", kFakeScript});
   CHECK(no_hook.exit_code == 2);
   CHECK(has(no_hook.err, "pip install"));
   const auto missing = run_tool({"run"});
@@ -161,7 +129,7 @@ TEST_CASE("a command that cannot be started is a usage error") {
 }
 
 TEST_CASE("a script that dies is exit 3, and the report so far is written") {
-  const Run run = run_script("dies");
+  const ScriptRun run = run_script("dies");
   CHECK(run.result.exit_code == 3);
   CHECK(has(run.result.err, "ended the connection"));
   REQUIRE_FALSE(run.report.is_null());
@@ -170,7 +138,7 @@ TEST_CASE("a script that dies is exit 3, and the report so far is written") {
 }
 
 TEST_CASE("what killed a script is said") {
-  const Run run = run_script("killed");
+  const ScriptRun run = run_script("killed");
   CHECK(run.result.exit_code == 3);
   CHECK_MESSAGE(
       has(run.result.err, "by signal 9 (Killed), as the system does when memory runs out"),
@@ -179,7 +147,7 @@ TEST_CASE("what killed a script is said") {
 }
 
 TEST_CASE("the traceback of a script that raises ends the report so far") {
-  const Run run = run_script("raises");
+  const ScriptRun run = run_script("raises");
   CHECK(run.result.exit_code == 3);
   REQUIRE_FALSE(run.report.is_null());
   REQUIRE_FALSE(run.report["warnings"].empty());
@@ -192,7 +160,7 @@ TEST_CASE("the traceback of a script that raises ends the report so far") {
 }
 
 TEST_CASE("an adapter that breaks the protocol is exit 1, and the report so far is written") {
-  const Run run = run_script("bad");
+  const ScriptRun run = run_script("bad");
   CHECK(run.result.exit_code == 1);
   CHECK(has(run.result.err, "is not JSON"));
   CHECK(run.report["blocks"].size() > 10);
@@ -201,7 +169,7 @@ TEST_CASE("an adapter that breaks the protocol is exit 1, and the report so far 
 TEST_CASE("Ctrl-C stops the block, writes the report so far and ends the command") {
   for (const int signal : {SIGINT, SIGTERM}) {
     CAPTURE(signal);
-    const Run run = run_script("stuck", {}, interrupt_at_late_block(signal));
+    const ScriptRun run = run_script("stuck", {}, interrupt_at("late block", signal));
     CHECK(run.result.exit_code == 128 + signal);
     CHECK(has(run.result.err, "stopped"));
     CHECK(run.report["interrupted"] == true);
@@ -210,18 +178,18 @@ TEST_CASE("Ctrl-C stops the block, writes the report so far and ends the command
 }
 
 TEST_CASE("a script that does not react to Ctrl-C is ended by the signal") {
-  const Run run = run_script("deaf", {}, interrupt_at_late_block(SIGINT));
+  const ScriptRun run = run_script("deaf", {}, interrupt_at("late block", SIGINT));
   CHECK(run.result.exit_code == 130);
   CHECK(run.report["interrupted"] == true);
 }
 
 TEST_CASE("no process of the command is left behind") {
-  const Run run = run_script("worker");
+  const ScriptRun run = run_script("worker");
   CHECK(run.result.exit_code == 0);
   const std::size_t at = run.result.err.find("worker ");
   REQUIRE(at != std::string::npos);
   const std::string worker = run.result.err.substr(at + 7, run.result.err.find('\n', at) - at - 7);
-  for (int i = 0; i < 500 && runs(worker); ++i) {
+  for (int i = 0; i < 6000 && runs(worker); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   CHECK_FALSE(runs(worker));
@@ -232,7 +200,7 @@ TEST_CASE("attach measures the process that connects, and lets it go on") {
   const std::string socket = folder.path("socket");
   setenv("CACHEBISECT_SOCKET", socket.c_str(), 1);
   CommandResult script;
-  std::jthread training([&] { script = run({kScript, "ok"}); });
+  std::jthread training([&] { script = run({kFakeScript, "ok"}); });
   const auto result =
       run_tool({"attach", "--socket", socket, "--json", folder.path("report.json")});
   training.join();

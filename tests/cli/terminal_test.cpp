@@ -3,9 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/simulated_run.hpp"
 #include "cli/starved_run.hpp"
 #include "support/command.hpp"
 #include "support/files.hpp"
+#include "support/lacking.hpp"
 #include "support/text.hpp"
 #include "support/text_width.hpp"
 #include <doctest/doctest.h>
@@ -49,6 +51,7 @@ const std::vector<std::string> kTimes{"chunks", "--latency", "20", "--bandwidth"
 }  // namespace
 
 TEST_CASE("a terminal gets colour, unless NO_COLOR or TERM=dumb or --color says otherwise") {
+  if (const auto lacking = lacking_terminal()) return skip(*lacking);
   CHECK(has(on_terminal(kTimes, {}, 80), "\x1b["));
   CHECK_FALSE(has(on_terminal(kTimes, {"NO_COLOR=1"}, 80), "\x1b["));
   CHECK_FALSE(has(on_terminal(kTimes, {"TERM=dumb"}, 80), "\x1b["));
@@ -61,6 +64,7 @@ TEST_CASE("a terminal gets colour, unless NO_COLOR or TERM=dumb or --color says 
 }
 
 TEST_CASE("the text fills the terminal and goes no further") {
+  if (const auto lacking = lacking_terminal()) return skip(*lacking);
   for (const unsigned short columns : std::array<unsigned short, 3>{70, 80, 120}) {
     const std::size_t widest = widest_line(on_terminal(kTimes, {}, columns));
     CAPTURE(columns);
@@ -73,6 +77,7 @@ TEST_CASE("the text fills the terminal and goes no further") {
 }
 
 TEST_CASE("every command that prints figures follows the terminal") {
+  if (const auto lacking = lacking_terminal()) return skip(*lacking);
   const TemporaryFolder folder;
   const std::string pipeline = folder.write("p.json", starved_pipeline());
   const std::string before = folder.path("a.json");
@@ -100,10 +105,7 @@ TEST_CASE("every command that prints figures follows the terminal") {
 
 TEST_CASE("bars and dashes are ASCII unless the locale's characters are UTF-8") {
   const auto report_in = [](const std::string& locale) {
-    return run({"env", "LC_ALL=" + locale, CACHEBISECT_BINARY_DIR "/bin/cachebisect", "--pipeline",
-                "-", "--budget", "10", "--quick", "--no-explain", "--sustain", "0"},
-               starved_pipeline(1000))
-        .out;
+    return run_script("ok", {}, {}, {"env", "LC_ALL=" + locale}).result.out;
   };
   const std::string ascii = report_in("POSIX");
   const std::string unicode = report_in("C.UTF-8");

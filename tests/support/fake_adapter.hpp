@@ -44,13 +44,14 @@ struct FaultPlan {
 class FakeAdapter {
  public:
   /// `replayer` may be null for an adapter that never describes a loader. `socket`: connected.
-  FakeAdapter(Replayer* replayer, FileDescriptor socket, FaultPlan plan = {})
-      : replayer_(replayer), socket_(std::move(socket)), plan_(std::move(plan)) {}
+  FakeAdapter(Replayer* replayer, FileDescriptor socket, FaultPlan fault = {})
+      : plan(std::move(fault)), replayer_(replayer), socket_(std::move(socket)) {}
 
   /// Called with the type of each request before it is answered.
   std::function<void(const std::string& type)> on_request{};
   /// The same with the whole request.
   std::function<void(const nlohmann::json& request)> on_message{};
+  FaultPlan plan;
   int protocol = 1;
   int rank = 0;
   int world = 1;
@@ -81,8 +82,8 @@ class FakeAdapter {
     if (on_message) on_message(request);
     if (type == "stop" && missed_stops-- > 0) return;
     if (type == "stop") return answer_open();
-    const bool faulty = type == plan_.type && plan_.fault != Fault::none && seen_++ == plan_.nth;
-    if (faulty && plan_.fault == Fault::closed) return static_cast<void>(socket_.close());
+    const bool faulty = type == plan.type && plan.fault != Fault::none && seen_++ == plan.nth;
+    if (faulty && plan.fault == Fault::closed) return static_cast<void>(socket_.close());
     if (type == "describe" && replayer_ == nullptr) return;
     nlohmann::json answer = answer_to(type, request);
     answer["type"] = answer.value("type", type);
@@ -171,7 +172,7 @@ class FakeAdapter {
   void misbehave(nlohmann::json answer) {
     constexpr std::size_t kTooLong = std::size_t{2} << 20U;
     const nlohmann::json id = answer["id"];
-    switch (plan_.fault) {
+    switch (plan.fault) {
       case Fault::none:
       case Fault::closed:  // without an answer
         return;
@@ -199,7 +200,7 @@ class FakeAdapter {
         answer["block"]["seconds"] = "0.5";
         break;
       case Fault::missing_field:
-        answer = {{"id", id}, {"type", plan_.type}};
+        answer = {{"id", id}, {"type", plan.type}};
         break;
       case Fault::future_id:
         answer["id"] = 1'000'000;
@@ -249,7 +250,6 @@ class FakeAdapter {
 
   Replayer* replayer_;
   FileDescriptor socket_;
-  FaultPlan plan_;
   int seen_ = 0;
   nlohmann::json open_{};
   std::string received_;

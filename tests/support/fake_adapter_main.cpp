@@ -38,16 +38,17 @@ FaultPlan plan_of(const std::string& mode) {
   return {};
 }
 
-SimulatedChain chain() {
+SimulatedChain chain(const std::string& mode) {
   SimulatedChain chain;
+  const double decode = mode == "slow" ? 3e-3 : 1e-3;
   chain.stages = {{.name = "read", .category = Category::read, .seconds = 0.2e-3},
-                  {.name = "decode", .category = Category::decode, .seconds = 1e-3}};
+                  {.name = "decode", .category = Category::decode, .seconds = decode}};
   return chain;
 }
 
 /// The same with a function inside `decode` as a stage of its own.
 SimulatedChain opened_chain() {
-  SimulatedChain opened = chain();
+  SimulatedChain opened = chain("inside");
   opened.stages.back().seconds = 0.1e-3;
   opened.stages.push_back({.name = "parse", .seconds = 0.9e-3});
   return opened;
@@ -68,8 +69,16 @@ void leave_worker() {
   say("worker " + std::to_string(worker));
 }
 
+/// True for an arm of the phase in which the script falls silent. Those phases begin after the
+/// verdict: the explanation alone measures without probes, and the what-ifs alone with overrides.
+bool is_silent_phase(const nlohmann::json& arm, const std::string& mode) {
+  return (mode == "silent-explain" && arm.at("observed") == false) ||
+         (mode == "silent-verify" && !arm.at("overrides").empty());
+}
+
 int serve(const std::string& mode) {
-  SimulatedReplayer replayer(chain(), {.noise = {.white_cv = 0.05}});
+  const bool steady = mode == "steady" || mode == "slow";
+  SimulatedReplayer replayer(chain(mode), {.noise = {.white_cv = steady ? 0.01 : 0.05}});
   FakeAdapter adapter(&replayer, connect_to(variable("CACHEBISECT_SOCKET")), plan_of(mode));
   SimulatedReplayer opened(opened_chain(), {.noise = {.white_cv = 0.05}});
   if (mode == "inside") adapter.inside = &opened;
@@ -83,6 +92,11 @@ int serve(const std::string& mode) {
     }
     if (type == "stop") say("stopped");
     if (type == "stop" && mode == "deaf") wait_for_signal();
+  };
+  adapter.on_message = [&](const nlohmann::json& request) {
+    if (request.at("type") != "run" || !is_silent_phase(request.at("arm"), mode)) return;
+    say("silent phase");
+    adapter.plan = {.fault = Fault::silent};
   };
   adapter.serve();
   if (mode == "dies") return 1;

@@ -3,6 +3,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/passed_time.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/clock.hpp"
@@ -10,6 +11,8 @@
 using cachebisect::FifoTimeline;
 using cachebisect::PaceTimeline;
 using cachebisect::WorkerPace;
+using cachebisect::test::Beginning;
+using cachebisect::test::has_passed;
 
 namespace {
 
@@ -144,19 +147,19 @@ TEST_CASE("burning uses at least the requested CPU time, and waiting uses none")
   for (int i = 0; i < 100; ++i) cachebisect::burn_cpu(&pace, 50e-6);
   CHECK(cachebisect::thread_cpu_seconds() - before >= 4.9e-3);
 
-  const double start = cachebisect::monotonic_seconds();
+  const Beginning waiting;
   for (int i = 0; i < 100; ++i) cachebisect::pass_wait(&pace, 50e-6);
-  CHECK(cachebisect::monotonic_seconds() - start >= 4.9e-3);
-  CHECK_FALSE(pace.wall.worth_sleeping(cachebisect::monotonic_seconds()));
+  CHECK(waiting.is_past(4.9e-3));
+  CHECK(has_passed(pace.wall.due() - PaceTimeline::kWorthSleeping));
 }
 
 TEST_CASE("without a pace every call is exact by itself") {
-  const double start = cachebisect::monotonic_seconds();
+  const Beginning start;
   FifoTimeline section;
   for (int i = 0; i < 10; ++i) {
     cachebisect::pass_wait(nullptr, 20e-6);  // too short to be worth sleeping with a pace
     cachebisect::pass_serial_section(nullptr, section, 20e-6);
     cachebisect::burn_cpu(nullptr, 10e-6);
   }
-  CHECK(cachebisect::monotonic_seconds() - start >= 500e-6);
+  CHECK(start.is_past(500e-6));
 }

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "support/errors.hpp"
+#include "support/passed_time.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 
@@ -12,6 +13,8 @@
 #include "cachebisect/device/emulated_timeline.hpp"
 
 using namespace cachebisect;
+using test::Beginning;
+using test::has_passed;
 
 namespace {
 
@@ -109,7 +112,7 @@ TEST_CASE("the emulated device puts copies and work on its timeline") {
   const auto second = device->make_event();
 
   // Seconds long and never waited for: only the arithmetic is tested.
-  const double before = monotonic_seconds();
+  const Beginning start;
   device->copy_to_device(nullptr, nullptr, 2'000'000'000, *copies, false);
   device->record(*copied, *copies);
   device->wait(*compute, *copied);
@@ -117,11 +120,10 @@ TEST_CASE("the emulated device puts copies and work on its timeline") {
   device->record(*first, *compute);
   device->enqueue_work(*compute, 0.5);
   device->record(*second, *compute);
-  const double after = monotonic_seconds();
 
   const double end_of_copy = device->completion_seconds(*copied);
-  CHECK(end_of_copy >= before + 3.0);
-  CHECK(end_of_copy <= after + 3.0);
+  CHECK(has_passed(end_of_copy - 3.0));
+  CHECK(start.is_before(end_of_copy - 3.0));
   CHECK(device->completion_seconds(*first) - end_of_copy == doctest::Approx(5.0));
   CHECK(device->completion_seconds(*second) - end_of_copy == doctest::Approx(5.5));
 }
@@ -134,13 +136,13 @@ TEST_CASE("synchronize waits for the event without using CPU") {
   device->record(*event, *stream);
   const double cpu = thread_cpu_seconds();
   device->synchronize(*event);
-  CHECK(monotonic_seconds() >= device->completion_seconds(*event));
+  CHECK(has_passed(device->completion_seconds(*event)));
   CHECK(thread_cpu_seconds() - cpu < 0.025);
   device->synchronize(*device->make_event());  // never recorded: nothing to wait for
 
   device->copy_to_device(nullptr, nullptr, 1'000'000, *stream, true);
   device->record(*event, *stream);
-  CHECK(monotonic_seconds() >= device->completion_seconds(*event));
+  CHECK(has_passed(device->completion_seconds(*event)));
 }
 
 TEST_CASE("launches that take longer than their work are what a step takes") {
@@ -150,29 +152,28 @@ TEST_CASE("launches that take longer than their work are what a step takes") {
   const auto stream = device->make_stream();
   const auto event = device->make_event();
   std::vector<double> ends;
-  const double before = monotonic_seconds();
+  const Beginning start;
   for (int step = 0; step < 3; ++step) {
     for (int i = 0; i < 50; ++i) device->enqueue_work(*stream, 10e-6);
     device->record(*event, *stream);
     ends.push_back(device->completion_seconds(*event));
   }
-  CHECK(monotonic_seconds() - before >= 15e-3);  // the host is held
-  CHECK(ends[0] - before >= 5e-3);
+  CHECK(start.is_past(15e-3));  // the host is held
+  CHECK(start.is_before(ends[0] - 5e-3));
   // However late the host wakes up, it is not later than that by the end.
   CHECK(ends[2] - ends[1] >= 4.9e-3);
-  CHECK(ends[2] <= monotonic_seconds() + 20e-6);
+  CHECK(has_passed(ends[2] - 20e-6));
 }
 
 TEST_CASE("a queue that is full holds the host") {
   const auto device = make_emulated_device({.launch_queue = 2});
   const auto stream = device->make_stream();
   const auto event = device->make_event();
-  const double before = monotonic_seconds();
+  const Beginning start;
   for (int i = 0; i < 4; ++i) device->enqueue_work(*stream, 10e-3);
   device->record(*event, *stream);
-  const double held = monotonic_seconds() - before;
-  CHECK(held >= 20e-3);  // two of four have run
-  CHECK(device->completion_seconds(*event) - before >= 40e-3);
+  CHECK(start.is_past(20e-3));  // two of four have run
+  CHECK(start.is_before(device->completion_seconds(*event) - 40e-3));
 }
 
 TEST_CASE("the clock of a device that is told so falls under load") {
@@ -233,10 +234,9 @@ TEST_CASE("cpu events carry the time of their recording") {
   CHECK(cpu->has_data());
   const auto stream = cpu->make_stream();
   const auto event = cpu->make_event();
-  const double before = monotonic_seconds();
+  const Beginning start;
   cpu->record(*event, *stream);
-  const double after = monotonic_seconds();
   cpu->synchronize(*event);
-  CHECK(cpu->completion_seconds(*event) >= before);
-  CHECK(cpu->completion_seconds(*event) <= after);
+  CHECK(start.is_before(cpu->completion_seconds(*event)));
+  CHECK(has_passed(cpu->completion_seconds(*event)));
 }

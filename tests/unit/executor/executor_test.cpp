@@ -9,16 +9,17 @@
 #include <thread>
 
 #include "support/errors.hpp"
+#include "support/passed_time.hpp"
 #include "support/text.hpp"
 #include "support/toy_stages.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/base/clock.hpp"
 #include "cachebisect/pipeline/sampler.hpp"
 
 using namespace cachebisect;
 using test::error_message;
 using test::has;
+using test::has_passed;
 
 namespace {
 
@@ -244,21 +245,28 @@ TEST_CASE("a slot is refilled only after the event given at its release") {
   const auto device = make_emulated_device({});
   const auto stream = device->make_stream();
   const auto event = device->make_event();
-  std::atomic<double> last_read{0};
-  const Pipeline pipeline = executor_chain(
-      {.source = {.on_read = [&](std::uint64_t) { last_read = monotonic_seconds(); }},
-       .batch_size = 2});
+  std::atomic<bool> released{false};
+  std::atomic<int> early{0};
+  std::atomic<int> late{0};
+  const auto count = [&](std::uint64_t) {
+    if (released) ++(has_passed(device->completion_seconds(*event)) ? late : early);
+  };
+  const Pipeline pipeline = executor_chain({.source = {.on_read = count}, .batch_size = 2});
   for (const int workers : {0, 2}) {
     CAPTURE(workers);
+    released = false;
+    late = 0;
     Executor executor(pipeline, *device, {.workers = workers, .prefetch = 0});
     executor.start({});
     std::vector<ReadyBatch> held;
     for (int i = 0; i < executor.slots(); ++i) held.push_back(executor.next({}));
     device->enqueue_work(*stream, 0.02);
     device->record(*event, *stream);
+    released = true;
     executor.release(held[0], event.get());
     (void)executor.next({});
-    CHECK(last_read >= device->completion_seconds(*event));
+    CHECK(late > 0);
+    CHECK(early == 0);
   }
 }
 

@@ -7,49 +7,13 @@
 #include "support/errors.hpp"
 #include "support/recording_step.hpp"
 #include "support/test_chain.hpp"
+#include "support/waiting_chain.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/replay/job/open_job.hpp"
 
 using namespace cachebisect;
-
-namespace {
-
-/// Batches of 4 samples that wait; steps of `step_ms` on the emulated device.
-Pipeline waiting_chain(double wait_us, double step_ms) {
-  return Pipeline::from_json(
-      R"({"batch_size": 4, "workers": "auto", "shuffle": false, "device": "emulated", "stages": [
-            {"use": "synthetic.read", "bytes": 16, "samples": 100000},
-            {"use": "synthetic.wait", "us": )" +
-          std::to_string(wait_us) + R"(}, {"use": "collate.stack"}, {"use": "copy.device"}],
-          "train": {"kind": "emulated"}, "emulate": {"step_ms": )" +
-          std::to_string(step_ms) + "}}",
-      test::all_stages());
-}
-
-}  // namespace
-
-TEST_CASE("workers that wait are worth more than there are cores, until the step is the limit") {
-  // A worker loads a batch in 16 ms, and a step takes 0.5 ms: every doubling up to 32 helps.
-  const Job job = open_job(waiting_chain(4000, 0.5), &test::all_stages());
-  CHECK(job.workers >= 8);
-  REQUIRE(job.worker_search.has_value());
-  const auto& trials = job.worker_search->trials;
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    CHECK(trials[i].workers == 1 << i);
-    CHECK(trials[i].interval.low <= trials[i].samples_per_second);
-    CHECK(trials[i].samples_per_second <= trials[i].interval.high);
-  }
-  CHECK(trials[1].samples_per_second > 1.5 * trials[0].samples_per_second);
-  CHECK(trials.back().workers >= job.workers);
-}
-
-TEST_CASE("one worker is enough if the training step is the limit") {
-  const Job job = open_job(waiting_chain(10, 5), &test::all_stages());
-  CHECK(job.workers == 1);
-  CHECK(job.worker_search->trials.size() == 2);
-  CHECK(job.worker_search->limited_by.empty());
-}
+using test::waiting_chain;
 
 TEST_CASE("live reading goes on behind what the search has read") {
   const Job job = open_job(waiting_chain(10, 1), &test::all_stages(), {.order_nonce = 0});
