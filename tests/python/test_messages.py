@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import time
 from typing import Any
 
 import pytest
@@ -102,7 +101,6 @@ def test_text_is_utf_8_without_surrogates(ends: Any) -> None:
 
 
 def test_open_gives_up_when_the_engine_has_ended(tmp_path: Any) -> None:
-    began = time.monotonic()
+    # It would wait for longer than any test may take.
     with pytest.raises(ConnectionLost):
-        Connection.open(str(tmp_path / "none"), timeout=1000, alive=lambda: False)
-    assert time.monotonic() - began < 1000
+        Connection.open(str(tmp_path / "none"), timeout=1e6, alive=lambda: False)
