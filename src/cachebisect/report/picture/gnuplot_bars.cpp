@@ -116,7 +116,7 @@ std::string bar_script(const BarChart& chart) {
     if (boxes(chart, s).empty()) continue;
     text += data_block(chart, s);
     plot += (plot.empty() ? "plot " : ", ") + data + " using 1:2:3:4:5:6 with boxxyerror lc " +
-            color(color_of(chart.series[s], s)) + " title " + quoted(chart.series[s].name, 24);
+            color(color_of(chart.series[s], s)) + " title " + in_quotes(chart.series[s].name, 24);
   }
   return text + (plot.empty() ? std::string(kNoData) : plot) + "\n";
 }

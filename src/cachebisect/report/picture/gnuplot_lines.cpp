@@ -25,7 +25,7 @@ std::string level_script(const Level& level, const std::string& tagged, double r
   const std::string at = number(level.value);
   return "set arrow " + tagged + " from graph 0, first " + at + " to graph 1, first " + at +
          " nohead dashtype 2 lw 1.5 lc rgb '#1a1a1a' front\nset label " + tagged + ' ' +
-         quoted(level.name, 18) + " at graph 1.01, first " + at + " left offset 0," +
+         in_quotes(level.name, 18) + " at graph 1.01, first " + at + " left offset 0," +
          number(raised) + " textcolor rgb '#333333'\n";
 }
 
@@ -92,7 +92,7 @@ std::string line_script(const LineChart& chart) {
     const bool marked = chart.x.size() <= kMaxMarked;
     plot += (plot.empty() ? "plot " : ", ") + ("$data" + std::to_string(s)) + " using 1:2 with " +
             (marked ? "linespoints pt 7 ps 0.9" : "lines") + " lw 2 lc " +
-            color(color_of(chart.series[s], s)) + " title " + quoted(chart.series[s].name, 24);
+            color(color_of(chart.series[s], s)) + " title " + in_quotes(chart.series[s].name, 24);
   }
   return text + (plot.empty() ? std::string(kNoData) : plot) + "\n";
 }

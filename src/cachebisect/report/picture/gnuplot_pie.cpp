@@ -36,7 +36,7 @@ std::string share_label(std::size_t i, double begun, double share) {
   if (share < kMinLabelled) return {};
   constexpr double kRadius = 0.68;
   const double angle = (kTop / 360 - begun - share / 2) * 2 * std::numbers::pi;
-  return "set label " + std::to_string(100 + i) + ' ' + quoted(format_percent(share)) + " at " +
+  return "set label " + std::to_string(100 + i) + ' ' + in_quotes(format_percent(share)) + " at " +
          at(kRadius * std::cos(angle), kRadius * std::sin(angle)) +
          " center font 'sans:Bold,15' textcolor rgb '#ffffff' front\n";
 }
@@ -54,9 +54,9 @@ std::string legend_row(const PieChart::Slice& slice, std::size_t i, double share
   };
   return "set object " + square + " rectangle center " + at(kLeft, y) +
          " size 0.11,0.11 fillcolor " + color(static_cast<int>(color_index)) +
-         " fillstyle solid noborder\n" + label(1, kLeft + 0.14, quoted(slice.name, 20), "left") +
-         label(2, kLeft + 1.35, quoted(format_percent(share)), "right") +
-         label(3, kLeft + 1.9, quoted(slice.text, 16), "right");
+         " fillstyle solid noborder\n" + label(1, kLeft + 0.14, in_quotes(slice.name, 20), "left") +
+         label(2, kLeft + 1.35, in_quotes(format_percent(share)), "right") +
+         label(3, kLeft + 1.9, in_quotes(slice.text, 16), "right");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::string cut(const std::string& text, std::size_t columns) {
 
 }  // namespace
 
-std::string quoted(std::string_view text, std::size_t max_columns) {
+std::string in_quotes(std::string_view text, std::size_t max_columns) {
   // Within single quotes gnuplot knows no escapes, substitutions or markup.
   std::string out = "'";
   for (const char c : cut(printable(text), max_columns)) out += c == '\'' ? "''" : std::string{c};
@@ -37,7 +37,7 @@ std::string quoted(std::string_view text, std::size_t max_columns) {
 
 std::string tic_label(std::string_view text, std::size_t max_columns) {
   std::string out;
-  for (const char c : quoted(text, max_columns)) out += c == '%' ? "%%" : std::string{c};
+  for (const char c : in_quotes(text, max_columns)) out += c == '%' ? "%%" : std::string{c};
   return out;
 }
 
@@ -62,10 +62,10 @@ std::string page(const Caption& caption) {
   return "set encoding utf8\n"
          "set terminal pngcairo noenhanced size 1200,675 font 'sans,14' background rgb '#ffffff'\n"
          "set label 1 " +
-         quoted(caption.title, 80) +
+         in_quotes(caption.title, 80) +
          " at screen 0.035,0.935 left font 'sans:Bold,20' textcolor rgb '#1a1a1a'\n"
          "set label 2 " +
-         quoted(caption.subtitle, 120) +
+         in_quotes(caption.subtitle, 120) +
          " at screen 0.035,0.875 left font 'sans,14' textcolor rgb '#5a5a5a'\n";
 }
 
@@ -77,8 +77,8 @@ std::string axes(const Caption& caption, const AxesStyle& style) {
          "set tics nomirror out scale 0.5 textcolor rgb '#333333'\n"
          "set grid ytics lt 1 lc rgb '#e4e4e4' lw 1\n"
          "set xlabel " +
-         quoted(caption.x_label) + " textcolor rgb '#333333'\nset label 3 " +
-         quoted(caption.y_label, 50) +
+         in_quotes(caption.x_label) + " textcolor rgb '#333333'\nset label 3 " +
+         in_quotes(caption.y_label, 50) +
          " at screen 0.022, graph 0.5 center rotate by 90 textcolor rgb '#333333'\n" +
          (style.with_key ? "set key at screen 0.965,0.805 right bottom horizontal Left reverse "
                            "samplen 1.5 width 1 textcolor rgb '#333333'\n"

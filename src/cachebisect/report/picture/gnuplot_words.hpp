@@ -10,7 +10,7 @@ namespace cachebisect::gnuplot {
 
 /// A string literal: one line, at most `max_columns` characters, and the last one of "..." if it
 /// was cut off.
-[[nodiscard]] std::string quoted(std::string_view text, std::size_t max_columns = 90);
+[[nodiscard]] std::string in_quotes(std::string_view text, std::size_t max_columns = 90);
 /// A label of a tic, in which a percent sign would begin a format.
 [[nodiscard]] std::string tic_label(std::string_view text, std::size_t max_columns);
 /// With nine significant digits.
