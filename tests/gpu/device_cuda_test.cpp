@@ -202,18 +202,18 @@ TEST_CASE_FIXTURE(CopyFixture, "one_hot, unpack_bits and transpose equal the hos
 
 TEST_CASE_FIXTURE(CopyFixture,
                   "events happen in the order of their streams" * doctest::skip(no_device())) {
-  constexpr std::size_t kBytes = 64 << 20;
+  constexpr std::size_t kManyBytes = 64 << 20;
   Buffer from(cuda->slot_memory(true));
   Buffer to(cuda->device_memory());
-  from.reserve(kBytes);
-  to.reserve(kBytes);
+  from.reserve(kManyBytes);
+  to.reserve(kManyBytes);
   const auto other = cuda->make_stream();
   const auto before = cuda->make_event();
   const auto copied = cuda->make_event();
   const auto after = cuda->make_event();
   const double host_before = monotonic_seconds();
   cuda->record(*before, *stream);
-  cuda->copy_to_device(to.data(), from.data(), kBytes, *stream, false);
+  cuda->copy_to_device(to.data(), from.data(), kManyBytes, *stream, false);
   cuda->record(*copied, *stream);
   cuda->wait(*other, *copied);
   cuda->record(*after, *other);

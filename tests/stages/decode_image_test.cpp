@@ -25,7 +25,7 @@ Sample encoded(const Bytes& bytes) {
 
 std::unique_ptr<SampleStage> decoder(const std::vector<NamedValue>& values = {}) {
   auto stage = make_stage<SampleStage>("decode.image", values);
-  stage->infer({{"image", DType::uint8, {cachebisect::kDynamic}}});
+  static_cast<void>(stage->infer({{"image", DType::uint8, {cachebisect::kDynamic}}}));
   return stage;
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("the output is declared, and input that is not bytes is refused") {
   CHECK(stage->infer({{"image", DType::uint8, {cachebisect::kDynamic}}})[0].shape ==
         Shape{cachebisect::kDynamic, cachebisect::kDynamic, 3});
   CHECK(has(error_of([&] {
-              stage->infer({{"image", DType::uint8, {32, 32, 3}}});
+              static_cast<void>(stage->infer({{"image", DType::uint8, {32, 32, 3}}}));
             }),
             "2: field \"image\" is uint8 [32, 32, 3], must be"));
 }

@@ -128,9 +128,9 @@ TEST_CASE("hidden files and folders are no samples and no classes") {
 
 TEST_CASE("listing many files reports progress and ends at a stop") {
   const TemporaryFolder folder;
-  constexpr int kFiles = 10'000;
+  constexpr int kManyFiles = 10'000;
   std::filesystem::create_directory(folder.path("cat"));
-  for (int i = 0; i < kFiles; ++i) {
+  for (int i = 0; i < kManyFiles; ++i) {
     const FileDescriptor file(
         ::creat(folder.path("cat/" + std::to_string(i) + ".jpg").c_str(), 0600));
     REQUIRE(file.is_open());

@@ -35,7 +35,7 @@ inline std::unique_ptr<SourceStage> make_source(const std::string& type, const s
                                                 std::vector<NamedValue> values = {}) {
   values.push_back({"path", path});
   auto source = make_stage<SourceStage>(type, values);
-  source->infer();
+  static_cast<void>(source->infer());
   return source;
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("caches and blocks never take the same sample before the epoch ends") 
   LiveOrder caches = blocks;
   std::vector<SampleIndex> all = caches.take(16);
   all = caches.take(48, std::move(all));
-  for (int round = 0; all.size() < 1000; ++round) {
+  while (all.size() < 1000) {
     const std::uint64_t position = blocks.reserve(2);
     CHECK(blocks.epoch(position) == 0);
     for (const SampleIndex sample : blocks.indices(position, 2)) all.push_back(sample);
