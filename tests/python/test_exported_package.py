@@ -18,6 +18,7 @@ from commands import bisect_with_libtorch, needs_command
 
 pytestmark = [
     needs_command,
+    pytest.mark.xdist_group("package"),  # one process compiles it
     pytest.mark.skipif(shutil.which("g++") is None, reason="AOTInductor needs a compiler"),
 ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import types
 from typing import Any
@@ -121,12 +120,18 @@ def test_non_blocking_moves_the_batch_before_the_step(job: Any) -> None:
 
 
 def test_the_start_of_an_epoch_includes_making_the_iterator(monkeypatch: Any) -> None:
-    readings = itertools.count(100.0, 0.5)
-    clock = types.SimpleNamespace(monotonic=lambda: next(readings))
+    now = 100.0
+    clock = types.SimpleNamespace(monotonic=lambda: now)
     monkeypatch.setattr("cachebisect._job.pass_through.time", clock)
+
+    def batches() -> Any:
+        nonlocal now
+        now += 0.5
+        yield torch.zeros(4)
+
     passed = PassThrough(opened_seconds=2.0)
     assert passed.epoch_start_seconds() is None
-    passed.next_batch(iter([torch.zeros(4)]))
+    passed.next_batch(batches())
     assert passed.epoch_start_seconds() == 2.5
 
 

@@ -27,7 +27,10 @@ def find_command() -> Optional[str]:
 
 
 COMMAND = find_command()
-pytestmark = pytest.mark.skipif(COMMAND is None, reason="the command cachebisect is not built")
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(COMMAND is None, reason="the command cachebisect is not built"),
+]
 
 
 def run(tmp_path: Path, command: list[str], options: tuple[str, ...]) -> Any:
