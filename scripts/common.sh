@@ -130,9 +130,8 @@ jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
-# Configures the release build when it was not, or with other options than now, then builds the
-# targets given (none: all).
-build_release() {
+# Configures the release build when it was not, or with other options than now.
+configure_release() {
   local options=(-DCACHEBISECT_WERROR="${CACHEBISECT_WERROR:-OFF}"
                  -DCMAKE_CXX_COMPILER="$(compiler)")
   local toolkit
@@ -152,6 +151,11 @@ build_release() {
       { tail -n 30 "$log" >&2; die "CMake stopped; the whole log is $log"; }
     printf '%s' "${options[*]}" >"$build/.configured"
   fi
+}
+
+# The same, then builds the targets given (none: all).
+build_release() {
+  configure_release
   local targets=()
   if [ $# -gt 0 ]; then targets=(--target "$@"); fi
   if [ -e "$build/.built" ]; then say "building what changed"

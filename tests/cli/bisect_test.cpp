@@ -38,7 +38,7 @@ TEST_CASE(
   CHECK(result.err.empty());
   const json report = json::parse(read_file(folder.path("report.json")));
   CHECK(report == json::parse(read_file(folder.path("out/report.json"))));
-  CHECK(has(read_file(folder.path("out/report.txt")), "slow"));
+  CHECK(has(read_file(folder.path("out/report.txt")), "starved"));
   CHECK(has(read_file(folder.path("page.html")), "slow</bdi>"));
   CHECK(read_file(folder.path("page.html")) == read_file(folder.path("out/report.html")));
   CHECK(report["stages"].size() == 4);

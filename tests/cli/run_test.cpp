@@ -35,6 +35,7 @@ TEST_CASE("a command is measured, ended, and told in its environment that it is"
   CHECK(run.report["verdict"]["stage"] == "decode");
   CHECK(has(run.result.out, "training\n"));
   CHECK(has(run.result.out, "decode"));
+  CHECK(has(run.text, "decode costs"));
   CHECK(has(run.page, "decode</bdi>"));
   CHECK(has(run.result.err, "CACHEBISECT=1 WANDB_MODE=offline PYTHONPATH=" + run.hook + "\n"));
   CHECK(has(run.result.err, "finish exit"));
