@@ -4,6 +4,7 @@
 #include <span>
 
 #include "support/files.hpp"
+#include "support/fuzz_cases.hpp"
 #include "support/stage_maker.hpp"
 #include <doctest/doctest.h>
 
@@ -98,13 +99,13 @@ void fuzz_image(const std::string& file, std::uint64_t rounds) {
 TEST_CASE("damaged JPEG files decode or are refused") {
   for (const std::string file :
        {"rgb_420.jpg", "rgb_420_progressive.jpg", "rgb_420_restart.jpg", "cmyk.jpg", "exif_6.jpg"})
-    fuzz_image(file, 400);
+    fuzz_image(file, fuzz_cases(400));
 }
 
 TEST_CASE("damaged files of other formats decode or are refused") {
   for (const std::string file : {"rgb.png", "palette_transparent.png", "exif_webp.webp",
                                  "rgb_bmp.bmp", "rgb_tif.tif", "rgb_ppm.ppm"})
-    fuzz_image(file, 100);
+    fuzz_image(file, fuzz_cases(100));
 }
 
 TEST_CASE("damaged IDX files load or are refused") {
@@ -113,7 +114,7 @@ TEST_CASE("damaged IDX files load or are refused") {
   Bytes labels{0, 0, 8, 1, 0, 0, 0, 4, 1, 2, 3, 4};
   const TemporaryFolder folder;
   Outcome outcome;
-  for (std::uint64_t i = 0; i < 300; ++i) {
+  for (std::uint64_t i = 0; i < fuzz_cases(300); ++i) {
     CAPTURE(i);
     RandomStream random({.seed = 2, .index = i});
     const bool in_images = random.below(2) == 0;
@@ -132,7 +133,7 @@ TEST_CASE("damaged IDX files load or are refused") {
 TEST_CASE("damaged CIFAR files load or are refused") {
   const TemporaryFolder folder;
   Outcome outcome;
-  for (std::uint64_t i = 0; i < 200; ++i) {
+  for (std::uint64_t i = 0; i < fuzz_cases(200); ++i) {
     CAPTURE(i);
     RandomStream random({.seed = 3, .index = i});
     const std::string file = folder.write("train.bin", mutate(Bytes(2 * 3074, 9), random));

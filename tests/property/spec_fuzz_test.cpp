@@ -5,6 +5,7 @@
 #include <string>
 
 #include "support/spec_errors.hpp"
+#include "support/fuzz_cases.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/random.hpp"
@@ -108,9 +109,9 @@ bool try_parse(const std::string& text, const std::vector<SpecOverride>& overrid
 
 TEST_CASE("mutated files parse or are refused") {
   const Registry registry = fake_registry();
-  int parsed = 0;
-  constexpr int kFiles = 6000;
-  for (std::uint64_t i = 0; i < kFiles; ++i) {
+  std::uint64_t parsed = 0;
+  const std::uint64_t files = fuzz_cases(6000);
+  for (std::uint64_t i = 0; i < files; ++i) {
     RandomStream random({.seed = 11, .index = i});
     std::string text = kFakePipeline;
     const std::uint64_t mutations = 1 + random.below(4);
@@ -119,8 +120,8 @@ TEST_CASE("mutated files parse or are refused") {
     parsed += try_parse(text, {}, registry) ? 1 : 0;
   }
   // Both outcomes must be frequent, else the mutations test nothing.
-  CHECK(parsed > kFiles / 50);
-  CHECK(parsed < kFiles * 9 / 10);
+  CHECK(parsed > files / 50);
+  CHECK(parsed < files * 9 / 10);
 }
 
 TEST_CASE("mutated overrides are applied or refused") {
@@ -130,9 +131,9 @@ TEST_CASE("mutated overrides are applied or refused") {
       "train.optimizer.lr", "emulate.step_ms",  "stages.normalize.mean.0", "train"};
   constexpr std::array<std::string_view, 8> kValues{
       "8", "28", "\"x\"", "[1, 2]", "{\"kind\": \"emulated\"}", "auto", "0.5", "null"};
-  int parsed = 0;
-  constexpr int kCases = 4000;
-  for (std::uint64_t i = 0; i < kCases; ++i) {
+  std::uint64_t parsed = 0;
+  const std::uint64_t cases = fuzz_cases(4000);
+  for (std::uint64_t i = 0; i < cases; ++i) {
     RandomStream random({.seed = 12, .index = i});
     SpecOverride given{std::string(kPaths.at(random.below(kPaths.size()))),
                        std::string(kValues.at(random.below(kValues.size())))};
@@ -142,6 +143,6 @@ TEST_CASE("mutated overrides are applied or refused") {
     CAPTURE(given.value);
     parsed += try_parse(kFakePipeline, {given}, registry) ? 1 : 0;
   }
-  CHECK(parsed > kCases / 50);
-  CHECK(parsed < kCases * 9 / 10);
+  CHECK(parsed > cases / 50);
+  CHECK(parsed < cases * 9 / 10);
 }
