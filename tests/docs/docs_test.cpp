@@ -1,5 +1,5 @@
-// README.md and docs/ are true: commands run and print reports like those shown, code is that of
-// the examples, JSON is a pipeline file, generated pages are up to date.
+// README.md, CONTRIBUTING.md and docs/ are true: commands run and print reports like those shown,
+// code is that of the examples, JSON is a pipeline file, generated pages are up to date.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -32,7 +32,7 @@ struct CodeBlock {
 };
 
 std::vector<std::string> pages() {
-  std::vector<std::string> all{kSource + "/README.md"};
+  std::vector<std::string> all{kSource + "/README.md", kSource + "/CONTRIBUTING.md"};
   for (const auto& entry : fs::directory_iterator(kSource + "/docs")) {
     if (entry.path().extension() == ".md") all.push_back(entry.path().string());
   }

@@ -4,8 +4,8 @@
 #include <array>
 #include <string>
 
-#include "support/spec_errors.hpp"
 #include "support/fuzz_cases.hpp"
+#include "support/spec_errors.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/random.hpp"
