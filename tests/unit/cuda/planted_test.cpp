@@ -1,4 +1,4 @@
-// Work of a given time on a virtual CUDA device, and verdicts on chains that are planted with it.
+// Work of a given time on a virtual CUDA device.
 #include <cmath>
 #include <memory>
 #include <string>
@@ -9,34 +9,12 @@
 #include "unit/cuda/planted_job.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/device/device.hpp"
 
 using namespace cachebisect;
 using cuda_stub::Machine;
-using test::kPlantedBatch;
-using test::kPlantedSampleBytes;
 using test::kPlantedStepMs;
 using test::planted_job;
-
-namespace {
-
-/// On a device that takes so long to copy a batch.
-Report report_with_copy(double copy_ms) {
-  const double bytes = kPlantedBatch * (kPlantedSampleBytes + 8.0);  // with the labels
-  Machine machine({.copy_bytes_per_second = bytes / (1e-3 * copy_ms)});
-  const Job job = planted_job();
-  PipelineReplayer replayer = job.make_replayer();
-  BisectOptions options;
-  options.budget_seconds = 1e4;  // the host's clock is not the device's
-  options.sustain_seconds = 0;
-  options.explain = false;
-  Report report = bisect(replayer, options);
-  CHECK(machine.violations().empty());
-  return report;
-}
-
-}  // namespace
 
 TEST_CASE("planted work takes its time by the events of the device") {
   for (const std::uint64_t schedule : {0, 1, 2}) {
@@ -75,13 +53,6 @@ TEST_CASE("an emulated step on CUDA takes step_ms, also in a what-if") {
   CHECK(std::abs(step_ms({ArmKind::live, 0, 0, {}}) - kPlantedStepMs) < 0.01);
   CHECK(std::abs(step_ms({ArmKind::live, 0, 0, {{"emulate.step_ms", "50"}}}) - 50) < 0.01);
   CHECK(machine.violations().empty());
-}
-
-TEST_CASE("the verdict names the copy of a planted chain on CUDA, and none where nothing is lost") {
-  const Report slow = report_with_copy(2 * kPlantedStepMs);
-  CHECK(slow.verdict.kind == VerdictKind::drop);
-  CHECK(slow.verdict.stage == "copy");
-  CHECK(report_with_copy(0.1 * kPlantedStepMs).verdict.kind == VerdictKind::flat);
 }
 
 TEST_CASE("in real time, work has happened when its time has passed, for every thread") {
