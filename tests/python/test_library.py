@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader
 
 import cachebisect
 from cachebisect._engine.command import find_binary
-from cachebisect._worker.worker_end import end_workers
+from cachebisect._worker.worker_end import death_of_worker, end_workers
 from loaders import BadEnd, Compose, Failing, Items, Member, Stream
 
 FAKE = Path(__file__).with_name("fake_cachebisect.py")
@@ -212,6 +212,17 @@ def test_missing_binary(monkeypatch: Any) -> None:
     monkeypatch.setattr("sysconfig.get_path", lambda _name: "/nowhere")
     with pytest.raises(cachebisect.EngineError, match="CACHEBISECT_BINARY"):
         find_binary()
+
+
+def test_worker_that_dies_while_it_sends_a_batch() -> None:
+    """torch has not noticed yet; what it raises is the end of a connection."""
+    context = multiprocessing.get_context("fork")
+    worker = context.Process(target=lambda: os.kill(os.getpid(), 9), daemon=True)
+    worker.start()
+    death = death_of_worker(EOFError(), [worker])
+    assert death == f"DataLoader worker (pid {worker.pid}) is killed by signal: Killed"
+    assert death_of_worker(ValueError("bad sample"), [worker]) is None
+    assert death_of_worker(EOFError(), []) is None
 
 
 def test_worker_that_aborts_while_it_ends() -> None:

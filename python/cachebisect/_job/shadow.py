@@ -18,7 +18,7 @@ from .._chain.facts import is_iterable
 from .._chain.pinning import Parcel, PinLog
 from .._worker.boundary import BoundaryDataset
 from .._worker.tasks import IDLE, LIVE, Empty, SharedArea, Stale, Task
-from .._worker.worker_end import end_workers, interrupt_stuck
+from .._worker.worker_end import death_of_worker, end_workers, interrupt_stuck
 from .shadow_arguments import ShadowArguments
 
 
@@ -180,9 +180,10 @@ class ShadowLoader:
         except StopIteration:
             raise LoaderGone("the shadow loader ended") from None
         except Exception as error:
-            if isinstance(error, RuntimeError) and _is_end_of_worker(str(error)):
+            death = death_of_worker(error, getattr(self._iterator, "_workers", ()))
+            if death is not None:
                 self.close()  # The other workers would go on taking memory.
-                raise LoaderGone(str(error)) from error
+                raise LoaderGone(death) from error
             self._count(self.received + 1)
             raise
         self.parcel = batch if isinstance(batch, Parcel) else None
@@ -209,11 +210,6 @@ class ShadowLoader:
         if self._make_task is None:
             return Task(self.issued, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
         return self._make_task(self.issued)
-
-
-def _is_end_of_worker(text: str) -> bool:
-    ends = ("exited unexpectedly", "is killed by signal", "DataLoader timed out")
-    return any(words in text for words in ends)
 
 
 class _TaskSampler:

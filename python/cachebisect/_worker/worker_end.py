@@ -7,11 +7,15 @@ import multiprocessing
 import os
 import signal
 import time
-from typing import Any
+from collections.abc import Sequence
+from multiprocessing import connection
+from typing import Any, Optional
 
 from .tasks import SharedArea
 
 _PATIENCE_SECONDS = 2.0
+_DEATH_SECONDS = 1.0
+"""What the system may take to report the end of a process whose connection has ended."""
 _POLL_SECONDS = 0.005
 
 
@@ -22,6 +26,28 @@ def end_workers(iterator: Any) -> None:
         # A worker that aborts while it ends is reported by a signal handler; the others end too.
         with contextlib.suppress(RuntimeError):
             shutdown()
+
+
+def death_of_worker(error: Exception, workers: Sequence[Any]) -> Optional[str]:
+    """What an error of a DataLoader says of a worker that has died; None if it is no such error.
+
+    A worker that dies while it sends a batch closes a connection, before torch notices its death.
+    """
+    ends = ("exited unexpectedly", "is killed by signal", "DataLoader timed out")
+    if isinstance(error, RuntimeError) and any(words in str(error) for words in ends):
+        return str(error)
+    if not isinstance(error, (EOFError, ConnectionError)):
+        return None
+    connection.wait([worker.sentinel for worker in workers], _DEATH_SECONDS)
+    for worker in workers:
+        code = worker.exitcode
+        if code is None:
+            continue
+        how = "exited unexpectedly"
+        if code < 0:
+            how = f"is killed by signal: {signal.strsignal(-code)}"
+        return f"DataLoader worker (pid {worker.pid}) {how}"
+    return None
 
 
 def interrupt_stuck(area: SharedArea, issued: int) -> None:
