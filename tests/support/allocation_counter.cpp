@@ -11,7 +11,7 @@ std::atomic<std::uint64_t> allocations{0};
 namespace {
 
 /// `alignment` 0: that of malloc.
-void* counted(std::size_t bytes, std::size_t alignment) {
+[[maybe_unused]] void* counted(std::size_t bytes, std::size_t alignment) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   void* data = alignment == 0
                    ? std::malloc(bytes)
@@ -22,6 +22,13 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 }  // namespace cachebisect::test
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CACHEBISECT_RUNTIME_HAS_OPERATORS  // Clang's runtime for threads: nothing is counted
+#endif
+#endif
+#ifndef CACHEBISECT_RUNTIME_HAS_OPERATORS
 
 using cachebisect::test::counted;
 
@@ -57,3 +64,5 @@ using cachebisect::test::counted;
 [[gnu::noinline]] void operator delete(void* data, const std::nothrow_t& /*tag*/) noexcept {
   std::free(data);
 }
+
+#endif

@@ -105,15 +105,20 @@ TEST_CASE("samples of other threads and of other times belong to no stage") {
 }
 
 TEST_CASE("samples that do not fit are counted, and one sampler runs at a time") {
-  CpuSampler sampler(2, 0.5e-3);
-  sampler.start();
-  CpuSampler second(2, 0.5e-3);
-  CHECK_THROWS_AS(second.start(), Error);
-  (void)burn_cpu(0.1);
-  sampler.stop();
-  sampler.stop();
-  CHECK(sampler.samples().size() == 2);
-  CHECK(sampler.dropped() > 0);
-  second.start();
-  second.stop();
+  for (int attempt = 0;; ++attempt) {
+    REQUIRE(attempt < 1000);
+    CpuSampler sampler(2, 0.5e-3);
+    sampler.start();
+    CpuSampler second(2, 0.5e-3);
+    CHECK_THROWS_AS(second.start(), Error);
+    (void)burn_cpu(0.1);
+    sampler.stop();
+    sampler.stop();
+    CHECK(sampler.samples().size() <= 2);
+    second.start();
+    second.stop();
+    if (sampler.dropped() == 0) continue;
+    CHECK(sampler.samples().size() == 2);
+    return;
+  }
 }
