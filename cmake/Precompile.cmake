@@ -12,8 +12,10 @@ function(cachebisect_sum_precompiled target headers)
   list(JOIN headers "\n" text)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir)
   file(WRITE ${folder}/precompiled.txt "${text}\n")
-  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -I${NLOHMANN_JSON_INCLUDE_DIR} -I${CLI11_INCLUDE_DIR}
-    -I${DOCTEST_INCLUDE_DIR} -E -P -x c++ ${folder}/precompiled.txt OUTPUT_VARIABLE preprocessed COMMAND_ERROR_IS_FATAL ANY)
+  set(includes ${NLOHMANN_JSON_INCLUDE_DIR} ${CLI11_INCLUDE_DIR} ${DOCTEST_INCLUDE_DIR})
+  list(TRANSFORM includes PREPEND "-I")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 ${includes} -E -P -x c++ ${folder}/precompiled.txt
+    OUTPUT_VARIABLE preprocessed COMMAND_ERROR_IS_FATAL ANY)
   string(SHA256 sum "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${preprocessed}")
   foreach(extension gch pch)
     file(WRITE ${folder}/cmake_pch.hxx.${extension}.sum ${sum})
