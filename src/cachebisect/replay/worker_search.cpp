@@ -88,7 +88,7 @@ class Search {
   }
 
   /// Samples/s of a block of the live loop.
-  double measure(Candidate& candidate) {
+  double measure(Candidate& candidate) const {
     const TrialBlock block = candidate.loop->run(candidate.steps);
     ++candidate.blocks;
     if (is_exhausted(block, with_.cores)) ++candidate.exhausted_blocks;
