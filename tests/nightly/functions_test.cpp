@@ -1,9 +1,8 @@
 // How much of a thread's time its samples account for.
-#include <cmath>
 
 #include "support/text.hpp"
+#include "unit/profile/busy_thread.hpp"
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/profile/cpu_sampler.hpp"
@@ -11,36 +10,10 @@
 
 using namespace cachebisect;
 using namespace cachebisect::profile;
+using test::burn_cpu;
+using test::cycle_of_this_thread;
 using test::has;
-
-namespace {
-
-/// Not exported, not inlined, and busy by the thread's own clock, however loaded the machine is.
-[[gnu::noinline]] double burn_cpu(double seconds) {
-  double sum = 0;
-  const double end = thread_cpu_seconds() + seconds;
-  while (thread_cpu_seconds() < end) {
-    for (int i = 0; i < 10'000; ++i) sum += std::sqrt(static_cast<double>(i));
-  }
-  return sum;
-}
-
-Cycle cycle_of_this_thread() {
-  Cycle cycle;
-  cycle.end = 1e9;
-  cycle.workers = {{{0, 1e9, 0, 1, LoadWork::stage}}};
-  cycle.worker_threads = {gettid()};
-  return cycle;
-}
-
-ChainDescription two_stages() {
-  ChainDescription chain;
-  chain.stages.resize(2);
-  chain.stages[1].name = "burn";
-  return chain;
-}
-
-}  // namespace
+using test::two_stages;
 
 TEST_CASE("the samples of a busy thread add up to its time") {
   CpuSampler sampler(10'000, 0.5e-3);

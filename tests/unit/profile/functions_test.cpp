@@ -1,11 +1,10 @@
 // Samples of call stacks, names of functions, and sums over both.
 #include <atomic>
-#include <cmath>
 #include <thread>
 
 #include "support/text.hpp"
+#include "unit/profile/busy_thread.hpp"
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
@@ -15,34 +14,14 @@
 
 using namespace cachebisect;
 using namespace cachebisect::profile;
+using test::burn_cpu;
+using test::cycle_of_this_thread;
 using test::has;
+using test::two_stages;
 
 namespace {
 
-/// Not exported, not inlined, and busy by the thread's own clock, however loaded the machine is.
-[[gnu::noinline]] double burn_cpu(double seconds) {
-  double sum = 0;
-  const double end = thread_cpu_seconds() + seconds;
-  while (thread_cpu_seconds() < end) {
-    for (int i = 0; i < 10'000; ++i) sum += std::sqrt(static_cast<double>(i));
-  }
-  return sum;
-}
-
-Cycle cycle_of_this_thread() {
-  Cycle cycle;
-  cycle.end = 1e9;
-  cycle.workers = {{{0, 1e9, 0, 1, LoadWork::stage}}};
-  cycle.worker_threads = {gettid()};
-  return cycle;
-}
-
-ChainDescription two_stages() {
-  ChainDescription chain;
-  chain.stages.resize(2);
-  chain.stages[1].name = "burn";
-  return chain;
-}
+[[gnu::noinline]] int not_exported(int number) { return number + 1; }
 
 }  // namespace
 
@@ -57,7 +36,7 @@ TEST_CASE("arguments, templates and anonymous namespaces are left out of names")
 
 TEST_CASE("functions have names whether they are exported or not") {
   Symbols symbols;
-  CHECK(has(symbols.name_at(reinterpret_cast<const void*>(&burn_cpu), false), "burn_cpu"));
+  CHECK(has(symbols.name_at(reinterpret_cast<const void*>(&not_exported), false), "not_exported"));
   CHECK(symbols.name_at(reinterpret_cast<const void*>(&process_cpu_seconds), false) ==
         "process_cpu_seconds");
   CHECK(symbols.name_at(nullptr, false) == "(no symbol)");
