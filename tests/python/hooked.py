@@ -45,9 +45,16 @@ def run_script(
     tmp_path: Any, script: Any, text: str, loader: Any = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs `text` as a script whose first connection is answered by `script(engine)`."""
-    engine = TestEngine(str(tmp_path / "socket"), script)
     path = tmp_path / "train.py"
     path.write_text(text)
+    return run_file(tmp_path, script, path, loader)
+
+
+def run_file(
+    tmp_path: Any, script: Any, path: Path, loader: Any = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs the script in `path`, whose first connection is answered by `script(engine)`."""
+    engine = TestEngine(str(tmp_path / "socket"), script)
     environment = {**os.environ, "PYTHONPATH": str(HOOK)}
     environment["CACHEBISECT_SOCKET"] = str(tmp_path / "socket")
     if loader is not None:
