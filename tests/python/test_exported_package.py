@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -18,7 +20,6 @@ from commands import bisect_with_libtorch, needs_command
 
 pytestmark = [
     needs_command,
-    pytest.mark.xdist_group("package"),  # one process compiles it
     pytest.mark.skipif(shutil.which("g++") is None, reason="AOTInductor needs a compiler"),
 ]
 
@@ -31,15 +32,29 @@ torch._inductor.aoti_compile_and_package(program, package_path=sys.argv[1] + "/m
 """
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def folder(package: Path, tmp_path: Path) -> Path:
+    """Of this test alone, with what `package` has."""
+    for name in ("model.pt2", "program.pt2"):
+        shutil.copy(package / name, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With model.pt2, compiled for batches of 64 images of 32 x 32, and program.pt2, which is not
-    compiled."""
-    made = tmp_path_factory.mktemp("package")
-    done = subprocess.run(
-        [sys.executable, "-c", COMPILE, str(made)], capture_output=True, text=True, timeout=900
-    )
-    assert done.returncode == 0, done.stderr
+    compiled. Processes of pytest-xdist share it: compiling takes a minute of CPU time."""
+    base = tmp_path_factory.getbasetemp()
+    made = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "package"
+    made.mkdir(exist_ok=True)
+    with (made / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (made / "model.pt2").exists():
+            done = subprocess.run(
+                [sys.executable, "-c", COMPILE, str(made)],
+                capture_output=True, text=True, timeout=900,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stderr
     return made
 
 

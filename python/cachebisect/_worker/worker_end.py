@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
+import types
 from collections.abc import Sequence
 from multiprocessing import connection
 from typing import Any, Optional
@@ -14,7 +15,7 @@ from typing import Any, Optional
 from .tasks import SharedArea
 
 _PATIENCE_SECONDS = 2.0
-_DEATH_SECONDS = 1.0
+_DEATH_SECONDS = 10.0
 """What the system may take to report the end of a process whose connection has ended."""
 _POLL_SECONDS = 0.005
 
@@ -26,6 +27,14 @@ def end_workers(iterator: Any) -> None:
         # A worker that aborts while it ends is reported by a signal handler; the others end too.
         with contextlib.suppress(RuntimeError):
             shutdown()
+
+
+def end_iterator(iterator: Any) -> None:
+    """Ends what any iterator of batches holds: workers, or a generator's own clean-up."""
+    end_workers(iterator)
+    close = getattr(iterator, "close", None)
+    if isinstance(getattr(iterator, "gi_frame", None), types.FrameType) and callable(close):
+        close()
 
 
 def death_of_worker(error: Exception, workers: Sequence[Any]) -> Optional[str]:
