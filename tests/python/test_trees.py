@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections import UserDict
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pytest
@@ -50,9 +53,109 @@ def test_tensors() -> None:
 
 def test_clone_as_allocated_lies_in_shared_memory_where_the_original_does() -> None:
     torch = pytest.importorskip("torch")
-    shared, private = torch.rand(5, 2).share_memory_(), torch.rand(5, 2)
-    copies = trees.clone_as_allocated((shared, private))
-    assert [c.is_shared() for c in copies] == [True, False]
-    assert torch.equal(copies[0], shared) and torch.equal(copies[1], private)
+    batch = (torch.rand(5, 2).share_memory_(), "text", torch.rand(5, 2))
+    shared = trees.in_shared_memory(batch)
+    kept = trees.clone(batch)
+    assert shared == [True, False, False] and not kept[0].is_shared()
+    copies = trees.clone_as_allocated(kept, shared)
+    assert copies[0].is_shared() and not copies[2].is_shared() and copies[1] == "text"
+    assert torch.equal(copies[0], batch[0]) and torch.equal(copies[2], batch[2])
     copies[0][0, 0] = 7
-    assert shared[0, 0] != 7
+    assert kept[0][0, 0] != 7
+
+
+class Graph:
+    """`keys` is a property, as in PyG before 2.4."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    @property
+    def keys(self) -> list[str]:
+        return ["x"]
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self, key)
+
+
+class Series:
+    """Each of its values has keys in turn, as a column of a data frame with equal labels has."""
+
+    def keys(self) -> list[int]:
+        return [0]
+
+    def __getitem__(self, key: int) -> Any:
+        return Series()
+
+
+class Frozen(Mapping):  # type: ignore[type-arg]
+    def __getitem__(self, key: str) -> Any:
+        return [1, 2]
+
+    def __iter__(self) -> Any:
+        return iter(["a"])
+
+    def __len__(self) -> int:
+        return 1
+
+
+class SharingCopies(UserDict):  # type: ignore[type-arg]
+    """A copy holds the same dict, as a copy of a TensorDict does."""
+
+    def __copy__(self) -> Any:
+        made = SharingCopies()
+        made.data = self.data
+        return made
+
+
+class Refusing:
+    """Nothing that is asked of it succeeds."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"no {name}")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise RuntimeError("no copy")
+
+    def __reduce__(self) -> Any:
+        raise RuntimeError("no pickle")
+
+    def __sizeof__(self) -> int:
+        raise RuntimeError("no size")
+
+
+def strange_batches() -> list[Any]:
+    batches = [Graph([1]), Series(), Frozen(), SharingCopies(a=[3]), Refusing(), object, None]
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        sparse = torch.eye(4).to_sparse()
+        jagged = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged)
+        batches += [sparse, torch.eye(4).to_sparse_csr(), jagged, torch.ones(2, device="meta")]
+        batches += [torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.quint8)]
+        batches += [torch.ones(2, requires_grad=True), torch.tensor(3.0), torch.empty(0, 3)]
+        batches += [Graph(torch.ones(3))]
+    return batches
+
+
+def test_no_batch_makes_a_function_raise() -> None:
+    for batch in strange_batches():
+        assert isinstance(trees.digest([batch]), int)
+        assert isinstance(trees.nbytes({"x": batch}), int)
+        assert trees.count_samples(batch) is None or trees.count_samples(batch) >= 0
+        assert isinstance(trees.describe(batch), str)
+        shared = trees.in_shared_memory(batch)
+        trees.clone_as_allocated(trees.clone(batch), shared)
+        trees.to_device(batch, "cpu")
+
+
+def test_a_mapping_whose_copy_shares_what_it_holds_stays_as_it_is() -> None:
+    tree = SharingCopies(a=[1], b=2)
+    assert trees.map_leaves(tree, lambda n: n + 1) == {"a": [2], "b": 3}
+    assert tree == {"a": [1], "b": 2}
+
+
+def test_what_an_object_holds_counts_as_its_bytes() -> None:
+    torch = pytest.importorskip("torch")
+    assert trees.nbytes(Graph(torch.ones(1000))) >= 4000
+    sparse = torch.eye(100).to_sparse()
+    assert trees.nbytes(sparse) == 100 * (4 + 2 * 8)

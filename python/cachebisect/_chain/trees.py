@@ -1,5 +1,6 @@
 """Walks, copies and measures nested batches: tensors, arrays, images, dicts, lists and tuples.
 
+Everything else is a leaf, such as a graph or a data frame. No batch makes a function here raise.
 torch, numpy and PIL are used only if the program has imported them. Thread safe: no state.
 """
 
@@ -9,7 +10,7 @@ import copy
 import pickle
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Callable, Optional
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
@@ -43,7 +44,8 @@ def is_data(value: Any) -> bool:
 
 
 def _is_mapping(value: Any) -> bool:
-    return isinstance(value, dict) or (hasattr(value, "keys") and hasattr(value, "__getitem__"))
+    """Only of a declared type: a method named `keys` promises nothing."""
+    return isinstance(value, Mapping)
 
 
 def leaves(tree: Any) -> Iterator[Any]:
@@ -68,11 +70,25 @@ def map_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
         items = [map_leaves(item, change) for item in tree]
         return type(tree)(*items) if hasattr(tree, "_fields") else _rebuilt(tree, items)
     if _is_mapping(tree):
-        changed = copy.copy(tree)
-        for key in list(tree.keys()):
-            changed[key] = map_leaves(tree[key], change)
-        return changed
+        return _changed_mapping(tree, change)
     return change(tree)
+
+
+def _changed_mapping(tree: Any, change: Callable[[Any], Any]) -> Any:
+    """Of the same type, such as UserDict or TensorDict; a plain dict where none can be made."""
+    before = {key: tree[key] for key in tree.keys()}
+    changed = {key: map_leaves(value, change) for key, value in before.items()}
+    try:
+        rebuilt = copy.copy(tree)
+        for key, value in changed.items():
+            rebuilt[key] = value
+        if all(tree[key] is value for key, value in before.items()):
+            return rebuilt
+        for key, value in before.items():  # The copy shares what it holds.
+            tree[key] = value
+    except Exception:  # It cannot be written to.
+        pass
+    return changed
 
 
 def _rebuilt(tree: Any, items: list[Any]) -> Any:
@@ -87,11 +103,11 @@ def _rebuilt(tree: Any, items: list[Any]) -> Any:
 def _clone_leaf(leaf: Any) -> Any:
     if isinstance(leaf, _PLAIN):
         return leaf
-    if is_tensor(leaf):
-        return leaf.detach().clone()
-    if is_array(leaf) or is_image(leaf):
-        return leaf.copy()
     try:
+        if is_tensor(leaf):
+            return leaf.detach().clone()
+        if is_array(leaf) or is_image(leaf):
+            return leaf.copy()
         return copy.deepcopy(leaf)
     except Exception:  # An object that cannot be copied is shared.
         return leaf
@@ -102,9 +118,35 @@ def clone(tree: Any) -> Any:
     return map_leaves(tree, _clone_leaf)
 
 
-def _clone_as_allocated(leaf: Any) -> Any:
-    if not is_tensor(leaf) or leaf.device.type != "cpu" or not leaf.is_shared():
-        return _clone_leaf(leaf)
+def in_shared_memory(tree: Any) -> list[bool]:
+    """For each leaf, in order: true for a tensor that lies in shared memory."""
+    return [_is_shared(leaf) for leaf in leaves(tree)]
+
+
+def _is_shared(leaf: Any) -> bool:
+    return _is_dense(leaf) and leaf.device.type == "cpu" and leaf.is_shared()
+
+
+def _is_dense(leaf: Any) -> bool:
+    """True for a tensor that is one block of memory: neither sparse nor nested."""
+    torch = _torch()
+    return is_tensor(leaf) and leaf.layout == torch.strided and not leaf.is_nested
+
+
+def clone_as_allocated(tree: Any, shared: Iterable[bool]) -> Any:
+    """A copy whose tensors lie in shared memory where `shared` says so, leaf by leaf.
+
+    A worker's default_collate allocates in shared memory; sending moves every other tensor there.
+    """
+    flags = iter(shared)
+
+    def cloned(leaf: Any) -> Any:
+        return _clone_shared(leaf) if next(flags, False) else _clone_leaf(leaf)
+
+    return map_leaves(tree, cloned)
+
+
+def _clone_shared(leaf: Any) -> Any:
     torch = _torch()
     out = torch.empty(0, dtype=leaf.dtype)
     try:  # As default_collate allocates.
@@ -114,24 +156,53 @@ def _clone_as_allocated(leaf: Any) -> Any:
     return out.copy_(leaf.detach())
 
 
-def clone_as_allocated(tree: Any) -> Any:
-    """A copy whose tensors lie in shared memory where those of `tree` do.
-
-    A worker's default_collate allocates in shared memory; sending moves every other tensor there.
-    """
-    return map_leaves(tree, _clone_as_allocated)
-
-
 def _leaf_bytes(leaf: Any) -> int:
     if is_tensor(leaf):
-        return int(leaf.numel() * leaf.element_size())
+        return _tensor_bytes(leaf)
     if is_array(leaf):
         return int(leaf.nbytes)
     if is_image(leaf):
         return int(leaf.width * leaf.height * len(leaf.getbands()))
     if isinstance(leaf, (str, bytes)):
         return len(leaf)
-    return sys.getsizeof(leaf, 64)
+    return _object_bytes(leaf, _OBJECT_DEPTH)
+
+
+_OBJECT_DEPTH = 4
+
+
+def _object_bytes(value: Any, depth: int) -> int:
+    """Of an object and of the data that its attributes hold, such as a graph's tensors."""
+    try:
+        size = sys.getsizeof(value, 64)
+        attributes = getattr(value, "__dict__", None)
+    except Exception:  # It tells nothing of itself.
+        return 64
+    if depth == 0 or type(attributes) is not dict or isinstance(value, type):
+        return size
+    for leaf in leaves(attributes):
+        if is_data(leaf):
+            size += _leaf_bytes(leaf)
+        elif not isinstance(leaf, _PLAIN):
+            size += _object_bytes(leaf, depth - 1)
+    return size
+
+
+def _tensor_bytes(tensor: Any) -> int:
+    try:
+        if tensor.is_sparse:
+            parts = [tensor._indices(), tensor._values()]
+        elif not _is_dense(tensor):
+            parts = [part() for name in _PARTS if callable(part := getattr(tensor, name, None))]
+        else:
+            parts = [tensor]
+        return sum(int(part.numel() * part.element_size()) for part in parts)
+    except Exception:  # A layout without these parts.
+        return int(tensor.numel() * tensor.element_size())
+
+
+_PARTS = ("values", "offsets")
+"""Of a nested tensor."""
 
 
 def nbytes(tree: Any) -> int:
@@ -140,24 +211,30 @@ def nbytes(tree: Any) -> int:
 
 
 def _leaf_digest(leaf: Any, crc: int) -> int:
-    if is_tensor(leaf):
-        torch = _torch()
-        flat = leaf.detach().to("cpu").contiguous().reshape(-1)
-        if flat.numel() == 0:
-            return crc
-        return zlib.crc32(flat.view(torch.uint8).numpy(), crc)
-    if is_array(leaf):
-        return crc if leaf.dtype.hasobject else zlib.crc32(leaf.tobytes(), crc)
-    if is_image(leaf):
-        return zlib.crc32(leaf.tobytes(), crc)
     try:
+        if is_tensor(leaf):
+            return _tensor_digest(leaf, crc)
+        if is_array(leaf):
+            return crc if leaf.dtype.hasobject else zlib.crc32(leaf.tobytes(), crc)
+        if is_image(leaf):
+            return zlib.crc32(leaf.tobytes(), crc)
         return zlib.crc32(pickle.dumps(leaf), crc)
     except Exception:  # Cannot be seen to change.
         return crc
 
 
+def _tensor_digest(tensor: Any, crc: int) -> int:
+    if not _is_dense(tensor):
+        return crc
+    flat = tensor.detach().to("cpu").contiguous().reshape(-1)
+    if flat.numel() == 0:
+        return crc
+    return zlib.crc32(flat.view(_torch().uint8).numpy(), crc)
+
+
 def digest(tree: Any) -> int:
-    """A checksum of structure and contents. Objects that cannot be pickled are left out."""
+    """A checksum of structure and contents. Sparse and nested tensors are left out, and objects
+    that cannot be pickled."""
     crc = 0
     if _is_mapping(tree):
         for key in tree.keys():
@@ -189,15 +266,25 @@ def describe(tree: Any, limit: int = 4) -> str:
 def count_samples(batch: Any) -> Optional[int]:
     """The length of the first dimension of the first tensor or array; None if there is none."""
     for leaf in leaves(batch):
-        if (is_tensor(leaf) or is_array(leaf)) and leaf.ndim > 0:
-            return int(leaf.shape[0])
+        try:
+            if (is_tensor(leaf) or is_array(leaf)) and leaf.ndim > 0:
+                return int(leaf.shape[0])
+        except Exception:  # A first dimension that is no number.
+            continue
     return None
 
 
 def to_device(batch: Any, device: Any, non_blocking: bool = False) -> Any:
-    """`batch` with every tensor on `device`; other values are shared."""
+    """`batch` with every tensor on `device`, and every object that has a method `to`; other values
+    are shared."""
 
     def moved(leaf: Any) -> Any:
-        return leaf.to(device, non_blocking=non_blocking) if is_tensor(leaf) else leaf
+        if is_tensor(leaf):
+            return leaf.to(device, non_blocking=non_blocking)
+        try:
+            # Some move themselves.
+            return _clone_leaf(leaf).to(device) if callable(getattr(leaf, "to", None)) else leaf
+        except Exception:  # A method of the same name for something else.
+            return leaf
 
     return map_leaves(batch, moved)

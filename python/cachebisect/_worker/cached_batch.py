@@ -20,6 +20,10 @@ class CachedBatch:
     tapes: list[Tape] = field(default_factory=list)
     samples: Any = None
     batch: Any = None
+    """In private memory: each tensor in shared memory would hold a file descriptor, and a part of
+    /dev/shm."""
+    shared: list[bool] = field(default_factory=list)
+    """Which leaves of `batch` collate_fn allocated in shared memory."""
 
     @property
     def samples_per_tape(self) -> int:

@@ -85,7 +85,8 @@ class Server:
             if task.mode in (PROBE, INSIDE) or isinstance(samples, (Stale, Empty)):
                 return samples
             if task.mode in (REPLAY, BYPASS) and task.level == self._after_collate():
-                return trees.clone_as_allocated(self._cached(task).batch)
+                held = self._cached(task)
+                return trees.clone_as_allocated(held.batch, held.shared)
             if task.exact is not None:
                 self._draw_exactly(task, task.exact)
             if task.mode == FILL:
@@ -229,7 +230,8 @@ class Server:
             stale = isinstance(again, Stale)
             return again if stale else self._collate_and_keep(task, again, collate_fn)
         held = self._cache[-1]
-        held.batch = trees.clone_as_allocated(batch)
+        held.batch = trees.clone(batch)
+        held.shared = trees.in_shared_memory(batch)
         self._area.note_copies(self._worker, len(self._copies) + self._copy_samples)
         self._area.add_sizes(self._worker, held.count, held.sizes(len(self._members)))
         return batch
