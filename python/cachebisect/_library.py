@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable, Optional, Union
 
+from ._chain import facts
+from ._chain.own_iteration import OwnIteration
 from ._engine.adapter import Adapter
 from ._engine.command import Engine, EngineError
 from ._engine.messages import Connection, ConnectionLost
@@ -90,8 +92,10 @@ def bisect(
     command += ([] if explain else ["--no-explain"]) + (["--inside"] if inside else [])
     title = name or os.path.basename(sys.argv[0] if sys.argv else "") or "training loop"
 
+    measured = _as_measured(loader)
+
     def make_job(writes_batches: bool) -> Job:
-        return Job(loader, kept, device, writes_batches, title, describe_step(state))
+        return Job(measured, kept, device, writes_batches, title, describe_step(state))
 
     with Engine(command, progress) as engine:
         failure = _drive(engine, loader, step, make_job)
@@ -160,6 +164,14 @@ def _train(
             adapter.fail(error, stage)
             adapter.wait_for_finish()
         return error
+
+
+def _as_measured(loader: Any) -> Any:
+    """An iterable of `loader` if only its own class makes what the loop gets."""
+    by_itself = facts.is_torch_loader(loader) and facts.iterates_itself(loader)
+    if not by_itself or facts.adds_only_state(loader):
+        return loader
+    return OwnIteration(loader, lambda: iter(loader))
 
 
 def _device(device: Any) -> Any:

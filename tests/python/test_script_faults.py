@@ -104,4 +104,4 @@ def test_a_loader_that_a_thread_reads_in_advance_is_left_alone(tmp_path: Any) ->
     done = run_script(tmp_path, script, text)
     assert done.returncode == 0 and done.stdout == "end\n", done.stderr
     assert answers[0]["type"] == "error" and answers[0]["kind"] == "usage"
-    assert "reads the batches in advance" in answers[0]["text"]
+    assert "a thread (train.py:20) reads the batches of DataLoader(Items" in answers[0]["text"]

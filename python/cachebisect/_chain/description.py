@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 from . import pinning
 from .facts import is_iterable
+from .own_iteration import OwnIteration
 from .slots import callable_name
 from .sources import reads_whole_batches
 
@@ -111,12 +112,13 @@ def chain_of_loader(loader: Any, members: list[dict[str, Any]], on_device: bool)
 
 def chain_of_iterable(batches: Any, on_device: bool) -> Chain:
     """The chain of any other iterable of batches: all of it is one stage."""
-    name = _class_name(batches)
+    own = batches.loader if isinstance(batches, OwnIteration) else None
+    name = _class_name(batches if own is None else own)
     stages = [Stage(f"loader {name}", f"read.{name}", "source", LOADER)]
     if on_device:
         stages.append(Stage("copy", "copy.to", "copy", COPY, held="device"))
-    notes = [f"{name} is no torch DataLoader: only the loader as a whole can be measured"]
-    return Chain(stages, notes=notes)
+    why = "is no torch DataLoader" if own is None else "makes its batches in its own iterator"
+    return Chain(stages, notes=[f"{name} {why}: only the loader as a whole can be measured"])
 
 
 def _torchs_own_sampler(loader: Any) -> bool:

@@ -14,6 +14,27 @@ def is_torch_loader(loader: Any) -> bool:
     return torch_data is not None and isinstance(loader, torch_data.DataLoader)
 
 
+def makes_own_iterator(loader: Any) -> bool:
+    """True if the class of a DataLoader makes the iterator itself: its batches may differ from
+    those of a DataLoader with the same arguments."""
+    base = sys.modules["torch.utils.data"].DataLoader
+    return bool(type(loader)._get_iterator is not base._get_iterator)
+
+
+def iterates_itself(loader: Any) -> bool:
+    """True if the class of a DataLoader changes what is iterated, in any way."""
+    base = sys.modules["torch.utils.data"].DataLoader
+    return bool(type(loader).__iter__ is not base.__iter__) or makes_own_iterator(loader)
+
+
+def adds_only_state(loader: Any) -> bool:
+    """True for a subclass of DataLoader that gives the same batches and can save its position."""
+    return type(loader).__module__.startswith(_SAME_BATCHES)
+
+
+_SAME_BATCHES = ("torchdata.stateful_dataloader.",)
+
+
 def is_iterable(dataset: Any) -> bool:
     """True for a torch.utils.data.IterableDataset."""
     return isinstance(dataset, sys.modules["torch.utils.data"].IterableDataset)
@@ -52,7 +73,7 @@ def batch_contents(batch: Any) -> dict[str, Any]:
     for leaf in trees.leaves(batch):
         if trees.is_tensor(leaf):
             tensors += 1
-            kinds.add((leaf.dtype, tuple(leaf.shape[1:])))
+            kinds.add((leaf.dtype, leaf.layout, tuple(map(str, leaf.shape[1:]))))
         else:
             objects += 1
     return {

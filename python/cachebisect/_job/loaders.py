@@ -10,6 +10,7 @@ from .._chain import facts, trees
 from .._chain.description import Chain, chain_of_iterable, chain_of_loader
 from .._chain.orders import Order
 from .._worker.tasks import IDLE, INSIDE, LIVE, PROBE, Task
+from .._worker.worker_end import end_iterator
 from .shadow import ShadowLoader
 
 
@@ -112,6 +113,8 @@ class MeasuredLoader:
         for shadow in self._shadows():
             shadow.close()
         self._variants.clear()
+        iterator, self._iterator = self._iterator, None
+        end_iterator(iterator)
 
     def _shadows(self) -> list[ShadowLoader]:
         return [s for s in (self.shadow, *self._variants.values()) if s is not None]

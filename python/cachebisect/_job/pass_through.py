@@ -39,29 +39,42 @@ class PassThrough:
         self._last: Any = None
         self._digest = 0
         self.writes_batches = False
+        self.waited_seconds = 0.0
+        """For batches, in all."""
+        self.batches_per_step = 1
+        """From one optimizer step to the next."""
         self._moves = MoveWatch()
 
-    def next_batch(self, own: Iterator[Any], ends: bool = True) -> Any:
-        """The next batch, or OVER: `own` has ended, or (`ends`) enough has passed."""
-        now = time.monotonic()
-        self._moves.stop()
-        if self._last is not None:
-            self.writes_batches |= trees.digest(self._last) != self._digest
-            self._last = None
-        self._ends.append(now)
-        if ends and self.is_enough():
+    def next_batch(self, own: Iterator[Any]) -> Any:
+        """The next batch, or OVER: `own` has ended, or enough has passed."""
+        self.before_batch()
+        if self.is_enough():
             return PassThrough.OVER
         try:
             batch = next(own)
         except StopIteration:
             return PassThrough.OVER
-        if len(self._ends) == 1:
-            self._first_batch_seconds = time.monotonic() - now
+        self.after_batch(batch)
+        return batch
+
+    def before_batch(self) -> None:
+        """A step has ended, or the first is about to begin."""
+        self._ends.append(time.monotonic())
+        self._moves.stop()
+        if self._last is not None:
+            self.writes_batches |= trees.digest(self._last) != self._digest
+            self._last = None
+
+    def after_batch(self, batch: Any) -> None:
+        """`batch` is about to be handed over."""
+        waited = time.monotonic() - self._ends[-1]
+        self.waited_seconds += waited
+        if not self._sizes:
+            self._first_batch_seconds = waited
         self._sizes.append(trees.count_samples(batch) or 1)
-        if len(self._ends) <= 2:
+        if len(self._sizes) <= 2:
             self._last, self._digest = batch, trees.digest(batch)
             self._moves.start()
-        return batch
 
     def rate(self) -> Optional[float]:
         """Samples per second of the later two thirds; None if they are too few to tell."""

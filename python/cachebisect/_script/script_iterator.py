@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
@@ -11,6 +10,8 @@ from .._engine.adapter import Adapter, Finished
 from .._engine.messages import ConnectionLost
 from .._job.pass_through import PASS_MIN_STEPS, PassThrough
 from .._job.ranks import rank_and_world
+from .loader_hooks import Level
+from .step_pattern import StepPattern
 
 if TYPE_CHECKING:
     from .session import Session
@@ -20,19 +21,31 @@ _STEPS_WITHOUT_OPTIMIZER = 200
 
 
 class ScriptIterator(Iterator[Any]):
-    """Passes through, then serves blocks. Unknown attributes are those of the script's iterator."""
+    """Passes through, then serves blocks. Unknown attributes are those of the script's iterator.
 
-    def __init__(self, session: Session, loader: Any, original: Callable[[Any], Any]) -> None:
-        began = time.monotonic()
-        self._own: Iterator[Any] = original(loader)
-        opened_seconds = time.monotonic() - began
+    `own`: that iterator. `reopen`: makes another one. What goes wrong before blocks are served
+    leaves the loop as it is.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        loader: Any,
+        own: Iterator[Any],
+        opened_seconds: float,
+        level: Level,
+        reopen: Callable[[], Iterator[Any]],
+    ) -> None:
+        self._own = own
         self._session = session
-        self._loader = loader
-        self._number = session.loaders.number_of(loader)
-        self._learnt = PassThrough(session.loaders.batches_of(self._number), opened_seconds)
-        self._steps_seen = session.optimizer_steps
-        self._stepped = 0
-        self._entries = 0
+        self.loader = loader
+        self.level = level
+        self.reopen = reopen
+        self.number = session.loaders.number_of(loader)
+        self.learnt = PassThrough(session.loaders.batches_of(self.number), opened_seconds)
+        self.pattern = StepPattern(session.optimizer_steps)
+        self.holds_another = False
+        """Batches of another DataLoader become those of this one, in the same thread."""
         self._iterations_before = session.iterations
         self._adapter: Optional[Adapter] = None
 
@@ -43,63 +56,78 @@ class ScriptIterator(Iterator[Any]):
         return len(self._own)  # type: ignore[arg-type]
 
     def __next__(self) -> Any:
-        if not self._session.active:
+        session = self._session
+        if not session.active:
             return next(self._own)
-        measuring = self._adapter is not None
-        if not measuring and (self._session.measures or not self._begins()):
-            return self._passed()
-        return self._measured()
-
-    def _begins(self) -> bool:
-        return self._is_training() and self._take_over()
+        if self._adapter is not None:
+            return self._measured()
+        session.end_if_failed()
+        if session.measures:
+            return session.batch_beside_measuring(self)
+        if session.guard.observe(self._begins):
+            return self._measured()
+        return self._passed()
 
     def others_per_step(self) -> float:
         """Iterators of other loaders that the script asks for in each step."""
-        return (self._session.iterations - self._iterations_before) / max(1, self._entries)
+        opened = self._session.iterations - self._iterations_before
+        return opened / max(1, self.pattern.entries)
+
+    def own_batch(self) -> Any:
+        """The next batch of the script's own iterator. Raises what the loader raises."""
+        with self._session.threads.pulling(self):
+            return next(self._own)
 
     def _passed(self) -> Any:
-        batch = self._learnt.next_batch(self._own, ends=False)
-        self._session.loaders.note_batches(self._number, self._learnt.steps)
-        if batch is PassThrough.OVER:
-            raise StopIteration
+        guard = self._session.guard
+        guard.observe(self.learnt.before_batch)
+        batch = self.own_batch()
+        guard.observe(self._note_batch, batch)
         return batch
 
+    def _note_batch(self, batch: Any) -> None:
+        self.learnt.after_batch(batch)
+        self._session.loaders.note_batches(self.number, self.learnt.steps)
+
+    def _begins(self) -> bool:
+        return self._is_training() and self._session.chooses(self) and self._take_over()
+
     def _is_training(self) -> bool:
-        """True once this is known to be the loader that trains, and enough has passed."""
-        session = self._session
-        self._entries += 1
-        if session.refuses_thread():
+        """True once this is known to be a loader that trains, and enough has passed."""
+        session, pattern = self._session, self.pattern
+        pattern.enter(session.optimizer_steps)
+        session.note_puller(self)
+        if session.refuses_thread(self) or self.holds_another:
             return False
         if session.loaders.wanted is not None:
-            return self._number == session.loaders.wanted and self._has_enough()
-        if session.optimizer_steps > self._steps_seen:
-            self._steps_seen = session.optimizer_steps
-            self._stepped += 1
-        gradients = sys.modules["torch"].is_grad_enabled()
-        if self._stepped >= 3:
-            return bool(gradients and self._has_enough())
-        return (
-            gradients and session.optimizer_steps == 0 and self._entries > _STEPS_WITHOUT_OPTIMIZER
-        )
+            return self.number == session.loaders.wanted and self._has_enough()
+        if not sys.modules["torch"].is_grad_enabled():
+            return False
+        if pattern.stepped >= 3:
+            return self._has_enough()
+        without_optimizer = session.optimizer_steps == 0 and session.has_computed_gradients
+        return without_optimizer and pattern.entries > _STEPS_WITHOUT_OPTIMIZER
 
     def _has_enough(self) -> bool:
         """All ranks of a distributed job must agree: only their steps do."""
-        if max(self._learnt.steps, self._session.optimizer_steps) < PASS_MIN_STEPS:
+        session, pattern = self._session, self.pattern
+        if max(self.learnt.steps, session.optimizer_steps) < PASS_MIN_STEPS:
+            return False
+        if pattern.batches_per_step() > 1 and not pattern.in_phase:
             return False
         if rank_and_world()[1] == 1:
-            return self._learnt.is_enough()
-        session = self._session
+            return self.learnt.is_enough()
         by_number = session.loaders.wanted is not None
-        return (self._learnt.steps if by_number else session.optimizer_steps) >= PASS_MIN_STEPS
+        return (self.learnt.steps if by_number else session.optimizer_steps) >= PASS_MIN_STEPS
 
     def _take_over(self) -> bool:
+        self.learnt.batches_per_step = self.pattern.batches_per_step()
         try:
-            self._adapter = self._session.take_over(self, self._loader, self._learnt)
-            return True
-        except Exception as error:
-            _say(f"not measured: {error}")
+            self._adapter = self._session.take_over(self)
+        except ConnectionLost as error:
+            say(f"not measured: {error}")
             self._session.end()
-            return False
+        return self._adapter is not None
 
     def _measured(self) -> Any:
         adapter = self._adapter
@@ -108,8 +136,8 @@ class ScriptIterator(Iterator[Any]):
             return adapter.next_batch()
         except Finished as finished:
             return self._continue(finished)
-        except ConnectionLost as error:
-            _say(f"{error}; training goes on")
+        except Exception as error:
+            say(f"{error}; training goes on")
             return self._continue(None)
 
     def _continue(self, finished: Optional[Finished]) -> Any:
@@ -120,5 +148,6 @@ class ScriptIterator(Iterator[Any]):
         return next(self._own)
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """On standard error."""
     print(f"cachebisect: {text}", file=sys.stderr)

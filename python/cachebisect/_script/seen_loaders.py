@@ -25,7 +25,7 @@ class SeenLoaders:
     def number_of(self, loader: Any) -> int:
         """The number of `loader`, which is iterated now."""
         if loader not in self._numbers:
-            self._words.append(_words_for(loader))
+            self._words.append(words_for(loader))
             self._batches.append(0)
             self._numbers[loader] = len(self._words)
         return self._numbers[loader]
@@ -42,17 +42,26 @@ class SeenLoaders:
         """Why the wanted loader was not measured; None if none is wanted or no loader was seen."""
         if self.wanted is None or not self._words:
             return None
-        listed = [
-            f"{number}: {words}, {batches} batches"
-            for number, (words, batches) in enumerate(zip(self._words, self._batches), start=1)
-        ][:_MAX_LISTED]
         if self.wanted <= len(self._words):
             reason = f"it gave less than {PASS_MIN_STEPS} batches, or the script ended early"
         else:
             reason = f"the script iterated {len(self._words)}"
-        return f"--loader {self.wanted}: {reason}. Loaders seen: {'; '.join(listed)}"
+        return f"--loader {self.wanted}: {reason}. Loaders seen: {self.listed()}"
+
+    def listed(self) -> str:
+        """The first loaders in words; empty if there is none."""
+        listed = [
+            f"{number}: {words}, {batches} batches"
+            for number, (words, batches) in enumerate(zip(self._words, self._batches), start=1)
+        ]
+        return "; ".join(listed[:_MAX_LISTED])
+
+    def most_batches(self) -> int:
+        """Batches of the loader that gave most."""
+        return max(self._batches, default=0)
 
 
-def _words_for(loader: Any) -> str:
-    workers = f"num_workers={loader.num_workers}"
-    return f"DataLoader({type(loader.dataset).__name__}, batch_size={loader.batch_size}, {workers})"
+def words_for(loader: Any) -> str:
+    """The loader as the code makes it, shortened."""
+    name, workers = type(loader).__name__, f"num_workers={loader.num_workers}"
+    return f"{name}({type(loader.dataset).__name__}, batch_size={loader.batch_size}, {workers})"

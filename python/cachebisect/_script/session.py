@@ -1,9 +1,9 @@
 """Measures the loader of a script that is not changed.
 
-`DataLoader.__iter__` returns a ScriptIterator, which passes through until the training loader is
-known: batches of it lie between optimizer steps, with gradients enabled. From then on it serves the
-blocks that the engine asks for, and the script's own iterator waits. Any error of ours before that
-leaves training as it was. Everything runs in the thread that trains.
+Every iterator of a DataLoader is a ScriptIterator, which passes through until the training loader
+is known: batches of it lie between optimizer steps, with gradients enabled. From then on it serves
+the blocks that the engine asks for, and the script's own iterator waits. Any error of ours before
+that leaves training as it was. Everything runs in the thread that trains.
 """
 
 from __future__ import annotations
@@ -13,25 +13,28 @@ import contextlib
 import os
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Iterator
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
+from .._chain import facts
+from .._chain.own_iteration import OwnIteration
 from .._engine.adapter import Adapter
-from .._engine.messages import Connection, ConnectionLost
+from .._engine.messages import Connection, ConnectionLost, Message
 from .._job.job import Job
-from .._job.pass_through import PassThrough
 from .._job.state import KeptState, SteppedParameters, device_of
 from .._worker.boundary import BoundaryDataset
-from .script_iterator import ScriptIterator
+from . import refusals
+from .guard import Guard
+from .loader_hooks import Level, Open
+from .script_iterator import ScriptIterator, say
 from .seen_loaders import SeenLoaders
+from .threads import ThreadStates
 
 _OFTEN = 0.5
-_EXPLAIN_SECONDS = 2.0
-_READ_IN_ADVANCE = (
-    "a thread of the script reads the batches in advance, so that the time of a step says nothing "
-    "about the loader; iterate the DataLoader in the thread that trains"
-)
+_TELL_SECONDS = 2.0
+_FINISH_SECONDS = 10.0
 
 
 class Session:
@@ -39,18 +42,20 @@ class Session:
 
     def __init__(self, connection: Connection, loaders: Optional[SeenLoaders] = None) -> None:
         self.loaders = loaders or SeenLoaders()
+        self.guard = Guard()
+        self.threads = ThreadStates()
         self.over = False
         self.optimizer_steps = 0
+        self.has_computed_gradients = False
         self.iterations = 0
         """Iterators of all loaders that the script has asked for."""
+        self._late = refusals.LateAnswer()
         self._others_in_steps = False
         self._stepping_thread: Optional[int] = None
-        self._refusal: Optional[str] = None
         self._pid = os.getpid()
         self._connection = connection
         self._optimizers: list[weakref.ref[Any]] = []
         self._adapter: Optional[Adapter] = None
-        self._measured: Optional[weakref.ref[Any]] = None
         self._taken: Optional[ScriptIterator] = None
 
     @property
@@ -63,53 +68,119 @@ class Session:
         """True while a loader is measured; all others then belong to the step."""
         return self._adapter is not None
 
+    # What the script does
+
     def note_step(self, optimizer: Any) -> None:
-        """An optimizer has stepped."""
+        """An optimizer has stepped. Raises SystemExit if the engine ends a script that it cannot
+        measure."""
+        if self.active and self._adapter is None:
+            self.guard.observe(self._count_step, optimizer)
+            self.end_if_failed()
+
+    def _count_step(self, optimizer: Any) -> None:
         self.optimizer_steps += 1
         self._stepping_thread = threading.get_ident()
         if all(known() is not optimizer for known in self._optimizers):
             self._optimizers.append(weakref.ref(optimizer))
+        if self.loaders.wanted is None and self._late.is_due(self.optimizer_steps):
+            self.refuse("usage", self._late.reason(self.optimizer_steps, self.loaders))
 
-    def refuses_thread(self) -> bool:
+    def note_puller(self, iterator: ScriptIterator) -> None:
+        """A batch of `iterator` is asked for."""
+        outer = self.threads.puller()
+        if outer is not None and outer is not iterator and not self._in_another_thread():
+            outer.holds_another = True
+        if iterator.pattern.in_phase and not self._in_another_thread():
+            self._late.note_candidate(self.optimizer_steps)
+
+    def refuses_thread(self, iterator: ScriptIterator) -> bool:
         """True in a thread that reads batches in advance for the one that trains.
 
         Blocks would time the thread, and SystemExit would end it instead of the script.
         """
-        if threading.current_thread() is threading.main_thread():
+        if not self._in_another_thread():
             return False
-        if threading.get_ident() == self._stepping_thread:
-            return False
-        self._refusal = _READ_IN_ADVANCE
+        self._late.note_thread(iterator.loader)
         return True
 
-    def iterator(self, loader: Any, original: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
-        """What the script iterates in place of `original(loader)`."""
-        if not self.active or isinstance(loader.dataset, BoundaryDataset):
+    def _in_another_thread(self) -> bool:
+        if threading.current_thread() is threading.main_thread():
+            return False
+        return threading.get_ident() != self._stepping_thread
+
+    # Iterators
+
+    def opens(self, loader: Any) -> bool:
+        """True while an iterator of `loader` is being made by what is watched."""
+        return self.threads.opens(loader) or self.threads.is_unwatched
+
+    def iterator(self, loader: Any, original: Open, level: Level) -> Iterator[Any]:
+        """What the script iterates in place of `original(loader)`. Raises what that raises."""
+        if not self.guard.observe(self._sees, loader):
             return original(loader)
-        if self._adapter is None:
-            self.iterations += 1
-            return ScriptIterator(self, loader, original)
-        if self._taken is not None and self._measured is not None and self._measured() is loader:
-            self._adapter.disturb(on_all_ranks=True)
-            return self._taken
+        adapter, taken = self._adapter, self._taken
+        if adapter is not None and taken is not None:
+            return self._while_measuring(adapter, taken, loader, original, level)
+        began = time.monotonic()
+        with self.threads.opening(loader):
+            own = original(loader)
+        seconds = time.monotonic() - began
+        if isinstance(own, ScriptIterator):
+            return own
+        made = self.guard.observe(self._wrap, loader, own, seconds, level, original)
+        return own if made is None else made
+
+    def _sees(self, loader: Any) -> bool:
+        if not self.active or self.threads.is_unwatched:
+            return False
+        return not isinstance(loader.dataset, BoundaryDataset)
+
+    def _wrap(
+        self, loader: Any, own: Iterator[Any], seconds: float, level: Level, original: Open
+    ) -> ScriptIterator:
+        self.iterations += 1
+        return ScriptIterator(self, loader, own, seconds, level, lambda: original(loader))
+
+    def _while_measuring(
+        self, adapter: Adapter, taken: ScriptIterator, loader: Any, original: Open, level: Level
+    ) -> Iterator[Any]:
+        if taken.loader is loader:
+            if taken.level is level:
+                adapter.disturb(on_all_ranks=True)
+                return taken
+            return original(loader)  # Around the iterator that is measured.
         if not self._others_in_steps:
-            self._adapter.disturb(on_all_ranks=False)
+            adapter.disturb(on_all_ranks=False)
         return original(loader)
 
-    def take_over(self, iterator: ScriptIterator, loader: Any, learnt: PassThrough) -> Adapter:
-        """Begins to measure `loader`. Raises ConnectionLost, Finished."""
+    def batch_beside_measuring(self, iterator: ScriptIterator) -> Any:
+        """A batch of an iterator that was opened before another one was taken."""
+        adapter = self._adapter
+        if adapter is not None and not self._others_in_steps and not iterator.holds_another:
+            adapter.disturb(on_all_ranks=False)
+        return iterator.own_batch()
+
+    # Measuring
+
+    def chooses(self, iterator: ScriptIterator) -> bool:
+        """True if `iterator` is the one to be measured."""
+        return True
+
+    def take_over(self, iterator: ScriptIterator) -> Adapter:
+        """Begins to measure the loader of `iterator`. Raises ConnectionLost."""
         self._others_in_steps = iterator.others_per_step() > _OFTEN
         found = [optimizer for known in self._optimizers if (optimizer := known()) is not None]
         state = [SteppedParameters(optimizer) for optimizer in found]
         kept, device = KeptState(state), device_of(state)
+        measured = self._as_measured(iterator)
 
         def make_job(writes_batches: bool) -> Job:
             train = ", ".join(["step", *(type(optimizer).__name__ for optimizer in found)])
             name = os.path.basename(sys.argv[0]) if sys.argv else "script"
-            return Job(loader, kept, device, writes_batches, name, train)
+            return Job(measured, kept, device, writes_batches, name, train)
 
         adapter = Adapter(self._connection, make_job)
-        adapter.learn(learnt)
+        adapter.learn(iterator.learnt)
         if self._others_in_steps:
             adapter.notes.append("another loader is read in each step: that is part of the step")
         if state:
@@ -120,17 +191,58 @@ class Session:
             raise ConnectionLost("the engine chose another process")
         self._adapter, self._taken = adapter, iterator
         atexit.register(self._end_with_script)
-        self._measured = weakref.ref(loader)
         return adapter
+
+    def _as_measured(self, iterator: ScriptIterator) -> Any:
+        """The loader, or an iterable of it if only its own class makes what the loop gets."""
+        loader = iterator.loader
+        by_subclass = iterator.level is Level.SUBCLASS or facts.makes_own_iterator(loader)
+        if not by_subclass or facts.adds_only_state(loader):
+            return loader
+        return OwnIteration(loader, iterator.reopen, self.threads.unwatched)
+
+    # The end
+
+    def end_if_failed(self) -> None:
+        """If our own code has failed: tells the engine. Raises SystemExit if that ends the
+        script."""
+        if self.guard.failure is not None:
+            self.refuse("internal", self.guard.failure)
+
+    def refuse(self, kind: str, reason: str) -> None:
+        """Tells the engine why nothing is measured. Raises SystemExit if that ends the script."""
+        finish = self._tell(kind, reason)
+        self.end()
+        if finish is None:
+            say(f"not measured: {reason}")
+        elif finish.get("then") == "exit":
+            raise SystemExit(int(finish.get("exit_code", 0)))
 
     def explain(self) -> None:
         """At the end of the script: tells the engine why no loader was measured, if it is known."""
-        reason = self.loaders.missing() or self._refusal
-        if not self.active or self._adapter is not None or reason is None:
+        if not self.active or self._adapter is not None:
             return
-        with contextlib.suppress(ConnectionLost):
-            self._connection.limit_waiting(_EXPLAIN_SECONDS)
-            self._connection.answer_error(self._connection.next_request(), "usage", reason)
+        if self.guard.failure is not None:
+            self._tell("internal", self.guard.failure)
+        elif reason := self.guard.observe(self._reason_at_end):
+            self._tell("usage", reason)
+        self.end()
+
+    def _reason_at_end(self) -> Optional[str]:
+        missing = self.loaders.missing()
+        return missing or self._late.reason_at_end(self.optimizer_steps, self.loaders)
+
+    def _tell(self, kind: str, reason: str) -> Optional[Message]:
+        """Answers `describe`. Returns the engine's `finish`; None if it sends none in time."""
+        connection = self._connection
+        with contextlib.suppress(Exception):  # The script ends, or goes on, all the same.
+            connection.limit_waiting(_TELL_SECONDS)
+            connection.answer_error(connection.next_request(), kind, reason)
+            connection.limit_waiting(_FINISH_SECONDS)
+            request = connection.next_request()
+            connection.answer(request)
+            return request if request.get("type") == "finish" else None
+        return None
 
     def _end_with_script(self) -> None:
         if self.active and self._adapter is not None:
@@ -142,22 +254,8 @@ class Session:
         self.over = True
         adapter, self._adapter, self._taken = self._adapter, None, None
         if adapter is not None:
-            adapter.close()
+            try:
+                adapter.close()
+            except Exception as error:
+                say(f"what measuring kept was not restored: {type(error).__name__}: {error}")
         self._connection.close()
-
-
-def install(session: Session, dataloader: Any) -> None:
-    """Patches the DataLoader class of the module `dataloader` (torch.utils.data.dataloader)."""
-    original: Callable[[Any], Iterator[Any]] = dataloader.DataLoader.__iter__
-
-    def __iter__(self: Any) -> Iterator[Any]:
-        return session.iterator(self, original)
-
-    dataloader.DataLoader.__iter__ = __iter__
-
-
-def watch_optimizers(session: Session, optimizer_module: Any) -> None:
-    """Counts the steps of every torch optimizer. `optimizer_module`: torch.optim.optimizer."""
-    register = getattr(optimizer_module, "register_optimizer_step_post_hook", None)
-    if register is not None:
-        register(lambda optimizer, _args, _kwargs: session.note_step(optimizer))

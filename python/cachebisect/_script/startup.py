@@ -32,8 +32,9 @@ def start() -> None:
         return
     from .._engine.adapter import Adapter
     from .._engine.messages import Connection, ConnectionLost
+    from .loader_hooks import install, watch_backward, watch_optimizers
     from .seen_loaders import SeenLoaders
-    from .session import Session, install, watch_optimizers
+    from .session import Session
 
     wanted = os.environ.get(LOADER)
 
@@ -47,6 +48,7 @@ def start() -> None:
     session = Session(connection, SeenLoaders(int(wanted) if wanted else None))
     atexit.register(session.explain)
     after_import("torch.utils.data.dataloader", lambda module: install(session, module))
+    after_import("torch.autograd", lambda module: watch_backward(session, module))
     after_import("torch.optim.optimizer", lambda module: watch_optimizers(session, module))
 
 

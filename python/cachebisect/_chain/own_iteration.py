@@ -1,0 +1,46 @@
+"""A loader that is iterated as its class does it, and measured as a whole. Not thread safe."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, Callable
+
+Context = Callable[[], contextlib.AbstractContextManager[Any]]
+
+
+class OwnIteration:
+    """An iterable of the batches of `loader`. `open`: makes an iterator of it; raises what the
+    loader raises. `around`: a context for what the loader's own code runs in."""
+
+    def __init__(
+        self,
+        loader: Any,
+        open: Callable[[], Iterator[Any]],
+        around: Context = contextlib.nullcontext,
+    ) -> None:
+        self.loader = loader
+        self._open = open
+        self._around = around
+
+    @property
+    def dataset(self) -> Any:
+        return self.loader.dataset
+
+    def __iter__(self) -> Iterator[Any]:
+        with self._around():
+            own = self._open()
+        return _Own(own, self._around)
+
+
+class _Own(Iterator[Any]):
+    def __init__(self, own: Iterator[Any], around: Context) -> None:
+        self._own = own
+        self._around = around
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_own"], name)
+
+    def __next__(self) -> Any:
+        with self._around():
+            return next(self._own)

@@ -1,0 +1,81 @@
+"""When a script trains and no loader of it can be measured: when to say so, and what.
+
+Not thread safe: at worst a step is not counted.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Optional
+
+from .callers import place_of_caller, script_name
+from .seen_loaders import SeenLoaders, words_for
+
+_STEPS = 100
+_SECONDS = 60.0
+_MIN_STEPS = 10
+"""The answer comes after _STEPS optimizer steps, or after _SECONDS and _MIN_STEPS."""
+_CANDIDATE_STEPS = 50
+_MAX_STEPS = 1000
+"""A loader whose batches lie between optimizer steps is waited for: as long as it gave one within
+the last _CANDIDATE_STEPS, and for _MAX_STEPS at most."""
+
+_LIBRARY_CALL = "call cachebisect.bisect(loader, step) in the script"
+
+
+class LateAnswer:
+    """What is known of the training of a script."""
+
+    def __init__(self) -> None:
+        self._began: Optional[float] = None
+        self._candidate_steps: Optional[int] = None
+        self._thread = ""
+        self._step_at = ""
+
+    def note_candidate(self, steps: int) -> None:
+        """A DataLoader is asked for a batch right after the optimizer's step number `steps`."""
+        self._candidate_steps = steps
+
+    def note_thread(self, loader: Any) -> None:
+        """A batch of `loader` is asked for in a thread that does not train."""
+        if not self._thread:
+            place = place_of_caller()
+            where = f" ({place})" if place else ""
+            self._thread = f"a thread{where} reads the batches of {words_for(loader)} in advance"
+
+    def is_due(self, steps: int) -> bool:
+        """True if the script has trained `steps` steps and it is time to give up."""
+        now = time.monotonic()
+        if self._began is None:
+            self._began = now
+        since = self._candidate_steps
+        if since is not None and steps - since < _CANDIDATE_STEPS and steps < _MAX_STEPS:
+            return False
+        return steps >= _STEPS or (steps >= _MIN_STEPS and now - self._began >= _SECONDS)
+
+    def reason(self, steps: int, loaders: SeenLoaders) -> str:
+        """Why nothing is measured. Called in the thread that trains, after `steps` steps."""
+        place = place_of_caller()
+        where = f" (the last at {place})" if place else ""
+        trained = f"{script_name()} has trained {steps} steps{where}"
+        if self._thread:
+            return (
+                f"{trained}, and {self._thread}, so that the time of a step says nothing about "
+                f"the loader; iterate the DataLoader in the thread that trains, or {_LIBRARY_CALL}"
+            )
+        seen = loaders.listed()
+        beside = f" (DataLoaders seen elsewhere: {seen})" if seen else ""
+        return (
+            f"{trained}, and no batch of a torch DataLoader was taken between them{beside}; "
+            f"for other loaders, {_LIBRARY_CALL}"
+        )
+
+    def reason_at_end(self, steps: int, loaders: SeenLoaders) -> Optional[str]:
+        """The same when the script ends; None if it has not trained."""
+        if self._candidate_steps is None:
+            return self.reason(steps, loaders) if self._thread or steps > 0 else None
+        batches = loaders.most_batches()
+        return (
+            f"{script_name()} ended after {batches} batches; a verdict usually needs 10 to 60 s "
+            "of training. Raise the number of epochs, or repeat the loop if CACHEBISECT is set"
+        )

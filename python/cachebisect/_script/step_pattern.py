@@ -1,0 +1,37 @@
+"""How the batches that a loop takes lie between the steps of its optimizers. Not thread safe."""
+
+from __future__ import annotations
+
+import statistics
+
+
+class StepPattern:
+    """`optimizer_steps`: that the script has taken before the loop."""
+
+    def __init__(self, optimizer_steps: int) -> None:
+        self._seen = optimizer_steps
+        self._since = 0
+        self._gaps: list[int] = []
+        self.entries = 0
+        """Batches that were asked for."""
+        self.stepped = 0
+        """Requests right before which an optimizer had stepped."""
+        self.in_phase = False
+        """True if the last request is one of these: a period of gradient accumulation begins."""
+
+    def enter(self, optimizer_steps: int) -> None:
+        """A batch is asked for."""
+        self.entries += 1
+        self._since += 1
+        self.in_phase = optimizer_steps > self._seen
+        if not self.in_phase:
+            return
+        self._seen = optimizer_steps
+        if self.stepped > 0:
+            self._gaps.append(self._since)
+        self._since = 0
+        self.stepped += 1
+
+    def batches_per_step(self) -> int:
+        """Batches from one optimizer step to the next: the most frequent number, 1 if unknown."""
+        return statistics.mode(self._gaps) if self._gaps else 1
