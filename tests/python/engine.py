@@ -20,6 +20,7 @@ class TestEngine:
         self._listener.listen()
         self._script = script
         self._next_id = 0
+        self._others: list[Any] = []
         self.failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -67,6 +68,12 @@ class TestEngine:
         assert answer["type"] == "run", answer
         return answer["block"]
 
+    def accept_another(self) -> None:
+        """From now on the next process that connects is spoken to; the first one waits."""
+        self._others.append((self._channel, self._reader))
+        self._channel, _ = self._listener.accept()
+        self._reader = self._channel.makefile("rb")
+
     def finish(self) -> None:
         self.ask("finish", then="continue", exit_code=0, text="")
 
@@ -84,7 +91,8 @@ class TestEngine:
             try:
                 self._script(self)
             finally:
-                self._reader.close()
-                self._channel.close()
+                for channel, reader in [*self._others, (self._channel, self._reader)]:
+                    reader.close()
+                    channel.close()
         except BaseException as error:
             self.failure = error

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cachebisect._script import startup
+from cachebisect._script import child_processes
 from hooked import HOOK
 
 
@@ -47,4 +47,4 @@ def test_the_hidden_sitecustomize_still_runs(tmp_path: Any) -> None:
     ],
 )
 def test_children_of_multiprocessing_are_told_apart(line: list[str], child: bool) -> None:
-    assert startup.is_multiprocessing_child(line) is child
+    assert child_processes.is_multiprocessing_child(line) is child

@@ -22,6 +22,10 @@ class _Stand:
     def __getattr__(self, name: str) -> Any:
         return getattr(object.__getattribute__(self, "_original"), name)
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # isinstance() asks for it.
+        return type(object.__getattribute__(self, "_original"))
+
 
 class Installed:
     """Puts a stand-in into each slot for the duration of a with block.

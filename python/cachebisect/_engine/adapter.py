@@ -19,9 +19,7 @@ from .errors import error_fields, is_failure_of_job
 from .greeting import greeting
 from .messages import Connection, ConnectionLost, Message
 
-_ENDED_EARLY = (
-    "training ended before the measurement did: let it take more steps, or lower --budget"
-)
+_ENDED_EARLY = "training ended before the measurement did: take more steps, or lower --budget"
 
 _AT_ONCE = contextlib.nullcontext()
 
@@ -196,7 +194,8 @@ class Adapter:
         elif kind == "machine":
             answer(request, own_cpu_seconds=job.cpu_seconds())
         elif kind == "run":
-            self._attempts = Attempts(request, job.room, job.workers)
+            group = job.steps_of_group(self._passed.batches_per_step)
+            self._attempts = Attempts(request, job.room, group)
             self._begin_block(job)
         else:
             self._connection.answer_error(request, "internal", f"unknown request {kind!r}")

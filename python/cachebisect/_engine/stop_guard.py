@@ -13,12 +13,16 @@ import fcntl
 import os
 import signal
 import socket
+import struct
 import threading
 import weakref
 from collections.abc import Iterator
 from typing import Any, Callable
 
 _SIGNAL = signal.SIGURG
+_F_SETOWN_EX = 15
+_F_OWNER_TID = 0
+"""Of fcntl(2), Linux; Python does not name them."""
 _guards: weakref.WeakSet[StopGuard] = weakref.WeakSet()
 
 
@@ -121,7 +125,9 @@ def _asks_for_signals(channel: socket.socket) -> bool:
     if by_signal is None:
         return False
     try:
-        fcntl.fcntl(channel, fcntl.F_SETOWN, os.getpid())
+        # To this thread: another one of the process would not wake this one.
+        owner = struct.pack("ii", _F_OWNER_TID, threading.get_native_id())
+        fcntl.fcntl(channel, _F_SETOWN_EX, owner)
         fcntl.fcntl(channel, by_signal, int(_SIGNAL))
         flags = fcntl.fcntl(channel, fcntl.F_GETFL)
         fcntl.fcntl(channel, fcntl.F_SETFL, flags | os.O_ASYNC)

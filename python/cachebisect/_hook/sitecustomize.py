@@ -4,10 +4,16 @@ Runs the sitecustomize that it hides, then cachebisect's own start. The package 
 this file lies, so that it need not be installed for the script's Python.
 """
 
+from __future__ import annotations
+
 import importlib.machinery
 import importlib.util
 import os
 import sys
+
+TYPE_CHECKING = False  # Of typing, which takes a while to import.
+if TYPE_CHECKING:
+    from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -21,27 +27,46 @@ def _run_hidden() -> None:
         spec.loader.exec_module(module)
 
 
-def _start() -> None:
-    times = bool(os.environ.get("CACHEBISECT_TIME"))
-    if not times and not os.environ.get("CACHEBISECT_SOCKET"):
-        return
-    package = os.path.dirname(_HERE)
+def _load(name: str, file: str, **options: Any) -> Any:
+    spec = importlib.util.spec_from_file_location(name, file, **options)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _load_package() -> None:
     if "cachebisect" not in sys.modules:
-        spec = importlib.util.spec_from_file_location(
-            "cachebisect",
-            os.path.join(package, "__init__.py"),
-            submodule_search_locations=[package],
-        )
-        if spec is None or spec.loader is None:
-            return
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["cachebisect"] = module
-        spec.loader.exec_module(module)
-    if times:
+        folder = os.path.dirname(_HERE)
+        file = os.path.join(folder, "__init__.py")
+        _load("cachebisect", file, submodule_search_locations=[folder])
+
+
+def _tell_of_training() -> None:
+    _load_package()
+    from cachebisect._script.training_child import tell
+
+    tell()
+
+
+def _start() -> None:
+    if os.environ.get("CACHEBISECT_TIME"):
+        _load_package()
         from cachebisect._timing.startup import start
-    else:
+
+        start()
+    elif os.environ.get("CACHEBISECT_SOCKET"):
+        # Without the package: most children have nothing to do with it.
+        file = os.path.join(os.path.dirname(_HERE), "_script", "child_processes.py")
+        processes = _load("cachebisect._script.child_processes", file)
+        if processes.is_multiprocessing_child(processes.command_line()):
+            processes.call_when_trained(_tell_of_training)
+            return
+        _load_package()
         from cachebisect._script.startup import start
-    start()
+
+        start()
 
 
 try:

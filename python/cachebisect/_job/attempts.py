@@ -13,12 +13,13 @@ _ATTEMPTS = 4
 
 
 class Attempts:
-    """Of one block. `room`: shared by all blocks of a job."""
+    """Of one block. `room`: shared by all blocks of a job. `group`: blocks are multiples of so many
+    steps."""
 
-    def __init__(self, request: dict[str, Any], room: Room, workers: int) -> None:
+    def __init__(self, request: dict[str, Any], room: Room, group: int) -> None:
         self._request = request
         self._room = room
-        self._workers = max(1, workers)
+        self._group = max(1, group)
         self._made = 0
 
     def next_request(self) -> dict[str, Any]:
@@ -26,7 +27,7 @@ class Attempts:
         self._made += 1
         warmup, steps = int(self._request["warmup_steps"]), int(self._request["steps"])
         fitting = self._room.steps - warmup
-        fitting -= fitting % self._workers  # Batches come in groups of one per worker.
+        fitting -= fitting % self._group
         if 0 < fitting < steps:
             return {**self._request, "steps": fitting}
         return self._request

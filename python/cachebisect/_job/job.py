@@ -5,6 +5,7 @@ Knows nothing of sockets and of who drives the training loop. Not thread safe.
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any, Optional
 
@@ -73,6 +74,11 @@ class Job:
         """Of the loader; 0: the training process loads."""
         return self._loader.workers
 
+    def steps_of_group(self, batches_per_step: int) -> int:
+        """Batches after which every worker has finished as many as the others, and the optimizer
+        has stepped."""
+        return math.lcm(max(1, self.workers), batches_per_step)
+
     @property
     def batch_size(self) -> int:
         """Samples per batch."""
@@ -88,6 +94,7 @@ class Job:
             "loader": "batch",
             "ring_slots": in_flight + 1 if workers else 0,
             "ring_prefetch": in_flight,
+            "batches_per_step": passed.batches_per_step,
             "train_threads": facts.threads(),
             "samples": facts.length_of(self.loader),
             "shuffle": True,

@@ -100,6 +100,11 @@ class PassThrough:
         notes = []
         if self.writes_batches:
             notes.append("the step writes into its batches: cached ones are copied")
+        if self.batches_per_step > 1:
+            notes.append(
+                f"the optimizer steps after every {self.batches_per_step} batches: "
+                "blocks are whole steps of the optimizer"
+            )
         return notes
 
     @property

@@ -11,10 +11,10 @@ from typing import Any, Optional
 from .callers import place_of_caller, script_name
 from .seen_loaders import SeenLoaders, words_for
 
-_STEPS = 100
+STEPS = 100
 _SECONDS = 60.0
 _MIN_STEPS = 10
-"""The answer comes after _STEPS optimizer steps, or after _SECONDS and _MIN_STEPS."""
+"""The answer comes after STEPS optimizer steps, or after _SECONDS and _MIN_STEPS."""
 _CANDIDATE_STEPS = 50
 _MAX_STEPS = 1000
 """A loader whose batches lie between optimizer steps is waited for: as long as it gave one within
@@ -51,7 +51,7 @@ class LateAnswer:
         since = self._candidate_steps
         if since is not None and steps - since < _CANDIDATE_STEPS and steps < _MAX_STEPS:
             return False
-        return steps >= _STEPS or (steps >= _MIN_STEPS and now - self._began >= _SECONDS)
+        return steps >= STEPS or (steps >= _MIN_STEPS and now - self._began >= _SECONDS)
 
     def reason(self, steps: int, loaders: SeenLoaders) -> str:
         """Why nothing is measured. Called in the thread that trains, after `steps` steps."""

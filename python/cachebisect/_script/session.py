@@ -9,7 +9,6 @@ that leaves training as it was. Everything runs in the thread that trains.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import sys
 import threading
@@ -18,23 +17,20 @@ import weakref
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from .._chain import facts
-from .._chain.own_iteration import OwnIteration
 from .._engine.adapter import Adapter
-from .._engine.messages import Connection, ConnectionLost, Message
-from .._job.job import Job
-from .._job.state import KeptState, SteppedParameters, device_of
+from .._engine.messages import Connection, ConnectionLost
 from .._worker.boundary import BoundaryDataset
 from . import refusals
 from .guard import Guard
 from .loader_hooks import Level, Open
+from .measured import adapter_of
 from .script_iterator import ScriptIterator, say
 from .seen_loaders import SeenLoaders
+from .telling import tell_engine
 from .threads import ThreadStates
+from .training_child import tell
 
 _OFTEN = 0.5
-_TELL_SECONDS = 2.0
-_FINISH_SECONDS = 10.0
 
 
 class Session:
@@ -53,6 +49,7 @@ class Session:
         self._others_in_steps = False
         self._stepping_thread: Optional[int] = None
         self._pid = os.getpid()
+        self._child_steps = 0
         self._connection = connection
         self._optimizers: list[weakref.ref[Any]] = []
         self._adapter: Optional[Adapter] = None
@@ -73,9 +70,17 @@ class Session:
     def note_step(self, optimizer: Any) -> None:
         """An optimizer has stepped. Raises SystemExit if the engine ends a script that it cannot
         measure."""
-        if self.active and self._adapter is None:
+        if os.getpid() != self._pid:
+            self._count_step_of_child()
+        elif self.active and self._adapter is None:
             self.guard.observe(self._count_step, optimizer)
             self.end_if_failed()
+
+    def _count_step_of_child(self) -> None:
+        """In a forked process."""
+        self._child_steps += 1
+        if self._child_steps == refusals.STEPS and not self.over:
+            tell()
 
     def _count_step(self, optimizer: Any) -> None:
         self.optimizer_steps += 1
@@ -169,37 +174,15 @@ class Session:
     def take_over(self, iterator: ScriptIterator) -> Adapter:
         """Begins to measure the loader of `iterator`. Raises ConnectionLost."""
         self._others_in_steps = iterator.others_per_step() > _OFTEN
-        found = [optimizer for known in self._optimizers if (optimizer := known()) is not None]
-        state = [SteppedParameters(optimizer) for optimizer in found]
-        kept, device = KeptState(state), device_of(state)
-        measured = self._as_measured(iterator)
-
-        def make_job(writes_batches: bool) -> Job:
-            train = ", ".join(["step", *(type(optimizer).__name__ for optimizer in found)])
-            name = os.path.basename(sys.argv[0]) if sys.argv else "script"
-            return Job(measured, kept, device, writes_batches, name, train)
-
-        adapter = Adapter(self._connection, make_job)
-        adapter.learn(iterator.learnt)
+        optimizers = [found for known in self._optimizers if (found := known()) is not None]
+        adapter = adapter_of(self._connection, iterator, optimizers, self.threads.unwatched)
         if self._others_in_steps:
             adapter.notes.append("another loader is read in each step: that is part of the step")
-        if state:
-            adapter.notes.append(
-                "restored between rounds: parameters of the optimizers, no buffers"
-            )
         if not adapter.greet():
             raise ConnectionLost("the engine chose another process")
         self._adapter, self._taken = adapter, iterator
         atexit.register(self._end_with_script)
         return adapter
-
-    def _as_measured(self, iterator: ScriptIterator) -> Any:
-        """The loader, or an iterable of it if only its own class makes what the loop gets."""
-        loader = iterator.loader
-        by_subclass = iterator.level is Level.SUBCLASS or facts.makes_own_iterator(loader)
-        if not by_subclass or facts.adds_only_state(loader):
-            return loader
-        return OwnIteration(loader, iterator.reopen, self.threads.unwatched)
 
     # The end
 
@@ -211,7 +194,7 @@ class Session:
 
     def refuse(self, kind: str, reason: str) -> None:
         """Tells the engine why nothing is measured. Raises SystemExit if that ends the script."""
-        finish = self._tell(kind, reason)
+        finish = tell_engine(self._connection, kind, reason)
         self.end()
         if finish is None:
             say(f"not measured: {reason}")
@@ -223,26 +206,14 @@ class Session:
         if not self.active or self._adapter is not None:
             return
         if self.guard.failure is not None:
-            self._tell("internal", self.guard.failure)
+            tell_engine(self._connection, "internal", self.guard.failure)
         elif reason := self.guard.observe(self._reason_at_end):
-            self._tell("usage", reason)
+            tell_engine(self._connection, "usage", reason)
         self.end()
 
     def _reason_at_end(self) -> Optional[str]:
         missing = self.loaders.missing()
         return missing or self._late.reason_at_end(self.optimizer_steps, self.loaders)
-
-    def _tell(self, kind: str, reason: str) -> Optional[Message]:
-        """Answers `describe`. Returns the engine's `finish`; None if it sends none in time."""
-        connection = self._connection
-        with contextlib.suppress(Exception):  # The script ends, or goes on, all the same.
-            connection.limit_waiting(_TELL_SECONDS)
-            connection.answer_error(connection.next_request(), kind, reason)
-            connection.limit_waiting(_FINISH_SECONDS)
-            request = connection.next_request()
-            connection.answer(request)
-            return request if request.get("type") == "finish" else None
-        return None
 
     def _end_with_script(self) -> None:
         if self.active and self._adapter is not None:

@@ -1,7 +1,7 @@
 """What runs in each Python process of `cachebisect run`, before the script.
 
-Connects to the engine, answers its greeting, and waits for torch to be imported. Does nothing in
-children of multiprocessing, and nothing that can stop the script.
+Connects to the engine, answers its greeting, and waits for torch to be imported. Does nothing that
+can stop the script. Children of multiprocessing do not come here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
-from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, Callable, Optional
 
@@ -21,14 +20,12 @@ LOADER = "CACHEBISECT_LOADER"
 """Number of the loader that is measured, from 1."""
 _GREETING_SECONDS = 30.0
 """An engine that is silent for longer must not hold up the script."""
-_CHILDREN = ("--multiprocessing-fork", "multiprocessing.spawn", "multiprocessing.forkserver",
-             "multiprocessing.resource_tracker", "multiprocessing.semaphore_tracker")  # fmt: skip
 
 
 def start() -> None:
     """Called once by sitecustomize."""
     path = os.environ.get(SOCKET)
-    if not path or is_multiprocessing_child(command_line()):
+    if not path:
         return
     from .._engine.adapter import Adapter
     from .._engine.messages import Connection, ConnectionLost
@@ -50,11 +47,6 @@ def start() -> None:
     after_import("torch.utils.data.dataloader", lambda module: install(session, module))
     after_import("torch.autograd", lambda module: watch_backward(session, module))
     after_import("torch.optim.optimizer", lambda module: watch_optimizers(session, module))
-
-
-def is_multiprocessing_child(command_line: Sequence[str]) -> bool:
-    """True for the command line of a process that multiprocessing has started."""
-    return any(word in argument for argument in command_line for word in _CHILDREN)
 
 
 def after_import(name: str, act: Callable[[ModuleType], None]) -> None:
@@ -105,18 +97,6 @@ class _Loader(importlib.abc.Loader):
             self._act(module)
         except Exception as error:  # The script is worth more than its measurement.
             print(f"cachebisect: not measured: {error}", file=sys.stderr)
-
-
-def command_line() -> list[str]:
-    """Of this process, with the options of Python."""
-    own = getattr(sys, "orig_argv", None)  # Python 3.10
-    if own is not None:
-        return list(own)
-    try:
-        with open("/proc/self/cmdline", "rb") as file:
-            return file.read().decode("utf-8", "replace").split("\0")
-    except OSError:
-        return list(getattr(sys, "argv", []))
 
 
 def _no_job(_writes_batches: bool) -> Any:

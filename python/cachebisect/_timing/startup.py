@@ -6,7 +6,8 @@ import atexit
 import json
 import os
 
-from .._script.startup import after_import, command_line, is_multiprocessing_child
+from .._script.child_processes import command_line, is_multiprocessing_child
+from .._script.startup import after_import
 from .fetches import FetchLog, follow_fetches
 from .hooks import follow_backward, follow_loaders, follow_optimizers
 from .profiling import ProfilingSession
