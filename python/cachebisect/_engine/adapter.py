@@ -138,7 +138,7 @@ class Adapter:
             self._block.end()
             self._block = None
         if self._job is not None:
-            self._job.state.restore()
+            self._job.state.restore_all()
             self._job.close()
         self._connection.close()
 

@@ -1,67 +1,90 @@
-"""Keeps the state of model and optimizer: each round of blocks starts from the same weights.
+"""Keeps the state of training: each round of blocks starts from the same weights.
 
 Not thread safe.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from .._chain import trees
+from .kept_tensors import KeptOptimizer, KeptTensors
+
+
+class Kept(Protocol):
+    """Something that was kept."""
+
+    def restore(self) -> None: ...
 
 
 class KeptState:
-    """The `state_dict()` of each object at the time of construction.
+    """The state of `objects` at the time of construction. `at_end`: what is given back at the end
+    alone, such as the position of a sampler.
 
-    `objects` have `state_dict()` and `load_state_dict()`; raises TypeError naming one without.
+    Modules and optimizers of torch are kept tensor by tensor, `Kept` objects as they are, others by
+    `state_dict()` and `load_state_dict()`; raises TypeError naming one that has neither.
     """
 
-    def __init__(self, objects: Sequence[Any] = ()) -> None:
-        for owner in objects:
-            if not hasattr(owner, "state_dict") or not hasattr(owner, "load_state_dict"):
-                raise TypeError(
-                    f"state: {type(owner).__name__} has no state_dict() and load_state_dict(); "
-                    "give the model and the optimizer"
-                )
-        self._objects = list(objects)
-        self._kept = [trees.clone(owner.state_dict()) for owner in objects]
+    def __init__(self, objects: Sequence[Any] = (), at_end: Sequence[Kept] = ()) -> None:
+        self._kept = [_kept(owner) for owner in objects]
+        self._at_end = list(at_end)
 
     def __bool__(self) -> bool:
-        return bool(self._objects)
+        return bool(self._kept)
 
     def restore(self) -> None:
         """Gives every object its kept state back."""
-        for owner, kept in zip(self._objects, self._kept):
-            owner.load_state_dict(trees.clone(kept))
+        for kept in self._kept:
+            kept.restore()
+
+    def restore_all(self) -> None:
+        """Measuring is over: training goes on as if it had not been."""
+        self.restore()
+        for kept in self._at_end:
+            kept.restore()
 
 
-class SteppedParameters:
-    """An optimizer and the parameters that it steps, as one state."""
+class KeptDict:
+    """What `state_dict()` of an object gave."""
 
-    def __init__(self, optimizer: Any) -> None:
-        self._optimizer = optimizer
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+        self._state = trees.clone(owner.state_dict())
 
-    def parameters(self) -> list[Any]:
-        return [p for group in self._optimizer.param_groups for p in group["params"]]
+    def restore(self) -> None:
+        self._owner.load_state_dict(trees.clone(self._state))
 
-    def state_dict(self) -> dict[str, Any]:
-        values = [parameter.detach() for parameter in self.parameters()]
-        return {"optimizer": self._optimizer.state_dict(), "parameters": values}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._optimizer.load_state_dict(state["optimizer"])
-        for parameter, value in zip(self.parameters(), state["parameters"]):
-            parameter.detach().copy_(value)
+def _kept(owner: Any) -> Kept:
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(owner, torch.nn.Module):
+        return KeptTensors([*owner.parameters(), *owner.buffers()])
+    if torch is not None and isinstance(owner, torch.optim.Optimizer):
+        return KeptOptimizer(owner)
+    if callable(getattr(owner, "restore", None)):
+        kept: Kept = owner
+        return kept
+    if not hasattr(owner, "state_dict") or not hasattr(owner, "load_state_dict"):
+        raise TypeError(
+            f"state: {type(owner).__name__} has no state_dict() and load_state_dict(); "
+            "give the model and the optimizer"
+        )
+    return KeptDict(owner)
 
 
 def device_of(objects: Sequence[Any]) -> Any:
     """The torch.device of the first parameter found in `objects`; None if there is none."""
     for owner in objects:
+        groups = getattr(owner, "param_groups", None)
         parameters = getattr(owner, "parameters", None)
-        if callable(parameters):
-            for parameter in parameters():
-                return parameter.device
+        if isinstance(groups, list):
+            found = [p for group in groups for p in group["params"]]
+        else:
+            found = list(parameters()) if callable(parameters) else []
+        for parameter in found:
+            return parameter.device
     return None
 
 

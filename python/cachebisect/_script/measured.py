@@ -10,8 +10,9 @@ from .._chain.own_iteration import OwnIteration
 from .._engine.adapter import Adapter
 from .._engine.messages import Connection
 from .._job.job import Job
-from .._job.state import KeptState, SteppedParameters, device_of
+from .._job.state import KeptState, device_of
 from .callers import script_name
+from .found_state import FoundState, ModuleTensors
 from .loader_hooks import Level
 from .script_iterator import ScriptIterator
 
@@ -19,11 +20,16 @@ Context = Callable[[], contextlib.AbstractContextManager[Any]]
 
 
 def adapter_of(
-    connection: Connection, iterator: ScriptIterator, optimizers: list[Any], unwatched: Context
+    connection: Connection,
+    iterator: ScriptIterator,
+    optimizers: list[Any],
+    modules: ModuleTensors,
+    unwatched: Context,
 ) -> Adapter:
     """Measures the loader of `iterator`. `unwatched`: a context for iterators that are ours."""
-    state = [SteppedParameters(optimizer) for optimizer in optimizers]
-    kept, device = KeptState(state), device_of(state)
+    state = FoundState(iterator.loader, optimizers, modules)
+    kept = KeptState(state.each_round, state.at_end)
+    device = device_of(optimizers)
     measured = _as_measured(iterator, unwatched)
 
     def make_job(writes_batches: bool) -> Job:
@@ -32,8 +38,7 @@ def adapter_of(
 
     adapter = Adapter(connection, make_job)
     adapter.learn(iterator.learnt)
-    if state:
-        adapter.notes.append("restored between rounds: parameters of the optimizers, no buffers")
+    adapter.notes.append(state.note)
     return adapter
 
 

@@ -21,6 +21,7 @@ from .._engine.adapter import Adapter
 from .._engine.messages import Connection, ConnectionLost
 from .._worker.boundary import BoundaryDataset
 from . import refusals
+from .found_state import ModuleTensors
 from .guard import Guard
 from .loader_hooks import Level, Open
 from .measured import adapter_of
@@ -45,6 +46,7 @@ class Session:
         self.has_computed_gradients = False
         self.iterations = 0
         """Iterators of all loaders that the script has asked for."""
+        self._modules: Optional[ModuleTensors] = None
         self._late = refusals.LateAnswer()
         self._others_in_steps = False
         self._stepping_thread: Optional[int] = None
@@ -95,6 +97,8 @@ class Session:
         outer = self.threads.puller()
         if outer is not None and outer is not iterator and not self._in_another_thread():
             outer.holds_another = True
+        if self._modules is None and iterator.pattern.entries == 2:
+            self._modules = ModuleTensors()
         if iterator.pattern.in_phase and not self._in_another_thread():
             self._late.note_candidate(self.optimizer_steps)
 
@@ -175,7 +179,13 @@ class Session:
         """Begins to measure the loader of `iterator`. Raises ConnectionLost."""
         self._others_in_steps = iterator.others_per_step() > _OFTEN
         optimizers = [found for known in self._optimizers if (found := known()) is not None]
-        adapter = adapter_of(self._connection, iterator, optimizers, self.threads.unwatched)
+        adapter = adapter_of(
+            self._connection,
+            iterator,
+            optimizers,
+            self._modules or ModuleTensors(),
+            self.threads.unwatched,
+        )
         if self._others_in_steps:
             adapter.notes.append("another loader is read in each step: that is part of the step")
         if not adapter.greet():

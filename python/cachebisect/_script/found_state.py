@@ -1,0 +1,139 @@
+"""Finds what a script's training changes, so that it can be given back. Not thread safe."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from .._job.kept_random import KeptRandom
+from .._job.kept_tensors import KeptOptimizer, KeptTensors
+from .._job.state import Kept, KeptDict
+
+_SMALL_BYTES = 64 << 20
+_PLAIN = (type(None), bool, int, float, str, bytes)
+
+
+class ModuleTensors:
+    """Parameters and buffers of all modules, and how often each had been written to by then."""
+
+    def __init__(self) -> None:
+        self._versions = {id(tensor): _version(tensor) for tensor, _ in _tensors_of_modules()}
+
+    def state(self, known: Iterable[Any]) -> list[Any]:
+        """Tensors without those in `known` that training changes: written to since, such as
+        averages of weights; with a gradient; and small buffers, which a CUDA graph may write to
+        unseen."""
+        seen = {id(tensor) for tensor in known}
+        found = []
+        for tensor, is_buffer in _tensors_of_modules():
+            if id(tensor) in seen:
+                continue
+            seen.add(id(tensor))
+            written = self._versions.get(id(tensor)) != _version(tensor)
+            small = is_buffer and tensor.numel() * tensor.element_size() < _SMALL_BYTES
+            if written or small or tensor.grad is not None:
+                found.append(tensor)
+        return found
+
+
+def _tensors_of_modules() -> Iterator[tuple[Any, bool]]:
+    """(tensor, whether it is a buffer)"""
+    for module in _instances((sys.modules["torch"].nn.Module,)):
+        for kind in ("_parameters", "_buffers"):
+            values = getattr(module, "__dict__", {}).get(kind)
+            for tensor in list(values.values()) if isinstance(values, dict) else []:
+                if tensor is not None and tensor.is_leaf:
+                    yield tensor, kind == "_buffers"
+
+
+def _instances(kinds: tuple[type, ...]) -> list[Any]:
+    return [found for found in gc.get_objects() if issubclass(type(found), kinds)]
+
+
+def _version(tensor: Any) -> int:
+    try:
+        return int(tensor._version)
+    except RuntimeError:  # Of an inference tensor.
+        return -1
+
+
+class KeptAttributes:
+    """The attributes of an object that are plain values or lists of them, such as a position."""
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+        self._kept = {
+            name: list(value) if type(value) is list else value
+            for name, value in getattr(owner, "__dict__", {}).items()
+            if _is_plain(value)
+        }
+
+    def restore(self) -> None:
+        vars(self._owner).update(
+            {n: list(v) if type(v) is list else v for n, v in self._kept.items()}
+        )
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) is list:
+        return all(type(item) in _PLAIN for item in value)
+    return type(value) in _PLAIN
+
+
+class FoundState:
+    """The state of a script's training. `optimizers`: those that have stepped. `modules`: as they
+    were a few steps ago."""
+
+    def __init__(self, loader: Any, optimizers: list[Any], modules: ModuleTensors) -> None:
+        stepped = [p for o in optimizers for group in o.param_groups for p in group["params"]]
+        beside = KeptTensors(modules.state(stepped))
+        self.each_round: list[Kept] = [KeptOptimizer(optimizer) for optimizer in optimizers]
+        self.each_round += [beside] if len(beside) > 0 else []
+        """What each round of blocks begins with."""
+        samplers, with_state = _samplers(loader), _with_state()
+        self.at_end: list[Kept] = [KeptDict(owner) for owner in with_state]
+        self.at_end += [KeptAttributes(sampler) for sampler in samplers]
+        self.at_end.append(KeptRandom(_generators([loader, *samplers])))
+        """What training goes on with after the last block."""
+        names = [type(owner).__name__ for owner in (*optimizers, *with_state)]
+        self.note = "restored after measuring: " + ", ".join(
+            [
+                *names,
+                *([f"{len(beside)} other tensors of modules"] if len(beside) > 0 else []),
+                "random numbers",
+                "the order of samples",
+            ]
+        )
+
+
+def _generators(owners: list[Any]) -> list[Any]:
+    torch = sys.modules["torch"]
+    found = [getattr(owner, "generator", None) for owner in owners]
+    return list({id(g): g for g in found if isinstance(g, torch.Generator)}.values())
+
+
+def _samplers(loader: Any) -> list[Any]:
+    """Those of a DataLoader, and those inside them."""
+    found: list[Any] = []
+    waiting = [getattr(loader, "batch_sampler", None), getattr(loader, "sampler", None)]
+    while waiting:
+        sampler = waiting.pop()
+        if sampler is None or any(sampler is known for known in found):
+            continue
+        found.append(sampler)
+        inside = getattr(sampler, "__dict__", {})
+        waiting += [inside.get("sampler"), inside.get("batch_sampler")]
+    return found
+
+
+def _with_state() -> list[Any]:
+    """Schedulers of learning rates, and scalers of gradients."""
+    torch = sys.modules["torch"]
+    schedulers = torch.optim.lr_scheduler
+    names = ("LRScheduler", "_LRScheduler", "ReduceLROnPlateau")
+    kinds = [getattr(schedulers, name, None) for name in names]
+    kinds.append(getattr(torch.amp, "GradScaler", None))
+    kinds.append(torch.cuda.amp.GradScaler)
+    return _instances(tuple(kind for kind in kinds if isinstance(kind, type)))

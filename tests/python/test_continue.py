@@ -1,0 +1,122 @@
+"""`--then continue`: after measuring, training goes on bit for bit as if nothing had been."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from engine import TestEngine
+from hooked import run_script
+
+TRAINING = """
+import json
+import random
+
+import numpy
+import torch
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+
+class Noisy(Dataset):
+    def __len__(self):
+        return 200
+
+    def __getitem__(self, index):
+        x = torch.full((4,), float(index)) + torch.rand(4)
+        return x + random.random() + numpy.random.rand(), index
+
+
+class Resumable(Sampler):
+    # Keeps its position, as samplers that are saved with a checkpoint do.
+    def __init__(self):
+        self.position = 0
+
+    def __len__(self):
+        return 200
+
+    def __iter__(self):
+        while self.position < 200:
+            self.position += 1
+            yield self.position - 1
+        self.position = 0
+
+
+if __name__ == "__main__":
+    torch.manual_seed(1)
+    numpy.random.seed(1)
+    random.seed(1)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1)
+    )
+    ema = torch.optim.swa_utils.AveragedModel(model)
+    optimizer = torch.optim.{optimizer}(model.parameters(), lr=0.01)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 7, 0.9)
+    loader = DataLoader(Noisy(), batch_size=4, num_workers={workers}, {order})
+    seen = []
+    for epoch in range(4):
+        for x, indices in loader:
+            seen.append(indices.tolist())
+            model(x).square().mean().backward()
+            optimizer.step()
+            scheduler.step()
+            ema.update_parameters(model)
+            optimizer.zero_grad(set_to_none={to_none})
+    torch.manual_seed(torch.randint(1 << 30, (1,)).item())
+    print(json.dumps([
+        [value.tolist() for value in (*model.state_dict().values(), *ema.state_dict().values())],
+        scheduler.last_epoch, optimizer.param_groups[0]["lr"], seen,
+        torch.rand(1).item(), numpy.random.rand(), random.random(),
+    ]))
+"""
+
+SHUFFLED = "shuffle=True"
+OWN_GENERATOR = "shuffle=True, generator=torch.Generator().manual_seed(3)"
+RESUMABLE = "sampler=Resumable()"
+
+
+@pytest.mark.parametrize(
+    "optimizer,workers,order,to_none",
+    [
+        ("Adam", 0, SHUFFLED, True),
+        ("SGD", 2, SHUFFLED, False),
+        ("AdamW", 0, OWN_GENERATOR, True),
+        ("RMSprop", 0, RESUMABLE, False),
+    ],
+)
+def test_weights_samples_and_random_numbers_are_those_of_an_untouched_run(
+    optimizer: str, workers: int, order: str, to_none: bool, tmp_path: Any
+) -> None:
+    text = TRAINING.format(optimizer=optimizer, workers=workers, order=order, to_none=to_none)
+
+    def script(engine: TestEngine) -> None:
+        described = engine.greet()
+        assert described["type"] == "describe", described
+        engine.ask("prepare", samples=16, host_bytes=None, device_bytes=None)
+        for _ in range(2):
+            engine.ask("begin_round")
+            for boundary in range(len(described["chain"]["stages"]) + 1):
+                engine.run(boundary=boundary, steps=6)
+        engine.finish()
+
+    done = run_script(tmp_path, script, text)
+    assert done.returncode == 0, done.stderr
+    alone = subprocess.run(
+        [sys.executable, str(tmp_path / "train.py")], capture_output=True, text=True, timeout=300
+    )
+    measured, untouched = json.loads(done.stdout), json.loads(alone.stdout)
+    orders = measured.pop(3), untouched.pop(3)
+    assert measured == untouched
+    assert without_measured_steps(*orders) == orders[1]
+
+
+def without_measured_steps(measured: list[Any], untouched: list[Any]) -> list[Any]:
+    """What the loop got before measuring, and what it got after it."""
+    before = next(n for n, pair in enumerate(zip(measured, untouched)) if pair[0] != pair[1])
+    assert len(measured) > len(untouched) > before >= 30
+    return [*measured[:before], *measured[len(measured) - len(untouched) + before :]]
