@@ -63,10 +63,13 @@ bool AttachedRun::attach(SessionTools& tools, int command_ended) {
   const AwaitOptions options{.hello_seconds = arguments_.hello_seconds,
                              .command_ended = command_ended,
                              .limits = {.answer = arguments_.answer_seconds},
-                             .on_busy = [&tools](const std::string& text) {
-                               tools.progress.show(text);
-                               tools.log.debug(text);
-                             }};
+                             .on_busy =
+                                 [&tools](const std::string& text) {
+                                   tools.progress.show(text);
+                                   tools.log.debug(text);
+                                 },
+                             .exit_after_error = arguments_.then == "exit",
+                             .on_refusal = [this] { refused_ = true; }};
   AwaitResult found = await_adapter(listener_, options, tools.options.stop);
   // Nothing accepts connections from now on: Python processes that the script starts would wait.
   listener_.close();
@@ -117,7 +120,7 @@ bool AttachedRun::opened(const Report& report, SessionTools& tools) {
 }
 
 bool AttachedRun::finish(const SessionEnd& end) {
-  if (!replayer_) return false;
+  if (!replayer_) return refused_;
   const bool told = replayer_->finish(arguments_.then == "exit", end.exit_code, end.text);
   replayer_.reset();
   return told;

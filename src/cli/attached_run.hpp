@@ -39,6 +39,8 @@ class AttachedRun {
   [[nodiscard]] bool attach(SessionTools& tools, int command_ended);
   /// The processes that said hello, for messages; empty if none did.
   [[nodiscard]] std::string seen() const { return names_of(seen_); }
+  /// True once a process with a loader was found.
+  [[nodiscard]] bool has_begun() const noexcept { return attached_seconds_ > 0; }
   /// After attach().
   Report measure(SessionTools& tools);
   /// Tells the training process how the session ended. False if none is attached or it
@@ -55,6 +57,7 @@ class AttachedRun {
   std::vector<AttachedAdapter> adapters_;
   std::unique_ptr<AttachedReplayer> replayer_;
   double attached_seconds_ = 0;
+  bool refused_ = false;  ///< the process could not be measured, and knows how the session ends
 };
 
 }  // namespace cachebisect::cli

@@ -1,11 +1,15 @@
 #include "child_process.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
+#include "descendants.hpp"
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +18,10 @@
 
 namespace cachebisect::cli {
 namespace {
+
+/// A process that the system does not let go of is left to it after a while.
+constexpr int kReapAttempts = 2000;
+constexpr auto kReapPause = std::chrono::milliseconds(1);
 
 /// Attributes and file actions of posix_spawn(), destroyed at the end.
 class SpawnSettings {
@@ -81,6 +89,7 @@ std::string ChildStatus::text() const {
 }
 
 ChildProcess::ChildProcess(const ChildOptions& options) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // Fails only before Linux 3.4: orphans are then not seen.
   const SpawnSettings settings(options.stdout_to_stderr);
   std::vector<std::string> words = options.words;
   std::vector<std::string> environment = environment_with(options.environment);
@@ -103,6 +112,14 @@ ChildProcess::ChildProcess(const ChildOptions& options) {
 ChildProcess::~ChildProcess() {
   send_signal(SIGKILL);
   if (!status_) waitpid(process_, nullptr, 0);
+  reap_orphans();
+}
+
+void ChildProcess::reap_orphans() const noexcept {
+  for (int i = 0; i < kReapAttempts && waitpid(-1, nullptr, WNOHANG) >= 0; ++i) {
+    send_signal(SIGKILL);  // What a killed process had just started has become ours.
+    std::this_thread::sleep_for(kReapPause);
+  }
 }
 
 std::optional<ChildStatus> ChildProcess::status() {
@@ -114,6 +131,11 @@ std::optional<ChildStatus> ChildProcess::status() {
   return status_;
 }
 
-void ChildProcess::send_signal(int signal) const noexcept { kill(-process_, signal); }
+void ChildProcess::send_signal(int signal) const noexcept {
+  kill(-process_, signal);
+  for (const pid_t process : descendants_of(getpid())) {
+    if (getpgid(process) != process_) kill(process, signal);  // Once to each.
+  }
+}
 
 }  // namespace cachebisect::cli

@@ -28,14 +28,16 @@ struct ChildOptions {
   bool stdout_to_stderr = false;
 };
 
-/// Leads a process group of its own, so that Ctrl-C on the terminal reaches this process first, and
-/// all that it starts can be ended together. Its standard input is empty if it would be a terminal.
-/// Its signals are those of a command that a shell starts.
+/// Leads a process group of its own, so that Ctrl-C on the terminal reaches this process first.
+/// This process adopts what the command leaves behind (PR_SET_CHILD_SUBREAPER of prctl(2)), so that
+/// everything that it starts can be ended together, whatever groups and sessions it makes. Its
+/// standard input is empty if it would be a terminal. Its signals are those of a command that a
+/// shell starts. One at a time.
 class ChildProcess {
  public:
   /// Throws Error(usage) naming the command if it cannot be started.
   explicit ChildProcess(const ChildOptions& options);
-  /// Kills what is left of the group.
+  /// Kills what is left.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -44,10 +46,12 @@ class ChildProcess {
   [[nodiscard]] int descriptor() const noexcept { return ended_.get(); }
   /// How it ended; empty if it runs. Does not wait.
   std::optional<ChildStatus> status();
-  /// To all processes of the group. Any thread.
+  /// To the command and all its descendants. Any thread.
   void send_signal(int signal) const noexcept;
 
  private:
+  void reap_orphans() const noexcept;
+
   pid_t process_ = -1;
   FileDescriptor ended_;
   std::optional<ChildStatus> status_;

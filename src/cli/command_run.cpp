@@ -12,19 +12,25 @@
 #include "child_process.hpp"
 #include "commands.hpp"
 #include "hook_folder.hpp"
+#include "log.hpp"
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/remote/stop_event.hpp"
 #include "cachebisect/remote/wait.hpp"
 
 namespace cachebisect::cli {
 namespace {
 
-/// What the command may take to end by itself, and after a signal; within what a session may take
-/// after Ctrl-C.
+/// What the command may take to end by itself after Ctrl-C, and after a signal; within what a
+/// session may take then.
 constexpr double kExitSeconds = 5;
+/// Without Ctrl-C it may be saving its work: it is waited for, and that is said after a while. One
+/// that has been measured and does not answer may not be ending at all.
+constexpr double kQuietSeconds = 2;
+constexpr double kSilentSeconds = 60;
 /// What the system may take to report the end of a command whose connection has ended.
 constexpr double kReportSeconds = 0.2;
 constexpr double kSignalSeconds = 5;
@@ -33,6 +39,7 @@ struct RunArguments {
   AttachArguments attach;
   std::string hook;
   std::optional<int> loader;
+  std::optional<double> grace_seconds;
   std::vector<std::string> command;
 };
 
@@ -114,19 +121,35 @@ class CommandRun {
   int end(const SessionEnd& end) {
     const bool told = attached_.finish(end);
     if (!child_) return end.exit_code;
-    const bool goes_on =
-        told && arguments_.attach.then == "continue" && end.signals.exit_code() == 0;
-    if (goes_on) static_cast<void>(ends_within(std::nullopt, end.signals.token()));
+    const bool is_caught = end.signals.exit_code() != 0;
+    const bool goes_on = told && arguments_.attach.then == "continue" && !is_caught;
+    if (goes_on)
+      static_cast<void>(ends_within(std::nullopt, end.signals.token()));
+    else if (!is_caught)
+      wait_for_end(told, end.signals.token());
     const int caught = end.signals.exit_code();
-    end_command(told, caught == 0 ? SIGTERM : caught - kSignalBase);
+    end_command(told && is_caught, caught == 0 ? SIGTERM : caught - kSignalBase);
     if (caught != 0) return caught;
     const bool failed = goes_on && end.exit_code == 0 && !child_->status()->ok();
     return failed ? exit_code(ErrorKind::data) : end.exit_code;
   }
 
-  /// `told`: it may be ending by itself. What is left is killed with child_.
-  void end_command(bool told, int signal) {
-    if (told && ends_within(kExitSeconds, {})) return;
+  /// Until the command has ended by itself, `stop`, or --grace. `told`: it knows that it ends.
+  void wait_for_end(bool told, const std::stop_token& stop) {
+    auto patience = arguments_.grace_seconds;
+    if (!patience && !told) patience = attached_.has_begun() ? kSilentSeconds : 0;
+    const double quiet = std::min(kQuietSeconds, patience.value_or(kQuietSeconds));
+    if (ends_within(quiet, stop) || stop.stop_requested() || patience == quiet) return;
+    print_error("waiting for the command to end" +
+                (patience ? ", for at most " + format_seconds(*patience) : std::string()) +
+                ": it may be saving its work. Ctrl-C ends it");
+    if (patience) *patience -= quiet;
+    static_cast<void>(ends_within(patience, stop));
+  }
+
+  /// `ending`: it may be ending by itself. What is left is killed with child_.
+  void end_command(bool ending, int signal) {
+    if (ends_within(ending ? kExitSeconds : 0, {})) return;
     child_->send_signal(signal);
     if (ends_within(kSignalSeconds, {})) return;
     child_->send_signal(SIGTERM);
@@ -171,6 +194,11 @@ Command add_run(CLI::App& app) {
                  "batches lie between optimizer steps)")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
+  app.add_option("--grace", arguments->grace_seconds,
+                 "seconds that the command may take to end after the verdict, such as for a last "
+                 "checkpoint (as long as it needs)")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("command", arguments->command, "after --: the command that trains")
       ->type_name("-- CMD ARGS...")
       ->required();

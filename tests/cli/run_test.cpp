@@ -19,6 +19,8 @@ using nlohmann::json;
 
 namespace {
 
+const std::string kWaiting = "waiting for the command to end";
+
 /// True if a process with this id runs; one that has ended and awaits its parent does not.
 bool runs(const std::string& process) {
   const std::string status = read_file("/proc/" + process + "/status");
@@ -184,16 +186,40 @@ TEST_CASE("a script that does not react to Ctrl-C is ended by the signal") {
   CHECK(run.report["interrupted"] == true);
 }
 
-TEST_CASE("no process of the command is left behind") {
-  const ScriptRun run = run_script("worker");
-  CHECK(run.result.exit_code == 0);
-  const std::size_t at = run.result.err.find("worker ");
-  REQUIRE(at != std::string::npos);
-  const std::string worker = run.result.err.substr(at + 7, run.result.err.find('\n', at) - at - 7);
-  for (int i = 0; i < 6000 && runs(worker); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+TEST_CASE("a command that saves its work is waited for, and that is said") {
+  const TemporaryFolder folder;
+  const std::string release = folder.path("release");
+  const During release_it = [&](pid_t, const std::string& err) {
+    await_text(err, [](const std::string& text) { return has(text, kWaiting); });
+    folder.write("release", "");
+  };
+  for (const std::string mode : {"saves", "refuses"}) {
+    CAPTURE(mode);
+    const ScriptRun run = run_script(mode, {}, release_it, {"env", "RELEASE=" + release});
+    CHECK(run.result.exit_code == (mode == "saves" ? 0 : 3));
+    CHECK(has(run.result.err, "finish exit"));
+    CHECK(has(run.result.err, "saved"));
+    std::filesystem::remove(release);
   }
-  CHECK_FALSE(runs(worker));
+}
+
+TEST_CASE("--grace and Ctrl-C end a command that does not end by itself") {
+  CHECK(run_script("saves", {"--grace", "0"}).result.exit_code == 0);
+  const ScriptRun run = run_script("saves", {}, interrupt_at(kWaiting, SIGINT));
+  CHECK(run.result.exit_code == 130);
+  CHECK(run.report["interrupted"] == false);
+}
+
+TEST_CASE("no process of the command is left behind") {
+  for (const std::string mode : {"worker", "session"}) {
+    CAPTURE(mode);
+    const ScriptRun run = run_script(mode);
+    CHECK(run.result.exit_code == 0);
+    const std::string& err = run.result.err;
+    const std::size_t at = err.find("worker ");
+    REQUIRE(at != std::string::npos);
+    CHECK_FALSE(runs(err.substr(at + 7, err.find('\n', at) - at - 7)));
+  }
 }
 
 TEST_CASE("attach measures the process that connects, and lets it go on") {

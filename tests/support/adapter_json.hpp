@@ -49,6 +49,7 @@ inline nlohmann::json to_json(const ChainDescription& chain) {
           {"loader", to_string(chain.loader)},
           {"ring_slots", chain.ring_slots},
           {"ring_prefetch", chain.ring_prefetch},
+          {"batches_per_step", chain.batches_per_step},
           {"train_threads", chain.train_threads},
           {"worker_threads", chain.worker_threads},
           {"local_ranks", chain.local_ranks},

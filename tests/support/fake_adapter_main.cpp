@@ -1,8 +1,10 @@
 // A program in place of a training script: answers the engine from a simulated chain. Its argument
 // says how it behaves.
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -34,6 +36,7 @@ FaultPlan plan_of(const std::string& mode) {
   if (mode == "dies") return {.fault = Fault::closed, .nth = kLateBlock};
   if (mode == "raises") return {.fault = Fault::error, .nth = kLateBlock};
   if (mode == "stuck" || mode == "deaf") return {.fault = Fault::silent, .nth = kLateBlock};
+  if (mode == "refuses") return {.fault = Fault::error, .type = "describe"};
   if (mode == "bad") return {.fault = Fault::not_json, .nth = kLateBlock};
   return {};
 }
@@ -59,14 +62,23 @@ SimulatedChain opened_chain() {
   for (;;) pause();
 }
 
-/// A process that would outlive this one.
-void leave_worker() {
+/// A process that would outlive this one; `own_session`: as a rank of torchrun.
+void leave_worker(bool own_session) {
   const pid_t worker = fork();
   if (worker == 0) {
+    if (own_session) setsid();
     signal(SIGTERM, SIG_IGN);
     wait_for_signal();
   }
   say("worker " + std::to_string(worker));
+}
+
+/// As a script that writes its last checkpoint, until the file named by RELEASE exists.
+void save_work() {
+  while (!std::filesystem::exists(variable("RELEASE"))) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  say("saved");
 }
 
 /// True for an arm of the phase in which the script falls silent. Those phases begin after the
@@ -102,6 +114,7 @@ int serve(const std::string& mode) {
   if (mode == "dies") return 1;
   if (adapter.finish.is_null()) return 0;
   say("finish " + adapter.finish.at("then").get<std::string>());
+  if (mode == "saves" || mode == "refuses") save_work();
   return adapter.finish.at("then") == "exit" ? 0 : 4;
 }
 
@@ -111,7 +124,7 @@ int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "fails") return 7;
   if (mode == "silent") wait_for_signal();
-  if (mode == "worker") leave_worker();
+  if (mode == "worker" || mode == "session") leave_worker(mode == "session");
   std::puts("training");
   std::fflush(stdout);
   say("CACHEBISECT=" + variable("CACHEBISECT") + " WANDB_MODE=" + variable("WANDB_MODE") +

@@ -89,6 +89,10 @@ std::string format_percent_interval(const Interval& interval) {
   return format_fixed(low, decimals) + separator + format_fixed(high, decimals) + "%";
 }
 
+std::string counted(std::uint64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string format_seconds(double seconds) {
   const double magnitude = std::abs(seconds);
   if (magnitude < 1e-6) return format_fixed(seconds * 1e9, 0) + " ns";

@@ -20,6 +20,8 @@ CACHEBISECT_INTERNAL_API std::string format_rate(double value,
 CACHEBISECT_INTERNAL_API std::string format_percent(double share);
 /// "38-44%": both ends rounded outward, to as many decimals as the width supports.
 CACHEBISECT_INTERNAL_API std::string format_percent_interval(const Interval& interval);
+/// "1 tensor", "2 tensors".
+CACHEBISECT_INTERNAL_API std::string counted(std::uint64_t count, const std::string& noun);
 /// "850 us", "12.3 ms", "4.2 s".
 CACHEBISECT_INTERNAL_API std::string format_seconds(double seconds);
 /// "1.5 MB": decimal units.

@@ -85,6 +85,8 @@ struct ChainDescription {
   std::optional<bool> copy_non_blocking = true;  ///< empty: unknown
   int copy_prefetch = 0;
   int ring_prefetch = 0;
+  /// Batches from one step of the optimizer to the next: more than 1 with gradient accumulation.
+  int batches_per_step = 1;
   DeviceKind device_kind = DeviceKind::cpu;
   std::string device_name;
   bool device_clock_falls = false;  ///< under load; known only of the emulated device

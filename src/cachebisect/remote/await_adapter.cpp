@@ -132,10 +132,19 @@ class AdapterSearch {
     try {
       return candidate.connection->poll_answer();
     } catch (const Error& error) {
-      if (!candidate.connection->is_closed()) throw;
+      if (!candidate.connection->is_closed()) {
+        refuse(candidate, error);
+        throw;
+      }
       connected_ = false;
       return std::nullopt;
     }
+  }
+
+  void refuse(Candidate& candidate, const Error& error) const {
+    const bool told = candidate.connection->finish(options_.exit_after_error,
+                                                   exit_code(error.kind()), error.what());
+    if (told && options_.on_refusal) options_.on_refusal();
   }
 
   AwaitResult found() {

@@ -20,6 +20,10 @@ struct AwaitOptions {
   int command_ended = -1;
   AdapterLimits limits{};
   BusyCallback on_busy{};
+  /// What a process that answers with an error instead of its description is told.
+  bool exit_after_error = false;
+  /// Called after such a process has taken note of it.
+  std::function<void()> on_refusal{};
 };
 
 struct AwaitResult {

@@ -102,6 +102,8 @@ ChainDescription read_chain(const Fields& fields) {
   chain.loader = kind_of(fields, "loader", kLoaderKinds);
   chain.ring_slots = fields.small_count_or("ring_slots", 0);
   chain.ring_prefetch = fields.small_count_or("ring_prefetch", 0);
+  chain.batches_per_step = fields.small_count_or("batches_per_step", 1);
+  if (chain.batches_per_step < 1) fields.refuse("batches_per_step", "an integer of at least 1");
   chain.train_threads = fields.small_count_or("train_threads", 1);
   chain.samples = fields.count("samples");
   chain.generated_data = fields.flag_or("generated_data", false);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "support/rounds.hpp"
@@ -153,6 +154,36 @@ TEST_CASE("with a batch per worker blocks and untimed steps are whole groups, ho
     plan.set_pilot(5, 0.5);
     CHECK(plan.steps(5) == 3);
     CHECK(draws(plan, 5).size() == 1);
+  }
+}
+
+TEST_CASE("with gradient accumulation blocks and untimed steps are whole steps of the optimizer") {
+  for (const int workers : {0, 1, 2, 3, 8}) {
+    for (const int period : {2, 3, 8}) {
+      CAPTURE(workers);
+      CAPTURE(period);
+      RoundPlan plan({.stages = 5,
+                      .batch_size = 64,
+                      .workers = workers,
+                      .period = period,
+                      .loader = LoaderKind::batch,
+                      .ready_from = 4});
+      plan.set_warmup(5);
+      plan.allow_brief_blocks(true);
+      for (const double step_seconds : {1e-4, 1e-2, 0.5}) {
+        plan.set_pilot(0, step_seconds);
+        plan.set_pilot(5, step_seconds);
+        CHECK(plan.steps(0) % std::lcm(std::max(1, workers), period) == 0);
+        CHECK(plan.steps(5) % period == 0);
+        CHECK(plan.whole_steps(3, 0) % period == 0);
+        CHECK(plan.whole_steps(3, 5) % period == 0);
+      }
+      for (const int boundary : {0, 5}) {
+        const std::map<int, int> drawn = draws(plan, boundary);
+        CHECK(drawn.size() == 1);
+        CHECK(drawn.begin()->first % period == 0);
+      }
+    }
   }
 }
 

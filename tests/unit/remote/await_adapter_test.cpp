@@ -131,6 +131,24 @@ TEST_CASE("the first process that has a loader is measured, and the others go on
   found.adapters.clear();
 }
 
+TEST_CASE("a process that cannot be measured is told how the session ends") {
+  for (const bool exit : {true, false}) {
+    SimulatedReplayer replayer(short_chain());
+    const PrivateFolder folder;
+    const SocketListener listener(folder.path() + "/socket");
+    FakeAdapter process(&replayer, connect_to(listener.path()),
+                        {.fault = Fault::error, .type = "describe"});
+    std::jthread serving([&] { process.serve(); });
+    bool told = false;
+    const AwaitOptions options{.exit_after_error = exit, .on_refusal = [&] { told = true; }};
+    CHECK_THROWS_AS(await_adapter(listener, options, {}), Error);
+    serving.join();
+    CHECK(told);
+    CHECK(process.finish.at("then") == (exit ? "exit" : "continue"));
+    CHECK(process.finish.at("exit_code") == 3);
+  }
+}
+
 TEST_CASE("processes that all end without a loader give no adapter, but their names") {
   const PrivateFolder folder;
   const SocketListener listener(folder.path() + "/socket");

@@ -13,10 +13,6 @@ constexpr double kStartWorthSaying = 0.01;      ///< of an epoch
 constexpr double kStartSecondsWorthSaying = 1;  ///< if the length of an epoch is not known
 constexpr double kIdleAtStepEnds = 0.9;
 
-std::string count_of(int count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 /// Of a whole epoch, its start included; empty if the length of the data set is not known.
 std::optional<double> epoch_seconds(const ChainDescription& chain, double start,
                                     const Estimate& live) {
@@ -48,7 +44,8 @@ void warn_of_idle_workers(std::vector<Warning>& out, const Measurements& measure
   if (idle <= 0) return;
   const std::string busy = std::to_string(std::max(1, chain.workers - idle));
   out.push_back({"idle_workers",
-                 std::to_string(idle) + " of " + count_of(chain.workers, "worker") +
+                 std::to_string(idle) + " of " +
+                     counted(static_cast<std::uint64_t>(chain.workers), "worker") +
                      " delivered nothing: the data set has no samples for them",
                  "split it into at least as many parts as there are workers, or " +
                      setting_text(chain.dialect, "workers", busy)});
@@ -62,8 +59,9 @@ void warn_of_threads(std::vector<Warning>& out, const Measurements& measured) {
   const int threads = extra_worker_threads(chain);
   const double cores = measured.usable_cpus() * chain.ranks;
   if (threads <= cores) return;
-  std::string subject = count_of(chain.workers, "worker") + " with " +
-                        count_of(chain.worker_threads, "thread") + " each";
+  std::string subject = counted(static_cast<std::uint64_t>(chain.workers), "worker") + " with " +
+                        counted(static_cast<std::uint64_t>(chain.worker_threads), "thread") +
+                        " each";
   const int ranks = ranks_here(chain);
   if (ranks > 1) subject = std::to_string(ranks) + " ranks of " + subject;
   out.push_back({"oversubscribed",

@@ -98,8 +98,8 @@ class Sentence {
     const auto& batch = measured_.chain.batch_contents;
     const bool sends = stage.category == Category::transfer || stage.category == Category::pin;
     if (!sends || !batch) return {};
-    return " A batch is " + std::to_string(batch->tensors) + " tensors and " +
-           std::to_string(batch->objects) + " other objects, " + rate(batch->bytes / 1e6) +
+    return " A batch is " + counted(batch->tensors, "tensor") + " and " +
+           counted(batch->objects, "other object") + ", " + rate(batch->bytes / 1e6) +
            " MB in all.";
   }
 

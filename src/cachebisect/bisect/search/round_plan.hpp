@@ -24,6 +24,9 @@ struct RoundPlanOptions {
   double min_drop = 0.05;
   double batch_size = 1;
   int workers = 0;
+  /// Batches per optimizer step. A step takes longer than the batches before it, so that part of a
+  /// period is a bias: blocks and untimed steps are whole periods.
+  int period = 1;
   LoaderKind loader = LoaderKind::sample;
   int ready_from = 0;  ///< first boundary whose cache holds whole batches; 0: not known
   bool all = false;    ///< the user gave the list: visit all of it, whatever the budget
@@ -58,20 +61,20 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] bool is_brief(double step_seconds) const noexcept;
   /// As whole_warmup() rounds it.
   void set_warmup(int steps) noexcept { warmup_ = whole_warmup(steps); }
-  /// With LoaderKind::batch, `steps` rounded up to a multiple of the workers: each of them has then
-  /// finished a batch.
+  /// `steps` rounded up to whole periods, and with LoaderKind::batch to a multiple of the workers
+  /// too: each of them has then finished a batch.
   [[nodiscard]] int whole_warmup(int steps) const noexcept;
   /// The same for the timed steps of a block at a boundary, or of a part of it that is timed alone:
-  /// batches come in bursts there. Unchanged where no worker runs.
+  /// batches come in bursts there. Whole periods where no worker runs.
   [[nodiscard]] int whole_steps(int steps, int boundary) const noexcept {
-    return is_ready(boundary) ? steps : whole_warmup(steps);
+    return is_ready(boundary) ? whole_periods(steps) : whole_warmup(steps);
   }
   /// Untimed steps of a pilot block; fewer if the cache holds whole batches, as no workers have to
   /// settle, or if blocks are brief.
   [[nodiscard]] int warmup(int boundary) const;
   /// A block of an arm whose steps take so many seconds; 0: not known. With two workers or more its
   /// untimed steps are drawn: where in a group of batches a block begins is then noise and not a
-  /// bias.
+  /// bias. With periods of several batches nothing is drawn: blocks are in phase with them.
   [[nodiscard]] PlannedBlock block(const Arm& arm, double step_seconds) const;
   /// The block of a replay at a boundary.
   [[nodiscard]] PlannedBlock block(int boundary) const;
@@ -123,7 +126,9 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] bool own_batches() const noexcept {
     return options_.loader == LoaderKind::batch && options_.workers > 1;
   }
+  /// Rounded up to a multiple of the workers and of the period.
   [[nodiscard]] int whole_groups(int steps) const noexcept;
+  [[nodiscard]] int whole_periods(int steps) const noexcept;
   [[nodiscard]] std::vector<PartLoss> part_losses() const;
   [[nodiscard]] bool worth_all_boundaries(const std::vector<PartLoss>& parts) const;
   [[nodiscard]] double worth(const std::vector<PartLoss>& parts) const;

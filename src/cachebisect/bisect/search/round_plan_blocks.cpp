@@ -1,6 +1,7 @@
 // The lengths of blocks: from the pilot, and from what steps took since.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/search/round_plan.hpp"
@@ -22,6 +23,8 @@ constexpr double kUpperQuantile = 6.0 / 7;
 constexpr double kVaries = 0.08;
 constexpr double kTimesCeiling = 3;
 constexpr int kLongSteps = 3;
+
+int rounded_up(int number, int step) { return (number + step - 1) / step * step; }
 
 double upper_spread(const std::vector<double>& taus) {
   return quantile(taus, kUpperQuantile) / median(taus) - 1;
@@ -53,7 +56,7 @@ void RoundPlan::set_prior(const std::vector<double>& seconds_per_sample) {
 int RoundPlan::steps(int boundary) const { return steps_for(step_seconds(boundary), boundary); }
 
 bool RoundPlan::is_brief(double step_seconds) const noexcept {
-  return brief_allowed_ && options_.loader == LoaderKind::sample &&
+  return brief_allowed_ && options_.period == 1 && options_.loader == LoaderKind::sample &&
          options_.workers >= kMinBriefWorkers && options_.batch_size >= options_.workers &&
          kMinSteps * step_seconds >= kBlockSeconds;
 }
@@ -67,10 +70,10 @@ int RoundPlan::steps_for(double step_seconds, int boundary) const {
                   ? kMinSteps
                   : static_cast<int>(std::clamp<double>(std::ceil(kBlockSeconds / step_seconds),
                                                         kMinSteps, kMaxSteps));
-  if (own_batches() && is_ready(boundary)) return steps;
+  if (own_batches() && is_ready(boundary)) return whole_periods(steps);
   if (long_blocks_ && !is_ready(boundary)) steps = std::max(steps, kLongSteps * warmup_);
   const int whole = whole_groups(steps);
-  return own_batches() || whole <= kMaxStretch * steps ? whole : steps;
+  return own_batches() || whole <= kMaxStretch * steps ? whole : whole_periods(steps);
 }
 
 void RoundPlan::lengthen_blocks(const RoundTable& rounds) {
@@ -81,12 +84,15 @@ void RoundPlan::lengthen_blocks(const RoundTable& rounds) {
 }
 
 int RoundPlan::whole_groups(int steps) const noexcept {
-  const int group = std::max(1, options_.workers);
-  return (steps + group - 1) / group * group;
+  return rounded_up(steps, std::lcm(std::max(1, options_.workers), options_.period));
+}
+
+int RoundPlan::whole_periods(int steps) const noexcept {
+  return rounded_up(steps, options_.period);
 }
 
 int RoundPlan::whole_warmup(int steps) const noexcept {
-  return own_batches() ? whole_groups(steps) : steps;
+  return own_batches() ? whole_groups(steps) : whole_periods(steps);
 }
 
 double RoundPlan::known_step_seconds(int boundary) const {
@@ -96,14 +102,14 @@ double RoundPlan::known_step_seconds(int boundary) const {
 int RoundPlan::warmup(int boundary) const { return warmup(boundary, known_step_seconds(boundary)); }
 
 int RoundPlan::warmup(int boundary, double step_seconds) const noexcept {
-  if (is_ready(boundary)) return std::min(warmup_, kWarmupOfDevice);
-  if (!is_brief(step_seconds)) return warmup_;
+  if (is_ready(boundary)) return whole_periods(std::min(warmup_, kWarmupOfDevice));
+  if (!is_brief(step_seconds)) return whole_periods(warmup_);
   return kMinBriefWarmup + std::min(options_.workers, kMaxBriefGroup) / 2;
 }
 
 WarmupRange RoundPlan::warmup_range(int boundary, double step_seconds) const {
   const int usual = warmup(boundary, step_seconds);
-  if (options_.workers < 2) return {usual, 1};
+  if (options_.workers < 2 || options_.period > 1) return {usual, 1};
   if (own_batches()) return {usual, is_ready(boundary) ? 1 : options_.workers};
   if (is_brief(step_seconds) && !is_ready(boundary)) {
     return {kMinBriefWarmup, std::min(options_.workers, kMaxBriefGroup)};
