@@ -14,8 +14,8 @@ from .own_iteration import OwnIteration
 from .slots import callable_name
 from .sources import reads_whole_batches
 
-SAMPLER, READ, MEMBER, COLLATE, TRANSFER, PIN, COPY, LOADER = (
-    "sampler", "read", "member", "collate", "transfer", "pin", "copy", "loader",
+SAMPLER, READ, MEMBER, COLLATE, TRANSFER, PIN, COPY, LOADER, COMPANION = (
+    "sampler", "read", "member", "collate", "transfer", "pin", "copy", "loader", "companion",
 )  # fmt: skip
 """Places of stages."""
 
@@ -62,6 +62,12 @@ class Chain:
     def place(self, boundary: int) -> Optional[str]:
         """Place of the stage whose output lies at `boundary`; None at 0."""
         return self.stages[boundary - 1].place if boundary > 0 else None
+
+    def place_of_loader(self, boundary: int) -> Optional[str]:
+        """The same without stages of other loaders."""
+        while self.place(boundary) == COMPANION:
+            boundary -= 1
+        return self.place(boundary)
 
     def has(self, place: str) -> bool:
         """True if a stage is at `place`."""

@@ -13,6 +13,7 @@ from typing import Any, Callable, Optional
 
 from .._chain.description import Chain
 from .._worker.tasks import stage_sums
+from .companions import Companions
 from .feeds import DroppingFeed, Feed, Waiting
 from .gpu_monitor import GpuMonitor
 from .shadow import ShadowLoader
@@ -64,13 +65,20 @@ class DeviceMarks:
 class Usage:
     """Counters at one moment: CPU seconds, the waiting of the training thread, those of stages."""
 
-    def __init__(self, feed: Feed, shadow: Optional[ShadowLoader], sampler_seconds: float) -> None:
+    def __init__(
+        self,
+        feed: Feed,
+        shadow: Optional[ShadowLoader],
+        sampler_seconds: float,
+        companion_seconds: list[float],
+    ) -> None:
         waiting = feed.waiting
         self.time = time.monotonic()
         self.cpu = time.process_time() + (shadow.cpu_seconds() if shadow is not None else 0.0)
         self.waiting = Waiting(**vars(waiting))
         self.counters = shadow.area.snapshot() if shadow is not None else []
         self.sampler_seconds = sampler_seconds
+        self.companion_seconds = companion_seconds
         self.dropped_seconds = feed.receiving_seconds if isinstance(feed, DroppingFeed) else 0.0
 
 
@@ -90,6 +98,7 @@ class Block:
         marks: DeviceMarks,
         sampler_seconds: Callable[[], float],
         pin_python_seconds: float = 0.0,
+        companions: Optional[Companions] = None,
     ) -> None:
         self._warmup = int(request["warmup_steps"])
         self._steps = max(1, int(request["steps"]))
@@ -107,6 +116,7 @@ class Block:
         self._marks = marks
         self._sampler_seconds = sampler_seconds
         self._pin_python_seconds = pin_python_seconds
+        self._companions = companions or Companions()
         self.taken = 0
         """Batches served."""
         self._samples: list[int] = []
@@ -191,7 +201,8 @@ class Block:
         }
 
     def _usage(self) -> Usage:
-        return Usage(self._feed, self._shadow, self._sampler_seconds())
+        seconds = self._companions.seconds()
+        return Usage(self._feed, self._shadow, self._sampler_seconds(), seconds)
 
     def _time_is_up(self) -> bool:
         assert self._start is not None
@@ -223,5 +234,6 @@ class Block:
             sums,
             now.sampler_seconds - start.sampler_seconds,
             self._pin_python_seconds,
+            [b - a for a, b in zip(start.companion_seconds, now.companion_seconds)],
         )
         return entries.all()

@@ -57,6 +57,11 @@ class Caches:
         """K: samples in the caches."""
         return sum(self.held.sizes)
 
+    @property
+    def batches(self) -> int:
+        """That the caches hold."""
+        return len(self.held.sizes)
+
     def fill(self, samples: int, progress: Progress) -> dict[str, Any]:
         """Caches about `samples` samples at every boundary. Returns `cache` of docs/protocol.md."""
         began = time.monotonic()

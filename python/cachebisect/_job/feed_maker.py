@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
-from .._chain.description import COLLATE, COPY, LOADER, PIN, SAMPLER, TRANSFER, Chain
+from .._chain.description import COLLATE, COMPANION, COPY, LOADER, PIN, SAMPLER, TRANSFER, Chain
 from .._chain.orders import Order
 from .._worker.tasks import BYPASS, LIVE, REPLAY, Task
 from .feeds import DroppingFeed, Feed, HeldBatches, HeldFeed, IterableFeed, WorkerFeed
@@ -43,7 +43,7 @@ class FeedMaker:
         self, loader: Optional[ShadowLoader], boundary: int, cache_samples: int, observed: bool
     ) -> Feed:
         limit = -(-cache_samples // self.batch_size)
-        place = self.chain.place(boundary)
+        place = self.chain.place_of_loader(boundary)
         if place == COPY:
             return HeldFeed(self.held, self.held.device, self.first, limit)
         if place == PIN:
@@ -69,6 +69,8 @@ class FeedMaker:
         place = self.chain.place(stage)
         if place == COPY:
             return self._dropping(loader, observed, wait=True)
+        if place == COMPANION:
+            return self._replay(loader, 0, 0, observed)
         assert loader is not None
         if place == SAMPLER:
             return self._live(loader, observed, self.held.indices)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from typing import Any, Optional
 
 from .._chain import facts, pinning
@@ -14,6 +15,7 @@ from .._chain.description import PIN, READ, TRANSFER, chain_of_loader
 from .attempts import Room
 from .blocks import Block, DeviceMarks
 from .caches import Caches, Progress
+from .companions import Companion, Companions
 from .feed_maker import FeedMaker
 from .feeds import HeldBatches
 from .loaders import MeasuredLoader
@@ -33,7 +35,7 @@ class Job:
     `device`: the torch.device of the step, or None for the CPU. Raises ValueError for one whose
     steps cannot be timed, and what the loader raises. `writes_batches`: the step changes
     its batches in place. `name`: of the report. `exact`: seed of random draws that repeat, for
-    tests.
+    tests. `companions`: other loaders that each step reads.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Job:
         name: str = "",
         train: str = "step",
         exact: Optional[int] = None,
+        companions: Sequence[Companion] = (),
     ) -> None:
         if device is not None and device.type not in _DEVICE_KINDS:
             raise ValueError(f"steps on {device} cannot be timed: only on cpu and cuda devices")
@@ -56,8 +59,10 @@ class Job:
         self.room = Room()
         self._marks = DeviceMarks(self.device)
         self._loader = MeasuredLoader(loader)
+        self._companions = Companions(companions)
         try:
             self.chain = self._loader.find_chain(self.device is not None)
+            self._companions.add_to(self.chain)
         except BaseException:
             self._loader.close()
             raise
@@ -165,6 +170,7 @@ class Job:
             self.chain.notes = [f"--inside: {found['note']}"]
             return False
         self.chain = chain_of_loader(self.loader, found["stages"], self.device is not None)
+        self._companions.add_to(self.chain)
         self._feeds.chain = self.chain
         self._caches.use_chain(self.chain)
         return True
@@ -182,7 +188,9 @@ class Job:
 
     def fill(self, samples: int, progress: Progress) -> dict[str, Any]:
         """Caches about `samples` samples at every boundary. Returns `cache` of docs/protocol.md."""
-        return self._caches.fill(samples, progress)
+        facts = self._caches.fill(samples, progress)
+        self._companions.fill(self._caches.batches, self.device)
+        return facts
 
     # Rounds and blocks
 
@@ -206,7 +214,9 @@ class Job:
             self._marks,
             lambda: order.seconds if order else 0.0,
             self._feeds.held.pin_python_seconds,
+            self._companions,
         )
+        self._companions.serve(request["arm"], self.chain, feed.waiting)
         block.begin(self._loader.next_block())
         return block
 
@@ -217,5 +227,6 @@ class Job:
     def close(self) -> None:
         """Ends all workers and frees all caches."""
         self._loader.close()
+        self._companions.close()
         self._caches.clear()
         self._marks.close()

@@ -76,6 +76,11 @@ class PassThrough:
             self._last, self._digest = batch, trees.digest(batch)
             self._moves.start()
 
+    def waited_per_batch(self) -> float:
+        """Seconds, without the first batch, which starts the workers."""
+        count = len(self._sizes) - 1
+        return (self.waited_seconds - self._first_batch_seconds) / count if count > 0 else 0.0
+
     def rate(self) -> Optional[float]:
         """Samples per second of the later two thirds; None if they are too few to tell."""
         steps = min(len(self._sizes), len(self._ends) - 1)

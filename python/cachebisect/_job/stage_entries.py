@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from .._chain.description import PIN, SAMPLER, TRANSFER, Chain
+from .._chain.description import COMPANION, PIN, SAMPLER, TRANSFER, Chain
 from .._chain.pinning import threads_share_interpreter
 from .._worker.tasks import StageRow
 from .feeds import Waiting
@@ -14,7 +15,8 @@ class StageEntries:
     """Of one block. `steps`, `samples`: timed ones. `waiting`: of the training thread in them.
 
     `sums`: of the stages in workers, by their number. `sampler_seconds`: what drawing indices took.
-    `pin_python_seconds`: of Python in pinning one batch.
+    `pin_python_seconds`: of Python in pinning one batch. `companion_seconds`: waited for each of
+    the other loaders.
     """
 
     def __init__(
@@ -26,6 +28,7 @@ class StageEntries:
         sums: list[StageRow],
         sampler_seconds: float,
         pin_python_seconds: float,
+        companion_seconds: Sequence[float] = (),
     ) -> None:
         self._chain = chain
         self._waiting = waiting
@@ -34,6 +37,7 @@ class StageEntries:
         self._sums = sums
         self._sampler_seconds = sampler_seconds
         self._pin_python_seconds = pin_python_seconds
+        self._companion_seconds = iter(companion_seconds)
         self._shares = threads_share_interpreter()
 
     def all(self) -> list[dict[str, Any]]:
@@ -54,6 +58,9 @@ class StageEntries:
             return self._transfer()
         if place == PIN:
             return self._pin()
+        if place == COMPANION:
+            seconds = next(self._companion_seconds, 0.0)
+            return _entry(self._samples if seconds > 0 else 0, seconds, 0, 0)
         return _entry(0, 0, 0, 0)
 
     def _transfer(self) -> dict[str, Any]:

@@ -86,16 +86,17 @@ class FoundState:
     """The state of a script's training. `optimizers`: those that have stepped. `modules`: as they
     were a few steps ago."""
 
-    def __init__(self, loader: Any, optimizers: list[Any], modules: ModuleTensors) -> None:
+    def __init__(self, loaders: list[Any], optimizers: list[Any], modules: ModuleTensors) -> None:
         stepped = [p for o in optimizers for group in o.param_groups for p in group["params"]]
         beside = KeptTensors(modules.state(stepped))
         self.each_round: list[Kept] = [KeptOptimizer(optimizer) for optimizer in optimizers]
         self.each_round += [beside] if len(beside) > 0 else []
         """What each round of blocks begins with."""
-        samplers, with_state = _samplers(loader), _with_state()
+        samplers = [sampler for loader in loaders for sampler in _samplers(loader)]
+        with_state = _with_state()
         self.at_end: list[Kept] = [KeptDict(owner) for owner in with_state]
         self.at_end += [KeptAttributes(sampler) for sampler in samplers]
-        self.at_end.append(KeptRandom(_generators([loader, *samplers])))
+        self.at_end.append(KeptRandom(_generators([*loaders, *samplers])))
         """What training goes on with after the last block."""
         names = [type(owner).__name__ for owner in (*optimizers, *with_state)]
         self.note = "restored after measuring: " + ", ".join(

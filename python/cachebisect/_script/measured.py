@@ -9,43 +9,59 @@ from .._chain import facts
 from .._chain.own_iteration import OwnIteration
 from .._engine.adapter import Adapter
 from .._engine.messages import Connection
+from .._job.companions import Companion
 from .._job.job import Job
 from .._job.state import KeptState, device_of
 from .callers import script_name
-from .found_state import FoundState, ModuleTensors
+from .found_state import FoundState
 from .loader_hooks import Level
 from .script_iterator import ScriptIterator
 
 Context = Callable[[], contextlib.AbstractContextManager[Any]]
 
 
-def adapter_of(
-    connection: Connection,
-    iterator: ScriptIterator,
-    optimizers: list[Any],
-    modules: ModuleTensors,
-    unwatched: Context,
-) -> Adapter:
-    """Measures the loader of `iterator`. `unwatched`: a context for iterators that are ours."""
-    state = FoundState(iterator.loader, optimizers, modules)
-    kept = KeptState(state.each_round, state.at_end)
-    device = device_of(optimizers)
-    measured = _as_measured(iterator, unwatched)
+class Measured:
+    """The loader of `iterator`. `companions`: the others that each step reads. `unwatched`: a
+    context for iterators that are ours."""
 
-    def make_job(writes_batches: bool) -> Job:
-        train = ", ".join(["step", *(type(optimizer).__name__ for optimizer in optimizers)])
-        return Job(measured, kept, device, writes_batches, script_name(), train)
+    def __init__(
+        self,
+        iterator: ScriptIterator,
+        state: FoundState,
+        optimizers: list[Any],
+        companions: list[Companion],
+        unwatched: Context,
+    ) -> None:
+        self._iterator = iterator
+        self._state = state
+        self._optimizers = optimizers
+        self._companions = companions
+        self._unwatched = unwatched
 
-    adapter = Adapter(connection, make_job)
-    adapter.learn(iterator.learnt)
-    adapter.notes.append(state.note)
-    return adapter
+    def adapter(self, connection: Connection) -> Adapter:
+        """What answers the engine."""
+        adapter = Adapter(connection, self._job)
+        adapter.learn(self._iterator.learnt)
+        adapter.notes.append(self._state.note)
+        for companion in self._companions:
+            adapter.notes.append(f"{companion.name} is read in each step, too: a stage of its own")
+        return adapter
 
+    def _job(self, writes_batches: bool) -> Job:
+        return Job(
+            self._loader(),
+            KeptState(self._state.each_round, self._state.at_end),
+            device_of(self._optimizers),
+            writes_batches,
+            script_name(),
+            ", ".join(["step", *(type(optimizer).__name__ for optimizer in self._optimizers)]),
+            companions=self._companions,
+        )
 
-def _as_measured(iterator: ScriptIterator, unwatched: Context) -> Any:
-    """The loader, or an iterable of it if only its own class makes what the loop gets."""
-    loader = iterator.loader
-    by_subclass = iterator.level is Level.SUBCLASS or facts.makes_own_iterator(loader)
-    if not by_subclass or facts.adds_only_state(loader):
-        return loader
-    return OwnIteration(loader, iterator.reopen, unwatched)
+    def _loader(self) -> Any:
+        """The loader, or an iterable of it if only its own class makes what the loop gets."""
+        iterator = self._iterator
+        by_subclass = iterator.level is Level.SUBCLASS or facts.makes_own_iterator(iterator.loader)
+        if not by_subclass or facts.adds_only_state(iterator.loader):
+            return iterator.loader
+        return OwnIteration(iterator.loader, iterator.reopen, self._unwatched)

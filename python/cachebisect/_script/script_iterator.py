@@ -90,7 +90,8 @@ class ScriptIterator(Iterator[Any]):
         self._session.loaders.note_batches(self.number, self.learnt.steps)
 
     def _begins(self) -> bool:
-        return self._is_training() and self._session.chooses(self) and self._take_over()
+        session = self._session
+        return self._is_training() and session.beside.chooses(self) and self._take_over()
 
     def _is_training(self) -> bool:
         """True once this is known to be a loader that trains, and enough has passed."""

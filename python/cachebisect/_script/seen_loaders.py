@@ -6,6 +6,7 @@ import weakref
 from typing import Any, Optional
 
 from .._job.pass_through import PASS_MIN_STEPS
+from .callers import place_of_caller
 
 _MAX_LISTED = 20
 
@@ -21,11 +22,13 @@ class SeenLoaders:
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._words: list[str] = []
         self._batches: list[int] = []
+        self._places: list[str] = []
 
     def number_of(self, loader: Any) -> int:
         """The number of `loader`, which is iterated now."""
         if loader not in self._numbers:
             self._words.append(words_for(loader))
+            self._places.append(place_of_caller())
             self._batches.append(0)
             self._numbers[loader] = len(self._words)
         return self._numbers[loader]
@@ -37,6 +40,11 @@ class SeenLoaders:
     def note_batches(self, number: int, batches: int) -> None:
         """`batches` batches of this loader have passed in all."""
         self._batches[number - 1] = batches
+
+    def name_of(self, number: int) -> str:
+        """ "loader 2 (train.py:41)": where it was first iterated."""
+        place = self._places[number - 1]
+        return f"loader {number}" + (f" ({place})" if place else "")
 
     def missing(self) -> Optional[str]:
         """Why the wanted loader was not measured; None if none is wanted or no loader was seen."""

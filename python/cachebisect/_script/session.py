@@ -21,17 +21,17 @@ from .._engine.adapter import Adapter
 from .._engine.messages import Connection, ConnectionLost
 from .._worker.boundary import BoundaryDataset
 from . import refusals
-from .found_state import ModuleTensors
+from .found_state import FoundState, ModuleTensors
 from .guard import Guard
 from .loader_hooks import Level, Open
-from .measured import adapter_of
+from .loaders_of_step import LoadersOfStep, companions_of
+from .measured import Measured
+from .measuring import Measuring
 from .script_iterator import ScriptIterator, say
 from .seen_loaders import SeenLoaders
 from .telling import tell_engine
 from .threads import ThreadStates
 from .training_child import tell
-
-_OFTEN = 0.5
 
 
 class Session:
@@ -47,15 +47,14 @@ class Session:
         self.iterations = 0
         """Iterators of all loaders that the script has asked for."""
         self._modules: Optional[ModuleTensors] = None
+        self.beside = LoadersOfStep()
         self._late = refusals.LateAnswer()
-        self._others_in_steps = False
         self._stepping_thread: Optional[int] = None
         self._pid = os.getpid()
         self._child_steps = 0
         self._connection = connection
         self._optimizers: list[weakref.ref[Any]] = []
-        self._adapter: Optional[Adapter] = None
-        self._taken: Optional[ScriptIterator] = None
+        self._measuring: Optional[Measuring] = None
 
     @property
     def active(self) -> bool:
@@ -65,7 +64,7 @@ class Session:
     @property
     def measures(self) -> bool:
         """True while a loader is measured; all others then belong to the step."""
-        return self._adapter is not None
+        return self._measuring is not None
 
     # What the script does
 
@@ -74,7 +73,7 @@ class Session:
         measure."""
         if os.getpid() != self._pid:
             self._count_step_of_child()
-        elif self.active and self._adapter is None:
+        elif self.active and self._measuring is None:
             self.guard.observe(self._count_step, optimizer)
             self.end_if_failed()
 
@@ -95,11 +94,14 @@ class Session:
     def note_puller(self, iterator: ScriptIterator) -> None:
         """A batch of `iterator` is asked for."""
         outer = self.threads.puller()
-        if outer is not None and outer is not iterator and not self._in_another_thread():
+        if self._in_another_thread():
+            return
+        if outer is not None and outer is not iterator:
             outer.holds_another = True
+        self.beside.note(iterator)
         if self._modules is None and iterator.pattern.entries == 2:
             self._modules = ModuleTensors()
-        if iterator.pattern.in_phase and not self._in_another_thread():
+        if iterator.pattern.in_phase:
             self._late.note_candidate(self.optimizer_steps)
 
     def refuses_thread(self, iterator: ScriptIterator) -> bool:
@@ -127,9 +129,8 @@ class Session:
         """What the script iterates in place of `original(loader)`. Raises what that raises."""
         if not self.guard.observe(self._sees, loader):
             return original(loader)
-        adapter, taken = self._adapter, self._taken
-        if adapter is not None and taken is not None:
-            return self._while_measuring(adapter, taken, loader, original, level)
+        if self._measuring is not None:
+            return self._measuring.iterator(loader, original, level)
         began = time.monotonic()
         with self.threads.opening(loader):
             own = original(loader)
@@ -150,47 +151,27 @@ class Session:
         self.iterations += 1
         return ScriptIterator(self, loader, own, seconds, level, lambda: original(loader))
 
-    def _while_measuring(
-        self, adapter: Adapter, taken: ScriptIterator, loader: Any, original: Open, level: Level
-    ) -> Iterator[Any]:
-        if taken.loader is loader:
-            if taken.level is level:
-                adapter.disturb(on_all_ranks=True)
-                return taken
-            return original(loader)  # Around the iterator that is measured.
-        if not self._others_in_steps:
-            adapter.disturb(on_all_ranks=False)
-        return original(loader)
-
     def batch_beside_measuring(self, iterator: ScriptIterator) -> Any:
-        """A batch of an iterator that was opened before another one was taken."""
-        adapter = self._adapter
-        if adapter is not None and not self._others_in_steps and not iterator.holds_another:
-            adapter.disturb(on_all_ranks=False)
-        return iterator.own_batch()
+        """A batch of an iterator that is not the one that is measured."""
+        measuring = self._measuring
+        return iterator.own_batch() if measuring is None else measuring.batch(iterator)
 
     # Measuring
 
-    def chooses(self, iterator: ScriptIterator) -> bool:
-        """True if `iterator` is the one to be measured."""
-        return True
-
     def take_over(self, iterator: ScriptIterator) -> Adapter:
         """Begins to measure the loader of `iterator`. Raises ConnectionLost."""
-        self._others_in_steps = iterator.others_per_step() > _OFTEN
         optimizers = [found for known in self._optimizers if (found := known()) is not None]
-        adapter = adapter_of(
-            self._connection,
-            iterator,
-            optimizers,
-            self._modules or ModuleTensors(),
-            self.threads.unwatched,
-        )
-        if self._others_in_steps:
-            adapter.notes.append("another loader is read in each step: that is part of the step")
+        others = self.beside.beside(iterator)
+        names = [self.loaders.name_of(other.number) for other in others]
+        companions = companions_of(others, names, self.threads.unwatched)
+        loaders = [one.loader for one in (iterator, *others)]
+        state = FoundState(loaders, optimizers, self._modules or ModuleTensors())
+        measured = Measured(iterator, state, optimizers, companions, self.threads.unwatched)
+        adapter = measured.adapter(self._connection)
+        measuring = Measuring(adapter, iterator, list(zip(others, companions)))
         if not adapter.greet():
             raise ConnectionLost("the engine chose another process")
-        self._adapter, self._taken = adapter, iterator
+        self._measuring = measuring
         atexit.register(self._end_with_script)
         return adapter
 
@@ -213,7 +194,7 @@ class Session:
 
     def explain(self) -> None:
         """At the end of the script: tells the engine why no loader was measured, if it is known."""
-        if not self.active or self._adapter is not None:
+        if not self.active or self._measuring is not None:
             return
         if self.guard.failure is not None:
             tell_engine(self._connection, "internal", self.guard.failure)
@@ -226,17 +207,17 @@ class Session:
         return missing or self._late.reason_at_end(self.optimizer_steps, self.loaders)
 
     def _end_with_script(self) -> None:
-        if self.active and self._adapter is not None:
-            self._adapter.end_with_script(getattr(sys, "last_value", None))
+        if self.active and self._measuring is not None:
+            self._measuring.adapter.end_with_script(getattr(sys, "last_value", None))
             self.end()
 
     def end(self) -> None:
         """Gives training back to the script."""
         self.over = True
-        adapter, self._adapter, self._taken = self._adapter, None, None
-        if adapter is not None:
+        measuring, self._measuring = self._measuring, None
+        if measuring is not None:
             try:
-                adapter.close()
+                measuring.adapter.close()
             except Exception as error:
                 say(f"what measuring kept was not restored: {type(error).__name__}: {error}")
         self._connection.close()

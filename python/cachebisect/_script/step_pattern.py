@@ -10,6 +10,8 @@ class StepPattern:
 
     def __init__(self, optimizer_steps: int) -> None:
         self._seen = optimizer_steps
+        self._advance = 0
+        """Steps of all optimizers between the last two requests that came right after one."""
         self._since = 0
         self._gaps: list[int] = []
         self.entries = 0
@@ -26,11 +28,18 @@ class StepPattern:
         self.in_phase = optimizer_steps > self._seen
         if not self.in_phase:
             return
+        self._advance = optimizer_steps - self._seen
         self._seen = optimizer_steps
         if self.stepped > 0:
             self._gaps.append(self._since)
         self._since = 0
         self.stepped += 1
+
+    def goes_with(self, other: StepPattern) -> bool:
+        """True if both give as many batches for each step, and gave the last for the same one."""
+        if self.batches_per_step() != other.batches_per_step():
+            return False
+        return abs(self._seen - other._seen) <= max(self._advance, other._advance)
 
     def batches_per_step(self) -> int:
         """Batches from one optimizer step to the next: the most frequent number, 1 if unknown."""

@@ -1,0 +1,58 @@
+"""What a script gets from its loaders while one of them is measured. Not thread safe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .._engine.adapter import Adapter
+from .._job.companions import Companion
+from .loader_hooks import Level, Open
+from .script_iterator import ScriptIterator
+
+_OFTEN = 0.5
+"""Iterators of other loaders in each step above which they are part of it."""
+
+
+class Measuring:
+    """`taken`: what is measured. `companions`: other iterators that each step reads."""
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        taken: ScriptIterator,
+        companions: list[tuple[ScriptIterator, Companion]],
+    ) -> None:
+        self.adapter = adapter
+        self._taken = taken
+        self._companions = companions
+        self._others_in_steps = taken.others_per_step() > _OFTEN
+        if self._others_in_steps:
+            adapter.notes.append("another loader is read in each step: that is part of the step")
+
+    def iterator(self, loader: Any, original: Open, level: Level) -> Iterator[Any]:
+        """What the script iterates in place of `original(loader)`. Raises what that raises."""
+        known = [self._taken, *(iterator for iterator, _ in self._companions)]
+        for iterator in known:
+            if iterator.loader is loader and iterator.level is level:  # The next epoch begins.
+                self.adapter.disturb(on_all_ranks=True)
+                return iterator
+        if all(iterator.loader is not loader for iterator in known) and not self._others_in_steps:
+            self.adapter.disturb(on_all_ranks=False)
+        return original(loader)
+
+    def batch(self, iterator: ScriptIterator) -> Any:
+        """A batch of another iterator than `taken`. Raises what its loader raises."""
+        for other, companion in self._companions:
+            if other is iterator:
+                return self._batch_of(other, companion)
+        if not self._others_in_steps and not iterator.holds_another:
+            self.adapter.disturb(on_all_ranks=False)
+        return iterator.own_batch()
+
+    def _batch_of(self, iterator: ScriptIterator, companion: Companion) -> Any:
+        try:
+            return companion.next_batch()
+        except Exception as error:  # Of an iterator that the script has not asked for.
+            self.adapter.fail(error, companion.name)
+            return iterator.own_batch()
