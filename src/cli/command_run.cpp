@@ -40,6 +40,7 @@ struct RunArguments {
   std::string hook;
   std::optional<int> loader;
   std::optional<double> grace_seconds;
+  bool protect = true;
   std::vector<std::string> command;
 };
 
@@ -49,10 +50,11 @@ bool writes_to_stdout(const BisectArguments& arguments) {
 }
 
 std::map<std::string, std::string> environment(const std::string& socket, const std::string& hook,
-                                               const std::optional<int>& loader) {
+                                               const RunArguments& arguments) {
   std::map<std::string, std::string> added = hook_environment(hook);
   added.emplace("CACHEBISECT_SOCKET", socket);
-  if (loader) added.emplace("CACHEBISECT_LOADER", std::to_string(*loader));
+  added.emplace("CACHEBISECT_PROTECT", arguments.protect ? "1" : "0");
+  if (arguments.loader) added.emplace("CACHEBISECT_LOADER", std::to_string(*arguments.loader));
   return added;
 }
 
@@ -98,7 +100,7 @@ class CommandRun {
     const std::scoped_lock lock(mutex_);
     child_.emplace(ChildOptions{
         .words = arguments_.command,
-        .environment = environment(listener_.path(), hook_, arguments_.loader),
+        .environment = environment(listener_.path(), hook_, arguments_),
         .stdout_to_stderr = writes_to_stdout(arguments_.attach.bisect),
     });
   }
@@ -199,6 +201,9 @@ Command add_run(CLI::App& app) {
                  "checkpoint (as long as it needs)")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
+  app.add_flag("--protect,!--no-protect", arguments->protect,
+               "what measured steps save with torch.save() or safetensors goes to a temporary "
+               "folder, and checkpoints of frameworks are left out (yes)");
   app.add_option("command", arguments->command, "after --: the command that trains")
       ->type_name("-- CMD ARGS...")
       ->required();

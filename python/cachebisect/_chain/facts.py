@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Optional
 
-from . import trees
+from . import tree_sizes, trees
 
 
 def is_torch_loader(loader: Any) -> bool:
@@ -80,7 +80,7 @@ def batch_contents(batch: Any) -> dict[str, Any]:
         "objects": objects,
         "tensors": tensors,
         "packed_tensors": len(kinds),
-        "bytes": trees.nbytes(batch),
+        "bytes": tree_sizes.nbytes(batch),
     }
 
 

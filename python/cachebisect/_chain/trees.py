@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Callable, Optional
 
-_PLAIN = (type(None), bool, int, float, complex, str, bytes)
+PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
 def _torch() -> Any:
@@ -101,7 +101,7 @@ def _rebuilt(tree: Any, items: list[Any]) -> Any:
 
 
 def _clone_leaf(leaf: Any) -> Any:
-    if isinstance(leaf, _PLAIN):
+    if isinstance(leaf, PLAIN):
         return leaf
     try:
         if is_tensor(leaf):
@@ -124,10 +124,10 @@ def in_shared_memory(tree: Any) -> list[bool]:
 
 
 def _is_shared(leaf: Any) -> bool:
-    return _is_dense(leaf) and leaf.device.type == "cpu" and leaf.is_shared()
+    return is_dense(leaf) and leaf.device.type == "cpu" and leaf.is_shared()
 
 
-def _is_dense(leaf: Any) -> bool:
+def is_dense(leaf: Any) -> bool:
     """True for a tensor that is one block of memory: neither sparse nor nested."""
     torch = _torch()
     return is_tensor(leaf) and leaf.layout == torch.strided and not leaf.is_nested
@@ -156,60 +156,6 @@ def _clone_shared(leaf: Any) -> Any:
     return out.copy_(leaf.detach())
 
 
-def _leaf_bytes(leaf: Any) -> int:
-    if is_tensor(leaf):
-        return _tensor_bytes(leaf)
-    if is_array(leaf):
-        return int(leaf.nbytes)
-    if is_image(leaf):
-        return int(leaf.width * leaf.height * len(leaf.getbands()))
-    if isinstance(leaf, (str, bytes)):
-        return len(leaf)
-    return _object_bytes(leaf, _OBJECT_DEPTH)
-
-
-_OBJECT_DEPTH = 4
-
-
-def _object_bytes(value: Any, depth: int) -> int:
-    """Of an object and of the data that its attributes hold, such as a graph's tensors."""
-    try:
-        size = sys.getsizeof(value, 64)
-        attributes = getattr(value, "__dict__", None)
-    except Exception:  # It tells nothing of itself.
-        return 64
-    if depth == 0 or type(attributes) is not dict or isinstance(value, type):
-        return size
-    for leaf in leaves(attributes):
-        if is_data(leaf):
-            size += _leaf_bytes(leaf)
-        elif not isinstance(leaf, _PLAIN):
-            size += _object_bytes(leaf, depth - 1)
-    return size
-
-
-def _tensor_bytes(tensor: Any) -> int:
-    try:
-        if tensor.is_sparse:
-            parts = [tensor._indices(), tensor._values()]
-        elif not _is_dense(tensor):
-            parts = [part() for name in _PARTS if callable(part := getattr(tensor, name, None))]
-        else:
-            parts = [tensor]
-        return sum(int(part.numel() * part.element_size()) for part in parts)
-    except Exception:  # A layout without these parts.
-        return int(tensor.numel() * tensor.element_size())
-
-
-_PARTS = ("values", "offsets")
-"""Of a nested tensor."""
-
-
-def nbytes(tree: Any) -> int:
-    """Bytes that the leaves of `tree` hold, estimated for objects of unknown types."""
-    return sum(_leaf_bytes(leaf) for leaf in leaves(tree))
-
-
 def _leaf_digest(leaf: Any, crc: int) -> int:
     try:
         if is_tensor(leaf):
@@ -224,7 +170,7 @@ def _leaf_digest(leaf: Any, crc: int) -> int:
 
 
 def _tensor_digest(tensor: Any, crc: int) -> int:
-    if not _is_dense(tensor):
+    if not is_dense(tensor):
         return crc
     flat = tensor.detach().to("cpu").contiguous().reshape(-1)
     if flat.numel() == 0:

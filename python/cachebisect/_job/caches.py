@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Callable, Optional
 
-from .._chain import pinning, trees
+from .._chain import pinning, tree_sizes, trees
 from .._chain.description import Chain
 from .._chain.facts import free_bytes
 from .._worker.tasks import FILL, IDLE, LIVE, Task
@@ -142,7 +142,7 @@ class Caches:
     def item_bytes(self) -> list[float]:
         """Mean bytes per cached sample at boundaries 0 to n."""
         count = max(1, sum(self.held.sizes))
-        whole = sum(trees.nbytes(batch) for batch in self.held.host) / count
+        whole = sum(tree_sizes.nbytes(batch) for batch in self.held.host) / count
         inside: list[float] = []
         if self._loader.shadow is not None:
             inside = self._loader.shadow.area.bytes_per_sample(len(self._chain.plan) + 3)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from .._chain import trees
+from .._chain import tree_sizes, trees
 from .._chain.moves import MoveWatch
 
 PASS_STEPS = 60
@@ -41,6 +41,8 @@ class PassThrough:
         self.writes_batches = False
         self.waited_seconds = 0.0
         """For batches, in all."""
+        self.batch_bytes = 0
+        self.batch_tensors = 0
         self.batches_per_step = 1
         """From one optimizer step to the next."""
         self._moves = MoveWatch()
@@ -74,6 +76,8 @@ class PassThrough:
         self._sizes.append(trees.count_samples(batch) or 1)
         if len(self._sizes) <= 2:
             self._last, self._digest = batch, trees.digest(batch)
+            self.batch_bytes = tree_sizes.nbytes(batch)
+            self.batch_tensors = sum(trees.is_tensor(leaf) for leaf in trees.leaves(batch))
             self._moves.start()
 
     def waited_per_batch(self) -> float:

@@ -43,6 +43,7 @@ class Measured:
         adapter = Adapter(connection, self._job)
         adapter.learn(self._iterator.learnt)
         adapter.notes.append(self._state.note)
+        adapter.notes += self._iterator.needs()
         for companion in self._companions:
             adapter.notes.append(f"{companion.name} is read in each step, too: a stage of its own")
         return adapter

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from .._engine.adapter import Adapter, Finished
 from .._engine.messages import ConnectionLost
+from .._job.needs import needs_of
 from .._job.pass_through import PASS_MIN_STEPS, PassThrough
 from .._job.ranks import rank_and_world
 from .loader_hooks import Level
@@ -72,6 +73,11 @@ class ScriptIterator(Iterator[Any]):
         """Iterators of other loaders that the script asks for in each step."""
         opened = self._session.iterations - self._iterations_before
         return opened / max(1, self.pattern.entries)
+
+    def needs(self) -> list[str]:
+        """What measuring this loader takes, if it is much."""
+        learnt = self.learnt
+        return needs_of(self.loader, self._own, learnt.batch_bytes, learnt.batch_tensors)
 
     def own_batch(self) -> Any:
         """The next batch of the script's own iterator. Raises what the loader raises."""

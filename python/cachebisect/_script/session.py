@@ -21,6 +21,7 @@ from .._engine.adapter import Adapter
 from .._engine.messages import Connection, ConnectionLost
 from .._worker.boundary import BoundaryDataset
 from . import refusals
+from .checkpoints import Checkpoints
 from .found_state import FoundState, ModuleTensors
 from .guard import Guard
 from .loader_hooks import Level, Open
@@ -35,9 +36,15 @@ from .training_child import tell
 
 
 class Session:
-    """One script and its connection to the engine."""
+    """One script and its connection to the engine. `protects`: what measured steps save is kept
+    away from the script's own checkpoints."""
 
-    def __init__(self, connection: Connection, loaders: Optional[SeenLoaders] = None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        loaders: Optional[SeenLoaders] = None,
+        protects: bool = True,
+    ) -> None:
         self.loaders = loaders or SeenLoaders()
         self.guard = Guard()
         self.threads = ThreadStates()
@@ -48,6 +55,8 @@ class Session:
         """Iterators of all loaders that the script has asked for."""
         self._modules: Optional[ModuleTensors] = None
         self.beside = LoadersOfStep()
+        self._checkpoints = Checkpoints()
+        self._protects = protects
         self._late = refusals.LateAnswer()
         self._stepping_thread: Optional[int] = None
         self._pid = os.getpid()
@@ -172,6 +181,8 @@ class Session:
         if not adapter.greet():
             raise ConnectionLost("the engine chose another process")
         self._measuring = measuring
+        if self._protects:
+            self._checkpoints.start()
         atexit.register(self._end_with_script)
         return adapter
 
@@ -220,4 +231,7 @@ class Session:
                 measuring.adapter.close()
             except Exception as error:
                 say(f"what measuring kept was not restored: {type(error).__name__}: {error}")
+        saved = self._checkpoints.stop()
+        if saved is not None:
+            say(saved)
         self._connection.close()

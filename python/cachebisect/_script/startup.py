@@ -18,6 +18,8 @@ from typing import Any, Callable, Optional
 SOCKET = "CACHEBISECT_SOCKET"
 LOADER = "CACHEBISECT_LOADER"
 """Number of the loader that is measured, from 1."""
+PROTECT = "CACHEBISECT_PROTECT"
+""" "0": what measured steps save goes where the script says."""
 _GREETING_SECONDS = 30.0
 """An engine that is silent for longer must not hold up the script."""
 
@@ -42,7 +44,8 @@ def start() -> None:
         connection.limit_waiting(None)
     except ConnectionLost:
         return
-    session = Session(connection, SeenLoaders(int(wanted) if wanted else None))
+    loaders = SeenLoaders(int(wanted) if wanted else None)
+    session = Session(connection, loaders, os.environ.get(PROTECT) != "0")
     atexit.register(session.explain)
     after_import("torch.utils.data.dataloader", lambda module: install(session, module))
     after_import("torch.autograd", lambda module: watch_backward(session, module))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._chain import trees
+from .._chain import tree_sizes
 from .tape import Tape
 
 
@@ -34,8 +34,8 @@ class CachedBatch:
         sizes = [0] * (members + 3)
         for tape in self.tapes:
             for call in tape.calls:
-                sizes[1] += trees.nbytes((call.args, call.kwargs))
-                sizes[call.stage + 1] += trees.nbytes(call.output)
-        sizes[members + 1] = trees.nbytes(self.samples)
-        sizes[-1] = trees.nbytes(self.batch)
+                sizes[1] += tree_sizes.nbytes((call.args, call.kwargs))
+                sizes[call.stage + 1] += tree_sizes.nbytes(call.output)
+        sizes[members + 1] = tree_sizes.nbytes(self.samples)
+        sizes[-1] = tree_sizes.nbytes(self.batch)
         return sizes

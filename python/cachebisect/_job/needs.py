@@ -1,0 +1,101 @@
+"""What measuring a loader takes beside what training takes: a second set of workers."""
+
+from __future__ import annotations
+
+import os
+import resource
+from typing import Any, Optional
+
+from .._chain import facts
+
+_SHARED_MEMORY = "/dev/shm"
+_MUCH = 0.8
+"""Of what is free."""
+
+
+def needs_of(loader: Any, own: Any, batch_bytes: int, batch_tensors: int) -> list[str]:
+    """What the user should know before a second set of workers starts: how much memory,
+    /dev/shm and descriptors it takes, if that is much of what is free; empty otherwise.
+
+    `own`: the loader's iterator, whose workers run.
+    """
+    workers = int(getattr(loader, "num_workers", 0) or 0)
+    if workers == 0:
+        return []
+    in_flight = workers * int(getattr(loader, "prefetch_factor", None) or 2)
+    pids = [worker.pid or 0 for worker in getattr(own, "_workers", ())]
+    private = facts.private_bytes(pids)
+    found = [
+        _if_much("memory", (private or 0) * workers, _free_memory(), "fewer workers"),
+        _if_much(
+            _SHARED_MEMORY,
+            float(batch_bytes * in_flight),
+            _free_shared_memory(),
+            "a larger one (docker run --shm-size)",
+        ),
+        _if_much(
+            "file descriptors",
+            float(batch_tensors * in_flight),
+            _free_descriptors(),
+            "ulimit -n",
+            unit="",
+        ),
+    ]
+    return [
+        f"measuring starts a second set of {workers} workers: {text}"
+        for text in found
+        if text is not None
+    ]
+
+
+def _if_much(
+    what: str, needed: float, free: Optional[float], remedy: str, unit: str = "GB of "
+) -> Optional[str]:
+    if free is None or needed <= _MUCH * free:
+        return None
+    scale, digits = (1e9, 2) if unit else (1.0, 0)
+    amount, left = (f"{value / scale:.{digits}f}" for value in (needed, max(0.0, free)))
+    return f"about {amount} {unit}{what}, of which {left} are free; {remedy} may help"
+
+
+def _free_memory() -> Optional[float]:
+    """Of the machine, or of the container if that has less."""
+    found = [_available(), _left_in_group()]
+    known = [value for value in found if value is not None]
+    return min(known) if known else None
+
+
+def _available() -> Optional[float]:
+    try:
+        with open("/proc/meminfo") as file:
+            values = dict(line.split(":", 1) for line in file)
+        return 1024.0 * int(values["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):
+        return None
+
+
+def _left_in_group() -> Optional[float]:
+    """Of a control group, version 2; None without a limit."""
+    try:
+        with open("/sys/fs/cgroup/memory.max") as limit:
+            most = float(limit.read())
+        with open("/sys/fs/cgroup/memory.current") as current:
+            return most - float(current.read())
+    except (OSError, ValueError):
+        return None
+
+
+def _free_shared_memory() -> Optional[float]:
+    try:
+        status = os.statvfs(_SHARED_MEMORY)
+    except OSError:
+        return None
+    return float(status.f_bavail * status.f_frsize)
+
+
+def _free_descriptors() -> Optional[float]:
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    try:
+        return float(limit - len(os.listdir("/proc/self/fd")))
+    except OSError:
+        return None

@@ -1,0 +1,100 @@
+"""Checkpoints of measured steps take the place of none of the script's own."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from cachebisect._script.checkpoints import Checkpoints
+from engine import TestEngine
+from hooked import run_script
+from test_observing import HEAD
+
+SAVES = """
+number = 0
+for epoch in range(2):
+    for x in DataLoader(Items(), batch_size=4):
+        step(x)
+        number += 1
+        torch.save({"steps": number}, "{folder}/last.pt")
+print("end")
+"""
+
+
+def test_saved_files_are_those_of_steps_that_were_not_measured(tmp_path: Any) -> None:
+    def script(engine: TestEngine) -> None:
+        engine.greet()
+        engine.ask("prepare", samples=16, host_bytes=None, device_bytes=None)
+        assert engine.run(steps=40)["steps"] == 40
+        engine.ask("finish", then="exit", exit_code=7, text="")
+
+    done = run_script(tmp_path, script, HEAD + SAVES.replace("{folder}", str(tmp_path)))
+    assert done.returncode == 7, done.stderr
+    last = torch.load(tmp_path / "last.pt")["steps"]
+    assert 30 <= last <= 60
+    assert f"{tmp_path}/last.pt ({number_of(done.stderr)} times)" in done.stderr
+
+
+def number_of(text: str) -> int:
+    return int(text.partition("last.pt (")[2].partition(" ")[0])
+
+
+def test_open_files_are_written_as_usual(tmp_path: Any) -> None:
+    checkpoints = Checkpoints()
+    checkpoints.start()
+    with (tmp_path / "open.pt").open("wb") as file:
+        torch.save(3, file)
+    assert checkpoints.stop() is None
+    assert torch.load(tmp_path / "open.pt") == 3
+
+
+def test_everything_is_put_back_and_nothing_is_left(tmp_path: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    original = torch.save
+    checkpoints = Checkpoints()
+    checkpoints.start()
+    for _ in range(2):
+        torch.save(1, "no/such/folder/a.pt")
+    torch.save(2, os.path.join("no", "such", "b.pt"))
+    assert len(list(tmp_path.glob("cachebisect-checkpoints-*/*"))) == 2
+    words = checkpoints.stop()
+    assert words is not None and words.endswith("no/such/folder/a.pt (2 times), no/such/b.pt")
+    assert torch.save is original and list(tmp_path.iterdir()) == []
+
+
+def test_a_lack_of_room_does_not_end_the_script(monkeypatch: Any) -> None:
+    def full(*_args: Any, **_options: Any) -> Any:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(torch, "save", full)
+    checkpoints = Checkpoints()
+    checkpoints.start()
+    torch.save(1, "last.pt")
+    assert "last.pt" in str(checkpoints.stop())
+
+
+def test_checkpoints_of_frameworks_are_left_out(monkeypatch: Any) -> None:
+    written: list[Any] = []
+
+    class Accelerator:
+        def save_state(self, folder: str) -> str:
+            written.append(folder)
+            return folder
+
+    class Module:
+        pass
+
+    module: Any = Module()
+    module.Accelerator = Accelerator
+    monkeypatch.setitem(__import__("sys").modules, "accelerate.accelerator", module)
+    checkpoints = Checkpoints()
+    checkpoints.start()
+    assert Accelerator().save_state("folder") == "folder" and written == []
+    assert "Accelerator.save_state" in str(checkpoints.stop())
+    Accelerator().save_state("folder")
+    assert written == ["folder"]

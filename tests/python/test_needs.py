@@ -1,0 +1,38 @@
+"""What measuring takes is said before it is taken, if it is much of what is free."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from cachebisect._job import needs
+
+LOADER = types.SimpleNamespace(num_workers=4, prefetch_factor=2)
+OWN = types.SimpleNamespace(_workers=[])
+
+
+def test_nothing_is_said_of_what_is_plenty() -> None:
+    assert needs.needs_of(LOADER, OWN, 1000, 3) == []
+    assert needs.needs_of(types.SimpleNamespace(num_workers=0), OWN, 1 << 62, 1 << 40) == []
+
+
+def test_a_small_shared_memory_is_named_with_its_remedy(monkeypatch: Any) -> None:
+    monkeypatch.setattr(needs, "_free_shared_memory", lambda: 64e6)
+    (text,) = needs.needs_of(LOADER, OWN, 20_000_000, 3)
+    assert text.startswith("measuring starts a second set of 4 workers: about 0.16 GB of /dev/shm")
+    assert "of which 0.06 are free" in text and "--shm-size" in text
+
+
+def test_memory_and_descriptors(monkeypatch: Any) -> None:
+    monkeypatch.setattr(needs, "_free_memory", lambda: 3e9)
+    monkeypatch.setattr(needs, "_free_descriptors", lambda: 100.0)
+    monkeypatch.setattr(needs.facts, "private_bytes", lambda _pids: 1e9)
+    texts = needs.needs_of(LOADER, OWN, 1000, 600)
+    assert "about 4.00 GB of memory, of which 3.00 are free" in texts[0]
+    assert "about 4800 file descriptors" in texts[1] and "ulimit -n" in texts[1]
+
+
+def test_a_machine_that_tells_nothing(monkeypatch: Any) -> None:
+    for name in ("_free_memory", "_free_shared_memory", "_free_descriptors"):
+        monkeypatch.setattr(needs, name, lambda: None)
+    assert needs.needs_of(LOADER, OWN, 1 << 50, 1 << 50) == []
