@@ -123,7 +123,7 @@ HOOKS = [
     ("_script.session", "Session._sees"),
     ("_script.session", "Session._wrap"),
     ("_script.session", "Session._count_step"),
-    ("_script.session", "Session.chooses"),
+    ("_script.loaders_of_step", "LoadersOfStep.chooses"),
     ("_script.session", "Session.take_over"),
     ("_script.refusals", "LateAnswer.is_due"),
 ]

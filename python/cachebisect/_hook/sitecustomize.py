@@ -27,8 +27,22 @@ def _run_hidden() -> None:
         spec.loader.exec_module(module)
 
 
-def _load(name: str, file: str, **options: Any) -> Any:
-    spec = importlib.util.spec_from_file_location(name, file, **options)
+class _PackageFinder:
+    """Finds the package that this file is part of, whatever the script's Python has installed."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        if name != "cachebisect":
+            return None
+        folder = os.path.dirname(_HERE)
+        file = os.path.join(folder, "__init__.py")
+        return importlib.util.spec_from_file_location(
+            name, file, submodule_search_locations=[folder]
+        )
+
+
+def _load(name: str, file: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -36,34 +50,27 @@ def _load(name: str, file: str, **options: Any) -> Any:
     return module
 
 
-def _load_package() -> None:
-    if "cachebisect" not in sys.modules:
-        folder = os.path.dirname(_HERE)
-        file = os.path.join(folder, "__init__.py")
-        _load("cachebisect", file, submodule_search_locations=[folder])
-
-
 def _tell_of_training() -> None:
-    _load_package()
     from cachebisect._script.training_child import tell
 
     tell()
 
 
 def _start() -> None:
+    if not os.environ.get("CACHEBISECT_TIME") and not os.environ.get("CACHEBISECT_SOCKET"):
+        return
+    sys.meta_path.insert(0, _PackageFinder)
     if os.environ.get("CACHEBISECT_TIME"):
-        _load_package()
         from cachebisect._timing.startup import start
 
         start()
-    elif os.environ.get("CACHEBISECT_SOCKET"):
+    else:
         # Without the package: most children have nothing to do with it.
         file = os.path.join(os.path.dirname(_HERE), "_script", "child_processes.py")
         processes = _load("cachebisect._script.child_processes", file)
         if processes.is_multiprocessing_child(processes.command_line()):
             processes.call_when_trained(_tell_of_training)
             return
-        _load_package()
         from cachebisect._script.startup import start
 
         start()
