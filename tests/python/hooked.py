@@ -66,6 +66,7 @@ def run_file(
         text=True,
         timeout=300,
     )
+    print(done.stderr)  # Shown if the test fails.
     engine.join()
     return done
 

@@ -11,7 +11,11 @@ from .._chain.description import Chain, chain_of_iterable, chain_of_loader
 from .._chain.orders import Order
 from .._worker.tasks import IDLE, INSIDE, LIVE, PROBE, Task
 from .._worker.worker_end import end_iterator
+from .patience import Patience
 from .shadow import ShadowLoader
+
+PROBE_SECONDS = 120.0
+"""Within which a worker makes one batch before anything is measured."""
 
 
 class MeasuredLoader:
@@ -149,17 +153,26 @@ class MeasuredLoader:
     def _ask_worker(
         self, shadow: ShadowLoader, mode: int, plan: tuple[str, ...], pick: Callable[[], Any]
     ) -> Any:
-        """What the first worker that delivers answers to one task. `pick` gives its indices."""
-        block, left, empties = self.next_block(), [1], shadow.empties
+        """What the first worker that delivers answers to one task. `pick` gives its indices.
+
+        Every worker gets one: those of some data sets wait for each other before they read.
+        Raises LoaderGone if none answers.
+        """
+        block, workers = self.next_block(), max(1, shadow.workers)
+        left, empties, picked = [workers], shadow.empties, pick()
 
         def make(number: int) -> Task:
             if left[0] + shadow.empties - empties <= 0:
                 return Task(number, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
             left[0] -= 1
-            return Task(number, block, mode, 0, 0, pick(), plan, False, 0, 0)
+            return Task(number, block, mode, 0, 0, picked, plan, False, 0, 0)
 
         try:
-            shadow.begin(block, make)
-            return shadow.receive()
+            with Patience(PROBE_SECONDS, shadow):
+                shadow.begin(block, make)
+                answer = shadow.receive()
+                for _ in range(workers - 1):
+                    shadow.receive()
+            return answer
         finally:
             shadow.end()
