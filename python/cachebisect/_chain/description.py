@@ -20,7 +20,10 @@ SAMPLER, READ, MEMBER, COLLATE, TRANSFER, PIN, COPY, LOADER, COMPANION = (
 """Places of stages."""
 
 _PINS_NOTHING = "pin_memory=True has no effect here: torch sees no accelerator to pin memory for"
-_OWN_SAMPLERS = ("torch.utils.data", "accelerate.", "lightning.", "transformers.")
+_OWN_SAMPLERS = (
+    "torch.utils.data", "torchdata.", "accelerate.", "lightning.", "transformers.", "timm.",
+    "ultralytics.",
+)  # fmt: skip
 
 
 @dataclass
