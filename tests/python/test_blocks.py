@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 
 from torch.utils.data import BatchSampler, DataLoader, SequentialSampler, Subset
 
+from cachebisect._job.feeds import HeldBatches, HeldFeed
 from engine import TestEngine
 from loaders import (
     Compose,
@@ -131,3 +132,17 @@ def test_users_own_sampler_is_a_stage(tmp_path: Any) -> None:
 
     loader = DataLoader(Items(), batch_size=4, sampler=Mine())
     assert stage_names(loader, tmp_path)[0] == "sampler Mine"
+
+
+def test_a_step_that_writes_into_batches_on_its_device_gets_copies() -> None:
+    held = HeldBatches(host=[torch.ones(2)], device=[torch.ones(2)], sizes=[2])
+    held.keep_digests()
+    feed = HeldFeed(held, held.device, 0, 0)
+    feed.take()[0].sub_(0.5)
+    assert feed.is_spoiled()
+    feed = HeldFeed(held, held.device, 0, 0)
+    for _ in range(2):
+        batch, _ = feed.take()
+        assert batch.tolist() == [1.0, 1.0]
+        batch.sub_(0.5)
+    assert not feed.is_spoiled()

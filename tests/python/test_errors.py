@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
 
+import cachebisect
 from cachebisect._engine.errors import (
     TRACEBACK_LINES,
     error_fields,
@@ -14,6 +16,7 @@ from cachebisect._engine.errors import (
     traceback_end,
 )
 from cachebisect._engine.messages import Interrupted
+from cachebisect._job.shadow import LoaderGone
 
 
 def raised(error: Exception, depth: int = 0) -> Exception:
@@ -83,3 +86,25 @@ def test_a_changed_loader_that_fails_is_an_answer() -> None:
     error = raised(ValueError("bad"))
     assert is_failure_of_job(error, run({}))
     assert not is_failure_of_job(error, run({"num_workers": "8"}))
+
+
+def test_frames_of_ours_are_left_out() -> None:
+    ours = os.path.dirname(os.path.abspath(cachebisect.__file__))
+    message = (
+        "Caught ValueError in DataLoader worker process 0.\nOriginal Traceback (most recent call "
+        f'last):\n  File "{ours}/_worker/server.py", line 7, in fetch\n'
+        "    return self._live(task)\n"
+        '           ^^^^^^^^^^\n  File "/mine/data.py", line 7, in __getitem__\n    raise bad\n'
+        "ValueError: bad sample 41\n"
+    )
+    lines = traceback_end(raised(ValueError(message)))
+    assert not any("server.py" in line or "_live" in line or "^^^" in line for line in lines), lines
+    assert lines[-3:] == [
+        '  File "/mine/data.py", line 7, in __getitem__',
+        "    raise bad",
+        "ValueError: bad sample 41",
+    ]
+
+
+def test_an_error_of_ours_is_told_in_its_own_words() -> None:
+    assert error_text(raised(LoaderGone("a worker died"))) == "a worker died"

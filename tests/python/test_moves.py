@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import types
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from torch.utils.data import DataLoader
 from cachebisect._chain import moves
 from cachebisect._chain.moves import MoveWatch
 from cachebisect._job.pass_through import PassThrough
+from cachebisect._job.state import device_of_step
 from loaders import Items
 
 METHODS = ("to", "cuda", "copy_")
@@ -51,6 +54,28 @@ STEPS = {
     "no move": (lambda x: x.to(torch.float64, non_blocking=True), None),
     "nothing": (lambda x: None, None),
 }
+
+
+def test_the_device_is_where_most_goes() -> None:
+    passed = PassThrough()
+    own = iter(DataLoader(Items(), batch_size=4))
+    while (batch := passed.next_batch(own)) is not PassThrough.OVER:
+        batch[0].to("meta")
+    assert passed.device() == torch.device("meta")
+    assert PassThrough().device() is None
+
+
+def test_a_device_that_nobody_knows_is_refused(monkeypatch: Any) -> None:
+    model = torch.nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(model.parameters())
+    assert device_of_step(None, [optimizer]) == torch.device("cpu")
+    assert device_of_step(torch.device("meta"), [optimizer]) == torch.device("meta")
+    with pytest.raises(ValueError, match="the device of the step is not known"):
+        device_of_step(None, [])
+    jax = types.SimpleNamespace(default_backend=lambda: "gpu")
+    monkeypatch.setitem(sys.modules, "jax", jax)
+    with pytest.raises(ValueError, match="the device of the step is not known"):
+        device_of_step(None, [optimizer])
 
 
 @pytest.mark.parametrize("name", STEPS)

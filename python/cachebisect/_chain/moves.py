@@ -24,6 +24,7 @@ class MoveWatch:
     def __init__(self) -> None:
         self._waiting_bytes = 0
         self._other_bytes = 0
+        self._bytes_by_device: dict[Any, int] = {}
 
     def start(self) -> None:
         """Does nothing as long as the program has not used a device."""
@@ -44,9 +45,15 @@ class MoveWatch:
             return None
         return self._other_bytes > self._waiting_bytes
 
-    def note(self, tensor: Any, non_blocking: bool) -> None:
-        """`tensor` was moved."""
+    def device(self) -> Any:
+        """The torch.device that most was moved to; None if no move was seen."""
+        moved = self._bytes_by_device
+        return max(moved, key=lambda device: moved[device]) if moved else None
+
+    def note(self, tensor: Any, device: Any, non_blocking: bool) -> None:
+        """`tensor` was moved to `device`."""
         size = max(1, int(tensor.numel() * tensor.element_size()))
+        self._bytes_by_device[device] = self._bytes_by_device.get(device, 0) + size
         if non_blocking:
             self._other_bytes += size
         else:
@@ -80,7 +87,7 @@ def _watched(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         source = args[0] if name == "copy_" and args else tensor
         if _moved(source, result):
             for watch in list(_watches):
-                watch.note(source, _says_non_blocking(args, kwargs))
+                watch.note(source, result.device, _says_non_blocking(args, kwargs))
         _put_back_if_unwatched()  # An iterator that was given up has not stopped its watch.
         return result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import traceback
 from typing import Any
@@ -11,6 +12,8 @@ from .messages import Interrupted, Message
 TRACEBACK_LINES = 12
 _LINE_LENGTH = 200
 _STOPS = (Interrupted, KeyboardInterrupt)
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PACKAGE_NAME = __name__.partition(".")[0]
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -29,6 +32,8 @@ def is_failure_of_job(error: BaseException, request: Message) -> bool:
 
 def error_text(error: BaseException) -> str:
     """One line: what happened, and where. Of an error in a worker, that in the worker."""
+    if type(error).__module__.startswith(f"{_PACKAGE_NAME}."):  # It says all in words.
+        return str(error)
     lines = _lines(error)
     message = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
     in_worker = any("Original Traceback" in line for line in message)
@@ -45,5 +50,17 @@ def traceback_end(error: BaseException) -> list[str]:
 
 
 def _lines(error: BaseException) -> list[str]:
+    """Of the traceback, without our own frames, in this process and in the worker."""
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    return [line.rstrip() for line in text.splitlines() if line.strip()]
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    kept: list[str] = []
+    ours = False
+    for line in lines:
+        frame = _PLACE.search(line)
+        if frame is not None:
+            ours = frame.group(1).startswith(_PACKAGE)
+        elif not line.startswith("    "):  # Below a frame stands its code.
+            ours = False
+        if not ours:
+            kept.append(line)
+    return kept

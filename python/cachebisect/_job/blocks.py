@@ -170,6 +170,7 @@ class Block:
         assert start is not None
         elapsed = self._marks.seconds(self._start_mark, self._group_marks[-1])
         reading = self._marks.reading()  # While the clock is still that of the last step.
+        self.is_void |= self._feed.is_spoiled()
         dropped = now.dropped_seconds - start.dropped_seconds
         seconds = max(1e-9, elapsed - dropped)
         waiting = self._waiting(start, now)

@@ -76,6 +76,7 @@ class Caches:
             self._keep([self._loader.next_batch() for _ in range(batches)], progress)
         else:
             self._fill_from_workers(self._loader.shadow, batches, progress)
+        self.held.keep_digests()
         self._note_copies()
         sizes = self.item_bytes()
         count = self.samples

@@ -31,11 +31,30 @@ class HeldBatches:
     """Of Python in pinning one batch."""
     serve_copies: bool = False
     """The step writes into its batches: each gets a copy."""
+    digests: dict[int, list[int]] = field(default_factory=dict)
+    """Of lists of batches that no block has served yet, by their id()."""
 
     def clear(self) -> None:
         """Lets go of all batches."""
         for kept in (self.host, self.pinned, self.device, self.indices, self.sizes):
             kept.clear()
+        self.digests.clear()
+
+    def keep_digests(self) -> None:
+        """The batches are complete."""
+        for kept in (self.host, self.pinned, self.device):
+            self.digests[id(kept)] = [trees.digest(batch) for batch in kept]
+
+    def were_written(self, batches: list[Any]) -> bool:
+        """True if the first block that was served from `batches` has written into one: from now on
+        each step gets a copy, and the batches are what they were."""
+        before = self.digests.pop(id(batches), None)
+        if before is None or before == [trees.digest(batch) for batch in batches]:
+            return False
+        if batches is self.device:
+            batches[:] = [trees.to_device(h, _device_in(d)) for h, d in zip(self.host, batches)]
+        self.serve_copies = True
+        return True
 
     def take(self, batches: list[Any], number: int, limit: int) -> Any:
         count = min(len(batches), limit) if limit > 0 else len(batches)
@@ -88,6 +107,10 @@ class Feed:
     def end(self) -> None:
         """The block is over."""
 
+    def is_spoiled(self) -> bool:
+        """True if the block has shown that blocks like it must be served otherwise."""
+        return False
+
 
 class HeldFeed(Feed):
     """Serves batches that the training process keeps."""
@@ -104,6 +127,13 @@ class HeldFeed(Feed):
         size = self._held.sizes[self._number % len(self._held.sizes)]
         self._number += 1
         return batch, size
+
+    def is_spoiled(self) -> bool:
+        return not self._held.serve_copies and self._held.were_written(self._batches)
+
+
+def _device_in(batch: Any) -> Any:
+    return next(leaf.device for leaf in trees.leaves(batch) if trees.is_tensor(leaf))
 
 
 class WorkerFeed(Feed):

@@ -104,6 +104,10 @@ class PassThrough:
         """True if the step moves its batches with non_blocking=True; None if that was not seen."""
         return self._moves.non_blocking()
 
+    def device(self) -> Any:
+        """The torch.device that the step moves its batches to; None if that was not seen."""
+        return self._moves.device()
+
     def notes(self) -> list[str]:
         """What the user should know of these steps."""
         notes = []

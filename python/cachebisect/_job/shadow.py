@@ -183,7 +183,7 @@ class ShadowLoader:
             death = death_of_worker(error, getattr(self._iterator, "_workers", ()))
             if death is not None:
                 self.close()  # The other workers would go on taking memory.
-                raise LoaderGone(death) from error
+                raise LoaderGone(f"{death}{_hint(death)}") from error
             self._count(self.received + 1)
             raise
         self.parcel = batch if isinstance(batch, Parcel) else None
@@ -210,6 +210,15 @@ class ShadowLoader:
         if self._make_task is None:
             return Task(self.issued, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
         return self._make_task(self.issued)
+
+
+def _hint(death: str) -> str:
+    if "killed" not in death.lower():
+        return ""
+    return (
+        ". Often memory has run out: two sets of workers run while a loader is measured. "
+        "Try fewer workers, or a smaller --cache-host"
+    )
 
 
 class _TaskSampler:

@@ -88,6 +88,22 @@ def device_of(objects: Sequence[Any]) -> Any:
     return None
 
 
+def device_of_step(moved_to: Any, objects: Sequence[Any]) -> Any:
+    """Where the steps run: `moved_to`, where batches were seen to go, else where the parameters of
+    `objects` lie. Raises ValueError if that cannot be known and no clock of the host's tells."""
+    device = moved_to if moved_to is not None else device_of(objects)
+    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    unknown = device is None and torch is not None and torch.cuda.is_initialized()
+    if unknown or (jax is not None and jax.default_backend() != "cpu"):
+        raise ValueError(
+            "the device of the step is not known: no batch was seen to move to it, and no "
+            "optimizer of torch has parameters there; call "
+            "cachebisect.bisect(loader, step, device=...) in the script, with a step that waits "
+            "for its result if it is not torch's"
+        )
+    return device
+
+
 def describe_step(objects: Sequence[Any]) -> str:
     """The training step in words, by the classes of its state."""
     names = [type(owner).__name__ for owner in objects]

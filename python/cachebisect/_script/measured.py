@@ -11,7 +11,7 @@ from .._engine.adapter import Adapter
 from .._engine.messages import Connection
 from .._job.companions import Companion
 from .._job.job import Job
-from .._job.state import KeptState, device_of
+from .._job.state import KeptState, device_of_step
 from .callers import script_name
 from .found_state import FoundState
 from .loader_hooks import Level
@@ -52,7 +52,7 @@ class Measured:
         return Job(
             self._loader(),
             KeptState(self._state.each_round, self._state.at_end),
-            device_of(self._optimizers),
+            device_of_step(self._iterator.learnt.device(), self._optimizers),
             writes_batches,
             script_name(),
             ", ".join(["step", *(type(optimizer).__name__ for optimizer in self._optimizers)]),
