@@ -48,3 +48,35 @@ def test_the_hidden_sitecustomize_still_runs(tmp_path: Any) -> None:
 )
 def test_children_of_multiprocessing_are_told_apart(line: list[str], child: bool) -> None:
     assert child_processes.is_multiprocessing_child(line) is child
+
+
+CHILD = """
+import multiprocessing
+import sys
+
+def modules(queue):
+    ours = [name for name in sys.modules if name.startswith("cachebisect")]
+    queue.put(ours)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    queue = context.SimpleQueue()
+    child = context.Process(target=modules, args=(queue,))
+    child.start()
+    print(queue.get())
+    child.join()
+"""
+
+
+def test_a_spawned_child_loads_one_small_module(tmp_path: Any) -> None:
+    (tmp_path / "start.py").write_text(CHILD)
+    environment = {**os.environ, "PYTHONPATH": str(HOOK)}
+    environment["CACHEBISECT_SOCKET"] = str(tmp_path / "none")
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "start.py")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "['cachebisect._script.child_processes']\n", done.stderr

@@ -6,6 +6,7 @@ That is done in the first two steps alone, which no figure counts.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import weakref
 from typing import Any, Callable, Optional
@@ -84,14 +85,21 @@ def _put_back_if_unwatched() -> None:
 def _watched(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     def call(tensor: Any, *args: Any, **kwargs: Any) -> Any:
         result = original(tensor, *args, **kwargs)
-        source = args[0] if name == "copy_" and args else tensor
-        if _moved(source, result):
-            for watch in list(_watches):
-                watch.note(source, result.device, _says_non_blocking(args, kwargs))
-        _put_back_if_unwatched()  # An iterator that was given up has not stopped its watch.
+        with contextlib.suppress(Exception):  # The step is the user's.
+            _note(name, tensor, result, args, kwargs)
         return result
 
     return call
+
+
+def _note(
+    name: str, tensor: Any, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    source = args[0] if name == "copy_" and args else tensor
+    if _moved(source, result):
+        for watch in list(_watches):
+            watch.note(source, result.device, _says_non_blocking(args, kwargs))
+    _put_back_if_unwatched()  # An iterator that was given up has not stopped its watch.
 
 
 def _moved(source: Any, result: Any) -> bool:

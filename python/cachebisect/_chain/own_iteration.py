@@ -27,6 +27,10 @@ class OwnIteration:
     def dataset(self) -> Any:
         return self.loader.dataset
 
+    @property
+    def num_workers(self) -> int:
+        return int(self.loader.num_workers)
+
     def __iter__(self) -> Iterator[Any]:
         with self._around():
             own = self._open()

@@ -55,7 +55,9 @@ class MeasuredLoader:
     @property
     def workers(self) -> int:
         """0: the training process loads."""
-        return self.shadow.workers if self.shadow else 0
+        if self.shadow is None:  # Those of a loader that is measured as a whole come in turns, too.
+            return int(getattr(self.own, "num_workers", 0) or 0)
+        return self.shadow.workers
 
     @property
     def in_flight(self) -> int:
