@@ -69,6 +69,44 @@ std::string_view ending(std::string_view text, std::size_t columns) {
   return text.substr(begin);
 }
 
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    if (end > begin) words.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+bool is_count(std::string_view word) {
+  return word.size() > 2 && word.front() == '(' && word.back() == ')' &&
+         word.find_first_not_of("0123456789") == 0 &&
+         word.find_first_not_of("0123456789", 1) == word.size() - 1;
+}
+
+/// True for words that stand between names, or say how many there are.
+bool is_glue(std::string_view word) {
+  return word == "+" || word == "..." || word == "=" || word == "live" || is_count(word);
+}
+
+/// The longest word that is neither glue nor the first of a name; words.size() if there is none.
+std::size_t longest_detail(const std::vector<std::string>& words) {
+  std::size_t longest = words.size();
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const bool begins_name = is_glue(words[i - 1]) || words[i - 1].back() == ',';
+    if (begins_name || is_glue(words[i])) continue;
+    if (longest == words.size() || words[i].size() > words[longest].size()) longest = i;
+  }
+  return longest;
+}
+
 /// Lines of words, as long as the terminal is wide.
 class Paragraph {
  public:
@@ -122,6 +160,18 @@ std::size_t display_width(std::string_view text) noexcept {
     text.remove_prefix(glyph.text.size());
   }
   return width;
+}
+
+std::string fitted(std::string_view names, std::size_t columns) {
+  if (display_width(names) <= columns) return std::string(names);
+  std::vector<std::string> words = words_of(names);
+  while (display_width(joined(words)) > columns) {
+    const std::size_t detail = longest_detail(words);
+    if (detail == words.size()) break;
+    if (words[detail].back() == ',') words[detail - 1] += ',';
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(detail));
+  }
+  return joined(words);
 }
 
 std::string clipped(std::string_view text, std::size_t columns, std::string_view mark) {
@@ -214,7 +264,8 @@ std::string TextTable::line(const std::vector<std::string>& cells, const Widths&
                             const TextPaint& paint) const {
   std::string text;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    const std::string cell = clipped(cells[c], widths[c], paint.ellipsis());
+    const std::string whole = columns_[c].names ? fitted(cells[c], widths[c]) : cells[c];
+    const std::string cell = clipped(whole, widths[c], paint.ellipsis());
     text += (c > 0 ? std::string(kGap, ' ') : "") + padded(cell, widths[c], columns_[c].align);
   }
   return trimmed(text);

@@ -68,7 +68,7 @@ void add_boundary_row(TextTable& table, const BoundaryRow& row, const TextPaint&
 TextTable table_of(const std::vector<BoundaryRow>& rows, const Report& report,
                    const TextPaint& paint, int bars) {
   const std::string confidence = format_percent(report.settings.confidence);
-  TextTable table({{"stages live", Align::left},
+  TextTable table({{"stages live", Align::left, true},
                    {"samples/s", Align::right},
                    {confidence + " interval", Align::right},
                    {"of ceiling", Align::right},

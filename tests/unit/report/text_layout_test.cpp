@@ -29,6 +29,19 @@ TEST_CASE("wide, combining and foreign characters count as the terminal shows th
   CHECK(display_width("\x1b[31") == 0);
 }
 
+TEST_CASE("names of stages lose whole words, the longest first") {
+  const std::string row = "+ read MNIST.__getitem__ ... transforms[1] Normalize (3) = live";
+  CHECK(fitted(row, 80) == row);
+  CHECK(fitted(row, 60) == "+ read ... transforms[1] Normalize (3) = live");
+  CHECK(fitted(row, 40) == "+ read ... transforms[1] (3) = live");
+  CHECK(fitted(row, 10) == "+ read ... transforms[1] (3) = live");
+  CHECK(fitted("+ loader 2 (train.py:41), copy", 25) == "+ loader 2, copy");
+  CHECK(fitted("+ collate_fn  default_collate", 12) == "+ collate_fn");
+  CHECK(fitted("decode", 3) == "decode");
+  CHECK(fitted("", 0).empty());
+  CHECK(fitted("   ", 1).empty());
+}
+
 TEST_CASE("a clipped text keeps its beginning and its end, and no half of a character") {
   CHECK(clipped("short", 5) == "short");
   CHECK(clipped("abcdefghijklmnop", 12) == "abcdef...nop");

@@ -191,7 +191,8 @@ class Sentence {
 
   /// An inconclusive report begins with what is certain all the same.
   [[nodiscard]] std::string what_is_excluded() const {
-    const std::string rounds = " after " + std::to_string(verdict_.rounds) + " rounds";
+    const std::string rounds =
+        " after " + counted(static_cast<std::uint64_t>(verdict_.rounds), "round");
     const std::string bar = percent(measured_.settings.min_drop);
     const auto& interval = waterfall_.loss.interval;
     if (!interval) {
@@ -227,7 +228,8 @@ class Sentence {
       if (!stage.drop.value) continue;
       if (largest == nullptr || *stage.drop.value > *largest->drop.value) largest = &stage;
     }
-    if (largest != nullptr && *largest->drop.value > 0) {
+    // One round may have met anything.
+    if (verdict_.rounds > 1 && largest != nullptr && *largest->drop.value > 0) {
       text += " Most seems lost at " + (largest->span.empty() ? largest->name : largest->span);
       // Without an interval the figure may be that of a single block.
       if (largest->drop.interval) text += " (" + percent_range(*largest->drop.interval) + ")";
