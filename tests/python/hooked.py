@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -42,16 +44,19 @@ if __name__ == "__main__":
 
 
 def run_script(
-    tmp_path: Any, script: Any, text: str, loader: Any = None
+    tmp_path: Any, script: Any, text: str, loader: Any = None, fresh: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `text` as a script whose first connection is answered by `script(engine)`."""
+    """Runs `text` as a script whose first connection is answered by `script(engine)`.
+
+    `fresh`: in a Python process that begins with it, and not in a fork of one that has torch.
+    """
     path = tmp_path / "train.py"
     path.write_text(text)
-    return run_file(tmp_path, script, path, loader)
+    return run_file(tmp_path, script, path, loader, fresh)
 
 
 def run_file(
-    tmp_path: Any, script: Any, path: Path, loader: Any = None
+    tmp_path: Path, script: Any, path: Path, loader: Any = None, fresh: bool = True
 ) -> subprocess.CompletedProcess[str]:
     """Runs the script in `path`, whose first connection is answered by `script(engine)`."""
     engine = TestEngine(str(tmp_path / "socket"), script)
@@ -59,16 +64,47 @@ def run_file(
     environment["CACHEBISECT_SOCKET"] = str(tmp_path / "socket")
     if loader is not None:
         environment["CACHEBISECT_LOADER"] = str(loader)
-    done = subprocess.run(
-        [sys.executable, str(path)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    if fresh:
+        done = subprocess.run(
+            [sys.executable, str(path)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+        )
+    else:
+        done = run_in_fork(path, environment, tmp_path)
     print(done.stderr)  # Shown if the test fails.
     engine.join()
     return done
+
+
+TIMEOUT = 300.0
+_servers: list[subprocess.Popen[str]] = []
+"""At most one in each process of pytest; it ends with it."""
+
+
+def run_in_fork(
+    path: Path, environment: dict[str, str], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    """The same by script_server.py."""
+    if not _servers:
+        command = [sys.executable, str(HERE / "script_server.py")]
+        _servers.append(
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        )
+    server = _servers[0]
+    assert server.stdin is not None and server.stdout is not None
+    out, err = folder / "script.out", folder / "script.err"
+    request = {"path": str(path), "hook": str(HOOK), "environment": environment}
+    server.stdin.write(json.dumps({**request, "out": str(out), "err": str(err)}) + "\n")
+    server.stdin.flush()
+    if not select.select([server.stdout], [], [], TIMEOUT)[0]:
+        _servers.clear()
+        server.kill()
+        raise TimeoutError(f"{path} has not ended: {err.read_text()}")
+    code = int(server.stdout.readline())
+    return subprocess.CompletedProcess([str(path)], code, out.read_text(), err.read_text())
 
 
 def script_text(

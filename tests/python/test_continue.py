@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from engine import TestEngine
-from hooked import run_script
+from hooked import run_in_fork, run_script
 
 TRAINING = """
 import json
@@ -106,9 +105,7 @@ def test_weights_samples_and_random_numbers_are_those_of_an_untouched_run(
 
     done = run_script(tmp_path, script, text)
     assert done.returncode == 0, done.stderr
-    alone = subprocess.run(
-        [sys.executable, str(tmp_path / "train.py")], capture_output=True, text=True, timeout=300
-    )
+    alone = run_in_fork(tmp_path / "train.py", dict(os.environ), tmp_path)
     measured, untouched = json.loads(done.stdout), json.loads(alone.stdout)
     orders = measured.pop(3), untouched.pop(3)
     assert measured == untouched

@@ -98,7 +98,7 @@ def answer_second_process(tmp_path: Any, text: str) -> None:
         answers.append(engine.greet())
         engine.ask("finish", then="exit", exit_code=2, text="")
 
-    run_script(tmp_path, script, HEAD + text)
+    run_script(tmp_path, script, HEAD + text, fresh=True)
     assert (answers[0]["type"], answers[0]["kind"]) == ("error", "usage"), answers
     assert "training runs in a child of multiprocessing" in answers[0]["text"]
 

@@ -169,4 +169,4 @@ def test_a_loader_of_another_library(
 ) -> None:
     pytest.importorskip(library)
     value_of = "" if "def value_of" in text else TENSOR
-    measure(HEAD + text + value_of + LOOP, stages, tmp_path)
+    measure(HEAD + text + value_of + LOOP, stages, tmp_path, fresh=True)

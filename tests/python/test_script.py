@@ -32,7 +32,7 @@ def measure(then: str, blocks: list[Any]) -> Any:
     "workers,method", [(0, None), (2, "fork"), (1, "spawn"), (1, "forkserver")]
 )
 def test_script_is_measured_and_ends(workers: int, method: Any, tmp_path: Any) -> None:
-    done = run_script(tmp_path, measure("exit", []), script_text(workers, method))
+    done = run_script(tmp_path, measure("exit", []), script_text(workers, method), fresh=True)
     assert done.returncode == 7, done.stderr
     assert "end" not in done.stdout
 

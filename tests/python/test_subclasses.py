@@ -143,7 +143,7 @@ def test_a_subclass_is_measured(text: str, stages: list[str], tmp_path: Any) -> 
     measure(HEAD + text + LOOP, stages, tmp_path)
 
 
-def measure(text: str, stages: list[str], tmp_path: Any) -> list[Any]:
+def measure(text: str, stages: list[str], tmp_path: Any, fresh: bool = False) -> list[Any]:
     """Every boundary once; then the script goes on to its end. Returns the notes."""
     notes: list[Any] = []
 
@@ -160,7 +160,7 @@ def measure(text: str, stages: list[str], tmp_path: Any) -> list[Any]:
             assert (block["steps"], block["void"]) == (8, False)
         engine.finish()
 
-    done = run_script(tmp_path, script, text)
+    done = run_script(tmp_path, script, text, fresh=fresh)
     assert done.returncode == 0 and done.stdout.endswith("end\n"), done.stderr
     return notes
 
