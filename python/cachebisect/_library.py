@@ -15,6 +15,7 @@ from ._engine.adapter import Adapter
 from ._engine.command import Engine, EngineError
 from ._engine.messages import Connection, ConnectionLost
 from ._job.job import Job
+from ._job.pass_through import PassThrough
 from ._job.ranks import rank_and_world
 from ._job.state import KeptState, describe_step, device_of
 from ._proxy import Proxy
@@ -46,6 +47,7 @@ def bisect(
     explain: bool = True,
     inside: bool = False,
     name: str = "",
+    samples_per_batch: Optional[int] = None,
     progress: bool = True,
     options: Sequence[str] = (),
 ) -> Report:
@@ -65,6 +67,8 @@ def bisect(
         explain: after the verdict, measure payoffs, starvation and contention.
         inside: if the dataset's own code holds the step back, profile 200 samples and bisect again
             with the functions that it calls as stages.
+        samples_per_batch: what each batch counts as, if the rows of its first tensor are no
+            samples.
         name: of the job, in the report; by default that of the script.
         progress: say on stderr what is being done.
         options: more options of `cachebisect attach`.
@@ -95,10 +99,11 @@ def bisect(
     measured = _as_measured(loader)
 
     def make_job(writes_batches: bool) -> Job:
-        return Job(measured, kept, device, writes_batches, title, describe_step(state))
+        return Job(measured, kept, device, writes_batches, title, describe_step(state),
+                   samples_per_batch=samples_per_batch)  # fmt: skip
 
     with Engine(command, progress) as engine:
-        failure = _drive(engine, loader, step, make_job)
+        failure = _drive(engine, loader, step, make_job, samples_per_batch)
         exit_code = engine.wait()
         files = engine.report_files()
     report = read_report(files, exit_code)
@@ -110,7 +115,11 @@ def bisect(
 
 
 def _drive(
-    engine: Engine, loader: Any, step: Callable[[Any], Any], make_job: Callable[[bool], Job]
+    engine: Engine,
+    loader: Any,
+    step: Callable[[Any], Any],
+    make_job: Callable[[bool], Job],
+    samples_per_batch: Optional[int],
 ) -> Optional[Exception]:
     """Runs the training loop until the engine has finished. Returns the user's own error."""
     try:
@@ -119,7 +128,7 @@ def _drive(
         raise EngineError(f"{error} (exit code of the engine: {engine.wait()})") from error
     adapter = Adapter(connection, make_job)
     try:
-        return _train(engine, adapter, loader, step)
+        return _train(engine, adapter, loader, step, samples_per_batch)
     except ConnectionLost as error:
         raise EngineError(f"{error} (exit code of the engine: {engine.wait()})") from error
     finally:
@@ -127,7 +136,11 @@ def _drive(
 
 
 def _train(
-    engine: Engine, adapter: Adapter, loader: Any, step: Callable[[Any], Any]
+    engine: Engine,
+    adapter: Adapter,
+    loader: Any,
+    step: Callable[[Any], Any],
+    samples_per_batch: Optional[int],
 ) -> Optional[Exception]:
     stage = None
     try:
@@ -136,7 +149,9 @@ def _train(
         persistent = bool(getattr(loader, "persistent_workers", False))
         began = time.monotonic()
         own = iter(loader)
-        proxy = Proxy(adapter, own, not persistent, time.monotonic() - began)
+        opened = time.monotonic() - began
+        passed = PassThrough(opened_seconds=opened, samples_per_batch=samples_per_batch)
+        proxy = Proxy(adapter, own, not persistent, passed)
         del own
         try:
             for batch in proxy:

@@ -16,7 +16,7 @@ class Proxy(Iterator[Any]):
 
     `own`: the untouched loader's iterator, which serves the first steps. They give the rate that
     the shadow loader must reach, and tell whether the step writes into its batches. `ends_own`: its
-    workers end then. `opened_seconds`: what making `own` took.
+    workers end then. `passed`: takes note of the first steps.
     """
 
     def __init__(
@@ -24,12 +24,12 @@ class Proxy(Iterator[Any]):
         adapter: Adapter,
         own: Iterator[Any],
         ends_own: bool = False,
-        opened_seconds: float = 0.0,
+        passed: Optional[PassThrough] = None,
     ) -> None:
         self._adapter = adapter
         self._ends_own = ends_own
         self._own: Optional[Iterator[Any]] = own
-        self._pass = PassThrough(opened_seconds=opened_seconds)
+        self._pass = passed or PassThrough()
         self.finish: Optional[Message] = None
         """The engine's last message, once the loop has ended."""
 

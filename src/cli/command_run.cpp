@@ -40,6 +40,7 @@ struct RunArguments {
   std::string hook;
   std::optional<int> loader;
   std::optional<double> grace_seconds;
+  std::optional<int> samples_per_batch;
   bool protect = true;
   std::vector<std::string> command;
 };
@@ -54,6 +55,9 @@ std::map<std::string, std::string> environment(const std::string& socket, const 
   std::map<std::string, std::string> added = hook_environment(hook);
   added.emplace("CACHEBISECT_SOCKET", socket);
   added.emplace("CACHEBISECT_PROTECT", arguments.protect ? "1" : "0");
+  if (arguments.samples_per_batch) {
+    added.emplace("CACHEBISECT_SAMPLES_PER_BATCH", std::to_string(*arguments.samples_per_batch));
+  }
   if (arguments.loader) added.emplace("CACHEBISECT_LOADER", std::to_string(*arguments.loader));
   return added;
 }
@@ -201,6 +205,11 @@ Command add_run(CLI::App& app) {
                  "checkpoint (as long as it needs)")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--samples-per-batch", arguments->samples_per_batch,
+                 "what each batch counts as (as the loader's sampler says, else the rows of its "
+                 "first tensor)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--protect,!--no-protect", arguments->protect,
                "what measured steps save with torch.save() or safetensors goes to a temporary "
                "folder, and checkpoints of frameworks are left out (yes)");

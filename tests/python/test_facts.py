@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import types
 from typing import Any
@@ -31,6 +32,20 @@ def job() -> Any:
     yield make
     for one in made:
         one.close()
+
+
+@pytest.mark.parametrize("given,size", [(None, 1), (7, 7)])
+def test_what_a_batch_counts_as_is_said(given: Any, size: int) -> None:
+    """As detectron2 reads: one sample at a time, whose tensor's rows are no samples."""
+    loader = DataLoader(Items(), collate_fn=operator.itemgetter(0))
+    job = Job(loader, KeptState(()), samples_per_batch=given)
+    try:
+        assert job.batch_size == size
+        assert any(f"counts as {given} samples" in note for note in job.chain.notes) is bool(given)
+        job.fill(16, lambda _text: None)
+        assert set(job._feeds.held.sizes) == {size}
+    finally:
+        job.close()
 
 
 def live(**overrides: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import multiprocessing.connection
 import os
 import subprocess
 import sys
@@ -220,7 +219,6 @@ def test_worker_that_dies_while_it_sends_a_batch() -> None:
     context = multiprocessing.get_context("fork")
     worker = context.Process(target=lambda: os.kill(os.getpid(), 9), daemon=True)
     worker.start()
-    multiprocessing.connection.wait([worker.sentinel])
     death = death_of_worker(EOFError(), [worker])
     assert death == f"DataLoader worker (pid {worker.pid}) is killed by signal: Killed"
     assert death_of_worker(ValueError("bad sample"), [worker]) is None

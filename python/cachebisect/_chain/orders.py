@@ -38,6 +38,11 @@ class Order:
             self._longest = max(self._longest, len(indices))
         return indices
 
+    @property
+    def gives_batches(self) -> bool:
+        """False for a sampler of single samples, each of which is a batch to the loader."""
+        return self._batched
+
     def count(self, indices: Any) -> int:
         """Samples that `indices` stands for."""
         return len(indices) if self._batched else 1

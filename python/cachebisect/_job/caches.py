@@ -127,6 +127,8 @@ class Caches:
             progress(f"{len(held.host)} batches cached")
 
     def _size(self, number: int, batch: Any) -> int:
+        if self._loader.samples_per_batch:
+            return self._loader.samples_per_batch
         if self._loader.order is not None and self._loader.own.batch_sampler is not None:
             return self._loader.order.count(self.held.indices[number])
         return trees.count_samples(batch) or self._loader.batch_size

@@ -24,6 +24,8 @@ class FeedMaker:
     shadow: Optional[ShadowLoader] = None
     next_batch: Optional[Callable[[], Any]] = None
     first: int = 0
+    samples_per_batch: Optional[int] = None
+    """What each batch counts as, if that was given."""
     exact: Optional[int] = None
     """Seed of random draws that repeat, for tests."""
 
@@ -52,7 +54,7 @@ class FeedMaker:
             return self._held_on_host(loader, limit)
         if loader is None:
             assert self.next_batch is not None
-            return IterableFeed(self.next_batch)
+            return IterableFeed(self.next_batch, self.samples_per_batch)
         if place is None:
             return self._live(loader, observed)
         if place == SAMPLER:
@@ -119,7 +121,8 @@ class FeedMaker:
         return make
 
     def _size(self, indices: Any) -> int:
+        if self.samples_per_batch:
+            return self.samples_per_batch
         if indices is None or self.order is None:
             return self.batch_size if self.batch_size > 1 else 0
-        count = self.order.count(indices)
-        return count if count > 1 else 0
+        return self.order.count(indices) if self.order.gives_batches else 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 from .._chain import trees
 from .._chain.pinning import Spent
@@ -216,12 +216,15 @@ class DroppingFeed(Feed):
 class IterableFeed(Feed):
     """Batches of any iterable, which is restarted at its end."""
 
-    def __init__(self, next_batch: Callable[[], Any]) -> None:
+    def __init__(
+        self, next_batch: Callable[[], Any], samples_per_batch: Optional[int] = None
+    ) -> None:
         super().__init__()
         self._next_batch = next_batch
+        self._samples_per_batch = samples_per_batch
 
     def take(self) -> tuple[Any, int]:
         began = time.monotonic()
         batch = self._next_batch()
         self.waiting.starved += time.monotonic() - began
-        return batch, trees.count_samples(batch) or 1
+        return batch, self._samples_per_batch or trees.count_samples(batch) or 1

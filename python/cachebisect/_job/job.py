@@ -35,7 +35,8 @@ class Job:
     `device`: the torch.device of the step, or None for the CPU. Raises ValueError for one whose
     steps cannot be timed, and what the loader raises. `writes_batches`: the step changes
     its batches in place. `name`: of the report. `exact`: seed of random draws that repeat, for
-    tests. `companions`: other loaders that each step reads.
+    tests. `companions`: other loaders that each step reads. `samples_per_batch`: what each
+    batch counts as, if its tensors do not tell.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Job:
         train: str = "step",
         exact: Optional[int] = None,
         companions: Sequence[Companion] = (),
+        samples_per_batch: Optional[int] = None,
     ) -> None:
         if device is not None and device.type not in _DEVICE_KINDS:
             raise ValueError(f"steps on {device} cannot be timed: only on cpu and cuda devices")
@@ -58,7 +60,7 @@ class Job:
         self.train = train
         self.room = Room()
         self._marks = DeviceMarks(self.device)
-        self._loader = MeasuredLoader(loader)
+        self._loader = MeasuredLoader(loader, samples_per_batch)
         self._companions = Companions(companions)
         try:
             self.chain = self._loader.find_chain(self.device is not None)
@@ -72,6 +74,7 @@ class Job:
         self._feeds = FeedMaker(
             self.chain, held, found.batch_size, found.order, found.shadow, found.next_batch
         )
+        self._feeds.samples_per_batch = samples_per_batch
         self._feeds.exact = exact
 
     @property

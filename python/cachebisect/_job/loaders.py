@@ -20,12 +20,14 @@ PROBE_SECONDS = 120.0
 
 class MeasuredLoader:
     """`loader`: a torch DataLoader, or any iterable of batches. Starts its workers.
+    `samples_per_batch`: what each batch counts as; None: as its loader or its tensors say.
 
     Raises what the loader raises.
     """
 
-    def __init__(self, loader: Any) -> None:
+    def __init__(self, loader: Any, samples_per_batch: Optional[int] = None) -> None:
         self.own = loader
+        self.samples_per_batch = samples_per_batch
         self.shadow: Optional[ShadowLoader] = None
         """None for an iterable."""
         self.order: Optional[Order] = None
@@ -41,13 +43,15 @@ class MeasuredLoader:
     def find_chain(self, on_device: bool) -> Chain:
         """Makes a few samples. `on_device`: a copy to the device belongs to the chain."""
         if not facts.is_torch_loader(self.own):
-            self.batch_size = trees.count_samples(self.next_batch()) or 1
-            return chain_of_iterable(self.own, on_device)
+            chain = chain_of_iterable(self.own, on_device)
+            chain.notes.append(self._count(self.next_batch()))
+            return chain
         self.shadow = ShadowLoader(self.own)
         if not self.shadow.iterable:
             self.order = Order(self.own)
-        found = self._probe(self.shadow)
+        found, counted = self._probe(self.shadow)
         chain = chain_of_loader(self.own, found["stages"], on_device)
+        chain.notes += counted
         if found["note"]:
             chain.notes.append(found["note"])
         return chain
@@ -137,17 +141,26 @@ class MeasuredLoader:
         )
         return found
 
-    def _probe(self, shadow: ShadowLoader) -> dict[str, Any]:
-        """Asks a worker what is called for a sample, then makes one batch to learn its size."""
+    def _count(self, batch: Any) -> str:
+        """Sets batch_size by `batch`. Returns how, in words."""
+        given = self.samples_per_batch
+        self.batch_size = given or trees.count_samples(batch) or 1
+        by = "as given" if given else "the rows of its first tensor (see --samples-per-batch)"
+        return f"a batch counts as {self.batch_size} samples: {by}"
+
+    def _probe(self, shadow: ShadowLoader) -> tuple[dict[str, Any], list[str]]:
+        """Asks a worker what is called for a sample, then makes one batch to learn its size.
+        Returns the answer, and notes."""
         found: dict[str, Any] = self._ask_worker(shadow, PROBE, (), self._draw)
         batch = self._ask_worker(shadow, LIVE, (), self._draw)
-        size = self.order.drawn // 2 if self.order else self.own.batch_size or 1
-        if size <= 1:
-            size = trees.count_samples(batch) or 1
-        self.batch_size = size
+        notes: list[str] = []
+        if self.samples_per_batch or self.own.batch_sampler is None:
+            notes.append(self._count(batch))
+        else:
+            self.batch_size = self.order.drawn // 2 if self.order else self.own.batch_size
         self._contents = facts.batch_contents(batch)
         self._worker_threads = int(found["threads"])
-        return found
+        return found, notes
 
     def _draw(self) -> Any:
         return self.order.draw() if self.order else None

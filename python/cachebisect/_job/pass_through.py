@@ -23,13 +23,19 @@ class PassThrough:
     """The first steps, through the loader as it is. Times are those of step ends.
 
     `before`: steps that have passed through the same loader in earlier epochs. `opened_seconds`:
-    what making the iterator took.
+    what making the iterator took. `samples_per_batch`: what each counts as, if that was given.
     """
 
     OVER = object()
     """In place of a batch: enough steps have passed."""
 
-    def __init__(self, before: int = 0, opened_seconds: float = 0.0) -> None:
+    def __init__(
+        self,
+        before: int = 0,
+        opened_seconds: float = 0.0,
+        samples_per_batch: Optional[int] = None,
+    ) -> None:
+        self._samples_per_batch = samples_per_batch
         self._before = before
         self._opened_seconds = opened_seconds
         self._began = time.monotonic()
@@ -73,7 +79,7 @@ class PassThrough:
         self.waited_seconds += waited
         if not self._sizes:
             self._first_batch_seconds = waited
-        self._sizes.append(trees.count_samples(batch) or 1)
+        self._sizes.append(self._samples_per_batch or trees.count_samples(batch) or 1)
         if len(self._sizes) <= 2:
             self._last, self._digest = batch, trees.digest(batch)
             self.batch_bytes = tree_sizes.nbytes(batch)

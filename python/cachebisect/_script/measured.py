@@ -57,6 +57,7 @@ class Measured:
             script_name(),
             ", ".join(["step", *(type(optimizer).__name__ for optimizer in self._optimizers)]),
             companions=self._companions,
+            samples_per_batch=self._iterator.samples_per_batch,
         )
 
     def _loader(self) -> Any:

@@ -42,8 +42,11 @@ class ScriptIterator(Iterator[Any]):
         self.loader = loader
         self.level = level
         self.reopen = reopen
+        self.samples_per_batch = session.samples_per_batch
         self.number = session.loaders.number_of(loader)
-        self.learnt = PassThrough(session.loaders.batches_of(self.number), opened_seconds)
+        self.learnt = PassThrough(
+            session.loaders.batches_of(self.number), opened_seconds, session.samples_per_batch
+        )
         self.pattern = StepPattern(session.optimizer_steps)
         self.holds_another = False
         """Batches of another DataLoader become those of this one, in the same thread."""

@@ -37,14 +37,17 @@ from .training_child import tell
 
 class Session:
     """One script and its connection to the engine. `protects`: what measured steps save is kept
-    away from the script's own checkpoints."""
+    away from the script's own checkpoints. `samples_per_batch`: what each batch counts as, if that
+    was given."""
 
     def __init__(
         self,
         connection: Connection,
         loaders: Optional[SeenLoaders] = None,
         protects: bool = True,
+        samples_per_batch: Optional[int] = None,
     ) -> None:
+        self.samples_per_batch = samples_per_batch
         self.loaders = loaders or SeenLoaders()
         self.guard = Guard()
         self.threads = ThreadStates()

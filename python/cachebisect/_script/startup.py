@@ -18,6 +18,8 @@ from typing import Any, Callable, Optional
 SOCKET = "CACHEBISECT_SOCKET"
 LOADER = "CACHEBISECT_LOADER"
 """Number of the loader that is measured, from 1."""
+SAMPLES = "CACHEBISECT_SAMPLES_PER_BATCH"
+"""What each batch counts as."""
 PROTECT = "CACHEBISECT_PROTECT"
 """ "0": what measured steps save goes where the script says."""
 _GREETING_SECONDS = 30.0
@@ -45,7 +47,9 @@ def start() -> None:
     except ConnectionLost:
         return
     loaders = SeenLoaders(int(wanted) if wanted else None)
-    session = Session(connection, loaders, os.environ.get(PROTECT) != "0")
+    samples = os.environ.get(SAMPLES)
+    protects = os.environ.get(PROTECT) != "0"
+    session = Session(connection, loaders, protects, int(samples) if samples else None)
     atexit.register(session.explain)
     after_import("torch.utils.data.dataloader", lambda module: install(session, module))
     after_import("torch.autograd", lambda module: watch_backward(session, module))

@@ -47,8 +47,10 @@ def death_of_worker(error: Exception, workers: Sequence[Any]) -> Optional[str]:
         return str(error)
     if not isinstance(error, (EOFError, ConnectionError)):
         return None
-    connection.wait([worker.sentinel for worker in workers], _DEATH_SECONDS)
+    ended = connection.wait([worker.sentinel for worker in workers], _DEATH_SECONDS)
     for worker in workers:
+        if worker.sentinel in ended:  # A process lets go of it before it is dead.
+            worker.join(_DEATH_SECONDS)
         code = worker.exitcode
         if code is None:
             continue
