@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
+from cachebisect._job.kept_random import KeptRandom
+from cachebisect._job.state import KeptState
 from engine import TestEngine
 from hooked import run_in_fork, run_script
 
@@ -117,3 +119,18 @@ def without_measured_steps(measured: list[Any], untouched: list[Any]) -> list[An
     before = next(n for n, pair in enumerate(zip(measured, untouched)) if pair[0] != pair[1])
     assert len(measured) > len(untouched) > before >= 30
     return [*measured[:before], *measured[len(measured) - len(untouched) + before :]]
+
+
+def test_what_cannot_be_restored_leaves_the_rest_restored() -> None:
+    class Failing:
+        def restore(self) -> None:
+            raise RuntimeError("not restored")
+
+    weights = torch.nn.Linear(1, 1)
+    kept = KeptState([weights], at_end=[Failing(), KeptRandom()])
+    before = weights.weight.item(), torch.rand(1).item()
+    with torch.no_grad():
+        weights.weight.add_(1)
+    with pytest.raises(RuntimeError, match="not restored"):
+        kept.restore_all()
+    assert (weights.weight.item(), torch.rand(1).item()) == before

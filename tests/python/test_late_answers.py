@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from cachebisect._script.refusals import LateAnswer
 from engine import TestEngine
 from hooked import run_script
 from test_observing import HEAD
@@ -137,3 +138,26 @@ for number, x in enumerate(DataLoader(Items(), batch_size=4)):
     )
     assert done.returncode == 0
     assert text.startswith("train.py ended after 21 batches; a verdict usually needs 10 to 60 s")
+
+
+def test_many_steps_with_one_batch_are_waited_for(tmp_path: Any) -> None:
+    text = """
+for x in DataLoader(Items(), batch_size=10):
+    for _ in range(150):
+        step(x)
+print("end")
+"""
+
+    def script(engine: TestEngine) -> None:
+        described = engine.greet()
+        assert described["type"] == "describe", described
+        engine.finish()
+
+    done = run_script(tmp_path, script, HEAD + text)
+    assert done.returncode == 0 and done.stdout == "end\n", done.stderr
+
+
+def test_a_loader_that_gives_nothing_any_more_is_given_up() -> None:
+    late = LateAnswer()
+    late.note_candidate(5)
+    assert not late.is_due(100) and late.is_due(1005)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Optional, Protocol
 
 from .._chain import trees
 from .kept_tensors import KeptOptimizer, KeptTensors
@@ -35,15 +35,23 @@ class KeptState:
         return bool(self._kept)
 
     def restore(self) -> None:
-        """Gives every object its kept state back."""
-        for kept in self._kept:
-            kept.restore()
+        """Gives every object its kept state back. Raises what one of them raised, after all."""
+        _restore_all(self._kept)
 
     def restore_all(self) -> None:
-        """Measuring is over: training goes on as if it had not been."""
-        self.restore()
-        for kept in self._at_end:
-            kept.restore()
+        """The same when measuring is over: training goes on as if it had not been."""
+        _restore_all([*self._kept, *self._at_end])
+
+
+def _restore_all(kept: Sequence[Kept]) -> None:
+    failure: Optional[Exception] = None
+    for one in kept:
+        try:
+            one.restore()
+        except Exception as error:
+            failure = error
+    if failure is not None:
+        raise failure
 
 
 class KeptDict:

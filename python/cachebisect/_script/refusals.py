@@ -15,10 +15,9 @@ STEPS = 100
 _SECONDS = 60.0
 _MIN_STEPS = 10
 """The answer comes after STEPS optimizer steps, or after _SECONDS and _MIN_STEPS."""
-_CANDIDATE_STEPS = 50
-_MAX_STEPS = 1000
-"""A loader whose batches lie between optimizer steps is waited for: as long as it gave one within
-the last _CANDIDATE_STEPS, and for _MAX_STEPS at most."""
+_CANDIDATE_STEPS = 1000
+"""A loader that the loop takes batches from is waited for: as long as it gave one within the last
+_CANDIDATE_STEPS, and within _SECONDS. Some loops take many steps with one batch."""
 
 _LIBRARY_CALL = "call cachebisect.bisect(loader, step) in the script"
 
@@ -28,13 +27,14 @@ class LateAnswer:
 
     def __init__(self) -> None:
         self._began: Optional[float] = None
-        self._candidate_steps: Optional[int] = None
+        self._candidate: Optional[tuple[int, float]] = None
+        """Steps and time when a batch was last asked for."""
         self._thread = ""
         self._step_at = ""
 
     def note_candidate(self, steps: int) -> None:
-        """A DataLoader is asked for a batch right after the optimizer's step number `steps`."""
-        self._candidate_steps = steps
+        """A DataLoader is asked for a batch after `steps` steps, in the loop that trains."""
+        self._candidate = steps, time.monotonic()
 
     def note_thread(self, loader: Any) -> None:
         """A batch of `loader` is asked for in a thread that does not train."""
@@ -48,9 +48,9 @@ class LateAnswer:
         now = time.monotonic()
         if self._began is None:
             self._began = now
-        since = self._candidate_steps
-        if since is not None and steps - since < _CANDIDATE_STEPS and steps < _MAX_STEPS:
-            return False
+        if self._candidate is not None:
+            since, at = self._candidate
+            return steps - since >= (_MIN_STEPS if now - at >= _SECONDS else _CANDIDATE_STEPS)
         return steps >= STEPS or (steps >= _MIN_STEPS and now - self._began >= _SECONDS)
 
     def reason(self, steps: int, loaders: SeenLoaders) -> str:
@@ -72,7 +72,7 @@ class LateAnswer:
 
     def reason_at_end(self, steps: int, loaders: SeenLoaders) -> Optional[str]:
         """The same when the script ends; None if it has not trained."""
-        if self._candidate_steps is None:
+        if self._candidate is None:
             return self.reason(steps, loaders) if self._thread or steps > 0 else None
         batches = loaders.most_batches()
         return (

@@ -113,7 +113,7 @@ class Session:
         self.beside.note(iterator)
         if self._modules is None and iterator.pattern.entries == 2:
             self._modules = ModuleTensors()
-        if iterator.pattern.in_phase:
+        if sys.modules["torch"].is_grad_enabled():
             self._late.note_candidate(self.optimizer_steps)
 
     def refuses_thread(self, iterator: ScriptIterator) -> bool:
