@@ -55,7 +55,9 @@ class TestEngine:
 
     def greet(self) -> dict[str, Any]:
         """hello and describe."""
-        assert self.ask("hello", protocol=1, engine="test")["protocol"] == 1
+        hello = self.ask("hello", protocol=1, engine="test")
+        assert hello["protocol"] == 1
+        self.pid = hello["pid"]
         return self.ask("describe")
 
     def run(self, kind: str = "replay", steps: int = 4, warmup: int = 2, **arm: Any) -> Any:

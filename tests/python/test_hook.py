@@ -80,3 +80,22 @@ def test_a_spawned_child_loads_one_small_module(tmp_path: Any) -> None:
         timeout=60,
     )
     assert done.stdout == "['cachebisect._script.child_processes']\n", done.stderr
+
+
+def test_the_installed_package_starts_where_pythonpath_is_not_heeded(tmp_path: Any) -> None:
+    package = HOOK.parent
+    (tmp_path / "cachebisect").symlink_to(package)
+    (tmp_path / "cachebisect.pth").write_text((package.parent / "cachebisect.pth").read_text())
+    text = (
+        f"import site, sys; site.addsitedir({str(tmp_path)!r});"
+        "print('cachebisect._script.startup' in sys.modules)"
+    )
+    for socket, started in ((str(tmp_path / "none"), "True\n"), ("", "False\n")):
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", text],
+            env={**os.environ, "CACHEBISECT_SOCKET": socket},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (done.stdout, done.stderr) == (started, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 from cachebisect._script.refusals import LateAnswer
+from cachebisect._script.seen_loaders import SeenLoaders
 from engine import TestEngine
 from hooked import run_script
 from test_observing import HEAD
@@ -161,3 +163,15 @@ def test_a_loader_that_gives_nothing_any_more_is_given_up() -> None:
     late = LateAnswer()
     late.note_candidate(5)
     assert not late.is_due(100) and late.is_due(1005)
+
+
+def test_a_rank_without_batches_of_its_own_is_named(monkeypatch: Any) -> None:
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.delitem(sys.modules, "accelerate.data_loader", raising=False)
+    text = LateAnswer().reason(100, SeenLoaders())
+    assert text.startswith("rank 1 of ") and text.endswith(
+        "every rank must read batches of its own"
+    )
+    monkeypatch.setitem(sys.modules, "accelerate.data_loader", sys)
+    assert "dispatch_batches=False" in LateAnswer().reason(100, SeenLoaders())

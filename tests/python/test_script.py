@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,3 +106,27 @@ def test_two_loaders_between_two_steps(tmp_path: Any) -> None:
     text = TWO_LOADERS.format(here=str(HERE), method=None, workers=1)
     done = run_script(tmp_path, measure("continue", []), text)
     assert done.returncode == 0 and done.stdout == "end\n", done.stderr
+
+
+@pytest.mark.parametrize("then,workers", [("exit", 1), ("continue", 2)])
+def test_a_script_that_ends_gives_its_own_workers_up(
+    then: str, workers: int, monkeypatch: Any, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("CACHEBISECT_THEN", then)
+    counts: list[int] = []
+
+    def script(engine: TestEngine) -> None:
+        engine.greet()
+        engine.ask("prepare", samples=8, host_bytes=None, device_bytes=None)
+        engine.run()
+        counts.append(len(children_of(int(engine.pid))))
+        raise EOFError("the engine dies")
+
+    with pytest.raises(EOFError):
+        run_script(tmp_path, script, script_text(workers=1))
+    assert counts == [workers]
+    assert "end" in (tmp_path / "script.out").read_text()
+
+
+def children_of(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

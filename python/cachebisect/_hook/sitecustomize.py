@@ -1,7 +1,9 @@
 """Found first on PYTHONPATH by every Python process that `cachebisect run` or `time` starts.
 
 Runs the sitecustomize that it hides, then cachebisect's own start. The package is loaded from where
-this file lies, so that it need not be installed for the script's Python.
+this file lies, so that it need not be installed for the script's Python. Where it is installed,
+cachebisect.pth has run this file before: `python -I` and `-E` and another sitecustomize on
+PYTHONPATH keep the other way shut.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ TYPE_CHECKING = False  # Of typing, which takes a while to import.
 if TYPE_CHECKING:
     from typing import Any
 
+_STARTED = "_cachebisect_has_started"
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -57,6 +60,9 @@ def _tell_of_training() -> None:
 
 
 def _start() -> None:
+    if hasattr(sys, _STARTED):
+        return
+    setattr(sys, _STARTED, True)
     if not os.environ.get("CACHEBISECT_TIME") and not os.environ.get("CACHEBISECT_SOCKET"):
         return
     sys.meta_path.insert(0, _PackageFinder)
@@ -77,7 +83,8 @@ def _start() -> None:
 
 
 try:
-    _run_hidden()
+    if __name__ == "sitecustomize":
+        _run_hidden()
 finally:
     try:
         _start()

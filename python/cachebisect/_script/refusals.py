@@ -5,9 +5,11 @@ Not thread safe: at worst a step is not counted.
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any, Optional
 
+from .._job.ranks import rank_and_world
 from .callers import place_of_caller, script_name
 from .seen_loaders import SeenLoaders, words_for
 
@@ -57,7 +59,9 @@ class LateAnswer:
         """Why nothing is measured. Called in the thread that trains, after `steps` steps."""
         place = place_of_caller()
         where = f" (the last at {place})" if place else ""
-        trained = f"{script_name()} has trained {steps} steps{where}"
+        rank, world = rank_and_world()
+        who = f"rank {rank} of {script_name()}" if world > 1 else script_name()
+        trained = f"{who} has trained {steps} steps{where}"
         if self._thread:
             return (
                 f"{trained}, and {self._thread}, so that the time of a step says nothing about "
@@ -67,7 +71,7 @@ class LateAnswer:
         beside = f" (DataLoaders seen elsewhere: {seen})" if seen else ""
         return (
             f"{trained}, and no batch of a torch DataLoader was taken between them{beside}; "
-            f"for other loaders, {_LIBRARY_CALL}"
+            + _remedy(world)
         )
 
     def reason_at_end(self, steps: int, loaders: SeenLoaders) -> Optional[str]:
@@ -79,3 +83,14 @@ class LateAnswer:
             f"{script_name()} ended after {batches} batches; a verdict usually needs 10 to 60 s "
             "of training. Raise the number of epochs, or repeat the loop if CACHEBISECT is set"
         )
+
+
+def _remedy(world: int) -> str:
+    if world == 1:
+        return f"for other loaders, {_LIBRARY_CALL}"
+    if "accelerate.data_loader" in sys.modules:
+        return (
+            "every rank must read batches of its own: with accelerate, "
+            "DataLoaderConfiguration(dispatch_batches=False)"
+        )
+    return "every rank must read batches of its own"

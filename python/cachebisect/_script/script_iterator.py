@@ -11,6 +11,7 @@ from .._engine.messages import ConnectionLost
 from .._job.needs import needs_of
 from .._job.pass_through import PASS_MIN_STEPS, PassThrough
 from .._job.ranks import rank_and_world
+from .._worker.worker_end import end_workers
 from .loader_hooks import Level
 from .step_pattern import StepPattern
 
@@ -52,6 +53,7 @@ class ScriptIterator(Iterator[Any]):
         """Batches of another DataLoader become those of this one, in the same thread."""
         self._iterations_before = session.iterations
         self._adapter: Optional[Adapter] = None
+        self._is_released = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["_own"], name)
@@ -137,7 +139,17 @@ class ScriptIterator(Iterator[Any]):
         except ConnectionLost as error:
             say(f"not measured: {error}")
             self._session.end()
+        if self._adapter is not None and self._session.ends_script:
+            self._release()
         return self._adapter is not None
+
+    def _release(self) -> None:
+        """Ends the workers of the script's own iterator, and frees what they had prefetched: the
+        script will not come back to it, unless measuring fails. Persistent ones would not begin
+        again."""
+        if not getattr(self.loader, "persistent_workers", False):
+            end_workers(self._own)
+            self._is_released = True
 
     def _measured(self) -> Any:
         adapter = self._adapter
@@ -155,6 +167,8 @@ class ScriptIterator(Iterator[Any]):
         self._session.end()
         if finished is not None and finished.message.get("then") != "continue":
             raise SystemExit(int(finished.message.get("exit_code", 0)))
+        if self._is_released:
+            self._own = self.reopen()
         return next(self._own)
 
 

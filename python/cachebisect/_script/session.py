@@ -38,7 +38,7 @@ from .training_child import tell
 class Session:
     """One script and its connection to the engine. `protects`: what measured steps save is kept
     away from the script's own checkpoints. `samples_per_batch`: what each batch counts as, if that
-    was given."""
+    was given. `ends_script`: it does not go on after it was measured."""
 
     def __init__(
         self,
@@ -46,7 +46,9 @@ class Session:
         loaders: Optional[SeenLoaders] = None,
         protects: bool = True,
         samples_per_batch: Optional[int] = None,
+        ends_script: bool = False,
     ) -> None:
+        self.ends_script = ends_script
         self.samples_per_batch = samples_per_batch
         self.loaders = loaders or SeenLoaders()
         self.guard = Guard()

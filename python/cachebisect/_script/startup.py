@@ -20,6 +20,8 @@ LOADER = "CACHEBISECT_LOADER"
 """Number of the loader that is measured, from 1."""
 SAMPLES = "CACHEBISECT_SAMPLES_PER_BATCH"
 """What each batch counts as."""
+THEN = "CACHEBISECT_THEN"
+""" "exit": the script does not go on after it was measured."""
 PROTECT = "CACHEBISECT_PROTECT"
 """ "0": what measured steps save goes where the script says."""
 _GREETING_SECONDS = 30.0
@@ -49,7 +51,8 @@ def start() -> None:
     loaders = SeenLoaders(int(wanted) if wanted else None)
     samples = os.environ.get(SAMPLES)
     protects = os.environ.get(PROTECT) != "0"
-    session = Session(connection, loaders, protects, int(samples) if samples else None)
+    ends = os.environ.get(THEN) == "exit"
+    session = Session(connection, loaders, protects, int(samples) if samples else None, ends)
     atexit.register(session.explain)
     after_import("torch.utils.data.dataloader", lambda module: install(session, module))
     after_import("torch.autograd", lambda module: watch_backward(session, module))
