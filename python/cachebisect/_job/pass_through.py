@@ -17,6 +17,8 @@ five times PASS_SECONDS."""
 
 
 _MIN_RATE_SECONDS = 0.5
+_STEADY = 0.2
+"""Two halves that differ by more are not of one rate."""
 
 
 class PassThrough:
@@ -92,15 +94,20 @@ class PassThrough:
         return (self.waited_seconds - self._first_batch_seconds) / count if count > 0 else 0.0
 
     def rate(self) -> Optional[float]:
-        """Samples per second of the later two thirds; None if they are too few to tell."""
+        """Samples per second of the later two thirds; None if they are too few to tell, or if the
+        two differ: the first steps compile, fill caches and start workers, for some longer than for
+        others."""
         steps = min(len(self._sizes), len(self._ends) - 1)
         first = max(2, steps // 3)
-        if steps - first < 7:
+        if steps - first < 7 or self._ends[steps] - self._ends[first] < _MIN_RATE_SECONDS:
             return None
-        seconds = self._ends[steps] - self._ends[first]
-        if seconds < _MIN_RATE_SECONDS:
-            return None
-        return sum(self._sizes[first:steps]) / seconds
+        half = (first + steps) // 2
+        early, late = self._rate_of(first, half), self._rate_of(half, steps)
+        return self._rate_of(first, steps) if abs(late / early - 1) <= _STEADY else None
+
+    def _rate_of(self, first: int, last: int) -> float:
+        seconds = self._ends[last] - self._ends[first]
+        return sum(self._sizes[first:last]) / max(1e-9, seconds)
 
     def epoch_start_seconds(self) -> Optional[float]:
         """From the start of the epoch to its first batch; None if there was none."""
@@ -132,8 +139,8 @@ class PassThrough:
         return self._before + len(self._sizes)
 
     def is_enough(self) -> bool:
-        """True if the rate is known well enough."""
+        """True if the rate is known well enough, or will not be known soon."""
         steps, seconds = self.steps, time.monotonic() - self._began
         if steps >= PASS_STEPS or seconds > 5 * PASS_SECONDS:
             return True
-        return steps >= PASS_MIN_STEPS and seconds > PASS_SECONDS
+        return steps >= PASS_MIN_STEPS and seconds > PASS_SECONDS and self.rate() is not None
