@@ -96,7 +96,7 @@ def bisect(
     command += ([] if explain else ["--no-explain"]) + (["--inside"] if inside else [])
     title = name or os.path.basename(sys.argv[0] if sys.argv else "") or "training loop"
 
-    measured = _as_measured(loader)
+    measured = as_measured(loader)
 
     def make_job(writes_batches: bool) -> Job:
         return Job(measured, kept, device, writes_batches, title, describe_step(state),
@@ -181,7 +181,7 @@ def _train(
         return error
 
 
-def _as_measured(loader: Any) -> Any:
+def as_measured(loader: Any) -> Any:
     """An iterable of `loader` if only its own class makes what the loop gets."""
     by_itself = facts.is_torch_loader(loader) and facts.iterates_itself(loader)
     if not by_itself or facts.adds_only_state(loader):

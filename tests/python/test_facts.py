@@ -18,6 +18,7 @@ from cachebisect._chain.trees import leaves
 from cachebisect._job.job import Job
 from cachebisect._job.pass_through import PassThrough
 from cachebisect._job.state import KeptState
+from cachebisect._library import as_measured
 from loaders import Items, Stream
 
 
@@ -172,3 +173,33 @@ def test_batches_at_the_last_boundary_are_on_the_device_of_the_step() -> None:
 def test_a_device_whose_steps_cannot_be_timed_is_refused() -> None:
     with pytest.raises(ValueError, match="steps on xpu cannot be timed"):
         Job(DataLoader(Items(), batch_size=4), KeptState(()), torch.device("xpu"))
+
+
+class Doubled(DataLoader):  # type: ignore[type-arg]
+    """As a prepared loader of accelerate: what the loop gets is made in __iter__."""
+
+    def __iter__(self) -> Any:
+        for x, y in super().__iter__():
+            yield 2 * x, y
+
+
+class Wrapped(DataLoader):  # type: ignore[type-arg]
+    """As PyG's NodeLoader."""
+
+    def _get_iterator(self) -> Any:
+        return ({"x": x} for x, _ in super()._get_iterator())
+
+
+def test_a_subclass_that_makes_its_batches_is_measured_as_it_iterates() -> None:
+    plain = DataLoader(Items(), batch_size=4)
+    assert as_measured(plain) is plain
+    doubled = Job(as_measured(Doubled(Items(), batch_size=4, num_workers=1)), KeptState(()))
+    wrapped = Job(as_measured(Wrapped(Items(), batch_size=4)), KeptState(()))
+    for job, name in ((doubled, "loader Doubled"), (wrapped, "loader Wrapped")):
+        try:
+            assert [stage.name for stage in job.chain.stages] == [name]
+            assert "makes its batches in its own iterator" in job.chain.notes[0]
+            job.fill(8, lambda _text: None)
+        finally:
+            job.close()
+    assert doubled.workers == 1 and doubled.describe(PassThrough(), [])["chain"]["samples"] == 64
