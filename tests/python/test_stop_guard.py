@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
+import struct
 import threading
 import time
 from typing import Any
@@ -100,6 +102,16 @@ def test_answer_is_sent_whole(ends: Any) -> None:
             connection.answer({"id": 1, "type": "run"}, text=text)
     reader.join()
     assert b"".join(received).count(text.encode()) == 1
+
+
+def test_the_signal_goes_to_the_thread_that_waits() -> None:
+    get_owner, thread = 16, 0  # F_GETOWN_EX and F_OWNER_TID of fcntl(2).
+    engine, adapter = socket.socketpair()
+    connection = Connection(adapter)
+    owner = struct.unpack("ii", fcntl.fcntl(adapter, get_owner, struct.pack("ii", 0, 0)))
+    assert owner == (thread, threading.get_native_id())
+    connection.close()
+    engine.close()
 
 
 def test_signal_that_the_program_handles_is_left_alone() -> None:

@@ -160,3 +160,18 @@ def test_what_an_object_holds_counts_as_its_bytes() -> None:
     assert tree_sizes.nbytes(Graph(torch.ones(1000))) >= 4000
     sparse = torch.eye(100).to_sparse()
     assert tree_sizes.nbytes(sparse) == 100 * (4 + 2 * 8)
+
+
+def test_an_object_that_refers_to_much_is_not_walked_for_ever() -> None:
+    class Node:
+        pass
+
+    first = node = Node()
+    for _ in range(100_000):
+        node.next = Node()  # type: ignore[attr-defined]
+        node.all = first  # type: ignore[attr-defined]
+        node = node.next  # type: ignore[attr-defined]
+    many = Node()
+    many.nodes = [Node() for _ in range(100_000)]  # type: ignore[attr-defined]
+    assert 0 < tree_sizes.nbytes(first) < 10_000
+    assert 0 < tree_sizes.nbytes(many) < 1_000_000

@@ -17,26 +17,37 @@ def _leaf_bytes(leaf: Any) -> int:
         return int(leaf.width * leaf.height * len(leaf.getbands()))
     if isinstance(leaf, (str, bytes)):
         return len(leaf)
-    return _object_bytes(leaf, _OBJECT_DEPTH)
+    return _object_bytes(leaf)
 
 
 _OBJECT_DEPTH = 4
+_MAX_OBJECTS = 2000
+"""Beyond these an object is part of something larger, such as a data set that it refers to."""
 
 
-def _object_bytes(value: Any, depth: int) -> int:
+def _object_bytes(value: Any) -> int:
     """Of an object and of the data that its attributes hold, such as a graph's tensors."""
-    try:
-        size = sys.getsizeof(value, 64)
-        attributes = getattr(value, "__dict__", None)
-    except Exception:  # It tells nothing of itself.
-        return 64
-    if depth == 0 or type(attributes) is not dict or isinstance(value, type):
-        return size
-    for leaf in trees.leaves(attributes):
-        if trees.is_data(leaf):
-            size += _leaf_bytes(leaf)
-        elif not isinstance(leaf, trees.PLAIN):
-            size += _object_bytes(leaf, depth - 1)
+    size, seen, waiting = 0, {id(value)}, [(value, _OBJECT_DEPTH)]
+    while waiting:
+        owner, depth = waiting.pop()
+        try:
+            size += sys.getsizeof(owner, 64)
+            attributes = getattr(owner, "__dict__", None)
+        except Exception:  # It tells nothing of itself.
+            size += 64
+            continue
+        if depth == 0 or type(attributes) is not dict or isinstance(owner, type):
+            continue
+        for leaf in trees.leaves(attributes):
+            if len(seen) >= _MAX_OBJECTS:
+                return size
+            if id(leaf) in seen or isinstance(leaf, trees.PLAIN):
+                continue
+            seen.add(id(leaf))
+            if trees.is_data(leaf):
+                size += _leaf_bytes(leaf)
+            else:
+                waiting.append((leaf, depth - 1))
     return size
 
 
