@@ -6,6 +6,8 @@ if(CACHEBISECT_STATIC)
   if(SKBUILD)
     set(bin_dir ${SKBUILD_SCRIPTS_DIR})
     set(data_dir ${SKBUILD_DATA_DIR}/share)
+    # Starts the hook of `cachebisect run` where PYTHONPATH is not heeded.
+    install(FILES python/cachebisect.pth DESTINATION ${SKBUILD_PLATLIB_DIR})
   endif()
   install(TARGETS cli RUNTIME DESTINATION ${bin_dir})
   install(DIRECTORY pipelines/ DESTINATION ${data_dir}/cachebisect/pipelines FILES_MATCHING PATTERN "*.json")

@@ -55,6 +55,7 @@ std::map<std::string, std::string> environment(const std::string& socket, const 
   std::map<std::string, std::string> added = hook_environment(hook);
   added.emplace("CACHEBISECT_SOCKET", socket);
   added.emplace("CACHEBISECT_PROTECT", arguments.protect ? "1" : "0");
+  added.emplace("CACHEBISECT_THEN", arguments.attach.then);
   if (arguments.samples_per_batch) {
     added.emplace("CACHEBISECT_SAMPLES_PER_BATCH", std::to_string(*arguments.samples_per_batch));
   }

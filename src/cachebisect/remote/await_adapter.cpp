@@ -158,8 +158,10 @@ class AdapterSearch {
                 "no training process has said hello within " +
                     format_seconds(options_.hello_seconds) +
                     (candidates_.empty() ? "" : ", although one has connected") +
-                    "; python -I, -S and -E and frozen programs do not load the hook of "
-                    "`cachebisect run`: call cachebisect.bisect(loader, step) in the script "
+                    "; python -S, frozen programs, `env -i`, containers and other hosts do not "
+                    "load the hook of `cachebisect run`, nor do python -I and -E and another "
+                    "sitecustomize on PYTHONPATH unless cachebisect is installed in that Python: "
+                    "call cachebisect.bisect(loader, step) in the script "
                     "instead, or raise --hello-timeout");
   }
 
