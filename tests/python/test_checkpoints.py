@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import Any
 
 import pytest
@@ -98,3 +99,25 @@ def test_checkpoints_of_frameworks_are_left_out(monkeypatch: Any) -> None:
     assert "Accelerator.save_state" in str(checkpoints.stop())
     Accelerator().save_state("folder")
     assert written == ["folder"]
+
+
+def test_a_file_that_is_moved_into_place_and_the_one_that_goes_for_it(tmp_path: Any) -> None:
+    """As timm's recovery and a script that keeps the last checkpoint."""
+    old, other = tmp_path / "old.pt", tmp_path / "notes.txt"
+    folder = tmp_path / "checkpoint-1"
+    folder.mkdir()
+    for path in (old, other, folder / "model.safetensors"):
+        path.write_text("kept")
+    checkpoints = Checkpoints()
+    checkpoints.start()
+    torch.save(obj=3, f=str(tmp_path / "new.tmp"))
+    os.replace(str(tmp_path / "new.tmp"), str(tmp_path / "new.pt"))
+    os.remove(old)
+    shutil.rmtree(folder)
+    os.remove(other)
+    words = checkpoints.stop()
+    assert words is not None and f"removal of {old}" in words
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"old.pt", "checkpoint-1"}
+    os.remove(old)
+    assert not old.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from typing import Any
@@ -10,8 +11,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from cachebisect._chain import trees
 from cachebisect._job.kept_random import KeptRandom
-from cachebisect._job.state import KeptState
+from cachebisect._job.state import KeptDict, KeptState
 from engine import TestEngine
 from hooked import run_in_fork, run_script
 
@@ -134,3 +136,40 @@ def test_what_cannot_be_restored_leaves_the_rest_restored() -> None:
     with pytest.raises(RuntimeError, match="not restored"):
         kept.restore_all()
     assert (weights.weight.item(), torch.rand(1).item()) == before
+
+
+def test_parameters_that_steps_put_elsewhere_and_histories_are_restored() -> None:
+    """As SAM does with data, and LBFGS with lists."""
+    weights = torch.nn.Linear(3, 1, bias=False)
+    optimizer = torch.optim.LBFGS(weights.parameters(), max_iter=2, history_size=3)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = weights(torch.ones(2, 3)).square().sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    before = copy.deepcopy((weights.state_dict(), optimizer.state_dict()))
+    kept = KeptState([optimizer])
+    optimizer.step(closure)
+    weights.weight.data = torch.full((1, 3), 7.0)
+    kept.restore()
+    assert trees.digest(before) == trees.digest((weights.state_dict(), optimizer.state_dict()))
+
+
+def test_a_scheduler_that_follows_another_one_goes_on_with_the_same() -> None:
+    class Warmup(torch.optim.lr_scheduler.LRScheduler):  # type: ignore[misc,name-defined]
+        def __init__(self, optimizer: Any, after: Any) -> None:
+            self.after = after
+            super().__init__(optimizer)
+
+        def get_lr(self) -> list[float]:
+            return [group["lr"] for group in self.optimizer.param_groups]
+
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
+    after = torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
+    warmup = Warmup(optimizer, after)
+    kept = KeptState([optimizer], at_end=[KeptDict(warmup)])
+    kept.restore_all()
+    assert warmup.after is after and after.optimizer is optimizer

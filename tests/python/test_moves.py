@@ -72,10 +72,13 @@ def test_a_device_that_nobody_knows_is_refused(monkeypatch: Any) -> None:
     assert device_of_step(torch.device("meta"), [optimizer]) == torch.device("meta")
     with pytest.raises(ValueError, match="the device of the step is not known"):
         device_of_step(None, [])
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    assert device_of_step(None, []) is None
     jax = types.SimpleNamespace(default_backend=lambda: "gpu")
     monkeypatch.setitem(sys.modules, "jax", jax)
     with pytest.raises(ValueError, match="the device of the step is not known"):
-        device_of_step(None, [optimizer])
+        device_of_step(None, [])
+    assert device_of_step(None, [optimizer]) == torch.device("cpu")
 
 
 @pytest.mark.parametrize("name", STEPS)

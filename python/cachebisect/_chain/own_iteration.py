@@ -32,19 +32,35 @@ class OwnIteration:
         return int(self.loader.num_workers)
 
     def __iter__(self) -> Iterator[Any]:
-        with self._around():
+        with self._around(), apart(self.loader):
             own = self._open()
-        return _Own(own, self._around)
+        return _Own(own, self.loader, self._around)
 
 
 class _Own(Iterator[Any]):
-    def __init__(self, own: Iterator[Any], around: Context) -> None:
+    def __init__(self, own: Iterator[Any], loader: Any, around: Context) -> None:
         self._own = own
+        self._loader = loader
         self._around = around
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["_own"], name)
 
     def __next__(self) -> Any:
-        with self._around():
+        with self._around(), apart(self._loader):
             return next(self._own)
+
+
+@contextlib.contextmanager
+def apart(loader: Any) -> Iterator[None]:
+    """Hides the iterator that a DataLoader with persistent workers keeps: it is the script's, and
+    would be begun again. What is kept in its place meanwhile is let go of."""
+    kept = getattr(loader, "_iterator", None)
+    if kept is None:
+        yield
+        return
+    loader._iterator = None
+    try:
+        yield
+    finally:
+        loader._iterator = kept

@@ -138,8 +138,10 @@ class Adapter:
             self._block.end()
             self._block = None
         if self._job is not None:
-            self._job.state.restore_all()
-            self._job.close()
+            try:
+                self._job.state.restore_all()
+            finally:
+                self._job.close()
         self._connection.close()
 
     # Requests

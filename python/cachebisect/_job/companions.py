@@ -16,11 +16,13 @@ from .feeds import Waiting
 class Companion:
     """One of them: a stage of the chain, which is served from a cache or by the loader itself.
 
-    `name`: of the stage. It has iterators of its own, begun again at their end.
+    `name`: of the stage. It has iterators of its own, begun again at their end. `copies`: the step
+    writes into its batches.
     """
 
-    def __init__(self, name: str, loader: OwnIteration) -> None:
+    def __init__(self, name: str, loader: OwnIteration, copies: bool = False) -> None:
         self.name = name
+        self._copies = copies
         self.seconds = 0.0
         """That the training thread has waited for its batches."""
         self._loader = loader
@@ -52,7 +54,8 @@ class Companion:
         """For one step. Raises what the loader raises."""
         if self._served:
             self._next += 1
-            return self._served[self._next % len(self._served)]
+            batch = self._served[self._next % len(self._served)]
+            return trees.clone(batch) if self._copies else batch
         began = time.monotonic()
         batch = self._live()
         seconds = time.monotonic() - began

@@ -41,5 +41,5 @@ class Patience:
         self._is_over = True
         for pid in self._shadow.area.pids():
             with contextlib.suppress(OSError):
-                if pid > 0:
+                if pid > 0 and pid != os.getpid():  # Of workers that are threads.
                     os.kill(pid, signal.SIGKILL)

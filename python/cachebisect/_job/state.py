@@ -55,14 +55,19 @@ def _restore_all(kept: Sequence[Kept]) -> None:
 
 
 class KeptDict:
-    """What `state_dict()` of an object gave."""
+    """What `state_dict()` of an object gave. Objects in it, such as a scheduler that follows
+    another one, are shared: a copy would step copies of the weights."""
 
     def __init__(self, owner: Any) -> None:
         self._owner = owner
-        self._state = trees.clone(owner.state_dict())
+        self._state = _copied(owner.state_dict())
 
     def restore(self) -> None:
-        self._owner.load_state_dict(trees.clone(self._state))
+        self._owner.load_state_dict(_copied(self._state))
+
+
+def _copied(state: Any) -> Any:
+    return trees.map_leaves(state, lambda leaf: trees.clone(leaf) if trees.is_data(leaf) else leaf)
 
 
 def _kept(owner: Any) -> Kept:
@@ -100,9 +105,7 @@ def device_of_step(moved_to: Any, objects: Sequence[Any]) -> Any:
     """Where the steps run: `moved_to`, where batches were seen to go, else where the parameters of
     `objects` lie. Raises ValueError if that cannot be known and no clock of the host's tells."""
     device = moved_to if moved_to is not None else device_of(objects)
-    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
-    unknown = device is None and torch is not None and torch.cuda.is_initialized()
-    if unknown or (jax is not None and jax.default_backend() != "cpu"):
+    if device is None and (_uses_cuda() or _uses_jax()):
         raise ValueError(
             "the device of the step is not known: no batch was seen to move to it, and no "
             "optimizer of torch has parameters there; call "
@@ -110,6 +113,16 @@ def device_of_step(moved_to: Any, objects: Sequence[Any]) -> Any:
             "for its result if it is not torch's"
         )
     return device
+
+
+def _uses_cuda() -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and torch.cuda.is_initialized()
+
+
+def _uses_jax() -> bool:
+    jax = sys.modules.get("jax")
+    return jax is not None and jax.default_backend() != "cpu"
 
 
 def describe_step(objects: Sequence[Any]) -> str:

@@ -7,6 +7,7 @@ safe, but for the functions that are replaced: scripts save from threads, too.
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import shutil
 import sys
@@ -23,14 +24,22 @@ _SKIPPED = (
     ("accelerate.accelerator", "Accelerator", "save_state"),
 )
 """Methods of frameworks that write, rotate or remove whole checkpoints."""
+_MOVES = (
+    ("os", ("replace", "rename", "link")),
+    ("shutil", ("copyfile", "copy", "copy2", "move")),
+)
+_REMOVALS = (("os", "remove"), ("os", "unlink"), ("shutil", "rmtree"))
+_SUFFIXES = (".pt", ".pth", ".ckpt", ".safetensors", ".pt2", ".bin", ".tar")
+"""Of files that hold the state of training."""
 _MAX_LISTED = 10
 
 Replacement = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Checkpoints:
-    """Calls of torch.save() and of safetensors go to a temporary folder, and those of frameworks
-    do nothing, from start() to stop()."""
+    """From start() to stop() calls of torch.save() and of safetensors go to a temporary folder,
+    moving such a file does nothing, checkpoints are not removed, and those of frameworks are not
+    written."""
 
     def __init__(self) -> None:
         self._replaced: list[tuple[Any, str, Any]] = []
@@ -42,6 +51,11 @@ class Checkpoints:
         self._replace(sys.modules.get("torch"), "save", self._elsewhere)
         for name in _SERIALIZERS:
             self._replace(sys.modules.get(name), "serialize_file", self._elsewhere)
+        for module, names in _MOVES:
+            for name in names:
+                self._replace(sys.modules.get(module), name, self._moves_or_not)
+        for module, name in _REMOVALS:
+            self._replace(sys.modules.get(module), name, self._removes_or_not)
         for module, owner, name in _SKIPPED:
             kind = getattr(sys.modules.get(module), owner, None)
             self._replace(kind, name, functools.partial(self._skipped, f"{owner}.{name}"))
@@ -86,17 +100,54 @@ class Checkpoints:
 
     def _elsewhere(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """`original(what, path, ...)` with another path; a file that is open stays what it is."""
+        name = _second_name(original)
 
-        def call(what: Any, file: Any, *args: Any, **options: Any) -> Any:
+        def call(*args: Any, **options: Any) -> Any:
+            file = args[1] if len(args) > 1 else options.get(name)
             if not isinstance(file, (str, os.PathLike)):
-                return original(what, file, *args, **options)
+                return original(*args, **options)
             self._note(os.fspath(file))
+            other = self._path_for(os.fspath(file))
+            if len(args) > 1:
+                args = (args[0], other, *args[2:])
+            else:
+                options[name] = other
             try:
-                return original(what, self._path_for(os.fspath(file)), *args, **options)
+                return original(*args, **options)
             except (OSError, RuntimeError):  # No room there: that is no fault of the script.
                 return None
 
         return call
+
+    def _moves_or_not(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """`original(source, target)`, such as of a temporary file that was written before."""
+
+        def call(source: Any, target: Any, *args: Any, **options: Any) -> Any:
+            if _path(source) not in self._calls:
+                return original(source, target, *args, **options)
+            self._note(_path(target))
+            return target
+
+        return call
+
+    def _removes_or_not(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """`original(path)`: older checkpoints stay, since none takes their place."""
+
+        def call(path: Any, *args: Any, **options: Any) -> Any:
+            if not self._is_checkpoint(_path(path)):
+                return original(path, *args, **options)
+            self._note(f"removal of {_path(path)}")
+            return None
+
+        return call
+
+    def _is_checkpoint(self, path: str) -> bool:
+        if path in self._calls or path.endswith(_SUFFIXES):
+            return True
+        try:
+            return os.path.isdir(path) and any(n.endswith(_SUFFIXES) for n in os.listdir(path))
+        except OSError:
+            return False
 
     def _path_for(self, path: str) -> str:
         """One file for each name: repeated saving takes no more room than in the script."""
@@ -104,3 +155,18 @@ class Checkpoints:
             self._folder = tempfile.mkdtemp(prefix="cachebisect-checkpoints-")
         number = list(self._calls).index(path)
         return os.path.join(self._folder, f"{number}-{os.path.basename(path)}")
+
+
+def _second_name(function: Callable[..., Any]) -> str:
+    """Of its second parameter, by which it may be given."""
+    try:
+        return list(inspect.signature(function).parameters)[1]
+    except (ValueError, TypeError, IndexError):  # It tells nothing of itself.
+        return "filename"
+
+
+def _path(value: Any) -> str:
+    try:
+        return str(os.fspath(value))
+    except TypeError:  # A file descriptor.
+        return ""

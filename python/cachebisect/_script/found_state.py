@@ -71,6 +71,8 @@ class KeptAttributes:
         }
 
     def restore(self) -> None:
+        if not self._kept:
+            return
         vars(self._owner).update(
             {n: list(v) if type(v) is list else v for n, v in self._kept.items()}
         )

@@ -27,24 +27,32 @@ class LoadersOfStep:
         """A batch of `iterator` is asked for, in the thread that trains."""
         self._iterators.add(iterator)
 
+    def in_step_with(self, iterator: ScriptIterator) -> list[ScriptIterator]:
+        """All others that batches come from between the same steps, however many."""
+        return [
+            other
+            for other in list(self._iterators)
+            if other is not iterator
+            and other.pattern.stepped >= 3
+            and other.pattern.is_near(iterator.pattern)
+        ]
+
     def beside(self, iterator: ScriptIterator) -> list[ScriptIterator]:
         """Others that give one batch whenever `iterator` does, in the order of their numbers."""
         pattern = iterator.pattern
         found = [
             other
-            for other in list(self._iterators)
-            if other is not iterator
-            and other.loader is not iterator.loader
+            for other in self.in_step_with(iterator)
+            if other.loader is not iterator.loader
             and not other.holds_another
-            and other.pattern.stepped >= 3
-            and other.pattern.goes_with(pattern)
+            and other.pattern.batches_per_step() == pattern.batches_per_step()
         ]
         return sorted(found, key=lambda other: other.number)
 
     def chooses(self, iterator: ScriptIterator) -> bool:
         """True if `iterator` is to be measured, and not a slower one beside it. Ranks that wait for
         each other all take the first loader: their times differ."""
-        others = self.beside(iterator)
+        others = [other for other in self.beside(iterator) if other.trains]
         if rank_and_world()[1] > 1:
             return all(iterator.number < other.number for other in others)
         own = _CLEARLY * iterator.learnt.waited_per_batch()
@@ -55,7 +63,8 @@ def companions_of(
     others: list[ScriptIterator], names: list[str], unwatched: Context
 ) -> list[Companion]:
     """Each of `others` as a stage of this name, with an iterator of its own."""
-    return [
-        Companion(name, OwnIteration(other.loader, other.reopen, unwatched))
-        for name, other in zip(names, others)
-    ]
+    companions = []
+    for name, other in zip(names, others):
+        own = OwnIteration(other.loader, other.reopen, unwatched)
+        companions.append(Companion(name, own, other.learnt.writes_batches))
+    return companions

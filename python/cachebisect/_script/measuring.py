@@ -15,19 +15,24 @@ _OFTEN = 0.5
 
 
 class Measuring:
-    """`taken`: what is measured. `companions`: other iterators that each step reads."""
+    """`taken`: what is measured. `companions`: other iterators that each step reads. `in_step`:
+    all that batches come from between the same steps."""
 
     def __init__(
         self,
         adapter: Adapter,
         taken: ScriptIterator,
         companions: list[tuple[ScriptIterator, Companion]],
+        in_step: list[ScriptIterator],
     ) -> None:
         self.adapter = adapter
         self._taken = taken
         self._companions = companions
+        known = [taken, *(iterator for iterator, _ in companions)]
+        self._in_step = [one for one in in_step if all(one is not other for other in known)]
         self._others_in_steps = taken.others_per_step() > _OFTEN
-        if self._others_in_steps:
+        self._opened_in_steps = taken.opened_per_batch() > _OFTEN
+        if self._others_in_steps or any(not one.holds_another for one in self._in_step):
             adapter.notes.append("another loader is read in each step: that is part of the step")
 
     def iterator(self, loader: Any, original: Open, level: Level) -> Iterator[Any]:
@@ -35,7 +40,8 @@ class Measuring:
         known = [self._taken, *(iterator for iterator, _ in self._companions)]
         for iterator in known:
             if iterator.loader is loader and iterator.level is level:  # The next epoch begins.
-                self.adapter.disturb(on_all_ranks=True)
+                if not self._opened_in_steps:
+                    self.adapter.disturb(on_all_ranks=True)
                 return iterator
         if all(iterator.loader is not loader for iterator in known) and not self._others_in_steps:
             self.adapter.disturb(on_all_ranks=False)
@@ -46,7 +52,8 @@ class Measuring:
         for other, companion in self._companions:
             if other is iterator:
                 return self._batch_of(other, companion)
-        if not self._others_in_steps and not iterator.holds_another:
+        is_known = iterator.holds_another or any(one is iterator for one in self._in_step)
+        if not self._others_in_steps and not is_known:
             self.adapter.disturb(on_all_ranks=False)
         return iterator.own_batch()
 

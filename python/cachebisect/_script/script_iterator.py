@@ -13,7 +13,6 @@ from .._job.pass_through import PASS_MIN_STEPS, PassThrough
 from .._job.ranks import rank_and_world
 from .._worker.worker_end import end_workers
 from .loader_hooks import Level
-from .step_pattern import StepPattern
 
 if TYPE_CHECKING:
     from .session import Session
@@ -48,7 +47,10 @@ class ScriptIterator(Iterator[Any]):
         self.learnt = PassThrough(
             session.loaders.batches_of(self.number), opened_seconds, session.samples_per_batch
         )
-        self.pattern = StepPattern(session.optimizer_steps)
+        # Of the loader: epochs may have one batch.
+        self.pattern = session.loaders.pattern_of(self.number, session.optimizer_steps)
+        self.trains = False
+        """Its last batch was asked for with gradients enabled."""
         self.holds_another = False
         """Batches of another DataLoader become those of this one, in the same thread."""
         self._iterations_before = session.iterations
@@ -79,6 +81,10 @@ class ScriptIterator(Iterator[Any]):
         opened = self._session.iterations - self._iterations_before
         return opened / max(1, self.pattern.entries)
 
+    def opened_per_batch(self) -> float:
+        """Iterators of this loader that the script asks for, per batch."""
+        return self._session.loaders.opened(self.number) / max(1, self.pattern.entries)
+
     def needs(self) -> list[str]:
         """What measuring this loader takes, if it is much."""
         learnt = self.learnt
@@ -102,18 +108,22 @@ class ScriptIterator(Iterator[Any]):
 
     def _begins(self) -> bool:
         session = self._session
-        return self._is_training() and session.beside.chooses(self) and self._take_over()
+        if not self._is_training():
+            return False
+        chosen = session.loaders.wanted is not None or session.beside.chooses(self)
+        return chosen and self._take_over()
 
     def _is_training(self) -> bool:
         """True once this is known to be a loader that trains, and enough has passed."""
         session, pattern = self._session, self.pattern
         pattern.enter(session.optimizer_steps)
         session.note_puller(self)
+        self.trains = sys.modules["torch"].is_grad_enabled()
         if session.refuses_thread(self) or self.holds_another:
             return False
         if session.loaders.wanted is not None:
             return self.number == session.loaders.wanted and self._has_enough()
-        if not sys.modules["torch"].is_grad_enabled():
+        if not self.trains:
             return False
         if pattern.stepped >= 3:
             return self._has_enough()
@@ -147,7 +157,8 @@ class ScriptIterator(Iterator[Any]):
         """Ends the workers of the script's own iterator, and frees what they had prefetched: the
         script will not come back to it, unless measuring fails. Persistent ones would not begin
         again."""
-        if not getattr(self.loader, "persistent_workers", False):
+        persistent = getattr(self.loader, "persistent_workers", False)
+        if getattr(self._own, "_workers", None) and not persistent:
             end_workers(self._own)
             self._is_released = True
 

@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 from .._job.pass_through import PASS_MIN_STEPS
 from .callers import place_of_caller
+from .step_pattern import StepPattern
 
 _MAX_LISTED = 20
 
@@ -23,6 +24,8 @@ class SeenLoaders:
         self._words: list[str] = []
         self._batches: list[int] = []
         self._places: list[str] = []
+        self._patterns: dict[int, StepPattern] = {}
+        self._opened: dict[int, int] = {}
 
     def number_of(self, loader: Any) -> int:
         """The number of `loader`, which is iterated now."""
@@ -32,6 +35,15 @@ class SeenLoaders:
             self._batches.append(0)
             self._numbers[loader] = len(self._words)
         return self._numbers[loader]
+
+    def pattern_of(self, number: int, optimizer_steps: int) -> StepPattern:
+        """Of this loader, another iterator of which is opened after so many steps."""
+        self._opened[number] = self.opened(number) + 1
+        return self._patterns.setdefault(number, StepPattern(optimizer_steps))
+
+    def opened(self, number: int) -> int:
+        """Iterators of this loader so far."""
+        return self._opened.get(number, 0)
 
     def batches_of(self, number: int) -> int:
         """Batches of this loader that have passed so far."""

@@ -113,7 +113,7 @@ class Session:
         if outer is not None and outer is not iterator:
             outer.holds_another = True
         self.beside.note(iterator)
-        if self._modules is None and iterator.pattern.entries == 2:
+        if self._modules is None and iterator.pattern.stepped == 1:
             self._modules = ModuleTensors()
         if sys.modules["torch"].is_grad_enabled():
             self._late.note_candidate(self.optimizer_steps)
@@ -182,7 +182,8 @@ class Session:
         state = FoundState(loaders, optimizers, self._modules or ModuleTensors())
         measured = Measured(iterator, state, optimizers, companions, self.threads.unwatched)
         adapter = measured.adapter(self._connection)
-        measuring = Measuring(adapter, iterator, list(zip(others, companions)))
+        measuring = Measuring(adapter, iterator, list(zip(others, companions)),
+                              self.beside.in_step_with(iterator))  # fmt: skip
         if not adapter.greet():
             raise ConnectionLost("the engine chose another process")
         self._measuring = measuring
