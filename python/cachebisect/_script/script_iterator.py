@@ -48,7 +48,9 @@ class ScriptIterator(Iterator[Any]):
             session.loaders.batches_of(self.number), opened_seconds, session.samples_per_batch
         )
         # Of the loader: epochs may have one batch.
-        self.pattern = session.loaders.pattern_of(self.number, session.optimizer_steps)
+        steps = session.optimizer_steps
+        self.pattern = session.loaders.pattern_of(self.number, level, steps)
+        self._entries_before = self.pattern.entries
         self.trains = False
         """Its last batch was asked for with gradients enabled."""
         self.holds_another = False
@@ -79,11 +81,12 @@ class ScriptIterator(Iterator[Any]):
     def others_per_step(self) -> float:
         """Iterators of other loaders that the script asks for in each step."""
         opened = self._session.iterations - self._iterations_before
-        return opened / max(1, self.pattern.entries)
+        return opened / max(1, self.pattern.entries - self._entries_before)
 
     def opened_per_batch(self) -> float:
         """Iterators of this loader that the script asks for, per batch."""
-        return self._session.loaders.opened(self.number) / max(1, self.pattern.entries)
+        opened = self._session.loaders.opened(self.number, self.level)
+        return opened / max(1, self.pattern.entries)
 
     def needs(self) -> list[str]:
         """What measuring this loader takes, if it is much."""

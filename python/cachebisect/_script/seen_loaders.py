@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Hashable
 from typing import Any, Optional
 
 from .._job.pass_through import PASS_MIN_STEPS
@@ -24,8 +25,8 @@ class SeenLoaders:
         self._words: list[str] = []
         self._batches: list[int] = []
         self._places: list[str] = []
-        self._patterns: dict[int, StepPattern] = {}
-        self._opened: dict[int, int] = {}
+        self._patterns: dict[tuple[int, Hashable], StepPattern] = {}
+        self._opened: dict[tuple[int, Hashable], int] = {}
 
     def number_of(self, loader: Any) -> int:
         """The number of `loader`, which is iterated now."""
@@ -36,14 +37,16 @@ class SeenLoaders:
             self._numbers[loader] = len(self._words)
         return self._numbers[loader]
 
-    def pattern_of(self, number: int, optimizer_steps: int) -> StepPattern:
-        """Of this loader, another iterator of which is opened after so many steps."""
-        self._opened[number] = self.opened(number) + 1
-        return self._patterns.setdefault(number, StepPattern(optimizer_steps))
+    def pattern_of(self, number: int, level: Hashable, optimizer_steps: int) -> StepPattern:
+        """Of this loader's iterators of this level, another one of which is opened after so many
+        steps. Levels: one iterator may lie in another one of the same loader."""
+        key = number, level
+        self._opened[key] = self.opened(number, level) + 1
+        return self._patterns.setdefault(key, StepPattern(optimizer_steps))
 
-    def opened(self, number: int) -> int:
-        """Iterators of this loader so far."""
-        return self._opened.get(number, 0)
+    def opened(self, number: int, level: Hashable) -> int:
+        """Iterators of this loader and level so far."""
+        return self._opened.get((number, level), 0)
 
     def batches_of(self, number: int) -> int:
         """Batches of this loader that have passed so far."""
