@@ -36,7 +36,8 @@ import cachebisect
 from cachebisect._job.blocks import Block
 from cachebisect._job.job import Job
 from cachebisect._job.state import KeptState
-from cachebisect._script.session import ScriptIterator, Session
+from cachebisect._script.loader_hooks import Level
+from cachebisect._script.session import Session
 
 PARTS = ("ratio", "pass", "engine")
 PASS_STEPS = 50
@@ -127,7 +128,7 @@ def passed_on(loader: Any) -> Iterator[Any]:
     connection: Any = SimpleNamespace(close=lambda: None)
     session = Session(connection)
     optimizer = SGD([torch.zeros(1)], 0.1)
-    for batch in ScriptIterator(session, loader, DataLoader.__iter__):
+    for batch in session.iterator(loader, DataLoader.__iter__, Level.BASE):
         yield batch
         session.note_step(optimizer)
 
