@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 from typing import Any
@@ -121,3 +122,15 @@ def test_a_file_that_is_moved_into_place_and_the_one_that_goes_for_it(tmp_path: 
     assert left == {"old.pt", "checkpoint-1"}
     os.remove(old)
     assert not old.exists()
+
+
+def test_workers_that_are_forked_meanwhile_remove_what_they_like(tmp_path: Any) -> None:
+    file = tmp_path / "shard.pt"
+    file.write_text("data")
+    checkpoints = Checkpoints()
+    checkpoints.start()
+    worker = multiprocessing.get_context("fork").Process(target=os.remove, args=(file,))
+    worker.start()
+    worker.join()
+    assert checkpoints.stop() is None
+    assert worker.exitcode == 0 and not file.exists()

@@ -173,3 +173,25 @@ def test_a_scheduler_that_follows_another_one_goes_on_with_the_same() -> None:
     kept = KeptState([optimizer], at_end=[KeptDict(warmup)])
     kept.restore_all()
     assert warmup.after is after and after.optimizer is optimizer
+
+
+def test_an_object_of_the_user_is_kept_by_its_state_alone() -> None:
+    """As torch_ema's, whose restore() is something else."""
+
+    class Average:
+        value = 1
+
+        def state_dict(self) -> dict[str, int]:
+            return {"value": self.value}
+
+        def load_state_dict(self, state: dict[str, int]) -> None:
+            self.value = state["value"]
+
+        def restore(self) -> None:
+            raise RuntimeError("nothing was stored")
+
+    average = Average()
+    kept = KeptState([average])
+    average.value = 2
+    kept.restore()
+    assert average.value == 1

@@ -26,3 +26,8 @@ class Restarting:
         except StopIteration:
             self._iterator = None
             raise
+
+    def release(self) -> Optional[Iterator[Any]]:
+        """The present iterator, which is let go of: the next item is the first of another one."""
+        released, self._iterator = self._iterator, None
+        return released

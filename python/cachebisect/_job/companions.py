@@ -1,14 +1,15 @@
-"""Loaders that each step reads beside the one that is measured. Not thread safe."""
+"""Loaders that each step reads next to the one that is measured. Not thread safe."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any, Optional
+from collections.abc import Sequence
+from typing import Any
 
 from .._chain import trees
 from .._chain.description import COMPANION, COPY, Chain, Stage
 from .._chain.own_iteration import OwnIteration
+from .._chain.restart import Restarting
 from .._worker.worker_end import end_iterator
 from .feeds import Waiting
 
@@ -25,8 +26,8 @@ class Companion:
         self._copies = copies
         self.seconds = 0.0
         """That the training thread has waited for its batches."""
-        self._loader = loader
-        self._iterator: Optional[Iterator[Any]] = None
+        self._kind = f"read.{type(loader.loader).__name__}"
+        self._batches = Restarting(loader)
         self._host: list[Any] = []
         self._device: list[Any] = []
         self._served: list[Any] = []
@@ -35,8 +36,7 @@ class Companion:
 
     def stage(self) -> Stage:
         """Its stage. It works on whole batches, and is the last one before the copy."""
-        kind = f"read.{type(self._loader.loader).__name__}"
-        return Stage(self.name, kind, "batch", COMPANION)
+        return Stage(self.name, self._kind, "batch", COMPANION)
 
     def fill(self, batches: int, device: Any) -> None:
         """Caches so many batches. Raises what the loader raises, ValueError if it is empty."""
@@ -65,19 +65,14 @@ class Companion:
 
     def close(self) -> None:
         """Ends its workers and frees its cache."""
-        iterator, self._iterator = self._iterator, None
-        end_iterator(iterator)
+        end_iterator(self._batches.release())
         self._host, self._device, self._served = [], [], []
 
     def _live(self) -> Any:
-        for _ in range(2):
-            if self._iterator is None:
-                self._iterator = iter(self._loader)
-            try:
-                return next(self._iterator)
-            except StopIteration:
-                self._iterator = None
-        raise ValueError(f"{self.name} gave no batch")
+        try:
+            return self._batches.next()
+        except StopIteration:
+            raise ValueError(f"{self.name} gave no batch") from None
 
 
 class Companions:

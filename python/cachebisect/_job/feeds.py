@@ -41,7 +41,9 @@ class HeldBatches:
         self.digests.clear()
 
     def keep_digests(self) -> None:
-        """The batches are complete."""
+        """The batches are complete. Not needed where each step gets a copy anyway."""
+        if self.serve_copies:
+            return
         for kept in (self.host, self.pinned, self.device):
             self.digests[id(kept)] = [trees.digest(batch) for batch in kept]
 

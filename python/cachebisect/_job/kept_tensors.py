@@ -59,9 +59,9 @@ class KeptOptimizer:
             for group in optimizer.param_groups
         ]
         self._state = {p: _structure(optimizer.state.get(p, {})) for p in parameters}
-        self._tensors = KeptTensors([*parameters, *self._tensors_beside()])
+        self._tensors = KeptTensors([*parameters, *self._state_tensors()])
 
-    def _tensors_beside(self) -> Iterator[Any]:
+    def _state_tensors(self) -> Iterator[Any]:
         """Moments, histories, and rates that are tensors."""
         for values in [*self._state.values(), *self._settings]:
             yield from (leaf for leaf in trees.leaves(values) if trees.is_tensor(leaf))

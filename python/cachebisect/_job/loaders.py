@@ -9,6 +9,7 @@ from typing import Any, Callable, Optional
 from .._chain import facts, trees
 from .._chain.description import Chain, chain_of_iterable, chain_of_loader
 from .._chain.orders import Order
+from .._chain.restart import Restarting
 from .._worker.tasks import IDLE, INSIDE, LIVE, PROBE, Task
 from .._worker.worker_end import end_iterator
 from .patience import Patience
@@ -37,7 +38,7 @@ class MeasuredLoader:
         self._contents: Optional[dict[str, Any]] = None
         self._worker_threads = 1
         self._variants: dict[str, ShadowLoader] = {}
-        self._iterator: Any = None
+        self._batches = Restarting(loader)
         self._blocks = 0
 
     def find_chain(self, on_device: bool) -> Chain:
@@ -89,14 +90,10 @@ class MeasuredLoader:
 
     def next_batch(self) -> Any:
         """The next batch of a loader that is no torch DataLoader."""
-        for _ in range(2):
-            if self._iterator is None:
-                self._iterator = iter(self.own)
-            try:
-                return next(self._iterator)
-            except StopIteration:
-                self._iterator = None
-        raise ValueError("the loader gave no batch")
+        try:
+            return self._batches.next()
+        except StopIteration:
+            raise ValueError("the loader gave no batch") from None
 
     def variant(self, arm: dict[str, Any]) -> Optional[ShadowLoader]:
         """The loader of `arm`: with overrides, one with other arguments.
@@ -123,8 +120,7 @@ class MeasuredLoader:
         for shadow in self._shadows():
             shadow.close()
         self._variants.clear()
-        iterator, self._iterator = self._iterator, None
-        end_iterator(iterator)
+        end_iterator(self._batches.release())
 
     def _shadows(self) -> list[ShadowLoader]:
         return [s for s in (self.shadow, *self._variants.values()) if s is not None]
@@ -170,11 +166,11 @@ class MeasuredLoader:
     ) -> Any:
         """What the first worker that delivers answers to one task. `pick` gives its indices.
 
-        Every worker gets one: those of some data sets wait for each other before they read.
-        Raises LoaderGone if none answers.
+        To probe, every worker gets one: those of some data sets wait for each other before they
+        read. Raises LoaderGone if none answers.
         """
-        block, workers = self.next_block(), max(1, shadow.workers)
-        left, empties, picked = [workers], shadow.empties, pick()
+        block, asked = self.next_block(), max(1, shadow.workers) if mode == PROBE else 1
+        left, empties, picked = [asked], shadow.empties, pick()
 
         def make(number: int) -> Task:
             if left[0] + shadow.empties - empties <= 0:
@@ -186,7 +182,7 @@ class MeasuredLoader:
             with Patience(PROBE_SECONDS, shadow):
                 shadow.begin(block, make)
                 answer = shadow.receive()
-                for _ in range(workers - 1):
+                for _ in range(asked - 1):
                     shadow.receive()
             return answer
         finally:

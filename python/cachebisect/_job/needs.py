@@ -1,4 +1,4 @@
-"""What measuring a loader takes beside what training takes: a second set of workers."""
+"""What measuring a loader takes in addition to training: a second set of workers."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class PassThrough:
         opened_seconds: float = 0.0,
         samples_per_batch: Optional[int] = None,
     ) -> None:
-        self._samples_per_batch = samples_per_batch
+        self.samples_per_batch = samples_per_batch
         self._before = before
         self._opened_seconds = opened_seconds
         self._began = time.monotonic()
@@ -81,7 +81,7 @@ class PassThrough:
         self.waited_seconds += waited
         if not self._sizes:
             self._first_batch_seconds = waited
-        self._sizes.append(self._samples_per_batch or trees.count_samples(batch) or 1)
+        self._sizes.append(self.samples_per_batch or trees.count_samples(batch) or 1)
         if len(self._sizes) <= 2:
             self._last, self._digest = batch, trees.digest(batch)
             self.batch_bytes = tree_sizes.nbytes(batch)

@@ -20,15 +20,20 @@ class Kept(Protocol):
 
 
 class KeptState:
-    """The state of `objects` at the time of construction. `at_end`: what is given back at the end
-    alone, such as the position of a sampler.
+    """The state of `objects` at the time of construction. `each_round`: more that was kept.
+    `at_end`: what is given back at the end alone, such as the position of a sampler.
 
-    Modules and optimizers of torch are kept tensor by tensor, `Kept` objects as they are, others by
-    `state_dict()` and `load_state_dict()`; raises TypeError naming one that has neither.
+    Modules and optimizers of torch are kept tensor by tensor, others by `state_dict()` and
+    `load_state_dict()`; raises TypeError naming one without.
     """
 
-    def __init__(self, objects: Sequence[Any] = (), at_end: Sequence[Kept] = ()) -> None:
-        self._kept = [_kept(owner) for owner in objects]
+    def __init__(
+        self,
+        objects: Sequence[Any] = (),
+        each_round: Sequence[Kept] = (),
+        at_end: Sequence[Kept] = (),
+    ) -> None:
+        self._kept = [*map(_kept, objects), *each_round]
         self._at_end = list(at_end)
 
     def __bool__(self) -> bool:
@@ -76,9 +81,6 @@ def _kept(owner: Any) -> Kept:
         return KeptTensors([*owner.parameters(), *owner.buffers()])
     if torch is not None and isinstance(owner, torch.optim.Optimizer):
         return KeptOptimizer(owner)
-    if callable(getattr(owner, "restore", None)):
-        kept: Kept = owner
-        return kept
     if not hasattr(owner, "state_dict") or not hasattr(owner, "load_state_dict"):
         raise TypeError(
             f"state: {type(owner).__name__} has no state_dict() and load_state_dict(); "

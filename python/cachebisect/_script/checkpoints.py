@@ -29,8 +29,9 @@ _MOVES = (
     ("shutil", ("copyfile", "copy", "copy2", "move")),
 )
 _REMOVALS = (("os", "remove"), ("os", "unlink"), ("shutil", "rmtree"))
-_SUFFIXES = (".pt", ".pth", ".ckpt", ".safetensors", ".pt2", ".bin", ".tar")
-"""Of files that hold the state of training."""
+_SUFFIXES = (".pt", ".pth", ".ckpt", ".safetensors", "pytorch_model.bin")
+"""Of files that hold the state of training. Other ".bin" files are data: caches of streamed data
+sets remove theirs."""
 _MAX_LISTED = 10
 
 Replacement = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -45,6 +46,7 @@ class Checkpoints:
         self._replaced: list[tuple[Any, str, Any]] = []
         self._calls: dict[str, int] = {}
         self._folder: Optional[str] = None
+        self._pid = os.getpid()
 
     def start(self) -> None:
         """Replaces the functions of what has been imported by now."""
@@ -86,7 +88,19 @@ class Checkpoints:
         original = getattr(owner, name, None)
         if callable(original):
             self._replaced.append((owner, name, original))
-            setattr(owner, name, functools.wraps(original)(replacement(original)))
+            setattr(owner, name, self._in_this_process(original, replacement(original)))
+
+    def _in_this_process(
+        self, original: Callable[..., Any], replacement: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        """Workers that are forked meanwhile have nothing to do with checkpoints."""
+
+        @functools.wraps(original)
+        def call(*args: Any, **options: Any) -> Any:
+            chosen = replacement if os.getpid() == self._pid else original
+            return chosen(*args, **options)
+
+        return call
 
     def _note(self, what: str) -> None:
         self._calls[what] = self._calls.get(what, 0) + 1

@@ -90,9 +90,9 @@ class FoundState:
 
     def __init__(self, loaders: list[Any], optimizers: list[Any], modules: ModuleTensors) -> None:
         stepped = [p for o in optimizers for group in o.param_groups for p in group["params"]]
-        beside = KeptTensors(modules.state(stepped))
+        others = KeptTensors(modules.state(stepped))
         self.each_round: list[Kept] = [KeptOptimizer(optimizer) for optimizer in optimizers]
-        self.each_round += [beside] if len(beside) > 0 else []
+        self.each_round += [others] if len(others) > 0 else []
         """What each round of blocks begins with."""
         samplers = [sampler for loader in loaders for sampler in _samplers(loader)]
         with_state = _with_state()
@@ -104,7 +104,7 @@ class FoundState:
         self.note = "restored after measuring: " + ", ".join(
             [
                 *names,
-                *([f"{len(beside)} other tensors of modules"] if len(beside) > 0 else []),
+                *([f"{len(others)} other tensors of modules"] if len(others) > 0 else []),
                 "random numbers",
                 "the order of samples",
             ]

@@ -37,7 +37,7 @@ class LoadersOfStep:
             and other.pattern.is_near(iterator.pattern)
         ]
 
-    def beside(self, iterator: ScriptIterator) -> list[ScriptIterator]:
+    def others(self, iterator: ScriptIterator) -> list[ScriptIterator]:
         """Others that give one batch whenever `iterator` does, in the order of their numbers."""
         pattern = iterator.pattern
         found = [
@@ -50,9 +50,9 @@ class LoadersOfStep:
         return sorted(found, key=lambda other: other.number)
 
     def chooses(self, iterator: ScriptIterator) -> bool:
-        """True if `iterator` is to be measured, and not a slower one beside it. Ranks that wait for
-        each other all take the first loader: their times differ."""
-        others = [other for other in self.beside(iterator) if other.trains]
+        """True if `iterator` is to be measured, and not a slower one of the same steps. Ranks that
+        wait for each other all take the first loader: their times differ."""
+        others = [other for other in self.others(iterator) if other.trains]
         if rank_and_world()[1] > 1:
             return all(iterator.number < other.number for other in others)
         own = _CLEARLY * iterator.learnt.waited_per_batch()

@@ -51,13 +51,13 @@ class Measured:
     def _job(self, writes_batches: bool) -> Job:
         return Job(
             self._loader(),
-            KeptState(self._state.each_round, self._state.at_end),
+            KeptState((), self._state.each_round, self._state.at_end),
             device_of_step(self._iterator.learnt.device(), self._optimizers),
             writes_batches,
             script_name(),
             ", ".join(["step", *(type(optimizer).__name__ for optimizer in self._optimizers)]),
             companions=self._companions,
-            samples_per_batch=self._iterator.samples_per_batch,
+            samples_per_batch=self._iterator.learnt.samples_per_batch,
         )
 
     def _loader(self) -> Any:

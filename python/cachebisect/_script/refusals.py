@@ -68,9 +68,9 @@ class LateAnswer:
                 f"the loader; iterate the DataLoader in the thread that trains, or {_LIBRARY_CALL}"
             )
         seen = loaders.listed()
-        beside = f" (DataLoaders seen elsewhere: {seen})" if seen else ""
+        elsewhere = f" (DataLoaders seen elsewhere: {seen})" if seen else ""
         return (
-            f"{trained}, and no batch of a torch DataLoader was taken between them{beside}; "
+            f"{trained}, and no batch of a torch DataLoader was taken between them{elsewhere}; "
             + _remedy(world)
         )
 

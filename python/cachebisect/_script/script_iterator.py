@@ -42,7 +42,6 @@ class ScriptIterator(Iterator[Any]):
         self.loader = loader
         self.level = level
         self.reopen = reopen
-        self.samples_per_batch = session.samples_per_batch
         self.number = session.loaders.number_of(loader)
         self.learnt = PassThrough(
             session.loaders.batches_of(self.number), opened_seconds, session.samples_per_batch
@@ -73,7 +72,7 @@ class ScriptIterator(Iterator[Any]):
             return self._measured()
         session.end_if_failed()
         if session.measures:
-            return session.batch_beside_measuring(self)
+            return session.batch_while_measuring(self)
         if session.guard.observe(self._begins):
             return self._measured()
         return self._passed()
@@ -113,7 +112,7 @@ class ScriptIterator(Iterator[Any]):
         session = self._session
         if not self._is_training():
             return False
-        chosen = session.loaders.wanted is not None or session.beside.chooses(self)
+        chosen = session.loaders.wanted is not None or session.loaders_of_step.chooses(self)
         return chosen and self._take_over()
 
     def _is_training(self) -> bool:

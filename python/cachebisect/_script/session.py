@@ -59,7 +59,7 @@ class Session:
         self.iterations = 0
         """Iterators of all loaders that the script has asked for."""
         self._modules: Optional[ModuleTensors] = None
-        self.beside = LoadersOfStep()
+        self.loaders_of_step = LoadersOfStep()
         self._checkpoints = Checkpoints()
         self._protects = protects
         self._late = refusals.LateAnswer()
@@ -112,7 +112,7 @@ class Session:
             return
         if outer is not None and outer is not iterator:
             outer.holds_another = True
-        self.beside.note(iterator)
+        self.loaders_of_step.note(iterator)
         if self._modules is None and iterator.pattern.stepped == 1:
             self._modules = ModuleTensors()
         if sys.modules["torch"].is_grad_enabled():
@@ -165,7 +165,7 @@ class Session:
         self.iterations += 1
         return ScriptIterator(self, loader, own, seconds, level, lambda: original(loader))
 
-    def batch_beside_measuring(self, iterator: ScriptIterator) -> Any:
+    def batch_while_measuring(self, iterator: ScriptIterator) -> Any:
         """A batch of an iterator that is not the one that is measured."""
         measuring = self._measuring
         return iterator.own_batch() if measuring is None else measuring.batch(iterator)
@@ -175,7 +175,7 @@ class Session:
     def take_over(self, iterator: ScriptIterator) -> Adapter:
         """Begins to measure the loader of `iterator`. Raises ConnectionLost."""
         optimizers = [found for known in self._optimizers if (found := known()) is not None]
-        others = self.beside.beside(iterator)
+        others = self.loaders_of_step.others(iterator)
         names = [self.loaders.name_of(other.number) for other in others]
         companions = companions_of(others, names, self.threads.unwatched)
         loaders = [one.loader for one in (iterator, *others)]
@@ -183,7 +183,7 @@ class Session:
         measured = Measured(iterator, state, optimizers, companions, self.threads.unwatched)
         adapter = measured.adapter(self._connection)
         measuring = Measuring(adapter, iterator, list(zip(others, companions)),
-                              self.beside.in_step_with(iterator))  # fmt: skip
+                              self.loaders_of_step.in_step_with(iterator))  # fmt: skip
         if not adapter.greet():
             raise ConnectionLost("the engine chose another process")
         self._measuring = measuring

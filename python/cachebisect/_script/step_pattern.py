@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import statistics
+from collections import deque
+
+_GAPS = 32
+"""That are remembered: each batch asks for the most frequent one."""
 
 
 class StepPattern:
@@ -13,7 +17,7 @@ class StepPattern:
         self._advance = 0
         """Steps of all optimizers between the last two requests that came right after one."""
         self._since = 0
-        self._gaps: list[int] = []
+        self._gaps: deque[int] = deque(maxlen=_GAPS)
         self.entries = 0
         """Batches that were asked for."""
         self.stepped = 0

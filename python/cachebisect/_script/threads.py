@@ -20,27 +20,17 @@ class ThreadStates(threading.local):
         self._pulled: list[ScriptIterator] = []
         self._unwatched = 0
 
-    @contextlib.contextmanager
-    def opening(self, loader: Any) -> Iterator[None]:
+    def opening(self, loader: Any) -> contextlib.AbstractContextManager[None]:
         """Around what makes an iterator of `loader`."""
-        self._opened.append(loader)
-        try:
-            yield
-        finally:
-            self._opened.pop()
+        return _on(self._opened, loader)
 
     def opens(self, loader: Any) -> bool:
         """True while an iterator of `loader` is being made."""
         return any(opened is loader for opened in self._opened)
 
-    @contextlib.contextmanager
-    def pulling(self, iterator: ScriptIterator) -> Iterator[None]:
+    def pulling(self, iterator: ScriptIterator) -> contextlib.AbstractContextManager[None]:
         """Around what takes a batch from `iterator`."""
-        self._pulled.append(iterator)
-        try:
-            yield
-        finally:
-            self._pulled.pop()
+        return _on(self._pulled, iterator)
 
     def puller(self) -> Optional[ScriptIterator]:
         """The innermost iterator that a batch is being taken from."""
@@ -58,3 +48,13 @@ class ThreadStates(threading.local):
     @property
     def is_unwatched(self) -> bool:
         return self._unwatched > 0
+
+
+@contextlib.contextmanager
+def _on(stack: list[Any], item: Any) -> Iterator[None]:
+    """`item` is the last one of `stack` meanwhile."""
+    stack.append(item)
+    try:
+        yield
+    finally:
+        stack.pop()
