@@ -3,6 +3,9 @@
 # Everything they say goes to standard error; standard output belongs to the tool.
 set -euo pipefail
 
+# Most modules of a package are never imported; Python compiles those that are.
+export PIP_NO_COMPILE=1
+
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 venv=$root/build/venv
 build=$root/build/release
