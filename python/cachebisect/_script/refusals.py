@@ -9,8 +9,8 @@ import sys
 import time
 from typing import Any, Optional
 
+from .._chain.callers import place_of_caller, script_name
 from .._job.ranks import rank_and_world
-from .callers import place_of_caller, script_name
 from .seen_loaders import SeenLoaders, words_for
 
 STEPS = 100

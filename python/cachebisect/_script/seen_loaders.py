@@ -6,8 +6,8 @@ import weakref
 from collections.abc import Hashable
 from typing import Any, Optional
 
+from .._chain.callers import place_of_caller
 from .._job.pass_through import PASS_MIN_STEPS
-from .callers import place_of_caller
 from .step_pattern import StepPattern
 
 _MAX_LISTED = 20
