@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
@@ -100,6 +101,19 @@ def median_interval(values: Sequence[float]) -> Optional[Interval]:
             break
         dropped += 1
     return Interval(ordered[dropped], ordered[count - 1 - dropped]) if dropped >= 0 else None
+
+
+def ratio_interval(pairs: Sequence[tuple[float, float]]) -> Optional[Interval]:
+    """99% interval of sum(a) / sum(b), by a bootstrap over the pairs (percentiles of 10,000 draws
+    with a fixed seed); None for fewer than eight."""
+    if len(pairs) < 8:
+        return None
+    draw = random.Random(1)
+    ratios = sorted(
+        sum(a for a, _ in chosen) / sum(b for _, b in chosen)
+        for chosen in (draw.choices(pairs, k=len(pairs)) for _ in range(10_000))
+    )
+    return Interval(ratios[50], ratios[-51])
 
 
 def rate_text(part: int, whole: int) -> str:

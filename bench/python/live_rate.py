@@ -3,13 +3,16 @@
     python bench/python/live_rate.py --resume live_rate.jsonl [--parts ratio,pass,engine]
 
 ratio   seconds per batch of live blocks through the shadow loader over those of the untouched
-        loader in the middle of an epoch, of five loaders. The loop only pulls batches, so that
-        nothing hides a difference.
+        loader, of five loaders. Each round starts fresh workers for the shadow loader, for the
+        loader as it is, and for the same once more: the control, whose ratio shows what chance
+        does. New workers are up to 15% faster in their first second, so that as many batches as
+        are timed go before. The loop only pulls batches, so that nothing hides a difference.
 pass    the same for the iterator of `cachebisect run` before it measures, over no hook at all, at
         1 ms per sample. The samples compute: a sleep ends late by more than passing through costs.
 engine  CPU time of the command during blocks, over the time that the blocks took.
 
-Ratios are medians over rounds with 99% intervals, which need eight rounds.
+Ratios of the first are those of the mean seconds, with 99% intervals by a bootstrap over the
+rounds. The others are medians over rounds with 99% intervals. Both need eight rounds.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 import torch
-from figures import Interval, Records, machine, median_interval, table
+from figures import Interval, Records, machine, median_interval, ratio_interval, table
 from live_rate_loaders import LOADERS, computing, waiting
 from torch.optim import SGD
 from torch.utils.data import DataLoader
@@ -43,7 +46,7 @@ PARTS = ("ratio", "pass", "engine")
 PASS_STEPS = 50
 """After 60 steps the iterator would begin to measure."""
 PASS_WARMUP = 5
-LIMITS = {"ratio": 0.03, "pass": 0.005, "engine": 0.01}
+LIMITS = {"ratio": 0.02, "pass": 0.005, "engine": 0.01}
 
 
 def seconds_per_batch(batches: Iterator[Any], warmup: int, steps: int) -> float:
@@ -53,24 +56,6 @@ def seconds_per_batch(batches: Iterator[Any], warmup: int, steps: int) -> float:
     for _ in range(steps):
         next(batches)
     return (time.perf_counter() - began) / steps
-
-
-class Epochs(Iterator[Any]):
-    """Batches of the untouched loader, from round to round: workers stay for a whole epoch.
-
-    New workers are up to 15% faster in their first second, which is little of a real epoch.
-    """
-
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
-        self._batches = iter(loader)
-
-    def __next__(self) -> Any:
-        try:
-            return next(self._batches)
-        except StopIteration:
-            self._batches = iter(self._loader)
-            return next(self._batches)
 
 
 def live(job: Job, warmup: int, steps: int) -> float:
@@ -97,30 +82,34 @@ def rounds_left(records: Records, key: dict[str, Any], rounds: int) -> list[int]
     return [number for number in range(rounds) if number not in done]
 
 
-def measure_ratios(records: Records, name: str, rounds: int, steps: int) -> None:
-    """Live blocks against the loader as it is."""
-    key = {"part": "ratio", "loader": name, "steps": steps, "epochs": True}
-    left = rounds_left(records, key, rounds)
-    if not left:
-        return
-    loader = LOADERS[name]()
-    warmup = 4 * max(1, loader.num_workers)
-    job = Job(loader, KeptState())
-    epochs = Epochs(loader)
-    for _ in range(steps):  # The shadow loader's workers are not new either.
-        next(epochs)
+def fresh_plain(name: str, steps: int) -> float:
+    """Seconds per batch of the loader as it is, with new workers."""
+    batches = iter(LOADERS[name]())
+    return seconds_per_batch(batches, steps, steps)
+
+
+def fresh_shadow(name: str, steps: int) -> float:
+    """The same through a new shadow loader."""
+    job = Job(LOADERS[name](), KeptState())
     try:
-        live(job, warmup, steps)
-        for number in left:
-            ratio = ratio_of(
-                number,
-                lambda: live(job, warmup, steps),
-                lambda: seconds_per_batch(epochs, warmup, steps),
-            )
-            records.add(**key, round=number, value=ratio)
-            print(f"{name:38} round {number:2}  {ratio - 1:+.2%}", flush=True)
+        return live(job, steps, steps)
     finally:
         job.close()
+
+
+ARMS = {"shadow": fresh_shadow, "plain": fresh_plain, "control": fresh_plain}
+
+
+def measure_ratios(records: Records, name: str, rounds: int, steps: int) -> None:
+    """Live blocks against the loader as it is, and that against itself."""
+    key = {"part": "ratio", "loader": name, "steps": steps, "fresh": True}
+    for number in rounds_left(records, key, rounds):
+        names = list(ARMS)
+        turn = names[number % 3 :] + names[: number % 3]
+        seconds = {arm: ARMS[arm](name, steps) for arm in turn}
+        records.add(**key, round=number, **seconds)
+        words = ", ".join(f"{arm} {1e3 * seconds[arm]:.2f} ms" for arm in names)
+        print(f"{name:38} round {number:2}  {words}", flush=True)
 
 
 def passed_on(loader: Any) -> Iterator[Any]:
@@ -207,14 +196,28 @@ def measure_engine(records: Records, rounds: int, budget: float) -> None:
         )
 
 
+def ratio_rows(name: str, rounds: list[dict[str, Any]]) -> list[list[str]]:
+    rows = []
+    for arm, words in (("shadow", "shadow loader"), ("control", "the same loader again")):
+        pairs = [(record[arm], record["plain"]) for record in rounds]
+        ratio = sum(a for a, _ in pairs) / sum(b for _, b in pairs)
+        rows.append(_row(words, name, ratio, ratio_interval(pairs), len(pairs), "ratio"))
+    return rows
+
+
 def row_of(part: str, name: str, values: list[float]) -> list[str]:
+    words = {"pass": "passing through", "engine": "engine's CPU"}[part]
+    middle = statistics.median(values)
+    return _row(words, name, middle, median_interval(values), len(values), part)
+
+
+def _row(
+    words: str, name: str, ratio: float, interval: Optional[Interval], count: int, part: str
+) -> list[str]:
     limit = LIMITS[part]
-    interval = median_interval(values)
     shown = "-" if interval is None else f"{interval.low - 1:+.2%} to {interval.high - 1:+.2%}"
-    words = {"ratio": "shadow loader", "pass": "passing through", "engine": "engine's CPU"}[part]
     within = _within(interval, limit, both=part == "ratio")
-    median = f"{statistics.median(values) - 1:+.2%}"
-    return [words, name, median, shown, str(len(values)), f"{limit:.1%}", within]
+    return [words, name, f"{ratio - 1:+.2%}", shown, str(count), f"{limit:.1%}", within]
 
 
 def _within(interval: Optional[Interval], limit: float, both: bool) -> str:
@@ -230,7 +233,7 @@ def main() -> None:
     )
     parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--loader", default="", help="ratios of those with this in their name")
-    parser.add_argument("--rounds", type=int, default=32, help="of a ratio (32)")
+    parser.add_argument("--rounds", type=int, default=12, help="of a ratio (12)")
     parser.add_argument("--pass-rounds", type=int, default=120, help="of passing through (120)")
     parser.add_argument("--runs", type=int, default=8, help="of the engine (8)")
     parser.add_argument("--steps", type=int, default=192, help="timed batches per round (192)")
@@ -250,6 +253,9 @@ def main() -> None:
     rows = []
     for part in parts:
         for name in dict.fromkeys(record["loader"] for record in records.select(part=part)):
+            if part == "ratio":
+                rows += ratio_rows(name, records.select(part=part, loader=name, fresh=True))
+                continue
             values = [record["value"] for record in records.select(part=part, loader=name)]
             rows.append(row_of(part, name, values))
     header = ["what", "loader", "costs", "99% interval", "rounds", "limit", "within"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import time
+import zlib
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -15,6 +17,8 @@ DEVICE = "meta"
 """Tensors there have no data: the only device but the CPU that every machine has."""
 
 _MAX_DEBT = 1e-3
+_BLOCK = bytes(4096)
+"""A checksum of it is one unit of work, and holds the interpreter lock."""
 
 
 @dataclass
@@ -73,32 +77,47 @@ class Plan:
         return plan
 
 
-class Cost:
-    """Waits, or computes, for `seconds` on average: later calls make up for one that took longer.
+@functools.lru_cache(maxsize=1)
+def units_per_second() -> float:
+    """Units of work that this machine does when nothing disturbs it; measured once."""
+    count, best = 2000, float("inf")
+    for _ in range(10):
+        began = time.perf_counter()
+        _work(count)
+        best = min(best, time.perf_counter() - began)
+    return count / best
 
-    Sleeps overshoot by 60 to 100 us. Not a callable, which would be a stage. Not thread safe.
+
+def _work(units: int) -> None:
+    for _ in range(units):
+        zlib.crc32(_BLOCK)
+
+
+class Cost:
+    """Waits for `seconds` on average, or does the work that takes so long on a quiet machine.
+
+    Work is a fixed amount: what disturbs it costs time, as it does in real code. Sleeps overshoot
+    by 60 to 100 us, and later calls make up for that. Not a callable, which would be a stage. Not
+    thread safe.
     """
 
     def __init__(self, seconds: float, burn: bool) -> None:
         self.seconds = seconds
-        self._burn = burn
+        self._units = round(seconds * units_per_second()) if burn else 0
         self._debt = 0.0
 
     def pay(self) -> None:
-        if self.seconds <= 0:
-            return
-        wanted = self.seconds - self._debt
-        took = self._spend(wanted) if wanted > 0 else 0.0
-        self._debt = min(took - wanted, _MAX_DEBT)
+        if self._units > 0:
+            _work(self._units)
+        elif self.seconds > 0:
+            self._wait()
 
-    def _spend(self, seconds: float) -> float:
+    def _wait(self) -> None:
+        wanted = self.seconds - self._debt
         began = time.perf_counter()
-        if self._burn:
-            while time.perf_counter() - began < seconds:
-                pass
-        else:
-            time.sleep(seconds)
-        return time.perf_counter() - began
+        if wanted > 0:
+            time.sleep(wanted)
+        self._debt = min(time.perf_counter() - began - wanted, _MAX_DEBT)
 
 
 class Member:
