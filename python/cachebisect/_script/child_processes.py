@@ -63,9 +63,9 @@ def _count_after(loader: Any, act: Callable[[], None]) -> None:
 
     def exec_module(module: Any) -> None:
         execute(module)
-        register = getattr(module, "register_optimizer_step_post_hook", None)
-        if register is not None:
-            register(_Counter(act))
+        from .._chain.optimizer_steps import follow_steps
+
+        follow_steps(module, _Counter(act))
 
     loader.exec_module = exec_module
 

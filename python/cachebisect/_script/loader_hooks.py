@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Callable
 
+from .._chain.optimizer_steps import follow_steps
+
 if TYPE_CHECKING:
     from .session import Session
 
@@ -66,9 +68,7 @@ def _watch(session: Session, subclass: Any) -> None:
 
 def watch_optimizers(session: Session, optimizer_module: Any) -> None:
     """Counts the steps of every torch optimizer. `optimizer_module`: torch.optim.optimizer."""
-    register = getattr(optimizer_module, "register_optimizer_step_post_hook", None)
-    if register is not None:
-        register(lambda optimizer, _args, _kwargs: session.note_step(optimizer))
+    follow_steps(optimizer_module, lambda optimizer, _args, _kwargs: session.note_step(optimizer))
 
 
 def watch_backward(session: Session, autograd: Any) -> None:

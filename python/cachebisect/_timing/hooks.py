@@ -11,6 +11,8 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Callable
 
+from .._chain.optimizer_steps import follow_steps
+
 if TYPE_CHECKING:
     from .session import TimingSession
 
@@ -80,10 +82,6 @@ def follow_backward(session: TimingSession, autograd: Any) -> None:
 
 def follow_optimizers(session: TimingSession, optimizer: Any) -> None:
     """`optimizer`: the module torch.optim.optimizer."""
-    begin = getattr(optimizer, "register_optimizer_step_pre_hook", None)
-    end = getattr(optimizer, "register_optimizer_step_post_hook", None)
-    if begin is None or end is None:
-        return
     inside = [False]
 
     def begun(_optimizer: Any, _args: Any, _kwargs: Any) -> None:
@@ -94,8 +92,7 @@ def follow_optimizers(session: TimingSession, optimizer: Any) -> None:
             inside[0] = False
             session.timer.part_ended()
 
-    begin(begun)
-    end(ended)
+    follow_steps(optimizer, ended, begun)
 
 
 class ForwardHooks:
