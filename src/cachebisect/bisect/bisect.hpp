@@ -9,8 +9,10 @@
 
 namespace cachebisect {
 
-/// Measures until a verdict is certified or the budget ends. Throws Error(usage) for options out of
-/// range, and what the replayer throws before the first complete round; later errors end the run.
+/// Measures until a verdict is certified or the budget ends, and hands the report out then
+/// (BisectOptions::partial). Throws Error(usage) for options out of range, and what the replayer
+/// throws before the verdict; an error of what follows it ends the run, and is a warning of the
+/// report (`run_failed`).
 CACHEBISECT_API Report bisect(Replayer& replayer, const BisectOptions& options = {});
 
 }  // namespace cachebisect

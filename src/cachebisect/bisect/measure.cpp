@@ -5,6 +5,7 @@
 #include <ctime>
 #include <string>
 
+#include "cachebisect/base/current_error.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/random.hpp"
@@ -120,9 +121,10 @@ class Run {
       search_.run(random_, [this] { hand_out_partial(); });
     });
     search_.conclude();
-    sustain();
-    explain();
-    verify();
+    if (measured_.verdict.table.rounds() > 0) hand_out_partial();
+    after_verdict([this] { sustain(); });
+    after_verdict([this] { explain(); });
+    after_verdict([this] { verify(); });
     search_.read_machine();
     return snapshot(stopped_);
   }
@@ -137,6 +139,19 @@ class Run {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::interrupted) throw;
       return true;
+    }
+  }
+
+  /// The verdict stands: an error of what follows is told, and nothing follows it.
+  template <typename Phase>
+  void after_verdict(const Phase& phase) {
+    if (stopped_ || measured_.fault) return;
+    try {
+      phase();
+    } catch (...) {
+      const Error error = current_error(ErrorKind::data);
+      stopped_ = error.kind() == ErrorKind::interrupted;
+      if (!stopped_) measured_.fault = RunFault{error.what(), error.details()};
     }
   }
 
@@ -169,29 +184,27 @@ class Run {
   void sustain() {
     const Decision& decision = search_.state().decision;
     const double seconds = sustain_seconds(options_, decision.kind, measured_.verdict.seconds);
-    if (stopped_ || seconds <= 0) return;
-    if (!decision.certified() && !bounds_loss(search_.state())) return;
+    if (seconds <= 0 || (!decision.certified() && !bounds_loss(search_.state()))) return;
     blocks_.set_phase("sustain");
-    stopped_ = stops([&] { run_sustained(blocks_, plan_, seconds, measured_); });
-    if (stopped_) measured_.sustained.reset();
+    run_sustained(blocks_, plan_, seconds, measured_);
   }
 
-  /// The verdict stands; what is left of the budget says what would help.
+  /// What is left of the budget says what would help.
   void explain() {
-    if (!options_.explain || stopped_ || !search_.state().decision.certified()) return;
+    if (!options_.explain || !search_.state().decision.certified()) return;
     blocks_.set_phase("explain");
     ExplainPhase phase(replayer_, rounds_, plan_, options_, measured_);
-    stopped_ = stops([&] { phase.run(search_.state(), early_, [this] { hand_out_partial(); }); });
+    phase.run(search_.state(), early_, [this] { hand_out_partial(); });
   }
 
   /// Runs what was predicted, alongside the live pipeline.
   void verify() {
-    if (!options_.verify || stopped_ || measured_.verdict.table.rounds() == 0) return;
+    if (!options_.verify || measured_.verdict.table.rounds() == 0) return;
     blocks_.set_phase("verify");
     const Measurements measured = snapshot(false);
     const std::vector<Arm> arms = arms_to_verify(measured, analyse(measured));
     VerifyPhase phase(replayer_, rounds_, plan_, measured_);
-    stopped_ = stops([&] { phase.run(arms, [this] { hand_out_partial(); }); });
+    phase.run(arms, [this] { hand_out_partial(); });
   }
 
   Replayer& replayer_;

@@ -1,14 +1,18 @@
 #include "cachebisect/bisect/bisect.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "support/starved_chain.hpp"
+#include "support/text.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/error.hpp"
 
 using namespace cachebisect;
+using test::has;
 using test::starved_chain;
 
 namespace {
@@ -223,6 +227,34 @@ TEST_CASE("a failing stage ends the run with its own error") {
       CHECK(error.kind() == ErrorKind::data);
       CHECK(std::string(error.what()).find("crop") != std::string::npos);
     }
+  }
+}
+
+TEST_CASE("a certified verdict is handed out at once, and outlives an error of what follows") {
+  const SimulatedOptions quiet{.noise = {.white_cv = 0.01}};
+  std::optional<Report> certified;
+  BisectOptions options;
+  options.partial = [&](const Report& report) {
+    if (!certified && report.verdict.kind == VerdictKind::drop) certified = report;
+  };
+  SimulatedReplayer replayer(starved_chain(), quiet);
+  const Report whole = bisect(replayer, options);
+  REQUIRE(certified);
+  CHECK(certified->verdict.stage == whole.verdict.stage);
+  const auto first_after = static_cast<int>(certified->blocks.size());
+  for (const int later : {0, 1, 20}) {
+    SimulatedOptions failing = quiet;
+    failing.faults = {.fail_at_block = first_after + later, .fail_stage = 3};
+    SimulatedReplayer damaged(starved_chain(), failing);
+    const Report report = bisect(damaged);
+    CHECK(report.verdict.kind == VerdictKind::drop);
+    CHECK(report.verdict.stage == whole.verdict.stage);
+    CHECK_FALSE(report.interrupted);
+    const auto told = std::ranges::find_if(report.warnings, [](const Warning& warning) {
+      return warning.code == "run_failed" || warning.code == "not_explained";
+    });
+    REQUIRE(told != report.warnings.end());
+    CHECK(has(told->text, "crop"));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace cachebisect {
 namespace {
@@ -73,7 +74,7 @@ void run_sustained(BlockRunner& blocks, const RoundPlan& plan, double seconds,
                    Measurements& measured) {
   const double before = blocks.clock();
   blocks.begin_round(-1);
-  SustainedRuns& runs = measured.sustained.emplace();
+  SustainedRuns runs;
   runs.live = run_live(blocks, plan, seconds);
   if (step_may_slow_down(measured.chain)) {
     const int ceiling = measured.stages();
@@ -81,6 +82,7 @@ void run_sustained(BlockRunner& blocks, const RoundPlan& plan, double seconds,
                                     plan.step_seconds(ceiling));
   }
   runs.seconds = blocks.exclude_since(before);
+  measured.sustained = std::move(runs);
 }
 
 }  // namespace cachebisect

@@ -57,6 +57,12 @@ struct SustainedRuns {
   double seconds = 0;  ///< that both took; not measuring
 };
 
+/// What ended a run after its verdict.
+struct RunFault {
+  std::string what;
+  std::vector<std::string> details;  ///< lines that explain it
+};
+
 struct Measurements {
   std::string started;  ///< ISO 8601, UTC
   bool interrupted = false;
@@ -74,6 +80,7 @@ struct Measurements {
   std::optional<SustainedRuns> sustained;
   ExplainRounds explain;
   VerifyRounds verify;
+  std::optional<RunFault> fault;             ///< empty: the run came to its end
   std::vector<BlockRecord> blocks;
 
   [[nodiscard]] int stages() const noexcept { return static_cast<int>(chain.stages.size()); }

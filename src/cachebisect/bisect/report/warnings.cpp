@@ -231,6 +231,12 @@ void warn_of_fault(std::vector<Warning>& out, const std::string& fault) {
                  "the verdict is that of the rounds before"});
 }
 
+void warn_of_failure(std::vector<Warning>& out, const std::optional<RunFault>& fault) {
+  if (!fault) return;
+  out.push_back({"run_failed", "after the verdict, the run ended early: " + fault->what,
+                 "the verdict is that of the rounds before", fault->details});
+}
+
 void warn_of_skipping(std::vector<Warning>& out, const std::vector<BlockRecord>& records) {
   const SkippedSamples skipped = skipped_samples(records);
   if (skipped.count == 0) return;
@@ -274,6 +280,7 @@ std::vector<Warning> find_warnings(const Measurements& measured, const MachineRe
   warn_of_probes(out, explanation.overhead, machine.noise);
   warn_of_small_cache(out, explanation.larger_cache);
   warn_of_fault(out, measured.explain.fault);
+  warn_of_failure(out, measured.fault);
   return out;
 }
 
