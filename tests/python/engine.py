@@ -60,12 +60,19 @@ class TestEngine:
         self.pid = hello["pid"]
         return self.ask("describe")
 
-    def run(self, kind: str = "replay", steps: int = 4, warmup: int = 2, **arm: Any) -> Any:
+    def run(
+        self,
+        kind: str = "replay",
+        steps: int = 4,
+        warmup: int = 2,
+        profile: bool = False,
+        **arm: Any,
+    ) -> Any:
         """One block; its result."""
         whole = {"boundary": 0, "stage": 0, "overrides": {}, "observed": True, "cache_samples": 0}
         answer = self.ask(
             "run", arm={"kind": kind, **whole, **arm}, steps=steps, warmup_steps=warmup,
-            seed=1, groups=1, max_seconds=0,
+            seed=1, groups=1, max_seconds=0, profile=profile,
         )  # fmt: skip
         assert answer["type"] == "run", answer
         return answer["block"]

@@ -113,9 +113,19 @@ inline nlohmann::json to_json(const DeviceReading& reading) {
   return json;
 }
 
+inline nlohmann::json to_json(const StepFunction& function) {
+  return {{"name", function.name},
+          {"file", function.file},
+          {"line", function.line},
+          {"share", function.share},
+          {"movable", function.movable}};
+}
+
 inline nlohmann::json to_json(const BlockResult& block) {
   nlohmann::json stages = nlohmann::json::array();
   for (const StageCounters& counters : block.stages) stages.push_back(to_json(counters));
+  nlohmann::json functions = nlohmann::json::array();
+  for (const StepFunction& function : block.step_functions) functions.push_back(to_json(function));
   return {{"start_seconds", block.start_seconds},
           {"seconds", block.seconds},
           {"steps", block.steps},
@@ -134,7 +144,8 @@ inline nlohmann::json to_json(const BlockResult& block) {
           {"ready_batches", or_null(block.ready_batches)},
           {"device_idle_share", or_null(block.device_idle_share)},
           {"device", to_json(block.device)},
-          {"stages", std::move(stages)}};
+          {"stages", std::move(stages)},
+          {"step_functions", std::move(functions)}};
 }
 
 /// The arm of a request.
@@ -159,7 +170,8 @@ inline BlockRequest block_request_of(const nlohmann::json& json) {
           .warmup_steps = json.at("warmup_steps"),
           .seed = json.at("seed"),
           .groups = json.at("groups"),
-          .max_seconds = json.at("max_seconds")};
+          .max_seconds = json.at("max_seconds"),
+          .profile = json.value("profile", false)};
 }
 
 }  // namespace cachebisect::test

@@ -12,6 +12,9 @@ _LIBRARIES = tuple(
 )
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
+_GENERATED = f"{os.sep}torchinductor_"
+"""In the paths of what torch.compile writes."""
+
 
 def place_of_caller() -> str:
     """ "train.py:41": the innermost line of this thread's stack that is in no library; empty if
@@ -24,9 +27,14 @@ def place_of_caller() -> str:
     return ""
 
 
+def is_ours(file: str) -> bool:
+    """True for a file of this package."""
+    return file.startswith(_PACKAGE)
+
+
 def is_users(file: str) -> bool:
-    """True for a file that is part of no library."""
-    if file.startswith("<") or file.startswith(_PACKAGE):
+    """True for a file that is part of no library, and was not generated."""
+    if file.startswith("<") or is_ours(file) or _GENERATED in file:
         return False
     return not file.startswith(_LIBRARIES) and not any(part in file for part in _INSTALLED)
 

@@ -18,6 +18,7 @@ from .feeds import DroppingFeed, Feed, Waiting
 from .gpu_monitor import GpuMonitor
 from .shadow import ShadowLoader
 from .stage_entries import StageEntries
+from .step_profile import StepProfile
 
 
 class DeviceMarks:
@@ -106,6 +107,7 @@ class Block:
         self._group_steps = max(1, self._steps // self._groups)
         self._max_seconds = float(request.get("max_seconds", 0))
         self._observed = bool(request["arm"].get("observed", True))
+        self._profile = StepProfile() if request.get("profile") else None
         self.is_disturbed = False
         """Set while something other than training steps runs."""
         self.is_void = False
@@ -144,6 +146,8 @@ class Block:
             self._start = self._usage()
             self._start_mark = self._marks.mark()
             self._group_marks = [self._start_mark]
+            if self._profile is not None:
+                self._profile.start()
             return False
         if done % self._group_steps != 0 and done < self._steps:
             return False
@@ -162,6 +166,8 @@ class Block:
 
     def end(self) -> None:
         """Stops loading; the block is over or given up."""
+        if self._profile is not None:
+            self._profile.stop()
         self._feed.end()
 
     def result(self) -> dict[str, Any]:
@@ -199,6 +205,7 @@ class Block:
             "first_skipped": [],
             "void": self.is_void,
             "stages": self._stages(start, now, waiting) if self._observed else [],
+            "step_functions": self._profile.functions() if self._profile is not None else [],
         }
 
     def _usage(self) -> Usage:

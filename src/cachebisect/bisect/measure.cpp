@@ -12,10 +12,12 @@
 #include "cachebisect/bisect/costs/what_if.hpp"
 #include "cachebisect/bisect/explain/early_explanation.hpp"
 #include "cachebisect/bisect/explain/explain_phase.hpp"
+#include "cachebisect/bisect/explain/step_profile_phase.hpp"
 #include "cachebisect/bisect/explain/sustain_phase.hpp"
 #include "cachebisect/bisect/explain/verify_phase.hpp"
 #include "cachebisect/bisect/report/analysis.hpp"
 #include "cachebisect/bisect/report/assemble.hpp"
+#include "cachebisect/bisect/report/process_warnings.hpp"
 #include "cachebisect/bisect/search/verdict_search.hpp"
 
 namespace cachebisect {
@@ -124,6 +126,7 @@ class Run {
     if (measured_.verdict.table.rounds() > 0) hand_out_partial();
     after_verdict([this] { sustain(); });
     after_verdict([this] { explain(); });
+    after_verdict([this] { profile(); });
     after_verdict([this] { verify(); });
     search_.read_machine();
     return snapshot(stopped_);
@@ -195,6 +198,18 @@ class Run {
     blocks_.set_phase("explain");
     ExplainPhase phase(replayer_, rounds_, plan_, options_, measured_);
     phase.run(search_.state(), early_, [this] { hand_out_partial(); });
+  }
+
+  /// A step that the host limits: its functions. Only Python tells them.
+  void profile() {
+    const ChainDescription& chain = measured_.chain;
+    if (!options_.explain || chain.dialect != Dialect::python) return;
+    if (search_.state().decision.kind != VerdictKind::flat) return;
+    if (chain.device_kind != DeviceKind::cpu && !is_host_bound(measured_)) return;
+    blocks_.set_phase("explain");
+    const double before = blocks_.clock();
+    profile_step(replayer_, plan_, options_.stop, measured_);
+    blocks_.exclude_since(before);
   }
 
   /// Runs what was predicted, alongside the live pipeline.

@@ -9,6 +9,7 @@
 #include "cachebisect/protocol/arm.hpp"
 #include "cachebisect/protocol/device_reading.hpp"
 #include "cachebisect/protocol/stage_counters.hpp"
+#include "cachebisect/protocol/step_function.hpp"
 
 namespace cachebisect {
 
@@ -21,6 +22,8 @@ struct BlockRequest {
   int groups = 1;
   /// The block ends after the group during which so many seconds have passed; 0: never early.
   double max_seconds = 0;
+  /// Finds out which functions the timed steps spend their time in; they may be slower.
+  bool profile = false;
 };
 
 /// Counts and times are of the timed steps unless noted otherwise.
@@ -55,6 +58,7 @@ struct BlockResult {
   std::optional<double> clock_mhz;
   /// Of the accelerator when the block ended.
   DeviceReading device;
+  std::vector<StepFunction> step_functions;  ///< largest share first; if asked for
 };
 
 }  // namespace cachebisect

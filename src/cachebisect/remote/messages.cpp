@@ -51,6 +51,14 @@ DeviceReading read_device(const Fields& fields) {
   return reading;
 }
 
+StepFunction read_step_function(const Fields& fields) {
+  return {.name = fields.text("name"),
+          .file = fields.text("file"),
+          .line = fields.small_count("line"),
+          .share = fields.amount("share"),
+          .movable = fields.flag("movable")};
+}
+
 ErrorKind error_kind_of(const std::string& name) {
   constexpr std::array<std::pair<const char*, ErrorKind>, 4> kKinds{
       {{"data", ErrorKind::data},
@@ -141,6 +149,9 @@ BlockResult read_block(const json& answer, const ChainDescription& chain) {
   for (const Fields& stage : fields.objects_or_empty("stages")) {
     block.stages.push_back(read_counters(stage));
   }
+  for (const Fields& function : fields.objects_or_empty("step_functions")) {
+    block.step_functions.push_back(read_step_function(function));
+  }
   if (!block.stages.empty() && block.stages.size() != chain.stages.size()) {
     fields.refuse("stages", "an array of " + std::to_string(chain.stages.size()) +
                                 ", one per stage, or empty");
@@ -173,7 +184,8 @@ json run_request(const BlockRequest& request) {
           {"warmup_steps", request.warmup_steps},
           {"seed", request.seed},
           {"groups", request.groups},
-          {"max_seconds", request.max_seconds}};
+          {"max_seconds", request.max_seconds},
+          {"profile", request.profile}};
 }
 
 json finish_request(bool exit, int exit_code, const std::string& text) {

@@ -251,6 +251,14 @@ Json what_if(const WhatIfResult& w) {
           {"note", text(w.note)}};
 }
 
+Json step_function(const StepFunction& f) {
+  return {{"name", f.name},
+          {"file", f.file},
+          {"line", f.line},
+          {"share", number(f.share)},
+          {"movable", f.movable}};
+}
+
 /// Override values are written as JSON if they parse, else as strings.
 Json overrides(const Arm& arm) {
   Json json = Json::object();
@@ -336,6 +344,7 @@ void write_json(const Report& report, std::ostream& out) {
       {"next", next(report)},
       {"remedies", list(report.remedies, remedy)},
       {"what_ifs", list(report.what_ifs, what_if)},
+      {"step_functions", list(report.step_functions, step_function)},
       {"warnings", list(report.warnings, warning)},
       {"blocks", list(report.blocks, block)},
   };

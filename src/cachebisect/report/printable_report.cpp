@@ -34,6 +34,7 @@ Report printable_report(Report report) {
   for (StageReport& stage : report.stages) clean(stage.name, stage.type, stage.span);
   for (Remedy& remedy : report.remedies) clean_remedy(remedy);
   for (WhatIfResult& what_if : report.what_ifs) clean(what_if.change, what_if.line, what_if.note);
+  for (StepFunction& function : report.step_functions) clean(function.name, function.file);
   for (Warning& warning : report.warnings) {
     clean(warning.text, warning.remedy);
     clean_all(warning.details);

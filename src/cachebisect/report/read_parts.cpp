@@ -102,6 +102,14 @@ WhatIfResult what_if(const ReportValue& value) {
   return w;
 }
 
+StepFunction step_function(const ReportValue& value) {
+  return {.name = value["name"].text_or_empty(),
+          .file = value["file"].text_or_empty(),
+          .line = value["line"].whole_or(0),
+          .share = value["share"].amount_or_zero(),
+          .movable = value["movable"].flag_or(false)};
+}
+
 Warning warning(const ReportValue& value) {
   return {value["code"].text_or_empty(), value["text"].text_or_empty(),
           value["remedy"].text_or_empty(), value["details"].texts()};

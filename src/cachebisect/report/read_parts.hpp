@@ -32,6 +32,7 @@ void check_schema_version(const ReportValue& document);
 [[nodiscard]] StageReport stage(const ReportValue& value);
 [[nodiscard]] Remedy remedy(const ReportValue& value);
 [[nodiscard]] WhatIfResult what_if(const ReportValue& value);
+[[nodiscard]] StepFunction step_function(const ReportValue& value);
 [[nodiscard]] Warning warning(const ReportValue& value);
 /// `stages` of the chain.
 [[nodiscard]] BlockRecord block(const ReportValue& value, int stages);

@@ -184,6 +184,7 @@ Report read_report(std::string_view text, const std::string& origin) {
   report.ranks = list(document["ranks"], rank);
   report.remedies = list(document["remedies"], remedy);
   report.what_ifs = list(document["what_ifs"], what_if);
+  report.step_functions = list(document["step_functions"], step_function);
   report.warnings = list(document["warnings"], warning);
   read_blocks(document["blocks"], report);
   return report;

@@ -10,6 +10,7 @@
 namespace cachebisect {
 namespace {
 
+constexpr std::size_t kMostFunctions = 5;
 constexpr const char* kStarvation = "starvation (the step waits for data)";
 constexpr const char* kContention = "contention (loading slows the step down)";
 
@@ -63,6 +64,24 @@ std::string cost_sentence(const Report& report) {
          format_amount(lost.low) + " to $" + format_amount(lost.high) + ").";
 }
 
+/// "train.py:88".
+std::string place(const StepFunction& function) {
+  return function.file.substr(function.file.find_last_of('/') + 1) + ":" +
+         std::to_string(function.line);
+}
+
+std::string step_sentence(const Report& report) {
+  const std::size_t count = std::min(report.step_functions.size(), kMostFunctions);
+  if (count == 0) return {};
+  std::string text = "On the host, a training step spends its time in";
+  for (std::size_t i = 0; i < count; ++i) {
+    const StepFunction& function = report.step_functions[i];
+    text += i == 0 ? " " : i + 1 == count ? " and " : ", ";
+    text += function.name + " (" + place(function) + ", " + format_percent(function.share) + ")";
+  }
+  return text + ".";
+}
+
 constexpr const char* kHowTheyDiffer =
     "(Lost here: with all stages before it free. Fixing: with it alone free. Starvation and "
     "contention: of the whole loss. Then: the limit after that.)";
@@ -73,10 +92,12 @@ std::vector<std::string> consequences(const Report& report) {
   const std::string cost = cost_sentence(report);
   const std::string payoff = payoff_sentence(report);
   const std::string loss = loss_sentence(report);
+  const std::string step = step_sentence(report);
   std::vector<std::string> sentences;
   if (!cost.empty()) sentences.push_back(cost);
   if (!payoff.empty()) sentences.push_back(payoff);
   if (!loss.empty()) sentences.push_back(loss);
+  if (!step.empty()) sentences.push_back(step);
   if (!payoff.empty()) sentences.emplace_back(kHowTheyDiffer);
   return sentences;
 }

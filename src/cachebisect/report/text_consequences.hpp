@@ -1,5 +1,5 @@
 // What follows from a verdict, in sentences: what the loss costs, what fixing one stage would give,
-// what limits then, and what the loss consists of.
+// what limits then, what the loss consists of, and what the host spends a step in.
 #pragma once
 
 #include <string>

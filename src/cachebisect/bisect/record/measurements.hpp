@@ -80,6 +80,7 @@ struct Measurements {
   std::optional<SustainedRuns> sustained;
   ExplainRounds explain;
   VerifyRounds verify;
+  std::vector<StepFunction> step_functions;  ///< of a step that the host limits
   std::optional<RunFault> fault;             ///< empty: the run came to its end
   std::vector<BlockRecord> blocks;
 

@@ -39,6 +39,10 @@ class CACHEBISECT_INTERNAL_API Advice {
   [[nodiscard]] double usable_cpus() const noexcept { return measured_->usable_cpus(); }
   /// True if the host limits the training step, not the device.
   [[nodiscard]] bool is_host_bound() const;
+  /// What the host spends a step in.
+  [[nodiscard]] const std::vector<StepFunction>& step_functions() const noexcept {
+    return measured_->step_functions;
+  }
   /// Usable, less what other processes kept busy.
   [[nodiscard]] double free_cpus() const;
   /// True if the stage's own waiting takes most of its time: not waiting for a core that more

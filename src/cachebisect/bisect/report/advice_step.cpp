@@ -1,4 +1,7 @@
 // What to try at the training step.
+#include <algorithm>
+
+#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/report/advice.hpp"
 
 namespace cachebisect {
@@ -8,6 +11,19 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+/// For the function of the user that takes most of the step.
+void offer_workers(Advice& advice) {
+  const auto& functions = advice.step_functions();
+  const auto found = std::ranges::find_if(functions, &StepFunction::movable);
+  if (found == functions.end()) return;
+  advice.add(propose("move_to_workers", "",
+                     "run " + found->name +
+                         " in the loader's workers, as in its collate_fn, if it "
+                         "needs nothing but the batch",
+                     "it takes " + percent(found->share) +
+                         " of the step on the host, and calls no part of the model"));
+}
+
 }  // namespace
 
 void advise_on_training_step(Advice& advice) {
@@ -15,6 +31,7 @@ void advise_on_training_step(Advice& advice) {
   const bool gpu = chain.device_kind == DeviceKind::cuda;
   // A program in Python does not tell.
   const bool fp32 = advice.is_python() ? gpu : contains(chain.train, "fp32");
+  offer_workers(advice);
   const std::vector<Edit> bf16{{"/train/precision", R"("bf16-mixed")"}};
   if (chain.device_kind == DeviceKind::cpu && !advice.is_python()) {
     advice.add(propose("emulate", "", "see where this input would stand with a GPU behind it",

@@ -126,6 +126,7 @@ Report assemble(const Measurements& measured, const Analysis& analysis) {
   add_next(report, analysis.explanation);
   report.remedies = analysis.remedies;
   report.what_ifs = analysis.what_ifs;
+  report.step_functions = measured.step_functions;
   report.warnings = analysis.warnings;
   report.blocks = measured.blocks;
   return report;

@@ -16,6 +16,7 @@ struct Line {
 };
 /// Of the remedies that change no setting of the loader.
 constexpr std::array kLines{
+    Line{"move_to_workers", "return prepare(default_collate(samples))  # in collate_fn"},
     Line{"pack", "return torch.cat(tensors), torch.tensor([len(t) for t in tensors])"},
     Line{"fewer_objects", "return torch.tensor(values)"},
     Line{"partial_decode", "image.draft(\"RGB\", (256, 256))  # a JPEG, before it is loaded"},

@@ -202,6 +202,7 @@ struct Report {
   std::optional<double> next_samples_per_second;
   std::vector<Remedy> remedies;
   std::vector<WhatIfResult> what_ifs;
+  std::vector<StepFunction> step_functions;  ///< of a step that the host limits
   std::vector<Warning> warnings;
   std::vector<BlockRecord> blocks;
 };

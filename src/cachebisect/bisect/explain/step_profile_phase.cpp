@@ -1,0 +1,40 @@
+#include "cachebisect/bisect/explain/step_profile_phase.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cachebisect {
+namespace {
+
+constexpr int kProfileGroups = 20;
+/// Samples are taken every millisecond: so many tell shares to a few percent.
+constexpr double kProfileSeconds = 0.5;
+/// Of slow steps fewer are run.
+constexpr double kMostProfileSeconds = 3;
+/// A block may fall into a validation.
+constexpr int kProfileAttempts = 3;
+
+}  // namespace
+
+void profile_step(Replayer& replayer, const RoundPlan& plan, const std::stop_token& stop,
+                  Measurements& measured) {
+  const int ceiling = measured.stages();
+  const double step = std::max(plan.step_seconds(ceiling), 1e-6);
+  const int group = plan.whole_steps(
+      static_cast<int>(std::ceil(kProfileSeconds / step / kProfileGroups)), ceiling);
+  BlockRequest request{.arm = {.boundary = ceiling, .observed = false},
+                       .steps = kProfileGroups * group};
+  request.warmup_steps = plan.warmup(ceiling);
+  request.groups = kProfileGroups;
+  request.max_seconds = kMostProfileSeconds;
+  request.profile = true;
+  replayer.begin_round();
+  for (int i = 0; i < kProfileAttempts; ++i) {
+    const BlockResult block = replayer.run(request, stop);
+    if (block.is_void) continue;
+    measured.step_functions = block.step_functions;
+    return;
+  }
+}
+
+}  // namespace cachebisect
