@@ -31,7 +31,9 @@ def test_saved_files_are_those_of_steps_that_were_not_measured(tmp_path: Any) ->
     def script(engine: TestEngine) -> None:
         engine.greet()
         engine.ask("prepare", samples=16, host_bytes=None, device_bytes=None)
-        assert engine.run(steps=40)["steps"] == 40
+        first = engine.run(steps=20)
+        assert first["steps"] == 20 and first["not_kept"] == [f"{tmp_path}/last.pt"]
+        assert engine.run(steps=20)["not_kept"] == []
         engine.ask("finish", then="exit", exit_code=7, text="")
 
     done = run_script(tmp_path, script, HEAD + SAVES.replace("{folder}", str(tmp_path)))

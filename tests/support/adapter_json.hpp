@@ -145,6 +145,7 @@ inline nlohmann::json to_json(const BlockResult& block) {
           {"device_idle_share", or_null(block.device_idle_share)},
           {"device", to_json(block.device)},
           {"stages", std::move(stages)},
+          {"not_kept", block.not_kept},
           {"step_functions", std::move(functions)}};
 }
 

@@ -43,8 +43,8 @@ class Adapter:
         self._attempts: Optional[Attempts] = None
         self._world = 1
         self.notes: list[str] = []
-        self.failure: Optional[Exception] = None
-        """What the loader raised."""
+        self.failure: Optional[Exception] = None  # What the loader raised.
+        self.not_kept: Callable[[], list[str]] = list  # New files that steps saved elsewhere.
         self._passed = PassThrough()
 
     def greet(self) -> bool:
@@ -236,7 +236,7 @@ class Adapter:
         block.end()
         request = self._connection.open_request
         assert request is not None
-        self._connection.answer(request, block=block.result())
+        self._connection.answer(request, block={**block.result(), "not_kept": self.not_kept()})
 
     def _give_up(self, error: BaseException, stage: Optional[str] = None) -> None:
         block, self._block = self._block, None

@@ -45,6 +45,7 @@ class Checkpoints:
     def __init__(self) -> None:
         self._replaced: list[tuple[Any, str, Any]] = []
         self._calls: dict[str, int] = {}
+        self._told: set[str] = set()
         self._folder: Optional[str] = None
         self._pid = os.getpid()
 
@@ -71,6 +72,12 @@ class Checkpoints:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
         return self._in_words()
+
+    def new(self) -> list[str]:
+        """What was saved since the last call and not before, in order."""
+        found = [what for what in list(self._calls) if what not in self._told]
+        self._told.update(found)
+        return found
 
     def _in_words(self) -> Optional[str]:
         if not self._calls:

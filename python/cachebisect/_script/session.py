@@ -189,6 +189,7 @@ class Session:
         self._measuring = measuring
         if self._protects:
             self._checkpoints.start()
+            adapter.not_kept = self._checkpoints.new
         atexit.register(self._end_with_script)
         return adapter
 

@@ -58,6 +58,7 @@ struct BlockResult {
   std::optional<double> clock_mhz;
   /// Of the accelerator when the block ended.
   DeviceReading device;
+  std::vector<std::string> not_kept;         ///< files that the steps saved, away from their place
   std::vector<StepFunction> step_functions;  ///< largest share first; if asked for
 };
 

@@ -48,6 +48,11 @@ BlockResult combine_blocks(const std::vector<BlockResult>& blocks) {
     whole.first_batch_seconds = std::max(whole.first_batch_seconds, block.first_batch_seconds);
     whole.cpu_seconds += block.cpu_seconds / static_cast<double>(blocks.size());
     whole.skipped += block.skipped;
+    for (const std::string& file : block.not_kept) {
+      if (std::ranges::find(whole.not_kept, file) == whole.not_kept.end()) {
+        whole.not_kept.push_back(file);
+      }
+    }
     whole.is_void = whole.is_void || block.is_void || block.steps != steps;
     // One throttled device holds up all ranks.
     if (block.device.throttled() && !whole.device.throttled()) whole.device = block.device;

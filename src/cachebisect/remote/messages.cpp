@@ -149,6 +149,7 @@ BlockResult read_block(const json& answer, const ChainDescription& chain) {
   for (const Fields& stage : fields.objects_or_empty("stages")) {
     block.stages.push_back(read_counters(stage));
   }
+  block.not_kept = fields.texts_or_empty("not_kept");
   for (const Fields& function : fields.objects_or_empty("step_functions")) {
     block.step_functions.push_back(read_step_function(function));
   }

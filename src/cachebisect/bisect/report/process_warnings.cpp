@@ -12,6 +12,7 @@ namespace {
 constexpr double kStartWorthSaying = 0.01;      ///< of an epoch
 constexpr double kStartSecondsWorthSaying = 1;  ///< if the length of an epoch is not known
 constexpr double kIdleAtStepEnds = 0.9;
+constexpr std::size_t kMostFiles = 10;
 
 /// Of a whole epoch, its start included; empty if the length of the data set is not known.
 std::optional<double> epoch_seconds(const ChainDescription& chain, double start,
@@ -89,6 +90,25 @@ void warn_of_host(std::vector<Warning>& out, const Measurements& measured) {
                  "kernels (torch.compile, CUDA graphs)"});
 }
 
+void warn_of_files(std::vector<Warning>& out, const std::vector<BlockRecord>& records) {
+  std::vector<std::string> files;
+  for (const BlockRecord& record : records) {
+    for (const std::string& file : record.result.not_kept) {
+      if (std::ranges::find(files, file) == files.end()) files.push_back(file);
+    }
+  }
+  if (files.empty()) return;
+  const std::size_t count = files.size();
+  if (count > kMostFiles) {
+    files.resize(kMostFiles);
+    files.push_back("and " + std::to_string(count - kMostFiles) + " more");
+  }
+  out.push_back({"not_kept",
+                 "measured steps saved " + counted(count, "file") +
+                     ", which were not kept: they hold the state of a job that is being measured",
+                 "--no-protect keeps them", files});
+}
+
 void warn_of_gpu(std::vector<Warning>& out, const ChainDescription& chain) {
   if (chain.gpu_problem.empty()) return;
   out.push_back({"gpu_not_used",
@@ -130,6 +150,7 @@ std::vector<Warning> find_process_warnings(const Measurements& measured, const E
   warn_of_idle_workers(out, measured);
   warn_of_threads(out, measured);
   warn_of_host(out, measured);
+  warn_of_files(out, measured.blocks);
   warn_of_gpu(out, measured.chain);
   return out;
 }
