@@ -6,6 +6,7 @@ and takes the place of a profiler that the user runs. A sampling thread does not
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import os
 import sys
@@ -104,9 +105,8 @@ class StepSamples:
         )
 
     def _function(self, code: CodeType, count: int) -> dict[str, Any]:
-        name = getattr(code, "co_qualname", None) or name_of(code) or code.co_name
         return {
-            "name": name.rpartition("<locals>.")[2],
+            "name": _short_name(code),
             "file": code.co_filename,
             "line": code.co_firstlineno,
             "share": count / self._total,
@@ -164,6 +164,15 @@ class StepProfile:
     def _sample(self) -> None:
         while not self._ended.wait(_PERIOD_SECONDS):
             self._samples.add(sys._current_frames().get(self._thread))
+
+
+def _short_name(code: CodeType) -> str:
+    """ "Model.preprocess": without its module, and without the function that defines it."""
+    qualified: Optional[str] = getattr(code, "co_qualname", None)  # Python 3.11
+    if qualified is None:
+        module = inspect.getmodulename(code.co_filename)
+        qualified = (name_of(code) or code.co_name).rpartition(f"{module}.")[2]
+    return qualified.rpartition("<locals>.")[2]
 
 
 def _is_model(file: str) -> bool:
