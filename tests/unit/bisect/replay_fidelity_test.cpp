@@ -28,7 +28,7 @@ ChainDescription chain_of(int workers) {
 }
 
 /// A block that took `tau` per sample, with the seconds per sample of each stage, all of it CPU.
-BlockRecord block_of(int round, int boundary, double tau, const std::vector<double>& seconds) {
+BlockRecord record_of(int round, int boundary, double tau, const std::vector<double>& seconds) {
   BlockRecord block{.round = round, .arm = {.boundary = boundary}, .result = {}};
   block.result.samples = kBlockSamples;
   block.result.seconds = tau * kBlockSamples;
@@ -50,8 +50,8 @@ std::vector<Distortion> distortions_of(const ChainDescription& chain, double rep
   std::vector<BlockRecord> blocks;
   for (int round = 0; round < rounds; ++round) {
     const double wobble = 1 + 0.002 * (round % 3 - 1);
-    blocks.push_back(block_of(round, 1, replay_tau * wobble, replayed));
-    blocks.push_back(block_of(round, 0, 1e-3 * wobble, live));
+    blocks.push_back(record_of(round, 1, replay_tau * wobble, replayed));
+    blocks.push_back(record_of(round, 0, 1e-3 * wobble, live));
     fidelity.update(blocks);
   }
   return fidelity.distortions();
@@ -63,8 +63,8 @@ std::vector<Estimate> ratios_of(const std::vector<double>& live,
                                 const std::function<void(BlockRecord&)>& change_live = {}) {
   std::vector<BlockRecord> blocks;
   for (int round = 0; round < rounds; ++round) {
-    blocks.push_back(block_of(round, 1, 1e-3, replayed));
-    blocks.push_back(block_of(round, 0, 1e-3, live));
+    blocks.push_back(record_of(round, 1, 1e-3, replayed));
+    blocks.push_back(record_of(round, 0, 1e-3, live));
     if (change_live) change_live(blocks.back());
   }
   return replayed_busy_ratios(blocks, chain_of(2), 0.99, 8);
@@ -125,7 +125,7 @@ TEST_CASE("noise alone makes no difference certain") {
       std::vector<double> stretched = seconds;
       for (double& stage : stretched) stage *= factor;
       const double tau = std::accumulate(stretched.begin(), stretched.end(), 0.0);
-      return block_of(round, boundary, tau, stretched);
+      return record_of(round, boundary, tau, stretched);
     };
     ReplayFidelity fidelity(chain, {.cores = 8, .item_bytes = {0, 1.5e6, 8, 8, 8}});
     std::vector<BlockRecord> blocks;
@@ -146,10 +146,10 @@ TEST_CASE("a stage that waits is not cheaper because the replay alone was crowde
     ReplayFidelity fidelity(chain, {.cores = 1, .item_bytes = {}});
     std::vector<BlockRecord> blocks;
     for (int round = 0; round < 20; ++round) {
-      blocks.push_back(block_of(round, 0, 1e-3, {5e-4, 3e-4, 2e-4, 0}));
+      blocks.push_back(record_of(round, 0, 1e-3, {5e-4, 3e-4, 2e-4, 0}));
       blocks.back().result.stages[1].cpu_seconds = 0;
       blocks.back().result.cpu_seconds = 0.7 * blocks.back().result.seconds;
-      blocks.push_back(block_of(round, 1, 5e-4, {0, replayed_wait, 2e-4, 0}));
+      blocks.push_back(record_of(round, 1, 5e-4, {0, replayed_wait, 2e-4, 0}));
       blocks.back().result.stages[1].cpu_seconds = 0;
       blocks.back().result.cpu_seconds = 0.8 * blocks.back().result.seconds;
     }
@@ -164,7 +164,7 @@ TEST_CASE("a stage that waits is not cheaper because the replay alone was crowde
 }
 
 TEST_CASE("on crowded cores only CPU time is compared") {
-  BlockRecord block = block_of(0, 0, 1e-3, {1e-4, 5e-4, 0, 0});
+  BlockRecord block = record_of(0, 0, 1e-3, {1e-4, 5e-4, 0, 0});
   block.result.stages[1].busy_seconds *= 3;
   block.result.cpu_seconds = 0.5 * block.result.seconds;
   const ChainDescription chain = chain_of(2);
@@ -202,9 +202,9 @@ TEST_CASE("if one of the two blocks was crowded, CPU time is compared with CPU t
 TEST_CASE("of several boundaries before a stage the one of most rounds tells its busy ratio") {
   std::vector<BlockRecord> blocks;
   for (int round = 0; round < 30; ++round) {
-    blocks.push_back(block_of(round, 0, 1e-3, {1e-4, 1e-4, 1e-4, 0}));
-    blocks.push_back(block_of(round, 1, 1e-3, {0, 1e-4, 1e-4, 0}));
-    if (round < 15) blocks.push_back(block_of(round, 2, 1e-3, {0, 0, 3e-4, 0}));
+    blocks.push_back(record_of(round, 0, 1e-3, {1e-4, 1e-4, 1e-4, 0}));
+    blocks.push_back(record_of(round, 1, 1e-3, {0, 1e-4, 1e-4, 0}));
+    if (round < 15) blocks.push_back(record_of(round, 2, 1e-3, {0, 0, 3e-4, 0}));
   }
   const auto ratios = replayed_busy_ratios(blocks, chain_of(2), 0.99, 8);
   CHECK(*ratios[2].value == doctest::Approx(1));

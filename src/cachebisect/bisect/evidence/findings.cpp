@@ -100,10 +100,6 @@ double seeming_in_noise(const Finding& finding, const RoundTable& rounds) {
   return excess < kErrorsOfMean ? finding.median_drop : std::max(finding.drop, finding.median_drop);
 }
 
-/// The machine stalls, not a stage, if the ceiling's mean exceeds its median by at least this share
-/// of what live's mean does.
-constexpr double kStallsAlike = 0.5;
-
 double mean_above_centre(const std::vector<double>& taus) { return mean(taus) / median(taus) - 1; }
 
 double squared_error(const std::vector<double>& taus) {

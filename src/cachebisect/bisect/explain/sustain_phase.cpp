@@ -51,14 +51,14 @@ bool step_may_slow_down(const ChainDescription& chain) {
 }
 
 /// Measures the slow pace if live falls on the way.
-BlockResult run_live(BlockRunner& blocks, const RoundPlan& plan, double seconds) {
+void run_live(BlockRunner& blocks, const RoundPlan& plan, double seconds, SustainedRuns& runs) {
   double step = plan.step_seconds(0);
-  BlockResult run = run_in_one_piece(blocks, plan, 0, seconds, step);
-  for (int i = 1; i < kMaxRuns && last_step_seconds(run) > kFallen * step; ++i) {
-    step = last_step_seconds(run);
-    run = run_in_one_piece(blocks, plan, 0, seconds, step);
+  runs.live = run_in_one_piece(blocks, plan, 0, seconds, step);
+  for (int i = 1; i < kMaxRuns && last_step_seconds(runs.live) > kFallen * step; ++i) {
+    step = last_step_seconds(runs.live);
+    runs.shorter_live.push_back(
+        std::exchange(runs.live, run_in_one_piece(blocks, plan, 0, seconds, step)));
   }
-  return run;
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ void run_sustained(BlockRunner& blocks, const RoundPlan& plan, double seconds,
   const double before = blocks.clock();
   blocks.begin_round(-1);
   SustainedRuns runs;
-  runs.live = run_live(blocks, plan, seconds);
+  run_live(blocks, plan, seconds, runs);
   if (step_may_slow_down(measured.chain)) {
     const int ceiling = measured.stages();
     runs.ceiling = run_in_one_piece(blocks, plan, ceiling, std::min(seconds, kCeilingSeconds),

@@ -54,6 +54,7 @@ struct VerifyRounds {
 struct SustainedRuns {
   BlockResult live;
   BlockResult ceiling;
+  std::vector<BlockResult> shorter_live;  ///< runs of live that ended slowly, and were repeated
   double seconds = 0;  ///< that both took; not measuring
 };
 

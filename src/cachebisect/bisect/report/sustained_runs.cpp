@@ -49,6 +49,36 @@ void find_slower_stage(const Measurements& measured, const VerdictState& state,
   }
 }
 
+void add_groups(std::vector<Watch>& watched, const BlockResult& run) {
+  if (run.group_taus.empty()) return;
+  const double samples =
+      static_cast<double>(run.samples) / static_cast<double>(run.group_taus.size());
+  for (const double tau : run.group_taus) watched.push_back({tau * samples, samples});
+}
+
+/// All blocks of an arm that are evidence.
+std::vector<Watch> blocks_at(int boundary, const Measurements& measured) {
+  std::vector<Watch> watched;
+  for (const BlockRecord& record : measured.blocks) {
+    if (!record.shows_replay_at(boundary)) continue;
+    watched.push_back({record.result.seconds, static_cast<double>(record.result.samples)});
+  }
+  return watched;
+}
+
+void watch_for_stalls(const Measurements& measured, const VerdictState& state,
+                      SustainedFigures& figures) {
+  std::vector<Watch> live = blocks_at(0, measured);
+  add_groups(live, measured.sustained->live);
+  for (const BlockResult& run : measured.sustained->shorter_live) add_groups(live, run);
+  std::vector<Watch> ceiling = blocks_at(measured.stages(), measured);
+  add_groups(ceiling, measured.sustained->ceiling);
+  for (const Watch& watch : live) figures.watched_seconds += watch.seconds;
+  figures.watched = watched_loss(live, ceiling, measured.settings.confidence);
+  figures.stalled = state.decision.kind == VerdictKind::flat && figures.watched &&
+                    figures.watched->high >= measured.settings.min_drop;
+}
+
 std::string in_one_piece(const SustainedFigure& figure) {
   return rate(*figure.samples_per_second.value) + " samples/s after " + duration(figure.seconds) +
          " in one piece";
@@ -130,11 +160,16 @@ SustainedFigures describe_sustained(const Measurements& measured, const VerdictS
   figures.ceiling_moved = changed(figures.ceiling) && measured.chain.device_kind != DeviceKind::cpu;
   figures.loss = loss_of(figures.live->samples_per_second, ceiling_of(figures, waterfall));
   if (figures.live->change == SustainedChange::slower) find_slower_stage(measured, state, figures);
+  watch_for_stalls(measured, state, figures);
   return figures;
 }
 
 bool hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, Findings& findings) {
-  if (!figures.live || (!changed(figures.live) && !figures.ceiling_moved)) return false;
+  if (figures.stalled) {
+    findings.whole.high = std::max(findings.whole.high, figures.watched->high);
+    findings.whole.bursty = true;
+  }
+  if (!figures.live || (!changed(figures.live) && !figures.ceiling_moved)) return figures.stalled;
   if (figures.loss.interval) {
     findings.whole.low = std::min(findings.whole.low, figures.loss.interval->low);
     findings.whole.high = std::max(findings.whole.high, figures.loss.interval->high);
@@ -151,7 +186,7 @@ VerdictKind sustained_verdict(VerdictKind kind, const SustainedFigures& figures,
   const bool small = figures.loss.interval->high < min_drop;
   if (kind == VerdictKind::flat) {
     const bool may_lose = live == SustainedChange::slower || figures.ceiling_moved;
-    return may_lose && !small ? VerdictKind::inconclusive : kind;
+    return figures.stalled || (may_lose && !small) ? VerdictKind::inconclusive : kind;
   }
   const bool may_not_lose = live == SustainedChange::faster || figures.ceiling_moved;
   if (!may_not_lose || (kind != VerdictKind::drop && kind != VerdictKind::spread)) return kind;
@@ -163,6 +198,13 @@ VerdictKind sustained_verdict(VerdictKind kind, const SustainedFigures& figures,
 std::string sustained_text(const Measurements& measured, const Waterfall& waterfall,
                            const SustainedFigures& figures) {
   const std::string lost = percent(std::max(0.0, *figures.loss.value));
+  if (figures.stalled && !changed(figures.live)) {
+    return "Live stalls: in the " + duration(figures.watched_seconds) +
+           " that it was watched it lost " + percent(std::max(0.0, figures.watched->loss)) +
+           " of throughput by the mean, and stalls as rare as these may cost up to " +
+           percent_at_most(figures.watched->high) +
+           " in a long run. Short blocks met too few of them to tell which stage stalls.";
+  }
   if (!changed(figures.live)) {
     return "The training step alone reaches " + in_one_piece(*figures.ceiling) + ", and " +
            rate(waterfall.ceiling.value.value_or(0)) +
@@ -192,7 +234,7 @@ std::vector<Warning> find_sustained_warnings(const Measurements& measured,
                                              const Waterfall& waterfall,
                                              const SustainedFigures& figures) {
   std::vector<Warning> out;
-  if (changed(figures.live) && figures.loss.value) {
+  if ((changed(figures.live) || figures.stalled) && figures.loss.value) {
     out.push_back({"not_sustained", sustained_text(measured, waterfall, figures),
                    "--sustain SECONDS watches it for longer"});
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/evidence/stalls.hpp"
 #include "cachebisect/bisect/evidence/sustained.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
 #include "cachebisect/bisect/report/report.hpp"
@@ -24,6 +25,11 @@ struct SustainedFigures {
   bool ceiling_moved = false;
   /// The stage (1-based) whose own seconds per sample grew most, if live became slower; else 0.
   int slower_stage = 0;
+  /// What live lost in all blocks and in the run, which is watched for stalls that blocks miss.
+  std::optional<WatchedLoss> watched;
+  double watched_seconds = 0;  ///< of live
+  /// The blocks say flat, and what was watched does not exclude a loss above the bar.
+  bool stalled = false;
   double slower_seconds = 0;  ///< of that stage per sample, over the whole run
   double usual_seconds = 0;   ///< of that stage in the blocks
 };
@@ -33,7 +39,8 @@ struct SustainedFigures {
 
 /// Widens the intervals of the blocks to what a long run allows, if live or the step alone differs
 /// in it: the whole loss to hold that of the long run, and each part to hold the whole of the
-/// difference, because nothing tells to which part it belongs. False, with nothing changed, if
+/// difference, because nothing tells to which part it belongs. The whole loss also to hold what
+/// stalls may cost a flat job. False, with nothing changed, if
 /// neither differs.
 CACHEBISECT_INTERNAL_API bool hold_sustained(const SustainedFigures& figures,
                                              const RoundTable& rounds, Findings& findings);

@@ -1,0 +1,101 @@
+// Stalls that blocks of a fraction of a second rarely meet: opening a shard, saving, network
+// retries.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "support/text.hpp"
+#include "support/virtual_loop.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/bisect/bisect.hpp"
+
+using namespace cachebisect;
+using test::has;
+
+namespace {
+
+struct Stalls {
+  double seconds = 0;
+  double every =
+      0;  ///< seconds of live loop time, from the end of one to the beginning of the next
+};
+
+/// Reading hides behind the step, but for stalls, which begin at a random place.
+class StallingLoop final : public test::VirtualLoop {
+ public:
+  StallingLoop(const Stalls& stalls, std::uint64_t seed)
+      : VirtualLoop(0.01, seed),
+        stalls_(stalls),
+        until_stall_(stalls.every * RandomStream({.seed = seed + 1000}).uniform()) {}
+
+ protected:
+  [[nodiscard]] double read_seconds() const override { return 2e-3; }
+  double step_seconds(bool live) override {
+    if (!live || stalls_.seconds == 0) return kStep;
+    until_stall_ -= kStep;
+    if (until_stall_ > 0) return kStep;
+    until_stall_ += stalls_.every;
+    return kStep + stalls_.seconds;
+  }
+
+ private:
+  static constexpr double kStep = 8e-3;
+  Stalls stalls_;
+  double until_stall_;
+};
+
+/// True if a block of the verdict's rounds, or the run in one piece, has met a stall.
+bool met_stall(const Report& report, const Stalls& stalls) {
+  constexpr int kLongest = 200;  ///< steps of a pilot's block
+  return std::ranges::any_of(report.blocks, [&](const BlockRecord& block) {
+    const bool counts = block.round >= 0 || block.result.steps > kLongest;
+    const double quiet = 8e-3 * block.result.steps;
+    return counts && block.arm.boundary == 0 && block.result.seconds > quiet + 0.5 * stalls.seconds;
+  });
+}
+
+struct FlatVerdicts {
+  int all = 0;
+  int despite_stalls = 0;  ///< that were met
+};
+
+FlatVerdicts flat_verdicts(const Stalls& stalls, int runs) {
+  FlatVerdicts flat;
+  for (int seed = 1; seed <= runs; ++seed) {
+    StallingLoop loop(stalls, static_cast<std::uint64_t>(seed));
+    const Report report = bisect(loop);
+    if (report.verdict.kind != VerdictKind::flat) continue;
+    ++flat.all;
+    if (stalls.seconds > 0 && met_stall(report, stalls)) ++flat.despite_stalls;
+  }
+  return flat;
+}
+
+}  // namespace
+
+TEST_CASE("a loop that stalls for 9% of its time is called flat only where no stall was met") {
+  // The run in one piece takes 4 to 8 s here.
+  for (const auto& [stalls, most_flat] :
+       {std::pair{Stalls{0.2, 2}, 1}, std::pair{Stalls{0.4, 4}, 8}, std::pair{Stalls{1, 10}, 25}}) {
+    CAPTURE(stalls.seconds);
+    const FlatVerdicts flat = flat_verdicts(stalls, 100);
+    CHECK(flat.despite_stalls == 0);
+    CHECK(flat.all <= most_flat);
+  }
+}
+
+TEST_CASE("the sentence says for how long live was watched, and what stalls may cost") {
+  StallingLoop loop({0.4, 4}, 3);
+  const Report report = bisect(loop);
+  CHECK(report.verdict.kind == VerdictKind::inconclusive);
+  CHECK(has(report.verdict.text, "Live stalls: in the "));
+  CHECK(has(report.verdict.text, "Short blocks met too few of them"));
+  REQUIRE_FALSE(report.warnings.empty());
+}
+
+TEST_CASE("a loop without stalls is flat as before") {
+  CHECK(flat_verdicts({}, 50).all == 50);
+  StallingLoop loop({}, 3);
+  CHECK(has(bisect(loop).verdict.text, "rarer stalls are not excluded"));
+}
