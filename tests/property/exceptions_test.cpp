@@ -95,7 +95,7 @@ class LostSource final : public SourceStage {
   }
   [[nodiscard]] std::vector<FileRange> files(SampleIndex /*index*/) const override {
     fuse_->pass();
-    return {};
+    return {{.path = "/nowhere/sample", .bytes = FileRange::kToEnd}};
   }
 
  private:

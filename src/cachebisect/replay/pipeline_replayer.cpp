@@ -20,6 +20,7 @@
 #include "cachebisect/replay/loop/suspension_watch.hpp"
 #include "cachebisect/replay/loop/tool_cost.hpp"
 #include "cachebisect/replay/reading/data_set_bytes.hpp"
+#include "cachebisect/replay/reading/files_of.hpp"
 #include "cachebisect/replay/trainer.hpp"
 #include "cachebisect/train/in_train_step.hpp"
 
@@ -44,6 +45,16 @@ bool replays(const Arm& arm) {
 bool needs_cache(const Arm& arm, IoMode io) {
   return io == IoMode::warm || replays(arm) || arm.kind == ArmKind::bypass ||
          arm.kind == ArmKind::shadow;
+}
+
+/// Pages of files that nobody names cannot be evicted.
+void check_io(IoMode io, const Pipeline& pipeline) {
+  if (io != IoMode::cold || !names_no_files(pipeline.source(), SampleIndex{})) return;
+  throw Error(
+      ErrorKind::usage,
+      "io cold: the source '" + pipeline.stages().front().name +
+          "' does not say which files it reads, so that they cannot be evicted from memory; "
+          "use as-is, or give the source SourceStage::files()");
 }
 
 /// The options with `workers` resolved; trials read the next samples of `order`.
@@ -127,9 +138,11 @@ Trainer& PipelineReplayer::State::trainer_of(const Arm& arm) {
 }
 
 PipelineReplayer::PipelineReplayer(Pipeline pipeline, std::shared_ptr<Device> device,
-                                   std::shared_ptr<TrainStep> step, const ReplayOptions& options)
-    : state_(std::make_unique<State>(std::move(pipeline), std::move(device), std::move(step),
-                                     options)) {}
+                                   std::shared_ptr<TrainStep> step, const ReplayOptions& options) {
+  check_io(options.io, pipeline);
+  state_ =
+      std::make_unique<State>(std::move(pipeline), std::move(device), std::move(step), options);
+}
 
 PipelineReplayer::~PipelineReplayer() = default;
 

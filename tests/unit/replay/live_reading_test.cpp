@@ -7,9 +7,12 @@
 #include <set>
 #include <vector>
 
+#include "support/errors.hpp"
 #include "support/file_source.hpp"
 #include "support/lacking.hpp"
 #include "support/recording_step.hpp"
+#include "support/text.hpp"
+#include "support/toy_stages.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/replay/job/open_job.hpp"
@@ -98,6 +101,19 @@ TEST_CASE("cold blocks evict what they read") {
   for (std::uint64_t i = 0; i < 64; ++i) CHECK(test::read_file(source->path(i)).size() == 5000);
   CHECK(replayer.run(kLive, {}).resident_share == 0.0);
   CHECK(replayer.run(kLive, {}).resident_share == 0.0);  // the second epoch
+}
+
+TEST_CASE("cold reading of a source that names no files is refused") {
+  PipelineBuilder builder;
+  builder.source("memory", test::toy_source({}));
+  const Pipeline pipeline = builder.collate().copy().batch_size(4).build();
+  const auto open = [&](IoMode io) {
+    PipelineReplayer(pipeline, make_cpu_device(), std::make_shared<test::RecordingStep>(),
+                     {.io = io, .workers = 0});
+  };
+  const std::string message = test::error_message([&] { open(IoMode::cold); }, ErrorKind::usage);
+  CHECK(test::has(message, "the source 'memory' does not say which files it reads"));
+  CHECK_NOTHROW(open(IoMode::as_is));
 }
 
 TEST_CASE("a file that vanishes is a skipped sample, in whatever way live blocks read") {

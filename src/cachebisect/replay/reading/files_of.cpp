@@ -14,4 +14,12 @@ std::vector<FileRange> files_of(const SourceStage& source, SampleIndex index) {
   }
 }
 
+bool names_no_files(const SourceStage& source, SampleIndex index) {
+  try {
+    return source.files(index).empty();
+  } catch (...) {  // Reading the sample will report it.
+    return false;
+  }
+}
+
 }  // namespace cachebisect

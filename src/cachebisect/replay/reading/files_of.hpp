@@ -11,4 +11,7 @@ namespace cachebisect {
 /// report it. Throws std::bad_alloc.
 [[nodiscard]] std::vector<FileRange> files_of(const SourceStage& source, SampleIndex index);
 
+/// True if the source says that a sample is in no file: it reads none, or does not tell.
+[[nodiscard]] bool names_no_files(const SourceStage& source, SampleIndex index);
+
 }  // namespace cachebisect
