@@ -99,6 +99,9 @@ TEST_CASE("the verdict is the first one that holds") {
   // An anomaly comes before the drop next to it.
   CHECK(decide_on({2, 1.0, 1.1, 1}, 30).kind == VerdictKind::anomaly);
   CHECK(*decide_on({2, 1.0, 1.1, 1}, 30).part == 1);
+  // One elsewhere hides no drop.
+  CHECK(decide_on({2, 1, 0.9, 1.0, 0.9}, 30).kind == VerdictKind::drop);
+  CHECK(*decide_on({2, 1, 0.9, 1.0, 0.9}, 30).part == 0);
   CHECK(decide_on({2, 1.2, 1.1, 1}, 5).kind == VerdictKind::inconclusive);
 }
 

@@ -30,10 +30,21 @@ constexpr double kLiveSeconds = 0.8;
 /// A rival span is opened if it costs more than this share of the leader's seconds.
 constexpr double kSpanToOpen = 0.6;
 
-std::optional<Decision> find_anomaly(const Findings& findings) {
+/// True if a slow cache may be why the leader seems to lose: they share a boundary, or the leader
+/// would not be above the bar if serving its input cost as much. Without a leader it always may.
+bool may_explain_leader(const Findings& findings, const Finding& slow, double min_drop) {
+  if (!findings.leader) return true;
+  const Finding& leader = findings.parts[*findings.leader];
+  if (slow.part.from <= leader.part.to && leader.part.from <= slow.part.to) return true;
+  const double live_seconds = leader.seconds / (leader.stalls ? leader.drop : leader.median_drop);
+  return (leader.low - min_drop) * live_seconds <= std::abs(slow.seconds);
+}
+
+std::optional<Decision> find_anomaly(const Findings& findings, double min_drop) {
   std::optional<std::size_t> worst;
   for (std::size_t i = 0; i < findings.parts.size(); ++i) {
-    if (!findings.parts[i].slower_cached) continue;
+    const Finding& part = findings.parts[i];
+    if (!part.slower_cached || !may_explain_leader(findings, part, min_drop)) continue;
     if (!worst || findings.parts[i].median_drop < findings.parts[*worst].median_drop) worst = i;
   }
   if (!worst && !findings.whole.slower_cached) return std::nullopt;
@@ -58,7 +69,7 @@ bool can_open(const Part& part, const std::vector<int>& candidates) {
 }
 
 Decision decide(const Findings& findings, const std::vector<int>& candidates, double min_drop) {
-  if (const auto anomaly = find_anomaly(findings)) return *anomaly;
+  if (const auto anomaly = find_anomaly(findings, min_drop)) return *anomaly;
   // A possible anomaly is worth waiting for: its small share of the error demands more rounds.
   const bool unsure = std::any_of(findings.parts.begin(), findings.parts.end(),
                                   [](const Finding& part) { return part.maybe_slower_cached; });

@@ -1,4 +1,5 @@
-// Which verdict the findings support: the first of anomaly, drop, spread and flat that holds.
+// Which verdict the findings support: the first of anomaly, drop, spread and flat that holds. An
+// anomaly that cannot be why a part seems to lose is a warning next to its drop.
 #pragma once
 
 #include <optional>

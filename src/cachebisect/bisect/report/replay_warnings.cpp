@@ -28,6 +28,22 @@ std::vector<Warning> find_changes(const ChainDescription& chain, const Findings&
   return out;
 }
 
+/// Parts that are slower from the cache, next to a verdict that they do not concern.
+std::vector<Warning> find_slow_caches(const ChainDescription& chain, const VerdictState& state) {
+  std::vector<Warning> out;
+  if (state.decision.kind == VerdictKind::anomaly) return out;
+  for (const Finding& part : state.findings.parts) {
+    if (!part.slower_cached) continue;
+    out.push_back({"slower_cached",
+                   "serving the output of " + part_name(chain, part.part) +
+                       " from the cache is slower than running it, by " +
+                       percent(-part.median_drop) +
+                       ": the cache may not fit into the processor's, or the clock changed",
+                   "do not act on its figures; the verdict does not rest on them"});
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Warning> find_replay_warnings(const Measurements& measured, const VerdictState& state) {
@@ -53,6 +69,9 @@ std::vector<Warning> find_replay_warnings(const Measurements& measured, const Ve
     }
   }
   for (Warning& warning : find_changes(measured.chain, state.findings)) {
+    out.push_back(std::move(warning));
+  }
+  for (Warning& warning : find_slow_caches(measured.chain, state)) {
     out.push_back(std::move(warning));
   }
   return out;
