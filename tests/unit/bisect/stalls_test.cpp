@@ -39,7 +39,7 @@ TEST_CASE("noise alone is no stall, and a few large stalls count as few") {
   RandomStream random({.seed = 8});
   for (int i = 0; i < 50; ++i) noise.push_back(1 + 0.05 * random.uniform());
   CHECK(stalled_mean_limit(noise, 0.99) == 1);
-  CHECK(stalled_mean_limit(std::vector<double>{}, 0.99) == 1);
+  CHECK(stalled_mean_limit({}, 0.99) == 1);
   std::vector<double> equal = noise;
   std::vector<double> unequal = noise;
   for (int i = 0; i < 5; ++i) {

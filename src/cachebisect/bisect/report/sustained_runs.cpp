@@ -49,11 +49,12 @@ void find_slower_stage(const Measurements& measured, const VerdictState& state,
   }
 }
 
-void add_groups(std::vector<Watch>& watched, const BlockResult& run) {
-  if (run.group_taus.empty()) return;
-  const double samples =
-      static_cast<double>(run.samples) / static_cast<double>(run.group_taus.size());
+std::vector<Watch> groups_of(const BlockResult& run) {
+  std::vector<Watch> watched;
+  const auto groups = static_cast<double>(run.group_taus.size());
+  const double samples = static_cast<double>(run.samples) / std::max(1.0, groups);
   for (const double tau : run.group_taus) watched.push_back({tau * samples, samples});
+  return watched;
 }
 
 /// All blocks of an arm that are evidence.
@@ -68,15 +69,19 @@ std::vector<Watch> blocks_at(int boundary, const Measurements& measured) {
 
 void watch_for_stalls(const Measurements& measured, const VerdictState& state,
                       SustainedFigures& figures) {
-  std::vector<Watch> live = blocks_at(0, measured);
-  add_groups(live, measured.sustained->live);
-  for (const BlockResult& run : measured.sustained->shorter_live) add_groups(live, run);
-  std::vector<Watch> ceiling = blocks_at(measured.stages(), measured);
-  add_groups(ceiling, measured.sustained->ceiling);
-  for (const Watch& watch : live) figures.watched_seconds += watch.seconds;
-  figures.watched = watched_loss(live, ceiling, measured.settings.confidence);
-  figures.stalled = state.decision.kind == VerdictKind::flat && figures.watched &&
-                    figures.watched->high >= measured.settings.min_drop;
+  const double confidence = measured.settings.confidence;
+  const SustainedRuns& runs = *measured.sustained;
+  std::vector<std::vector<Watch>> live{blocks_at(0, measured), groups_of(runs.live)};
+  for (const BlockResult& run : runs.shorter_live) live.push_back(groups_of(run));
+  const std::vector<std::vector<Watch>> ceiling{blocks_at(measured.stages(), measured),
+                                                groups_of(runs.ceiling)};
+  figures.stalls = stalled_share(live, confidence);
+  const bool machine_stalls =
+      stalled_share(ceiling, confidence).share >= kStallsAlike * figures.stalls.share;
+  const double steady = std::max(0.0, state.findings.whole.median_drop);
+  figures.stalled_loss = 1 - (1 - steady) * (1 - figures.stalls.high);
+  figures.stalled = state.decision.kind == VerdictKind::flat && !machine_stalls &&
+                    figures.stalled_loss >= measured.settings.min_drop;
 }
 
 std::string in_one_piece(const SustainedFigure& figure) {
@@ -166,7 +171,7 @@ SustainedFigures describe_sustained(const Measurements& measured, const VerdictS
 
 bool hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, Findings& findings) {
   if (figures.stalled) {
-    findings.whole.high = std::max(findings.whole.high, figures.watched->high);
+    findings.whole.high = std::max(findings.whole.high, figures.stalled_loss);
     findings.whole.bursty = true;
   }
   if (!figures.live || (!changed(figures.live) && !figures.ceiling_moved)) return figures.stalled;
@@ -199,10 +204,10 @@ std::string sustained_text(const Measurements& measured, const Waterfall& waterf
                            const SustainedFigures& figures) {
   const std::string lost = percent(std::max(0.0, *figures.loss.value));
   if (figures.stalled && !changed(figures.live)) {
-    return "Live stalls: in the " + duration(figures.watched_seconds) +
-           " that it was watched it lost " + percent(std::max(0.0, figures.watched->loss)) +
-           " of throughput by the mean, and stalls as rare as these may cost up to " +
-           percent_at_most(figures.watched->high) +
+    return "Live stalls: they took " + percent(figures.stalls.share) + " of the " +
+           duration(figures.stalls.watched_seconds) +
+           " that it was watched, and with stalls as rare as these the input may cost up to " +
+           percent_at_most(figures.stalled_loss) +
            " in a long run. Short blocks met too few of them to tell which stage stalls.";
   }
   if (!changed(figures.live)) {

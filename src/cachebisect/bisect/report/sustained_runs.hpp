@@ -25,10 +25,10 @@ struct SustainedFigures {
   bool ceiling_moved = false;
   /// The stage (1-based) whose own seconds per sample grew most, if live became slower; else 0.
   int slower_stage = 0;
-  /// What live lost in all blocks and in the run, which is watched for stalls that blocks miss.
-  std::optional<WatchedLoss> watched;
-  double watched_seconds = 0;  ///< of live
-  /// The blocks say flat, and what was watched does not exclude a loss above the bar.
+  StalledShare stalls;  ///< of live, in all blocks and in the run, which meets more of them
+  /// The most that the whole input may cost with such stalls.
+  double stalled_loss = 0;
+  /// The blocks say flat, and such stalls do not exclude a loss above the bar.
   bool stalled = false;
   double slower_seconds = 0;  ///< of that stage per sample, over the whole run
   double usual_seconds = 0;   ///< of that stage in the blocks
