@@ -100,7 +100,7 @@ Report AttachedRun::measure(SessionTools& tools) {
     report = bisect(*replayer_, options);
     replayer_->check_running();
   }
-  report.timing.prepare_seconds = prepared - attached_seconds_;
+  add_preparation(report.timing, prepared - attached_seconds_);
   return report;
 }
 

@@ -42,7 +42,7 @@ Report measure(const BisectArguments& arguments, Registry& registry, SessionTool
   PipelineReplayer replayer = job.make_replayer();
   const double prepared = monotonic_seconds();
   Report report = bisect(replayer, options);
-  report.timing.prepare_seconds = prepared - started;
+  add_preparation(report.timing, prepared - started);
   return report;
 }
 

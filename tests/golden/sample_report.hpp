@@ -160,6 +160,9 @@ inline Report sample_report() {
                    .cache_seconds = 0.4,
                    .measure_seconds = 10.3,
                    .explain_seconds = 4.2,
+                   .sustain_seconds = 3.1,
+                   .verdict_seconds = 9.6,
+                   .wall_seconds = 13.9,
                    .first_batch_seconds = 0.03};
   report.settings.order_nonce = 271828;
   report.cache.samples = 512;

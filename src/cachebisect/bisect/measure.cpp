@@ -105,6 +105,7 @@ class Run {
   Run(Replayer& replayer, const BisectOptions& options)
       : replayer_(replayer),
         options_(options),
+        began_(replayer.clock()),
         measured_(begin(replayer, options)),
         blocks_(replayer, options, measured_.blocks),
         random_({.seed = options.seed, .stage = hash_name("bisect")}),
@@ -125,6 +126,7 @@ class Run {
     search_.conclude();
     if (measured_.verdict.table.rounds() > 0) hand_out_partial();
     after_verdict([this] { sustain(); });
+    measured_.verdict_seconds = replayer_.clock() - began_;
     after_verdict([this] { explain(); });
     after_verdict([this] { profile(); });
     after_verdict([this] { verify(); });
@@ -163,6 +165,8 @@ class Run {
     measured.interrupted = interrupted;
     measured.measure_seconds = blocks_.elapsed();
     measured.refill_seconds = blocks_.refill_seconds();
+    measured.wall_seconds = replayer_.clock() - began_;
+    if (measured.verdict_seconds == 0) measured.verdict_seconds = measured.wall_seconds;
     return measured;
   }
 
@@ -224,6 +228,7 @@ class Run {
 
   Replayer& replayer_;
   const BisectOptions& options_;
+  double began_;
   Measurements measured_;
   BlockRunner blocks_;
   RandomStream random_;

@@ -26,10 +26,14 @@ std::string job_text(const ChainDescription& chain) {
 
 std::string rounds_text(const Report& report) {
   const Timing& timing = report.timing;
-  std::string text = std::to_string(report.verdict.rounds) + " rounds in " +
+  std::string text = counted(static_cast<std::uint64_t>(report.verdict.rounds), "round") + " in " +
                      format_seconds(timing.measure_seconds - timing.explain_seconds);
-  if (timing.explain_seconds > 0.05) {
-    text += " + " + format_seconds(timing.explain_seconds) + " to explain";
+  // Reports of older versions have no wall times.
+  if (timing.wall_seconds > 0) {
+    text += ", verdict after " + format_seconds(timing.verdict_seconds);
+    if (timing.explain_seconds > 0.05) {
+      text += ", explained after " + format_seconds(timing.wall_seconds);
+    }
   }
   return text + ", " + std::to_string(report.cache.samples) + " samples cached at each boundary";
 }

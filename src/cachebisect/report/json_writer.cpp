@@ -33,6 +33,9 @@ Json timing(const Timing& t) {
           {"cache_seconds", t.cache_seconds},
           {"measure_seconds", t.measure_seconds},
           {"explain_seconds", t.explain_seconds},
+          {"sustain_seconds", t.sustain_seconds},
+          {"verdict_seconds", t.verdict_seconds},
+          {"wall_seconds", t.wall_seconds},
           {"first_batch_seconds", number(t.first_batch_seconds)},
           {"epoch_start_seconds", number(t.epoch_start_seconds)}};
 }

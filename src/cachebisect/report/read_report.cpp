@@ -23,6 +23,9 @@ Timing timing(const ReportValue& value) {
           .cache_seconds = value["cache_seconds"].amount_or_zero(),
           .measure_seconds = value["measure_seconds"].amount_or_zero(),
           .explain_seconds = value["explain_seconds"].amount_or_zero(),
+          .sustain_seconds = value["sustain_seconds"].amount_or_zero(),
+          .verdict_seconds = value["verdict_seconds"].amount_or_zero(),
+          .wall_seconds = value["wall_seconds"].amount_or_zero(),
           .first_batch_seconds = value["first_batch_seconds"].optional_number(),
           .epoch_start_seconds = value["epoch_start_seconds"].optional_number()};
 }

@@ -55,7 +55,7 @@ struct SustainedRuns {
   BlockResult live;
   BlockResult ceiling;
   std::vector<BlockResult> shorter_live;  ///< runs of live that ended slowly, and were repeated
-  double seconds = 0;  ///< that both took; not measuring
+  double seconds = 0;                     ///< that both took; not measuring
 };
 
 /// What ended a run after its verdict.
@@ -76,6 +76,8 @@ struct Measurements {
   double prepare_seconds = 0;    ///< before the caches were filled
   double measure_seconds = 0;    ///< of the budget, used by all rounds
   double refill_seconds = 0;     ///< spent on filling the caches again; not measuring
+  double verdict_seconds = 0;    ///< of the replayer's clock, from the start to the verdict
+  double wall_seconds = 0;       ///< the same until now
   bool verdict_reached = false;  ///< the verdict's rounds have ended
   VerdictRounds verdict;
   std::optional<SustainedRuns> sustained;

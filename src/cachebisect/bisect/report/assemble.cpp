@@ -14,6 +14,9 @@ Timing timing_of(const Measurements& measured) {
   timing.cache_seconds = measured.cache.seconds + measured.refill_seconds;
   if (measured.explain.caches) timing.cache_seconds += measured.explain.caches->fill_seconds;
   timing.measure_seconds = measured.measure_seconds;
+  if (measured.sustained) timing.sustain_seconds = measured.sustained->seconds;
+  timing.verdict_seconds = measured.verdict_seconds;
+  timing.wall_seconds = measured.wall_seconds;
   timing.epoch_start_seconds = measured.chain.epoch_start_seconds;
   if (measured.verdict_reached) {
     timing.explain_seconds = measured.measure_seconds - measured.verdict.seconds;

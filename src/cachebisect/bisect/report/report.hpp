@@ -157,9 +157,19 @@ struct Timing {
   double cache_seconds = 0;
   double measure_seconds = 0;
   double explain_seconds = 0;  ///< part of measure_seconds, after the verdict's rounds
+  double sustain_seconds = 0;  ///< the runs in one piece; no part of measure_seconds
+  double verdict_seconds = 0;  ///< wall time from the start to the verdict, its run included
+  double wall_seconds = 0;     ///< the same to the end of the run
   std::optional<double> first_batch_seconds;
   std::optional<double> epoch_start_seconds;  ///< through the loader as it is
 };
+
+/// `seconds` passed before bisect() was called.
+inline void add_preparation(Timing& timing, double seconds) {
+  timing.prepare_seconds = seconds;
+  timing.verdict_seconds += seconds;
+  timing.wall_seconds += seconds;
+}
 
 /// The training loop of the live blocks.
 struct LiveLoop {

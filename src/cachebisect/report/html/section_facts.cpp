@@ -92,6 +92,8 @@ Html run_facts(const Report& report) {
   if (settings.order_nonce) facts.add("began at --nonce", std::to_string(*settings.order_nonce));
   facts.add("time to prepare", time_figure(report.timing.prepare_seconds));
   facts.add("time to measure", time_figure(report.timing.measure_seconds));
+  facts.add("time to the verdict", time_figure(report.timing.verdict_seconds));
+  facts.add("time in all", time_figure(report.timing.wall_seconds));
   facts.add("time to the first batch", time_figure(report.timing.first_batch_seconds));
   return part("Run", facts);
 }
