@@ -67,6 +67,29 @@ def test_replays_equal_live_batches(tmp_path: Any) -> None:
     assert len(seen) > 60 and all(seen)
 
 
+def zeros(_x: Any) -> Any:
+    return torch.zeros(4)
+
+
+def number_in_place(samples: Any) -> Any:
+    """As ultralytics marks the boxes of each image: what is stacked is the samples' own memory."""
+    for number, (x, _) in enumerate(samples):
+        x += number
+    return torch.stack([x for x, _ in samples])
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_collate_fn_that_writes_into_samples_meets_each_of_them_fresh(
+    workers: int, tmp_path: Any
+) -> None:
+    dataset = Items(Compose([zeros, Member(0)]))
+    loader = DataLoader(dataset, batch_size=4, num_workers=workers, collate_fn=number_in_place)
+    batches = measure(loader, every_arm, tmp_path)
+    assert len(batches) > 60
+    for batch in batches:
+        assert batch[:, 0].tolist() == [0, 1, 2, 3]
+
+
 LOADERS = {
     "subset": lambda: DataLoader(Subset(Items(Compose([Member()])), range(40)), batch_size=4),
     "plain list": lambda: DataLoader(ListItems([Member(), Member()]), batch_size=4),

@@ -191,7 +191,7 @@ class Server:
         slot = self._members[member]
         makers = self._source.makers(task.indices)
         made = [answer_from(tapes, member, slot, self._copies, make) for make in makers]
-        return self._source.joined(made)
+        return self._served(self._source.joined(made))
 
     # Filling
 
