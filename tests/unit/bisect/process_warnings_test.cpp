@@ -124,14 +124,14 @@ TEST_CASE("a cpu that auto chose although there is a GPU is a warning with the r
   CHECK(has(only_warning(measured).text, "serves CUDA up to 12.4"));
 }
 
-TEST_CASE("files that measured steps saved are listed once each") {
+TEST_CASE("checkpoints that measured steps saved are listed once each") {
   Measurements measured = quiet_job();
   measured.blocks.resize(3);
   measured.blocks[0].result.not_kept = {"last.pt"};
   measured.blocks[2].result.not_kept = {"last.pt", "best.pt"};
   const Warning warning = only_warning(measured);
   CHECK(warning.code == "not_kept");
-  CHECK(has(warning.text, "measured steps saved 2 files, which were not kept"));
+  CHECK(has(warning.text, "checkpoints that measured steps saved or removed were left alone"));
   CHECK(warning.details == std::vector<std::string>{"last.pt", "best.pt"});
   for (int i = 0; i < 20; ++i) measured.blocks[1].result.not_kept.push_back(std::to_string(i));
   CHECK(only_warning(measured).details.size() == 11);

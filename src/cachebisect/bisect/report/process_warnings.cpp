@@ -103,10 +103,11 @@ void warn_of_files(std::vector<Warning>& out, const std::vector<BlockRecord>& re
     files.resize(kMostFiles);
     files.push_back("and " + std::to_string(count - kMostFiles) + " more");
   }
-  out.push_back({"not_kept",
-                 "measured steps saved " + counted(count, "file") +
-                     ", which were not kept: they hold the state of a job that is being measured",
-                 "--no-protect keeps them", files});
+  out.push_back(
+      {"not_kept",
+       "checkpoints that measured steps saved or removed were left alone: they would hold "
+       "the state of a job that is being measured",
+       "--no-protect keeps them", files});
 }
 
 void warn_of_gpu(std::vector<Warning>& out, const ChainDescription& chain) {
