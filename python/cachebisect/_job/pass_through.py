@@ -138,6 +138,11 @@ class PassThrough:
         """That have passed through the loader, those of earlier epochs included."""
         return self._before + len(self._sizes)
 
+    @property
+    def own_steps(self) -> int:
+        """Those of this epoch alone."""
+        return len(self._sizes)
+
     def is_enough(self) -> bool:
         """True if the rate is known well enough, or will not be known soon."""
         steps, seconds = self.steps, time.monotonic() - self._began

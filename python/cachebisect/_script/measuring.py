@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,13 +40,24 @@ class Measuring:
         """What the script iterates in place of `original(loader)`. Raises what that raises."""
         known = [self._taken, *(iterator for iterator, _ in self._companions)]
         for iterator in known:
-            if iterator.loader is loader and iterator.level is level:  # The next epoch begins.
+            if iterator.level is level and self._begins_again(iterator, loader):
                 if not self._opened_in_steps:
                     self.adapter.disturb(on_all_ranks=True)
+                if iterator.epoch is not None:
+                    iterator.epoch.begin()
                 return iterator
         if all(iterator.loader is not loader for iterator in known) and not self._others_in_steps:
             self.adapter.disturb(on_all_ranks=False)
         return original(loader)
+
+    def _begins_again(self, iterator: ScriptIterator, loader: Any) -> bool:
+        """True if the next epoch begins: some scripts make a loader of the same data for each."""
+        if iterator.loader is loader:
+            return True
+        ended = iterator is self._taken and iterator.epoch is not None and iterator.epoch.is_over()
+        is_alike = type(loader) is type(iterator.loader)
+        is_alike = is_alike and loader.dataset is iterator.loader.dataset
+        return ended and is_alike and bool(sys.modules["torch"].is_grad_enabled())
 
     def batch(self, iterator: ScriptIterator) -> Any:
         """A batch of another iterator than `taken`. Raises what its loader raises."""

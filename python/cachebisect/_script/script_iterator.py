@@ -12,6 +12,7 @@ from .._job.needs import needs_of
 from .._job.pass_through import PASS_MIN_STEPS, PassThrough
 from .._job.ranks import rank_and_world
 from .._worker.worker_end import end_workers
+from .epoch import Epoch, length_of_epoch
 from .loader_hooks import Level
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ class ScriptIterator(Iterator[Any]):
         """Its last batch was asked for with gradients enabled."""
         self.holds_another = False
         """Batches of another DataLoader become those of this one, in the same thread."""
+        self.is_inner = False
+        """Its batches become those of another iterator."""
+        self.epoch: Optional[Epoch] = None
+        """Of the script, once this has been taken."""
         self._iterations_before = session.iterations
         self._adapter: Optional[Adapter] = None
         self._is_released = False
@@ -66,8 +71,10 @@ class ScriptIterator(Iterator[Any]):
 
     def __next__(self) -> Any:
         session = self._session
+        if self.epoch is not None and self.epoch.is_over():
+            raise StopIteration
         if not session.active:
-            return next(self._own)
+            return self._own_batch_of_epoch()
         if self._adapter is not None:
             return self._measured()
         session.end_if_failed()
@@ -97,12 +104,26 @@ class ScriptIterator(Iterator[Any]):
         with self._session.threads.pulling(self):
             return next(self._own)
 
+    def _own_batch_of_epoch(self) -> Any:
+        """The same, where measured batches of this epoch may lie before it."""
+        batch = next(self._own)
+        if self.epoch is not None:
+            self.epoch.note_batch()
+        return batch
+
     def _passed(self) -> Any:
         guard = self._session.guard
         guard.observe(self.learnt.before_batch)
-        batch = self.own_batch()
+        try:
+            batch = self.own_batch()
+        except StopIteration:
+            guard.observe(self._note_end)
+            raise
         guard.observe(self._note_batch, batch)
         return batch
+
+    def _note_end(self) -> None:
+        self._session.loaders.note_end(self.number, self.level, self.learnt.own_steps)
 
     def _note_batch(self, batch: Any) -> None:
         self.learnt.after_batch(batch)
@@ -147,13 +168,22 @@ class ScriptIterator(Iterator[Any]):
     def _take_over(self) -> bool:
         self.learnt.batches_per_step = self.pattern.batches_per_step()
         try:
+            length = self._length_of_epoch()
             self._adapter = self._session.take_over(self)
+            self.epoch = Epoch(length, self.learnt.own_steps)
         except ConnectionLost as error:
             say(f"not measured: {error}")
             self._session.end()
         if self._adapter is not None and self._session.ends_script:
             self._release()
         return self._adapter is not None
+
+    def _length_of_epoch(self) -> Optional[int]:
+        """None while measuring: a script that goes on keeps all its epochs for training."""
+        if not self._session.ends_script:
+            return None
+        seen = self._session.loaders.ended_after(self.number, self.level)
+        return length_of_epoch(self.loader, seen, self.is_inner)
 
     def _release(self) -> None:
         """Ends the workers of the script's own iterator, and frees what they had prefetched: the
@@ -167,8 +197,11 @@ class ScriptIterator(Iterator[Any]):
     def _measured(self) -> Any:
         adapter = self._adapter
         assert adapter is not None
+        assert self.epoch is not None
         try:
-            return adapter.next_batch()
+            batch = adapter.next_batch()
+            self.epoch.note_batch()
+            return batch
         except Finished as finished:
             return self._continue(finished)
         except Exception as error:
@@ -182,7 +215,7 @@ class ScriptIterator(Iterator[Any]):
             raise SystemExit(int(finished.message.get("exit_code", 0)))
         if self._is_released:
             self._own = self.reopen()
-        return next(self._own)
+        return self._own_batch_of_epoch()
 
 
 def say(text: str) -> None:

@@ -27,6 +27,7 @@ class SeenLoaders:
         self._places: list[str] = []
         self._patterns: dict[tuple[int, Hashable], StepPattern] = {}
         self._opened: dict[tuple[int, Hashable], int] = {}
+        self._ended: dict[tuple[int, Hashable], int] = {}
 
     def number_of(self, loader: Any) -> int:
         """The number of `loader`, which is iterated now."""
@@ -47,6 +48,14 @@ class SeenLoaders:
     def opened(self, number: int, level: Hashable) -> int:
         """Iterators of this loader and level so far."""
         return self._opened.get((number, level), 0)
+
+    def note_end(self, number: int, level: Hashable, batches: int) -> None:
+        """An iterator of this loader and level has ended after so many batches."""
+        self._ended[number, level] = batches
+
+    def ended_after(self, number: int, level: Hashable) -> Optional[int]:
+        """Batches of the last iterator of this loader and level that has ended; None: none has."""
+        return self._ended.get((number, level))
 
     def batches_of(self, number: int) -> int:
         """Batches of this loader that have passed so far."""

@@ -111,7 +111,7 @@ class Session:
         if self._in_another_thread():
             return
         if outer is not None and outer is not iterator:
-            outer.holds_another = True
+            outer.holds_another = iterator.is_inner = True
         self.loaders_of_step.note(iterator)
         if self._modules is None and iterator.pattern.stepped == 1:
             self._modules = ModuleTensors()

@@ -1,0 +1,141 @@
+"""Epochs of a script that ends after the verdict: each has as many batches as without measuring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from engine import TestEngine
+from hooked import HERE, run_script
+
+BEGIN = """
+import sys
+sys.path.insert(0, {here!r})
+import torch
+from torch.utils.data import DataLoader, Dataset, Sampler
+from loaders import Items
+
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+
+def step(x):
+    optimizer.zero_grad()
+    model(x).sum().backward()
+    optimizer.step()
+
+class Endless(Sampler):
+    def __len__(self):
+        return 8
+    def __iter__(self):
+        while True:
+            yield from ([i] for i in range(8))
+
+class Own(Sampler):
+    def __len__(self):
+        return 8
+    def __iter__(self):
+        yield from ([4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3] for i in range(8))
+
+class Multi(DataLoader):
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.batches = super().__iter__()
+    def __iter__(self):
+        for _ in range(8):
+            yield next(self.batches)
+"""
+
+BODIES = {
+    "a loader": """
+loader = DataLoader(Items(length=128), batch_size=4)
+for epoch in range(1000):
+    for index, (x, _) in enumerate(loader):
+        assert index < len(loader)
+        step(x)
+    assert index == len(loader) - 1
+""",
+    "workers that persist": """
+loader = DataLoader(Items(length=128), batch_size=4, num_workers=1, persistent_workers=True)
+for epoch in range(1000):
+    for index, (x, _) in enumerate(loader):
+        assert index < len(loader)
+        step(x)
+    assert index == len(loader) - 1
+""",
+    "a batch sampler of the script": """
+loader = DataLoader(Items(length=128), batch_sampler=Own())
+for epoch in range(1000):
+    assert sum(step(x) is None for x, _ in loader) == 8
+""",
+    "an iterator that is asked again": """
+loader = DataLoader(Items(length=128), batch_size=4)
+batches, ends = iter(loader), [0]
+for index in range(100000):
+    try:
+        x, _ = next(batches)
+    except StopIteration:
+        ends.append(index)
+        batches = iter(loader)
+        x, _ = next(batches)
+    assert index - ends[-1] < 32
+    step(x)
+""",
+    "a loader made anew for each epoch": """
+data = Items(length=320)
+for epoch in range(1000):
+    loader = DataLoader(data, batch_size=4)
+    assert sum(step(x) is None for x, _ in loader) == 80
+""",
+    "a sampler without end in a subclass": """
+loader = Multi(Items(length=128), batch_sampler=Endless())
+for epoch in range(10000):
+    assert sum(step(x) is None for x, _ in loader) == 8
+""",
+    "a loader without a length": """
+class Stream(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        while True:
+            yield torch.zeros(4)
+for index, x in enumerate(DataLoader(Stream(), batch_size=4)):
+    step(x)
+""",
+}
+
+
+def blocks_of(blocks: list[Any], then: str = "exit") -> Any:
+    def script(engine: TestEngine) -> None:
+        engine.greet()
+        engine.ask("prepare", samples=8, host_bytes=None, device_bytes=None)
+        for _ in range(6):
+            blocks.append(engine.run(steps=12))
+        engine.ask("finish", then=then, exit_code=7, text="")
+
+    return script
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_an_epoch_ends_where_it_always_does(name: str, monkeypatch: Any, tmp_path: Any) -> None:
+    monkeypatch.setenv("CACHEBISECT_THEN", "exit")
+    blocks: list[Any] = []
+    done = run_script(tmp_path, blocks_of(blocks), BEGIN.format(here=str(HERE)) + BODIES[name])
+    assert done.returncode == 7, done.stderr
+    assert len(blocks) == 6 and not any(block["void"] for block in blocks)
+
+
+def test_a_script_that_goes_on_keeps_its_epochs(monkeypatch: Any, tmp_path: Any) -> None:
+    monkeypatch.setenv("CACHEBISECT_THEN", "continue")
+    text = (
+        BEGIN.format(here=str(HERE))
+        + """
+loader = DataLoader(Items(length=128), batch_size=4)
+counts = [sum(step(x) is None for x, _ in loader) for epoch in range(4)]
+print(counts)
+"""
+    )
+    done = run_script(tmp_path, blocks_of([], "continue"), text)
+    assert done.returncode == 0, done.stderr
+    counts = eval(done.stdout)
+    assert counts[:1] + counts[2:] == [32] * 3 and counts[1] > 32 + 6 * 12
