@@ -21,10 +21,10 @@ namespace {
 
 constexpr int kSteps = 6;
 
-bool cannot_train() { return test::no_cuda_device() || test::torch_module() == nullptr; }
+bool cannot_train() { return test::no_cuda_device() || test::loaded_torch_module() == nullptr; }
 
 struct StepFixture {
-  const TorchModule* module = test::torch_module();
+  const TorchModule* module = test::loaded_torch_module();
   std::shared_ptr<Device> cuda = make_cuda_device(0);
   std::unique_ptr<Stream> stream = cuda->make_stream();
   std::unique_ptr<Event> done = cuda->make_event();

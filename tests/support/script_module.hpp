@@ -8,14 +8,8 @@
 #include <vector>
 
 #include "support/files.hpp"
+#include "support/torch_headers.hpp"
 #include "support/torch_step.hpp"
-#include <c10/util/Logging.h>
-#include <torch/csrc/jit/api/module.h>
-#include <torch/types.h>
-
-// c10 defines a CHECK of its own, which ends the process.
-#undef CHECK
-#define CHECK(...) DOCTEST_CHECK(__VA_ARGS__)
 
 namespace cachebisect::test {
 

@@ -17,7 +17,7 @@
 namespace cachebisect::test {
 
 /// Null if this build has no LibTorch module.
-inline const TorchModule* torch_module() {
+inline const TorchModule* loaded_torch_module() {
   const std::string path = CACHEBISECT_BINARY_DIR "/lib/libcachebisect_torch.so";
   if (!std::filesystem::exists(path)) return nullptr;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -29,7 +29,7 @@ inline const TorchModule* torch_module() {
 }
 
 #define REQUIRE_MODULE(module)                             \
-  const TorchModule* const module = torch_module();        \
+  const TorchModule* const module = loaded_torch_module(); \
   if ((module) == nullptr) {                               \
     MESSAGE("skipped: this build has no LibTorch module"); \
     return;                                                \

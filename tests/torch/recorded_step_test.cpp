@@ -7,11 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <c10/util/Logging.h>
-#include <torch/types.h>
-// c10 defines a CHECK of its own, which ends the process.
-#undef CHECK
-#include <doctest/doctest.h>
+#include "support/torch_headers.hpp"
 
 #include "cachebisect/base/error.hpp"
 

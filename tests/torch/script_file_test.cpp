@@ -5,8 +5,7 @@
 
 #include "support/script_module.hpp"
 #include "support/text.hpp"
-#include <caffe2/serialize/inline_container.h>
-#include <doctest/doctest.h>
+#include "support/torch_headers.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::test;

@@ -3,8 +3,7 @@
 
 #include "support/script_module.hpp"
 #include "support/text.hpp"
-#include <ATen/Context.h>
-#include <doctest/doctest.h>
+#include "support/torch_headers.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::test;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "support/script_module.hpp"
-#include <doctest/doctest.h>
+#include "support/torch_headers.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::test;
