@@ -15,8 +15,6 @@ function(check_links variable)
 endfunction()
 
 set(CMAKE_SKIP_RPATH ON)
-add_compile_options(-ffunction-sections -fdata-sections)
-add_link_options(-Wl,--gc-sections)
 check_links(CACHEBISECT_LINKS_STATIC -static)
 if(CACHEBISECT_LINKS_STATIC)
   add_link_options(-static)
