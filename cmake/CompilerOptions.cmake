@@ -25,6 +25,8 @@ if(CACHEBISECT_SANITIZE)
   # NVML's functions take structures of its own; ours have their layout (device/nvml).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_compile_options(cachebisect_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=function>)
+    # Checks make functions larger than what is worth inlining; without it, they compile in two thirds of the time.
+    target_compile_options(cachebisect_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-mllvm -inline-threshold=0>")
   endif()
   # False positive on std::regex under AddressSanitizer (GCC bug 105562).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

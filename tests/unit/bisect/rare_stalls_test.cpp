@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "support/sanitized.hpp"
 #include "support/text.hpp"
 #include "support/virtual_loop.hpp"
 #include <doctest/doctest.h>
@@ -76,10 +77,12 @@ FlatVerdicts flat_verdicts(const Stalls& stalls, int runs) {
 
 TEST_CASE("a loop that stalls for 9% of its time is called flat only where no stall was met") {
   // The run in one piece takes 4 to 8 s here.
+  const int often = test::kIsSanitized ? 5 : 15;
   for (const auto& [stalls, most_flat] :
-       {std::pair{Stalls{0.2, 2}, 1}, std::pair{Stalls{0.4, 4}, 1}, std::pair{Stalls{1, 10}, 15}}) {
+       {std::pair{Stalls{0.2, 2}, 1}, std::pair{Stalls{0.4, 4}, 1},
+        std::pair{Stalls{1, 10}, often}}) {
     CAPTURE(stalls.seconds);
-    const FlatVerdicts flat = flat_verdicts(stalls, 100);
+    const FlatVerdicts flat = flat_verdicts(stalls, test::kIsSanitized ? 20 : 100);
     CHECK(flat.despite_stalls == 0);
     CHECK(flat.all <= most_flat);
   }
@@ -95,7 +98,8 @@ TEST_CASE("the sentence says for how long live was watched, and what stalls may 
 }
 
 TEST_CASE("a loop without stalls is flat as before") {
-  CHECK(flat_verdicts({}, 50).all == 50);
+  const int runs = test::kIsSanitized ? 10 : 50;
+  CHECK(flat_verdicts({}, runs).all == runs);
   StallingLoop loop({}, 3);
   CHECK(has(bisect(loop).verdict.text, "rarer stalls are not excluded"));
 }
