@@ -36,10 +36,16 @@ if __name__ == "__main__":
 
 
 WHERE = [(0, None), (2, "fork"), (1, "spawn"), (1, "forkserver")]
+PAUSES = [0.0, 0.5, 2.0, 4.0]
+IN_CI = [(0.5, *WHERE[0]), (2.0, *WHERE[1]), (4.0, *WHERE[2]), (0.0, *WHERE[3])]
+"""Each kind of worker and each pause once; all pairs run nightly."""
+CASES = [(pause, *where) for where in WHERE for pause in PAUSES]
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.5, 2.0, 4.0])
-@pytest.mark.parametrize("workers,method", WHERE)
+@pytest.mark.parametrize(
+    "seconds,workers,method",
+    [case if case in IN_CI else pytest.param(*case, marks=pytest.mark.nightly) for case in CASES],
+)
 def test_ctrl_c_in_a_run_leaves_no_process(
     seconds: float, workers: int, method: Any, tmp_path: Path
 ) -> None:

@@ -22,7 +22,12 @@ from inside_data import Inline, Marked, Parsed, ParsedStream, Unzipped
 from loaders import Compose, Member
 from measured import every_arm, measure, stage_names
 
-WORKERS = [(0, None), (2, "fork"), (1, "spawn"), (1, "forkserver")]
+WORKERS = [
+    (0, None),
+    (2, "fork"),
+    (1, "spawn"),
+    pytest.param(1, "forkserver", marks=pytest.mark.nightly),
+]
 
 
 def loader_of(dataset: Any, workers: int = 0, method: Any = None) -> Any:

@@ -48,7 +48,9 @@ def milliseconds(text: str) -> float:
     return float(number) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[unit]
 
 
-@pytest.mark.parametrize("method", [None, "fork", "spawn", "forkserver"])
+@pytest.mark.parametrize(
+    "method", [None, "fork", "spawn", pytest.param("forkserver", marks=pytest.mark.nightly)]
+)
 def test_what_the_loader_does_is_divided(tmp_path: Path, method: Optional[str]) -> None:
     """The dataset waits 2 ms for each of 4 samples. Validation batches are no training batches."""
     workers = f"2, multiprocessing_context={method!r}" if method else 0

@@ -30,7 +30,13 @@ def measure(then: str, blocks: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize(
-    "workers,method", [(0, None), (2, "fork"), (1, "spawn"), (1, "forkserver")]
+    "workers,method",
+    [
+        (0, None),
+        (2, "fork"),
+        (1, "spawn"),
+        pytest.param(1, "forkserver", marks=pytest.mark.nightly),
+    ],
 )
 def test_script_is_measured_and_ends(workers: int, method: Any, tmp_path: Any) -> None:
     done = run_script(tmp_path, measure("exit", []), script_text(workers, method), fresh=True)
