@@ -190,7 +190,7 @@ class Run {
   /// Holds the verdict, or the bounds of an open one, against a run in one piece.
   void sustain() {
     const Decision& decision = search_.state().decision;
-    const double seconds = sustain_seconds(options_, decision.kind, measured_.verdict.seconds);
+    const double seconds = sustain_seconds(options_, decision.kind, measured_);
     if (seconds <= 0 || (!decision.certified() && !bounds_loss(search_.state()))) return;
     blocks_.set_phase("sustain");
     run_sustained(blocks_, plan_, seconds, measured_);

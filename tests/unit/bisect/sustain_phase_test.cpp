@@ -1,5 +1,6 @@
 #include "cachebisect/bisect/explain/sustain_phase.hpp"
 
+#include <optional>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -94,4 +95,30 @@ TEST_CASE("the ceiling of an emulated device is watched only if its clock may fa
   REQUIRE(blocks.size() == 1);
   CHECK(blocks[0].arm.is_live());
   CHECK(sustained_blocks(2, LoaderKind::sample, DeviceKind::emulated, true).size() == 2);
+}
+
+TEST_CASE("a drop is watched briefly where live finds its ring empty") {
+  const auto seconds = [](std::optional<double> ready, VerdictKind kind, DeviceKind device) {
+    Measurements measured;
+    measured.chain.device_kind = device;
+    measured.verdict.seconds = 2;
+    BlockRecord live;
+    live.result.steps = 10;
+    live.result.samples = 640;
+    live.result.seconds = 0.3;
+    live.result.ready_batches = ready;
+    measured.blocks.assign(3, live);
+    return sustain_seconds({}, kind, measured);
+  };
+  constexpr auto kDrop = VerdictKind::drop;
+  CHECK(seconds(0.02, kDrop, DeviceKind::emulated) == 0.5);
+  // Its clock may fall, which shows within a second.
+  CHECK(seconds(0.02, kDrop, DeviceKind::cuda) == 1);
+  CHECK(seconds(0.02, VerdictKind::spread, DeviceKind::cpu) == 1);
+  // A longer run may fill the ring, or nothing is known of it.
+  CHECK(seconds(0.5, kDrop, DeviceKind::emulated) == 3);
+  CHECK(seconds(std::nullopt, kDrop, DeviceKind::emulated) == 3);
+  CHECK(seconds(0.02, VerdictKind::flat, DeviceKind::emulated) == 8);
+  CHECK(sustain_seconds({.sustain_seconds = 7}, kDrop, {}) == 7);
+  CHECK(sustain_seconds({}, kDrop, {}) == 3);
 }

@@ -8,6 +8,10 @@ namespace cachebisect {
 namespace {
 
 constexpr double kSeconds = 3;
+/// A drop that only a slower live could change.
+constexpr double kSecondsOfEmptyRing = 0.5;
+/// Batches that are ready when the training thread asks, in a ring that never fills.
+constexpr double kEmptyRing = 0.1;
 /// A flat verdict says that live never falls, and the bounds of an open one that it does not fall
 /// far: it is watched for longer than it took.
 constexpr double kTimesOfFlat = 4;
@@ -50,6 +54,19 @@ bool step_may_slow_down(const ChainDescription& chain) {
   return chain.device_kind != DeviceKind::emulated || chain.device_clock_falls;
 }
 
+/// True if the training thread found the ring of live empty: a longer run cannot fill it.
+bool finds_empty_ring(const Measurements& measured) {
+  double ready = 0;
+  double steps = 0;
+  for (const BlockRecord& record : measured.blocks) {
+    if (!record.shows_live()) continue;
+    if (!record.result.ready_batches) return false;
+    ready += *record.result.ready_batches * record.result.steps;
+    steps += record.result.steps;
+  }
+  return steps > 0 && ready <= kEmptyRing * steps;
+}
+
 /// Measures the slow pace if live falls on the way.
 void run_live(BlockRunner& blocks, const RoundPlan& plan, double seconds, SustainedRuns& runs) {
   double step = plan.step_seconds(0);
@@ -63,11 +80,14 @@ void run_live(BlockRunner& blocks, const RoundPlan& plan, double seconds, Sustai
 
 }  // namespace
 
-double sustain_seconds(const BisectOptions& options, VerdictKind verdict, double verdict_seconds) {
+double sustain_seconds(const BisectOptions& options, VerdictKind verdict,
+                       const Measurements& measured) {
   if (options.sustain_seconds) return *options.sustain_seconds;
-  return verdict == VerdictKind::flat || verdict == VerdictKind::inconclusive
-             ? std::clamp(kTimesOfFlat * verdict_seconds, kSeconds, kMaxOfFlat)
-             : kSeconds;
+  if (verdict == VerdictKind::flat || verdict == VerdictKind::inconclusive) {
+    return std::clamp(kTimesOfFlat * measured.verdict.seconds, kSeconds, kMaxOfFlat);
+  }
+  if (!finds_empty_ring(measured)) return kSeconds;
+  return step_may_slow_down(measured.chain) ? kCeilingSeconds : kSecondsOfEmptyRing;
 }
 
 void run_sustained(BlockRunner& blocks, const RoundPlan& plan, double seconds,

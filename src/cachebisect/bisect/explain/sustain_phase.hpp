@@ -9,10 +9,12 @@
 
 namespace cachebisect {
 
-/// How long live is watched in one piece. Seconds.
+/// How long live is watched in one piece. Seconds. A drop can be overturned by a live that becomes
+/// faster, as it may where its short blocks end before the ring is full; where they find the ring
+/// empty, less is watched.
 [[nodiscard]] CACHEBISECT_INTERNAL_API double sustain_seconds(const BisectOptions& options,
                                                               VerdictKind verdict,
-                                                              double verdict_seconds);
+                                                              const Measurements& measured);
 
 /// Fills Measurements::sustained. Its time does not count as measuring. Throws as BlockRunner::run.
 CACHEBISECT_INTERNAL_API void run_sustained(BlockRunner& blocks, const RoundPlan& plan,

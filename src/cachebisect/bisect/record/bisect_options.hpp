@@ -32,8 +32,9 @@ struct BisectOptions {
   bool budget_grows = false;
   double confidence = 0.99;
   double min_drop = 0.05;
-  /// How long live runs in one piece before a verdict is given; 0: not at all. Empty: 3 s, and for
-  /// flat four times as long as it took, 12 s at most. Does not count as measuring.
+  /// How long live runs in one piece before a verdict is given; 0: not at all. Empty: 3 s; 0.5
+  /// to 1 s where a drop leaves the ring empty; for flat four times as long as it took, 12 s at
+  /// most. Does not count as measuring.
   std::optional<double> sustain_seconds{};
   std::string io = "as-is";
   std::uint64_t seed = 1;
