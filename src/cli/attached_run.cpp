@@ -97,8 +97,10 @@ Report AttachedRun::measure(SessionTools& tools) {
   Report report = bisect(*replayer_, options);
   replayer_->check_running();
   if (arguments_.inside && opened(report, tools)) {
+    const double earlier = monotonic_seconds() - prepared;
     report = bisect(*replayer_, options);
     replayer_->check_running();
+    add_earlier_bisection(report.timing, earlier);
   }
   add_preparation(report.timing, prepared - attached_seconds_);
   return report;

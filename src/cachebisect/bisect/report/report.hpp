@@ -171,6 +171,12 @@ inline void add_preparation(Timing& timing, double seconds) {
   timing.wall_seconds += seconds;
 }
 
+/// Adds an earlier bisection of the same run, which led to this one. Seconds.
+inline void add_earlier_bisection(Timing& timing, double seconds) {
+  timing.verdict_seconds += seconds;
+  timing.wall_seconds += seconds;
+}
+
 /// The training loop of the live blocks.
 struct LiveLoop {
   std::optional<double> starved_share;  ///< of the time: the training thread waited for a batch
