@@ -58,6 +58,7 @@ if __name__ == "__main__":
         torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1)
     )
     ema = torch.optim.swa_utils.AveragedModel(model)
+    averages = [parameter.detach().clone() for parameter in model.parameters()]
     optimizer = torch.optim.{optimizer}(model.parameters(), lr=0.01)
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 7, 0.9)
     loader = DataLoader(Noisy(), batch_size=4, num_workers={workers}, {order})
@@ -69,10 +70,13 @@ if __name__ == "__main__":
             optimizer.step()
             scheduler.step()
             ema.update_parameters(model)
+            for average, parameter in zip(averages, model.parameters()):
+                average.lerp_(parameter.detach(), 0.1)
             optimizer.zero_grad(set_to_none={to_none})
     torch.manual_seed(torch.randint(1 << 30, (1,)).item())
     print(json.dumps([
-        [value.tolist() for value in (*model.state_dict().values(), *ema.state_dict().values())],
+        [value.tolist() for value in
+         (*model.state_dict().values(), *ema.state_dict().values(), *averages)],
         scheduler.last_epoch, optimizer.param_groups[0]["lr"], seen,
         torch.rand(1).item(), numpy.random.rand(), random.random(),
     ]))

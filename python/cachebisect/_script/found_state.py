@@ -7,19 +7,23 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .._chain import trees
 from .._job.kept_random import KeptRandom
 from .._job.kept_tensors import KeptOptimizer, KeptTensors
 from .._job.state import Kept, KeptDict
+from .loose_tensors import LooseTensors
 
 _SMALL_BYTES = 64 << 20
 _PLAIN = (type(None), bool, int, float, str, bytes)
 
 
 class ModuleTensors:
-    """Parameters and buffers of all modules, and how often each had been written to by then."""
+    """Parameters and buffers of all modules, and how often each had been written to by then; and
+    other tensors."""
 
     def __init__(self) -> None:
         self._versions = {id(tensor): _version(tensor) for tensor, _ in _tensors_of_modules()}
+        self._loose = LooseTensors()
 
     def state(self, known: Iterable[Any]) -> list[Any]:
         """Tensors without those in `known` that training changes: written to since, such as
@@ -36,6 +40,15 @@ class ModuleTensors:
             if written or small or tensor.grad is not None:
                 found.append(tensor)
         return found
+
+    def loose_state(self, stepped: list[Any], optimizers: list[Any]) -> list[Any]:
+        """Tensors of no module that training writes to, of the shapes of the parameters that
+        `optimizers` step."""
+        states = [optimizer.state for optimizer in optimizers]
+        known = [tensor for tensor, _ in _tensors_of_modules()]
+        for state in states:
+            known += [t for values in state.values() for t in trees.leaves(values)]
+        return self._loose.written(stepped, known)
 
 
 def _tensors_of_modules() -> Iterator[tuple[Any, bool]]:
@@ -90,7 +103,8 @@ class FoundState:
 
     def __init__(self, loaders: list[Any], optimizers: list[Any], modules: ModuleTensors) -> None:
         stepped = [p for o in optimizers for group in o.param_groups for p in group["params"]]
-        others = KeptTensors(modules.state(stepped))
+        of_modules = modules.state(stepped)
+        others = KeptTensors([*of_modules, *modules.loose_state(stepped, optimizers)])
         self.each_round: list[Kept] = [KeptOptimizer(optimizer) for optimizer in optimizers]
         self.each_round += [others] if len(others) > 0 else []
         """What each round of blocks begins with."""
@@ -104,7 +118,7 @@ class FoundState:
         self.note = "restored after measuring: " + ", ".join(
             [
                 *names,
-                *([f"{len(others)} other tensors of modules"] if len(others) > 0 else []),
+                *([f"{len(others)} other tensors"] if len(others) > 0 else []),
                 "random numbers",
                 "the order of samples",
             ]
