@@ -68,6 +68,9 @@ def test_what_the_loader_does_is_divided(tmp_path: Path, method: Optional[str]) 
     assert re.search(r"collate_fn +\d+ ", done.stdout)
 
 
+MINUTE = 60e6  # us
+
+
 def test_each_worker_has_a_track(tmp_path: Path) -> None:
     file = tmp_path / "train.pt.trace.json"
     done = profile_script(tmp_path, "--active", "8", "--trace", str(file), workers=2)
@@ -85,9 +88,9 @@ def test_each_worker_has_a_track(tmp_path: Path) -> None:
     for track in names:
         slices = [event for event in events if event["tid"] == track and event["ph"] == "X"]
         assert {event["name"] for event in slices} == {"dataset", "collate_fn"}
-        # On the clock of LibTorch's trace.
-        assert all(event["ts"] + event["dur"] >= first - 1e3 for event in slices)
-        assert all(event["ts"] <= last + 1e3 for event in slices)
+        # On the clock of LibTorch's trace, which differs from others by hours.
+        assert all(event["ts"] + event["dur"] >= first - MINUTE for event in slices)
+        assert all(event["ts"] <= last + MINUTE for event in slices)
         whole = [event["dur"] for event in slices if event["name"] == "dataset"][1:-1]
         assert all(duration >= 8e3 for duration in whole)
 
