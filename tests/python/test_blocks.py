@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
@@ -28,6 +29,9 @@ from loaders import (
 )  # fmt: skip
 from measured import every_arm, measure, stage_names
 
+HAS_IN_ORDER = "in_order" in inspect.signature(DataLoader).parameters
+OUT_OF_ORDER = {"in_order": False} if HAS_IN_ORDER else {}
+"""Known from torch 2.6 on."""
 WORKERS = [(0, None), (1, "fork"), (2, "fork"), (4, "fork"), (2, "spawn"), (2, "forkserver")]
 
 
@@ -115,7 +119,7 @@ LOADERS = {
         Items(), batch_size=4, num_workers=2, worker_init_fn=set_own_attribute
     ),
     "persistent, out of order": lambda: DataLoader(
-        Items(), batch_size=4, num_workers=2, persistent_workers=True, in_order=False
+        Items(), batch_size=4, num_workers=2, persistent_workers=True, **OUT_OF_ORDER
     ),
     "pinned without a device": lambda: DataLoader(
         Items(), batch_size=4, num_workers=1, pin_memory=True

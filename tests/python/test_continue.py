@@ -163,7 +163,11 @@ def test_parameters_that_steps_put_elsewhere_and_histories_are_restored() -> Non
 
 
 def test_a_scheduler_that_follows_another_one_goes_on_with_the_same() -> None:
-    class Warmup(torch.optim.lr_scheduler.LRScheduler):  # type: ignore[misc,name-defined]
+    schedulers = torch.optim.lr_scheduler
+    # LRScheduler from torch 2.0 on.
+    base = getattr(schedulers, "LRScheduler", schedulers._LRScheduler)
+
+    class Warmup(base):  # type: ignore[misc,valid-type]
         def __init__(self, optimizer: Any, after: Any) -> None:
             self.after = after
             super().__init__(optimizer)

@@ -15,7 +15,7 @@ BEGIN = """
 import sys
 sys.path.insert(0, {here!r})
 import torch
-from torch.utils.data import DataLoader, Dataset, Sampler
+from torch.utils.data import DataLoader
 from loaders import Items
 
 model = torch.nn.Linear(4, 1)
@@ -26,14 +26,14 @@ def step(x):
     model(x).sum().backward()
     optimizer.step()
 
-class Endless(Sampler):
+class Endless:
     def __len__(self):
         return 8
     def __iter__(self):
         while True:
             yield from ([i] for i in range(8))
 
-class Own(Sampler):
+class Own:
     def __len__(self):
         return 8
     def __iter__(self):

@@ -67,7 +67,7 @@ def test_the_device_is_where_most_goes() -> None:
 
 def test_a_device_that_nobody_knows_is_refused(monkeypatch: Any) -> None:
     model = torch.nn.Linear(1, 1)
-    optimizer = torch.optim.SGD(model.parameters())
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
     assert device_of_step(None, [optimizer]) == torch.device("cpu")
     assert device_of_step(torch.device("meta"), [optimizer]) == torch.device("meta")
     with pytest.raises(ValueError, match="the device of the step is not known"):

@@ -129,8 +129,10 @@ def strange_batches() -> list[Any]:
     torch = sys.modules.get("torch")
     if torch is not None:
         sparse = torch.eye(4).to_sparse()
-        jagged = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged)
-        batches += [sparse, torch.eye(4).to_sparse_csr(), jagged, torch.ones(2, device="meta")]
+        batches += [sparse, torch.eye(4).to_sparse_csr(), torch.ones(2, device="meta")]
+        if hasattr(torch, "jagged"):  # From torch 2.1 on.
+            lines = [torch.ones(2), torch.ones(3)]
+            batches.append(torch.nested.nested_tensor(lines, layout=torch.jagged))
         batches += [torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.quint8)]
         batches += [torch.ones(2, requires_grad=True), torch.tensor(3.0), torch.empty(0, 3)]
         batches += [Graph(torch.ones(3))]
