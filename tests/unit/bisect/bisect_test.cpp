@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <string>
 
 #include "support/starved_chain.hpp"
 #include "support/text.hpp"
@@ -198,6 +199,35 @@ TEST_CASE("a budget that is too small is inconclusive, and the verdict says what
   CHECK(report.verdict.needed->seconds > 1.5);
   CHECK(report.verdict.needed->rounds > report.verdict.rounds);
   CHECK(report.timing.measure_seconds <= 2);
+}
+
+TEST_CASE("where no loss shows and hours would not tell, the sentence says so") {
+  bool saw_no_loss = false;
+  bool saw_hours = false;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SimulatedChain chain = starved_chain();
+    for (SimulatedStage& stage : chain.stages) stage.seconds = 1e-6;
+    SimulatedReplayer replayer(chain, {.seed = seed, .noise = {.white_cv = 0.5}});
+    BisectOptions options;
+    options.budget_seconds = 1;
+    const Report report = bisect(replayer, options);
+    if (report.verdict.kind != VerdictKind::inconclusive || report.verdict.rounds == 0) continue;
+    const std::string& text = report.verdict.text;
+    CAPTURE(text);
+    for (char digit = '0'; digit <= '9'; ++digit) {
+      CHECK_FALSE(test::has(text, std::string(" -") + digit));
+    }
+    if (test::has(text, "live seems no slower than the training step alone")) {
+      saw_no_loss = true;
+      CHECK_FALSE(test::has(text, "seems lost"));
+    }
+    if (!report.verdict.needed || report.verdict.needed->seconds < 4 * 3600) continue;
+    saw_hours = true;
+    CHECK(test::has(text, "takes less."));
+    CHECK_FALSE(test::has(text, "--budget"));
+  }
+  CHECK(saw_no_loss);
+  CHECK(saw_hours);
 }
 
 TEST_CASE("void blocks are repeated, recorded, and cost no budget") {

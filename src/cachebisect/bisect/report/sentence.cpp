@@ -8,6 +8,9 @@
 namespace cachebisect {
 namespace {
 
+/// Nobody waits for longer.
+constexpr double kSecondsWorthSaying = 4 * 3600;
+
 std::string list(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -208,6 +211,9 @@ class Sentence {
         " after " + counted(static_cast<std::uint64_t>(verdict_.rounds), "round");
     const std::string bar = percent(measured_.settings.min_drop);
     const auto& interval = waterfall_.loss.interval;
+    if (!interval && waterfall_.loss.value.value_or(0) <= 0) {
+      return "Not certain" + rounds + ": live seems no slower than the training step alone.";
+    }
     if (!interval) {
       return "Not certain" + rounds + ": " + with_interval(waterfall_.loss, confidence_) +
              " of throughput seems lost before the training step.";
@@ -242,7 +248,8 @@ class Sentence {
       if (largest == nullptr || *stage.drop.value > *largest->drop.value) largest = &stage;
     }
     // One round may have met anything.
-    if (verdict_.rounds > 1 && largest != nullptr && *largest->drop.value > 0) {
+    const bool loses = waterfall_.loss.interval || waterfall_.loss.value.value_or(0) > 0;
+    if (verdict_.rounds > 1 && loses && largest != nullptr && *largest->drop.value > 0) {
       text += " Most seems lost at " + (largest->span.empty() ? largest->name : largest->span);
       // Without an interval the figure may be that of a single block.
       if (largest->drop.interval) text += " (" + percent_range(*largest->drop.interval) + ")";
@@ -254,7 +261,10 @@ class Sentence {
       text += " At " + (stage.span.empty() ? stage.name : stage.span) +
               " time is lost in rare stalls rather than in every batch.";
     }
-    if (verdict_.needed) {
+    if (verdict_.needed && verdict_.needed->seconds > kSecondsWorthSaying) {
+      text += " To tell would take " + duration(verdict_.needed->seconds) +
+              ": a quieter machine or a larger --min-drop takes less.";
+    } else if (verdict_.needed) {
       text += " About " + std::to_string(verdict_.needed->rounds) +
               " rounds would tell: --budget " +
               std::to_string(static_cast<long>(verdict_.needed->seconds) + 1) + ".";
