@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import types
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ torch = pytest.importorskip("torch")
 
 from torch.utils.data import DataLoader, get_worker_info
 
+from cachebisect._worker.boundary import WorkerInit
 from engine import TestEngine
 from loaders import Failing, Items, Stream
 from measured import every_arm, measure
@@ -145,3 +147,29 @@ def test_rounds_begin_with_the_same_weights(tmp_path: Any) -> None:
     measure(DataLoader(Items(), batch_size=4), script, tmp_path, step, [model])
     assert torch.equal(weights[0], before)
     assert torch.equal(model.weight, before)
+
+
+class SlottedInfo:
+    """As torch 2.15's WorkerInfo: a frozen dataclass without a namespace."""
+
+    __slots__ = ("dataset",)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise RuntimeError("frozen")
+
+
+class NamespaceInfo:
+    """As that of torch before it."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise RuntimeError("frozen")
+
+
+@pytest.mark.parametrize("info", [SlottedInfo(), NamespaceInfo()])
+def test_the_user_s_code_sees_its_own_dataset_in_a_worker(info: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(torch.utils.data, "get_worker_info", lambda: info)
+    seen: list[Any] = []
+    dataset = Items()
+    boundary = types.SimpleNamespace(dataset=dataset)
+    WorkerInit(boundary, lambda worker: seen.append((worker, info.dataset)))(3)  # type: ignore[arg-type]
+    assert seen == [(3, dataset)]

@@ -112,8 +112,8 @@ class WorkerInit:
         import torch.utils.data
 
         info = torch.utils.data.get_worker_info()
-        # WorkerInfo refuses assignments; its namespace is where they are kept.
-        vars(info)["dataset"] = self._boundary.dataset
+        # WorkerInfo refuses plain assignments.
+        object.__setattr__(info, "dataset", self._boundary.dataset)
         if self._worker_init_fn is not None:
             self._worker_init_fn(worker)
         if self._threads is not None:
