@@ -100,7 +100,7 @@ Report AttachedRun::measure(SessionTools& tools) {
     const double earlier = monotonic_seconds() - prepared;
     report = bisect(*replayer_, options);
     replayer_->check_running();
-    add_earlier_bisection(report.timing, earlier);
+    add_earlier(report.timing, earlier);
   }
   add_preparation(report.timing, prepared - attached_seconds_);
   return report;

@@ -43,6 +43,21 @@ if __name__ == "__main__":
 """
 
 
+STEP = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+
+def step(x):
+    optimizer.zero_grad()
+    model(x).sum().backward()
+    optimizer.step()
+"""
+"""Begins scripts whose loops call `step`."""
+
+
 def run_script(
     tmp_path: Any, script: Any, text: str, loader: Any = None, fresh: bool = False
 ) -> subprocess.CompletedProcess[str]:

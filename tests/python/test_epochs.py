@@ -9,22 +9,12 @@ import pytest
 pytest.importorskip("torch")
 
 from engine import TestEngine
-from hooked import HERE, run_script
+from hooked import HERE, STEP, run_script
 
-BEGIN = """
+BEGIN = f"""{STEP}
 import sys
-sys.path.insert(0, {here!r})
-import torch
-from torch.utils.data import DataLoader
+sys.path.insert(0, {str(HERE)!r})
 from loaders import Items
-
-model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), 1e-6)
-
-def step(x):
-    optimizer.zero_grad()
-    model(x).sum().backward()
-    optimizer.step()
 
 class Endless:
     def __len__(self):
@@ -48,22 +38,22 @@ class Multi(DataLoader):
             yield next(self.batches)
 """
 
+COUNTED = """
+for epoch in range(1000):
+    for index, (x, _) in enumerate(loader):
+        assert index < len(loader)
+        step(x)
+    assert index == len(loader) - 1
+"""
+
 BODIES = {
-    "a loader": """
+    "a loader": f"""
 loader = DataLoader(Items(length=128), batch_size=4)
-for epoch in range(1000):
-    for index, (x, _) in enumerate(loader):
-        assert index < len(loader)
-        step(x)
-    assert index == len(loader) - 1
+{COUNTED}
 """,
-    "workers that persist": """
+    "workers that persist": f"""
 loader = DataLoader(Items(length=128), batch_size=4, num_workers=1, persistent_workers=True)
-for epoch in range(1000):
-    for index, (x, _) in enumerate(loader):
-        assert index < len(loader)
-        step(x)
-    assert index == len(loader) - 1
+{COUNTED}
 """,
     "a batch sampler of the script": """
 loader = DataLoader(Items(length=128), batch_sampler=Own())
@@ -120,22 +110,19 @@ def blocks_of(blocks: list[Any], then: str = "exit") -> Any:
 def test_an_epoch_ends_where_it_always_does(name: str, monkeypatch: Any, tmp_path: Any) -> None:
     monkeypatch.setenv("CACHEBISECT_THEN", "exit")
     blocks: list[Any] = []
-    done = run_script(tmp_path, blocks_of(blocks), BEGIN.format(here=str(HERE)) + BODIES[name])
+    done = run_script(tmp_path, blocks_of(blocks), BEGIN + BODIES[name])
     assert done.returncode == 7, done.stderr
     assert len(blocks) == 6 and not any(block["void"] for block in blocks)
 
 
 def test_a_script_that_goes_on_keeps_its_epochs(monkeypatch: Any, tmp_path: Any) -> None:
     monkeypatch.setenv("CACHEBISECT_THEN", "continue")
-    text = (
-        BEGIN.format(here=str(HERE))
-        + """
+    text = """
 loader = DataLoader(Items(length=128), batch_size=4)
 counts = [sum(step(x) is None for x, _ in loader) for epoch in range(4)]
 print(counts)
 """
-    )
-    done = run_script(tmp_path, blocks_of([], "continue"), text)
+    done = run_script(tmp_path, blocks_of([], "continue"), BEGIN + text)
     assert done.returncode == 0, done.stderr
     counts = eval(done.stdout)
     assert counts[:1] + counts[2:] == [32] * 3 and counts[1] > 32 + 6 * 12

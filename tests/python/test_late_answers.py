@@ -67,7 +67,7 @@ def test_a_loop_without_a_loader(tmp_path: Any) -> None:
     text, done = refusal(tmp_path, NO_LOADER)
     assert done.returncode == 2
     assert text == (
-        "train.py has trained 100 steps (the last at train.py:18), and no batch of a torch "
+        "train.py has trained 100 steps (the last at train.py:11), and no batch of a torch "
         "DataLoader was taken between them; for other loaders, call "
         "cachebisect.bisect(loader, step) in the script"
     )

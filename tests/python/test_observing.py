@@ -10,26 +10,15 @@ torch = pytest.importorskip("torch")
 
 from cachebisect._script.guard import Guard
 from engine import TestEngine
-from hooked import run_script
+from hooked import STEP, run_script
 
-HEAD = """
-import torch
-from torch.utils.data import DataLoader, Dataset
-
+HEAD = f"""{STEP}
 class Items(Dataset):
     def __len__(self):
         return 800
 
     def __getitem__(self, index):
         return torch.full((4,), float(index))
-
-model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), 1e-6)
-
-def step(x):
-    optimizer.zero_grad()
-    model(x).sum().backward()
-    optimizer.step()
 """
 
 SPARSE = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from .._chain import trees
@@ -25,13 +25,22 @@ class ModuleTensors:
         self._versions = {id(tensor): _version(tensor) for tensor, _ in _tensors_of_modules()}
         self._loose = LooseTensors()
 
-    def state(self, known: Iterable[Any]) -> list[Any]:
-        """Tensors without those in `known` that training changes: written to since, such as
-        averages of weights; with a gradient; and small buffers, which a CUDA graph may write to
-        unseen."""
-        seen = {id(tensor) for tensor in known}
+    def state(self, stepped: list[Any], optimizers: list[Any]) -> list[Any]:
+        """What training changes but `stepped`, the parameters that `optimizers` step, and the state
+        of these: tensors of modules; and of no module, if they have the shape of such a parameter
+        and were written to since."""
+        of_modules = list(_tensors_of_modules())
+        known = [tensor for tensor, _ in of_modules]
+        for optimizer in optimizers:
+            known += [t for values in optimizer.state.values() for t in trees.leaves(values)]
+        changed = self._changed(of_modules, {id(tensor) for tensor in stepped})
+        return changed + self._loose.written(stepped, known)
+
+    def _changed(self, of_modules: list[tuple[Any, bool]], seen: set[int]) -> list[Any]:
+        """Those without `seen` that were written to since, such as averages of weights; that have
+        a gradient; and small buffers, which a CUDA graph may write to unseen."""
         found = []
-        for tensor, is_buffer in _tensors_of_modules():
+        for tensor, is_buffer in of_modules:
             if id(tensor) in seen:
                 continue
             seen.add(id(tensor))
@@ -40,15 +49,6 @@ class ModuleTensors:
             if written or small or tensor.grad is not None:
                 found.append(tensor)
         return found
-
-    def loose_state(self, stepped: list[Any], optimizers: list[Any]) -> list[Any]:
-        """Tensors of no module that training writes to, of the shapes of the parameters that
-        `optimizers` step."""
-        states = [optimizer.state for optimizer in optimizers]
-        known = [tensor for tensor, _ in _tensors_of_modules()]
-        for state in states:
-            known += [t for values in state.values() for t in trees.leaves(values)]
-        return self._loose.written(stepped, known)
 
 
 def _tensors_of_modules() -> Iterator[tuple[Any, bool]]:
@@ -103,8 +103,7 @@ class FoundState:
 
     def __init__(self, loaders: list[Any], optimizers: list[Any], modules: ModuleTensors) -> None:
         stepped = [p for o in optimizers for group in o.param_groups for p in group["params"]]
-        of_modules = modules.state(stepped)
-        others = KeptTensors([*of_modules, *modules.loose_state(stepped, optimizers)])
+        others = KeptTensors(modules.state(stepped, optimizers))
         self.each_round: list[Kept] = [KeptOptimizer(optimizer) for optimizer in optimizers]
         self.each_round += [others] if len(others) > 0 else []
         """What each round of blocks begins with."""

@@ -72,13 +72,14 @@ double stalled_mean_limit(std::span<const double> taus, double confidence) {
 StalledShare stalled_share(std::span<const std::vector<Watch>> watched, double confidence) {
   Excess excess;
   StalledShare share;
+  double seconds = 0;
   for (const std::vector<Watch>& alike : watched) {
     if (alike.empty()) continue;
     excess.add(alike);
-    share.watched_seconds += total_seconds(alike);
+    seconds += total_seconds(alike);
   }
-  if (share.watched_seconds <= 0) return share;
-  share.share = excess.sum / share.watched_seconds;
+  if (seconds <= 0) return share;
+  share.share = excess.sum / seconds;
   share.high = std::min(1.0, share.share * excess.most(confidence));
   return share;
 }

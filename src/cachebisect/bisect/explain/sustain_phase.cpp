@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace cachebisect {
@@ -56,15 +57,8 @@ bool step_may_slow_down(const ChainDescription& chain) {
 
 /// True if the training thread found the ring of live empty: a longer run cannot fill it.
 bool finds_empty_ring(const Measurements& measured) {
-  double ready = 0;
-  double steps = 0;
-  for (const BlockRecord& record : measured.blocks) {
-    if (!record.shows_live()) continue;
-    if (!record.result.ready_batches) return false;
-    ready += *record.result.ready_batches * record.result.steps;
-    steps += record.result.steps;
-  }
-  return steps > 0 && ready <= kEmptyRing * steps;
+  const std::optional<double> ready = ready_batches_of_live(measured.blocks);
+  return ready && *ready <= kEmptyRing;
 }
 
 /// Measures the slow pace if live falls on the way.

@@ -15,4 +15,16 @@ bool BlockRecord::shows_replay_at(int boundary) const noexcept {
   return shows_replay() && arm.boundary == boundary;
 }
 
+std::optional<double> ready_batches_of_live(const std::vector<BlockRecord>& records) {
+  double steps = 0;
+  double ready = 0;
+  for (const BlockRecord& record : records) {
+    if (!record.shows_live() || !record.result.ready_batches) continue;
+    steps += record.result.steps;
+    ready += *record.result.ready_batches * record.result.steps;
+  }
+  if (steps <= 0) return std::nullopt;
+  return ready / steps;
+}
+
 }  // namespace cachebisect

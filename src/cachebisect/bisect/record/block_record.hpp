@@ -1,6 +1,9 @@
 // A block that was run, and what it may be used for.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/protocol/arm.hpp"
 #include "cachebisect/protocol/block.hpp"
@@ -35,5 +38,10 @@ struct CACHEBISECT_API BlockRecord {
     return result.seconds / static_cast<double>(result.samples);
   }
 };
+
+/// Batches in the ring when the training thread of live asked for one: the mean over all steps of
+/// `records`; empty if no block tells.
+[[nodiscard]] CACHEBISECT_API std::optional<double> ready_batches_of_live(
+    const std::vector<BlockRecord>& records);
 
 }  // namespace cachebisect

@@ -164,23 +164,23 @@ struct Timing {
   std::optional<double> epoch_start_seconds;  ///< through the loader as it is
 };
 
-/// `seconds` passed before bisect() was called.
-inline void add_preparation(Timing& timing, double seconds) {
-  timing.prepare_seconds = seconds;
+/// `seconds` passed before bisect() was called, such as by a bisection that led to this one.
+inline void add_earlier(Timing& timing, double seconds) {
   timing.verdict_seconds += seconds;
   timing.wall_seconds += seconds;
 }
 
-/// Adds an earlier bisection of the same run, which led to this one. Seconds.
-inline void add_earlier_bisection(Timing& timing, double seconds) {
-  timing.verdict_seconds += seconds;
-  timing.wall_seconds += seconds;
+/// The same, by preparing.
+inline void add_preparation(Timing& timing, double seconds) {
+  timing.prepare_seconds = seconds;
+  add_earlier(timing, seconds);
 }
 
 /// The training loop of the live blocks.
 struct LiveLoop {
   std::optional<double> starved_share;  ///< of the time: the training thread waited for a batch
   std::optional<double> ready_batches;  ///< in the ring when the training thread asked: mean
+  double watched_seconds = 0;           ///< in blocks and in one piece
 };
 
 /// An arm in one piece.

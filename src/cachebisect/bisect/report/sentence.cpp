@@ -168,8 +168,9 @@ class Sentence {
     } else {
       text += "the input pipeline costs nothing that can be measured.";
     }
-    if (const double seconds = watched_seconds(); seconds > 0) {
-      text += " Live was watched for " + duration(seconds) + ": rarer stalls are not excluded.";
+    if (measured_.sustained) {
+      text += " Live was watched for " + duration(waterfall_.live_loop.watched_seconds) +
+              ": rarer stalls are not excluded.";
     }
     if (measured_.chain.ranks > 1) text += " No rank's input explains the time of a step.";
     if (is_host_bound(measured_)) {
@@ -180,16 +181,6 @@ class Sentence {
       text += percent(*device_idle_share(measured_)) + " of the step ends).";
     }
     return text;
-  }
-
-  /// Of live, in blocks and in one piece; 0 if it did not run in one piece.
-  [[nodiscard]] double watched_seconds() const {
-    if (!measured_.sustained) return 0;
-    double seconds = measured_.sustained->live.seconds;
-    for (const BlockRecord& record : measured_.blocks) {
-      if (record.shows_live()) seconds += record.result.seconds;
-    }
-    return seconds;
   }
 
   [[nodiscard]] std::string anomaly() const {

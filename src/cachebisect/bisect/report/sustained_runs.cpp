@@ -205,7 +205,7 @@ std::string sustained_text(const Measurements& measured, const Waterfall& waterf
   const std::string lost = percent(std::max(0.0, *figures.loss.value));
   if (figures.stalled && !changed(figures.live)) {
     return "Live stalls: they took " + percent(figures.stalls.share) + " of the " +
-           duration(figures.stalls.watched_seconds) +
+           duration(waterfall.live_loop.watched_seconds) +
            " that it was watched, and with stalls as rare as these the input may cost up to " +
            percent_at_most(figures.stalled_loss) +
            " in a long run. Short blocks met too few of them to tell which stage stalls.";

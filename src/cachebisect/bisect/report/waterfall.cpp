@@ -75,21 +75,22 @@ void add_drops(Waterfall& out, const Findings& findings, const RoundTable& round
 }
 
 /// What the training thread saw of the ring.
-void add_waiting(Waterfall& out, const std::vector<BlockRecord>& records) {
+LiveLoop live_loop_of(const Measurements& measured) {
   double seconds = 0;
   double starved = 0;
-  double steps = 0;
-  double ready = 0;
-  for (const BlockRecord& record : records) {
+  for (const BlockRecord& record : measured.blocks) {
     if (!record.shows_live()) continue;
     seconds += record.result.seconds;
     starved += record.result.starved_seconds;
-    if (!record.result.ready_batches) continue;
-    steps += record.result.steps;
-    ready += *record.result.ready_batches * record.result.steps;
   }
-  if (seconds > 0) out.live_loop.starved_share = std::min(1.0, starved / seconds);
-  if (steps > 0) out.live_loop.ready_batches = ready / steps;
+  LiveLoop loop{.ready_batches = ready_batches_of_live(measured.blocks), .watched_seconds = seconds};
+  if (seconds > 0) loop.starved_share = std::min(1.0, starved / seconds);
+  if (!measured.sustained) return loop;
+  loop.watched_seconds += measured.sustained->live.seconds;
+  for (const BlockResult& run : measured.sustained->shorter_live) {
+    loop.watched_seconds += run.seconds;
+  }
+  return loop;
 }
 
 /// The copy against a copy from pinned memory that has the link for itself.
@@ -141,7 +142,7 @@ Waterfall make_waterfall(const Measurements& measured, const Findings& findings)
   add_drops(out, findings, rounds, measured.settings.min_drop);
   add_counters(out, measured);
   add_busy_ratios(out, measured);
-  add_waiting(out, measured.blocks);
+  out.live_loop = live_loop_of(measured);
   out.live = out.boundaries.front().samples_per_second;
   out.ceiling = out.boundaries.back().samples_per_second;
   out.loss = {findings.whole.drop, findings.whole.interval()};
