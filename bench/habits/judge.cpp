@@ -45,7 +45,8 @@ std::set<std::string> named_stages(const Report& report) {
   std::set<std::string> names(verdict.tied_with.begin(), verdict.tied_with.end());
   names.insert(verdict.stage);
   for (const StageReport& named : report.stages) {
-    if (named.name != verdict.stage || named.span.empty()) continue;
+    if (named.span.empty()) continue;
+    if (named.name != verdict.stage && named.span != verdict.stage) continue;
     for (const StageReport& other : report.stages) {
       if (other.span == named.span) names.insert(other.name);
     }

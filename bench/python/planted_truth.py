@@ -131,8 +131,10 @@ def coverage(report: dict[str, Any], truth: Truth) -> Coverage:
     printed = [("loss", report["loss"]["interval"], truth.loss())]
     for stage in report["stages"]:
         number = stage["index"]
-        first, last = _span(stage["span"]) or (number, number)
-        printed.append((stage["name"], stage["drop_interval"], truth.drop(first, last)))
+        printed.append((stage["name"], stage["drop_interval"], truth.drop(number, number)))
+    for span in report["spans"]:
+        true_drop = truth.drop(span["first"], span["last"])
+        printed.append((span["name"], span["drop_interval"], true_drop))
     known = [(name, Interval(*given), true) for name, given, true in printed if _both(given)]
     missed = [
         f"{name}: {given.low:.3f} to {given.high:.3f}, truth {true.low:.3f} to {true.high:.3f}"

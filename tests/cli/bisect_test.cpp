@@ -53,8 +53,10 @@ TEST_CASE("the waterfall sums to tau(0) - tau(n)") {
   const json report = run_script("ok").report;
   REQUIRE(report.is_object());
   double sum = 0;
-  for (const json& stage : report["stages"]) {
-    if (!stage["seconds_per_sample"].is_null()) sum += stage["seconds_per_sample"].get<double>();
+  for (const char* const parts : {"stages", "spans"}) {
+    for (const json& part : report[parts]) {
+      if (!part["seconds_per_sample"].is_null()) sum += part["seconds_per_sample"].get<double>();
+    }
   }
   const double whole = report["boundaries"].front()["seconds_per_sample"].get<double>() -
                        report["boundaries"].back()["seconds_per_sample"].get<double>();

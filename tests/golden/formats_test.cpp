@@ -6,7 +6,7 @@
 #include <string>
 
 #include "golden/hostile_report.hpp"
-#include "golden/sample_report.hpp"
+#include "golden/page_report.hpp"
 #include "support/golden.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
@@ -31,6 +31,12 @@ std::string without_version(std::string text) {
 
 TEST_CASE("a report as CSV is the golden one") {
   check_golden_file("drop.csv", to_csv(sample_report()));
+}
+
+TEST_CASE("the drop of a span stands in columns of its own") {
+  const std::string text = to_csv(spanned_report());
+  CHECK(has(text, ",,,,false,false,stages 1-2 together,0.6,0.59,0.61,true,"));
+  CHECK(!has(text, "true,false,stages 1-2 together"));
 }
 
 TEST_CASE("a report as Markdown is the golden one") {

@@ -24,6 +24,7 @@ inline Report hostile_page_report() {
   report.verdict.stage = report.verdict.fix_first = report.next_stage = name;
   for (StageReport& stage : report.stages) stage.type = stage.span = name;
   for (std::size_t s = 1; s < report.stages.size(); ++s) report.stages[s].name = name;
+  report.spans = {{.name = name, .first = 3, .last = 4, .drop = estimate(0.3, 0.2, 0.4)}};
   report.remedies[0] = {name, name, name, name, {name}, {{name, "\"x\""}}, {}, {}, {name}};
   report.what_ifs[0].change = report.what_ifs[0].note = report.what_ifs[0].line = name;
   report.warnings[0] = {name, name, name, {name, name}};
@@ -98,6 +99,29 @@ inline Report full_report() {
   return report;
 }
 
+/// The first two stages were measured together.
+inline Report spanned_report() {
+  Report report = sample_report();
+  report.spans = {{.name = "stages 1-2 together",
+                   .first = 1,
+                   .last = 2,
+                   .drop = estimate(0.6, 0.59, 0.61),
+                   .certified = true,
+                   .bursty = true,
+                   .seconds_per_sample = 6e-4}};
+  for (StageReport* stage : {&report.stages[0], &report.stages[1]}) {
+    stage->span = report.spans[0].name;
+    stage->drop = {};
+    stage->certified = false;
+    stage->seconds_per_sample.reset();
+  }
+  report.boundaries[1].samples_per_second = {};
+  report.verdict.stage = report.verdict.span = report.spans[0].name;
+  report.verdict.stage_index = 1;
+  report.verdict.drop = report.spans[0].drop;
+  return report;
+}
+
 /// With names and remarks as long as those of real pipelines, and no figure missing.
 inline Report wide_report() {
   Report report = full_report();
@@ -111,6 +135,7 @@ inline Report wide_report() {
     stage.copy_share = 0.99;
   }
   report.stages.back().name = "transforms[2]RandomResizedCropAndFlip";
+  report.spans = spanned_report().spans;
   return report;
 }
 

@@ -117,6 +117,14 @@ TEST_CASE("a page stays small: blocks are the first to be left out of its JSON")
   CHECK(has(hours, "Of every 6 blocks of an arm one is drawn."));
 }
 
+TEST_CASE("stages that were measured together have one row with their figures") {
+  const std::string page = to_html(spanned_report());
+  const std::string lines = outline(page);
+  CHECK(count(lines, "stages 1-2 together | 60%") == 1);
+  CHECK(count(without_tags(page), "stages 1-2 together: lose 60%") == 2);  // in both boxes
+  CHECK(count(page, "largest drop</span>") == 2);
+}
+
 TEST_CASE("figures that were not measured say so") {
   const std::string text = without_tags(body_of(to_html(unmeasured_report())));
   CHECK(has(text, "not measured"));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cachebisect/report/csv_text.hpp"
+#include "cachebisect/report/span_of.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {
@@ -15,6 +16,7 @@ struct Row {
   const Report& report;
   const BoundaryReport& boundary;
   const StageReport* stage;
+  const SpanReport* span;  ///< that holds the stage
 };
 
 struct Column {
@@ -68,6 +70,12 @@ std::string stage_high(const Row& row) {
   return of_stage(row, [](const StageReport& stage) { return high(stage.*Member); });
 }
 
+/// A cell of the span that holds the stage; empty if it was measured alone.
+template <class Cell>
+std::string of_span(const Row& row, const Cell& cell) {
+  return row.span == nullptr ? "" : cell(*row.span);
+}
+
 // docs/reports.md, "As CSV", says what each column is.
 using S = StageReport;
 constexpr std::array kCsvColumns{
@@ -94,6 +102,20 @@ constexpr std::array kCsvColumns{
     Column{"certified", stage_flag<&S::certified>},
     Column{"bursty", stage_flag<&S::bursty>},
     Column{"span", stage_text<&S::span>},
+    Column{"span_drop",
+           [](const Row& r) {
+             return of_span(r, [](const SpanReport& s) { return csv_number(s.drop.value); });
+           }},
+    Column{
+        "span_drop_low",
+        [](const Row& r) { return of_span(r, [](const SpanReport& s) { return low(s.drop); }); }},
+    Column{
+        "span_drop_high",
+        [](const Row& r) { return of_span(r, [](const SpanReport& s) { return high(s.drop); }); }},
+    Column{"span_certified",
+           [](const Row& r) {
+             return of_span(r, [](const SpanReport& s) { return yes_or_no(s.certified); });
+           }},
     Column{"payoff_samples_per_second", stage_value<&S::payoff>},
     Column{"payoff_samples_per_second_low", stage_low<&S::payoff>},
     Column{"payoff_samples_per_second_high", stage_high<&S::payoff>},
@@ -124,8 +146,10 @@ std::string row_text(const Row& row) {
 std::string to_csv(const Report& report) {
   std::string text = heading();
   for (std::size_t k = 0; k < report.boundaries.size(); ++k) {
-    const bool has_stage = k > 0 && k <= report.stages.size();
-    text += row_text({report, report.boundaries[k], has_stage ? &report.stages[k - 1] : nullptr});
+    const StageReport* const stage =
+        k > 0 && k <= report.stages.size() ? &report.stages[k - 1] : nullptr;
+    text += row_text({report, report.boundaries[k], stage,
+                      stage == nullptr ? nullptr : span_of(report, *stage)});
   }
   return text;
 }

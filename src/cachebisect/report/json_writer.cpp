@@ -139,6 +139,7 @@ Json verdict(const Verdict& v) {
           {"rank", v.rank ? Json(*v.rank) : Json(nullptr)},
           {"drop", number(v.drop.value)},
           {"drop_interval", interval(v.drop.interval)},
+          {"span", text(v.span)},
           {"tied_with", v.tied_with},
           {"shares", v.shares},
           {"fix_first", text(v.fix_first)},
@@ -227,6 +228,17 @@ Json stage(const StageReport& s) {
           {"copy_share", number(s.copy_share)},
           {"payoff", rate(s.payoff)},
           {"span", text(s.span)}};
+}
+
+Json span(const SpanReport& s) {
+  return {{"name", s.name},
+          {"first", s.first},
+          {"last", s.last},
+          {"drop", number(s.drop.value)},
+          {"drop_interval", interval(s.drop.interval)},
+          {"certified", s.certified},
+          {"bursty", s.bursty},
+          {"seconds_per_sample", number(s.seconds_per_sample)}};
 }
 
 Json rank(const RankReport& r) { return {{"rank", r.rank}, {"payoff", rate(r.payoff)}}; }
@@ -343,6 +355,7 @@ void write_json(const Report& report, std::ostream& out) {
       {"cost", cost(report.cost)},
       {"boundaries", list(report.boundaries, boundary)},
       {"stages", list(report.stages, stage)},
+      {"spans", list(report.spans, span)},
       {"ranks", list(report.ranks, rank)},
       {"next", next(report)},
       {"remedies", list(report.remedies, remedy)},

@@ -42,6 +42,12 @@ Readings of_stages(const Report& report) {
   return readings;
 }
 
+Readings span_drops(const Report& report) {
+  Readings readings;
+  for (const SpanReport& span : report.spans) add(readings, {{"span", span.name}}, span.drop);
+  return readings;
+}
+
 Readings replayed(const Report& report) {
   Readings readings;
   for (const BoundaryReport& boundary : report.boundaries) {
@@ -104,6 +110,7 @@ constexpr std::array kMetrics{
     Metric{"stage_drop_ratio",
            "Share of the throughput lost when the stage joins, with all stages before it free.",
            of_stages<&S::drop>},
+    Metric{"span_drop_ratio", "The same of stages that were measured together.", span_drops},
     Metric{"stage_replayed_samples_per_second",
            "Throughput with the stage and all stages before it served from the cache.", replayed},
     Metric{"stage_payoff_samples_per_second",

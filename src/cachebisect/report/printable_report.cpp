@@ -27,11 +27,12 @@ Report printable_report(Report report) {
   ChainDescription& chain = report.chain;
   clean(chain.name, chain.file, chain.device_name, chain.train);
   Verdict& verdict = report.verdict;
-  clean(verdict.stage, verdict.fix_first, verdict.text, report.next_stage);
+  clean(verdict.stage, verdict.span, verdict.fix_first, verdict.text, report.next_stage);
   clean_all(verdict.tied_with);
   clean_all(verdict.shares);
   for (BoundaryReport& boundary : report.boundaries) clean(boundary.after);
   for (StageReport& stage : report.stages) clean(stage.name, stage.type, stage.span);
+  for (SpanReport& span : report.spans) clean(span.name);
   for (Remedy& remedy : report.remedies) clean_remedy(remedy);
   for (WhatIfResult& what_if : report.what_ifs) clean(what_if.change, what_if.line, what_if.note);
   for (StepFunction& function : report.step_functions) clean(function.name, function.file);

@@ -76,6 +76,18 @@ StageReport stage(const ReportValue& value) {
   return s;
 }
 
+SpanReport span(const ReportValue& value, int stages) {
+  SpanReport s;
+  s.name = value["name"].text_or_empty();
+  s.first = static_cast<int>(value["first"].whole(1, stages));
+  s.last = static_cast<int>(value["last"].whole(s.first, stages));
+  s.drop = figure(value, "drop", "drop_interval");
+  s.certified = value["certified"].flag_or(false);
+  s.bursty = value["bursty"].flag_or(false);
+  s.seconds_per_sample = value["seconds_per_sample"].optional_number();
+  return s;
+}
+
 Remedy remedy(const ReportValue& value) {
   Remedy r;
   r.id = value["id"].text_or_empty();

@@ -30,6 +30,8 @@ void check_schema_version(const ReportValue& document);
 [[nodiscard]] ChainDescription chain(const ReportValue& device, const ReportValue& value);
 [[nodiscard]] BoundaryReport boundary(const ReportValue& value);
 [[nodiscard]] StageReport stage(const ReportValue& value);
+/// `stages` of the chain.
+[[nodiscard]] SpanReport span(const ReportValue& value, int stages);
 [[nodiscard]] Remedy remedy(const ReportValue& value);
 [[nodiscard]] WhatIfResult what_if(const ReportValue& value);
 [[nodiscard]] StepFunction step_function(const ReportValue& value);

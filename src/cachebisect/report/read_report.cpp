@@ -68,6 +68,7 @@ Verdict verdict(const ReportValue& value) {
           .stage_index = value["stage_index"].whole_or(0),
           .rank = value["rank"].optional_whole(),
           .drop = figure(value, "drop", "drop_interval"),
+          .span = value["span"].text_or_empty(),
           .tied_with = value["tied_with"].texts(),
           .shares = value["shares"].texts(),
           .fix_first = value["fix_first"].text_or_empty(),
@@ -155,6 +156,9 @@ void read_chain_parts(const ReportValue& document, Report& report) {
   check_indices(document["boundaries"], 0);
   const int stages = static_cast<int>(report.stages.size());
   (void)document["verdict"]["stage_index"].whole_or(0, 0, stages);
+  for (const ReportValue& value : document["spans"].items()) {
+    report.spans.push_back(span(value, stages));
+  }
   describe_stages(report);
 }
 

@@ -21,6 +21,7 @@ namespace {
 double waterfall_sum(const Report& report) {
   double sum = 0;
   for (const StageReport& stage : report.stages) sum += stage.seconds_per_sample.value_or(0);
+  for (const SpanReport& span : report.spans) sum += span.seconds_per_sample.value_or(0);
   return sum;
 }
 
@@ -339,6 +340,17 @@ TEST_CASE("boundaries chosen by the user make spans") {
   const Report report = bisect(replayer, options);
   CHECK(report.verdict.kind == VerdictKind::drop);
   CHECK(report.verdict.stage == "stages 1-3 together");
+  CHECK(report.verdict.span == report.verdict.stage);
   CHECK(report.stages[1].span == "stages 1-3 together");
-  CHECK_FALSE(report.stages[1].seconds_per_sample.has_value());
+  for (const std::size_t s : {0, 1, 2}) {
+    CHECK_FALSE(report.stages[s].drop.value.has_value());
+    CHECK_FALSE(report.stages[s].seconds_per_sample.has_value());
+    CHECK_FALSE(report.stages[s].certified);
+  }
+  REQUIRE(report.spans.size() == 2);
+  const SpanReport& span = report.spans[0];
+  CHECK(span.first == 1);
+  CHECK(span.last == 3);
+  CHECK(span.certified);
+  CHECK(span.drop.value == report.verdict.drop.value);
 }

@@ -345,6 +345,8 @@ TEST_CASE("the tool's cost per batch counts against the copy, but against no sta
   CHECK(costs.refused(VerdictKind::drop, {3, 4}));
   CHECK(costs.refused(VerdictKind::spread));
   CHECK_FALSE(costs.refused(VerdictKind::flat));
+  CHECK_FALSE(costs.refused(VerdictKind::drop, {1, 4}));
+  costs.waterfall.spans = {{.first = 2, .last = 4, .seconds_per_sample = 40e-6}};
   CHECK(costs.refused(VerdictKind::drop, {1, 4}));
   CHECK_FALSE(costs.refused(VerdictKind::drop, {0, 1}));
 }

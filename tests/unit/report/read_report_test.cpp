@@ -68,6 +68,16 @@ TEST_CASE("a report is read as it was written") {
   CHECK(to_text(read_report(json_text(sample_report()), "a")).find("59%") != std::string::npos);
 }
 
+TEST_CASE("a span outside the chain is refused with its place") {
+  Report report = sample_report();
+  report.spans = {{.name = "stages 2-3 together", .first = 2, .last = 3, .drop = {0.5, {}}}};
+  const std::string written = json_text(report);
+  CHECK(json::parse(json_text(read_report(written, "a.json"))) == json::parse(written));
+  report.spans[0].last = 5;
+  CHECK(test::has(test::usage_error([&] { (void)read_report(json_text(report), "a.json"); }),
+                  "/spans/0/last"));
+}
+
 TEST_CASE("the price of a loss that was not measured is read too") {
   Report report = sample_report();
   report.cost = Cost{98, {}};

@@ -24,7 +24,7 @@ struct Watch {
 
 struct StalledShare {
   double share = 0;  ///< of the time that was watched
-  double high = 0;  ///< the most that stalls as rare as these may take in a long run
+  double high = 0;   ///< the most that stalls as rare as these may take in a long run
 };
 
 /// Of the time that was watched; stalls as above. Each list holds times that are alike: a level

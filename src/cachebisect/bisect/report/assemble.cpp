@@ -74,15 +74,16 @@ void add_predictions(std::vector<BoundaryReport>& boundaries,
   }
 }
 
-std::vector<StageReport> stages_of(const Analysis& analysis) {
-  std::vector<StageReport> stages = analysis.waterfall.stages;
+void add_stages(Report& report, const Analysis& analysis) {
+  report.stages = analysis.waterfall.stages;
+  report.spans = analysis.waterfall.spans;
   for (const Payoff& payoff : analysis.explanation.payoffs) {
-    stages.at(static_cast<std::size_t>(payoff.stage) - 1).payoff = payoff.samples_per_second;
+    report.stages.at(static_cast<std::size_t>(payoff.stage) - 1).payoff = payoff.samples_per_second;
   }
   const bool certified = analysis.verdict.kind != VerdictKind::inconclusive;
   const bool refused = !certified && analysis.state.decision.certified();
-  for (StageReport& stage : stages) stage.certified = stage.certified && !refused;
-  return stages;
+  for (StageReport& stage : report.stages) stage.certified = stage.certified && !refused;
+  for (SpanReport& span : report.spans) span.certified = span.certified && !refused;
 }
 
 void add_next(Report& report, const Explanation& explanation) {
@@ -122,7 +123,7 @@ Report assemble(const Measurements& measured, const Analysis& analysis) {
   report.cost = cost_of(measured.questions.cost_per_hour, report.loss.total);
   report.boundaries = waterfall.boundaries;
   add_predictions(report.boundaries, analysis.forecast);
-  report.stages = stages_of(analysis);
+  add_stages(report, analysis);
   for (const RankPayoff& payoff : analysis.explanation.ranks) {
     report.ranks.push_back({payoff.rank, payoff.samples_per_second});
   }

@@ -47,6 +47,14 @@ double floor_of_copy(const Measurements& measured, const Waterfall& waterfall, d
   return std::clamp(*busy + whole - *step, 0.0, whole);
 }
 
+std::optional<double> seconds_of(const Waterfall& waterfall, const Part& part) {
+  if (part.single()) {
+    return waterfall.stages[static_cast<std::size_t>(part.from)].seconds_per_sample;
+  }
+  const auto span = std::ranges::find(waterfall.spans, part.to, &SpanReport::last);
+  return span == waterfall.spans.end() ? std::nullopt : span->seconds_per_sample;
+}
+
 std::optional<Claim> claim_of(const Measurements& measured, const Waterfall& waterfall,
                               const VerdictState& state, const FloorSeconds& floor) {
   if (state.decision.kind == VerdictKind::spread) {
@@ -57,7 +65,7 @@ std::optional<Claim> claim_of(const Measurements& measured, const Waterfall& wat
   }
   if (state.decision.kind != VerdictKind::drop || !state.decision.part) return std::nullopt;
   const Part& part = state.findings.parts[*state.decision.part].part;
-  const auto& seconds = waterfall.stages[static_cast<std::size_t>(part.from)].seconds_per_sample;
+  const auto seconds = seconds_of(waterfall, part);
   if (!seconds) return std::nullopt;
   const std::string name = part_name(measured.chain, part);
   if (!holds_copy(measured.chain, part)) return Claim{name, *seconds, floor.of_samples};

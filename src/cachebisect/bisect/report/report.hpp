@@ -30,6 +30,8 @@ struct Verdict {
   int stage_index = 0;
   std::optional<int> rank;  ///< of a distributed job: the one whose input explains most of the loss
   Estimate drop;
+  /// The stages whose drop it is, "stages 4-7 together"; empty: that of `stage` alone.
+  std::string span;
   std::vector<std::string> tied_with;
   std::vector<std::string> shares;  ///< spread: the fewest stages that hold half of the loss
   std::string fix_first;
@@ -75,7 +77,20 @@ struct StageReport {
   std::optional<double> copy_gb_per_s;  ///< of the copy, live
   std::optional<double> copy_share;     ///< of what a copy from pinned memory reaches
   Estimate payoff;
-  std::string span;  ///< "stages 4-7 together" if its boundaries were not visited
+  /// The span that holds it, if no boundary next to it was visited: its drop is known only as a
+  /// part of the span's.
+  std::string span;
+};
+
+/// Stages that were measured together, because no boundary between them could be visited.
+struct SpanReport {
+  std::string name;  ///< "stages 4-7 together"
+  int first = 1;     ///< index of a stage
+  int last = 1;
+  Estimate drop;
+  bool certified = false;
+  bool bursty = false;
+  std::optional<double> seconds_per_sample;  ///< waterfall: tau(first-1) - tau(last)
 };
 
 /// A rank of a distributed job.
@@ -213,6 +228,7 @@ struct Report {
   std::optional<Cost> cost;  ///< empty if no price was given
   std::vector<BoundaryReport> boundaries;
   std::vector<StageReport> stages;
+  std::vector<SpanReport> spans;
   std::vector<RankReport> ranks;  ///< empty for one process, or if not measured
   std::string next_stage;
   std::optional<double> next_samples_per_second;

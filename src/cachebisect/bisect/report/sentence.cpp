@@ -59,15 +59,39 @@ class Sentence {
   /// ": 12,345 samples/s with it cached, 6,789 with it live".
   [[nodiscard]] std::string before_and_after() const {
     const auto& boundaries = waterfall_.boundaries;
-    const auto stage = static_cast<std::size_t>(verdict_.stage_index);
-    if (stage == 0 || stage >= boundaries.size()) return {};
-    std::size_t after = stage;
-    while (after < boundaries.size() && !boundaries[after].samples_per_second.value) ++after;
-    if (after == boundaries.size()) return {};
-    const auto& live = boundaries[stage - 1].samples_per_second.value;
-    const auto& cached = boundaries[after].samples_per_second.value;
+    const SpanReport* const span = named_span();
+    const int first = span != nullptr ? span->first : verdict_.stage_index;
+    const int last = span != nullptr ? span->last : verdict_.stage_index;
+    if (first <= 0 || static_cast<std::size_t>(last) >= boundaries.size()) return {};
+    const auto& live = boundaries[static_cast<std::size_t>(first) - 1].samples_per_second.value;
+    const auto& cached = boundaries[static_cast<std::size_t>(last)].samples_per_second.value;
     if (!live || !cached) return {};
-    return ": " + rate(*cached) + " samples/s with it cached, " + rate(*live) + " with it live";
+    const std::string which = span != nullptr ? "them" : "it";
+    return ": " + rate(*cached) + " samples/s with " + which + " cached, " + rate(*live) +
+           " with " + which + " live";
+  }
+
+  /// Whose drop the verdict gives, if it is not that of a single stage; else null.
+  [[nodiscard]] const SpanReport* named_span() const {
+    const auto found = std::ranges::find(waterfall_.spans, verdict_.span, &SpanReport::name);
+    return found == waterfall_.spans.end() ? nullptr : &*found;
+  }
+
+  /// "decode costs 41% of throughput", or what a span costs, with the stage that takes most of it.
+  [[nodiscard]] std::string what_is_lost() const {
+    const std::string lost = with_interval(verdict_.drop, confidence_) + " of throughput";
+    if (verdict_.span.empty()) return verdict_.stage + " costs " + lost;
+    if (verdict_.stage == verdict_.span) return verdict_.span + " cost " + lost;
+    return verdict_.stage + " takes most of the time of " + verdict_.span + ", which cost " + lost;
+  }
+
+  [[nodiscard]] bool is_bursty() const {
+    if (const SpanReport* const span = named_span()) return span->bursty;
+    return verdict_.stage_index > 0 && named_stage().bursty;
+  }
+
+  [[nodiscard]] const StageReport& named_stage() const {
+    return waterfall_.stages.at(static_cast<std::size_t>(verdict_.stage_index) - 1);
   }
 
   [[nodiscard]] std::optional<double> payoff_of(const std::string& name) const {
@@ -108,17 +132,13 @@ class Sentence {
 
   [[nodiscard]] std::string drop() const {
     const std::string rank = verdict_.rank ? "rank " + std::to_string(*verdict_.rank) + ", " : "";
-    std::string text = proportion() + fix_first() + rank + verdict_.stage + " costs " +
-                       with_interval(verdict_.drop, confidence_) + " of throughput" +
-                       before_and_after() + ".";
+    std::string text =
+        proportion() + fix_first() + rank + what_is_lost() + before_and_after() + ".";
     if (gains_most_elsewhere()) {
       text += " That is measured with all stages before it free, and live they are not.";
     }
-    const auto stage = static_cast<std::size_t>(std::max(1, verdict_.stage_index)) - 1;
-    if (stage < waterfall_.stages.size() && waterfall_.stages[stage].bursty) {
-      text += " It is lost in rare stalls rather than in every batch.";
-    }
-    if (stage < waterfall_.stages.size()) text += what_is_sent(waterfall_.stages[stage]);
+    if (is_bursty()) text += " It is lost in rare stalls rather than in every batch.";
+    if (verdict_.stage_index > 0) text += what_is_sent(named_stage());
     if (!verdict_.tied_with.empty()) {
       text += " " + list(verdict_.tied_with) +
               " may cost as much: the measurement does not tell them apart.";
@@ -219,6 +239,25 @@ class Sentence {
            ".";
   }
 
+  struct LostAt {
+    std::string name;
+    double drop = 0;
+    std::optional<Interval> interval;
+    bool bursty = false;
+  };
+
+  /// Of the stages and spans that were measured.
+  [[nodiscard]] std::vector<LostAt> losses() const {
+    std::vector<LostAt> parts;
+    const auto add = [&](const auto& row) {
+      if (!row.drop.value) return;
+      parts.push_back({row.name, *row.drop.value, row.drop.interval, row.bursty});
+    };
+    std::ranges::for_each(waterfall_.stages, add);
+    std::ranges::for_each(waterfall_.spans, add);
+    return parts;
+  }
+
   /// A small loss is put into proportion first.
   [[nodiscard]] std::string proportion() const {
     const auto& interval = waterfall_.loss.interval;
@@ -233,24 +272,19 @@ class Sentence {
              " a single complete round was measured: nothing is known yet.";
     }
     std::string text = what_is_excluded();
-    const StageReport* largest = nullptr;
-    for (const StageReport& stage : waterfall_.stages) {
-      if (!stage.drop.value) continue;
-      if (largest == nullptr || *stage.drop.value > *largest->drop.value) largest = &stage;
-    }
+    const std::vector<LostAt> parts = losses();
+    const auto largest = std::ranges::max_element(parts, {}, &LostAt::drop);
     // One round may have met anything.
     const bool loses = waterfall_.loss.interval || waterfall_.loss.value.value_or(0) > 0;
-    if (verdict_.rounds > 1 && loses && largest != nullptr && *largest->drop.value > 0) {
-      text += " Most seems lost at " + (largest->span.empty() ? largest->name : largest->span);
+    if (verdict_.rounds > 1 && loses && largest != parts.end() && largest->drop > 0) {
+      text += " Most seems lost at " + largest->name;
       // Without an interval the figure may be that of a single block.
-      if (largest->drop.interval) text += " (" + percent_range(*largest->drop.interval) + ")";
+      if (largest->interval) text += " (" + percent_range(*largest->interval) + ")";
       text += ".";
     }
-    for (const StageReport& stage : waterfall_.stages) {
-      if (!stage.bursty || !stage.drop.value || *stage.drop.value < measured_.settings.min_drop)
-        continue;
-      text += " At " + (stage.span.empty() ? stage.name : stage.span) +
-              " time is lost in rare stalls rather than in every batch.";
+    for (const LostAt& part : parts) {
+      if (!part.bursty || part.drop < measured_.settings.min_drop) continue;
+      text += " At " + part.name + " time is lost in rare stalls rather than in every batch.";
     }
     if (verdict_.needed && verdict_.needed->seconds > kSecondsWorthSaying) {
       text += " To tell would take " + duration(verdict_.needed->seconds) +

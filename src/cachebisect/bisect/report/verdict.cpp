@@ -90,6 +90,7 @@ void name_parts(Verdict& verdict, const ChainDescription& chain, const VerdictSt
     const Finding& finding = findings.parts[*decision.part];
     verdict.stage = part_name(chain, finding.part);
     verdict.stage_index = finding.part.from + 1;
+    verdict.span = span_name(finding.part);
     if (const auto stage = stage_behind(state, finding.part)) {
       verdict.stage = chain.stages.at(static_cast<std::size_t>(*stage) - 1).name;
       verdict.stage_index = *stage;

@@ -59,18 +59,31 @@ void add_boundaries(Waterfall& out, const Measurements& measured, const Findings
   }
 }
 
-/// A span's figures stand at its first stage; the others only name the span that holds them.
+/// Sets the figures of a stage or span.
+template <class Row>
+void set_drop(Row& row, const Finding& finding, const RoundTable& rounds, double min_drop) {
+  row.drop = {finding.drop, finding.interval()};
+  row.certified = finding.low > min_drop;
+  row.bursty = finding.bursty;
+  row.seconds_per_sample = rounds.tau(finding.part.from) - rounds.tau(finding.part.to);
+}
+
 void add_drops(Waterfall& out, const Findings& findings, const RoundTable& rounds,
                double min_drop) {
   for (const Finding& finding : findings.parts) {
-    for (int s = finding.part.from + 1; s <= finding.part.to; ++s) {
-      out.stages[static_cast<std::size_t>(s) - 1].span = span_name(finding.part);
+    const Part& part = finding.part;
+    if (part.single()) {
+      set_drop(out.stages[static_cast<std::size_t>(part.from)], finding, rounds, min_drop);
+      continue;
     }
-    StageReport& stage = out.stages[static_cast<std::size_t>(finding.part.from)];
-    stage.drop = {finding.drop, finding.interval()};
-    stage.certified = finding.low > min_drop;
-    stage.bursty = finding.bursty;
-    stage.seconds_per_sample = rounds.tau(finding.part.from) - rounds.tau(finding.part.to);
+    SpanReport& span = out.spans.emplace_back();
+    span.name = span_name(part);
+    span.first = part.from + 1;
+    span.last = part.to;
+    set_drop(span, finding, rounds, min_drop);
+    for (int s = span.first; s <= span.last; ++s) {
+      out.stages[static_cast<std::size_t>(s) - 1].span = span.name;
+    }
   }
 }
 
@@ -83,7 +96,8 @@ LiveLoop live_loop_of(const Measurements& measured) {
     seconds += record.result.seconds;
     starved += record.result.starved_seconds;
   }
-  LiveLoop loop{.ready_batches = ready_batches_of_live(measured.blocks), .watched_seconds = seconds};
+  LiveLoop loop{.ready_batches = ready_batches_of_live(measured.blocks),
+                .watched_seconds = seconds};
   if (seconds > 0) loop.starved_share = std::min(1.0, starved / seconds);
   if (!measured.sustained) return loop;
   loop.watched_seconds += measured.sustained->live.seconds;

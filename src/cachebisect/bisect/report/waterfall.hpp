@@ -16,6 +16,7 @@ namespace cachebisect {
 struct Waterfall {
   std::vector<BoundaryReport> boundaries;  ///< 0..n
   std::vector<StageReport> stages;         ///< in chain order
+  std::vector<SpanReport> spans;           ///< in chain order
   Estimate ceiling;
   Estimate live;
   Estimate loss;  ///< of throughput, the whole input pipeline's

@@ -6,6 +6,7 @@
 #include "cachebisect/report/html/elements.hpp"
 #include "cachebisect/report/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
+#include "cachebisect/report/span_of.hpp"
 
 namespace cachebisect::html {
 namespace {
@@ -13,13 +14,19 @@ namespace {
 /// Only a drop with an interval is shown.
 bool is_known(const StageReport& stage) { return stage.drop.value && stage.drop.interval; }
 
-std::string lost_text(const StageReport& stage) {
-  const std::string span = stage.span.empty() ? "" : ", " + stage.span;
-  if (!is_known(stage)) return "not measured alone" + span;
-  if (stage.drop.interval->low <= 0) {
-    return "no certain loss (" + format_percent_interval(*stage.drop.interval) + ")" + span;
+/// "loses 41% (38 to 44%)"
+std::string lost_text(const Estimate& drop, const char* loses) {
+  if (drop.interval->low <= 0) {
+    return "no certain loss (" + format_percent_interval(*drop.interval) + ")";
   }
-  return "loses " + share_figure(stage.drop) + span;
+  return loses + (" " + share_figure(drop));
+}
+
+std::string lost_text(const Report& report, const StageReport& stage) {
+  if (is_known(stage)) return lost_text(stage.drop, "loses");
+  const SpanReport* const span = span_of(report, stage);
+  if (span == nullptr || !span->drop.value || !span->drop.interval) return "not measured alone";
+  return span->name + ": " + lost_text(span->drop, "lose");
 }
 
 /// Percent of the box that is filled: only by a loss that is certain.
@@ -31,7 +38,10 @@ std::string filled(const StageReport& stage) {
 
 Html marks(const Report& report, const StageReport& stage) {
   Html all;
-  const bool named = stage.name == report.verdict.stage && !stage.name.empty();
+  const SpanReport* const span = span_of(report, stage);
+  const std::string& named_as = report.verdict.stage;
+  const bool named =
+      !named_as.empty() && (stage.name == named_as || (span != nullptr && span->name == named_as));
   if (named) all += element("span", {{"class", "mark"}}, text("largest drop"));
   if (stage.name == report.verdict.fix_first && !stage.name.empty()) {
     all += element("span", {{"class", "mark"}}, text("fix first"));
@@ -42,7 +52,7 @@ Html marks(const Report& report, const StageReport& stage) {
 Html box(const Report& report, const StageReport& stage) {
   const Html content =
       element("strong", name(stage.name)) + element("span", {{"class", "type"}}, name(stage.type)) +
-      element("span", {{"class", "lost"}}, text(lost_text(stage))) +
+      element("span", {{"class", "lost"}}, text(lost_text(report, stage))) +
       element("span", {{"class", "gauge"}, {"style", filled(stage)}}) + marks(report, stage);
   return element("li", {{"class", stage.certified ? "stage certain" : "stage"}}, content);
 }

@@ -1,10 +1,12 @@
 // Everything that is known of each stage.
 #include <string>
+#include <vector>
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/report/html/elements.hpp"
 #include "cachebisect/report/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
+#include "cachebisect/report/span_of.hpp"
 
 namespace cachebisect::html {
 namespace {
@@ -24,6 +26,21 @@ std::string remarks(const StageReport& stage) {
   return all;
 }
 
+/// The figures that its stages have together, below the last of them.
+std::vector<Html> span_row(const SpanReport& span) {
+  const bool known = span.drop.interval.has_value();
+  return {text(span.name),
+          figure(known ? share_figure(span.drop) : kTooFewRounds),
+          figure(known ? time_figure(span.seconds_per_sample) : kTooFewRounds),
+          {},
+          {},
+          {},
+          {},
+          {},
+          text(std::string(span.certified ? "drop certified" : "") +
+               (span.certified && span.bursty ? ", " : "") + (span.bursty ? "bursty" : ""))};
+}
+
 }  // namespace
 
 Html stages_section(const Report& report) {
@@ -31,6 +48,10 @@ Html stages_section(const Report& report) {
   Table table("Times and output are per sample; busy is the share of the workers' time",
               {"Stage", "Lost here", "Time it adds", "CPU time", "Waiting", "Busy", "Output",
                "Samples/s with it alone free", "<Remarks"});
+  const auto after = [&](const StageReport& stage) {
+    const SpanReport* const span = span_of(report, stage);
+    if (span != nullptr && span->last == stage.index) table.add(span_row(*span));
+  };
   for (const StageReport& stage : report.stages) {
     const bool known = stage.drop.interval.has_value();
     table.add({name(stage.name) + Html::ours("<br>") +
@@ -41,6 +62,7 @@ Html stages_section(const Report& report) {
                figure(time_figure(stage.wait_seconds_per_sample)),
                figure(share_figure(stage.busy_share)), figure(bytes_figure(stage.output_bytes)),
                figure(rate_figure(stage.payoff)), text(remarks(stage))});
+    after(stage);
   }
   return section("stages", "The stages", table.html());
 }
