@@ -66,6 +66,7 @@ RoundPlanOptions plan_options(const Replayer& replayer, const ChainDescription& 
   plan.batch_size = static_cast<double>(chain.batch_size);
   plan.workers = chain.workers;
   plan.period = chain.batches_per_step;
+  plan.sync_every = chain.sync_every;
   plan.loader = chain.loader;
   for (int s = 1; s <= plan.stages; ++s) {
     if (works_on_batches(chain.stages[static_cast<std::size_t>(s) - 1].kind)) plan.ready_from = s;

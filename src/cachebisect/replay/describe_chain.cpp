@@ -87,6 +87,7 @@ ChainDescription describe_chain(const Trainer& trainer, std::span<const double> 
   d.train = trainer.step->description();
   d.weights_restored = trainer.restores_weights;
   d.sync_every = spec.train.sync_every;
+  d.batches_per_step = spec.train.accumulate;
   d.copy_pinned = copy.pinned;
   d.copy_non_blocking = copy.non_blocking;
   d.copy_prefetch = copy.prefetch;

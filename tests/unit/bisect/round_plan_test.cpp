@@ -187,6 +187,27 @@ TEST_CASE("with gradient accumulation blocks and untimed steps are whole steps o
   }
 }
 
+TEST_CASE("blocks hold whole periods of waits where that does not make them much longer") {
+  for (const int workers : {0, 1, 2, 3, 8}) {
+    for (const auto& [every, step_seconds, whole] :
+         {std::tuple{4, 1e-2, true}, {10, 1e-2, true}, {4, 0.5, true}, {100, 1e-2, false}}) {
+      CAPTURE(workers);
+      CAPTURE(every);
+      RoundPlan with({.stages = 5, .batch_size = 64, .workers = workers, .sync_every = every});
+      RoundPlan without({.stages = 5, .batch_size = 64, .workers = workers});
+      for (const int boundary : {0, 5}) {
+        with.set_pilot(boundary, step_seconds);
+        without.set_pilot(boundary, step_seconds);
+        const int usual = without.steps(boundary);
+        if (!whole) CHECK(with.steps(boundary) == usual);
+        if (whole && usual >= every) CHECK(with.steps(boundary) % every == 0);
+        CHECK(with.steps(boundary) <= 4 * usual);
+        CHECK(draws(with, boundary) == draws(without, boundary));
+      }
+    }
+  }
+}
+
 TEST_CASE("one worker has no groups") {
   RoundPlan plan = batch_plan(1, 2);
   plan.set_pilot(0, 0.5);

@@ -60,6 +60,19 @@ TEST_CASE("a step is made from the spec") {
                   "callback"));
 }
 
+TEST_CASE("gradient accumulation is told, so that blocks are whole steps of the optimizer") {
+  const Pipeline pipeline = Pipeline::from_json(R"({
+    "name": "small", "batch_size": 8, "workers": 1, "device": "cpu",
+    "stages": [{"use": "synthetic.read", "bytes": 16, "samples": 64},
+               {"use": "collate.stack"}, {"use": "copy.device"}],
+    "train": {"model": "lenet", "accumulate": 4, "sync_every": 10}})",
+                                                test::all_stages());
+  const PipelineReplayer replayer(pipeline, make_cpu_device(),
+                                  std::make_shared<test::RecordingStep>());
+  CHECK(replayer.describe().batches_per_step == 4);
+  CHECK(replayer.describe().sync_every == 10);
+}
+
 TEST_CASE("a job takes from the options what they give and makes the rest") {
   const Pipeline pipeline = test::random_chain({.workers = 2});
   const auto step = std::make_shared<test::RecordingStep>();

@@ -27,6 +27,8 @@ struct RoundPlanOptions {
   /// Batches per optimizer step. A step takes longer than the batches before it, so that part of a
   /// period is a bias: blocks and untimed steps are whole periods.
   int period = 1;
+  /// Steps from one wait of the training thread to the next, which is long; 0: it never waits.
+  int sync_every = 0;
   LoaderKind loader = LoaderKind::sample;
   int ready_from = 0;  ///< first boundary whose cache holds whole batches; 0: not known
   bool all = false;    ///< the user gave the list: visit all of it, whatever the budget
@@ -46,7 +48,8 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   /// Sets the seconds of one training step at a boundary, from its pilot block, and so the length
   /// of its blocks: N_k = max(3, ceil(40 ms / step)), rounded up to a multiple of the workers:
   /// workers that start together finish batches in groups, and part of a group is a bias. With
-  /// LoaderKind::sample, blocks of slow steps are not stretched to more than four times N_k.
+  /// LoaderKind::sample, blocks of slow steps are not stretched to more than four times N_k; nor
+  /// are those that would hold whole periods of waits.
   void set_pilot(int boundary, double step_seconds);
   /// Sets what the law expects of each boundary 0..n, in seconds per sample; only ratios count.
   void set_prior(const std::vector<double>& seconds_per_sample);
@@ -126,9 +129,12 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] bool own_batches() const noexcept {
     return options_.loader == LoaderKind::batch && options_.workers > 1;
   }
-  /// Rounded up to a multiple of the workers and of the period.
+  /// A multiple of the workers and of the period.
+  [[nodiscard]] int group() const noexcept;
   [[nodiscard]] int whole_groups(int steps) const noexcept;
   [[nodiscard]] int whole_periods(int steps) const noexcept;
+  /// Rounded up to a multiple of `unit`, and of the period of waits if that is not too far.
+  [[nodiscard]] int whole_waits(int steps, int unit) const noexcept;
   [[nodiscard]] std::vector<PartLoss> part_losses() const;
   [[nodiscard]] bool worth_all_boundaries(const std::vector<PartLoss>& parts) const;
   [[nodiscard]] double worth(const std::vector<PartLoss>& parts) const;

@@ -70,10 +70,10 @@ int RoundPlan::steps_for(double step_seconds, int boundary) const {
                   ? kMinSteps
                   : static_cast<int>(std::clamp<double>(std::ceil(kBlockSeconds / step_seconds),
                                                         kMinSteps, kMaxSteps));
-  if (own_batches() && is_ready(boundary)) return whole_periods(steps);
+  if (own_batches() && is_ready(boundary)) return whole_waits(steps, options_.period);
   if (long_blocks_ && !is_ready(boundary)) steps = std::max(steps, kLongSteps * warmup_);
-  const int whole = whole_groups(steps);
-  return own_batches() || whole <= kMaxStretch * steps ? whole : whole_periods(steps);
+  const bool stretch = own_batches() || whole_groups(steps) <= kMaxStretch * steps;
+  return whole_waits(steps, stretch ? group() : options_.period);
 }
 
 void RoundPlan::lengthen_blocks(const RoundTable& rounds) {
@@ -83,8 +83,15 @@ void RoundPlan::lengthen_blocks(const RoundTable& rounds) {
   long_blocks_ = live > kVaries && live > kTimesCeiling * ceiling;
 }
 
-int RoundPlan::whole_groups(int steps) const noexcept {
-  return rounded_up(steps, std::lcm(std::max(1, options_.workers), options_.period));
+int RoundPlan::group() const noexcept {
+  return std::lcm(std::max(1, options_.workers), options_.period);
+}
+
+int RoundPlan::whole_groups(int steps) const noexcept { return rounded_up(steps, group()); }
+
+int RoundPlan::whole_waits(int steps, int unit) const noexcept {
+  const int whole = rounded_up(steps, std::lcm(unit, std::max(1, options_.sync_every)));
+  return whole <= kMaxStretch * steps ? whole : rounded_up(steps, unit);
 }
 
 int RoundPlan::whole_periods(int steps) const noexcept {
