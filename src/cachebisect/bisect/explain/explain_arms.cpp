@@ -9,6 +9,8 @@ namespace cachebisect {
 namespace {
 
 constexpr std::size_t kMaxFree = 4;
+/// Of the seconds that the leader costs: a stage that costs fewer cannot gain more.
+constexpr double kMayGainMore = 0.5;
 
 /// The stage (1-based) that keeps the workers busiest in live blocks; 0 without probes.
 int busiest_stage(const std::vector<BlockRecord>& records) {
@@ -24,13 +26,14 @@ int busiest_stage(const std::vector<BlockRecord>& records) {
   return static_cast<int>(most - busy.begin()) + 1;
 }
 
-/// The certified part that costs most seconds after the leader: whether it gains more is run before
-/// the sentence is written.
+/// The stage that costs most seconds after the leader: whether it gains more is run before the
+/// sentence is written.
 std::optional<std::size_t> second_largest(const Findings& findings, std::size_t leader) {
+  const double least = kMayGainMore * findings.parts[leader].seconds;
   std::optional<std::size_t> second;
   for (std::size_t i = 0; i < findings.parts.size(); ++i) {
     const Finding& part = findings.parts[i];
-    if (i == leader || !part.part.single() || part.low <= 0) continue;
+    if (i == leader || !part.part.single() || part.seconds < least) continue;
     if (!second || part.seconds > findings.parts[*second].seconds) second = i;
   }
   return second;

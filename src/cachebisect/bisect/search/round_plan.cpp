@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kRoundsThatMustFit = 15;
 constexpr double kShareForPilots = 0.25;
-/// Parts that lose this share of the largest part's loss, or of min_drop, are visited separately.
+/// Parts that cost this share of what the largest costs, or min_drop, are visited separately.
 constexpr double kWorth = 0.6;
 /// Chains this short begin with a few rounds of all boundaries, for a share of the budget.
 constexpr std::size_t kMaxToSurvey = 13;
@@ -72,7 +72,7 @@ std::vector<RoundPlan::PartLoss> RoundPlan::part_losses() const {
   for (int k = 1; k <= options_.stages; ++k) {
     const auto here = level(k);
     if (!here) continue;
-    PartLoss loss{{last, k}, level(last).value_or(0) - *here, false};
+    PartLoss loss{{last, k}, std::exp(level(last).value_or(0)) - std::exp(*here), false};
     loss.excluded = std::any_of(excluded_.begin(), excluded_.end(),
                                 [&](const Part& part) { return part.holds(loss.part); });
     parts.push_back(loss);
@@ -82,7 +82,7 @@ std::vector<RoundPlan::PartLoss> RoundPlan::part_losses() const {
 }
 
 double RoundPlan::worth(const std::vector<PartLoss>& parts) const {
-  double bar = drop_to_theta(options_.min_drop);
+  double bar = options_.min_drop;
   for (const PartLoss& part : parts) bar = std::max(bar, part.loss);
   return kWorth * bar;
 }
@@ -99,11 +99,12 @@ bool RoundPlan::surveying(const std::vector<PartLoss>& parts) const {
 std::optional<int> RoundPlan::expected_split(const Part& part) const {
   if (prior_.size() != step_seconds_.size()) return std::nullopt;
   int best = part.from + 1;
-  const auto expected = [&](int stage) { return prior_[at(stage) - 1] - prior_[at(stage)]; };
+  const auto seconds = [&](int k) { return std::exp(prior_[at(k)] - prior_.back()); };
+  const auto expected = [&](int stage) { return seconds(stage - 1) - seconds(stage); };
   for (int stage = part.from + 1; stage <= part.to; ++stage) {
     if (expected(stage) > expected(best)) best = stage;
   }
-  const double whole = prior_[at(part.from)] - prior_[at(part.to)];
+  const double whole = seconds(part.from) - seconds(part.to);
   if (expected(best) < kExpected * whole || expected(best) < 0.02) return std::nullopt;
   return best - 1 > part.from ? best - 1 : best;
 }
@@ -147,9 +148,10 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   }
   lengthen_blocks(rounds);
   const Finding& whole = findings.whole;
-  stalled_ = stalls(whole) ? bounded_theta(whole.drop) - bounded_theta(whole.median_drop) : 0;
+  const double centre = bounded_theta(whole.median_drop);
+  const double lost = stalls(whole) ? bounded_theta(whole.drop) : centre;
+  stalled_ = std::exp(lost) - std::exp(centre);
   min_visits_ = findings.min_visits;
-  const double lost = bounded_theta(whole.median_drop) + stalled_;
   lossy_ = lost > std::max(kLost * drop_to_theta(options_.min_drop), whole.error());
   if (findings.parts.size() == 1 && !options_.all && !noisy()) {
     if (whole.rounds < kRoundsToTrust || lost <= kLost * drop_to_theta(options_.min_drop)) return;

@@ -114,10 +114,10 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] double round_seconds() const;
 
  private:
-  /// A part between boundaries whose level is estimated, and its loss of log throughput.
+  /// A part between boundaries whose level is estimated.
   struct PartLoss {
     Part part;
-    double loss = 0;
+    double loss = 0;  ///< seconds per sample, in units of the ceiling's, as a verdict ranks parts
     bool excluded = false;
   };
   static std::size_t at(int boundary) { return static_cast<std::size_t>(boundary); }
@@ -171,7 +171,7 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   std::vector<int> opened_;  ///< visited until they are known well enough
   int min_visits_ = 1;       ///< rounds until a boundary is known; above 1: pilots do not tell
   bool lossy_ = true;        ///< the whole loss stands out of the noise
-  double stalled_ = 0;       ///< log throughput that the whole chain loses in rare stalls alone
+  double stalled_ = 0;       ///< that the whole chain loses in rare stalls alone, as PartLoss::loss
   std::size_t survey_rounds_ = 0;  ///< of the boundary with the fewest
   std::vector<int> boundaries_;
 };
