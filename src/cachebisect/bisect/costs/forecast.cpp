@@ -11,7 +11,7 @@ namespace cachebisect {
 namespace {
 
 /// No prediction is printed narrower than this on either side: probes, timer, the form of the law.
-constexpr double kMinHalfWidth = 0.01;
+constexpr double kLeastHalfWidth = 0.01;
 /// Two servers closer to each other than this wait for each other in turns if costs vary.
 constexpr double kClear = 1.15;
 constexpr double kMaxLostToTies = 0.10;
@@ -205,8 +205,8 @@ Estimate Forecast::after(const CostChanges& changes) const {
   const double best = predicted_seconds_per_sample(in);
   const double worst = std::max(seconds_in_turns(in), best / (1 - share_lost_to_turns(in)));
   if (worst > best) interval = hull(interval, {1 / worst, 1 / best});
-  interval.low *= 1 - kMinHalfWidth - share_lost_to_ties(then) - share_lost_to_cores(in);
-  interval.high *= 1 + kMinHalfWidth;
+  interval.low *= 1 - kLeastHalfWidth - share_lost_to_ties(then) - share_lost_to_cores(in);
+  interval.high *= 1 + kLeastHalfWidth;
   estimate.interval = interval;
   return estimate;
 }

@@ -1,9 +1,8 @@
 #include "cachebisect/bisect/evidence/throughput.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
-
-#include "cachebisect/bisect/evidence/arm_ratio.hpp"
 
 namespace cachebisect {
 
@@ -18,6 +17,21 @@ Estimate throughput(const RoundTable& rounds, int arm, double confidence) {
     estimate.interval->low = std::min(estimate.interval->low, *estimate.value);
     estimate.interval->high = std::max(estimate.interval->high, *estimate.value);
   }
+  return estimate;
+}
+
+Estimate anchored_throughput(const LogRatio& ratio, const RoundTable& rounds, int anchor,
+                             double confidence) {
+  const double anchor_log = -std::log(rounds.tau(anchor));
+  Estimate estimate{std::exp(anchor_log + ratio.value), std::nullopt};
+  const std::vector<double> taus = rounds.all_block_taus(anchor);
+  const auto of_anchor = mean_interval(taus, confidence);
+  if (!ratio.interval || !of_anchor) return estimate;
+  const double error = (of_anchor->high - of_anchor->low) / 2 / mean(taus);
+  const double below = std::hypot(ratio.value - ratio.interval->low, error);
+  const double above = std::hypot(ratio.interval->high - ratio.value, error);
+  estimate.interval =
+      Interval{*estimate.value * std::exp(-below), *estimate.value * std::exp(above)};
   return estimate;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/evidence/arm_ratio.hpp"
 #include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/bisect/record/round_table.hpp"
 
@@ -12,10 +13,18 @@ namespace cachebisect {
 [[nodiscard]] CACHEBISECT_INTERNAL_API Estimate throughput(const RoundTable& rounds, int arm,
                                                            double confidence);
 
-/// Samples/s of an arm by its ratio to the first and the last arm of the table in the same rounds,
-/// times the throughput of these over all rounds. The interval is that of the ratio that is known
-/// better, at `confidence` for both together. Empty if the rounds are too few for an interval, or
-/// if no constant ratio explains them.
+/// Samples/s of an arm of which `ratio` is log tau(anchor) - log tau(arm): times the throughput of
+/// the anchor, by the mean of all its blocks in `rounds`. The error of that mean (Student's
+/// interval) and the half widths of the ratio's interval add up in quadrature, because rounds are
+/// independent.
+[[nodiscard]] CACHEBISECT_INTERNAL_API Estimate anchored_throughput(const LogRatio& ratio,
+                                                                    const RoundTable& rounds,
+                                                                    int anchor, double confidence);
+
+/// Samples/s of an arm by its ratio to the first or the last arm of the table in the same rounds,
+/// whichever is known better, at `confidence` for both together. The interval is that of the ratio
+/// alone: it compares arms, also on a machine that changes. Empty if the rounds are too few for an
+/// interval, or if no constant ratio explains them.
 [[nodiscard]] CACHEBISECT_INTERNAL_API Estimate paired_throughput(const RoundTable& rounds, int arm,
                                                                   double confidence);
 

@@ -52,13 +52,12 @@ class Explainer {
   /// steadier of the two tells more. They share the error.
   [[nodiscard]] Estimate freed_throughput(int arm) const {
     const RoundTable& table = measured_.verdict.table;
-    const Estimate live = throughput(table, 0, confidence_);
-    const Estimate ceiling = throughput(table, table.last(), confidence_);
-    if (!live.value || !ceiling.value) return {};
-    const LogRatio of_live = log_ratio(rounds_, kLive, arm, alpha_ / 2);
-    const LogRatio of_ceiling = log_ratio(rounds_, kCeiling, arm, alpha_ / 2);
-    return narrower(scaled(ratio_of(of_live), *live.value),
-                    scaled(ratio_of(of_ceiling), *ceiling.value));
+    if (table.rounds() == 0) return {};
+    const auto by = [&](int explained, int anchor) {
+      return anchored_throughput(log_ratio(rounds_, explained, arm, alpha_ / 2), table, anchor,
+                                 confidence_);
+    };
+    return narrower(by(kLive, 0), by(kCeiling, table.last()));
   }
 
   void find_payoffs(Explanation& out) const {
