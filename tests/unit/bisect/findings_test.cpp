@@ -164,6 +164,58 @@ TEST_CASE("an interval holds what stalls that were met too seldom may cost") {
   CHECK(whole.high == doctest::Approx(1 - 1 / (1 + 0.75 * 12.6 / 4)).epsilon(0.03));
 }
 
+TEST_CASE("a steady stage does not lead while stalls of another one cost more by the mean") {
+  // Boundary 1 stalls in one round of eight: 20% by the mean. The stage after it costs 10%.
+  const auto decided = [](int rounds, double stall) {
+    RandomStream random({.seed = 11});
+    RoundTable table = RoundTable::of_boundaries(2);
+    for (int round = 0; round < rounds; ++round) {
+      const auto noisy = [&](double seconds) {
+        return block_of(seconds * std::exp(0.01 * random.normal()), 1);
+      };
+      table.add(0, noisy(1.1 + (round % 8 == 4 ? stall : 0)));
+      table.add(1, noisy(1.1));
+      table.add(2, noisy(1));
+      table.commit();
+    }
+    PartEvidence evidence(table, 0.99);
+    const Findings findings = assess(evidence, {});
+    return std::pair{findings, decide(findings, {0, 1, 2}, 0.05)};
+  };
+  const auto [open, nothing] = decided(24, 2.2);
+  REQUIRE(open.leader.has_value());
+  CHECK(*open.leader == 1);
+  REQUIRE(open.challenger.has_value());
+  CHECK(*open.challenger == 0);
+  CHECK(nothing.kind == VerdictKind::inconclusive);
+  // Stalls that cost less than the steady stage change nothing.
+  CHECK(decided(24, 0.4).second.kind == VerdictKind::drop);
+  // So many of them are certain.
+  const auto [all, stalls] = decided(400, 2.2);
+  CHECK(stalls.kind == VerdictKind::drop);
+  CHECK(*stalls.part == 0);
+}
+
+TEST_CASE("of two certified stages the one with the larger mean leads") {
+  RandomStream random({.seed = 12});
+  RoundTable table = RoundTable::of_boundaries(2);
+  for (int round = 0; round < 60; ++round) {
+    const auto noisy = [&](double seconds) {
+      return block_of(seconds * std::exp(0.01 * random.normal()), 1);
+    };
+    table.add(0, noisy(1.4 + (round % 4 == 2 ? 1.0 : 0)));
+    table.add(1, noisy(1.2));
+    table.add(2, noisy(0.95));
+    table.commit();
+  }
+  PartEvidence evidence(table, 0.99);
+  const Findings findings = assess(evidence, {});
+  REQUIRE(findings.leader.has_value());
+  CHECK(findings.parts[1].low > 0.05);
+  CHECK(*findings.leader == 0);
+  CHECK(findings.parts[0].by_mean);
+}
+
 TEST_CASE("stalls that certify nothing yet say how many rounds would") {
   RandomStream random({.seed = 10});
   const auto assessed = [&](int rounds) {

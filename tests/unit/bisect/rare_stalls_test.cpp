@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "support/sanitized.hpp"
 #include "support/text.hpp"
@@ -10,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/simulate/simulated_replayer.hpp"
 
 using namespace cachebisect;
 using test::has;
@@ -102,4 +104,32 @@ TEST_CASE("a loop without stalls is flat as before") {
   CHECK(flat_verdicts({}, runs).all == runs);
   StallingLoop loop({}, 3);
   CHECK(has(bisect(loop).verdict.text, "rarer stalls are not excluded"));
+}
+
+TEST_CASE("a steady stage does not lead a sentence under stalls that cost more") {
+  SimulatedChain chain;
+  chain.workers = 1;
+  chain.step_seconds = 8e-3;
+  chain.stages = {{.name = "read", .seconds = 1e-5},
+                  {.name = "stall", .seconds = 1e-5},
+                  {.name = "steady", .seconds = 1.08e-3}};
+  const int runs = test::kIsSanitized ? 4 : 20;
+  for (int seed = 1; seed <= runs; ++seed) {
+    CAPTURE(seed);
+    SimulatedReplayer replayer(chain, {.seed = static_cast<std::uint64_t>(seed),
+                                       .noise = {.white_cv = 0.005,
+                                                 .burst_probability = 0.06,
+                                                 .burst_seconds = 0.15,
+                                                 .burst_stage = 2}});
+    const Report report = bisect(replayer);
+    const double stall = report.stages[1].drop.value.value_or(0);
+    const double steady = report.stages[2].drop.value.value_or(0);
+    CAPTURE(report.verdict.text);
+    if (stall <= steady) continue;
+    CHECK(report.verdict.stage != "steady");
+    if (report.verdict.kind == VerdictKind::drop) continue;
+    CHECK(report.verdict.tied_with == std::vector<std::string>{"stall", "steady"});
+    CHECK(has(report.verdict.text, "stall costs "));
+    CHECK(has(report.verdict.text, "and steady costs "));
+  }
 }

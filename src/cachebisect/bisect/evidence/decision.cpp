@@ -36,7 +36,7 @@ bool may_explain_leader(const Findings& findings, const Finding& slow, double mi
   if (!findings.leader) return true;
   const Finding& leader = findings.parts[*findings.leader];
   if (slow.part.from <= leader.part.to && leader.part.from <= slow.part.to) return true;
-  const double live_seconds = leader.seconds / (leader.stalls ? leader.drop : leader.median_drop);
+  const double live_seconds = leader.seconds / (leader.by_mean ? leader.drop : leader.median_drop);
   return (leader.low - min_drop) * live_seconds <= std::abs(slow.seconds);
 }
 
@@ -48,7 +48,7 @@ std::optional<Decision> find_anomaly(const Findings& findings, double min_drop) 
     if (!worst || findings.parts[i].median_drop < findings.parts[*worst].median_drop) worst = i;
   }
   if (!worst && !findings.whole.slower_cached) return std::nullopt;
-  return Decision{VerdictKind::anomaly, true, worst};
+  return Decision{VerdictKind::anomaly, true, false, worst};
 }
 
 /// True if a rival can still be opened and seems to lose about as much as the leader: one of its
@@ -76,17 +76,18 @@ Decision decide(const Findings& findings, const std::vector<int>& candidates, do
   if (findings.challenger) return {};
   if (findings.leader && !can_open(findings.parts[*findings.leader].part, candidates) &&
       !span_may_hold_more(findings, candidates)) {
-    return {VerdictKind::drop, findings.rivals.empty() && !unsure, findings.leader};
+    const bool tied = !findings.rivals.empty();
+    return {VerdictKind::drop, !tied && !unsure, tied && !unsure, findings.leader};
   }
   const bool all_small = std::all_of(findings.parts.begin(), findings.parts.end(),
                                      [](const Finding& part) { return part.excluded; });
   if (findings.whole.low > min_drop && all_small) {
-    return {VerdictKind::spread, !unsure, std::nullopt};
+    return {VerdictKind::spread, !unsure, false, std::nullopt};
   }
   const bool stalls_excluded =
       findings.live_seconds >= kLiveSeconds && findings.max_mean_loss < min_drop;
   if (findings.whole.high < min_drop && !findings.whole.bursty && stalls_excluded) {
-    return {VerdictKind::flat, !unsure, std::nullopt};
+    return {VerdictKind::flat, !unsure, false, std::nullopt};
   }
   return {};
 }

@@ -14,6 +14,7 @@ namespace cachebisect {
 struct Decision {
   VerdictKind kind = VerdictKind::inconclusive;
   bool settled = false;             ///< no tie and no possible anomaly left to wait for
+  bool only_tied = false;           ///< nothing but a tie is left to wait for
   std::optional<std::size_t> part;  ///< index in Findings::parts; empty: the whole chain
 
   [[nodiscard]] bool certified() const noexcept { return kind != VerdictKind::inconclusive; }

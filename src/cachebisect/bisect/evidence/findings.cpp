@@ -156,7 +156,8 @@ double mean_seconds(const Part& part, const RoundTable& rounds) {
   return (rounds.tau(part.from) - rounds.tau(part.to)) / rounds.tau(rounds.last());
 }
 
-/// The same of all parts: of the medians, or of the means if these are certified.
+/// The same of all parts: of the medians, or of the means where these seem to be larger, because
+/// training pays the mean.
 void set_seconds(std::vector<Finding>& parts, const RoundTable& rounds) {
   const auto levels = boundary_levels(rounds);
   const auto median_tau = [&](int k) {
@@ -164,8 +165,11 @@ void set_seconds(std::vector<Finding>& parts, const RoundTable& rounds) {
   };
   for (Finding& finding : parts) {
     const auto [from, to] = finding.part;
-    finding.seconds = median_tau(from) - median_tau(to);
-    if (finding.stalls) finding.seconds = mean_seconds(finding.part, rounds);
+    finding.by_mean =
+        finding.rounds > 0 &&
+        (finding.stalls || finding.seeming_drop > finding.median_drop + kMinHalfWidth);
+    finding.seconds =
+        finding.by_mean ? mean_seconds(finding.part, rounds) : median_tau(from) - median_tau(to);
   }
 }
 
@@ -179,33 +183,33 @@ std::optional<std::size_t> find_leader(const std::vector<Finding>& parts, double
   return leader;
 }
 
-/// The excess of three equal stalls in one arm, and of none in the other.
-constexpr double kThreeStalls = 1.7;
-
-/// A part whose stalls would cost more than the leader if they went on.
-std::optional<std::size_t> find_challenger(const Findings& findings, const RoundTable& rounds) {
+/// The part that would cost most if its stalls went on, if that is more than the leader does.
+std::optional<std::size_t> find_challenger(const Findings& findings, double min_drop) {
   double most = findings.parts[*findings.leader].seconds;
   std::optional<std::size_t> challenger;
   for (std::size_t i = 0; i < findings.parts.size(); ++i) {
     const Finding& part = findings.parts[i];
-    if (i == findings.leader || !part.bursty || part.drop <= part.median_drop) continue;
-    const double seconds = mean_seconds(part.part, rounds);
-    const double excess =
-        excess_of_mean(rounds, part.part.from, part.part.to, bounded_theta(part.median_drop));
-    if (seconds <= most || excess < kThreeStalls) continue;
-    most = seconds;
+    if (!part.by_mean || part.low > min_drop || part.seconds <= most) continue;
+    most = part.seconds;
     challenger = i;
   }
   return challenger;
 }
 
-/// The drop below which a part costs less than the leader at its least.
-double bar_of(const Finding& part, const Findings& findings, const RoundTable& rounds,
-              double min_drop) {
-  if (!findings.leader) return min_drop;
-  const Finding& leader = findings.parts[*findings.leader];
+/// The drop at which a part costs as many seconds as the leader with `leading`, and at least
+/// `min_drop`.
+double equal_drop(const Finding& part, const Finding& leader, double leading,
+                  const RoundTable& rounds, double min_drop) {
   const double slower_from = rounds.tau(leader.part.from) / rounds.tau(part.part.from);
-  return std::clamp(leader.low * slower_from, min_drop, 0.999);
+  return std::clamp(leading * slower_from, min_drop, 0.999);
+}
+
+void add_rival(Findings& findings, std::size_t part, const RoundTable& rounds, double min_drop) {
+  const Finding& leader = findings.parts[*findings.leader];
+  Finding& rival = findings.parts[part];
+  const double equal = equal_drop(rival, leader, leader.median_drop, rounds, min_drop);
+  rival.distance = std::abs(drop_to_theta(equal) - bounded_theta(rival.seeming_drop));
+  findings.rivals.push_back(part);
 }
 
 /// Ends of the parts.
@@ -219,14 +223,19 @@ std::vector<int> ends_of_parts(const Findings& findings, const RoundTable& round
   return ends;
 }
 
+/// A part is excluded below the bar: what the leader costs at its least.
 void exclude_parts(Findings& findings, PartEvidence& evidence, double min_drop) {
   for (std::size_t i = 0; i < findings.parts.size(); ++i) {
     Finding& part = findings.parts[i];
     if (i == findings.leader) continue;
-    const double bar = bar_of(part, findings, evidence.rounds(), min_drop);
+    double bar = min_drop;
+    if (findings.leader) {
+      const Finding& leader = findings.parts[*findings.leader];
+      bar = equal_drop(part, leader, leader.low, evidence.rounds(), min_drop);
+    }
     part.excluded =
         part.seeming_drop < bar && evidence.cover(part.part).rejects_at_least(drop_to_theta(bar));
-    if (findings.leader && !part.excluded) findings.rivals.push_back(i);
+    if (findings.leader && !part.excluded) add_rival(findings, i, evidence.rounds(), min_drop);
   }
 }
 
@@ -253,13 +262,14 @@ Findings assess(PartEvidence& evidence, const FindingsOptions& options) {
     Finding part = find(place, evidence, options);
     part.seeming_drop = findings.min_visits > 1 ? seeming_in_noise(part, evidence.rounds())
                                                 : std::max(part.drop, part.median_drop);
+    // The other half of its share is spent by the centre.
     certify_by_mean(part, evidence.rounds(), options.min_drop,
-                    (1 - options.confidence) * evidence.weight(place));
+                    (1 - options.confidence) * evidence.weight(place) / 2);
     findings.parts.push_back(part);
   }
   set_seconds(findings.parts, evidence.rounds());
   findings.leader = find_leader(findings.parts, options.min_drop);
-  if (findings.leader) findings.challenger = find_challenger(findings, evidence.rounds());
+  if (findings.leader) findings.challenger = find_challenger(findings, options.min_drop);
   exclude_parts(findings, evidence, options.min_drop);
   return findings;
 }

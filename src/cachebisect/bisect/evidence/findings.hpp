@@ -18,8 +18,9 @@ struct CACHEBISECT_INTERNAL_API Finding {
   double low = 0;          ///< of the interval; -infinity while unbounded
   double high = 1;         ///< of the interval; 1 while unbounded
   double seconds = 0;      ///< lost per sample, in units of the ceiling's; used to rank
-  bool bursty = false;     ///< the mean lies outside the interval of the centre
-  bool stalls = false;     ///< certified by the mean: lost in rare stalls
+  bool by_mean = false;  ///< these seconds are of the mean, which stalls raise; else of the median
+  bool bursty = false;   ///< the mean lies outside the interval of the centre
+  bool stalls = false;   ///< certified by the mean: lost in rare stalls
   /// No constant drop explains the rounds: all are rejected, and there is no interval.
   bool not_stationary = false;
   bool slower_cached = false;        ///< certified: slower from the cache than live, by over 2%
@@ -31,6 +32,8 @@ struct CACHEBISECT_INTERNAL_API Finding {
   /// noise.
   double seeming_drop = 0;
   double scale = 0;  ///< median deviation of one round's log drop
+  /// Of a rival: how far its log drop is from one that costs as much as the leader.
+  double distance = 0;
   /// Rounds after which its stalls certify it if they go on like this; 0: not known, or not needed.
   double rounds_to_certify_stalls = 0;
   [[nodiscard]] std::optional<Interval> interval() const;
@@ -43,7 +46,7 @@ struct Findings {
   Finding whole;
   /// Index in parts: the most seconds per sample among those certified above min_drop.
   std::optional<std::size_t> leader;
-  /// Index in parts: loses more than the leader by the mean, in stalls too few to certify it.
+  /// Index in parts: seems to lose more than the leader by the mean, in stalls too few to certify.
   std::optional<std::size_t> challenger;
   std::vector<std::size_t> rivals;  ///< parts that may cost as many seconds as the leader
   /// Rounds that must visit a boundary before what they show stands out from the noise. Parts begin

@@ -32,6 +32,8 @@ struct Verdict {
   Estimate drop;
   /// The stages whose drop it is, "stages 4-7 together"; empty: that of `stage` alone.
   std::string span;
+  /// Drop: the stages that may cost as much as `stage`. Inconclusive: the two of which it is open
+  /// which costs more, the one with the larger mean first.
   std::vector<std::string> tied_with;
   std::vector<std::string> shares;  ///< spread: the fewest stages that hold half of the loss
   std::string fix_first;

@@ -258,6 +258,18 @@ class Sentence {
     return parts;
   }
 
+  /// The first of two loses its time in stalls, too few to be certain of their rate.
+  [[nodiscard]] std::string which_costs_more(const std::vector<LostAt>& parts) const {
+    const auto figure = [&](const std::string& name) {
+      const auto part = std::ranges::find(parts, name, &LostAt::name);
+      return part == parts.end() ? "an unknown share" : percent(part->drop);
+    };
+    const std::string& stalling = verdict_.tied_with[0];
+    const std::string& steady = verdict_.tied_with[1];
+    return stalling + " costs " + figure(stalling) + " by the mean, in stalls, and " + steady +
+           " costs " + figure(steady) + ": which costs more is open.";
+  }
+
   /// A small loss is put into proportion first.
   [[nodiscard]] std::string proportion() const {
     const auto& interval = waterfall_.loss.interval;
@@ -276,7 +288,9 @@ class Sentence {
     const auto largest = std::ranges::max_element(parts, {}, &LostAt::drop);
     // One round may have met anything.
     const bool loses = waterfall_.loss.interval || waterfall_.loss.value.value_or(0) > 0;
-    if (verdict_.rounds > 1 && loses && largest != parts.end() && largest->drop > 0) {
+    if (verdict_.tied_with.size() == 2) {
+      text += " " + which_costs_more(parts);
+    } else if (verdict_.rounds > 1 && loses && largest != parts.end() && largest->drop > 0) {
       text += " Most seems lost at " + largest->name;
       // Without an interval the figure may be that of a single block.
       if (largest->interval) text += " (" + percent_range(*largest->interval) + ")";

@@ -14,9 +14,10 @@ constexpr double kMostOfSpan = 0.7;
 /// More rounds than these are not worth asking for exactly.
 constexpr double kMaxRounds = 1e6;
 
-/// The question that a verdict waits for: the whole loss while it is not above min_drop, then the
-/// largest part.
+/// The question that a verdict waits for: whether a part costs more than the leader; else the whole
+/// loss while it is not above min_drop, then the largest part.
 const Finding& open_question(const Findings& findings, double min_drop) {
+  if (findings.challenger) return findings.parts[*findings.challenger];
   if (findings.whole.median_drop <= min_drop) return findings.whole;
   return *std::max_element(
       findings.parts.begin(), findings.parts.end(),
@@ -50,7 +51,7 @@ void add_needed(Verdict& verdict, const Measurements& measured, const Findings& 
     distance = std::abs(bounded_theta(open.median_drop) - bar);
     PartEvidence evidence(measured.verdict.table, settings.confidence, measured.verdict.suspects);
     at_this_pace = rounds_at_this_pace(evidence.pair(open.part), bar);
-    if (open.bursty) {
+    if (open.bursty || open.by_mean) {
       by_stalls = static_cast<int>(std::min(open.rounds_to_certify_stalls, kMaxRounds));
     }
   }
@@ -96,6 +97,11 @@ void name_parts(Verdict& verdict, const ChainDescription& chain, const VerdictSt
       verdict.stage_index = *stage;
     }
     verdict.drop = {finding.drop, finding.interval()};
+  }
+  if (verdict.kind == VerdictKind::inconclusive && findings.challenger) {
+    for (const std::size_t part : {*findings.challenger, *findings.leader}) {
+      verdict.tied_with.push_back(part_name(chain, findings.parts[part].part));
+    }
   }
   if (verdict.kind == VerdictKind::drop) {
     for (const std::size_t rival : findings.rivals) {

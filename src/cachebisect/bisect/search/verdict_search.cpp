@@ -7,6 +7,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/bisect/evidence/power.hpp"
 #include "cachebisect/bisect/evidence/serving_cost.hpp"
 
 namespace cachebisect {
@@ -238,8 +239,25 @@ void VerdictSearch::check_evidence() {
 
 bool VerdictSearch::finished() const {
   if (!state_.decision.certified()) return false;
-  return state_.decision.settled ||
-         runner_->blocks().elapsed() >= tie_deadline(*measured_->verdict.certified_after_seconds);
+  const double deadline = tie_deadline(*measured_->verdict.certified_after_seconds);
+  return state_.decision.settled || runner_->blocks().elapsed() >= deadline ||
+         (state_.decision.only_tied && !tie_may_end(deadline));
+}
+
+bool VerdictSearch::tie_may_end(double deadline) const {
+  const BlockRunner& blocks = runner_->blocks();
+  const double done = static_cast<double>(measured_->verdict.table.rounds());
+  const double rounds = done * std::min(deadline, blocks.budget()) / blocks.elapsed();
+  const Findings& findings = state_.findings;
+  return std::ranges::any_of(findings.rivals, [&](std::size_t i) {
+    const Finding& rival = findings.parts[i];
+    if (rival.rounds == 0) return true;
+    const Power power{.sigma = kSigmaOverMedianDeviation * rival.scale,
+                      .alpha = 1 - measured_->settings.confidence,
+                      .weight = 1};
+    const double most = rival.distance + rival.error();
+    return power.rounds_for(most) <= rounds;
+  });
 }
 
 }  // namespace cachebisect

@@ -67,6 +67,8 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   void avoid_distorted();
   void check_evidence();
   [[nodiscard]] bool finished() const;
+  /// Whether a rival may be told from the leader before `deadline`, in seconds of the budget.
+  [[nodiscard]] bool tie_may_end(double deadline) const;
   [[nodiscard]] RoundTable& rounds() noexcept { return measured_->verdict.table; }
 
   Replayer* replayer_;
