@@ -318,7 +318,7 @@ TEST_CASE("caches that fit into the processor's cache are detected") {
   SUBCASE("large enough") { chain.small_cache = 0; }
   SUBCASE("too small") { chain.small_cache = 0.04; }
   LawReplayer replayer(chain);
-  const Report report = bisect(replayer);
+  const Report report = bisect(replayer, {.verify = true});
   REQUIRE(report.k2k_change.has_value());
   CHECK(*report.k2k_change == doctest::Approx(chain.small_cache).epsilon(0.1).scale(1));
   CHECK(std::abs(*report.k2k_change - chain.small_cache) < 0.005);
@@ -328,11 +328,17 @@ TEST_CASE("caches that fit into the processor's cache are detected") {
   CHECK(report.timing.cache_seconds == doctest::Approx(fills * chain.fill_seconds));
 }
 
+TEST_CASE("the size of the caches is tried only if the user asks to verify") {
+  LawReplayer replayer(two_stages());
+  CHECK_FALSE(bisect(replayer).k2k_change.has_value());
+  CHECK(replayer.refills == 0);
+}
+
 TEST_CASE("a fill that would take too long is not started") {
   LawChain chain = two_stages();
   chain.fill_seconds = 20;
   LawReplayer replayer(chain);
-  const Report report = bisect(replayer);
+  const Report report = bisect(replayer, {.verify = true});
   CHECK(report.verdict.kind == VerdictKind::drop);
   CHECK(replayer.refills == 0);
   CHECK_FALSE(report.k2k_change.has_value());

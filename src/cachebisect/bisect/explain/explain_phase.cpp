@@ -40,7 +40,7 @@ void ExplainPhase::run(const VerdictState& state, const EarlyExplanation& early,
                        const std::function<void()>& after_round) {
   try {
     compare_arms(state, early, after_round);
-    check_cache(state, after_round);
+    if (options_->verify) check_cache(state, after_round);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
     measured_->explain.fault = error.what();
