@@ -55,6 +55,10 @@ loader = DataLoader(Items(length=128), batch_size=4)
 loader = DataLoader(Items(length=128), batch_size=4, num_workers=1, persistent_workers=True)
 {COUNTED}
 """,
+    "epochs that end where measuring begins": f"""
+loader = DataLoader(Items(length=80), batch_size=4)
+{COUNTED}
+""",
     "a batch sampler of the script": """
 loader = DataLoader(Items(length=128), batch_sampler=Own())
 for epoch in range(1000):
@@ -73,11 +77,22 @@ for index in range(100000):
     assert index - ends[-1] < 32
     step(x)
 """,
+    "the same loader twice in each step": """
+loader = DataLoader(Items(length=128), batch_size=4)
+for epoch in range(1000):
+    assert sum(step(x + y) is None for (x, _), (y, _) in zip(loader, loader)) == 32
+""",
     "a loader made anew for each epoch": """
 data = Items(length=320)
 for epoch in range(1000):
     loader = DataLoader(data, batch_size=4)
     assert sum(step(x) is None for x, _ in loader) == 80
+""",
+    "a loader made anew for each short epoch": """
+data = Items(length=80)
+for epoch in range(1000):
+    loader = DataLoader(data, batch_size=4)
+    assert sum(step(x) is None for x, _ in loader) == 20
 """,
     "a sampler without end in a subclass": """
 loader = Multi(Items(length=128), batch_sampler=Endless())
@@ -97,7 +112,7 @@ for index, x in enumerate(DataLoader(Stream(), batch_size=4)):
 
 def blocks_of(blocks: list[Any], then: str = "exit") -> Any:
     def script(engine: TestEngine) -> None:
-        engine.greet()
+        assert engine.greet()["chain"]["batches_per_step"] == 1
         engine.ask("prepare", samples=8, host_bytes=None, device_bytes=None)
         for _ in range(6):
             blocks.append(engine.run(steps=12))
@@ -126,3 +141,33 @@ print(counts)
     assert done.returncode == 0, done.stderr
     counts = eval(done.stdout)
     assert counts[:1] + counts[2:] == [32] * 3 and counts[1] > 32 + 6 * 12
+
+
+ANOTHER_DATASET = """
+for epoch in range(1000):
+    loader = DataLoader(Items(length=96), batch_size=4)
+    assert sum(step(x) is None for x, _ in loader) == 24
+"""
+
+
+def test_a_script_that_makes_its_dataset_anew_is_told_what_to_do(
+    monkeypatch: Any, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("CACHEBISECT_THEN", "exit")
+    answers: list[Any] = []
+
+    def script(engine: TestEngine) -> None:
+        engine.greet()
+        engine.ask("prepare", samples=8, host_bytes=None, device_bytes=None)
+        engine.send(
+            "run", arm={"kind": "replay", "boundary": 0, "stage": 0, "overrides": {},
+                        "observed": True, "cache_samples": 0},
+            steps=12, warmup_steps=2, seed=1, groups=1, max_seconds=0, profile=False,
+        )  # fmt: skip
+        answers.append(engine.answer())
+        engine.ask("finish", then="exit", exit_code=7, text="")
+
+    done = run_script(tmp_path, script, BEGIN + ANOTHER_DATASET)
+    assert done.returncode == 7, done.stderr
+    assert answers[0]["type"] == "error", answers
+    assert "make the dataset once" in answers[0]["text"], answers

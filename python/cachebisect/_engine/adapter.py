@@ -17,7 +17,7 @@ from .._job.pass_through import PassThrough
 from .._job.ranks import rank_and_world
 from .errors import error_fields, is_failure_of_job
 from .greeting import greeting
-from .messages import Connection, ConnectionLost, Message
+from .messages import LOOP_ENDED, Connection, ConnectionLost, Message
 
 _ENDED_EARLY = "training ended before the measurement did: take more steps, or lower --budget"
 
@@ -120,15 +120,15 @@ class Adapter:
                 self._connection.answer_error(self._connection.open_request, "data", _ENDED_EARLY)
             self.wait_for_finish()
 
-    def wait_for_finish(self) -> Message:
-        """Answers requests without running blocks until `finish` arrives. Raises ConnectionLost."""
+    def wait_for_finish(self, error: Exception = LOOP_ENDED) -> Message:
+        """Answers requests with `error` until `finish` arrives. Raises ConnectionLost."""
         try:
             while True:
                 request = self._connection.open_request or self._connection.next_request()
                 if request.get("type") in ("finish", "hello"):
                     self._answer(request)
                 else:
-                    self._connection.answer_error(request, "interrupted", "the training loop ended")
+                    self._connection.answer_error(request, **error_fields(error, request))
         except Finished as finished:
             return finished.message
 

@@ -33,6 +33,10 @@ class Interrupted(Exception):
     """The engine asked to give up the open request."""
 
 
+LOOP_ENDED = Interrupted("the training loop ended")
+"""Answers requests that come after it."""
+
+
 class Connection:
     """Requests from the engine, answers to it."""
 

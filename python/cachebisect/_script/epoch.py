@@ -11,10 +11,16 @@ class Epoch:
     def __init__(self, length: Optional[int], given: int) -> None:
         self._length = length
         self._given = given
+        self._has_begun = False
 
     def begin(self) -> None:
         """The script asks for the first batch of another one."""
         self._given = 0
+        self._has_begun = True
+
+    def has_just_begun(self) -> bool:
+        """True before the first batch of another one."""
+        return self._has_begun and self._given == 0
 
     def note_batch(self) -> None:
         """The script is given another batch."""

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Optional
 
 from .._engine.adapter import Adapter
+from .._engine.messages import ConnectionLost, Message
 from .._job.companions import Companion
 from .loader_hooks import Level, Open
 from .script_iterator import ScriptIterator
 
 _OFTEN = 0.5
 """Iterators of other loaders in each step above which they are part of it."""
+
+
+_MOST_ELSEWHERE = 100
+"""Steps that a script may take elsewhere once the epoch that is measured is over."""
+
+
+class LeftBehind(Exception):
+    """The script does not come back to the loader that is measured."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the epoch that was measured is over, and the script trains on another loader now: "
+            "make the dataset once and not for each epoch, or let the epoch go on until the "
+            "verdict (--then continue)"
+        )
 
 
 class Measuring:
@@ -33,6 +49,7 @@ class Measuring:
         self._in_step = [one for one in in_step if all(one is not other for other in known)]
         self._others_in_steps = taken.others_per_step() > _OFTEN
         self._opened_in_steps = taken.opened_per_batch() > _OFTEN
+        self._elsewhere = 0
         if self._others_in_steps or any(not one.holds_another for one in self._in_step):
             adapter.notes.append("another loader is read in each step: that is part of the step")
 
@@ -41,6 +58,8 @@ class Measuring:
         known = [self._taken, *(iterator for iterator, _ in self._companions)]
         for iterator in known:
             if iterator.level is level and self._begins_again(iterator, loader):
+                if self._is_second_of_step(iterator):
+                    return original(loader)
                 if not self._opened_in_steps:
                     self.adapter.disturb(on_all_ranks=True)
                 if iterator.epoch is not None:
@@ -50,6 +69,11 @@ class Measuring:
             self.adapter.disturb(on_all_ranks=False)
         return original(loader)
 
+    def _is_second_of_step(self, iterator: ScriptIterator) -> bool:
+        """True if each step reads two iterators of this loader, and the first is just begun."""
+        twice = any(one.loader is iterator.loader for one in self._in_step)
+        return twice and iterator.epoch is not None and iterator.epoch.has_just_begun()
+
     def _begins_again(self, iterator: ScriptIterator, loader: Any) -> bool:
         """True if the next epoch begins: some scripts make a loader of the same data for each."""
         if iterator.loader is loader:
@@ -58,6 +82,20 @@ class Measuring:
         is_alike = type(loader) is type(iterator.loader)
         is_alike = is_alike and loader.dataset is iterator.loader.dataset
         return ended and is_alike and bool(sys.modules["torch"].is_grad_enabled())
+
+    def is_left(self) -> bool:
+        """True if the script has trained on other loaders for long since the epoch ended. Called
+        after each step of an optimizer."""
+        epoch = self._taken.epoch
+        self._elsewhere = self._elsewhere + 1 if epoch is not None and epoch.is_over() else 0
+        return self._elsewhere > _MOST_ELSEWHERE
+
+    def leave(self) -> Optional[Message]:
+        """Tells the engine. Returns its `finish`; None if it is gone."""
+        try:
+            return self.adapter.wait_for_finish(LeftBehind())
+        except ConnectionLost:
+            return None
 
     def batch(self, iterator: ScriptIterator) -> Any:
         """A batch of another iterator than `taken`. Raises what its loader raises."""

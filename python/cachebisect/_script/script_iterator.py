@@ -49,7 +49,8 @@ class ScriptIterator(Iterator[Any]):
         )
         # Of the loader: epochs may have one batch.
         steps = session.optimizer_steps
-        self.pattern = session.loaders.pattern_of(self.number, level, steps)
+        self.has_ended = False
+        self.pattern = session.loaders.pattern_of(self, steps)
         self._entries_before = self.pattern.entries
         self.trains = False
         """Its last batch was asked for with gradients enabled."""
@@ -81,7 +82,7 @@ class ScriptIterator(Iterator[Any]):
         if session.measures:
             return session.batch_while_measuring(self)
         if session.guard.observe(self._begins):
-            return self._measured()
+            return next(self)  # Its epoch may be over.
         return self._passed()
 
     def others_per_step(self) -> float:
@@ -123,6 +124,7 @@ class ScriptIterator(Iterator[Any]):
         return batch
 
     def _note_end(self) -> None:
+        self.has_ended = True
         self._session.loaders.note_end(self.number, self.level, self.learnt.own_steps)
 
     def _note_batch(self, batch: Any) -> None:

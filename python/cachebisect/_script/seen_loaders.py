@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Hashable
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from .._chain.callers import place_of_caller
 from .._job.pass_through import PASS_MIN_STEPS
 from .step_pattern import StepPattern
+
+if TYPE_CHECKING:
+    from .script_iterator import ScriptIterator
 
 _MAX_LISTED = 20
 
@@ -22,28 +25,50 @@ class SeenLoaders:
     def __init__(self, wanted: Optional[int] = None) -> None:
         self.wanted = wanted
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._latest: list[weakref.ref[Any]] = []
         self._words: list[str] = []
         self._batches: list[int] = []
         self._places: list[str] = []
-        self._patterns: dict[tuple[int, Hashable], StepPattern] = {}
+        self._patterns: dict[tuple[int, Hashable, int], tuple[StepPattern, weakref.ref[Any]]] = {}
         self._opened: dict[tuple[int, Hashable], int] = {}
         self._ended: dict[tuple[int, Hashable], int] = {}
 
     def number_of(self, loader: Any) -> int:
-        """The number of `loader`, which is iterated now."""
+        """The number of `loader`, which is iterated now. Some scripts make a loader for each epoch:
+        one that is made as another was, and iterated in the same line, goes on for it once that is
+        gone."""
         if loader not in self._numbers:
-            self._words.append(words_for(loader))
-            self._places.append(place_of_caller())
-            self._batches.append(0)
-            self._numbers[loader] = len(self._words)
+            self._numbers[loader] = self._number_of_new(loader)
         return self._numbers[loader]
 
-    def pattern_of(self, number: int, level: Hashable, optimizer_steps: int) -> StepPattern:
-        """Of this loader's iterators of this level, another one of which is opened after so many
-        steps. Levels: one iterator may lie in another one of the same loader."""
-        key = number, level
-        self._opened[key] = self.opened(number, level) + 1
-        return self._patterns.setdefault(key, StepPattern(optimizer_steps))
+    def _number_of_new(self, loader: Any) -> int:
+        words, place = words_for(loader), place_of_caller()
+        for i, latest in enumerate(self._latest):
+            if latest() is None and (self._words[i], self._places[i]) == (words, place):
+                self._latest[i] = weakref.ref(loader)
+                return i + 1
+        self._latest.append(weakref.ref(loader))
+        self._words.append(words)
+        self._places.append(place)
+        self._batches.append(0)
+        return len(self._words)
+
+    def pattern_of(self, iterator: ScriptIterator, optimizer_steps: int) -> StepPattern:
+        """That of the earlier iterators of this loader and level, another one of which is opened
+        after so many steps; of its own while one of them gives batches, as in zip(loader, loader).
+        Levels: one iterator may lie in another one of the same loader."""
+        number, level = iterator.number, iterator.level
+        self._opened[number, level] = self.opened(number, level) + 1
+        place, pattern = 0, StepPattern(optimizer_steps)
+        while (number, level, place) in self._patterns:
+            known, holder = self._patterns[number, level, place]
+            other = holder()
+            if other is None or other.has_ended:
+                pattern = known
+                break
+            place += 1
+        self._patterns[number, level, place] = pattern, weakref.ref(iterator)
+        return pattern
 
     def opened(self, number: int, level: Hashable) -> int:
         """Iterators of this loader and level so far."""

@@ -30,7 +30,7 @@ from .measured import Measured
 from .measuring import Measuring
 from .script_iterator import ScriptIterator, say
 from .seen_loaders import SeenLoaders
-from .telling import tell_engine
+from .telling import exit_if_told, tell_engine
 from .threads import ThreadStates
 from .training_child import tell
 
@@ -90,6 +90,10 @@ class Session:
         elif self.active and self._measuring is None:
             self.guard.observe(self._count_step, optimizer)
             self.end_if_failed()
+        elif self.active and self._measuring is not None and self._measuring.is_left():
+            finish = self._measuring.leave()
+            self.end()
+            exit_if_told(finish)
 
     def _count_step_of_child(self) -> None:
         """In a forked process."""
@@ -207,8 +211,7 @@ class Session:
         self.end()
         if finish is None:
             say(f"not measured: {reason}")
-        elif finish.get("then") == "exit":
-            raise SystemExit(int(finish.get("exit_code", 0)))
+        exit_if_told(finish)
 
     def explain(self) -> None:
         """At the end of the script: tells the engine why no loader was measured, if it is known."""

@@ -24,3 +24,9 @@ def tell_engine(connection: Connection, kind: str, reason: str) -> Optional[Mess
         connection.answer(request)
         return request if request.get("type") == "finish" else None
     return None
+
+
+def exit_if_told(finish: Optional[Message]) -> None:
+    """Raises SystemExit if `finish` ends the script. None: the engine is gone."""
+    if finish is not None and finish.get("then") == "exit":
+        raise SystemExit(int(finish.get("exit_code", 0)))
