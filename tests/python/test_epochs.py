@@ -94,6 +94,13 @@ for epoch in range(1000):
     loader = DataLoader(data, batch_size=4)
     assert sum(step(x) is None for x, _ in loader) == 20
 """,
+    "a loader made anew that is longer than the one before": """
+short, long = Items(length=80), Items(length=120)
+for epoch in range(1000):
+    data = short if epoch < 2 else long
+    loader = DataLoader(data, batch_size=4)
+    assert sum(step(x) is None for x, _ in loader) == len(data) // 4
+""",
     "a sampler without end in a subclass": """
 loader = Multi(Items(length=128), batch_sampler=Endless())
 for epoch in range(10000):

@@ -125,7 +125,7 @@ class ScriptIterator(Iterator[Any]):
 
     def _note_end(self) -> None:
         self.has_ended = True
-        self._session.loaders.note_end(self.number, self.level, self.learnt.own_steps)
+        self._session.loaders.note_end(self.loader, self.level, self.learnt.own_steps)
 
     def _note_batch(self, batch: Any) -> None:
         self.learnt.after_batch(batch)
@@ -184,7 +184,7 @@ class ScriptIterator(Iterator[Any]):
         """None while measuring: a script that goes on keeps all its epochs for training."""
         if not self._session.ends_script:
             return None
-        seen = self._session.loaders.ended_after(self.number, self.level)
+        seen = self._session.loaders.ended_after(self.loader, self.level)
         return length_of_epoch(self.loader, seen, self.is_inner)
 
     def _release(self) -> None:

@@ -31,7 +31,8 @@ class SeenLoaders:
         self._places: list[str] = []
         self._patterns: dict[tuple[int, Hashable, int], tuple[StepPattern, weakref.ref[Any]]] = {}
         self._opened: dict[tuple[int, Hashable], int] = {}
-        self._ended: dict[tuple[int, Hashable], int] = {}
+        self._ended: weakref.WeakKeyDictionary[Any, dict[Hashable, int]]
+        self._ended = weakref.WeakKeyDictionary()
 
     def number_of(self, loader: Any) -> int:
         """The number of `loader`, which is iterated now. Some scripts make a loader for each epoch:
@@ -74,13 +75,14 @@ class SeenLoaders:
         """Iterators of this loader and level so far."""
         return self._opened.get((number, level), 0)
 
-    def note_end(self, number: int, level: Hashable, batches: int) -> None:
-        """An iterator of this loader and level has ended after so many batches."""
-        self._ended[number, level] = batches
+    def note_end(self, loader: Any, level: Hashable, batches: int) -> None:
+        """An iterator of `loader` and this level has ended after so many batches."""
+        self._ended.setdefault(loader, {})[level] = batches
 
-    def ended_after(self, number: int, level: Hashable) -> Optional[int]:
-        """Batches of the last iterator of this loader and level that has ended; None: none has."""
-        return self._ended.get((number, level))
+    def ended_after(self, loader: Any, level: Hashable) -> Optional[int]:
+        """Batches of the last iterator of `loader` and this level that has ended; None: none has.
+        Another loader in its place may be longer."""
+        return self._ended.get(loader, {}).get(level)
 
     def batches_of(self, number: int) -> int:
         """Batches of this loader that have passed so far."""

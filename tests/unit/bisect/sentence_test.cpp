@@ -77,6 +77,6 @@ TEST_CASE("where it is open which of two stages costs more, both are named with 
   verdict.rounds = 30;
   verdict.tied_with = {"stages 2-3 together", "read"};
   CHECK(has(verdict_sentence({}, waterfall, {}, verdict),
-            "stages 2-3 together costs 50% by the mean, in stalls, and read costs 10%: which costs "
+            "stages 2-3 together cost 50% by the mean, in stalls, and read costs 10%: which costs "
             "more is open."));
 }

@@ -244,30 +244,32 @@ class Sentence {
     double drop = 0;
     std::optional<Interval> interval;
     bool bursty = false;
+    bool several = false;  ///< stages
   };
 
   /// Of the stages and spans that were measured.
   [[nodiscard]] std::vector<LostAt> losses() const {
     std::vector<LostAt> parts;
-    const auto add = [&](const auto& row) {
-      if (!row.drop.value) return;
-      parts.push_back({row.name, *row.drop.value, row.drop.interval, row.bursty});
+    const auto add = [&](const auto& rows, bool several) {
+      for (const auto& row : rows) {
+        if (!row.drop.value) continue;
+        parts.push_back({row.name, *row.drop.value, row.drop.interval, row.bursty, several});
+      }
     };
-    std::ranges::for_each(waterfall_.stages, add);
-    std::ranges::for_each(waterfall_.spans, add);
+    add(waterfall_.stages, false);
+    add(waterfall_.spans, true);
     return parts;
   }
 
   /// The first of two loses its time in stalls, too few to be certain of their rate.
   [[nodiscard]] std::string which_costs_more(const std::vector<LostAt>& parts) const {
-    const auto figure = [&](const std::string& name) {
+    const auto costs = [&](const std::string& name) {
       const auto part = std::ranges::find(parts, name, &LostAt::name);
-      return part == parts.end() ? "an unknown share" : percent(part->drop);
+      if (part == parts.end()) return name + " costs an unknown share";
+      return name + (part->several ? " cost " : " costs ") + percent(part->drop);
     };
-    const std::string& stalling = verdict_.tied_with[0];
-    const std::string& steady = verdict_.tied_with[1];
-    return stalling + " costs " + figure(stalling) + " by the mean, in stalls, and " + steady +
-           " costs " + figure(steady) + ": which costs more is open.";
+    return costs(verdict_.tied_with[0]) + " by the mean, in stalls, and " +
+           costs(verdict_.tied_with[1]) + ": which costs more is open.";
   }
 
   /// A small loss is put into proportion first.
