@@ -374,3 +374,23 @@ TEST_CASE("a tie that the budget cannot settle ends the search") {
     CHECK(told < 1.5 * *report.verdict.certified_after_seconds);
   }
 }
+
+TEST_CASE("on the cpu no untimed steps are tried where workers are far ahead of the training") {
+  const auto pilots_of_live = [](double stage_seconds) {
+    SimulatedChain chain;
+    chain.device_is_host = true;
+    chain.workers = 4;
+    chain.cores = 8;
+    chain.loader = LoaderKind::batch;
+    chain.trainer_seconds = 0.05;
+    chain.stages = {{.name = "read", .seconds = stage_seconds}};
+    SimulatedReplayer replayer(chain, {.noise = {.white_cv = 0.03}});
+    const Report report = bisect(replayer);
+    CHECK(report.verdict.kind == (stage_seconds > 0.01 ? VerdictKind::drop : VerdictKind::flat));
+    return std::ranges::count_if(report.blocks, [](const BlockRecord& block) {
+      return block.round < 0 && block.arm.boundary == 0 && block.result.steps < 20;
+    });
+  };
+  CHECK(pilots_of_live(1e-3) == 2);
+  CHECK(pilots_of_live(40e-3) > 2);
+}

@@ -24,6 +24,15 @@ constexpr double kLongBatches = 0.2;
 /// Above this share of work on whole batches blocks are not brief.
 constexpr double kNoticeableBatches = 0.1;
 
+/// Of the batches that a ring can hold ready: with more of them the workers are far ahead, and the
+/// training thread, whose pace the first steps show, limits.
+constexpr double kFullRing = 0.7;
+
+/// True if the training thread of live found the ring nearly full.
+bool found_full_ring(const BlockResult& live, const ChainDescription& chain) {
+  return live.ready_batches && *live.ready_batches >= kFullRing * (chain.ring_slots - 1);
+}
+
 /// The share of the workers' time in collate and batch stages; 0 without probes.
 double share_of_batches(const ChainDescription& chain, const BlockResult& live) {
   double batches = 0;
@@ -82,7 +91,12 @@ void Pilot::ends() {
   plan_->set_pilot(0, first);
   plan_->set_prior(expected_seconds(*chain_, runner_->records().back().result,
                                     ceiling / static_cast<double>(chain_->batch_size)));
-  if (!emulated_) choose_warmup(first);
+  if (emulated_) return;
+  if (found_full_ring(runner_->records().back().result, *chain_)) {
+    plan_->set_warmup(kMinWarmup);
+  } else {
+    choose_warmup(first);
+  }
 }
 
 /// Live may be slower by orders of magnitude: a few steps first, then as many as fit a block.
