@@ -45,7 +45,10 @@ def test_workers_that_wait_for_each_other_are_all_asked() -> None:
         job.close()
 
 
-def test_workers_that_wait_for_ever_are_told(monkeypatch: Any) -> None:
-    monkeypatch.setattr(loaders, "PROBE_SECONDS", 1.0)
-    with pytest.raises(LoaderGone, match="gave no batch within 1 s: they may wait for each other"):
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+def test_workers_that_wait_for_ever_are_told(seconds: float, monkeypatch: Any) -> None:
+    """Also if they begin after their time is over."""
+    monkeypatch.setattr(loaders, "PROBE_SECONDS", seconds)
+    told = f"gave no batch within {seconds:.0f} s: they may wait for each other"
+    with pytest.raises(LoaderGone, match=told):
         Job(DataLoader(Meeting(extra=1), batch_size=4, num_workers=2), KeptState(()))

@@ -10,6 +10,8 @@ from typing import Optional
 
 from .shadow import LoaderGone, ShadowLoader
 
+_AGAIN_SECONDS = 0.2
+
 
 class Patience:
     """As a context: after `seconds` it kills the workers, and LoaderGone says that they gave
@@ -19,17 +21,18 @@ class Patience:
         self._seconds = seconds
         self._shadow = shadow
         self._is_over = False
-        self._timer: Optional[threading.Timer] = None
+        self._left = threading.Event()
+        self._watch: Optional[threading.Thread] = None
 
     def __enter__(self) -> None:
         if self._shadow.workers > 0:
-            self._timer = threading.Timer(self._seconds, self._end)
-            self._timer.daemon = True
-            self._timer.start()
+            self._watch = threading.Thread(target=self._wait, daemon=True)
+            self._watch.start()
 
     def __exit__(self, _kind: object, error: object, _traceback: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        self._left.set()
+        if self._watch is not None:
+            self._watch.join()
         if self._is_over and isinstance(error, LoaderGone):
             raise LoaderGone(
                 f"the workers of a second loader with the same arguments gave no batch within "
@@ -37,9 +40,14 @@ class Patience:
                 "for a lock that only one process can have"
             ) from error
 
-    def _end(self) -> None:
-        self._is_over = True
-        for pid in self._shadow.area.pids():
-            with contextlib.suppress(OSError):
-                if pid > 0 and pid != os.getpid():  # Of workers that are threads.
+    def _wait(self) -> None:
+        """Workers may begin later than their time is over, so that they are killed until the
+        context is left."""
+        seconds = self._seconds
+        spared = {0, os.getpid()}  # Not begun yet; workers that are threads.
+        while not self._left.wait(seconds):
+            self._is_over, seconds = True, _AGAIN_SECONDS
+            for pid in set(self._shadow.area.pids()) - spared:
+                spared.add(pid)  # It may soon be that of another process.
+                with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)

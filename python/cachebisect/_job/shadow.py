@@ -148,6 +148,7 @@ class ShadowLoader:
         if self._iterator is not None and self.knows_what_is_ready:
             interrupt_stuck(self.area, self.issued)
         end_workers(self._iterator)
+        self.area.forget_workers()
         self._iterator = None
         self._loader = None
         self.issued = self.received = 0

@@ -88,7 +88,13 @@ class SharedArea:
     def start_worker(self, worker: int, pid: int) -> None:
         self._numbers[worker * ROW + _PID] = pid
 
+    def forget_workers(self) -> None:
+        """They have ended: their pids may be those of other processes."""
+        for worker in range(self.rows):
+            self.start_worker(worker, 0)
+
     def pids(self) -> list[int]:
+        """Of workers that have begun; 0 of others."""
         return [int(self._numbers[w * ROW + _PID]) for w in range(self.rows)]
 
     def finish(self, worker: int, number: int) -> None:
