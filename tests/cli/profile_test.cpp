@@ -1,4 +1,5 @@
 // `cachebisect profile` as a user runs it.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,11 @@ TEST_CASE("profile writes a trace, and names what does not fit together") {
   CHECK(has(result.out, "written: " + file));
   const auto trace = nlohmann::json::parse(read_file(file));
   CHECK(trace["cachebisect"]["pipeline"] == "starved");
-  CHECK(trace["traceEvents"].size() > 100);
+  // How many samples are loaded within its three steps depends on the machine.
+  const auto& events = trace["traceEvents"];
+  CHECK(std::count_if(events.begin(), events.end(), [](const nlohmann::json& event) {
+          return event.value("cat", "") == "user_annotation" && event["name"] == "step";
+        }) == 3);
 
   const auto refused = [](std::vector<std::string> options) {
     options.insert(options.begin(), {"profile", "--pipeline", "-"});
