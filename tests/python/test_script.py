@@ -96,6 +96,7 @@ def test_a_loader_that_each_step_reads_is_part_of_the_step(tmp_path: Any) -> Non
 TWO_LOADERS = (
     SCRIPT.partition("    for epoch")[0]
     + """
+    train.dataset.read_seconds = 0.005
     other = DataLoader(Items(length=200), batch_size=2, num_workers=1)
     for epoch in range(4):
         for (x, _), (y, _) in zip(train, other):
@@ -108,7 +109,7 @@ TWO_LOADERS = (
 
 
 def test_two_loaders_between_two_steps(tmp_path: Any) -> None:
-    """One is measured, the other one belongs to the step."""
+    """The one waited for is measured, the other one belongs to the step."""
     text = TWO_LOADERS.format(here=str(HERE), method=None, workers=1)
     done = run_script(tmp_path, measure("continue", []), text)
     assert done.returncode == 0 and done.stdout == "end\n", done.stderr

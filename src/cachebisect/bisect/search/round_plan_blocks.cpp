@@ -24,7 +24,7 @@ constexpr double kVaries = 0.08;
 constexpr double kTimesCeiling = 3;
 constexpr int kLongSteps = 3;
 
-int rounded_up(int number, int step) { return (number + step - 1) / step * step; }
+int rounded_up(int number, int unit) { return (number + unit - 1) / unit * unit; }
 
 double upper_spread(const std::vector<double>& taus) {
   return quantile(taus, kUpperQuantile) / median(taus) - 1;

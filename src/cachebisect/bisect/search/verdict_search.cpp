@@ -246,7 +246,7 @@ bool VerdictSearch::finished() const {
 
 bool VerdictSearch::tie_may_end(double deadline) const {
   const BlockRunner& blocks = runner_->blocks();
-  const double done = static_cast<double>(measured_->verdict.table.rounds());
+  const auto done = static_cast<double>(measured_->verdict.table.rounds());
   const double rounds = done * std::min(deadline, blocks.budget()) / blocks.elapsed();
   const Findings& findings = state_.findings;
   return std::ranges::any_of(findings.rivals, [&](std::size_t i) {
