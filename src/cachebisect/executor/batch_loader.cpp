@@ -1,6 +1,7 @@
 #include "cachebisect/executor/batch_loader.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -77,6 +78,7 @@ BatchLoader::BatchLoader(const Pipeline& pipeline, Device& device, const Executo
     : pipeline_(pipeline),
       device_(device),
       kind_(checked(options).loader),
+      has_workers_(options.workers > 0),
       grain_(grain_of(options, pipeline.batch_size())),
       grains_((pipeline.batch_size() + grain_ - 1) / grain_),
       sampler_(pipeline.samples(), pipeline.spec().seed, pipeline.spec().shuffle),
@@ -88,31 +90,59 @@ BatchLoader::BatchLoader(const Pipeline& pipeline, Device& device, const Executo
        ++traits.number) {
     loaders_.push_back(std::make_unique<SampleLoader>(pipeline_, layouts_, skipped_, traits));
   }
+  claims_.resize(loaders_.size());
 }
 
 void BatchLoader::begin_run(const LoadRequest& request) {
   program_ = LoadProgram(pipeline_, sampler_, request);
-  ring_.reset(by_batch() ? 1 : static_cast<std::int32_t>(grains_));
-  for (const auto& loader : loaders_) loader->begin_run(program_);
+  first_batch_ = 0;
+  ring_.reset(static_cast<std::int32_t>(per_batch()));
+  for (std::size_t i = 0; i < loaders_.size(); ++i) {
+    loaders_[i]->begin_run(program_);
+    claims_[i] = {.next = i};
+  }
   skipped_.begin_run();
   claim_ = 0;
   stopping_ = false;
 }
 
-std::uint64_t BatchLoader::claim(std::uint64_t& own) noexcept {
-  if (kind_ == LoaderKind::sample) return claim_.fetch_add(1, std::memory_order_relaxed);
-  return std::exchange(own, own + loaders_.size());
+void BatchLoader::go_on(const LoadRequest& request, std::uint64_t next) {
+  first_batch_ = has_workers_ && !by_pointer() ? first_incomplete() : next;
+  program_ = LoadProgram(pipeline_, sampler_, request);
+  ring_.unhold();
+  for (const auto& loader : loaders_) loader->begin_run(program_);
+  skipped_.begin_run();
+  stopping_ = false;
+}
+
+std::uint64_t BatchLoader::first_incomplete() const noexcept {
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+  if (kind_ == LoaderKind::sample) first = claim_ / per_batch();
+  for (const Claim& claim : claims_) {
+    if (kind_ == LoaderKind::batch) first = std::min(first, claim.next);
+    if (claim.held) first = std::min(first, claim.ticket / per_batch());
+  }
+  return first;
+}
+
+void BatchLoader::claim(Claim& claim) noexcept {
+  if (claim.held) return;
+  claim.held = true;
+  claim.loaded = 0;
+  claim.ticket = kind_ == LoaderKind::sample
+                     ? claim_.fetch_add(1, std::memory_order_relaxed)
+                     : std::exchange(claim.next, claim.next + loaders_.size());
 }
 
 void BatchLoader::load_until_stopped(std::size_t number) {
   SampleLoader& loader = *loaders_[number];
+  Claim& claimed = claims_[number];
   const bool whole = by_batch();
-  const auto per_batch = static_cast<std::uint64_t>(whole ? 1 : grains_);
-  std::uint64_t own = number;
+  const std::uint64_t grains = per_batch();
   while (!stopping_.load(std::memory_order_relaxed)) {
-    const std::uint64_t ticket = claim(own);
-    const std::uint64_t batch = ticket / per_batch;
-    if (batch >= program_.request().batches) return;
+    claim(claimed);
+    const std::uint64_t batch = claimed.ticket / grains;
+    if (batch - first_batch_ >= program_.request().batches) return;
     double waited = 0;
     BatchSlot* slot = ring_.acquire(batch, device_, waited);
     if (waited > 0) {
@@ -120,14 +150,10 @@ void BatchLoader::load_until_stopped(std::size_t number) {
       record_wait(loader.record(), waited, batch);
     }
     if (slot == nullptr) return;
-    if (!whole) {
-      load_grain(loader, *slot, batch, static_cast<std::int64_t>(ticket % per_batch));
-      if (stopping_.load(std::memory_order_relaxed)) return;
-    }
+    if (!whole && !load_grain(loader, *slot, claimed)) return;
+    claimed.held = false;
     if (slot->remaining.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-    loader.finish(*slot, batch, program_.range(batch).size);
-    record_publish(loader.record(), batch);
-    ring_.publish(batch);
+    complete(loader, *slot, batch);
   }
 }
 
@@ -138,37 +164,47 @@ void BatchLoader::load_batch(std::uint64_t sequence) {
     throw Error(ErrorKind::internal, "no slot is free: release batches before asking for more");
   }
   SampleLoader& loader = *loaders_.front();
-  if (!by_batch()) {
-    for (std::int64_t number = 0; number < grains_; ++number) {
-      load_grain(loader, *slot, sequence, number);
-    }
+  for (std::uint64_t number = 0; number < per_batch() && !by_batch(); ++number) {
+    Claim grain{.ticket = sequence * per_batch() + number};
+    load_grain(loader, *slot, grain);
   }
   if (stopping_) throw Error(ErrorKind::interrupted, "stopped");
-  loader.finish(*slot, sequence, program_.range(sequence).size);
-  record_publish(loader.record(), sequence);
-  ring_.publish(sequence);
+  complete(loader, *slot, sequence);
 }
 
-void BatchLoader::load_grain(SampleLoader& loader, BatchSlot& slot, std::uint64_t batch,
-                             std::int64_t number) const {
-  const BatchRange range = program_.range(batch);
-  const std::int64_t begin = number * grain_;
-  const std::int64_t end = std::min(begin + grain_, range.size);
-  if (begin >= end) return;
-  std::uint64_t position = range.first_position + static_cast<std::uint64_t>(begin);
+void BatchLoader::complete(SampleLoader& loader, BatchSlot& slot, std::uint64_t batch) {
+  loader.finish(slot, batch - first_batch_, range(batch).size);
+  record_publish(loader.record(), batch);
+  ring_.publish(batch);
+}
+
+bool BatchLoader::load_grain(SampleLoader& loader, BatchSlot& slot, Claim& claim) const {
+  const BatchRange whole = range(claim.ticket / per_batch());
+  const auto number = static_cast<std::int64_t>(claim.ticket % per_batch());
+  const std::int64_t begin = number * grain_ + claim.loaded;
+  const std::int64_t end = std::min((number + 1) * grain_, whole.size);
+  if (begin >= end) return true;
+  std::uint64_t position = whole.first_position + static_cast<std::uint64_t>(begin);
   LoadCursor at = program_.cursor(position);
-  for (std::int64_t row = begin; row < end; ++row) {
-    if (stopping_.load(std::memory_order_relaxed)) return;
+  std::int64_t row = begin;
+  for (; row < end && !stopping_.load(std::memory_order_relaxed); ++row) {
     loader.load(slot, row, at, position);
     at.advance();
     ++position;
+    ++claim.loaded;
   }
-  loader.count(end - begin);
+  loader.count(row - begin);
+  return row == end && !stopping_.load(std::memory_order_relaxed);
 }
 
 void BatchLoader::stop() noexcept {
   stopping_ = true;
   ring_.stop();
+}
+
+void BatchLoader::pause() noexcept {
+  stopping_ = true;
+  ring_.hold();
 }
 
 LoadCounters BatchLoader::counters() const {

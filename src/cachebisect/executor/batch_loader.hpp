@@ -15,7 +15,7 @@
 namespace cachebisect {
 
 /// Workers claim grains of samples, or whole batches in turn (LoaderKind::batch); the one that
-/// completes a batch collates and publishes it.
+/// completes a batch collates and publishes it. Batches count from 0 since begin_run().
 class BatchLoader {
  public:
   /// Keeps references to the pipeline and the device. Throws Error(usage) for options out of range.
@@ -23,14 +23,24 @@ class BatchLoader {
 
   /// Empties the ring and gets ready for this request. No worker may run.
   void begin_run(const LoadRequest& request);
-  /// Worker `number` loads until stop(). Throws what the stages throw.
+  /// After pause(), goes on where the workers were: what is loaded stays, and whatever is not comes
+  /// from `request`, which begins with the first batch that is not complete. `next`: the batch that
+  /// the training thread takes next. No worker may run.
+  void go_on(const LoadRequest& request, std::uint64_t next);
+  /// Worker `number` loads until stop() or pause(). Throws what the stages throw.
   void load_until_stopped(std::size_t number);
   /// The training thread loads batch `sequence` itself. Throws Error(interrupted) after stop().
   void load_batch(std::uint64_t sequence);
   /// Lets every thread that waits or loads return. Any thread may call it.
   void stop() noexcept;
+  /// The same, but workers return at the next sample, from which go_on() lets them go on.
+  void pause() noexcept;
 
-  [[nodiscard]] const LoadProgram& program() const noexcept { return program_; }
+  /// Served without a copy.
+  [[nodiscard]] bool by_pointer() const noexcept { return program_.by_pointer(); }
+  [[nodiscard]] const HostBatch& cached_batch(std::uint64_t sequence) const noexcept {
+    return program_.cached_batch(sequence - first_batch_);
+  }
   [[nodiscard]] SlotRing& ring() noexcept { return ring_; }
   [[nodiscard]] const SlotRing& ring() const noexcept { return ring_; }
   /// The training thread, loading itself, slept for `seconds`.
@@ -40,18 +50,37 @@ class BatchLoader {
   [[nodiscard]] std::size_t capacity() const noexcept;
 
  private:
+  /// What a worker does, which it goes on with after a pause. One cache line each.
+  struct alignas(64) Claim {
+    bool held = false;
+    std::uint64_t ticket = 0;  ///< the grain, counted over all batches
+    std::int64_t loaded = 0;   ///< samples of it
+    std::uint64_t next = 0;    ///< LoaderKind::batch: its next batch
+  };
+
   [[nodiscard]] bool by_batch() const noexcept {
     return program_.origin() == LoadProgram::Origin::cached_batches;
   }
-  /// The next grain of a worker, counted over all batches. `own`: its next one if it loads whole
-  /// batches.
-  std::uint64_t claim(std::uint64_t& own) noexcept;
-  void load_grain(SampleLoader& loader, BatchSlot& slot, std::uint64_t batch,
-                  std::int64_t number) const;
+  /// Grains of a batch that workers claim.
+  [[nodiscard]] std::uint64_t per_batch() const noexcept {
+    return static_cast<std::uint64_t>(by_batch() ? 1 : grains_);
+  }
+  /// The first batch that is not completely loaded.
+  [[nodiscard]] std::uint64_t first_incomplete() const noexcept;
+  /// Takes the next grain, unless the worker has one.
+  void claim(Claim& claim) noexcept;
+  /// Goes on with a grain. False if the loader stops or pauses in its middle.
+  bool load_grain(SampleLoader& loader, BatchSlot& slot, Claim& claim) const;
+  /// Collates and publishes a batch whose samples are loaded.
+  void complete(SampleLoader& loader, BatchSlot& slot, std::uint64_t batch);
+  [[nodiscard]] BatchRange range(std::uint64_t batch) const noexcept {
+    return program_.range(batch - first_batch_);
+  }
 
   const Pipeline& pipeline_;
   Device& device_;
   const LoaderKind kind_;
+  const bool has_workers_;
   const std::int64_t grain_;
   const std::int64_t grains_;  // per batch
   const Sampler sampler_;
@@ -60,6 +89,8 @@ class BatchLoader {
   SkipCounter skipped_;
   std::vector<std::unique_ptr<SampleLoader>> loaders_;  // one per worker, at least one
   LoadProgram program_;
+  std::uint64_t first_batch_ = 0;  ///< with which the program begins
+  std::vector<Claim> claims_;      ///< one per worker, at least one
 
   alignas(64) std::atomic<std::uint64_t> claim_{0};  // of LoaderKind::sample
   alignas(64) std::atomic<bool> stopping_{false};

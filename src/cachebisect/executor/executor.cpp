@@ -19,10 +19,13 @@ struct Executor::State {
   State& operator=(const State&) = delete;
 
   void start(const LoadRequest& request);
+  void resume(const LoadRequest& request);
+  void run_workers();
   ReadyBatch next(const std::stop_token& stop);
   ReadyBatch take();
   void load_inline(const std::stop_token& stop);
   void wait_ready(const std::stop_token& stop);
+  void suspend();
   void halt();
   /// In worker `number`: loads until stopped, and keeps the first error of all workers.
   void work(std::size_t number) noexcept;
@@ -31,6 +34,7 @@ struct Executor::State {
   const int workers;
   BatchLoader loader;
   bool running = false;
+  bool suspended = false;
   std::uint64_t sequence = 0;  // of the next batch
   Gauge<double> starved;
 
@@ -55,12 +59,24 @@ Executor::State::~State() {
 
 void Executor::State::start(const LoadRequest& request) {
   if (running) throw Error(ErrorKind::internal, "the executor was started twice without halt()");
+  suspended = false;
   loader.begin_run(request);
-  starved.clear();
   sequence = 0;
   failed = false;
   failure = nullptr;
-  if (workers > 0 && !loader.program().by_pointer()) threads.start();
+  run_workers();
+}
+
+void Executor::State::resume(const LoadRequest& request) {
+  if (!suspended) return start(request);
+  suspended = false;
+  loader.go_on(request, sequence);
+  run_workers();
+}
+
+void Executor::State::run_workers() {
+  starved.clear();
+  if (workers > 0 && !loader.by_pointer()) threads.start();
   running = true;
 }
 
@@ -80,9 +96,9 @@ void Executor::State::work(std::size_t number) noexcept {
 ReadyBatch Executor::State::next(const std::stop_token& stop) {
   if (!running) throw Error(ErrorKind::internal, "next() of an executor that was not started");
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
-  if (loader.program().by_pointer()) {
+  if (loader.by_pointer()) {
     const std::uint64_t number = sequence++;
-    return {&loader.program().cached_batch(number), number, -1};
+    return {&loader.cached_batch(number), number, -1};
   }
   if (workers == 0) {
     load_inline(stop);
@@ -123,7 +139,17 @@ void Executor::State::wait_ready(const std::stop_token& stop) {
   starved.add(monotonic_seconds() - began);
 }
 
+void Executor::State::suspend() {
+  if (!running) return;
+  running = false;
+  loader.pause();
+  threads.wait();
+  suspended = !failed;
+  loader.ring().drain(device);
+}
+
 void Executor::State::halt() {
+  suspended = false;
   if (!running) return;
   running = false;
   loader.stop();
@@ -139,11 +165,13 @@ Executor::~Executor() = default;
 
 void Executor::start(const LoadRequest& request) { state_->start(request); }
 
+void Executor::resume(const LoadRequest& request) { state_->resume(request); }
+
 ReadyBatch Executor::next(const std::stop_token& stop) { return state_->next(stop); }
 
 ReadyBatch Executor::try_next() {
   State& s = *state_;
-  if (s.failed || s.loader.program().by_pointer()) return s.next({});
+  if (s.failed || s.loader.by_pointer()) return s.next({});
   if (!s.running || s.workers == 0 || !s.loader.ring().is_ready(s.sequence)) return {};
   return s.take();
 }
@@ -156,6 +184,8 @@ void Executor::rested(double seconds) {
   if (state_->workers == 0) state_->loader.rested(seconds);
 }
 
+void Executor::suspend() { state_->suspend(); }
+
 void Executor::halt() { state_->halt(); }
 
 LoadCounters Executor::counters() const {
@@ -166,7 +196,7 @@ LoadCounters Executor::counters() const {
 
 std::optional<int> Executor::ready() const noexcept {
   const State& s = *state_;
-  if (!s.running || s.workers == 0 || s.loader.program().by_pointer()) return std::nullopt;
+  if (!s.running || s.workers == 0 || s.loader.by_pointer()) return std::nullopt;
   return s.loader.ring().ready_from(s.sequence);
 }
 

@@ -20,11 +20,11 @@ namespace cachebisect {
 /// A batch that is ready, in the ring (or in the cache, handed over by pointer).
 struct ReadyBatch {
   const HostBatch* batch = nullptr;
-  std::uint64_t sequence = 0;  ///< 0, 1, 2, ... since start()
+  std::uint64_t sequence = 0;  ///< 0, 1, 2, ... since start(), over all times it was suspended
   int slot = -1;               ///< -1: not in the ring
 };
 
-/// Sums since start(), over all workers; sampled probes are scaled up to all samples.
+/// Sums since start() or resume(), over all workers; sampled probes are scaled up to all samples.
 struct LoadCounters {
   std::vector<StageCounters> stages;       ///< one per stage of the chain
   double starved_seconds = 0;              ///< time that next() waited (or loaded, without workers)
@@ -42,12 +42,12 @@ struct ExecutorOptions {
   LoaderKind loader = LoaderKind::sample;  ///< batch: a worker claims whole batches, and no grains
 };
 
-/// One training thread calls start/next/release/halt; workers are the executor's own threads, made
-/// once and parked between runs. Slots = workers + prefetch + 1, allocated once. No allocation,
-/// lock or page fault on the sample path in the steady state. Several executors may run in one
-/// process. Stages run with denormal numbers flushed to zero. With `skip_damaged`, Error(data) is
-/// thrown if more than 5% of all samples loaded (of at least 200) were replaced, or if all 8
-/// replacements of a sample are damaged too.
+/// One training thread calls start/next/release/suspend/resume/halt; workers are the executor's own
+/// threads, made once and parked between runs. Slots = workers + prefetch + 1, allocated once. No
+/// allocation, lock or page fault on the sample path in the steady state. Several executors may run
+/// in one process. Stages run with denormal numbers flushed to zero. With `skip_damaged`,
+/// Error(data) is thrown if more than 5% of all samples loaded (of at least 200) were replaced, or
+/// if all 8 replacements of a sample are damaged too.
 class CACHEBISECT_INTERNAL_API Executor {
  public:
   /// Keeps references to both, which must outlive it.
@@ -57,9 +57,13 @@ class CACHEBISECT_INTERNAL_API Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Empties the ring and starts the workers. Must be halted. The spans of `request` must live
-  /// until halt().
+  /// Empties the ring and starts the workers. Must not run. The spans of `request` must live until
+  /// suspend() or halt().
   void start(const LoadRequest& request);
+  /// After suspend(), goes on where it was: batches that are loaded stay in the ring, and a sample
+  /// that is not loaded comes from `request`, which must have the boundary and the kind of cache of
+  /// the one before, and begins with the first batch that is not complete. Otherwise as start().
+  void resume(const LoadRequest& request);
   /// The next batch in order; waits without burning CPU. Rethrows the first worker's error with
   /// stage name, sample index and path. Throws Error(interrupted) when `stop` is requested. After a
   /// throw only halt() may follow.
@@ -68,11 +72,14 @@ class CACHEBISECT_INTERNAL_API Executor {
   /// nothing is loaded ahead.
   ReadyBatch try_next();
   /// Gives the slot back; the worker that fills it next waits for `free_after` first (may be null).
-  /// The event must live until the slot has been refilled or halt() has returned.
+  /// The event must live until the slot has been refilled or suspend() or halt() has returned.
   void release(const ReadyBatch& batch, const Event* free_after);
   /// The training thread slept for `seconds`, waiting for the device. Without workers, that delay
   /// is not made up for in planted costs.
   void rested(double seconds);
+  /// Parks each worker after the sample that it loads; what is queued stays. Does nothing if it
+  /// does not run. After a worker's error the same as halt().
+  void suspend();
   /// Drops what is queued and parks the workers. Does nothing if already halted.
   void halt();
 
@@ -82,7 +89,8 @@ class CACHEBISECT_INTERNAL_API Executor {
   [[nodiscard]] std::optional<int> ready() const noexcept;
   [[nodiscard]] int workers() const noexcept;
   [[nodiscard]] int slots() const noexcept;
-  /// Bytes held by slots, arenas and samples' buffers; constant in the steady state. Halted only.
+  /// Bytes held by slots, arenas and samples' buffers; constant in the steady state. Not while it
+  /// runs.
   [[nodiscard]] std::size_t bytes_held() const;
 
  private:

@@ -5,8 +5,11 @@
 namespace cachebisect {
 namespace {
 
-// Odd, and beyond what a ring reaches in 2^31 rounds: neither free nor ready.
+constexpr std::uint32_t kHeld = 0x80000000;
+// Held, odd, and beyond what a ring reaches in 2^30 rounds: neither free nor ready, unheld too.
 constexpr std::uint32_t kStopped = 0xFFFFFFFF;
+
+bool is_held(std::uint32_t phase) { return (phase & kHeld) != 0; }
 
 }  // namespace
 
@@ -36,6 +39,17 @@ void SlotRing::stop() noexcept {
   ring_bell();
 }
 
+void SlotRing::hold() noexcept {
+  for (const auto& place : places_) {
+    place->phase.fetch_or(kHeld);
+    place->phase.notify_all();
+  }
+}
+
+void SlotRing::unhold() noexcept {
+  for (const auto& place : places_) place->phase.fetch_and(~kHeld);
+}
+
 bool SlotRing::is_reusable(Place& place, Device& device) {
   if (place.reusable.load(std::memory_order_acquire)) return true;
   if (!device.synchronize_for(*place.free_after, 0)) return false;
@@ -47,7 +61,7 @@ void SlotRing::await_event(Place& place, Device& device) {
   constexpr double slice = 0.1;  // seconds until a stop is noticed
   if (place.reusable.load(std::memory_order_acquire)) return;
   while (!device.synchronize_for(*place.free_after, slice)) {
-    if (place.phase.load(std::memory_order_relaxed) == kStopped) return;
+    if (is_held(place.phase.load(std::memory_order_relaxed))) return;
   }
   place.reusable.store(true, std::memory_order_release);
 }
@@ -58,11 +72,11 @@ BatchSlot* SlotRing::acquire(std::uint64_t sequence, Device& device, double& wai
   std::uint32_t phase = at.phase.load(std::memory_order_acquire);
   if (phase == free && is_reusable(at, device)) return &at.slot;
   const double began = monotonic_seconds();
-  while (phase != free && phase != kStopped) {
+  while (phase != free && !is_held(phase)) {
     at.phase.wait(phase);
     phase = at.phase.load(std::memory_order_acquire);
   }
-  if (phase == kStopped) return nullptr;
+  if (is_held(phase)) return nullptr;
   await_event(at, device);
   waited_seconds += monotonic_seconds() - began;
   return at.reusable.load(std::memory_order_acquire) ? &at.slot : nullptr;
@@ -76,9 +90,11 @@ BatchSlot* SlotRing::try_acquire(std::uint64_t sequence, Device& device) {
 }
 
 void SlotRing::publish(std::uint64_t sequence) noexcept {
-  std::uint32_t phase = free_phase(sequence);
-  // Fails if the ring has been stopped.
-  if (place(sequence).phase.compare_exchange_strong(phase, phase + 1)) ring_bell();
+  Place& at = place(sequence);
+  std::uint32_t phase = at.phase.load();
+  while ((phase & ~kHeld) == free_phase(sequence)) {  // else the ring has been stopped
+    if (at.phase.compare_exchange_weak(phase, phase + 1)) return ring_bell();
+  }
 }
 
 bool SlotRing::is_ready(std::uint64_t sequence) const noexcept {

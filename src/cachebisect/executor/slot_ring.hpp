@@ -11,8 +11,9 @@
 namespace cachebisect {
 
 /// Batch number b is in slot b % size(). A slot's phase counts up: 2r is free for its r-th batch,
-/// 2r + 1 is ready. Waiting threads sleep in the kernel (std::atomic::wait on a 32-bit word); every
-/// notification is sequentially consistent, so that no wake-up is lost.
+/// 2r + 1 is ready; its highest bit is set while the ring is held. Waiting threads sleep in the
+/// kernel (std::atomic::wait on a 32-bit word); every notification is sequentially consistent, so
+/// that no wake-up is lost.
 class SlotRing {
  public:
   SlotRing(std::size_t slots, const Pipeline& pipeline,
@@ -22,9 +23,13 @@ class SlotRing {
   void reset(std::int32_t grains);
   /// Wakes all waiting threads; nothing is published until reset().
   void stop() noexcept;
+  /// Lets no worker have a slot until unhold(), and wakes those that wait for one. What is ready
+  /// stays, and a batch that is begun may still be published.
+  void hold() noexcept;
+  void unhold() noexcept;
 
-  /// The slot of this batch once it is free and its event has happened; null after stop(). Adds the
-  /// seconds waited.
+  /// The slot of this batch once it is free and its event has happened; null after stop() or
+  /// hold(). Adds the seconds waited.
   BatchSlot* acquire(std::uint64_t sequence, Device& device, double& waited_seconds);
   /// The slot of this batch if it is free now.
   BatchSlot* try_acquire(std::uint64_t sequence, Device& device);
@@ -71,7 +76,7 @@ class SlotRing {
   }
   /// Checks whether the place's event has happened.
   static bool is_reusable(Place& place, Device& device);
-  /// Returns early if the ring is stopped.
+  /// Returns early if the ring is stopped or held.
   static void await_event(Place& place, Device& device);
 
   std::vector<std::unique_ptr<Place>> places_;
