@@ -143,6 +143,29 @@ TEST_CASE("on the emulated device late submission does not lengthen a block of c
   CHECK(timing.seconds == doctest::Approx(0.020));
 }
 
+TEST_CASE("loaders may take turns, and each keeps its own batches") {
+  const std::vector<SampleIndex> low{{0}, {1}, {2}, {3}};
+  const std::vector<SampleIndex> high{{32}, {33}, {34}, {35}};
+  for (const int workers : {0, 2}) {
+    CAPTURE(workers);
+    Rig rig({true, true, 2}, kCopy, kStep, {workers, 2, false, {}});
+    Executor other(rig.pipeline, rig.device, {workers, 6, false, {}});
+    test::RecordingStep step;
+    TrainLoop loop(rig.pipeline, rig.device, step, {true, true, 2}, 0);
+    for (int block = 0; block < 6; ++block) {
+      const bool is_other = block % 2 == 1;
+      Executor& loader = is_other ? other : rig.loader;
+      loader.resume({.indices = is_other ? high : low});
+      loop.run({&loader}, {1, 2, 0}, {});
+      loader.suspend();
+    }
+    REQUIRE(step.seen.size() == 18);
+    for (std::size_t i = 0; i < step.seen.size(); ++i) {
+      CHECK(step.seen[i].indices.front() == (i / 3 % 2 == 1 ? 32U : 0U));
+    }
+  }
+}
+
 TEST_CASE("a failing step is named, and the loop runs again afterwards") {
   const CopyOptions copy;
   const Pipeline pipeline = counting_chain(copy);

@@ -33,7 +33,12 @@ BatchCopier::BatchCopier(Executor& loader, Device& device, Stream& compute, std:
                        blocking_ && spin ? device.make_spinning_event() : device.make_event()});
     make_room(places_.back().batch, copy, {});
   }
-  for (int i = 0; i < loader.slots(); ++i) slot_events_.push_back(device.make_event());
+  use(loader);
+}
+
+void BatchCopier::use(Executor& loader) {
+  loader_ = &loader;
+  while (std::ssize(slot_events_) < loader.slots()) slot_events_.push_back(device_->make_event());
 }
 
 void BatchCopier::begin(const BlockSteps& steps) {

@@ -26,6 +26,9 @@ class BatchCopier {
   BatchCopier(Executor& loader, Device& device, Stream& compute, std::size_t places,
               const ChainStage& copy, const CopyOptions& options, bool spin);
 
+  /// The copies that follow are of batches of this loader. Allocates if it has more slots than
+  /// those before.
+  void use(Executor& loader);
   void begin(const BlockSteps& steps);
   /// Batches that may be copied ahead of the current step; 0 without a separate stream.
   [[nodiscard]] std::uint64_t ahead() const noexcept { return ahead_; }

@@ -33,6 +33,8 @@ class DeviceFeed {
   DeviceFeed(const DeviceFeed&) = delete;
   DeviceFeed& operator=(const DeviceFeed&) = delete;
   virtual ~DeviceFeed();
+  /// The blocks that follow take the batches of this loader.
+  void use(Executor& loader) noexcept { loader_ = &loader; }
   /// Who follows the waits of the next block; may be null.
   void observe(LoopObserver* observer) noexcept { observer_ = observer; }
   /// Begins a block of `steps` steps.

@@ -4,7 +4,8 @@ namespace cachebisect {
 
 DeviceFeed* LoaderFeeds::feed_of(const StepSource& source, Stream& compute) {
   if (source.loader == nullptr) return nullptr;
-  if (loader_ != source.loader) make(*source.loader, compute);
+  if (live_ == nullptr) make(*source.loader, compute);
+  if (loader_ != source.loader) use(*source.loader);
   if (source.paced) return paced_.get();
   const bool copy_bypassed =
       !source.cached.empty() && source.boundary == pipeline_->copy_position() + 1;
@@ -20,7 +21,6 @@ void LoaderFeeds::clear() {
 }
 
 void LoaderFeeds::make(Executor& loader, Stream& compute) {
-  clear();
   loader_ = &loader;
   if (device_->copies()) {
     const ChainStage& copy = pipeline_->stages()[pipeline_->copy_position()];
@@ -33,6 +33,12 @@ void LoaderFeeds::make(Executor& loader, Stream& compute) {
     paced_ = std::make_unique<HandOverFeed>(loader, true);
   }
   dropping_ = std::make_unique<DropFeed>(loader);
+}
+
+void LoaderFeeds::use(Executor& loader) {
+  loader_ = &loader;
+  if (copier_) copier_->use(loader);
+  for (DeviceFeed* feed : {live_.get(), paced_.get(), dropping_.get()}) feed->use(loader);
 }
 
 }  // namespace cachebisect

@@ -1,4 +1,4 @@
-// The feeds of the loader that the training loop uses, and the device buffers that they share.
+// The feeds of the loaders that the training loop uses, and the device buffers that they share.
 #pragma once
 
 #include <memory>
@@ -19,15 +19,16 @@ class LoaderFeeds {
 
   /// The feed that takes the loader's batches in a block from this source; null without a loader.
   DeviceFeed* feed_of(const StepSource& source, Stream& compute);
-  /// Null before the first block with a loader.
+  /// Of the last block that had one; null before the first.
   [[nodiscard]] Executor* loader() const noexcept { return loader_; }
   /// Null if the device reads host memory itself.
   [[nodiscard]] BatchCopier* copier() const noexcept { return copier_.get(); }
-  /// Forgets the loader, its feeds and the copy stream.
+  /// Forgets the loader, the feeds and the copy stream.
   void clear();
 
  private:
   void make(Executor& loader, Stream& compute);
+  void use(Executor& loader);
 
   const Pipeline* pipeline_;
   Device* device_;

@@ -11,7 +11,7 @@
 namespace cachebisect {
 
 struct StepSource {
-  /// Has been started; the caller halts it afterwards. Null: all batches come from the cache.
+  /// Runs; the caller halts or suspends it afterwards. Null: all batches come from the cache.
   Executor* loader = nullptr;
   /// Batches that replace the output of boundary `boundary`, which is on the device: the loader's
   /// go through the stages before that one and are dropped. Empty: live.

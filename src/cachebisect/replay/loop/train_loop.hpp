@@ -61,7 +61,7 @@ class CACHEBISECT_INTERNAL_API TrainLoop {
   TrainLoop& operator=(const TrainLoop&) = delete;
 
   /// Throws what loader and step throw; Error(interrupted) on `stop`. Call drain() after an error.
-  /// Always the same loader, until drain().
+  /// Loaders may differ from block to block.
   BlockTiming run(const StepSource& source, const BlockSteps& steps, const std::stop_token& stop);
   /// After an error, before any loop of the device runs: waits until what was queued is done. The
   /// emulated device forgets it.
