@@ -9,6 +9,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/pace.hpp"
 #include "cachebisect/executor/slot_memory.hpp"
 
 namespace cachebisect {
@@ -103,6 +104,7 @@ void BatchLoader::begin_run(const LoadRequest& request) {
   }
   skipped_.begin_run();
   claim_ = 0;
+  paused_at_ = 0;
   stopping_ = false;
 }
 
@@ -112,6 +114,7 @@ void BatchLoader::go_on(const LoadRequest& request, std::uint64_t next) {
   ring_.unhold();
   for (const auto& loader : loaders_) loader->begin_run(program_);
   skipped_.begin_run();
+  paused_at_ = 0;
   stopping_ = false;
 }
 
@@ -135,26 +138,46 @@ void BatchLoader::claim(Claim& claim) noexcept {
 }
 
 void BatchLoader::load_until_stopped(std::size_t number) {
-  SampleLoader& loader = *loaders_[number];
   Claim& claimed = claims_[number];
+  if (!settle(claimed)) return;
+  const bool worked = load(*loaders_[number], claimed);
+  const double paused_at = paused_at_;
+  if (worked && paused_at > 0) claimed.debt += monotonic_seconds() - paused_at;
+}
+
+bool BatchLoader::settle(Claim& claimed) {
+  constexpr double kSlice = 0.02;  // seconds until a stop is noticed
+  if (claimed.debt < PaceTimeline::kWorthSleeping) return true;
+  double now = monotonic_seconds();
+  const double due = now + claimed.debt;
+  while (now < due && !stopping_.load(std::memory_order_relaxed)) {
+    sleep_until(std::min(due, now + kSlice));
+    now = monotonic_seconds();
+  }
+  claimed.debt = due - now;
+  return now >= due;
+}
+
+bool BatchLoader::load(SampleLoader& loader, Claim& claimed) {
   const bool whole = by_batch();
   const std::uint64_t grains = per_batch();
   while (!stopping_.load(std::memory_order_relaxed)) {
     claim(claimed);
     const std::uint64_t batch = claimed.ticket / grains;
-    if (batch - first_batch_ >= program_.request().batches) return;
+    if (batch - first_batch_ >= program_.request().batches) return false;
     double waited = 0;
     BatchSlot* slot = ring_.acquire(batch, device_, waited);
     if (waited > 0) {
       loader.rested(waited);
       record_wait(loader.record(), waited, batch);
     }
-    if (slot == nullptr) return;
-    if (!whole && !load_grain(loader, *slot, claimed)) return;
+    if (slot == nullptr) return false;
+    if (!whole && !load_grain(loader, *slot, claimed)) return true;
     claimed.held = false;
     if (slot->remaining.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
     complete(loader, *slot, batch);
   }
+  return true;
 }
 
 void BatchLoader::load_batch(std::uint64_t sequence) {
@@ -203,6 +226,7 @@ void BatchLoader::stop() noexcept {
 }
 
 void BatchLoader::pause() noexcept {
+  paused_at_ = monotonic_seconds();
   stopping_ = true;
   ring_.hold();
 }

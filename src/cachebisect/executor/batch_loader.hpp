@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/executor/executor.hpp"
 #include "cachebisect/executor/load_program.hpp"
 #include "cachebisect/executor/sample_loader.hpp"
@@ -16,7 +17,7 @@ namespace cachebisect {
 
 /// Workers claim grains of samples, or whole batches in turn (LoaderKind::batch); the one that
 /// completes a batch collates and publishes it. Batches count from 0 since begin_run().
-class BatchLoader {
+class CACHEBISECT_INTERNAL_API BatchLoader {
  public:
   /// Keeps references to the pipeline and the device. Throws Error(usage) for options out of range.
   BatchLoader(const Pipeline& pipeline, Device& device, const ExecutorOptions& options);
@@ -33,7 +34,8 @@ class BatchLoader {
   void load_batch(std::uint64_t sequence);
   /// Lets every thread that waits or loads return. Any thread may call it.
   void stop() noexcept;
-  /// The same, but workers return at the next sample, from which go_on() lets them go on.
+  /// The same, but workers return at the next sample, from which go_on() lets them go on. The time
+  /// that they take until then delays them when they do.
   void pause() noexcept;
 
   /// Served without a copy.
@@ -56,6 +58,7 @@ class BatchLoader {
     std::uint64_t ticket = 0;  ///< the grain, counted over all batches
     std::int64_t loaded = 0;   ///< samples of it
     std::uint64_t next = 0;    ///< LoaderKind::batch: its next batch
+    double debt = 0;           ///< seconds that it worked after pause()
   };
 
   [[nodiscard]] bool by_batch() const noexcept {
@@ -67,6 +70,10 @@ class BatchLoader {
   }
   /// The first batch that is not completely loaded.
   [[nodiscard]] std::uint64_t first_incomplete() const noexcept;
+  /// Loads until stop() or pause(). True if the worker was at work then, and not waiting.
+  bool load(SampleLoader& loader, Claim& claimed);
+  /// Sleeps for as long as the worker owes. False if stop() or pause() comes first.
+  bool settle(Claim& claimed);
   /// Takes the next grain, unless the worker has one.
   void claim(Claim& claim) noexcept;
   /// Goes on with a grain. False if the loader stops or pauses in its middle.
@@ -94,6 +101,7 @@ class BatchLoader {
 
   alignas(64) std::atomic<std::uint64_t> claim_{0};  // of LoaderKind::sample
   alignas(64) std::atomic<bool> stopping_{false};
+  std::atomic<double> paused_at_{0};  ///< on the monotonic clock; 0: it does not pause
 };
 
 }  // namespace cachebisect

@@ -20,7 +20,7 @@ struct Executor::State {
 
   void start(const LoadRequest& request);
   void resume(const LoadRequest& request);
-  void run_workers();
+  void go();
   ReadyBatch next(const std::stop_token& stop);
   ReadyBatch take();
   void load_inline(const std::stop_token& stop);
@@ -34,6 +34,7 @@ struct Executor::State {
   const int workers;
   BatchLoader loader;
   bool running = false;
+  bool loading = false;  ///< the workers do
   bool suspended = false;
   std::uint64_t sequence = 0;  // of the next batch
   Gauge<double> starved;
@@ -64,20 +65,23 @@ void Executor::State::start(const LoadRequest& request) {
   sequence = 0;
   failed = false;
   failure = nullptr;
-  run_workers();
+  starved.clear();
+  running = true;
+  go();
 }
 
 void Executor::State::resume(const LoadRequest& request) {
   if (!suspended) return start(request);
   suspended = false;
   loader.go_on(request, sequence);
-  run_workers();
+  starved.clear();
+  running = true;
 }
 
-void Executor::State::run_workers() {
-  starved.clear();
-  if (workers > 0 && !loader.by_pointer()) threads.start();
-  running = true;
+void Executor::State::go() {
+  if (!running || loading || workers == 0 || loader.by_pointer()) return;
+  threads.start();
+  loading = true;
 }
 
 void Executor::State::work(std::size_t number) noexcept {
@@ -96,6 +100,7 @@ void Executor::State::work(std::size_t number) noexcept {
 ReadyBatch Executor::State::next(const std::stop_token& stop) {
   if (!running) throw Error(ErrorKind::internal, "next() of an executor that was not started");
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
+  go();
   if (loader.by_pointer()) {
     const std::uint64_t number = sequence++;
     return {&loader.cached_batch(number), number, -1};
@@ -142,6 +147,7 @@ void Executor::State::wait_ready(const std::stop_token& stop) {
 void Executor::State::suspend() {
   if (!running) return;
   running = false;
+  loading = false;
   loader.pause();
   threads.wait();
   suspended = !failed;
@@ -152,6 +158,7 @@ void Executor::State::halt() {
   suspended = false;
   if (!running) return;
   running = false;
+  loading = false;
   loader.stop();
   threads.wait();
   // A device without data reads no slot, however late its copies end.
@@ -183,6 +190,10 @@ void Executor::release(const ReadyBatch& batch, const Event* free_after) {
 void Executor::rested(double seconds) {
   if (state_->workers == 0) state_->loader.rested(seconds);
 }
+
+void Executor::go() { state_->go(); }
+
+bool Executor::is_suspended() const noexcept { return state_->suspended; }
 
 void Executor::suspend() { state_->suspend(); }
 

@@ -62,11 +62,14 @@ class CACHEBISECT_INTERNAL_API Executor {
   void start(const LoadRequest& request);
   /// After suspend(), goes on where it was: batches that are loaded stay in the ring, and a sample
   /// that is not loaded comes from `request`, which must have the boundary and the kind of cache of
-  /// the one before, and begins with the first batch that is not complete. Otherwise as start().
+  /// the one before, and begins with the first batch that is not complete. The workers begin at
+  /// go(). Otherwise as start().
   void resume(const LoadRequest& request);
+  /// Lets the workers load. Does nothing if they do already.
+  void go();
   /// The next batch in order; waits without burning CPU. Rethrows the first worker's error with
   /// stage name, sample index and path. Throws Error(interrupted) when `stop` is requested. After a
-  /// throw only halt() may follow.
+  /// throw only halt() may follow. Does what go() does.
   ReadyBatch next(const std::stop_token& stop);
   /// The next batch if it is ready now, else a null batch. Always null without workers, because
   /// nothing is loaded ahead.
@@ -77,9 +80,12 @@ class CACHEBISECT_INTERNAL_API Executor {
   /// The training thread slept for `seconds`, waiting for the device. Without workers, that delay
   /// is not made up for in planted costs.
   void rested(double seconds);
-  /// Parks each worker after the sample that it loads; what is queued stays. Does nothing if it
-  /// does not run. After a worker's error the same as halt().
+  /// Parks each worker after the sample that it loads; what is queued stays. A worker that was
+  /// still loading begins as much later when it goes on, so that time that is not measured loads
+  /// nothing. Does nothing if it does not run. After a worker's error the same as halt().
   void suspend();
+  /// True from suspend() to start(), resume() or halt().
+  [[nodiscard]] bool is_suspended() const noexcept;
   /// Drops what is queued and parks the workers. Does nothing if already halted.
   void halt();
 

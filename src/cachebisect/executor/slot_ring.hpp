@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/executor/batch_slot.hpp"
 
 namespace cachebisect {
@@ -14,7 +15,7 @@ namespace cachebisect {
 /// 2r + 1 is ready; its highest bit is set while the ring is held. Waiting threads sleep in the
 /// kernel (std::atomic::wait on a 32-bit word); every notification is sequentially consistent, so
 /// that no wake-up is lost.
-class SlotRing {
+class CACHEBISECT_INTERNAL_API SlotRing {
  public:
   SlotRing(std::size_t slots, const Pipeline& pipeline,
            const std::shared_ptr<MemoryResource>& memory);

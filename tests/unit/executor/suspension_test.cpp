@@ -1,15 +1,19 @@
 // An executor that is suspended goes on where it was.
 #include <atomic>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "support/errors.hpp"
+#include "support/passed_time.hpp"
 #include "support/text.hpp"
 #include "support/toy_stages.hpp"
 #include <doctest/doctest.h>
 
+#include "cachebisect/executor/batch_loader.hpp"
 #include "cachebisect/executor/executor.hpp"
 
 using namespace cachebisect;
@@ -91,6 +95,53 @@ class Hold {
   std::atomic<bool> open_{false};
 };
 
+/// A loader whose worker is paused while it loads sample 2, and returns when `before_opening` has.
+class Paused {
+ public:
+  Paused(LoaderKind loader, const std::function<void()>& before_opening)
+      : pipeline_(chain_with([this](const Sample& sample) { load(sample.index()); }, loader)),
+        batches_(pipeline_, *device_, workers_of(1, loader)) {
+    batches_.begin_run({});
+    std::thread worker([this] { batches_.load_until_stopped(0); });
+    hold_.await();
+    batches_.pause();
+    before_opening();
+    hold_.open();
+    worker.join();
+  }
+
+  /// Goes on until the first batch of `request` is ready.
+  std::vector<std::uint64_t> first_batch_with(const LoadRequest& request) {
+    batches_.go_on(request, 0);
+    std::thread worker([this] { batches_.load_until_stopped(0); });
+    const SlotRing& ring = batches_.ring();
+    while (!ring.is_ready(0)) ring.wait_bell(ring.bell());
+    batches_.stop();
+    worker.join();
+    std::vector<std::uint64_t> indices;
+    for (const SampleIndex index : ring.slot(0).ready->indices) indices.push_back(index);
+    return indices;
+  }
+
+  [[nodiscard]] Loaded& loaded() noexcept { return loaded_; }
+  /// When the first sample from kApart on was loaded, on the monotonic clock.
+  [[nodiscard]] double went_on_at() const noexcept { return went_on_at_; }
+
+ private:
+  void load(std::uint64_t index) {
+    loaded_.add(index);
+    hold_.load(index);
+    if (index >= kApart && went_on_at_ == 0) went_on_at_ = monotonic_seconds();
+  }
+
+  Hold hold_{2};
+  Loaded loaded_;
+  double went_on_at_ = 0;
+  std::unique_ptr<Device> device_ = make_cpu_device();
+  Pipeline pipeline_;
+  BatchLoader batches_;
+};
+
 }  // namespace
 
 TEST_CASE("suspended often, it loads no sample twice and drops none") {
@@ -106,6 +157,7 @@ TEST_CASE("suspended often, it loads no sample twice and drops none") {
       constexpr std::uint64_t kRuns = 60;
       for (std::uint64_t run = 0; run < kRuns; ++run) {
         executor.resume(request_number(run));
+        if (run % 2 == 0) executor.go();  // next() does it too
         for (std::uint64_t i = 0; i < run % 4; ++i) {
           const auto indices = take_indices(executor);
           for (std::size_t row = 0; row < indices.size(); ++row) {
@@ -146,40 +198,23 @@ TEST_CASE("what is ready when it is suspended is ready afterwards") {
 
 TEST_CASE("a worker parks after the sample that it loads, and goes on with the next one") {
   for (const LoaderKind loader : {LoaderKind::sample, LoaderKind::batch}) {
-    constexpr std::uint64_t kHeld = 2;
-    Hold hold(kHeld);
-    Loaded loaded;
-    const Pipeline pipeline = chain_with(
-        [&](const Sample& sample) {
-          loaded.add(sample.index());
-          hold.load(sample.index());
-        },
-        loader);
-    const auto device = make_cpu_device();
-    Executor executor(pipeline, *device, workers_of(1, loader));
-    executor.start({});
-    hold.await();
-    std::thread opener;
-    {
-      // suspend() waits for the sample in work.
-      std::atomic<bool> suspending{false};
-      opener = std::thread([&] {
-        suspending.wait(false);
-        hold.open();
-      });
-      suspending = true;
-      suspending.notify_all();
-      executor.suspend();
-    }
-    opener.join();
-    const std::size_t before = loaded.times().size();
-    CHECK(before > kHeld);
-    executor.resume(request_number(1));
-    const auto indices = take_indices(executor);
-    for (std::uint64_t row = 0; row < indices.size(); ++row) {
-      CHECK(indices[row] == (row < before ? row : kApart + row));
-    }
+    Paused paused(loader, [] {});
+    CHECK(paused.loaded().times().size() == 3);
+    CHECK(paused.first_batch_with({.first_position = kApart, .batches = 1}) ==
+          std::vector<std::uint64_t>{0, 1, 2, kApart + 3, kApart + 4, kApart + 5, kApart + 6,
+                                     kApart + 7});
   }
+}
+
+TEST_CASE("what a worker does after pause() delays it when it goes on") {
+  constexpr double kLate = 0.05;
+  Paused paused(LoaderKind::batch, [] {
+    const test::Beginning pause;
+    while (!pause.is_past(kLate)) std::this_thread::yield();
+  });
+  const test::Beginning resumption;
+  paused.first_batch_with({.first_position = kApart, .batches = 1});
+  CHECK(resumption.is_before(paused.went_on_at() - kLate));
 }
 
 TEST_CASE("cached batches that are handed over by pointer go on from the new position") {
