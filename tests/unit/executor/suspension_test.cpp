@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -113,6 +114,7 @@ class Paused {
   /// Goes on until the first batch of `request` is ready.
   std::vector<std::uint64_t> first_batch_with(const LoadRequest& request) {
     batches_.go_on(request, 0);
+    resumption_.emplace();
     std::thread worker([this] { batches_.load_until_stopped(0); });
     const SlotRing& ring = batches_.ring();
     while (!ring.is_ready(0)) ring.wait_bell(ring.bell());
@@ -124,19 +126,22 @@ class Paused {
   }
 
   [[nodiscard]] Loaded& loaded() noexcept { return loaded_; }
-  /// When the first sample from kApart on was loaded, on the monotonic clock.
-  [[nodiscard]] double went_on_at() const noexcept { return went_on_at_; }
+  /// True if so many seconds had passed since it went on when it loaded the next sample.
+  [[nodiscard]] bool went_on_late() const noexcept { return went_on_late_; }
+
+  static constexpr double kLate = 0.05;
 
  private:
   void load(std::uint64_t index) {
     loaded_.add(index);
     hold_.load(index);
-    if (index >= kApart && went_on_at_ == 0) went_on_at_ = monotonic_seconds();
+    if (resumption_ && loaded_.times().size() == 4) went_on_late_ = resumption_->is_past(kLate);
   }
 
   Hold hold_{2};
   Loaded loaded_;
-  double went_on_at_ = 0;
+  std::optional<test::Beginning> resumption_;
+  bool went_on_late_ = false;
   std::unique_ptr<Device> device_ = make_cpu_device();
   Pipeline pipeline_;
   BatchLoader batches_;
@@ -207,14 +212,12 @@ TEST_CASE("a worker parks after the sample that it loads, and goes on with the n
 }
 
 TEST_CASE("what a worker does after pause() delays it when it goes on") {
-  constexpr double kLate = 0.05;
   Paused paused(LoaderKind::batch, [] {
     const test::Beginning pause;
-    while (!pause.is_past(kLate)) std::this_thread::yield();
+    while (!pause.is_past(Paused::kLate)) std::this_thread::yield();
   });
-  const test::Beginning resumption;
   paused.first_batch_with({.first_position = kApart, .batches = 1});
-  CHECK(resumption.is_before(paused.went_on_at() - kLate));
+  CHECK(paused.went_on_late());
 }
 
 TEST_CASE("cached batches that are handed over by pointer go on from the new position") {
