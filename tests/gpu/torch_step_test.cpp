@@ -170,7 +170,8 @@ TEST_CASE_FIXTURE(StepFixture, "a step without memory is an error of the device 
   const Pipeline chain = image_chain(4096);
   ModelStepRequest request = exact_request(small, "lenet");
   request.input = chain.device_spec();
-  PipelineReplayer replayer(chain, cuda, make(request), ReplayOptions{IoMode::warm, {}});
+  PipelineReplayer replayer(chain, cuda, make(request),
+                            ReplayOptions{.io = IoMode::warm, .keep_queues = false});
   replayer.prepare({}, {});
   const BlockRequest live{{ArmKind::live, 0, 0, {}}, 2, 1, 0};
   {

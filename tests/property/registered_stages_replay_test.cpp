@@ -67,7 +67,8 @@ Pipeline dynamic_chain(Chain& chain) {
 void check_replay(const Pipeline& pipeline) {
   for (const int workers : {0, 1, 2, 4}) {
     const auto step = std::make_shared<cachebisect::test::RecordingStep>();
-    PipelineReplayer replayer(pipeline, make_cpu_device(), step, {IoMode::warm, workers});
+    PipelineReplayer replayer(pipeline, make_cpu_device(), step,
+                              {.io = IoMode::warm, .workers = workers, .keep_queues = false});
     replayer.prepare({}, {});
     const auto run = [&](int boundary) {
       replayer.run({{ArmKind::replay, boundary, 0, {}}, 9, 1, 0}, {});

@@ -51,7 +51,8 @@ std::vector<std::string> reference_images(const Pipeline& pipeline,
 struct Job {
   explicit Job(Pipeline pipeline, IoMode io = IoMode::warm)
       : step(std::make_shared<RecordingStep>()),
-        replayer(std::move(pipeline), make_cpu_device(), step, ReplayOptions{io, {}}) {
+        replayer(std::move(pipeline), make_cpu_device(), step,
+                 ReplayOptions{.io = io, .keep_queues = false}) {
     replayer.prepare({}, {});
   }
 

@@ -38,6 +38,7 @@ struct CudaJobOptions {
   ChainOptions chain{.samples = 56};
   CopyOptions copy{true, true, 2};
   int ordinal = 0;
+  bool keep_queues = false;
 };
 
 /// random_chain() with these options for the copy.
@@ -63,7 +64,7 @@ inline std::vector<SeenBatch> batches_on_cpu(const CudaJobOptions& options, int 
                                              int warmup = 2) {
   const auto step = std::make_shared<RecordingStep>();
   PipelineReplayer replayer(cuda_chain(options), make_cpu_device(), step,
-                            ReplayOptions{IoMode::warm, {}});
+                            ReplayOptions{.io = IoMode::warm, .keep_queues = false});
   replayer.prepare({}, {});
   (void)replayer.run({{ArmKind::live, 0, 0, {}}, steps, warmup, 0}, {});
   return step->seen;
@@ -73,7 +74,7 @@ struct CudaJob {
   explicit CudaJob(const CudaJobOptions& options, std::shared_ptr<Device> device = nullptr)
       : step(std::make_shared<KernelStep>()),
         replayer(cuda_chain(options), device ? device : make_cuda_device(options.ordinal), step,
-                 ReplayOptions{IoMode::warm, {}}) {
+                 ReplayOptions{.io = IoMode::warm, .keep_queues = options.keep_queues}) {
     replayer.prepare({}, {});
   }
 

@@ -101,7 +101,8 @@ class GpuJob {
   explicit GpuJob(const ChainOptions& options, std::shared_ptr<Device> device)
       : device_(std::move(device)),
         step_(std::make_shared<ReadingStep>(*device_, kGpuSteps + kGpuWarmup, 1 << 14)),
-        replayer_(random_chain(options), device_, step_, ReplayOptions{IoMode::warm, {}}) {
+        replayer_(random_chain(options), device_, step_,
+                  ReplayOptions{.io = IoMode::warm, .keep_queues = false}) {
     replayer_.prepare({}, {});
   }
 
@@ -126,7 +127,7 @@ class GpuJob {
 inline std::vector<SeenBatch> live_on_cpu(const ChainOptions& options) {
   const auto step = std::make_shared<RecordingStep>();
   PipelineReplayer replayer(random_chain(options), make_cpu_device(), step,
-                            ReplayOptions{IoMode::warm, {}});
+                            ReplayOptions{.io = IoMode::warm, .keep_queues = false});
   replayer.prepare({}, {});
   (void)replayer.run({{ArmKind::live, 0, 0, {}}, kGpuSteps, kGpuWarmup, 0}, {});
   return step->seen;

@@ -79,9 +79,9 @@ void Executor::State::resume(const LoadRequest& request) {
 }
 
 void Executor::State::go() {
-  if (!running || loading || workers == 0 || loader.by_pointer()) return;
-  threads.start();
+  if (!running || loading) return;
   loading = true;
+  if (workers > 0 && !loader.by_pointer()) threads.start();
 }
 
 void Executor::State::work(std::size_t number) noexcept {
@@ -192,6 +192,8 @@ void Executor::rested(double seconds) {
 }
 
 void Executor::go() { state_->go(); }
+
+bool Executor::is_loading() const noexcept { return state_->loading; }
 
 bool Executor::is_suspended() const noexcept { return state_->suspended; }
 

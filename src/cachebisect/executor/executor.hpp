@@ -67,6 +67,8 @@ class CACHEBISECT_INTERNAL_API Executor {
   void resume(const LoadRequest& request);
   /// Lets the workers load. Does nothing if they do already.
   void go();
+  /// False from resume() to go().
+  [[nodiscard]] bool is_loading() const noexcept;
   /// The next batch in order; waits without burning CPU. Rethrows the first worker's error with
   /// stage name, sample index and path. Throws Error(interrupted) when `stop` is requested. After a
   /// throw only halt() may follow. Does what go() does.

@@ -1,5 +1,7 @@
-// Halts an executor at the end of a scope, also after an exception.
+// Halts or suspends an executor at the end of a scope, also after an exception.
 #pragma once
+
+#include <exception>
 
 #include "cachebisect/executor/executor.hpp"
 
@@ -23,6 +25,32 @@ class LoadGuard {
 
  private:
   Executor* loader_;
+};
+
+/// Lets `loader` go on with `request`, and suspends it at the end of the scope; halts it if an
+/// exception ends that.
+class LoadTurn {
+ public:
+  LoadTurn(Executor& loader, const LoadRequest& request)
+      : loader_(&loader), exceptions_(std::uncaught_exceptions()) {
+    loader.resume(request);
+  }
+  ~LoadTurn() {
+    try {
+      if (std::uncaught_exceptions() > exceptions_) {
+        loader_->halt();
+      } else {
+        loader_->suspend();
+      }
+    } catch (...) {  // NOLINT(bugprone-empty-catch): as LoadGuard
+    }
+  }
+  LoadTurn(const LoadTurn&) = delete;
+  LoadTurn& operator=(const LoadTurn&) = delete;
+
+ private:
+  Executor* loader_;
+  int exceptions_;
 };
 
 }  // namespace cachebisect

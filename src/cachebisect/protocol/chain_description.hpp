@@ -63,6 +63,9 @@ struct ChainDescription {
   std::optional<WorkerSearch> worker_search;  ///< empty if the count was given
   LoaderKind loader = LoaderKind::sample;
   int ring_slots = 0;
+  /// Each arm goes on where it was: the batches in its queue, and samples in work, are kept between
+  /// its blocks. The first block of an arm has the untimed steps that this needs.
+  bool keeps_queues = false;
   int train_threads = 1;
   int worker_threads = 1;  ///< that each worker computes with
   int local_ranks = 1;     ///< training processes of the job on this machine

@@ -1,6 +1,8 @@
 #include "cachebisect/replay/arm_runner.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -38,23 +40,13 @@ void set_counters(const Pipeline& pipeline, const LoadCounters& loaded,
   }
 }
 
-/// A block that the loader feeds.
-BlockResult run_loaded(Trainer& on, LoadRequest request, StepSource source, const ArmBlock& block) {
-  request.observe = block.steps.observe;
-  request.recorder = block.recorder;
-  source.loader = &on.loader;
-  BlockResult result;
-  result.start_seconds = monotonic_seconds();
-  const LoadGuard running(on.loader, request);
-  const double starting = monotonic_seconds() - result.start_seconds;
-  const BlockTiming timing = on.loop.run(source, block.steps, block.stop);
-  set_timing(timing, result);
-  result.first_batch_seconds += starting;
-  const LoadCounters counters = on.loader.counters();
-  result.skipped = counters.skipped;
-  result.first_skipped = counters.first_skipped;
-  if (block.steps.observe) set_counters(on.pipeline, counters, timing.device_stages, result);
-  return result;
+/// Untimed steps until an empty ring has filled, or until workers have left their common start.
+int settling_steps(const Trainer& on) {
+  const int workers = on.loader.workers();
+  const int unit = std::lcm(on.pipeline.spec().train.accumulate,
+                            on.loader_options.loader == LoaderKind::batch ? workers : 1);
+  const int steps = std::max({4, workers, on.loader.slots()});
+  return (steps + unit - 1) / unit * unit;
 }
 
 template <class Item>
@@ -67,8 +59,52 @@ std::span<const Item> at_most(std::span<const Item> items, std::size_t count) {
 BlockResult ArmRunner::run(Trainer& on, const ArmBlock& block) {
   if (unfinished_ != nullptr) unfinished_->loop.drain();
   unfinished_ = &on;
-  BlockResult result = run_arm(on, block);
+  turn_ = turn_of(on, block);
+  ArmBlock settled = block;
+  settled.steps.warmup += turn_.settling;
+  BlockResult result = run_arm(on, settled);
+  result.warmup_steps = settled.steps.warmup;
   unfinished_ = nullptr;
+  return result;
+}
+
+ArmRunner::Turn ArmRunner::turn_of(Trainer& on, const ArmBlock& block) {
+  Turn turn{&on.loader};
+  if (!kept_.fit() || !kept_.loads(block.arm)) return turn;
+  // A recorded block begins with batch 0.
+  turn.kept = block.recorder == nullptr;
+  if (turn.kept && &on == trainer_) {
+    Executor* own = kept_.find(block.arm);
+    turn.kept = own != nullptr;
+    if (turn.kept) turn.loader = own;
+  }
+  if (!turn.kept || !turn.loader->is_suspended()) turn.settling = settling_steps(on);
+  return turn;
+}
+
+BlockResult ArmRunner::run_loaded(Trainer& on, LoadRequest request, StepSource source,
+                                  const ArmBlock& block) const {
+  Executor& loader = *turn_.loader;
+  request.observe = block.steps.observe;
+  request.recorder = block.recorder;
+  source.loader = &loader;
+  BlockResult result;
+  result.start_seconds = monotonic_seconds();
+  std::optional<LoadGuard> running;
+  std::optional<LoadTurn> turn;
+  if (turn_.kept) {
+    turn.emplace(loader, request);
+  } else {
+    running.emplace(loader, request);
+  }
+  const double starting = monotonic_seconds() - result.start_seconds;
+  const BlockTiming timing = on.loop.run(source, block.steps, block.stop);
+  set_timing(timing, result);
+  result.first_batch_seconds += starting;
+  const LoadCounters counters = loader.counters();
+  result.skipped = counters.skipped;
+  result.first_skipped = counters.first_skipped;
+  if (block.steps.observe) set_counters(on.pipeline, counters, timing.device_stages, result);
   return result;
 }
 
@@ -90,7 +126,7 @@ BlockResult ArmRunner::run_arm(Trainer& on, const ArmBlock& block) {
 BlockResult ArmRunner::run_live(Trainer& on, const ArmBlock& block, const StepSource& source,
                                 std::size_t bypass_stage, const HostCacheView& bypass_cache) {
   // What is in flight at the block's end has been read too.
-  const int batches = block.steps.warmup + block.steps.timed + on.loader.slots();
+  const int batches = block.steps.warmup + block.steps.timed + turn_.loader->slots();
   LiveReading::Block live =
       reading_.begin(on.pipeline, on.order, static_cast<std::uint64_t>(batches), block.first_batch);
   live.request.bypass_stage = bypass_stage;

@@ -7,7 +7,9 @@
 
 #include "cachebisect/protocol/block.hpp"
 #include "cachebisect/replay/cache/boundary_cache.hpp"
+#include "cachebisect/replay/kept_loaders.hpp"
 #include "cachebisect/replay/loop/train_loop.hpp"
+#include "cachebisect/replay/pipeline_replayer.hpp"
 #include "cachebisect/replay/reading/live_reading.hpp"
 #include "cachebisect/replay/trainer.hpp"
 
@@ -16,7 +18,7 @@ namespace cachebisect {
 /// One block to run.
 struct ArmBlock {
   const Arm& arm;
-  BlockSteps steps;
+  BlockSteps steps;  ///< more untimed ones are run if the arm's ring is empty and should not be
   std::uint64_t first_batch = 0;  ///< of the caches, where the block begins
   const std::stop_token& stop;
   LoadRecorder* recorder = nullptr;  ///< of what the workers do; may be null
@@ -26,14 +28,28 @@ struct ArmBlock {
 class ArmRunner {
  public:
   /// Keeps references to both.
-  ArmRunner(Trainer& trainer, const BoundaryCache& cache, IoMode io)
-      : trainer_(&trainer), cache_(&cache), reading_(io, cache) {}
+  ArmRunner(Trainer& trainer, const BoundaryCache& cache, const ReplayOptions& options)
+      : trainer_(&trainer),
+        cache_(&cache),
+        kept_(trainer.pipeline, *trainer.device, trainer.loader_options, options.keep_queues),
+        reading_(options.io, cache) {}
 
   [[nodiscard]] LiveReading& reading() noexcept { return reading_; }
+  [[nodiscard]] KeptLoaders& kept() noexcept { return kept_; }
+  [[nodiscard]] const KeptLoaders& kept() const noexcept { return kept_; }
   /// `on` is the trainer itself or, for a live arm with overrides, that of the changed pipeline.
   BlockResult run(Trainer& on, const ArmBlock& block);
 
  private:
+  /// What loads in a block.
+  struct Turn {
+    Executor* loader = nullptr;
+    bool kept = false;  ///< its ring is, from block to block
+    int settling = 0;   ///< untimed steps until a ring that begins empty has settled
+  };
+  [[nodiscard]] Turn turn_of(Trainer& on, const ArmBlock& block);
+  BlockResult run_loaded(Trainer& on, LoadRequest request, StepSource source,
+                         const ArmBlock& block) const;
   BlockResult run_arm(Trainer& on, const ArmBlock& block);
   BlockResult run_live(Trainer& on, const ArmBlock& block, const StepSource& source = {},
                        std::size_t bypass_stage = 0, const HostCacheView& bypass_cache = {});
@@ -46,6 +62,8 @@ class ArmRunner {
 
   Trainer* trainer_;
   const BoundaryCache* cache_;
+  KeptLoaders kept_;
+  Turn turn_;  ///< of the block that runs
   LiveReading reading_;
   Trainer* unfinished_ = nullptr;  ///< its block runs, or ended in an error
 };

@@ -80,7 +80,7 @@ struct PipelineReplayer::State {
         trainer(std::move(chain), std::move(on), std::move(trained), workers, order, steps),
         cache(trainer.pipeline, *trainer.device, trainer.pipeline.copy_options(), order),
         guard(trainer.pipeline, cache, trainer.step->name()),
-        runner(trainer, cache, options.io),
+        runner(trainer, cache, options),
         device(*trainer.device) {}
 
   const CacheFacts& caches_filled(CacheFacts filled);
@@ -149,6 +149,7 @@ PipelineReplayer::~PipelineReplayer() = default;
 ChainDescription PipelineReplayer::describe() const {
   ChainDescription chain = describe_chain(state_->trainer, state_->facts.item_bytes);
   chain.worker_search = state_->options.worker_search;
+  chain.keeps_queues = state_->runner.kept().fit();
   state_->device.complete(chain);
   return chain;
 }
@@ -177,6 +178,7 @@ CacheFacts PipelineReplayer::prepare(const CacheBudget& budget, const std::stop_
   s.longest_block = 1;
   const ToolCost cost =
       measure_tool_cost(*s.trainer.device, s.trainer.pipeline, s.workers, kCostSeconds, stop);
+  s.runner.kept().drop();
   CacheFacts filled = s.cache.fill(s.trainer.loader, budget, stop);
   filled.floor_seconds_per_sample = cost.seconds_per_sample;
   filled.floor_seconds_per_batch = cost.seconds_per_batch;
@@ -188,6 +190,7 @@ std::optional<CacheFacts> PipelineReplayer::refill(std::uint64_t samples,
   const FlushDenormals flush;
   State& s = *state_;
   if (!s.cache.filled()) throw Error(ErrorKind::internal, "refill() before prepare()");
+  s.runner.kept().drop();
   std::optional<CacheFacts> facts = s.cache.refill(s.trainer.loader, samples, stop);
   if (!facts) return std::nullopt;
   facts->floor_seconds_per_sample = s.facts.floor_seconds_per_sample;
@@ -199,6 +202,7 @@ bool PipelineReplayer::freshen(std::uint64_t samples, const std::stop_token& sto
   const FlushDenormals flush;
   State& s = *state_;
   if (!s.cache.filled()) throw Error(ErrorKind::internal, "freshen() before prepare()");
+  s.runner.kept().drop_views();
   s.cache.freshen(s.trainer.loader, samples, stop);
   s.guard.freshened();
   if (s.options.io == IoMode::warm) s.runner.reading().caches_filled(s.trainer.pipeline);
@@ -247,7 +251,6 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
   result.device = s.device.read();
   result.clock_mhz = read_clock_mhz("", s.cpus);
   result.is_void = s.watch.disarm();
-  result.warmup_steps = steps.warmup;
   if (replays(arm)) s.guard.after_replay(static_cast<std::size_t>(arm.boundary));
   return result;
 }

@@ -39,6 +39,9 @@ struct ReplayOptions {
   /// The order of the pipeline's samples, shared with what has read some of them. Null: a new one,
   /// from the beginning of the epoch.
   std::shared_ptr<LiveOrder> order{};
+  /// As ChainDescription's, where memory allows. False: every block begins with an empty queue, and
+  /// all of a round serve the same samples.
+  bool keep_queues = true;
 };
 
 /// Owns executor, caches and streams; shares device and step. One thread at a time. open_job()

@@ -22,11 +22,11 @@ Trainer::Trainer(Pipeline chain, std::shared_ptr<Device> on, std::shared_ptr<Tra
       step(std::move(trained)),
       loop(pipeline, *device, checked(*step, pipeline, *device), pipeline.copy_options(),
            pipeline.spec().train.sync_every),
-      loader(pipeline, *device,
-             {.workers = workers,
-              .prefetch = pipeline.spec().prefetch,
-              .pinned = pipeline.copy_options().pinned,
-              .loader = pipeline.spec().loader}),
+      loader_options{.workers = workers,
+                     .prefetch = pipeline.spec().prefetch,
+                     .pinned = pipeline.copy_options().pinned,
+                     .loader = pipeline.spec().loader},
+      loader(pipeline, *device, loader_options),
       order(std::move(from)),
       restores_weights(steps.keep(step, device)) {}
 

@@ -27,6 +27,7 @@ struct Trainer {
   std::shared_ptr<Device> device;
   std::shared_ptr<TrainStep> step;
   TrainLoop loop;
+  ExecutorOptions loader_options;
   Executor loader;
   LiveOrder order;
   bool restores_weights;  ///< the step can

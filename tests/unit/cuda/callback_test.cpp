@@ -71,7 +71,7 @@ Outcome run(const MakeStep& make, const CudaJobOptions& options, std::uint64_t s
   Outcome outcome;
   {
     PipelineReplayer replayer(test::cuda_chain(options), make_cuda_device(0), make(reader),
-                              ReplayOptions{IoMode::warm, {}});
+                              ReplayOptions{.io = IoMode::warm, .keep_queues = false});
     replayer.prepare({}, {});
     outcome.block = replayer.run({{ArmKind::live, 0, 0, {}}, 9, 2, 0}, {});
   }

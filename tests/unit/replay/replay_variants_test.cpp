@@ -109,6 +109,7 @@ TEST_CASE("an invalid override is refused with its path, and the next block runs
   CHECK(range.kind() == ErrorKind::usage);
   CHECK(has(range.what(), "stages.payload.bytes=-1"));
   CHECK(refusal(job, {{"stages.nothing.us", "1"}}).kind() == ErrorKind::usage);
+  job.run({{"batch_size", "4"}});
   CHECK(job.run({{"batch_size", "4"}}).size() == 5);
 }
 

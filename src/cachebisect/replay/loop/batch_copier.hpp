@@ -38,6 +38,8 @@ class BatchCopier {
   void copy(const ReadyBatch& ready, std::uint64_t number, const Event* free_after);
   /// True if that copy is done.
   [[nodiscard]] bool copied(std::uint64_t number);
+  /// Waits until that copy is done.
+  void await(std::uint64_t number) { device_->synchronize(*place(number).copied); }
   /// The batch, ready for work that is queued on the compute stream from now on.
   const DeviceBatch& batch(std::uint64_t number);
   /// Seconds since begin() that copies held the calling thread.

@@ -26,9 +26,20 @@ ReadyBatch DeviceFeed::wait_for_batch(std::uint64_t batch, const std::stop_token
   return ready;
 }
 
+ReadyBatch DeviceFeed::kept_batch(std::uint64_t batch) {
+  if (loader_->is_loading()) return {};
+  const ReadyBatch kept = loader_->try_next();
+  if (kept.batch != nullptr && observer_ != nullptr) {
+    observer_->wait_begun(batch);
+    observer_->wait_ended(batch, false);
+  }
+  return kept;
+}
+
 void HandOverFeed::begin(std::uint64_t /*steps*/) { reset_starved(); }
 
 const DeviceBatch* HandOverFeed::acquire(std::uint64_t step, const std::stop_token& stop) {
+  loader().go();
   ready_ = paced_ ? loader().try_next() : wait_for_batch(step, stop);
   if (ready_.batch == nullptr) return nullptr;
   static_cast<Batch&>(view_) = *ready_.batch;
@@ -51,7 +62,19 @@ void CopyFeed::copy(const ReadyBatch& ready) {
   ++copied_;
 }
 
+void CopyFeed::begin_loading() {
+  if (copier_->ahead() > 0) {
+    const ReadyBatch kept = kept_batch(0);
+    if (kept.batch != nullptr) {
+      copy(kept);
+      copier_->await(0);
+    }
+  }
+  loader().go();
+}
+
 const DeviceBatch* CopyFeed::acquire(std::uint64_t step, const std::stop_token& stop) {
+  if (step == 0) begin_loading();
   if (copied_ == step) copy(wait_for_batch(step, stop));
   return &copier_->batch(step);
 }
@@ -83,6 +106,7 @@ void PacedCopyFeed::copy_ready(std::uint64_t step) {
 }
 
 const DeviceBatch* PacedCopyFeed::acquire(std::uint64_t step, const std::stop_token& /*stop*/) {
+  loader().go();
   if (copier_->ahead() == 0) copy_ready(step);
   const std::uint64_t waiting = copied_ - used_;
   if (waiting == 0 || waiting < copier_->ahead()) return nullptr;

@@ -51,6 +51,9 @@ class DeviceFeed {
  protected:
   /// The loader's next batch, the block's number `batch`; counts the wait.
   ReadyBatch wait_for_batch(std::uint64_t batch, const std::stop_token& stop);
+  /// A batch that the ring has kept, if the workers do not load yet and there is one: the block's
+  /// number `batch`.
+  ReadyBatch kept_batch(std::uint64_t batch);
   void reset_starved() noexcept { starved_seconds_ = 0; }
 
  private:
@@ -76,7 +79,9 @@ class HandOverFeed final : public DeviceFeed {
   DeviceBatch view_;
 };
 
-/// Copies batches to the device.
+/// Copies batches to the device. In a steady loop that copies ahead, no step waits for its copy;
+/// the first one of a block does, and the workers begin after it, or they would be ahead by that
+/// time.
 class CopyFeed final : public DeviceFeed {
  public:
   CopyFeed(Executor& loader, BatchCopier& copier, StepEvents& steps)
@@ -86,6 +91,7 @@ class CopyFeed final : public DeviceFeed {
   void submitted(std::uint64_t step) override;
 
  private:
+  void begin_loading();
   void copy(const ReadyBatch& ready);
 
   BatchCopier* copier_;
