@@ -48,6 +48,7 @@ inline nlohmann::json to_json(const ChainDescription& chain) {
           {"workers", chain.workers},
           {"loader", to_string(chain.loader)},
           {"ring_slots", chain.ring_slots},
+          {"keeps_queues", chain.keeps_queues},
           {"ring_prefetch", chain.ring_prefetch},
           {"batches_per_step", chain.batches_per_step},
           {"train_threads", chain.train_threads},

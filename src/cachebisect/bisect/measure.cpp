@@ -68,6 +68,7 @@ RoundPlanOptions plan_options(const Replayer& replayer, const ChainDescription& 
   plan.period = chain.batches_per_step;
   plan.sync_every = chain.sync_every;
   plan.loader = chain.loader;
+  plan.keeps_queues = chain.keeps_queues;
   for (int s = 1; s <= plan.stages; ++s) {
     if (works_on_batches(chain.stages[static_cast<std::size_t>(s) - 1].kind)) plan.ready_from = s;
   }

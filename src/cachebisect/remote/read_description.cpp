@@ -101,6 +101,7 @@ ChainDescription read_chain(const Fields& fields) {
   chain.workers = fields.small_count("workers");
   chain.loader = kind_of(fields, "loader", kLoaderKinds);
   chain.ring_slots = fields.small_count_or("ring_slots", 0);
+  chain.keeps_queues = fields.flag_or("keeps_queues", false);
   chain.ring_prefetch = fields.small_count_or("ring_prefetch", 0);
   chain.batches_per_step = fields.small_count_or("batches_per_step", 1);
   if (chain.batches_per_step < 1) fields.refuse("batches_per_step", "an integer of at least 1");

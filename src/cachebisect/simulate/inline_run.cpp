@@ -48,10 +48,11 @@ class InlineRun {
     device_.step(copied, now_);
     result_.starved_by.push_back(starved_);
     result_.trainer_by.push_back(busy_);
+    result_.cpu_by.push_back(cpu_);
   }
 
   double compute(double time, double seconds) {
-    result_.cpu_seconds += seconds;
+    cpu_ += seconds;
     return time + seconds;
   }
 
@@ -63,7 +64,7 @@ class InlineRun {
       case CostKind::cpu:
       case CostKind::payload:
       case CostKind::memory:
-        result_.cpu_seconds += seconds;
+        cpu_ += seconds;
         counters.cpu_seconds += seconds;
         break;
       case CostKind::wait:
@@ -93,6 +94,7 @@ class InlineRun {
   double now_ = 0;
   double starved_ = 0;
   double busy_ = 0;
+  double cpu_ = 0;
   RingRun result_;
 };
 

@@ -27,8 +27,8 @@ struct RingRun {
   std::vector<double> step_ends;
   std::vector<double> starved_by;  ///< by step: seconds starved so far
   std::vector<double> trainer_by;  ///< by step: seconds that the training thread was busy so far
+  std::vector<double> cpu_by;      ///< by step: CPU seconds of all threads so far
   std::size_t cycle_steps = 0;     ///< the last cycle_steps steps repeat forever; 0: no cycle found
-  double cpu_seconds = 0;
   std::optional<double> ready_batches;  ///< mean, when the training thread asks; with workers only
   std::vector<StageCounters> stages;    ///< one per stage of the whole chain
 };

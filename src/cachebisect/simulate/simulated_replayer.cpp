@@ -52,7 +52,9 @@ SimulatedReplayer::SimulatedReplayer(SimulatedChain chain, SimulatedOptions opti
 SimulatedReplayer::~SimulatedReplayer() = default;
 
 ChainDescription SimulatedReplayer::describe() const {
-  return cachebisect::describe(ring_.chain());
+  ChainDescription chain = cachebisect::describe(ring_.chain());
+  chain.keeps_queues = options_.keeps_queues && chain.workers > 0;
+  return chain;
 }
 
 bool SimulatedReplayer::supports(const Arm& arm) const {
@@ -83,6 +85,7 @@ CacheFacts SimulatedReplayer::prepare(const CacheBudget& budget, const std::stop
   const std::uint64_t period = std::lcm(batch, kPeriod);
   const std::uint64_t in_flight = (slots + 2) * batch;
   CacheFacts facts = fill((in_flight + period - 1) / period * period);
+  kept_.clear();
   if (budget_.host_bytes && facts.bytes_host > *budget_.host_bytes) {
     throw Error(ErrorKind::usage, "the host cache budget holds not even one batch");
   }
@@ -103,6 +106,7 @@ std::optional<CacheFacts> SimulatedReplayer::refill(std::uint64_t samples,
   clock_ += facts.seconds;
   first_cached_ += cache_samples_;
   cache_samples_ = wanted;
+  kept_.clear();
   return facts;
 }
 
@@ -178,7 +182,39 @@ const RingRun& SimulatedReplayer::cached_run(const BlockRequest& request) {
   return run;
 }
 
-SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(const BlockRequest& request) {
+bool SimulatedReplayer::keeps(const Arm& arm) {
+  const SimulatedRing& ring = ring_of(arm);
+  const bool replays = arm.kind == ArmKind::replay || arm.kind == ArmKind::null;
+  return options_.keeps_queues && ring_.chain().workers > 0 &&
+         (!replays || ring.needs_workers(arm.boundary));
+}
+
+SimulatedReplayer::BlockSteps SimulatedReplayer::kept_steps(const BlockRequest& request) {
+  Arm arm = request.arm;
+  arm.observed = true;
+  if (arm.kind == ArmKind::null) arm.kind = ArmKind::replay;
+  const SimulatedChain& chain = ring_of(arm).chain();
+  KeptRun& run = kept_.try_emplace(arm, ring_of(arm), ring_request(request)).first->second;
+  BlockSteps steps;
+  const int settling = std::max({4, chain.workers, chain.workers + chain.ring_prefetch + 1});
+  steps.warmup = request.warmup_steps + (run.is_new() ? settling : 0);
+  const std::size_t first = run.take(steps.warmup + request.steps);
+  const std::size_t begin = first + static_cast<std::size_t>(steps.warmup);
+  const std::size_t last = begin + static_cast<std::size_t>(request.steps) - 1;
+  const auto between = [](std::size_t from, std::size_t to, const auto& sum) {
+    return sum(to) - (from > 0 ? sum(from - 1) : 0);
+  };
+  const auto end = [&](std::size_t step) { return run.end(step); };
+  steps.total_seconds = between(first, last, end);
+  steps.seconds = between(begin, last, end);
+  steps.starved = between(begin, last, [&](std::size_t step) { return run.starved(step); });
+  steps.trainer = between(begin, last, [&](std::size_t step) { return run.trainer(step); });
+  steps.cpu = between(begin, last, [&](std::size_t step) { return run.cpu(step); });
+  steps.run = &run.whole();
+  return steps;
+}
+
+SimulatedReplayer::BlockSteps SimulatedReplayer::fresh_steps(const BlockRequest& request) {
   const RingRun& run = cached_run(request);
   const auto last = static_cast<std::size_t>(request.warmup_steps + request.steps) - 1;
   const auto timed = [&](const std::vector<double>& by_step) {
@@ -186,17 +222,29 @@ SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(const BlockRequest& reque
         request.warmup_steps > 0 ? by_step[static_cast<std::size_t>(request.warmup_steps) - 1] : 0;
     return by_step[last] - before;
   };
+  return {request.warmup_steps,
+          run.step_ends[last],
+          timed(run.step_ends),
+          timed(run.starved_by),
+          timed(run.trainer_by),
+          timed(run.cpu_by),
+          &run};
+}
+
+SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(const BlockRequest& request) {
+  const BlockSteps steps = keeps(request.arm) ? kept_steps(request) : fresh_steps(request);
+  const RingRun& run = *steps.run;
   QuietBlock block;
-  block.total_seconds = run.step_ends[last];
+  block.total_seconds = steps.total_seconds;
   BlockResult& result = block.result;
-  result.seconds = timed(run.step_ends);
+  result.seconds = steps.seconds;
   result.steps = request.steps;
-  result.warmup_steps = request.warmup_steps;
+  result.warmup_steps = steps.warmup;
   result.samples = static_cast<std::uint64_t>(request.steps) *
                    static_cast<std::uint64_t>(ring_of(request.arm).chain().batch_size);
-  result.cpu_seconds = run.cpu_seconds * result.seconds / run.step_ends.back();
-  result.starved_seconds = timed(run.starved_by);
-  result.trainer_seconds = timed(run.trainer_by);
+  result.cpu_seconds = steps.cpu;
+  result.starved_seconds = steps.starved;
+  result.trainer_seconds = steps.trainer;
   result.ready_batches = run.ready_batches;
   result.first_batch_seconds = run.step_ends.front();
   if (request.arm.observed) {
@@ -236,7 +284,7 @@ BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_
   const bool cached = request.arm.kind == ArmKind::replay || request.arm.kind == ArmKind::null;
   const int boundary = cached ? request.arm.boundary : 0;
   if (boundary == 0) {
-    live_position_ += static_cast<std::uint64_t>(request.steps + request.warmup_steps) *
+    live_position_ += static_cast<std::uint64_t>(request.steps + block.result.warmup_steps) *
                       static_cast<std::uint64_t>(ring_of(request.arm).chain().batch_size);
   }
   BlockResult result = block.result;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "cachebisect/protocol/replayer.hpp"
+#include "cachebisect/simulate/kept_run.hpp"
 #include "cachebisect/simulate/simulated_noise.hpp"
 #include "cachebisect/simulate/simulated_ring.hpp"
 
@@ -27,6 +28,7 @@ struct SimulatedOptions {
   SimulatedNoise noise{};
   SimulatedFaults faults{};
   double block_overhead_seconds = 1e-3;  ///< between blocks, to empty and restart the ring
+  bool keeps_queues = true;              ///< as ChainDescription's, for chains with workers
   double probe_share = 0;  ///< added to the time of an observed block by inline probes
 };
 
@@ -55,6 +57,16 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
     BlockResult result;
     double total_seconds = 0;  ///< with the warm-up
   };
+  /// The seconds of a block's untimed and timed steps, and the run that they are part of.
+  struct BlockSteps {
+    int warmup = 0;
+    double total_seconds = 0;
+    double seconds = 0;
+    double starved = 0;
+    double trainer = 0;
+    double cpu = 0;
+    const RingRun* run = nullptr;
+  };
   /// What determines a run: its arm, the number of samples that it cycles through, and the phase of
   /// the first one in the jitter's period.
   using Key = std::tuple<Arm, std::uint64_t, std::uint64_t>;
@@ -63,6 +75,11 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   [[nodiscard]] const SimulatedRing& ring_of(const Arm& arm);
   [[nodiscard]] RingRequest ring_request(const BlockRequest& request) const;
   [[nodiscard]] QuietBlock quiet(const BlockRequest& request);
+  [[nodiscard]] bool keeps(const Arm& arm);
+  /// The block goes on where the last one of its arm ended.
+  [[nodiscard]] BlockSteps kept_steps(const BlockRequest& request);
+  /// The block begins with an empty ring.
+  [[nodiscard]] BlockSteps fresh_steps(const BlockRequest& request);
   /// A run of the arm, at least as long as the request.
   const RingRun& cached_run(const BlockRequest& request);
   void inject_faults(const std::stop_token& stop);
@@ -80,6 +97,7 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   /// By the overrides applied to them.
   std::map<std::map<std::string, std::string>, SimulatedRing> changed_rings_;
   std::map<Key, RingRun> runs_;
+  std::map<Arm, KeptRun> kept_;
 };
 
 }  // namespace cachebisect

@@ -11,17 +11,17 @@ namespace cachebisect {
 
 SimulatedRing::SimulatedRing(SimulatedChain chain) : costs_(std::move(chain)) {}
 
-bool SimulatedRing::needs_workers(const RingRequest& request) const noexcept {
-  return chain().workers > 0 && request.boundary < chain().collate_boundary();
+bool SimulatedRing::needs_workers(int boundary) const noexcept {
+  return chain().workers > 0 && boundary < chain().collate_boundary();
 }
 
 RingRun SimulatedRing::run(const RingRequest& request) const {
-  if (!needs_workers(request)) return run_inline(costs_, request);
+  if (!needs_workers(request.boundary)) return run_inline(costs_, request);
   return run_with_workers(costs_, request, nullptr);
 }
 
 RingRun SimulatedRing::run_to_cycle(const RingRequest& request) const {
-  if (!needs_workers(request) || !costs_.periodic()) return run(request);
+  if (!needs_workers(request.boundary) || !costs_.periodic()) return run(request);
   CycleSearch search;
   return run_with_workers(costs_, request, &search);
 }

@@ -27,9 +27,10 @@ class CACHEBISECT_INTERNAL_API SimulatedRing {
   /// True if every sample of a stage costs the same.
   [[nodiscard]] bool constant() const noexcept { return costs_.constant(); }
 
- private:
-  [[nodiscard]] bool needs_workers(const RingRequest& request) const noexcept;
+  /// True if workers load for a replay at this boundary.
+  [[nodiscard]] bool needs_workers(int boundary) const noexcept;
 
+ private:
   StageCosts costs_;
 };
 

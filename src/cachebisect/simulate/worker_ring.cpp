@@ -66,7 +66,6 @@ class WorkerRing {
   }
 
   RingRun take_result() {
-    result_.cpu_seconds = cores_.cpu_seconds();
     for (std::size_t stage = 0; stage < result_.stages.size(); ++stage) {
       result_.stages[stage].busy_seconds = cores_.busy_seconds(stage);
       result_.stages[stage].cpu_seconds = cores_.cpu_seconds(stage);
@@ -265,6 +264,7 @@ class WorkerRing {
     busy_ += cores_.now() - trainer.began;
     result_.starved_by.push_back(starved_);
     result_.trainer_by.push_back(busy_);
+    result_.cpu_by.push_back(cores_.cpu_seconds());
     trainer.phase = Trainer::Phase::wants_batch;
     trainer.asked = cores_.now();
     ready_sum_ += static_cast<double>(slots_.ready());

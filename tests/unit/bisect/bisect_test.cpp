@@ -208,7 +208,7 @@ TEST_CASE("where no loss shows and hours would not tell, the sentence says so") 
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SimulatedChain chain = starved_chain();
     for (SimulatedStage& stage : chain.stages) stage.seconds = 1e-6;
-    SimulatedReplayer replayer(chain, {.seed = seed, .noise = {.white_cv = 0.5}});
+    SimulatedReplayer replayer(chain, {.seed = seed, .noise = {.white_cv = 0.8}});
     BisectOptions options;
     options.budget_seconds = 1;
     const Report report = bisect(replayer, options);

@@ -128,8 +128,11 @@ TEST_CASE("a steady stage does not lead a sentence under stalls that cost more")
     if (stall <= steady) continue;
     CHECK(report.verdict.stage != "steady");
     if (report.verdict.kind == VerdictKind::drop) continue;
-    CHECK(report.verdict.tied_with == std::vector<std::string>{"stall", "steady"});
-    CHECK(has(report.verdict.text, "stall costs "));
+    // Boundaries 0 and 1 both meet stalls: by chance, those of read may seem the larger part.
+    const double read = report.stages[0].drop.value.value_or(0);
+    const std::string first = read > stall ? "read" : "stall";
+    CHECK(report.verdict.tied_with == std::vector<std::string>{first, "steady"});
+    CHECK(has(report.verdict.text, first + " costs "));
     CHECK(has(report.verdict.text, "and steady costs "));
   }
 }

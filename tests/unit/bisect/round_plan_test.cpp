@@ -54,8 +54,9 @@ SimulatedChain chain(int workers) {
 }
 
 /// Untimed steps of the blocks at a boundary that are evidence.
-std::set<int> warmups(const SimulatedChain& chain, int boundary) {
-  SimulatedReplayer replayer(chain, {.noise = {.white_cv = 0.01}});
+/// Untimed steps of the blocks of a run.
+std::set<int> warmups(const SimulatedChain& chain, int boundary, bool keeps_queues = false) {
+  SimulatedReplayer replayer(chain, {.noise = {.white_cv = 0.01}, .keeps_queues = keeps_queues});
   BisectOptions options;
   options.explain = false;
   std::set<int> steps;
@@ -121,7 +122,7 @@ TEST_CASE("blocks that begin anywhere in a group measure the long-run rate") {
   SimulatedChain collates = chain(4);
   collates.collate_seconds = 1e-3;
   const double truth = SimulatedRing(collates).seconds_per_sample(0, 4000);
-  SimulatedReplayer replayer(collates);
+  SimulatedReplayer replayer(collates, {.keeps_queues = false});
   static_cast<void>(replayer.prepare({}, {}));
   const auto block = [&](int warmup) {
     const BlockResult result = replayer.run({.arm = {}, .steps = 4, .warmup_steps = warmup}, {});
@@ -223,7 +224,7 @@ TEST_CASE("blocks of whole groups measure the long-run rate of batches that come
     bursts.loader = LoaderKind::batch;
     bursts.step_seconds = 1e-5;
     const double truth = SimulatedRing(bursts).seconds_per_sample(0);
-    SimulatedReplayer replayer(bursts);
+    SimulatedReplayer replayer(bursts, {.keeps_queues = false});
     static_cast<void>(replayer.prepare({}, {}));
     const auto tau = [&](int warmup, int steps) {
       const BlockResult block = replayer.run({.steps = steps, .warmup_steps = warmup}, {});
@@ -292,7 +293,7 @@ TEST_CASE("brief blocks measure the long-run rate") {
     slow.stages[1].seconds = 30e-3;
     slow.collate_seconds = collate_share * 30e-3;
     const double truth = SimulatedRing(slow).seconds_per_sample(0, 4000);
-    SimulatedReplayer replayer(slow);
+    SimulatedReplayer replayer(slow, {.keeps_queues = false});
     static_cast<void>(replayer.prepare({}, {}));
     RoundPlan plan = brief_plan(8, 32);
     plan.set_pilot(0, 32 * truth);
@@ -317,6 +318,62 @@ TEST_CASE("a run at slow steps measures briefly, unless much of the work is on w
   CHECK(*warmups(slow, 0).rbegin() <= 11);
   slow.collate_seconds = 5e-3;
   CHECK(*warmups(slow, 0).rbegin() >= 17);
+}
+
+TEST_CASE("where queues are kept, two untimed steps do, however long rings take to settle") {
+  SimulatedChain crowded = chain(4);
+  crowded.trainer_seconds = 2e-3;
+  CHECK(warmups(crowded, 0, true) == std::set{2});
+  SimulatedChain slow = chain(8);
+  slow.cores = 8;
+  slow.batch_size = 32;
+  slow.ring_prefetch = 8;
+  slow.step_seconds = 0.1;
+  slow.stages[1].seconds = 30e-3;
+  for (const double collate_seconds : {0.0, 5e-3}) {
+    slow.collate_seconds = collate_seconds;
+    CHECK(warmups(slow, 0, true) == std::set{2});
+  }
+}
+
+TEST_CASE("kept queues: blocks of a part of a group measure the long-run rate together") {
+  for (const int workers : {2, 4, 8}) {
+    SimulatedChain bursts = chain(workers);
+    bursts.cores = workers;
+    bursts.loader = LoaderKind::batch;
+    bursts.step_seconds = 1e-5;
+    SimulatedReplayer replayer(bursts);
+    static_cast<void>(replayer.prepare({}, {}));
+    double seconds = 0;
+    double samples = 0;
+    for (int i = 0; i < 6 * workers; ++i) {
+      const BlockResult block = replayer.run({.steps = 3, .warmup_steps = 2}, {});
+      seconds += block.seconds;
+      samples += static_cast<double>(block.samples);
+    }
+    CHECK(seconds / samples ==
+          doctest::Approx(SimulatedRing(bursts).seconds_per_sample(0)).epsilon(0.03));
+  }
+}
+
+TEST_CASE("kept queues: batches that come in groups have blocks of whole groups") {
+  RoundPlanOptions options{.stages = 5, .workers = 8, .keeps_queues = true};
+  options.candidates = {0, 5};
+  RoundPlan plan(options);
+  plan.set_pilot(0, 0.1);
+  CHECK(plan.steps(0) == 3);
+  plan.set_even_batches(false);
+  CHECK(plan.steps(0) == 8);
+  options.loader = LoaderKind::batch;
+  RoundPlan own(options);
+  own.set_pilot(0, 0.1);
+  CHECK(own.steps(0) == 8);
+  options.loader = LoaderKind::sample;
+  options.period = 5;
+  RoundPlan periodic(options);
+  periodic.set_pilot(0, 0.1);
+  CHECK(periodic.steps(0) == 5);
+  CHECK(periodic.warmup(0) == 5);
 }
 
 TEST_CASE("a budget that grows leaves time to look for the stage at slow steps") {

@@ -67,7 +67,7 @@ double Pilot::block(int boundary, int warmup, int steps) {
 
 void Pilot::ends() {
   runner_->begin_round(-1);
-  if (emulated_) {
+  if (emulated_ && !chain_->keeps_queues) {
     plan_->set_warmup(chain_->workers < 2 ? kMinWarmup : max_warmup_);
     plan_->allow_brief_blocks(true);
   }
@@ -80,18 +80,19 @@ void Pilot::ends() {
   double first = first_of_live(ceiling);
   const BlockResult& live = runner_->records().back().result;
   const int rings = rings_to_settle(live);
-  const bool brief =
-      plan_->is_brief(first) && rings == 1 && share_of_batches(*chain_, live) <= kNoticeableBatches;
-  if (rings > 1 || plan_->is_brief(first) != brief) {
+  const bool even = share_of_batches(*chain_, live) <= kNoticeableBatches;
+  const bool brief = plan_->is_brief(first) && rings == 1 && even;
+  if (rings > 1 || !even || plan_->is_brief(first) != brief) {
     max_warmup_ *= rings;
     plan_->allow_brief_blocks(brief);
-    if (emulated_) plan_->set_warmup(max_warmup_);
+    plan_->set_even_batches(even);
+    if (emulated_ && !chain_->keeps_queues) plan_->set_warmup(max_warmup_);
     first = block(0, plan_->warmup(0), pilot_steps(first));
   }
   plan_->set_pilot(0, first);
   plan_->set_prior(expected_seconds(*chain_, runner_->records().back().result,
                                     ceiling / static_cast<double>(chain_->batch_size)));
-  if (emulated_) return;
+  if (emulated_ || chain_->keeps_queues) return;
   if (found_full_ring(runner_->records().back().result, *chain_)) {
     plan_->set_warmup(kMinWarmup);
   } else {
@@ -108,7 +109,7 @@ double Pilot::first_of_live(double ceiling) {
 }
 
 int Pilot::rings_to_settle(const BlockResult& live) const {
-  if (chain_->workers < 2) return 1;
+  if (chain_->workers < 2 || chain_->keeps_queues) return 1;
   const double cores = chain_->usable_cpus ? *chain_->usable_cpus : physical_cores(probe_machine());
   const bool trains = live.trainer_seconds > kBusyTrainer * live.seconds;
   const bool batches = chain_->workers > 2 && share_of_batches(*chain_, live) > kLongBatches;

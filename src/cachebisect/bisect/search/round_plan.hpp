@@ -30,8 +30,9 @@ struct RoundPlanOptions {
   /// Steps from one wait of the training thread to the next, which is long; 0: it never waits.
   int sync_every = 0;
   LoaderKind loader = LoaderKind::sample;
-  int ready_from = 0;  ///< first boundary whose cache holds whole batches; 0: not known
-  bool all = false;    ///< the user gave the list: visit all of it, whatever the budget
+  bool keeps_queues = false;  ///< as ChainDescription's: a block goes on where the last one ended
+  int ready_from = 0;         ///< first boundary whose cache holds whole batches; 0: not known
+  bool all = false;           ///< the user gave the list: visit all of it, whatever the budget
 };
 
 /// Every round visits 0, n and both ends of each part whose loss is large compared with the
@@ -57,10 +58,14 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   void set_budget(double seconds) noexcept { options_.budget_seconds = seconds; }
   /// Blocks of slow steps may be brief: see is_brief().
   void allow_brief_blocks(bool allowed) noexcept { brief_allowed_ = allowed; }
+  /// Whether workers that share batches of samples finish them one by one, and not in groups, as
+  /// they do where much of their work is on whole batches. Then a part of a group tells as much as
+  /// a whole one, if queues are kept.
+  void set_even_batches(bool even) noexcept { even_batches_ = even; }
   /// True for steps of which three outlast the usual block, if many workers share batches of at
   /// least one sample each. Such blocks do not wait for a ring of batches, and time half a group of
   /// them, because both would take seconds: untimed steps are drawn from a whole group instead, so
-  /// that the place in the group where a block begins is noise.
+  /// that the place in the group where a block begins is noise. Never where queues are kept.
   [[nodiscard]] bool is_brief(double step_seconds) const noexcept;
   /// As whole_warmup() rounds it.
   void set_warmup(int steps) noexcept { warmup_ = whole_warmup(steps); }
@@ -73,11 +78,12 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
     return is_ready(boundary) ? whole_periods(steps) : whole_warmup(steps);
   }
   /// Untimed steps of a pilot block; fewer if the cache holds whole batches, as no workers have to
-  /// settle, or if blocks are brief.
+  /// settle, or if blocks are brief. The fewest if queues are kept: only the device's have to fill.
   [[nodiscard]] int warmup(int boundary) const;
   /// A block of an arm whose steps take so many seconds; 0: not known. With two workers or more its
   /// untimed steps are drawn: where in a group of batches a block begins is then noise and not a
-  /// bias. With periods of several batches nothing is drawn: blocks are in phase with them.
+  /// bias. With periods of several batches nothing is drawn: blocks are in phase with them. Nor
+  /// where queues are kept: the next block goes on with the rest of the group.
   [[nodiscard]] PlannedBlock block(const Arm& arm, double step_seconds) const;
   /// The block of a replay at a boundary.
   [[nodiscard]] PlannedBlock block(int boundary) const;
@@ -159,6 +165,7 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   RoundPlanOptions options_;
   int warmup_ = 2;
   bool brief_allowed_ = false;
+  bool even_batches_ = true;
   bool long_blocks_ = false;
   double pilot_seconds_ = 0;
   std::vector<int> avoided_;

@@ -56,9 +56,9 @@ void RoundPlan::set_prior(const std::vector<double>& seconds_per_sample) {
 int RoundPlan::steps(int boundary) const { return steps_for(step_seconds(boundary), boundary); }
 
 bool RoundPlan::is_brief(double step_seconds) const noexcept {
-  return brief_allowed_ && options_.period == 1 && options_.loader == LoaderKind::sample &&
-         options_.workers >= kMinBriefWorkers && options_.batch_size >= options_.workers &&
-         kMinSteps * step_seconds >= kBlockSeconds;
+  return brief_allowed_ && !options_.keeps_queues && options_.period == 1 &&
+         options_.loader == LoaderKind::sample && options_.workers >= kMinBriefWorkers &&
+         options_.batch_size >= options_.workers && kMinSteps * step_seconds >= kBlockSeconds;
 }
 
 int RoundPlan::steps_for(double step_seconds, int boundary) const {
@@ -72,6 +72,8 @@ int RoundPlan::steps_for(double step_seconds, int boundary) const {
                                                         kMinSteps, kMaxSteps));
   if (own_batches() && is_ready(boundary)) return whole_waits(steps, options_.period);
   if (long_blocks_ && !is_ready(boundary)) steps = std::max(steps, kLongSteps * warmup_);
+  if (options_.keeps_queues && even_batches_ && !own_batches())
+    return whole_waits(steps, options_.period);
   const bool stretch = own_batches() || whole_groups(steps) <= kMaxStretch * steps;
   return whole_waits(steps, stretch ? group() : options_.period);
 }
@@ -109,6 +111,7 @@ double RoundPlan::known_step_seconds(int boundary) const {
 int RoundPlan::warmup(int boundary) const { return warmup(boundary, known_step_seconds(boundary)); }
 
 int RoundPlan::warmup(int boundary, double step_seconds) const noexcept {
+  if (options_.keeps_queues) return whole_periods(kMinWarmup);
   if (is_ready(boundary)) return whole_periods(std::min(warmup_, kWarmupOfDevice));
   if (!is_brief(step_seconds)) return whole_periods(warmup_);
   return kMinBriefWarmup + std::min(options_.workers, kMaxBriefGroup) / 2;
@@ -116,7 +119,7 @@ int RoundPlan::warmup(int boundary, double step_seconds) const noexcept {
 
 WarmupRange RoundPlan::warmup_range(int boundary, double step_seconds) const {
   const int usual = warmup(boundary, step_seconds);
-  if (options_.workers < 2 || options_.period > 1) return {usual, 1};
+  if (options_.workers < 2 || options_.period > 1 || options_.keeps_queues) return {usual, 1};
   if (own_batches()) return {usual, is_ready(boundary) ? 1 : options_.workers};
   if (is_brief(step_seconds) && !is_ready(boundary)) {
     return {kMinBriefWarmup, std::min(options_.workers, kMaxBriefGroup)};
