@@ -80,6 +80,7 @@ def bisect(
         BisectError: `loader` or `step` raised; the report so far is in it.
         EngineError: the command was not found, refused its options, or died; or this process is
             one rank of several.
+        KeyboardInterrupt: Ctrl-C came before anything was measured.
         TypeError: an object in `state` has no state.
 
     Not thread safe: call it from the thread that trains, once at a time. Workers and the engine
@@ -107,8 +108,10 @@ def bisect(
         exit_code = engine.wait()
         files = engine.report_files()
     report = read_report(files, exit_code)
-    if failure is not None:
+    if isinstance(failure, Exception):
         raise BisectError(f"{type(failure).__name__}: {failure}", report) from failure
+    if report is None and failure is not None:
+        raise failure
     if report is None:
         raise EngineError(f"the engine ended without a report (exit code {exit_code})")
     return report
@@ -120,8 +123,9 @@ def _drive(
     step: Callable[[Any], Any],
     make_job: Callable[[bool], Job],
     samples_per_batch: Optional[int],
-) -> Optional[Exception]:
-    """Runs the training loop until the engine has finished. Returns the user's own error."""
+) -> Optional[BaseException]:
+    """Runs the training loop until the engine has finished. Returns the user's own error, or the
+    KeyboardInterrupt that ended it."""
     try:
         connection = Connection.open(engine.socket, alive=lambda: engine.exit_code() is None)
     except ConnectionLost as error:
@@ -141,7 +145,7 @@ def _train(
     loader: Any,
     step: Callable[[Any], Any],
     samples_per_batch: Optional[int],
-) -> Optional[Exception]:
+) -> Optional[BaseException]:
     stage = None
     try:
         if not adapter.greet():
@@ -169,7 +173,7 @@ def _train(
             adapter.wait_for_finish()
         except ConnectionLost:
             raise interrupt from None
-        return None
+        return interrupt
     except ConnectionLost:
         if adapter.failure is None:
             raise

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Stands in for the command in tests of the library call: a few blocks, then a small report.
 
-FAKE_ENGINE chooses what it does: nothing more (the default), "die", "refuse" or "run".
+FAKE_ENGINE chooses what it does: nothing more (the default), "die", "refuse", or "unreported",
+which writes no report.
 `run` in its first argument is not supported; it answers `attach --socket PATH --out DIR`.
 """
 
@@ -66,13 +67,18 @@ def main() -> int:
             if block["type"] == "error":
                 exit_code = 130 if block["kind"] == "interrupted" else 3
                 break
+    if mode != "unreported":
+        write_report(exit_code, answers)
+    peer.ask("finish", then="continue", exit_code=exit_code, text=VERDICT["text"])
+    return exit_code
+
+
+def write_report(exit_code: int, answers: list[dict[str, Any]]) -> None:
     out = value_of("--out")
     with open(os.path.join(out, "report.json"), "w") as file:
         json.dump({"interrupted": exit_code != 0, "verdict": VERDICT, "answers": answers}, file)
     with open(os.path.join(out, "report.txt"), "w") as file:
         file.write("the terminal report\n")
-    peer.ask("finish", then="continue", exit_code=exit_code, text=VERDICT["text"])
-    return exit_code
 
 
 if __name__ == "__main__":

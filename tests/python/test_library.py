@@ -159,16 +159,27 @@ def test_stream_that_delivers_nothing() -> None:
         cachebisect.bisect(loader, nothing)
 
 
-def test_interrupted_run_gives_the_report_so_far() -> None:
+def interrupted_step(after: int) -> Any:
+    """A step during which Ctrl-C arrives."""
     seen = []
 
     def step(_batch: Any) -> None:
         seen.append(1)
-        if len(seen) == 200:
+        if len(seen) == after:
             raise KeyboardInterrupt
 
-    report = cachebisect.bisect(ready(), step)
+    return step
+
+
+def test_interrupted_run_gives_the_report_so_far() -> None:
+    report = cachebisect.bisect(ready(), interrupted_step(after=200))
     assert report.interrupted
+
+
+def test_interrupt_before_anything_was_measured(monkeypatch: Any) -> None:
+    monkeypatch.setenv("FAKE_ENGINE", "unreported")
+    with pytest.raises(KeyboardInterrupt):
+        cachebisect.bisect(ready(), interrupted_step(after=200))
 
 
 def test_interrupt_while_the_engine_starts_leaves_no_process(monkeypatch: Any) -> None:
