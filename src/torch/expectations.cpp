@@ -122,6 +122,7 @@ std::vector<ExpectedField> module_fields(const ModelStepRequest& request) {
   std::vector<std::string> names = request.train.inputs;
   if (Loss(request.train.loss).has_target()) names.push_back(request.train.target);
   std::vector<ExpectedField> fields;
+  fields.reserve(names.size());
   for (const std::string& name : names) {
     fields.push_back({.name = name, .dtypes = {arriving(request, name).dtype}});
   }
