@@ -70,10 +70,10 @@ BlockResult ArmRunner::run(Trainer& on, const ArmBlock& block) {
 
 ArmRunner::Turn ArmRunner::turn_of(Trainer& on, const ArmBlock& block) {
   Turn turn{&on.loader};
-  if (!kept_.fit() || !kept_.loads(block.arm)) return turn;
-  // A recorded block begins with batch 0.
-  turn.kept = block.recorder == nullptr;
-  if (turn.kept && &on == trainer_) {
+  // A recorded block begins with batch 0, and has the untimed steps that it needs.
+  if (!kept_.fit() || !kept_.loads(block.arm) || block.recorder != nullptr) return turn;
+  turn.kept = true;
+  if (&on == trainer_) {
     Executor* own = kept_.find(block.arm);
     turn.kept = own != nullptr;
     if (turn.kept) turn.loader = own;

@@ -17,7 +17,7 @@ std::size_t rings_that_fit(const Pipeline& pipeline, const ExecutorOptions& opti
   if (options.workers == 0 || bytes_per_sample <= 0) return 0;
   const double ring = bytes_per_sample * static_cast<double>(pipeline.batch_size()) *
                       (options.workers + options.prefetch + 1);
-  return static_cast<std::size_t>(kShareOfMemory * available_memory().available_bytes / ring);
+  return static_cast<std::size_t>(kShareOfMemory * available_memory().spare_bytes / ring);
 }
 
 /// Arms that differ only in what is observed, or in how they are called, have one ring.

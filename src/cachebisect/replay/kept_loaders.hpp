@@ -14,7 +14,8 @@ namespace cachebisect {
 
 /// A block that begins with an empty ring shows for some steps how the ring fills. Each arm that
 /// workers load for has a ring of its own instead, made when it is first needed, as far as a
-/// quarter of the memory that is available when this is made holds them. One thread at a time.
+/// quarter of the memory that is free when this is made holds them: the page cache stays, which
+/// readers may live on. One thread at a time.
 class CACHEBISECT_INTERNAL_API KeptLoaders {
  public:
   /// Keeps references to both. `keeps` false: no arm has a ring of its own.
