@@ -2,18 +2,25 @@
 // often.
 #pragma once
 
+// GCC says so by macros, Clang by features.
+#if defined(__has_feature)
+#define CACHEBISECT_TESTS_HAVE(feature) __has_feature(feature)
+#else
+#define CACHEBISECT_TESTS_HAVE(feature) 0
+#endif
+
 namespace cachebisect::test {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kIsSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool kIsSanitized = true;
+#if defined(__SANITIZE_THREAD__) || CACHEBISECT_TESTS_HAVE(thread_sanitizer)
+inline constexpr bool kIsThreadSanitized = true;
 #else
-inline constexpr bool kIsSanitized = false;
+inline constexpr bool kIsThreadSanitized = false;
 #endif
+
+#if defined(__SANITIZE_ADDRESS__) || CACHEBISECT_TESTS_HAVE(address_sanitizer)
+inline constexpr bool kIsSanitized = true;
 #else
-inline constexpr bool kIsSanitized = false;
+inline constexpr bool kIsSanitized = kIsThreadSanitized;
 #endif
 
 }  // namespace cachebisect::test

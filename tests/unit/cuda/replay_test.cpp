@@ -7,6 +7,7 @@
 
 #include "support/careless_device.hpp"
 #include "support/cuda_job.hpp"
+#include "support/sanitized.hpp"
 #include <doctest/doctest.h>
 
 using namespace cachebisect;
@@ -95,13 +96,6 @@ void check_kept_arms(const CudaJobOptions& options, std::uint64_t schedule) {
   CHECK(machine.leaks() == std::vector<std::string>{});
 }
 
-/// A worker that overwrites what is copied is a data race, which ThreadSanitizer reports first.
-#ifdef __SANITIZE_THREAD__
-constexpr bool kRacesAreErrors = true;
-#else
-constexpr bool kRacesAreErrors = false;
-#endif
-
 /// Whether some of the first schedules show wrong batches.
 bool is_found(CarelessDevice::Without without) {
   const CudaJobOptions options;
@@ -162,7 +156,8 @@ TEST_CASE("a device that does not wait for events shows wrong batches") {
   CHECK(is_found(CarelessDevice::Without::waits));
 }
 
+// A worker that overwrites what is copied is a data race, which ThreadSanitizer reports first.
 TEST_CASE("slots that are filled before they have been copied show wrong batches" *
-          doctest::skip(kRacesAreErrors)) {
+          doctest::skip(test::kIsThreadSanitized)) {
   CHECK(is_found(CarelessDevice::Without::slot_events));
 }
