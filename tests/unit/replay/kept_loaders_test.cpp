@@ -116,7 +116,7 @@ TEST_CASE("rings that do not fit into memory are not kept") {
   const auto device = make_cpu_device();
   KeptLoaders some(pipeline, *device, {.workers = 2});
   CHECK(some.fit());
-  // Of 2^40 slots no memory is enough, and none is touched.
+  // Of 2^30 slots no memory is enough, and none is touched.
   KeptLoaders none(pipeline, *device, {.workers = 2, .prefetch = 1 << 30});
   CHECK_FALSE(none.fit());
   CHECK(none.find(replay_at(0)) == nullptr);

@@ -199,7 +199,7 @@ TEST_CASE("the tool's own cost is measured once") {
 }
 
 TEST_CASE("after a refill other samples are replayed, the same at every boundary") {
-  ReplayerJob job(test::random_chain({.samples = 4096, .workers = 0}));
+  ReplayerJob job(test::random_chain({.samples = 4096}), {.keep_queues = false});
   CacheBudget budget;
   budget.host_bytes = 100'000;
   const CacheFacts facts = job.replayer.prepare(budget, {});

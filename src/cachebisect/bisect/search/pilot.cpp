@@ -82,7 +82,9 @@ void Pilot::ends() {
   const int rings = rings_to_settle(live);
   const bool even = share_of_batches(*chain_, live) <= kNoticeableBatches;
   const bool brief = plan_->is_brief(first) && rings == 1 && even;
-  if (rings > 1 || !even || plan_->is_brief(first) != brief) {
+  const bool grouped =
+      !even && chain_->keeps_queues && chain_->loader == LoaderKind::sample && chain_->workers > 1;
+  if (rings > 1 || grouped || plan_->is_brief(first) != brief) {
     max_warmup_ *= rings;
     plan_->allow_brief_blocks(brief);
     plan_->set_even_batches(even);
