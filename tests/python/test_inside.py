@@ -18,7 +18,7 @@ import cachebisect
 import inside_data
 from cachebisect._chain.functions import function_slot, name_of
 from engine import TestEngine
-from inside_data import Inline, Marked, Parsed, ParsedStream, Unzipped
+from inside_data import Inline, Interrupted, Marked, Parsed, ParsedStream, Unzipped
 from loaders import Compose, Member
 from measured import every_arm, measure, stage_names
 
@@ -103,6 +103,11 @@ def test_functions_that_each_sample_calls_become_stages(
         "inside_data.Parsed.checked",
         "inside_data.tidy",
     ]
+
+
+def test_one_interrupted_sample_hides_no_function(tmp_path: Any) -> None:
+    names, _ = stages_inside(loader_of(Interrupted()), tmp_path)
+    assert "inside_data.parse" in names and "inside_data.tidy" in names
 
 
 def test_functions_of_a_subset_and_of_a_stream(tmp_path: Any) -> None:

@@ -23,6 +23,8 @@ MIN_SHARE = 0.1
 
 _MIN_SAMPLES = 8
 _MAX_SECONDS = 30.0
+_TIMED = 0.9
+"""Of the samples: the slowest show how long the process waited for a core."""
 _EXPLAINED = 0.8
 """A function is replaced by those that it calls if they take this share of its time."""
 _ALL = 0.95
@@ -31,7 +33,7 @@ _READING = ("__getitem__", "__getitems__", "__iter__", "__next__")
 
 
 class Profile:
-    """Calls and seconds of every function, over all profiled samples."""
+    """Calls of every function over all profiled samples, and its seconds in the timed ones."""
 
     def __init__(self) -> None:
         self.samples = 0
@@ -41,17 +43,16 @@ class Profile:
         self._calls: dict[Code, list[int]] = {}
         self.top: set[Code] = set()
 
-    def add(self, profiler: cProfile.Profile) -> None:
+    def add(self, entries: list[Any], timed: bool) -> None:
         """Adds one sample."""
         self.samples += 1
         inner: set[Code] = set()
-        entries = profiler.getstats()
         for entry in entries:
-            self.seconds[entry.code] += entry.totaltime
+            self.seconds[entry.code] += entry.totaltime * timed
             self._calls.setdefault(entry.code, []).append(entry.callcount)
             for callee in entry.calls or ():
                 below = self.called[entry.code]
-                below[callee.code] = below.get(callee.code, 0.0) + callee.totaltime
+                below[callee.code] = below.get(callee.code, 0.0) + callee.totaltime * timed
                 inner.add(callee.code)
         self.top |= {entry.code for entry in entries} - inner
 
@@ -101,11 +102,12 @@ def _known_stage(original: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _profiled(makers: Iterable[Callable[[], Any]], members: list[Slot]) -> Profile:
-    profile = Profile()
+    samples: list[tuple[float, list[Any]]] = []
     began = time.monotonic()
     with Installed(members, lambda _stage, original: functools.partial(_known_stage, original)):
         for make in makers:
-            if profile.samples >= _MIN_SAMPLES and time.monotonic() - began > _MAX_SECONDS:
+            start = time.monotonic()
+            if len(samples) >= _MIN_SAMPLES and start - began > _MAX_SECONDS:
                 break
             profiler = cProfile.Profile()
             profiler.enable()
@@ -113,7 +115,11 @@ def _profiled(makers: Iterable[Callable[[], Any]], members: list[Slot]) -> Profi
                 make()
             finally:
                 profiler.disable()
-            profile.add(profiler)
+            samples.append((time.monotonic() - start, profiler.getstats()))
+    slow = sorted(seconds for seconds, _ in samples)[max(1, int(_TIMED * len(samples))) :]
+    profile = Profile()
+    for seconds, entries in samples:
+        profile.add(entries, timed=not slow or seconds < slow[0])
     return profile
 
 
