@@ -122,6 +122,11 @@ std::optional<Interval> mean_interval(std::span<const double> values, double con
   return Interval{mean(values) - half, mean(values) + half};
 }
 
+std::optional<Interval> typical_interval(std::span<const double> values, double confidence) {
+  const auto of_median = median_interval(values, confidence);
+  return of_median ? of_median : mean_interval(values, confidence);
+}
+
 Interval clopper_pearson(std::size_t successes, std::size_t trials, double confidence) {
   if (successes > trials) {
     throw Error(ErrorKind::internal, "clopper_pearson(): more successes than trials");

@@ -34,6 +34,9 @@ CACHEBISECT_API std::optional<Interval> median_interval(std::span<const double> 
 /// Student's interval of the mean of normal values; empty below two of them.
 CACHEBISECT_API std::optional<Interval> mean_interval(std::span<const double> values,
                                                       double confidence);
+/// median_interval(), or mean_interval() for too few values: of the typical value.
+CACHEBISECT_API std::optional<Interval> typical_interval(std::span<const double> values,
+                                                         double confidence);
 /// Clopper-Pearson interval of a probability: exact, never too narrow.
 CACHEBISECT_API Interval clopper_pearson(std::size_t successes, std::size_t trials,
                                          double confidence);

@@ -10,14 +10,15 @@ namespace {
 constexpr std::size_t kMinGroups = 16;
 constexpr double kWorthSaying = 0.02;
 
-/// Seconds per sample: the mean, which stalls move, and the interval of the median.
+/// Seconds per sample: the mean, which stalls move, and the interval of the typical one.
 struct Level {
   double mean = 0;
-  Interval median;
+  Interval typical;
 };
 
 bool is_slower(const Level& a, const Level& b) {
-  return a.median.low > b.median.high * (1 + kWorthSaying) && a.mean > b.mean * (1 + kWorthSaying);
+  return a.typical.low > b.typical.high * (1 + kWorthSaying) &&
+         a.mean > b.mean * (1 + kWorthSaying);
 }
 
 SustainedChange change(const Level& run, const Level& blocks) {
@@ -34,7 +35,7 @@ std::optional<SustainedFigure> sustained_figure(const BlockResult& run,
   if (taus.size() < kMinGroups) return std::nullopt;
   const auto half = taus.subspan(taus.size() / 2);
   const auto of_run = median_interval(half, confidence);
-  const auto of_blocks = median_interval(block_taus, confidence);
+  const auto of_blocks = typical_interval(block_taus, confidence);
   if (!of_run || !of_blocks) return std::nullopt;
   SustainedFigure figure;
   const double tau = mean(half);

@@ -52,7 +52,7 @@ std::string both_clocks(const Clocks& clocks) {
 }
 
 std::optional<Warning> cpu_clock_warning(const Clocks& clocks, double confidence) {
-  const auto interval = median_interval(clocks.log_ratios, confidence);
+  const auto interval = typical_interval(clocks.log_ratios, confidence);
   const double worth = std::log1p(kCpuWorthSaying);
   if (!interval || (interval->low <= worth && interval->high >= -worth)) return std::nullopt;
   return Warning{"clock_of_arms", "the CPU clock was " + both_clocks(clocks),
