@@ -69,6 +69,25 @@ double stalled_mean_limit(std::span<const double> taus, double confidence) {
   return 1 + excess.sum * (excess.most(confidence) - 1) / total_seconds(blocks);
 }
 
+std::vector<Watch> watched_blocks(std::span<const BlockRecord> records, int boundary,
+                                  bool observed) {
+  const Arm arm{.boundary = boundary, .observed = observed};
+  std::vector<Watch> watched;
+  for (const BlockRecord& record : records) {
+    if (!record.is_evidence() || record.arm != arm) continue;
+    watched.push_back({record.result.seconds, static_cast<double>(record.result.samples)});
+  }
+  return watched;
+}
+
+std::vector<Watch> groups_of(const BlockResult& run) {
+  std::vector<Watch> watched;
+  const auto groups = static_cast<double>(run.group_taus.size());
+  const double samples = static_cast<double>(run.samples) / std::max(1.0, groups);
+  for (const double tau : run.group_taus) watched.push_back({tau * samples, samples});
+  return watched;
+}
+
 StalledShare stalled_share(std::span<const std::vector<Watch>> watched, double confidence) {
   Excess excess;
   StalledShare share;

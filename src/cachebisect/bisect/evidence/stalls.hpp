@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/record/block_record.hpp"
 
 namespace cachebisect {
 
@@ -21,6 +22,12 @@ struct Watch {
   double seconds = 0;
   double samples = 0;  ///< above 0
 };
+
+/// The blocks at a boundary that are evidence, with or without probes.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Watch> watched_blocks(
+    std::span<const BlockRecord> records, int boundary, bool observed = true);
+/// The groups of a run in one piece.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Watch> groups_of(const BlockResult& run);
 
 struct StalledShare {
   double share = 0;  ///< of the time that was watched

@@ -1,9 +1,12 @@
 #include "cachebisect/bisect/explain/sustain_phase.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
+
+#include "cachebisect/bisect/evidence/stalls.hpp"
 
 namespace cachebisect {
 namespace {
@@ -41,7 +44,8 @@ BlockResult run_in_one_piece(BlockRunner& blocks, const RoundPlan& plan, int bou
   const int wanted = std::max(1, static_cast<int>(std::ceil(seconds / step / kGroups)));
   const int group = plan.whole_steps(wanted, boundary);
   // No more steps than needed: those that time cuts off are taken from the epoch too.
-  const int steps = (step > seconds / kMinGroups ? kMinGroups : kGroups) * wanted;
+  const double fitting = std::ceil(seconds / (step * wanted));
+  const int steps = wanted * static_cast<int>(std::clamp<double>(fitting, kMinGroups, kGroups));
   const int groups = (steps + group - 1) / group;
   BlockRequest request{.arm = {.boundary = boundary}, .steps = group * groups};
   request.warmup_steps = plan.warmup(boundary);
@@ -90,10 +94,13 @@ void run_sustained(BlockRunner& blocks, const RoundPlan& plan, double seconds,
   blocks.begin_round(-1);
   SustainedRuns runs;
   run_live(blocks, plan, seconds, runs);
-  if (step_may_slow_down(measured.chain)) {
+  const std::array live{watched_blocks(measured.blocks, 0), groups_of(runs.live)};
+  const bool stalls = stalled_share(live, measured.settings.confidence).share > 0;
+  if (stalls || step_may_slow_down(measured.chain)) {
     const int ceiling = measured.stages();
-    runs.ceiling = run_in_one_piece(blocks, plan, ceiling, std::min(seconds, kCeilingSeconds),
-                                    plan.step_seconds(ceiling));
+    // A machine that stalls live stalls the step alone as often.
+    const double watched = stalls ? seconds : std::min(seconds, kCeilingSeconds);
+    runs.ceiling = run_in_one_piece(blocks, plan, ceiling, watched, plan.step_seconds(ceiling));
   }
   runs.seconds = blocks.exclude_since(before);
   measured.sustained = std::move(runs);

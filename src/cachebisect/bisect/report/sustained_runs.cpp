@@ -49,31 +49,15 @@ void find_slower_stage(const Measurements& measured, const VerdictState& state,
   }
 }
 
-std::vector<Watch> groups_of(const BlockResult& run) {
-  std::vector<Watch> watched;
-  const auto groups = static_cast<double>(run.group_taus.size());
-  const double samples = static_cast<double>(run.samples) / std::max(1.0, groups);
-  for (const double tau : run.group_taus) watched.push_back({tau * samples, samples});
-  return watched;
-}
-
-/// All blocks of an arm that are evidence.
-std::vector<Watch> blocks_at(int boundary, const Measurements& measured) {
-  std::vector<Watch> watched;
-  for (const BlockRecord& record : measured.blocks) {
-    if (!record.shows_replay_at(boundary)) continue;
-    watched.push_back({record.result.seconds, static_cast<double>(record.result.samples)});
-  }
-  return watched;
-}
-
 void watch_for_stalls(const Measurements& measured, const VerdictState& state,
                       SustainedFigures& figures) {
   const double confidence = measured.settings.confidence;
   const SustainedRuns& runs = *measured.sustained;
-  std::vector<std::vector<Watch>> live{blocks_at(0, measured), groups_of(runs.live)};
+  std::vector<std::vector<Watch>> live{watched_blocks(measured.blocks, 0),
+                                       watched_blocks(measured.blocks, 0, false),
+                                       groups_of(runs.live)};
   for (const BlockResult& run : runs.shorter_live) live.push_back(groups_of(run));
-  const std::vector<std::vector<Watch>> ceiling{blocks_at(measured.stages(), measured),
+  const std::vector<std::vector<Watch>> ceiling{watched_blocks(measured.blocks, measured.stages()),
                                                 groups_of(runs.ceiling)};
   figures.stalls = stalled_share(live, confidence);
   const bool machine_stalls =
@@ -161,11 +145,12 @@ SustainedFigures describe_sustained(const Measurements& measured, const VerdictS
   if (!measured.sustained || measured.verdict.table.rounds() == 0) return figures;
   figures.live = figure_of(measured, measured.sustained->live, 0);
   figures.ceiling = figure_of(measured, measured.sustained->ceiling, measured.stages());
+  watch_for_stalls(measured, state, figures);
   if (!figures.live) return figures;
   figures.ceiling_moved = changed(figures.ceiling) && measured.chain.device_kind != DeviceKind::cpu;
   figures.loss = loss_of(figures.live->samples_per_second, ceiling_of(figures, waterfall));
   if (figures.live->change == SustainedChange::slower) find_slower_stage(measured, state, figures);
-  watch_for_stalls(measured, state, figures);
+  if (state.decision.kind != VerdictKind::flat) figures.held_loss = figures.loss.value;
   return figures;
 }
 
@@ -174,7 +159,13 @@ bool hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, F
     findings.whole.high = std::max(findings.whole.high, figures.stalled_loss);
     findings.whole.bursty = true;
   }
-  if (!figures.live || (!changed(figures.live) && !figures.ceiling_moved)) return figures.stalled;
+  if (figures.held_loss) {
+    findings.whole.low = std::min(findings.whole.low, *figures.held_loss);
+    findings.whole.high = std::max(findings.whole.high, *figures.held_loss);
+  }
+  if (!figures.live || (!changed(figures.live) && !figures.ceiling_moved)) {
+    return figures.stalled || figures.held_loss;
+  }
   if (figures.loss.interval) {
     findings.whole.low = std::min(findings.whole.low, figures.loss.interval->low);
     findings.whole.high = std::max(findings.whole.high, figures.loss.interval->high);
@@ -186,12 +177,13 @@ bool hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, F
 
 VerdictKind sustained_verdict(VerdictKind kind, const SustainedFigures& figures, double least,
                               double min_drop) {
+  if (kind == VerdictKind::flat && figures.stalled) return VerdictKind::inconclusive;
   if (!figures.live || !figures.loss.interval) return kind;
   const SustainedChange live = figures.live->change;
   const bool small = figures.loss.interval->high < min_drop;
   if (kind == VerdictKind::flat) {
     const bool may_lose = live == SustainedChange::slower || figures.ceiling_moved;
-    return figures.stalled || (may_lose && !small) ? VerdictKind::inconclusive : kind;
+    return may_lose && !small ? VerdictKind::inconclusive : kind;
   }
   const bool may_not_lose = live == SustainedChange::faster || figures.ceiling_moved;
   if (!may_not_lose || (kind != VerdictKind::drop && kind != VerdictKind::spread)) return kind;
@@ -202,7 +194,7 @@ VerdictKind sustained_verdict(VerdictKind kind, const SustainedFigures& figures,
 
 std::string sustained_text(const Measurements& measured, const Waterfall& waterfall,
                            const SustainedFigures& figures) {
-  const std::string lost = percent(std::max(0.0, *figures.loss.value));
+  const std::string lost = percent(std::max(0.0, figures.loss.value.value_or(0)));
   if (figures.stalled && !changed(figures.live)) {
     return "Live stalls: they took " + percent(figures.stalls.share) + " of the " +
            duration(waterfall.live_loop.watched_seconds) +
@@ -239,7 +231,7 @@ std::vector<Warning> find_sustained_warnings(const Measurements& measured,
                                              const Waterfall& waterfall,
                                              const SustainedFigures& figures) {
   std::vector<Warning> out;
-  if ((changed(figures.live) || figures.stalled) && figures.loss.value) {
+  if (changed(figures.live) || figures.stalled) {
     out.push_back({"not_sustained", sustained_text(measured, waterfall, figures),
                    "--sustain SECONDS watches it for longer"});
   }

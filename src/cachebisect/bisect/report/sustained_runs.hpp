@@ -20,6 +20,8 @@ struct SustainedFigures {
   std::optional<SustainedFigure> ceiling;
   /// Share of throughput that live loses against the ceiling in one piece.
   Estimate loss;
+  /// Of it, what the interval of the whole loss is widened to hold; empty for a flat chain.
+  std::optional<double> held_loss;
   /// The training step alone runs at another speed in one piece than in its blocks, on a device of
   /// its own. On the cpu, the clock that changed is that of the input too.
   bool ceiling_moved = false;
@@ -37,11 +39,10 @@ struct SustainedFigures {
 [[nodiscard]] CACHEBISECT_INTERNAL_API SustainedFigures describe_sustained(
     const Measurements& measured, const VerdictState& state, const Waterfall& waterfall);
 
-/// Widens the intervals of the blocks to what a long run allows, if live or the step alone differs
-/// in it: the whole loss to hold that of the long run, and each part to hold the whole of the
+/// Widens the intervals of the blocks to what a long run allows: the whole loss to hold that of the
+/// long run and, if live or the step alone differs in it, each part to hold the whole of the
 /// difference, because nothing tells to which part it belongs. The whole loss also to hold what
-/// stalls may cost a flat job. False, with nothing changed, if
-/// neither differs.
+/// stalls may cost a flat job. False if nothing changed.
 CACHEBISECT_INTERNAL_API bool hold_sustained(const SustainedFigures& figures,
                                              const RoundTable& rounds, Findings& findings);
 /// The verdict that the run in one piece leaves of the blocks' verdict. `least`: the least that the
