@@ -1,5 +1,6 @@
 #include "cachebisect/compare/session_means.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -8,8 +9,9 @@
 namespace cachebisect {
 namespace {
 
-constexpr std::size_t kParts = 5;
-constexpr std::size_t kMinRounds = 2 * kParts;
+constexpr std::size_t kMaxParts = 5;
+constexpr std::size_t kRoundsOfPart = 2;
+constexpr std::size_t kMinParts = 3;
 /// Keeps the degrees of freedom defined for sessions without any noise.
 constexpr double kTinyVariance = 1e-18;
 
@@ -35,10 +37,11 @@ std::vector<double> part_means(std::span<const RoundTaus> rounds, const RoundFig
     if (const auto value = figure(round)) values.push_back(*value);
   }
   std::vector<double> means;
-  if (values.size() < kMinRounds) return means;
-  for (std::size_t part = 0; part < kParts; ++part) {
-    const std::size_t first = part * values.size() / kParts;
-    const std::size_t end = (part + 1) * values.size() / kParts;
+  const std::size_t parts = std::min(kMaxParts, values.size() / kRoundsOfPart);
+  if (parts < kMinParts) return means;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const std::size_t first = part * values.size() / parts;
+    const std::size_t end = (part + 1) * values.size() / parts;
     means.push_back(mean(std::span(values).subspan(first, end - first)));
   }
   return means;

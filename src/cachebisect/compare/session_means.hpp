@@ -24,7 +24,8 @@ using RoundTaus = std::map<int, double>;
 /// A figure of one round; empty where an arm is missing.
 using RoundFigure = std::function<std::optional<double>(const RoundTaus& round)>;
 
-/// The means of five consecutive parts of a session; empty below ten rounds with the figure.
+/// The means of three to five consecutive parts of a session, of two rounds or more; empty below
+/// six rounds with the figure.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<double> part_means(
     std::span<const RoundTaus> rounds, const RoundFigure& figure);
 
