@@ -16,7 +16,7 @@ inline BlockResult block_of(double seconds, std::uint64_t samples) {
 
 /// A block of a replay that is evidence.
 inline BlockRecord replay_record(int round, int boundary, const BlockResult& block) {
-  return {round, {.boundary = boundary}, block};
+  return {.round = round, .super_round = round, .arm = {.boundary = boundary}, .result = block};
 }
 
 }  // namespace cachebisect::test

@@ -119,14 +119,18 @@ class Run {
   }
 
   Measurements run() {
-    stopped_ = stops([this] {
-      fill_caches();
-      search_.read_machine();
-      blocks_.start();
-      search_.run(random_, [this] { hand_out_partial(); });
-    });
-    search_.conclude();
-    if (measured_.verdict.table.rounds() > 0) hand_out_partial();
+    try {
+      stopped_ = stops([this] {
+        fill_caches();
+        search_.read_machine();
+        blocks_.start();
+        search_.run(random_, [this] { hand_out_partial(); });
+      });
+    } catch (...) {
+      conclude();
+      throw;
+    }
+    conclude();
     after_verdict([this] { sustain(); });
     measured_.verdict_seconds = replayer_.clock() - began_;
     after_verdict([this] { explain(); });
@@ -159,7 +163,14 @@ class Run {
       const Error error = current_error(ErrorKind::data);
       stopped_ = error.kind() == ErrorKind::interrupted;
       if (!stopped_) measured_.fault = RunFault{error.what(), error.details()};
+      hand_out_partial();
     }
+  }
+
+  /// Hands out what the rounds say, those of a super-round that ended early included.
+  void conclude() {
+    search_.conclude();
+    if (measured_.verdict.table.rounds() > 0) hand_out_partial();
   }
 
   [[nodiscard]] Measurements snapshot(bool interrupted) const {
@@ -186,6 +197,7 @@ class Run {
     const double before = replayer_.clock();
     measured_.cache = replayer_.prepare(options_.cache, options_.stop);
     const double seconds = replayer_.clock() - before;
+    blocks_.set_filled(measured_.cache.samples);
     measured_.prepare_seconds = std::max(0.0, seconds - measured_.cache.seconds);
   }
 

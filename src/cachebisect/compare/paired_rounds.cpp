@@ -1,9 +1,11 @@
 #include "cachebisect/compare/paired_rounds.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
+#include "cachebisect/bisect/evidence/table_evidence.hpp"
 #include "cachebisect/bisect/explain/arm_rounds.hpp"
 
 namespace cachebisect {
@@ -127,9 +129,9 @@ class Session {
 }  // namespace
 
 LogRatio paired_rate_ratio(const RoundTable& rounds, double confidence) {
-  ConfidenceSequence evidence(2 / (1 - confidence));
-  for (const double ratio : rounds.log_ratios(kA, kB)) evidence.add(ratio);
-  return log_ratio(evidence, evidence.centre());
+  TableEvidence evidence(2 / (1 - confidence));
+  evidence.update(rounds, [](std::size_t) { return std::pair{kA, kB}; });
+  return log_ratio(evidence.sequence(), evidence.sequence().centre());
 }
 
 PairedRounds measure_pairs(Replayer& replayer, const PairedArm& a, const PairedArm& b,

@@ -1,12 +1,14 @@
 #include "cachebisect/doctor/trust.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
+#include "cachebisect/bisect/evidence/part_evidence.hpp"
 #include "cachebisect/bisect/search/round_arms.hpp"
 
 namespace cachebisect {
@@ -16,7 +18,6 @@ constexpr int kTrials = 20;
 constexpr int kMustSucceed = 18;
 /// More rounds would certify only drops too small to matter, and take long to simulate.
 constexpr int kMaxRounds = 250;
-constexpr double kSuspectWeight = 0.5;
 /// No interval is printed narrower, so nothing smaller can be distinguished from no drop.
 constexpr double kSmallest = 2 * kMinHalfWidth;
 constexpr double kLargest = 0.6;
@@ -29,8 +30,9 @@ class NoiseSource {
                  .index = static_cast<std::uint64_t>(trial),
                  .stage = hash_name("doctor-trust")}) {}
 
+  /// Of one block: the difference of two varies twice as much.
   double next() {
-    const double size = differences_[random_.below(differences_.size())];
+    const double size = differences_[random_.below(differences_.size())] / std::numbers::sqrt2;
     return random_.uniform() < 0.5 ? size : -size;
   }
 
@@ -39,16 +41,16 @@ class NoiseSource {
   RandomStream random_;
 };
 
-ConfidenceSequence fresh(const TrustOptions& options) {
-  return ConfidenceSequence(2 / ((1 - options.confidence) * kSuspectWeight));
-}
-
-/// Rounds until a drop is certified above `bar`; more than `max`: max + 1.
+/// Rounds until a drop is certified above `bar`, in super-rounds; more than `max`: max + 1.
 int rounds_to_certify(NoiseSource noise, double drop, double bar, int max,
                       const TrustOptions& options) {
-  ConfidenceSequence evidence = fresh(options);
-  for (int round = 1; round <= max; ++round) {
-    evidence.add(drop_to_theta(drop) + noise.next());
+  RankSequence evidence(2 / ((1 - options.confidence) * kSuspectWeight));
+  for (int round = kUsualRepeats; round <= max; round += kUsualRepeats) {
+    std::array<double, kUsualRepeats> slow{};
+    std::array<double, kUsualRepeats> fast{};
+    for (double& value : slow) value = drop_to_theta(drop) + noise.next();
+    for (double& value : fast) value = noise.next();
+    evidence.add(slow, fast);
     if (evidence.rejects_at_most(drop_to_theta(bar))) return round;
   }
   return max + 1;

@@ -48,6 +48,7 @@ DeviceReading device_reading(const ReportValue& value) {
 BlockRecord block(const ReportValue& value, int stages) {
   BlockRecord record;
   record.round = value["round"].whole_or(0, -1);
+  record.super_round = value["super_round"].whole_or(record.round, -1);
   record.arm = arm(value, stages);
   BlockResult& r = record.result;
   r.start_seconds = value["start_seconds"].number_or(0);

@@ -183,7 +183,7 @@ TEST_CASE("blocks served from a part of the cache are no evidence of costs") {
   Measurements other = measured;
   for (int boundary = 1; boundary < measured.stages(); ++boundary) {
     const Arm part{.boundary = boundary, .cache_samples = 8};
-    BlockRecord wild{0, part, measured.blocks.back().result};
+    BlockRecord wild{.arm = part, .result = measured.blocks.back().result};
     for (StageCounters& counters : wild.result.stages) counters.busy_seconds *= 100;
     other.blocks.push_back(wild);
   }

@@ -10,6 +10,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/bisect/record/round_table.hpp"
 #include "cachebisect/bisect/report/warnings.hpp"
 #include "cachebisect/report/text_consequences.hpp"
 
@@ -68,15 +69,15 @@ TEST_CASE("the limit behind a single slow stage is the training step") {
 }
 
 TEST_CASE("the sentence leads with the stage that gains most, if another one has the drop") {
-  // With a free, b limits to 0.65 ms; with b free, the step to 0.64 ms: in order, b costs
-  // only 1.5%.
-  LawReplayer replayer({.stage_seconds = {3e-4, 6.5e-4}, .step_seconds = 6.4e-4});
+  // With a free, b limits to 0.65 ms; with b free, the step to 0.63 ms: in order, b costs
+  // only 3%.
+  LawReplayer replayer({.stage_seconds = {3e-4, 6.5e-4}, .step_seconds = 6.3e-4});
   const Report report = bisect(replayer);
   REQUIRE(report.verdict.kind == VerdictKind::drop);
   CHECK(report.verdict.stage == "a");
   CHECK(report.verdict.fix_first == "b");
   CHECK(
-      report.verdict.text.starts_with("Fix b first: with it alone free the pipeline reaches 1,56"));
+      report.verdict.text.starts_with("Fix b first: with it alone free the pipeline reaches 1,58"));
   CHECK(report.verdict.text.find(". a costs 3") != std::string::npos);
 }
 
@@ -219,7 +220,7 @@ TEST_CASE("rounds that explain a tie too still show the tie") {
 
 TEST_CASE("a large gain takes fewer rounds to measure than a small one") {
   const auto rounds_beside = [](double stage_seconds) {
-    LawReplayer replayer({.stage_seconds = {stage_seconds}, .step_seconds = 1e-4, .noise = 0.03});
+    LawReplayer replayer({.stage_seconds = {stage_seconds}, .step_seconds = 1e-4, .noise = 0.06});
     const Report report = bisect(replayer);
     CAPTURE(stage_seconds);
     CHECK(report.verdict.kind == VerdictKind::drop);
@@ -350,7 +351,8 @@ TEST_CASE("each round is replayed from other samples, and filling is not measuri
   options.explain = false;
   options.sustain_seconds = 0;
   const Report report = bisect(replayer, options);
-  CHECK(replayer.fresh_fills == report.verdict.rounds);
+  // The first round has what filled the caches.
+  CHECK(replayer.fresh_fills == report.verdict.rounds - 1);
   CHECK(report.timing.cache_seconds == doctest::Approx((1 + replayer.fresh_fills) * 0.2));
   CHECK(replayer.clock() ==
         doctest::Approx(report.timing.measure_seconds + report.timing.cache_seconds));
@@ -395,7 +397,7 @@ TEST_CASE("the rounds of a verdict that point to one stage explain it too") {
       early += block.round < report.verdict.rounds ? 1 : 0;
     }
   }
-  CHECK(early >= 6);
+  CHECK(early >= kUsualRepeats);
   // Live is not measured anew for the rest.
   CHECK(report.timing.explain_seconds < 0.5 * report.timing.measure_seconds);
 }

@@ -74,7 +74,7 @@ TEST_CASE("void blocks, pilot blocks and unvisited boundaries are ignored") {
   measured.blocks.back().result.is_void = true;
   for (const Arm& arm :
        {Arm{.boundary = 1, .observed = false}, Arm{.boundary = 1, .cache_samples = 8}}) {
-    measured.blocks.push_back({3, arm, wild});
+    measured.blocks.push_back({.round = 3, .super_round = 3, .arm = arm, .result = wild});
   }
   const PacedTaus paced = RoundRatios(measured).at_mean_pace();
   CHECK(*paced.seconds[1] == doctest::Approx(0.5e-3));

@@ -5,6 +5,7 @@
 #include "support/rounds.hpp"
 #include <doctest/doctest.h>
 
+#include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
 #include "cachebisect/bisect/evidence/decision.hpp"
 #include "cachebisect/bisect/evidence/power.hpp"
@@ -70,10 +71,18 @@ TEST_CASE("a boundary is as slow as the nearer of live and ceiling in the rounds
 }
 
 TEST_CASE("a ratio that changed in mid-run has no interval") {
+  RandomStream random({.seed = 2});
   RoundTable table = RoundTable::of_boundaries(1);
-  add_rounds(table, {2, 1}, 30);
+  const auto add = [&](double slow, int rounds) {
+    for (int i = 0; i < rounds; ++i) {
+      table.add(0, block_of(slow * std::exp(0.01 * random.normal()), 1), i % kUsualRepeats);
+      table.add(1, block_of(std::exp(0.01 * random.normal()), 1), i % kUsualRepeats);
+      if (i % kUsualRepeats == kUsualRepeats - 1) table.commit();
+    }
+  };
+  add(2, 30);
   CHECK(log_ratio(table, 0, 1, 0.01).interval.has_value());
-  add_rounds(table, {4, 1}, 30);
+  add(4, 60);
   CHECK_FALSE(log_ratio(table, 0, 1, 0.01).interval.has_value());
 }
 
@@ -89,6 +98,29 @@ TEST_CASE("a second block of a round counts for the mean, not as evidence") {
   CHECK(*table.log_tau(0, 0) == doctest::Approx(std::log(2)));
   CHECK(table.all_block_taus(0) == std::vector<double>{2, 2, 6});
   CHECK(table.seconds(0) == doctest::Approx(10));
+}
+
+TEST_CASE("of a super-round that ended early as many rounds count as both ends have blocks") {
+  RoundTable table = RoundTable::of_boundaries(2);
+  // By chance the ends' blocks are of different rounds.
+  table.add(0, block_of(2, 1), 2);
+  table.add(0, block_of(3, 1), 0);
+  table.add(1, block_of(2, 1), 1);
+  table.add(2, block_of(1, 1), 1);
+  table.commit_unfinished();
+  REQUIRE(table.rounds() == 1);
+  CHECK(table.visited(1));
+  CHECK(table.super_rounds().empty());
+  CHECK(log_ratio(table, 0, 2, 0.01).value > 0);
+  // A central boundary may be missing; without one of the ends there is no round.
+  table.add(0, block_of(2, 1), 1);
+  table.add(2, block_of(1, 1), 1);
+  table.commit_unfinished();
+  table.add(0, block_of(2, 1), 1);
+  table.add(1, block_of(2, 1), 1);
+  table.commit_unfinished();
+  CHECK(table.rounds() == 2);
+  CHECK(table.visits(1) == 1);
 }
 
 TEST_CASE("the verdict is the first one that holds") {

@@ -100,8 +100,8 @@ TEST_CASE("an inconclusive sentence gives no figure of a few blocks") {
     bisect(replayer, options);
     return text;
   };
-  CHECK(sentence_after(2).find("Most seems lost at b.") != std::string::npos);
-  CHECK(sentence_after(14).find("Most seems lost at b (") != std::string::npos);
+  CHECK(sentence_after(3).find("Most seems lost at b.") != std::string::npos);
+  CHECK(sentence_after(15).find("Most seems lost at b (") != std::string::npos);
 }
 
 TEST_CASE("no row rises above the ceiling in runs in which the step speeds up") {

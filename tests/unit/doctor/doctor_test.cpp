@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <numbers>
 #include <sstream>
 #include <vector>
 
@@ -12,7 +13,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
+#include "cachebisect/bisect/evidence/part_evidence.hpp"
 #include "cachebisect/replay/job/make_device.hpp"
 #include "cachebisect/report/text_layout.hpp"
 
@@ -37,9 +38,16 @@ double share_told(double sigma, double drop, std::size_t rounds) {
   constexpr int kRuns = 200;
   int told = 0;
   for (int run = 0; run < kRuns; ++run) {
-    ConfidenceSequence evidence(2 / (0.01 * 0.5));
-    for (const double d : normal_noise(sigma, rounds, 100 + static_cast<std::uint64_t>(run))) {
-      evidence.add(d + drop_to_theta(drop));
+    RankSequence evidence(2 / (0.01 * kSuspectWeight));
+    const std::vector<double> noise = normal_noise(sigma / std::numbers::sqrt2, 2 * rounds,
+                                                   100 + static_cast<std::uint64_t>(run));
+    for (std::size_t i = 0; i + 6 <= noise.size(); i += 6) {
+      std::vector<double> slow(noise.begin() + static_cast<long>(i),
+                               noise.begin() + static_cast<long>(i) + 3);
+      const std::vector<double> fast(noise.begin() + static_cast<long>(i) + 3,
+                                     noise.begin() + static_cast<long>(i) + 6);
+      for (double& value : slow) value += drop_to_theta(drop);
+      evidence.add(slow, fast);
     }
     told += evidence.rejects_at_most(0) ? 1 : 0;
   }

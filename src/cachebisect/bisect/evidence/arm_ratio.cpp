@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "cachebisect/bisect/evidence/table_evidence.hpp"
 
 namespace cachebisect {
 namespace {
@@ -37,9 +40,9 @@ LogRatio log_ratio(const ConfidenceSequence& evidence, double value) {
 }
 
 LogRatio log_ratio(const RoundTable& rounds, int slow, int fast, double alpha) {
-  ConfidenceSequence evidence(2 / alpha);
-  for (const double d : rounds.log_ratios(slow, fast)) evidence.add(d);
-  return log_ratio(evidence, std::log(rounds.tau(slow) / rounds.tau(fast)));
+  TableEvidence evidence(2 / alpha);
+  evidence.update(rounds, [&](std::size_t) { return std::pair{slow, fast}; });
+  return log_ratio(evidence.sequence(), std::log(rounds.tau(slow) / rounds.tau(fast)));
 }
 
 Estimate ratio_of(const LogRatio& ratio) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
+#include "cachebisect/bisect/evidence/paired_sequence.hpp"
 
 namespace cachebisect {
 namespace {
@@ -66,7 +67,7 @@ Comparison most_compared(const std::map<int, Round>& rounds, std::size_t stage) 
 
 Estimate busy_ratio(const Comparison& comparison, double alpha) {
   if (comparison.log_ratios.empty()) return {};
-  ConfidenceSequence evidence(2 / alpha);
+  PairedSequence evidence(2 / alpha);
   for (const double ratio : comparison.log_ratios) evidence.add(ratio);
   const double mean = std::log(comparison.replayed_seconds / comparison.live_seconds);
   const Estimate ratio = ratio_of(log_ratio(evidence, mean));

@@ -12,12 +12,14 @@ constexpr double kPrecision = 1e-5;
 /// A search starts this far beyond all values; if that theta is not rejected, the end stays open.
 constexpr double kFar = 100;
 
-double deviation(std::span<const double> values) {
+}  // namespace
+
+ConfidenceSequence::~ConfidenceSequence() = default;
+
+double round_noise(std::span<const double> values) {
   if (values.size() == 2) return std::max(kMinScale, std::abs(values[0] - values[1]));
   return std::max(kMinScale, median_deviation(values));
 }
-
-}  // namespace
 
 double drop_to_theta(double drop) noexcept { return -std::log1p(-drop); }
 
@@ -25,50 +27,10 @@ double theta_to_drop(double theta) noexcept { return -std::expm1(-theta); }
 
 double bounded_theta(double drop) noexcept { return drop_to_theta(std::min(drop, 0.999999)); }
 
-ConfidenceSequence::ConfidenceSequence(double threshold) : threshold_(threshold) {}
-
-double ConfidenceSequence::next_scale(int group) const {
-  std::vector<double> earlier;
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    if (groups_[i] == group) earlier.push_back(values_[i]);
-  }
-  // A new group has too few values to show its noise: use the scale of the value before.
-  if (earlier.size() < 2) return scales_.empty() ? 0.0 : scales_.back();
-  return 1.2 * deviation(earlier) * (1 + 4 / static_cast<double>(earlier.size()));
-}
-
-void ConfidenceSequence::add(double d, int group) {
-  // The scale comes from earlier rounds alone: a bet must not depend on the value it is placed on.
-  scales_.push_back(next_scale(group));
-  values_.push_back(d);
-  groups_.push_back(group);
-}
-
 double ConfidenceSequence::centre() const { return median(values_); }
 
 double ConfidenceSequence::scale() const {
-  return values_.size() < 2 ? kMinScale : deviation(values_);
-}
-
-double ConfidenceSequence::running_maximum(double theta, double sign, double stop_at) const {
-  double by_sign = Bets::kSignWeight;
-  std::array<double, Bets::kSizeStakes.size()> by_size{};
-  by_size.fill(Bets::kSizeWeight);
-  double best = 1;
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    const double z = sign * (values_[i] - theta);
-    const double g = z > 0 ? 1.0 : (z < 0 ? -1.0 : 0.0);
-    const double u = scales_[i] > 0 ? std::tanh(z / scales_[i]) : 0.0;
-    by_sign *= 1 + Bets::kSignStake * g;
-    double sum = by_sign;
-    for (std::size_t k = 0; k < Bets::kSizeStakes.size(); ++k) {
-      by_size[k] *= 1 + Bets::kSizeStakes[k] * u;
-      sum += by_size[k];
-    }
-    best = std::max(best, sum);
-    if (best >= stop_at) break;
-  }
-  return best;
+  return values_.size() < 2 ? kMinScale : round_noise(values_);
 }
 
 double ConfidenceSequence::evidence_above(double theta) const {

@@ -1,10 +1,9 @@
-// An interval for a log drop from paired blocks, valid after every round without a penalty for
-// repeated checks: a test by betting (Waudby-Smith and Ramdas 2023; Howard et al. 2021). It bets on
-// the sign and on the scaled size of d - theta, which is symmetric about 0 if the noise does not
-// depend on the arm.
+// An interval for a log drop from blocks of two arms, valid after every look without a penalty for
+// repeated checks: a test by betting (Waudby-Smith and Ramdas 2023; Howard et al. 2021). A
+// hypothetical log drop is rejected when bets against it have multiplied their capital.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -27,25 +26,14 @@ CACHEBISECT_INTERNAL_API double bounded_theta(double drop) noexcept;
 /// the systematic errors of timers and devices.
 inline constexpr double kMinHalfWidth = 0.002;
 
-/// The bets of the e-process. Weights are shares of the initial capital and sum to 1; a stake is
-/// the fraction of its current capital that a bet risks on each value.
-struct Bets {
-  static constexpr double kSignWeight = 0.35;  ///< of the bet on the sign
-  static constexpr double kSignStake = 0.98;
-  static constexpr double kSizeWeight = 0.13;  ///< of each bet on the scaled size
-  static constexpr std::array kSizeStakes{0.08, 0.2, 0.4, 0.65, 0.9};
-};
-
 /// Evidence about one pair of arms. Values are d = log tau(slow) - log tau(fast), one per round.
 /// Not thread safe.
 class CACHEBISECT_INTERNAL_API ConfidenceSequence {
  public:
   /// A theta is rejected when the e-process reaches `threshold`, which is 2 / (alpha w).
-  explicit ConfidenceSequence(double threshold);
+  explicit ConfidenceSequence(double threshold) : threshold_(threshold) {}
+  virtual ~ConfidenceSequence();
 
-  /// Values of one `group` share a centre; their scatter about it scales the bet on the group's
-  /// next value.
-  void add(double d, int group = 0);
   [[nodiscard]] std::size_t rounds() const noexcept { return values_.size(); }
   [[nodiscard]] std::span<const double> values() const noexcept { return values_; }
   [[nodiscard]] double threshold() const noexcept { return threshold_; }
@@ -73,21 +61,30 @@ class CACHEBISECT_INTERNAL_API ConfidenceSequence {
   /// an end is infinite.
   [[nodiscard]] std::optional<Interval> drop_interval() const;
 
+ protected:
+  ConfidenceSequence(const ConfidenceSequence&) = default;
+  ConfidenceSequence(ConfidenceSequence&&) = default;
+  ConfidenceSequence& operator=(const ConfidenceSequence&) = default;
+  ConfidenceSequence& operator=(ConfidenceSequence&&) = default;
+
+  void add_value(double d) { values_.push_back(d); }
+  /// Running maximum of the e-process against "the log drop is at most theta" (`sign` 1) or "at
+  /// least theta" (-1). May stop early once it has reached `stop_at`.
+  [[nodiscard]] virtual double running_maximum(double theta, double sign, double stop_at) const = 0;
+
  private:
-  /// Stops early once `stop_at` is reached.
-  [[nodiscard]] double running_maximum(double theta, double sign, double stop_at) const;
   void search(std::optional<long>& end, double sign) const;
-  [[nodiscard]] double next_scale(int group) const;
 
   double threshold_;
   std::vector<double> values_;
-  std::vector<int> groups_;
-  std::vector<double> scales_;  ///< 1.2 m_r (1 + 4/r) before each value; 0: no stake on its size
   // Running maxima only grow, so the ends only move towards the centre: each search starts from the
   // last ends. Multiples of 1e-5; empty while infinite.
   mutable std::optional<long> low_;
   mutable std::optional<long> high_;
   mutable std::size_t searched_ = 0;  ///< number of values at the last search
 };
+
+/// Median |d - median d| of at least two values, |d - d'| of two; at least 1e-4.
+[[nodiscard]] CACHEBISECT_INTERNAL_API double round_noise(std::span<const double> values);
 
 }  // namespace cachebisect

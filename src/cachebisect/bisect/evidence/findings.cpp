@@ -233,8 +233,10 @@ void exclude_parts(Findings& findings, PartEvidence& evidence, double min_drop) 
       const Finding& leader = findings.parts[*findings.leader];
       bar = equal_drop(part, leader, leader.low, evidence.rounds(), min_drop);
     }
-    part.excluded =
-        part.seeming_drop < bar && evidence.cover(part.part).rejects_at_least(drop_to_theta(bar));
+    const ConfidenceSequence& cover = evidence.cover(part.part);
+    const double against = cover.evidence_below(drop_to_theta(bar));
+    part.excluded = part.seeming_drop < bar && against >= cover.threshold();
+    part.missing = std::max(0.0, std::log(cover.threshold() / against));
     if (findings.leader && !part.excluded) add_rival(findings, i, evidence.rounds(), min_drop);
   }
 }

@@ -19,9 +19,9 @@ void PartEvidence::suspect(const std::vector<int>& suspects) {
   const auto named = static_cast<double>(suspects.size());
   const auto others = static_cast<double>(weights_.size()) - named;
   if (named == 0 || others == 0) return;
-  std::fill(weights_.begin(), weights_.end(), 1 / (2 * others));
+  std::fill(weights_.begin(), weights_.end(), (1 - kSuspectWeight) / others);
   for (const int stage : suspects) {
-    weights_.at(static_cast<std::size_t>(stage) - 1) = 1 / (2 * named);
+    weights_.at(static_cast<std::size_t>(stage) - 1) = kSuspectWeight / named;
   }
 }
 
@@ -31,31 +31,22 @@ double PartEvidence::weight(const Part& part) const {
                   std::accumulate(weights_.begin() + part.from, weights_.begin() + part.to, 0.0));
 }
 
-PartEvidence::Entry& PartEvidence::find(Entries& entries, const Part& part, double threshold) {
-  const auto found = entries.find(part);
-  if (found != entries.end()) return found->second;
-  return entries.emplace(part, Entry{ConfidenceSequence(threshold), 0}).first->second;
+TableEvidence& PartEvidence::find(Entries& entries, const Part& part, double threshold) {
+  return entries.try_emplace(part, threshold).first->second;
 }
 
 const ConfidenceSequence& PartEvidence::pair(const Part& part) {
-  Entry& entry = find(pairs_, part, 2 / (alpha_ * weight(part)));
-  for (; entry.seen < rounds_->rounds(); ++entry.seen) {
-    const auto upstream = rounds_->log_tau(entry.seen, part.from);
-    const auto downstream = rounds_->log_tau(entry.seen, part.to);
-    if (upstream && downstream) entry.sequence.add(*upstream - *downstream);
-  }
-  return entry.sequence;
+  TableEvidence& evidence = find(pairs_, part, 2 / (alpha_ * weight(part)));
+  evidence.update(*rounds_, [&](std::size_t) { return std::pair{part.from, part.to}; });
+  return evidence.sequence();
 }
 
 const ConfidenceSequence& PartEvidence::cover(const Part& part) {
-  Entry& entry = find(covers_, part, 2 / alpha_);
-  for (; entry.seen < rounds_->rounds(); ++entry.seen) {
-    const auto [from, to] = visited_around(*rounds_, entry.seen, part.from, part.to);
-    const double upstream = rounds_->log_tau(entry.seen, from).value();
-    const double downstream = rounds_->log_tau(entry.seen, to).value();
-    entry.sequence.add(upstream - downstream, from * (rounds_->last() + 1) + to);
-  }
-  return entry.sequence;
+  TableEvidence& evidence = find(covers_, part, 2 / alpha_);
+  evidence.update(*rounds_, [&](std::size_t round) {
+    return visited_around(*rounds_, round, part.from, part.to);
+  });
+  return evidence.sequence();
 }
 
 }  // namespace cachebisect

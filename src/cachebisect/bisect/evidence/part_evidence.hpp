@@ -13,14 +13,17 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
 #include "cachebisect/bisect/evidence/part.hpp"
+#include "cachebisect/bisect/evidence/table_evidence.hpp"
 #include "cachebisect/bisect/record/round_table.hpp"
 
 namespace cachebisect {
 
-/// Shares of the error: 1/2 for the stages that the pilot suspects and 1/2 for the others, split
-/// evenly; 1 for the whole loss. Not thread safe.
+/// Share of the error of the stages that the pilot suspects, split evenly.
+inline constexpr double kSuspectWeight = 0.9;
+
+/// Shares of the error: kSuspectWeight for the stages that the pilot suspects and the rest for the
+/// others, split evenly; 1 for the whole loss. Not thread safe.
 class CACHEBISECT_INTERNAL_API PartEvidence {
  public:
   /// `rounds`: a table of boundaries; a reference is kept. `suspects`: stages (1-based); empty: all
@@ -38,13 +41,8 @@ class CACHEBISECT_INTERNAL_API PartEvidence {
   [[nodiscard]] Part whole() const noexcept { return {0, rounds_->last()}; }
 
  private:
-  struct Entry {
-    ConfidenceSequence sequence;
-    std::size_t seen = 0;  ///< rounds processed
-  };
-
-  using Entries = std::map<Part, Entry>;
-  static Entry& find(Entries& entries, const Part& part, double threshold);
+  using Entries = std::map<Part, TableEvidence>;
+  static TableEvidence& find(Entries& entries, const Part& part, double threshold);
   void suspect(const std::vector<int>& suspects);
 
   const RoundTable* rounds_;

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "cachebisect/bisect/record/round_table.hpp"
+
 namespace cachebisect {
 namespace {
 
@@ -45,23 +47,21 @@ void ReplayFidelity::update(std::span<const BlockRecord> blocks) {
 
 void ReplayFidelity::add(const BlockRecord& block) {
   if (!block.shows_replay() || !block.has_counters()) return;
-  if (block.round != round_) {
-    round_ = block.round;
-    live_.reset();
-    replays_.clear();
-  }
+  // Blocks of a super-round come in any order.
+  rounds_.erase(rounds_.begin(), rounds_.lower_bound(block.round - kMaxRepeats));
+  Round& round = rounds_[block.round];
   Observation seen{block.arm.boundary, block.seconds_per_sample(),
                    is_crowded(block.result, options_.cores),
                    own_seconds(block.result, *chain_, options_.cores)};
   if (block.shows_live()) {
     add_to(live_sums_, each(seen.own, &OwnSeconds::all));
     ++live_blocks_;
-    for (const Observation& replay : replays_) compare(seen, replay);
-    live_ = std::move(seen);
+    for (const Observation& replay : round.replays) compare(seen, replay);
+    round.live = std::move(seen);
     return;
   }
-  if (live_) compare(*live_, seen);
-  replays_.push_back(std::move(seen));
+  if (round.live) compare(*round.live, seen);
+  round.replays.push_back(std::move(seen));
 }
 
 /// On crowded cores a stage's busy time holds waiting for them. Replayed, that counts if live has
@@ -98,7 +98,7 @@ double ReplayFidelity::reading_seconds(int boundary) const {
 
 void ReplayFidelity::compare(const Observation& live, const Observation& replay) {
   const double alpha = (1 - options_.confidence) / static_cast<double>(chain_->stages.size());
-  const ConfidenceSequence none(2 / alpha);
+  const PairedSequence none(2 / alpha);
   Boundary& at =
       boundaries_.try_emplace(replay.boundary, Boundary{none, none, {}, {}}).first->second;
   at.cheaper.add(share_cheaper(live, replay));

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
 #include "cachebisect/bisect/evidence/own_seconds.hpp"
+#include "cachebisect/bisect/evidence/paired_sequence.hpp"
 #include "cachebisect/bisect/record/block_record.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
 
@@ -58,10 +58,15 @@ class CACHEBISECT_INTERNAL_API ReplayFidelity {
   /// Shares of the live loop's time that the replay is off by. They also go below zero: noise that
   /// only counts in one direction would look like a difference.
   struct Boundary {
-    ConfidenceSequence cheaper;  ///< how much slower the replay would be at what stages cost live
-    ConfidenceSequence dearer;   ///< how much slower it is because its input comes from memory
-    std::vector<double> live;    ///< seconds per sample of each stage, summed over the rounds
+    PairedSequence cheaper;    ///< how much slower the replay would be at what stages cost live
+    PairedSequence dearer;     ///< how much slower it is because its input comes from memory
+    std::vector<double> live;  ///< seconds per sample of each stage, summed over the rounds
     std::vector<double> replayed;
+  };
+  /// The blocks of a round that were seen so far.
+  struct Round {
+    std::optional<Observation> live;
+    std::vector<Observation> replays;
   };
   void add(const BlockRecord& block);
   void compare(const Observation& live, const Observation& replay);
@@ -81,9 +86,7 @@ class CACHEBISECT_INTERNAL_API ReplayFidelity {
   std::vector<double> live_sums_;
   std::size_t live_blocks_ = 0;
   std::size_t seen_ = 0;
-  int round_ = -1;  ///< of the observations below
-  std::optional<Observation> live_;
-  std::vector<Observation> replays_;
+  std::map<int, Round> rounds_;  ///< by number; the latest
 };
 
 }  // namespace cachebisect

@@ -12,7 +12,7 @@ Estimate throughput(const RoundTable& rounds, int arm, double confidence) {
   estimate.value = 1 / rounds.tau(arm);
   std::vector<double> rates = rounds.block_taus(arm);
   for (double& rate : rates) rate = 1 / rate;
-  estimate.interval = median_interval(rates, confidence);
+  estimate.interval = typical_interval(rates, confidence);
   if (estimate.interval) {
     estimate.interval->low = std::min(estimate.interval->low, *estimate.value);
     estimate.interval->high = std::max(estimate.interval->high, *estimate.value);
@@ -37,11 +37,11 @@ Estimate anchored_throughput(const LogRatio& ratio, const RoundTable& rounds, in
 
 Estimate paired_throughput(const RoundTable& rounds, int arm, double confidence) {
   if (!rounds.visited(arm)) return {};
-  const double alpha = (1 - confidence) / 2;
-  const auto by = [&](int anchor) {
-    return scaled(ratio_of(log_ratio(rounds, anchor, arm, alpha)), 1 / rounds.tau(anchor));
+  const auto by = [&](int anchor, double share) {
+    const LogRatio ratio = log_ratio(rounds, anchor, arm, share * (1 - confidence));
+    return scaled(ratio_of(ratio), 1 / rounds.tau(anchor));
   };
-  Estimate estimate = narrower(by(rounds.last()), by(0));
+  Estimate estimate = narrower(by(rounds.last(), kMainAnchor), by(0, 1 - kMainAnchor));
   return estimate.interval ? estimate : Estimate{};
 }
 

@@ -8,8 +8,8 @@
 
 namespace cachebisect {
 
-/// Samples/s by the mean. The interval is that of the median block, widened to contain the mean.
-/// Empty if no round ran the arm.
+/// Samples/s by the mean. The interval is typical_interval() of the blocks, widened to contain the
+/// mean. Empty if no round ran the arm.
 [[nodiscard]] CACHEBISECT_INTERNAL_API Estimate throughput(const RoundTable& rounds, int arm,
                                                            double confidence);
 

@@ -22,7 +22,7 @@ constexpr int kMinRounds = 3;
 constexpr double kProbeSeconds = 1.5;
 constexpr double kCacheCheckSeconds = 2.0;
 /// Of the time to the verdict: explaining takes longer only to have an interval at all.
-constexpr double kShareOfVerdict = 0.5;
+constexpr double kShareOfVerdict = 1;
 /// Rounds vary in length, and the first few intervals are wide.
 constexpr double kMargin = 1.3;
 
@@ -99,6 +99,7 @@ void ExplainPhase::compare_arms(const VerdictState& state, const EarlyExplanatio
   pilot_unknown(all, early.timed());
   RepeatedRounds rounds = repeated_rounds(*plan_, all, first, 0);
   rounds.max_rounds += table.rounds();
+  rounds.repeats = kMaxRepeats;
   rounds.first.until = blocks.elapsed() + seconds_to_explain(kind, rounds.round_seconds);
   runner_->repeat(rounds, rule, measured_->explain.arms.emplace(std::move(table)), after_round);
 }

@@ -53,11 +53,11 @@ class Explainer {
   [[nodiscard]] Estimate freed_throughput(int arm) const {
     const RoundTable& table = measured_.verdict.table;
     if (table.rounds() == 0) return {};
-    const auto by = [&](int explained, int anchor) {
-      return anchored_throughput(log_ratio(rounds_, explained, arm, alpha_ / 2), table, anchor,
+    const auto by = [&](int explained, int anchor, double share) {
+      return anchored_throughput(log_ratio(rounds_, explained, arm, share * alpha_), table, anchor,
                                  confidence_);
     };
-    return narrower(by(kLive, 0), by(kCeiling, table.last()));
+    return narrower(by(kLive, 0, kMainAnchor), by(kCeiling, table.last(), 1 - kMainAnchor));
   }
 
   void find_payoffs(Explanation& out) const {

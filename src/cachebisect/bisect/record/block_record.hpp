@@ -12,7 +12,8 @@ namespace cachebisect {
 
 /// Which blocks count as evidence is decided here and nowhere else.
 struct CACHEBISECT_API BlockRecord {
-  int round = 0;  ///< -1: pilot
+  int round = 0;        ///< -1: pilot
+  int super_round = 0;  ///< number of its first round: all its blocks ran in one random order
   Arm arm;
   BlockResult result;
   bool repeated_for_throttling = false;  ///< and void for that reason alone

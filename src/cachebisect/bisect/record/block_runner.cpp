@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
@@ -42,9 +43,10 @@ double BlockRunner::exclude_since(double clock) {
 }
 
 void BlockRunner::begin_round(int round) {
-  round_ = round;
+  set_round(round, round);
   replayer_->begin_round();
   if (round < 0 || fresh_samples_ == 0 || refuses_fresh_) return;
+  if (std::exchange(unused_samples_, 0) >= fresh_samples_) return;
   if (refill_seconds_ > kMaxFreshShare * elapsed()) return;
   const double before = replayer_->clock();
   refuses_fresh_ = !replayer_->freshen(fresh_samples_, options_->stop);
@@ -58,7 +60,7 @@ BlockResult BlockRunner::run(const Arm& arm, int warmup_steps, int steps) {
 BlockResult BlockRunner::run(BlockRequest request) {
   const Arm& arm = request.arm;
   request.seed = RandomStream({.seed = options_->seed,
-                               .index = static_cast<std::uint64_t>(round_ + 1),
+                               .index = static_cast<std::uint64_t>(super_round_ + 1),
                                .stage = hash_name("block")})
                      .next_u64();
   for (int attempt = 0; attempt < kMaxVoidInARow; ++attempt) {
@@ -67,7 +69,7 @@ BlockResult BlockRunner::run(BlockRequest request) {
     BlockResult result = replayer_->run(request, options_->stop);
     const bool repeated = !result.is_void && may_repeat(request, result, attempt);
     result.is_void = result.is_void || repeated;
-    records_->push_back({round_, arm, result, repeated});
+    records_->push_back({round_, super_round_, arm, result, repeated});
     if (result.is_void) {
       exclude_since(before);
       continue;

@@ -35,8 +35,15 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   /// From now on each round, but for pilots (-1), begins with so many fresh samples in the caches;
   /// 0: they stay.
   void set_fresh_samples(std::uint64_t samples) noexcept { fresh_samples_ = samples; }
+  /// The caches hold so many samples that no round has used: the first one need not fill them.
+  void set_filled(std::uint64_t samples) noexcept { unused_samples_ = samples; }
   /// Throws as Replayer::freshen does.
   void begin_round(int round);
+  /// The round that the next blocks belong to.
+  void set_round(int round, int super_round) noexcept {
+    round_ = round;
+    super_round_ = super_round;
+  }
   /// Seconds that filling the caches again took; not measuring.
   [[nodiscard]] double refill_seconds() const noexcept { return refill_seconds_; }
   /// Runs a block until it is not void; also again, a few times in a run, if the device throttled.
@@ -63,8 +70,10 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   double started_ = 0;
   double excluded_seconds_ = 0;
   int round_ = -1;
+  int super_round_ = -1;
   int throttled_repeats_ = 0;
   std::uint64_t fresh_samples_ = 0;
+  std::uint64_t unused_samples_ = 0;
   bool refuses_fresh_ = false;  ///< the replayer cannot fill its caches again
   double refill_seconds_ = 0;
   bool started_once_ = false;

@@ -1,38 +1,52 @@
 #include "cachebisect/bisect/record/round_runner.hpp"
 
+#include <algorithm>
+
 #include "cachebisect/base/shuffle.hpp"
 
 namespace cachebisect {
 
 StoppingRule::~StoppingRule() = default;
 
+int repeats_within(double seconds, double round_seconds, int most) {
+  if (!(round_seconds > 0)) return most;
+  return static_cast<int>(std::clamp(seconds / round_seconds, 0.0, static_cast<double>(most)));
+}
+
 int WarmupRange::draw(RandomStream& random) const {
   if (choices <= 1) return min;
   return min + static_cast<int>(random.below(static_cast<std::uint64_t>(choices)));
 }
 
-void RoundRunner::run_block(const PlannedBlock& block, const PlannedRound& round,
+void RoundRunner::run_block(const PlannedBlock& block, int repeat, const PlannedRound& round,
                             RoundTable& table) {
+  blocks_->set_round(round.number + repeat, round.number);
   const BlockResult result = blocks_->run(block.arm, block.warmup.draw(*random_), block.steps);
   if (block.arm.kind != ArmKind::null) {
     const auto extra = round.also == nullptr ? std::nullopt : round.also->find(block.arm);
-    if (extra) round.also->add(*extra, result);
+    if (extra) round.also->add(*extra, result, repeat);
     if (const auto column = table.find(block.arm); column || !extra) {
-      table.add(column.value(), result);
+      table.add(column.value(), result, repeat);
     }
     return;
   }
   const int column = table.find({.boundary = block.arm.boundary}).value();
-  table.add_null(column, result);
-  if (round.null_counts_for_mean) table.add_again(column, result);
+  table.add_null(column, result, repeat);
+  if (round.null_counts_for_mean) table.add_again(column, result, repeat);
 }
 
 bool RoundRunner::run(const PlannedRound& round, RoundTable& table) {
   table.discard();
   if (round.also != nullptr) round.also->discard();
-  blocks_->begin_round(round.number);
-  if (!run_blocks(round, table)) {
-    table.discard();
+  bool complete = false;
+  try {
+    complete = run_blocks(round, table);
+  } catch (...) {
+    table.commit_unfinished();
+    throw;
+  }
+  if (!complete) {
+    table.commit_unfinished();
     return false;
   }
   table.commit();
@@ -42,11 +56,21 @@ bool RoundRunner::run(const PlannedRound& round, RoundTable& table) {
 
 /// False if the time is up.
 bool RoundRunner::run_blocks(const PlannedRound& round, RoundTable& table) {
-  std::vector<PlannedBlock> blocks = round.blocks;
-  shuffle(blocks, *random_);
-  for (const PlannedBlock& block : blocks) {
+  struct Place {
+    const PlannedBlock* block;
+    int repeat;  ///< random with regard to time: rounds of one super-round are alike
+  };
+  std::vector<Place> places;
+  for (int repeat = 0; repeat < round.repeats; ++repeat) {
+    for (const PlannedBlock& block : round.blocks) places.push_back({&block, repeat});
+  }
+  shuffle(places, *random_);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i % round.blocks.size() == 0) {
+      blocks_->begin_round(round.number + static_cast<int>(i / round.blocks.size()));
+    }
     if (blocks_->elapsed() >= round.until) return false;
-    run_block(block, round, table);
+    run_block(*places[i].block, places[i].repeat, round, table);
   }
   return true;
 }
@@ -56,7 +80,9 @@ void RoundRunner::repeat(const RepeatedRounds& rounds, const StoppingRule& rule,
   PlannedRound round = rounds.first;
   while (table.rounds() < rounds.max_rounds) {
     if (table.rounds() > 0 && rule.enough(table)) return;
-    if (rounds.round_seconds > round.until - blocks_->elapsed()) return;
+    const double left = round.until - blocks_->elapsed();
+    round.repeats = repeats_within(left, rounds.round_seconds, rounds.repeats);
+    if (round.repeats == 0) return;
     round.number = rounds.first.number + static_cast<int>(table.rounds());
     if (!run(round, table)) return;
     after_round();

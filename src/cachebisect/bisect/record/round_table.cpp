@@ -30,11 +30,7 @@ double log_seconds_per_sample(const BlockResult& block) {
 }  // namespace
 
 RoundTable::RoundTable(std::vector<Arm> arms)
-    : arms_(std::move(arms)),
-      open_(arms_.size()),
-      open_blocks_(arms_.size()),
-      visits_(arms_.size(), 0),
-      totals_(arms_.size()) {}
+    : arms_(std::move(arms)), visits_(arms_.size(), 0), totals_(arms_.size()) {}
 
 RoundTable RoundTable::of_boundaries(int stages) {
   std::vector<Arm> arms;
@@ -45,6 +41,7 @@ RoundTable RoundTable::of_boundaries(int stages) {
 RoundTable RoundTable::with_arms(std::vector<Arm> arms) const {
   RoundTable result(std::move(arms));
   result.rounds_.assign(rounds_.size(), std::vector<Cell>(result.arms_.size()));
+  result.super_rounds_ = super_rounds_;
   for (std::size_t to = 0; to < result.arms_.size(); ++to) {
     const auto column = find(result.arms_[to]);
     if (!column) continue;
@@ -62,43 +59,66 @@ std::optional<int> RoundTable::find(const Arm& arm) const {
   return static_cast<int>(found - arms_.begin());
 }
 
-void RoundTable::add(int arm, const BlockResult& block) {
-  Cell& cell = open_.at(index(arm));
-  cell.seconds = block.seconds;
-  cell.samples = static_cast<double>(block.samples);
-  open_blocks_[index(arm)] = block;
+RoundTable::OpenRound& RoundTable::open(int round) {
+  const auto count = static_cast<std::size_t>(round) + 1;
+  while (open_.size() < count) {
+    open_.push_back({std::vector<Cell>(arms_.size()), std::vector<BlockResult>(arms_.size()), {}});
+  }
+  return open_[count - 1];
 }
 
-void RoundTable::add_again(int arm, const BlockResult& block) {
-  Cell& cell = open_.at(index(arm));
+void RoundTable::add(int arm, const BlockResult& block, int round) {
+  OpenRound& to = open(round);
+  Cell& cell = to.cells.at(index(arm));
+  cell.seconds = block.seconds;
+  cell.samples = static_cast<double>(block.samples);
+  to.blocks[index(arm)] = block;
+}
+
+void RoundTable::add_again(int arm, const BlockResult& block, int round) {
+  Cell& cell = open(round).cells.at(index(arm));
   cell.again_seconds += block.seconds;
   cell.again_samples += static_cast<double>(block.samples);
 }
 
-void RoundTable::add_null(int arm, const BlockResult& block) {
-  open_null_ = {arm, log_seconds_per_sample(block)};
+void RoundTable::add_null(int arm, const BlockResult& block, int round) {
+  open(round).null = {arm, log_seconds_per_sample(block)};
+}
+
+void RoundTable::commit(const OpenRound& round) {
+  for (std::size_t arm = 0; arm < round.cells.size(); ++arm) {
+    if (round.cells[arm].samples <= 0) continue;
+    ++visits_[arm];
+    totals_[arm].add(round.blocks[arm]);
+  }
+  rounds_.push_back(round.cells);
+  if (!round.null) return;
+  if (const auto own = log_tau(rounds() - 1, round.null->arm)) {
+    null_log_ratios_.push_back(*own - round.null->log_tau);
+  }
 }
 
 void RoundTable::commit() {
-  for (std::size_t arm = 0; arm < open_.size(); ++arm) {
-    if (open_[arm].samples <= 0) continue;
-    ++visits_[arm];
-    totals_[arm].add(open_blocks_[arm]);
-  }
-  rounds_.push_back(open_);
-  if (open_null_) {
-    if (const auto own = log_tau(rounds() - 1, open_null_->arm)) {
-      null_log_ratios_.push_back(*own - open_null_->log_tau);
+  super_rounds_.push_back({rounds(), open_.size()});
+  for (const OpenRound& round : open_) commit(round);
+  discard();
+}
+
+void RoundTable::commit_unfinished() {
+  const std::vector<OpenRound> begun = std::exchange(open_, {});
+  for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
+    int next = 0;
+    for (const OpenRound& round : begun) {
+      if (round.cells[arm].samples > 0) add(static_cast<int>(arm), round.blocks[arm], next++);
     }
+  }
+  for (const OpenRound& round : open_) {
+    if (round.cells.front().samples > 0 && round.cells.back().samples > 0) commit(round);
   }
   discard();
 }
 
-void RoundTable::discard() {
-  open_.assign(open_.size(), {});
-  open_blocks_.assign(open_blocks_.size(), {});
-  open_null_.reset();
-}
+void RoundTable::discard() { open_.clear(); }
 
 std::optional<double> RoundTable::log_tau(std::size_t round, int arm) const {
   const Cell& cell = rounds_.at(round).at(index(arm));

@@ -13,6 +13,19 @@
 
 namespace cachebisect {
 
+/// Blocks of an arm in a super-round. Of three and three, twenty orders of two arms are possible,
+/// and two such super-rounds can certify at 1 / 222.
+inline constexpr int kUsualRepeats = 3;
+/// The most. Of six and six, 924 orders are possible: one such super-round certifies at 1 / 400.
+inline constexpr int kMaxRepeats = 6;
+
+/// Rounds whose blocks ran in one random order: any of an arm's blocks may have the place of any
+/// other arm's.
+struct SuperRound {
+  std::size_t first = 0;  ///< round
+  std::size_t rounds = 0;
+};
+
 /// One row per round, one column per arm. A round may leave arms out. All figures are those of
 /// committed rounds. Times are in seconds. A plain value; not thread safe.
 class CACHEBISECT_INTERNAL_API RoundTable {
@@ -24,14 +37,18 @@ class CACHEBISECT_INTERNAL_API RoundTable {
   /// The same rounds with other columns: arms that this table lacks ran in none of them.
   [[nodiscard]] RoundTable with_arms(std::vector<Arm> arms) const;
 
-  void add(int arm, const BlockResult& block);
+  /// `round`: of the open super-round, from 0.
+  void add(int arm, const BlockResult& block, int round = 0);
   /// A second block of an arm in the same round. It counts for means (tau(), seconds(),
   /// all_block_taus()), but not as evidence, which compares single blocks.
-  void add_again(int arm, const BlockResult& block);
+  void add_again(int arm, const BlockResult& block, int round = 0);
   /// A null block: the arm measured once more under the same conditions.
-  void add_null(int arm, const BlockResult& block);
-  void commit();   ///< the round is complete
-  void discard();  ///< the round is not complete: it does not count
+  void add_null(int arm, const BlockResult& block, int round = 0);
+  void commit();   ///< the super-round is complete
+  void discard();  ///< the super-round does not count
+  /// The super-round ended early: as many rounds count as the first and the last arm have blocks,
+  /// but not as evidence.
+  void commit_unfinished();
 
   [[nodiscard]] const std::vector<Arm>& arms() const noexcept { return arms_; }
   /// Column of an arm; empty if there is none.
@@ -39,6 +56,10 @@ class CACHEBISECT_INTERNAL_API RoundTable {
   /// The last column.
   [[nodiscard]] int last() const noexcept { return static_cast<int>(arms_.size()) - 1; }
   [[nodiscard]] std::size_t rounds() const noexcept { return rounds_.size(); }
+  /// Those that are evidence; rounds that belong to none are not.
+  [[nodiscard]] const std::vector<SuperRound>& super_rounds() const noexcept {
+    return super_rounds_;
+  }
   /// Complete rounds that ran this arm.
   [[nodiscard]] int visits(int arm) const { return visits_.at(index(arm)); }
   [[nodiscard]] bool visited(int arm) const { return visits(arm) > 0; }
@@ -85,6 +106,12 @@ class CACHEBISECT_INTERNAL_API RoundTable {
     int arm = 0;
     double log_tau = 0;
   };
+  /// A round that is not committed.
+  struct OpenRound {
+    std::vector<Cell> cells;
+    std::vector<BlockResult> blocks;
+    std::optional<Null> null;
+  };
   /// Of the first or the last arm, in seconds per sample.
   struct Pace {
     double alongside = 0;  ///< mean over the rounds that also ran some other arm; 0: none did
@@ -93,6 +120,8 @@ class CACHEBISECT_INTERNAL_API RoundTable {
     [[nodiscard]] double log_change() const noexcept;
   };
   static std::size_t index(int arm) { return static_cast<std::size_t>(arm); }
+  OpenRound& open(int round);
+  void commit(const OpenRound& round);
   /// Mean seconds per sample of `measured` over the rounds that also ran `companion`; no block
   /// counts for more than `max_tau`. 0 if there are no such rounds.
   [[nodiscard]] double mean_alongside(int measured, int companion, double max_tau) const;
@@ -100,9 +129,8 @@ class CACHEBISECT_INTERNAL_API RoundTable {
 
   std::vector<Arm> arms_;
   std::vector<std::vector<Cell>> rounds_;
-  std::vector<Cell> open_;
-  std::vector<BlockResult> open_blocks_;
-  std::optional<Null> open_null_;
+  std::vector<SuperRound> super_rounds_;
+  std::vector<OpenRound> open_;
   std::vector<int> visits_;
   std::vector<BlockTotals> totals_;
   std::vector<double> null_log_ratios_;

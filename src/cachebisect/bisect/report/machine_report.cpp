@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
-#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
 #include "cachebisect/bisect/evidence/drift.hpp"
+#include "cachebisect/bisect/evidence/paired_sequence.hpp"
 
 namespace cachebisect {
 namespace {
@@ -23,7 +23,7 @@ std::optional<double> block_cv(const RoundTable& rounds) {
 
 Estimate null_drop(const RoundTable& rounds, double confidence) {
   if (rounds.null_log_ratios().empty()) return {};
-  ConfidenceSequence sequence(2 / (1 - confidence));
+  PairedSequence sequence(2 / (1 - confidence));
   for (const double ratio : rounds.null_log_ratios()) sequence.add(ratio);
   return {theta_to_drop(sequence.centre()), sequence.drop_interval()};
 }

@@ -41,7 +41,7 @@ void add_needed(Verdict& verdict, const Measurements& measured, const Findings& 
   const BisectSettings& settings = measured.settings;
   const double round = std::max(1e-6, measured.verdict.round_seconds);
   const double bar = drop_to_theta(settings.min_drop);
-  Power power{.sigma = 0.01, .alpha = 1 - settings.confidence, .weight = 0.5};
+  Power power{.sigma = 0.01, .alpha = 1 - settings.confidence, .weight = kSuspectWeight};
   double distance = drop_to_theta(0.2) - bar;
   int at_this_pace = 0;
   int by_stalls = 0;

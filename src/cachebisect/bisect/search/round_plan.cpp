@@ -152,6 +152,8 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   const double lost = stalls(whole) ? bounded_theta(whole.drop) : centre;
   stalled_ = std::exp(lost) - std::exp(centre);
   min_visits_ = findings.min_visits;
+  challenger_.reset();
+  if (findings.challenger) challenger_ = findings.parts[*findings.challenger].part;
   lossy_ = lost > std::max(kLost * drop_to_theta(options_.min_drop), whole.error());
   if (findings.parts.size() == 1 && !options_.all && !noisy()) {
     if (whole.rounds < kRoundsToTrust || lost <= kLost * drop_to_theta(options_.min_drop)) return;
@@ -245,6 +247,7 @@ void RoundPlan::choose() {
     open = false;
   }
   if (noisy()) open_in_noise(parts);
+  if (challenger_) boundaries_.insert(boundaries_.end(), {challenger_->from, challenger_->to});
   make_set(boundaries_);
 }
 

@@ -175,10 +175,11 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   /// By boundary: log tau(k) - log tau(n), by the rounds.
   std::vector<std::optional<double>> measured_;
   std::vector<Part> excluded_;
-  std::vector<int> opened_;  ///< visited until they are known well enough
-  int min_visits_ = 1;       ///< rounds until a boundary is known; above 1: pilots do not tell
-  bool lossy_ = true;        ///< the whole loss stands out of the noise
-  double stalled_ = 0;       ///< that the whole chain loses in rare stalls alone, as PartLoss::loss
+  std::vector<int> opened_;         ///< visited until they are known well enough
+  std::optional<Part> challenger_;  ///< as Findings::challenger: visited until its mean is known
+  int min_visits_ = 1;  ///< rounds until a boundary is known; above 1: pilots do not tell
+  bool lossy_ = true;   ///< the whole loss stands out of the noise
+  double stalled_ = 0;  ///< that the whole chain loses in rare stalls alone, as PartLoss::loss
   std::size_t survey_rounds_ = 0;  ///< of the boundary with the fewest
   std::vector<int> boundaries_;
 };

@@ -17,7 +17,7 @@ ExtraArms::~ExtraArms() = default;
 namespace {
 
 constexpr double kMachineSeconds = 0.5;  ///< between two readings of the machine
-constexpr double kRoundsToCertify = 12;
+constexpr double kRoundsToCertify = 6;
 /// A budget that grows holds as many rounds, and at most so many seconds.
 constexpr double kRoundsInGrownBudget = 20;
 constexpr double kMaxGrown = 600;
@@ -28,9 +28,9 @@ constexpr double kArmsOfOneStage = 4;
 double tie_deadline(double certified_after) { return 3 * certified_after + 2; }
 
 /// Checks grow rarer as rounds add up, so that their cost stays in proportion.
-bool time_to_check(std::size_t rounds) {
-  const std::size_t every = std::max<std::size_t>(1, rounds / 25);
-  return rounds % every == 0;
+bool time_to_check(std::size_t checked, std::size_t rounds) {
+  constexpr std::size_t kShare = 25;
+  return rounds - checked > rounds / kShare;
 }
 
 ReplayFidelity fidelity_of(const Measurements& measured) {
@@ -112,8 +112,10 @@ void VerdictSearch::run(RandomStream& random, const std::function<void()>& after
   blocks.set_expected(blocks.elapsed() + kRoundsToCertify * plan_->round_seconds());
   grow_budget(plan_->round_seconds());
   blocks.set_phase("measure");
-  while (round(random)) {
-    if (!time_to_check(rounds().rounds())) continue;
+  std::size_t checked = 0;
+  while (super_round(random)) {
+    if (!time_to_check(checked, rounds().rounds())) continue;
+    checked = rounds().rounds();
     check_evidence();
     if (finished()) return;
     after_check();
@@ -139,7 +141,6 @@ void VerdictSearch::grow_budget(double round_seconds) {
 }
 
 void VerdictSearch::conclude() {
-  rounds().discard();
   if (rounds().rounds() > 0) check_evidence();
   measured_->verdict.round_seconds = plan_->round_seconds();
   measured_->verdict.seconds = runner_->blocks().elapsed();
@@ -174,14 +175,16 @@ void VerdictSearch::avoid_distorted() {
   }
 }
 
-/// False, with no round or a partial one discarded, when the budget has ended.
-bool VerdictSearch::round(RandomStream& random) {
+/// False when the budget has ended.
+bool VerdictSearch::super_round(RandomStream& random) {
   BlockRunner& blocks = runner_->blocks();
   const std::size_t done = rounds().rounds();
   if (blocks.left() <= 0) return false;
-  if (done > 0 && plan_->round_seconds() > blocks.left()) return false;
+  const int repeats = repeats_within(blocks.left(), plan_->round_seconds());
+  if (done > 0 && repeats == 0) return false;
   PlannedRound round{.number = static_cast<int>(done),
                      .blocks = {},
+                     .repeats = std::max(1, repeats),
                      .until = blocks.budget(),
                      .null_counts_for_mean = plan_->live_twice()};
   for (const Arm& arm : arms_.draw(plan_->boundaries(), plan_->live_twice(), random)) {
@@ -216,7 +219,9 @@ bool VerdictSearch::run_with_extra_arms(const PlannedRound& round) {
   extra_->table().discard();
   extra_ = nullptr;
   try {
-    return runner_->run(round, rounds());
+    PlannedRound again = round;
+    again.number = static_cast<int>(rounds().rounds());
+    return runner_->run(again, rounds());
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
   }
@@ -247,7 +252,7 @@ bool VerdictSearch::finished() const {
 bool VerdictSearch::tie_may_end(double deadline) const {
   const BlockRunner& blocks = runner_->blocks();
   const auto done = static_cast<double>(measured_->verdict.table.rounds());
-  const double rounds = done * std::min(deadline, blocks.budget()) / blocks.elapsed();
+  const double left = done * (std::min(deadline, blocks.budget()) / blocks.elapsed() - 1);
   const Findings& findings = state_.findings;
   return std::ranges::any_of(findings.rivals, [&](std::size_t i) {
     const Finding& rival = findings.parts[i];
@@ -255,8 +260,9 @@ bool VerdictSearch::tie_may_end(double deadline) const {
     const Power power{.sigma = kSigmaOverMedianDeviation * rival.scale,
                       .alpha = 1 - measured_->settings.confidence,
                       .weight = 1};
-    const double most = rival.distance + rival.error();
-    return power.rounds_for(most) <= rounds;
+    // The leader's lower bound and the rival's upper one each have to come half of the way.
+    const double most = (rival.distance + rival.error()) / 2;
+    return rival.missing <= left * power.growth(most) && power.rounds_for(most) <= done + left;
   });
 }
 

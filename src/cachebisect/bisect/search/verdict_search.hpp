@@ -47,7 +47,7 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   /// Measures; `after_check` is called after each check of the evidence that did not end the
   /// search. Throws as BlockRunner::run does; conclude() then keeps what the complete rounds say.
   void run(RandomStream& random, const std::function<void()>& after_check);
-  /// Discards a partial round and checks the complete ones for the last time.
+  /// Checks the evidence for the last time.
   void conclude();
   /// Takes a reading of the machine now; run() takes more between the rounds.
   void read_machine();
@@ -61,8 +61,8 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   void keep_enough_samples();
   /// To what the plan needs if a round takes so long, if the user gave no budget.
   void grow_budget(double round_seconds);
-  bool round(RandomStream& random);
-  /// False, with a partial round discarded, when the budget has ended.
+  bool super_round(RandomStream& random);
+  /// False when the budget has ended.
   bool run_with_extra_arms(const PlannedRound& round);
   void avoid_distorted();
   void check_evidence();

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
+#include "cachebisect/bisect/evidence/paired_sequence.hpp"
 
 #include <cmath>
 
@@ -40,7 +40,7 @@ TEST_CASE("drop_to_theta and theta_to_drop are inverse to each other") {
 }
 
 TEST_CASE("the e-process equals a calculation by hand") {
-  ConfidenceSequence evidence(400);
+  PairedSequence evidence(400);
   evidence.add(0.5);
   evidence.add(0.7);
   // The first two rounds have no scale: the bets use the sign alone.
@@ -60,7 +60,7 @@ TEST_CASE("a true null is rejected in at most 1% of the runs, however often it i
     int rejected = 0;
     constexpr int kTrials = 1500;
     for (int trial = 0; trial < kTrials; ++trial) {
-      ConfidenceSequence evidence(2 / 0.01);
+      PairedSequence evidence(2 / 0.01);
       for (int round = 0; round < 60; ++round) evidence.add(draw(random, 0.05, 0.03, shape));
       rejected += evidence.rejects_at_most(0.05) || evidence.rejects_at_least(0.05) ? 1 : 0;
     }
@@ -73,7 +73,7 @@ TEST_CASE("intervals cover the truth and never widen") {
   int covered = 0;
   constexpr int kTrials = 300;
   for (int trial = 0; trial < kTrials; ++trial) {
-    ConfidenceSequence evidence(kLeaderThreshold);
+    PairedSequence evidence(kLeaderThreshold);
     Interval last{-INFINITY, INFINITY};
     for (int round = 0; round < 30; ++round) {
       evidence.add(draw(random, 0.3, 0.02, Shape::normal));
@@ -91,7 +91,7 @@ TEST_CASE("intervals cover the truth and never widen") {
 TEST_CASE("a strong drop in little noise is certified in about eleven rounds") {
   RandomStream random({.seed = 3});
   for (int trial = 0; trial < 50; ++trial) {
-    ConfidenceSequence evidence(kLeaderThreshold);
+    PairedSequence evidence(kLeaderThreshold);
     while (evidence.rounds() < 20 && !evidence.rejects_at_most(drop_to_theta(0.05))) {
       evidence.add(draw(random, drop_to_theta(0.4), 0.01, Shape::normal));
     }
@@ -101,7 +101,7 @@ TEST_CASE("a strong drop in little noise is certified in about eleven rounds") {
 }
 
 TEST_CASE("identical rounds give the narrowest interval that is printed") {
-  ConfidenceSequence evidence(kLeaderThreshold);
+  PairedSequence evidence(kLeaderThreshold);
   CHECK_FALSE(evidence.drop_interval().has_value());
   for (int round = 0; round < 40; ++round) evidence.add(drop_to_theta(0.25));
   const auto interval = evidence.drop_interval();
