@@ -37,12 +37,6 @@ RoundPlan batch_plan(int workers, int warmup) {
   return plan;
 }
 
-RoundPlan brief_plan(int workers, double batch_size) {
-  RoundPlan plan({.stages = 5, .batch_size = batch_size, .workers = workers, .ready_from = 4});
-  plan.allow_brief_blocks(true);
-  return plan;
-}
-
 SimulatedChain chain(int workers) {
   SimulatedChain chain;
   chain.stages = {
@@ -181,7 +175,6 @@ TEST_CASE("with gradient accumulation blocks and untimed steps are whole steps o
                       .loader = LoaderKind::batch,
                       .ready_from = 4});
       plan.set_warmup(5);
-      plan.allow_brief_blocks(true);
       for (const double step_seconds : {1e-4, 1e-2, 0.5}) {
         plan.set_pilot(0, step_seconds);
         plan.set_pilot(5, step_seconds);
@@ -249,81 +242,6 @@ TEST_CASE("blocks of whole groups measure the long-run rate of batches that come
     }
     CHECK(tau(workers, workers - 1) > 1.1 * truth);  // a part of a group
   }
-}
-
-TEST_CASE("blocks of slow steps are brief with many workers that share batches") {
-  for (const int workers : {8, 12, 64}) {
-    CAPTURE(workers);
-    RoundPlan plan = brief_plan(workers, 64);
-    plan.set_warmup(workers + 9);
-    plan.set_pilot(0, 0.1);
-    CHECK(plan.steps(0) == (workers == 8 ? 4 : workers == 12 ? 6 : 8));
-    const std::map<int, int> drawn = draws(plan, 0);
-    CHECK(drawn.begin()->first == 4);
-    CHECK(std::ssize(drawn) == std::min(workers, 16));
-    CHECK(drawn.rbegin()->first == 3 + std::min(workers, 16));
-    CHECK(plan.block_seconds(0) <= 2.1);
-    plan.set_pilot(5, 0.1);  // no worker runs
-    CHECK(plan.steps(5) == 3);
-    CHECK(draws(plan, 5).rbegin()->first <= 5);
-  }
-}
-
-TEST_CASE("blocks are not brief if steps are fast, workers few, or batches not shared evenly") {
-  const auto is_brief = [](RoundPlan plan, double step_seconds) {
-    plan.set_warmup(17);
-    plan.set_pilot(0, step_seconds);
-    CHECK(plan.is_brief(step_seconds) == (draws(plan, 0).begin()->first == 4));
-    return plan.is_brief(step_seconds);
-  };
-  CHECK(is_brief(brief_plan(8, 32), 0.014));
-  CHECK_FALSE(is_brief(brief_plan(8, 32), 0.013));
-  CHECK_FALSE(is_brief(brief_plan(7, 32), 0.1));
-  CHECK_FALSE(is_brief(brief_plan(8, 7), 0.1));
-  CHECK_FALSE(is_brief(batch_plan(8, 17), 0.1));
-  RoundPlan forbidden = brief_plan(8, 32);
-  forbidden.allow_brief_blocks(false);
-  CHECK_FALSE(is_brief(forbidden, 0.1));
-}
-
-TEST_CASE("before live is measured the ceiling tells whether its blocks are brief") {
-  RoundPlan plan = brief_plan(8, 32);
-  plan.set_warmup(17);
-  CHECK(plan.warmup(0) == 17);
-  plan.set_pilot(5, 0.1);
-  CHECK(plan.warmup(0) == 8);
-}
-
-TEST_CASE("brief blocks measure the long-run rate") {
-  for (const double collate_share : {0.0, 0.02, 0.08}) {
-    CAPTURE(collate_share);
-    SimulatedChain slow = chain(8);
-    slow.cores = 8;
-    slow.batch_size = 32;
-    slow.ring_prefetch = 8;
-    slow.stages[1].seconds = 30e-3;
-    slow.collate_seconds = collate_share * 30e-3;
-    const double truth = SimulatedRing(slow).seconds_per_sample(0, 4000);
-    SimulatedReplayer replayer(slow, {.keeps_queues = false});
-    static_cast<void>(replayer.prepare({}, {}));
-    RoundPlan plan = brief_plan(8, 32);
-    plan.set_pilot(0, 32 * truth);
-    const PlannedBlock planned = plan.block(0);
-    double mean = 0;
-    for (int i = 0; i < planned.warmup.choices; ++i) {
-      const BlockResult block =
-          replayer.run({.steps = planned.steps, .warmup_steps = planned.warmup.min + i}, {});
-      mean += block.seconds / static_cast<double>(block.samples) / planned.warmup.choices;
-    }
-    CHECK(mean == doctest::Approx(truth).epsilon(0.005));
-  }
-}
-
-TEST_CASE("a run at slow steps measures briefly, unless much of the work is on whole batches") {
-  SimulatedChain slow = slow_chain();
-  CHECK(*warmups(slow, 0).rbegin() <= 11);
-  slow.collate_seconds = 5e-3;
-  CHECK(*warmups(slow, 0).rbegin() >= 15);
 }
 
 TEST_CASE("where queues are kept, two untimed steps do, however long rings take to settle") {

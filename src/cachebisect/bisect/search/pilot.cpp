@@ -21,7 +21,7 @@ constexpr double kBusyTrainer = 0.1;
 /// at a time falls behind, and the workers move apart only slowly from their common start.
 constexpr int kRingsForBatches = 3;
 constexpr double kLongBatches = 0.2;
-/// Above this share of work on whole batches blocks are not brief.
+/// Above this share of work on whole batches they come in groups.
 constexpr double kNoticeableBatches = 0.1;
 
 /// Of the batches that a ring can hold ready: with more of them the workers are far ahead, and the
@@ -69,24 +69,21 @@ void Pilot::ends() {
   runner_->begin_round(-1);
   if (emulated_ && !chain_->keeps_queues) {
     plan_->set_warmup(chain_->workers < 2 ? kMinWarmup : max_warmup_);
-    plan_->allow_brief_blocks(true);
   }
   // The first block also pays for what a process does once; next to slow steps that is little.
   double ceiling = block(ceiling_, plan_->warmup(ceiling_), kMinSteps);
-  if (!plan_->is_brief(ceiling) && pilot_steps(ceiling) > kMinSteps) {
+  if (pilot_steps(ceiling) > kMinSteps) {
     ceiling = block(ceiling_, plan_->warmup(ceiling_), pilot_steps(ceiling));
   }
   plan_->set_pilot(ceiling_, ceiling);
-  double first = first_of_live(ceiling);
+  double first = first_of_live();
   const BlockResult& live = runner_->records().back().result;
   const int rings = rings_to_settle(live);
   const bool even = share_of_batches(*chain_, live) <= kNoticeableBatches;
-  const bool brief = plan_->is_brief(first) && rings == 1 && even;
   const bool grouped =
       !even && chain_->keeps_queues && chain_->loader == LoaderKind::sample && chain_->workers > 1;
-  if (rings > 1 || grouped || plan_->is_brief(first) != brief) {
+  if (rings > 1 || grouped) {
     max_warmup_ *= rings;
-    plan_->allow_brief_blocks(brief);
     plan_->set_even_batches(even);
     if (emulated_ && !chain_->keeps_queues) plan_->set_warmup(max_warmup_);
     first = block(0, plan_->warmup(0), pilot_steps(first));
@@ -103,10 +100,9 @@ void Pilot::ends() {
 }
 
 /// Live may be slower by orders of magnitude: a few steps first, then as many as fit a block.
-double Pilot::first_of_live(double ceiling) {
-  const bool slow = plan_->is_brief(ceiling);
-  const double first = block(0, plan_->warmup(0), slow ? pilot_steps(ceiling) : kMinSteps);
-  if (slow || pilot_steps(first) <= kMinSteps) return first;
+double Pilot::first_of_live() {
+  const double first = block(0, plan_->warmup(0), kMinSteps);
+  if (pilot_steps(first) <= kMinSteps) return first;
   return block(0, plan_->warmup(0), pilot_steps(first));
 }
 

@@ -20,9 +20,7 @@ class CACHEBISECT_INTERNAL_API Pilot {
   /// else max(4, W, ring), because workers that start together deliver in groups. Elsewhere: the
   /// smallest of {2, 4, max(4, W, ring)} that agrees with the next within 1%. Two or three rings
   /// instead of one if workers crowd out a busy training thread, or work long on whole batches.
-  /// With LoaderKind::batch all of these are rounded up to a multiple of the workers. Blocks of
-  /// slow steps on the emulated device are brief (RoundPlan::is_brief) unless workers settle
-  /// slowly.
+  /// With LoaderKind::batch all of these are rounded up to a multiple of the workers.
   void ends();
   /// Measures the boundaries that the plan asks for, one after the other, then those of its next
   /// round, while time is left.
@@ -33,8 +31,8 @@ class CACHEBISECT_INTERNAL_API Pilot {
   double block(int boundary, int warmup, int steps);
   [[nodiscard]] int pilot_steps(double step_seconds) const;
   void measure(int boundary);
-  /// Seconds of a step of live; of a step of the ceiling it is known.
-  double first_of_live(double ceiling);
+  /// Seconds of a step of live.
+  double first_of_live();
   void choose_warmup(double first_step);
   /// How many rings of batches the workers need to settle, judged by a live block.
   [[nodiscard]] int rings_to_settle(const BlockResult& live) const;

@@ -56,17 +56,10 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   void set_prior(const std::vector<double>& seconds_per_sample);
   /// The search may take longer than was planned.
   void set_budget(double seconds) noexcept { options_.budget_seconds = seconds; }
-  /// Blocks of slow steps may be brief: see is_brief().
-  void allow_brief_blocks(bool allowed) noexcept { brief_allowed_ = allowed; }
   /// Whether workers that share batches of samples finish them one by one, and not in groups, as
   /// they do where much of their work is on whole batches. Then a part of a group tells as much as
   /// a whole one, if queues are kept.
   void set_even_batches(bool even) noexcept { even_batches_ = even; }
-  /// True for steps of which three outlast the usual block, if many workers share batches of at
-  /// least one sample each. Such blocks do not wait for a ring of batches, and time half a group of
-  /// them, because both would take seconds: untimed steps are drawn from a whole group instead, so
-  /// that the place in the group where a block begins is noise. Never where queues are kept.
-  [[nodiscard]] bool is_brief(double step_seconds) const noexcept;
   /// As whole_warmup() rounds it.
   void set_warmup(int steps) noexcept { warmup_ = whole_warmup(steps); }
   /// `steps` rounded up to whole periods, and with LoaderKind::batch to a multiple of the workers
@@ -78,7 +71,7 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
     return is_ready(boundary) ? whole_periods(steps) : whole_warmup(steps);
   }
   /// Untimed steps of a pilot block; fewer if the cache holds whole batches, as no workers have to
-  /// settle, or if blocks are brief. The fewest if queues are kept: only the device's have to fill.
+  /// settle. The fewest if queues are kept: only the device's have to fill.
   [[nodiscard]] int warmup(int boundary) const;
   /// A block of an arm whose steps take so many seconds; 0: not known. With two workers or more its
   /// untimed steps are drawn: where in a group of batches a block begins is then noise and not a
@@ -157,14 +150,10 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   /// the machine: that averages out in longer blocks, at fewer untimed steps for each timed one.
   void lengthen_blocks(const RoundTable& rounds);
 
-  [[nodiscard]] WarmupRange warmup_range(int boundary, double step_seconds) const;
-  [[nodiscard]] int warmup(int boundary, double step_seconds) const noexcept;
-  /// Of the pilot; without one, of the ceiling, than which no boundary is much faster.
-  [[nodiscard]] double known_step_seconds(int boundary) const;
+  [[nodiscard]] WarmupRange warmup_range(int boundary) const;
 
   RoundPlanOptions options_;
   int warmup_ = 2;
-  bool brief_allowed_ = false;
   bool even_batches_ = true;
   bool long_blocks_ = false;
   double pilot_seconds_ = 0;

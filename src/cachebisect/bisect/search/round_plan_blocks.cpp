@@ -30,15 +30,6 @@ double upper_spread(const std::vector<double>& taus) {
   return quantile(taus, kUpperQuantile) / median(taus) - 1;
 }
 
-/// Brief blocks: workers, the untimed steps of every block, and the limits of the timed ones. The
-/// workers have lost their common start after so many steps; a group of more of them makes batches
-/// that come too evenly to matter.
-constexpr int kMinBriefWorkers = 8;
-constexpr int kMinBriefWarmup = 4;
-constexpr int kMinBriefSteps = 4;
-constexpr int kMaxBriefSteps = 8;
-constexpr int kMaxBriefGroup = 16;
-
 }  // namespace
 
 void RoundPlan::set_pilot(int boundary, double step_seconds) {
@@ -55,17 +46,7 @@ void RoundPlan::set_prior(const std::vector<double>& seconds_per_sample) {
 
 int RoundPlan::steps(int boundary) const { return steps_for(step_seconds(boundary), boundary); }
 
-bool RoundPlan::is_brief(double step_seconds) const noexcept {
-  return brief_allowed_ && !options_.keeps_queues && options_.period == 1 &&
-         options_.loader == LoaderKind::sample && options_.workers >= kMinBriefWorkers &&
-         options_.batch_size >= options_.workers && kMinSteps * step_seconds >= kBlockSeconds;
-}
-
 int RoundPlan::steps_for(double step_seconds, int boundary) const {
-  if (is_brief(step_seconds)) {
-    if (is_ready(boundary)) return kMinSteps;
-    return std::clamp(options_.workers / 2, kMinBriefSteps, kMaxBriefSteps);
-  }
   int steps = step_seconds <= 0
                   ? kMinSteps
                   : static_cast<int>(std::clamp<double>(std::ceil(kBlockSeconds / step_seconds),
@@ -104,33 +85,22 @@ int RoundPlan::whole_warmup(int steps) const noexcept {
   return own_batches() ? whole_groups(steps) : whole_periods(steps);
 }
 
-double RoundPlan::known_step_seconds(int boundary) const {
-  return piloted(boundary) ? step_seconds(boundary) : step_seconds_.back();
-}
-
-int RoundPlan::warmup(int boundary) const { return warmup(boundary, known_step_seconds(boundary)); }
-
-int RoundPlan::warmup(int boundary, double step_seconds) const noexcept {
+int RoundPlan::warmup(int boundary) const {
   if (options_.keeps_queues) return whole_periods(kMinWarmup);
-  if (is_ready(boundary)) return whole_periods(std::min(warmup_, kWarmupOfDevice));
-  if (!is_brief(step_seconds)) return whole_periods(warmup_);
-  return kMinBriefWarmup + std::min(options_.workers, kMaxBriefGroup) / 2;
+  return whole_periods(is_ready(boundary) ? std::min(warmup_, kWarmupOfDevice) : warmup_);
 }
 
-WarmupRange RoundPlan::warmup_range(int boundary, double step_seconds) const {
-  const int usual = warmup(boundary, step_seconds);
+WarmupRange RoundPlan::warmup_range(int boundary) const {
+  const int usual = warmup(boundary);
   if (options_.workers < 2 || options_.period > 1 || options_.keeps_queues) return {usual, 1};
   if (own_batches()) return {usual, is_ready(boundary) ? 1 : options_.workers};
-  if (is_brief(step_seconds) && !is_ready(boundary)) {
-    return {kMinBriefWarmup, std::min(options_.workers, kMaxBriefGroup)};
-  }
   const int min = std::max(kMinWarmup, usual - options_.workers);
   return {min, std::max(2, 2 * (usual - min))};
 }
 
 PlannedBlock RoundPlan::block(const Arm& arm, double step_seconds) const {
   const int boundary = arm.shared_boundary();
-  return {arm, steps_for(step_seconds, boundary), warmup_range(boundary, step_seconds)};
+  return {arm, steps_for(step_seconds, boundary), warmup_range(boundary)};
 }
 
 PlannedBlock RoundPlan::block(int boundary) const {
@@ -143,7 +113,7 @@ std::uint64_t RoundPlan::samples_of_live_block() const {
 
 double RoundPlan::block_seconds(const Arm& arm, double step_seconds) const {
   const int boundary = arm.shared_boundary();
-  return (warmup(boundary, step_seconds) + steps_for(step_seconds, boundary)) * step_seconds;
+  return (warmup(boundary) + steps_for(step_seconds, boundary)) * step_seconds;
 }
 
 double RoundPlan::block_seconds(int boundary) const {
