@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kA = 0;
 constexpr int kB = 1;
-constexpr int kMinWarmup = 4;
 constexpr std::size_t kMaxRounds = 20000;
 /// Rounds are judged when there are so many more, as a share: judging them costs time.
 constexpr std::size_t kRoundsBetweenLooks = 20;
@@ -28,17 +27,10 @@ void check(const PairedOptions& options) {
 }
 
 /// Of a job that is only run live.
-RoundPlan plan_of(const ChainDescription& chain, double budget_seconds) {
-  RoundPlanOptions options;
-  options.stages = std::max(1, static_cast<int>(chain.stages.size()));
-  options.candidates = {0, options.stages};
-  options.budget_seconds = budget_seconds;
-  options.batch_size = static_cast<double>(chain.batch_size);
-  options.workers = chain.workers;
-  options.loader = chain.loader;
-  RoundPlan plan(std::move(options));
-  plan.set_warmup(std::max({kMinWarmup, chain.workers, chain.ring_slots}));
-  return plan;
+BlockLengths lengths_of(const ChainDescription& chain) {
+  BlockLengths lengths({.workers = chain.workers, .loader = chain.loader});
+  lengths.set_warmup(std::max({4, chain.workers, chain.ring_slots}));
+  return lengths;
 }
 
 class KnownWellEnough final : public StoppingRule {
@@ -63,7 +55,7 @@ class Session {
         random_({.seed = options.seed, .stage = hash_name("pairs")}),
         runner_(blocks_, random_),
         arms_{a.arm, b.arm},
-        plans_{plan_of(a.chain, options.budget_seconds), plan_of(b.chain, options.budget_seconds)} {
+        lengths_{lengths_of(a.chain), lengths_of(b.chain)} {
     result_.table = RoundTable(arms_);
   }
 
@@ -97,8 +89,8 @@ class Session {
     blocks_.begin_round(-1);
     std::vector<double> seconds;
     for (std::size_t i = 0; i < arms_.size(); ++i) {
-      const double first = pilot_step_seconds(blocks_, plans_[i], arms_[i], 0);
-      seconds.push_back(pilot_step_seconds(blocks_, plans_[i], arms_[i], first));
+      const double first = pilot_step_seconds(blocks_, lengths_[i], arms_[i], 0);
+      seconds.push_back(pilot_step_seconds(blocks_, lengths_[i], arms_[i], first));
     }
     return seconds;
   }
@@ -108,8 +100,8 @@ class Session {
     rounds.max_rounds = kMaxRounds;
     rounds.first.until = blocks_.budget();
     for (std::size_t i = 0; i < arms_.size(); ++i) {
-      rounds.first.blocks.push_back(plans_[i].block(arms_[i], step_seconds[i]));
-      rounds.round_seconds += plans_[i].block_seconds(arms_[i], step_seconds[i]);
+      rounds.first.blocks.push_back(lengths_[i].block(arms_[i], step_seconds[i]));
+      rounds.round_seconds += lengths_[i].block_seconds(arms_[i], step_seconds[i]);
     }
     blocks_.set_phase("measure");
     runner_.repeat(rounds, KnownWellEnough(options_), result_.table, [] {});
@@ -122,7 +114,7 @@ class Session {
   RandomStream random_;
   RoundRunner runner_;
   std::vector<Arm> arms_;
-  std::vector<RoundPlan> plans_;
+  std::vector<BlockLengths> lengths_;
   PairedRounds result_;
 };
 

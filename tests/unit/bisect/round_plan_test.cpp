@@ -18,8 +18,8 @@ using namespace cachebisect;
 namespace {
 
 RoundPlan plan(int workers, int warmup) {
-  RoundPlan plan({.stages = 5, .workers = workers, .ready_from = 4});
-  plan.set_warmup(warmup);
+  RoundPlan plan({.stages = 5, .blocks = {.workers = workers, .ready_from = 4}});
+  plan.lengths().set_warmup(warmup);
   return plan;
 }
 
@@ -32,8 +32,9 @@ std::map<int, int> draws(const RoundPlan& plan, int boundary) {
 }
 
 RoundPlan batch_plan(int workers, int warmup) {
-  RoundPlan plan({.stages = 5, .workers = workers, .loader = LoaderKind::batch, .ready_from = 4});
-  plan.set_warmup(warmup);
+  RoundPlan plan(
+      {.stages = 5, .blocks = {.workers = workers, .loader = LoaderKind::batch, .ready_from = 4}});
+  plan.lengths().set_warmup(warmup);
   return plan;
 }
 
@@ -93,8 +94,8 @@ TEST_CASE("with at most one worker the number of untimed steps is fixed") {
 
 TEST_CASE("replay of ready batches needs few untimed steps, as no ring has to fill") {
   const RoundPlan four = plan(4, 21);
-  CHECK(four.warmup(3) == 21);
-  CHECK(four.warmup(4) == 4);
+  CHECK(four.lengths().warmup(3) == 21);
+  CHECK(four.lengths().warmup(4) == 4);
   CHECK(draws(four, 5).rbegin()->first <= 7);
 }
 
@@ -149,10 +150,10 @@ TEST_CASE("with a batch per worker blocks and untimed steps are whole groups, ho
     for (const double step_seconds : {1e-4, 1e-2, 0.5}) {
       plan.set_pilot(0, step_seconds);
       CHECK(plan.steps(0) % workers == 0);
-      CHECK(plan.steps_for(step_seconds) == plan.steps(0));
+      CHECK(plan.lengths().steps_for(step_seconds) == plan.steps(0));
     }
     CHECK(plan.steps(0) == (workers == 2 ? 4 : workers));
-    CHECK(plan.warmup(0) == 3 * workers);
+    CHECK(plan.lengths().warmup(0) == 3 * workers);
     const std::map<int, int> drawn = draws(plan, 0);
     CHECK(drawn.begin()->first == 3 * workers);
     CHECK(drawn.rbegin()->first == 4 * workers - 1);
@@ -170,18 +171,18 @@ TEST_CASE("with gradient accumulation blocks and untimed steps are whole steps o
       CAPTURE(period);
       RoundPlan plan({.stages = 5,
                       .batch_size = 64,
-                      .workers = workers,
-                      .period = period,
-                      .loader = LoaderKind::batch,
-                      .ready_from = 4});
-      plan.set_warmup(5);
+                      .blocks = {.workers = workers,
+                                 .period = period,
+                                 .loader = LoaderKind::batch,
+                                 .ready_from = 4}});
+      plan.lengths().set_warmup(5);
       for (const double step_seconds : {1e-4, 1e-2, 0.5}) {
         plan.set_pilot(0, step_seconds);
         plan.set_pilot(5, step_seconds);
         CHECK(plan.steps(0) % std::lcm(std::max(1, workers), period) == 0);
         CHECK(plan.steps(5) % period == 0);
-        CHECK(plan.whole_steps(3, 0) % period == 0);
-        CHECK(plan.whole_steps(3, 5) % period == 0);
+        CHECK(plan.lengths().whole_steps(3, 0) % period == 0);
+        CHECK(plan.lengths().whole_steps(3, 5) % period == 0);
       }
       for (const int boundary : {0, 5}) {
         const std::map<int, int> drawn = draws(plan, boundary);
@@ -198,8 +199,9 @@ TEST_CASE("blocks hold whole periods of waits where that does not make them much
          {std::tuple{4, 1e-2, true}, {10, 1e-2, true}, {4, 0.5, true}, {100, 1e-2, false}}) {
       CAPTURE(workers);
       CAPTURE(every);
-      RoundPlan with({.stages = 5, .batch_size = 64, .workers = workers, .sync_every = every});
-      RoundPlan without({.stages = 5, .batch_size = 64, .workers = workers});
+      RoundPlan with(
+          {.stages = 5, .batch_size = 64, .blocks = {.workers = workers, .sync_every = every}});
+      RoundPlan without({.stages = 5, .batch_size = 64, .blocks = {.workers = workers}});
       for (const int boundary : {0, 5}) {
         with.set_pilot(boundary, step_seconds);
         without.set_pilot(boundary, step_seconds);
@@ -217,7 +219,7 @@ TEST_CASE("one worker has no groups") {
   RoundPlan plan = batch_plan(1, 2);
   plan.set_pilot(0, 0.5);
   CHECK(plan.steps(0) == 3);
-  CHECK(plan.warmup(0) == 2);
+  CHECK(plan.lengths().warmup(0) == 2);
 }
 
 TEST_CASE("blocks of whole groups measure the long-run rate of batches that come in bursts") {
@@ -276,23 +278,23 @@ TEST_CASE("kept queues: blocks of a part of a group measure the long-run rate to
 }
 
 TEST_CASE("kept queues: batches that come in groups have blocks of whole groups") {
-  RoundPlanOptions options{.stages = 5, .workers = 8, .keeps_queues = true};
+  RoundPlanOptions options{.stages = 5, .blocks = {.workers = 8, .keeps_queues = true}};
   options.candidates = {0, 5};
   RoundPlan plan(options);
   plan.set_pilot(0, 0.1);
   CHECK(plan.steps(0) == 3);
-  plan.set_even_batches(false);
+  plan.lengths().set_even_batches(false);
   CHECK(plan.steps(0) == 8);
-  options.loader = LoaderKind::batch;
+  options.blocks.loader = LoaderKind::batch;
   RoundPlan own(options);
   own.set_pilot(0, 0.1);
   CHECK(own.steps(0) == 8);
-  options.loader = LoaderKind::sample;
-  options.period = 5;
+  options.blocks.loader = LoaderKind::sample;
+  options.blocks.period = 5;
   RoundPlan periodic(options);
   periodic.set_pilot(0, 0.1);
   CHECK(periodic.steps(0) == 5);
-  CHECK(periodic.warmup(0) == 5);
+  CHECK(periodic.lengths().warmup(0) == 5);
 }
 
 TEST_CASE("a budget that grows leaves time to look for the stage at slow steps") {

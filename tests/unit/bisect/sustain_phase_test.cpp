@@ -53,11 +53,11 @@ std::vector<BlockRequest> sustained_blocks(int workers, LoaderKind loader,
   measured.chain.device_clock_falls = clock_falls;
   REQUIRE(measured.stages() == kCeiling);
   static_cast<void>(replayer.prepare({}, {}));
-  RoundPlan plan(
-      {.stages = kCeiling, .workers = workers, .loader = loader, .ready_from = kCeiling});
+  RoundPlan plan({.stages = kCeiling,
+                  .blocks = {.workers = workers, .loader = loader, .ready_from = kCeiling}});
   plan.set_pilot(0, 0.05);
   plan.set_pilot(kCeiling, 0.05);
-  plan.set_warmup(workers);
+  plan.lengths().set_warmup(workers);
   std::vector<BlockRecord> records;
   const BisectOptions options;
   BlockRunner blocks(replayer, options, records);

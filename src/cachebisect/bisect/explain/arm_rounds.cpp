@@ -4,21 +4,21 @@
 
 namespace cachebisect {
 
-double pilot_step_seconds(BlockRunner& blocks, const RoundPlan& plan, const Arm& arm,
+double pilot_step_seconds(BlockRunner& blocks, const BlockLengths& lengths, const Arm& arm,
                           double guess) {
   const BlockResult block =
-      blocks.run(arm, plan.warmup(arm.shared_boundary()), plan.steps_for(guess));
+      blocks.run(arm, lengths.warmup(arm.shared_boundary()), lengths.steps_for(guess));
   return block.seconds / std::max(1, block.steps);
 }
 
-RepeatedRounds repeated_rounds(const RoundPlan& plan, const std::vector<TimedArm>& arms,
+RepeatedRounds repeated_rounds(const BlockLengths& lengths, const std::vector<TimedArm>& arms,
                                int first_number, double until) {
   RepeatedRounds rounds;
   rounds.first.number = first_number;
   rounds.first.until = until;
   for (const TimedArm& timed : arms) {
-    rounds.first.blocks.push_back(plan.block(timed.arm, timed.step_seconds));
-    rounds.round_seconds += plan.block_seconds(timed.arm, timed.step_seconds);
+    rounds.first.blocks.push_back(lengths.block(timed.arm, timed.step_seconds));
+    rounds.round_seconds += lengths.block_seconds(timed.arm, timed.step_seconds);
   }
   return rounds;
 }

@@ -6,7 +6,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/record/round_runner.hpp"
-#include "cachebisect/bisect/search/round_plan.hpp"
+#include "cachebisect/bisect/search/block_lengths.hpp"
 
 namespace cachebisect {
 
@@ -19,12 +19,12 @@ struct TimedArm {
 /// Seconds per step of an arm, by a block that is not evidence. `guess` sets its length. Throws as
 /// BlockRunner::run does.
 [[nodiscard]] CACHEBISECT_INTERNAL_API double pilot_step_seconds(BlockRunner& blocks,
-                                                                 const RoundPlan& plan,
+                                                                 const BlockLengths& lengths,
                                                                  const Arm& arm, double guess);
 
 /// Rounds of these arms, numbered from `first_number`.
 [[nodiscard]] CACHEBISECT_INTERNAL_API RepeatedRounds repeated_rounds(
-    const RoundPlan& plan, const std::vector<TimedArm>& arms, int first_number, double until);
+    const BlockLengths& lengths, const std::vector<TimedArm>& arms, int first_number, double until);
 
 /// The arms of a table's columns.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Arm> columns_of(

@@ -49,7 +49,8 @@ std::vector<PlannedBlock> EarlyExplanation::next(const VerdictState& state,
   if (!is_cheap(timed)) return {};
   std::vector<PlannedBlock> blocks;
   blocks.reserve(timed.size());
-  for (const TimedArm& arm : timed) blocks.push_back(plan_->block(arm.arm, arm.step_seconds));
+  for (const TimedArm& arm : timed)
+    blocks.push_back(plan_->lengths().block(arm.arm, arm.step_seconds));
   return blocks;
 }
 
@@ -62,7 +63,8 @@ bool EarlyExplanation::has_answers(const std::vector<Arm>& arms) const {
 
 bool EarlyExplanation::is_cheap(const std::vector<TimedArm>& arms) const {
   double seconds = 0;
-  for (const TimedArm& arm : arms) seconds += plan_->block_seconds(arm.arm, arm.step_seconds);
+  for (const TimedArm& arm : arms)
+    seconds += plan_->lengths().block_seconds(arm.arm, arm.step_seconds);
   return seconds <= kMaxShare * plan_->round_seconds();
 }
 
@@ -89,7 +91,8 @@ std::vector<TimedArm> EarlyExplanation::measured(std::vector<TimedArm> arms) {
       continue;
     }
     blocks_->begin_round(-1);
-    timed.step_seconds = pilot_step_seconds(*blocks_, *plan_, timed.arm, timed.step_seconds);
+    timed.step_seconds =
+        pilot_step_seconds(*blocks_, plan_->lengths(), timed.arm, timed.step_seconds);
     known_.push_back(timed);
     std::vector<Arm> columns = table_.arms();
     columns.push_back(timed.arm);

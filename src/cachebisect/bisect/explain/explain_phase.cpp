@@ -73,7 +73,7 @@ void ExplainPhase::pilot_unknown(std::vector<TimedArm>& arms, const std::vector<
     if (!begun) runner_->blocks().begin_round(-1);
     begun = true;
     timed.step_seconds =
-        pilot_step_seconds(runner_->blocks(), *plan_, timed.arm, timed.step_seconds);
+        pilot_step_seconds(runner_->blocks(), plan_->lengths(), timed.arm, timed.step_seconds);
   }
 }
 
@@ -95,9 +95,10 @@ void ExplainPhase::compare_arms(const VerdictState& state, const EarlyExplanatio
   }
   // The rounds of the table have the last numbers of the verdict's.
   const int first = static_cast<int>(measured_->verdict.table.rounds()) - done;
-  if (!is_worth_a_start(kind, repeated_rounds(*plan_, all, first, 0).round_seconds)) return;
+  if (!is_worth_a_start(kind, repeated_rounds(plan_->lengths(), all, first, 0).round_seconds))
+    return;
   pilot_unknown(all, early.timed());
-  RepeatedRounds rounds = repeated_rounds(*plan_, all, first, 0);
+  RepeatedRounds rounds = repeated_rounds(plan_->lengths(), all, first, 0);
   rounds.max_rounds += table.rounds();
   rounds.repeats = kMaxRepeats;
   rounds.first.until = blocks.elapsed() + seconds_to_explain(kind, rounds.round_seconds);
@@ -107,8 +108,8 @@ void ExplainPhase::compare_arms(const VerdictState& state, const EarlyExplanatio
 /// Probes limit themselves to a fraction of a percent; a report can do without the figure.
 void ExplainPhase::leave_out_slow_probes(std::vector<TimedArm>& arms) const {
   const auto slow = [&](const TimedArm& timed) {
-    return !timed.arm.observed &&
-           min_seconds(plan_->block_seconds(timed.arm, timed.step_seconds)) > kProbeSeconds;
+    return !timed.arm.observed && min_seconds(plan_->lengths().block_seconds(
+                                      timed.arm, timed.step_seconds)) > kProbeSeconds;
   };
   constexpr std::size_t kEnds = 2;
   if (arms.size() > kEnds + 1) std::erase_if(arms, slow);
@@ -143,7 +144,7 @@ void ExplainPhase::check_cache(const VerdictState& state,
   const std::vector<TimedArm> arms = cache_arms(*boundary, samples, plan_->step_seconds(*boundary));
   const auto explained = measured_->explain.arms ? measured_->explain.arms->rounds() : 0;
   const int first = static_cast<int>(measured_->verdict.table.rounds() + explained);
-  RepeatedRounds rounds = repeated_rounds(*plan_, arms, first, 0);
+  RepeatedRounds rounds = repeated_rounds(plan_->lengths(), arms, first, 0);
   if (min_seconds(rounds.round_seconds) > kCacheCheckSeconds) return;
   BlockRunner& blocks = runner_->blocks();
   if (!can_afford_larger_cache(measured_->cache, blocks.left())) return;

@@ -20,11 +20,11 @@ void profile_step(Replayer& replayer, const RoundPlan& plan, const std::stop_tok
                   Measurements& measured) {
   const int ceiling = measured.stages();
   const double step = std::max(plan.step_seconds(ceiling), 1e-6);
-  const int group = plan.whole_steps(
+  const int group = plan.lengths().whole_steps(
       static_cast<int>(std::ceil(kProfileSeconds / step / kProfileGroups)), ceiling);
   BlockRequest request{.arm = {.boundary = ceiling, .observed = false},
                        .steps = kProfileGroups * group};
-  request.warmup_steps = plan.warmup(ceiling);
+  request.warmup_steps = plan.lengths().warmup(ceiling);
   request.groups = kProfileGroups;
   request.max_seconds = kMostProfileSeconds;
   request.profile = true;

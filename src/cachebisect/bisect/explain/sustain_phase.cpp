@@ -42,13 +42,13 @@ double last_step_seconds(const BlockResult& run) {
 BlockResult run_in_one_piece(BlockRunner& blocks, const RoundPlan& plan, int boundary,
                              double seconds, double step) {
   const int wanted = std::max(1, static_cast<int>(std::ceil(seconds / step / kGroups)));
-  const int group = plan.whole_steps(wanted, boundary);
+  const int group = plan.lengths().whole_steps(wanted, boundary);
   // No more steps than needed: those that time cuts off are taken from the epoch too.
   const double fitting = std::ceil(seconds / (step * wanted));
   const int steps = wanted * static_cast<int>(std::clamp<double>(fitting, kMinGroups, kGroups));
   const int groups = (steps + group - 1) / group;
   BlockRequest request{.arm = {.boundary = boundary}, .steps = group * groups};
-  request.warmup_steps = plan.warmup(boundary);
+  request.warmup_steps = plan.lengths().warmup(boundary);
   request.groups = groups;
   request.max_seconds = kPatience * std::max(seconds, kMinGroups * wanted * step);
   return blocks.run(request);

@@ -58,8 +58,9 @@ void VerifyPhase::run(const std::vector<Arm>& arms, const std::function<void()>&
   if (running.size() < 2) return;
   verify.table = RoundTable(columns_of(running));
   try {
-    runner_->repeat(repeated_rounds(*plan_, running, next_round(blocks.records()), blocks.budget()),
-                    SpeedupsRule(1 - measured_->settings.confidence), verify.table, after_round);
+    runner_->repeat(
+        repeated_rounds(plan_->lengths(), running, next_round(blocks.records()), blocks.budget()),
+        SpeedupsRule(1 - measured_->settings.confidence), verify.table, after_round);
   } catch (const Error& error) {
     rethrow_unless_the_chain_failed(error);
     if (verify.table.rounds() > 0) return;
@@ -77,7 +78,8 @@ void VerifyPhase::pilot(VerifiedArm& arm, std::vector<TimedArm>& running) {
   }
   try {
     const double live = plan_->step_seconds(0);
-    running.push_back({arm.arm, pilot_step_seconds(runner_->blocks(), *plan_, arm.arm, live)});
+    running.push_back(
+        {arm.arm, pilot_step_seconds(runner_->blocks(), plan_->lengths(), arm.arm, live)});
   } catch (const Error& error) {
     rethrow_unless_the_chain_failed(error);
     arm.fault = std::string("it failed: ") + error.what();

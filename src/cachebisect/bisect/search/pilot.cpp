@@ -57,7 +57,7 @@ Pilot::Pilot(BlockRunner& runner, RoundPlan& plan, const ChainDescription& chain
       ceiling_(static_cast<int>(chain.stages.size())) {}
 
 int Pilot::pilot_steps(double step_seconds) const {
-  return plan_->steps_for(step_seconds / kPilotShare);
+  return plan_->lengths().steps_for(step_seconds / kPilotShare);
 }
 
 double Pilot::block(int boundary, int warmup, int steps) {
@@ -68,12 +68,12 @@ double Pilot::block(int boundary, int warmup, int steps) {
 void Pilot::ends() {
   runner_->begin_round(-1);
   if (emulated_ && !chain_->keeps_queues) {
-    plan_->set_warmup(chain_->workers < 2 ? kMinWarmup : max_warmup_);
+    plan_->lengths().set_warmup(chain_->workers < 2 ? kMinWarmup : max_warmup_);
   }
   // The first block also pays for what a process does once; next to slow steps that is little.
-  double ceiling = block(ceiling_, plan_->warmup(ceiling_), kMinSteps);
+  double ceiling = block(ceiling_, plan_->lengths().warmup(ceiling_), kMinSteps);
   if (pilot_steps(ceiling) > kMinSteps) {
-    ceiling = block(ceiling_, plan_->warmup(ceiling_), pilot_steps(ceiling));
+    ceiling = block(ceiling_, plan_->lengths().warmup(ceiling_), pilot_steps(ceiling));
   }
   plan_->set_pilot(ceiling_, ceiling);
   double first = first_of_live();
@@ -84,16 +84,16 @@ void Pilot::ends() {
       !even && chain_->keeps_queues && chain_->loader == LoaderKind::sample && chain_->workers > 1;
   if (rings > 1 || grouped) {
     max_warmup_ *= rings;
-    plan_->set_even_batches(even);
-    if (emulated_ && !chain_->keeps_queues) plan_->set_warmup(max_warmup_);
-    first = block(0, plan_->warmup(0), pilot_steps(first));
+    plan_->lengths().set_even_batches(even);
+    if (emulated_ && !chain_->keeps_queues) plan_->lengths().set_warmup(max_warmup_);
+    first = block(0, plan_->lengths().warmup(0), pilot_steps(first));
   }
   plan_->set_pilot(0, first);
   plan_->set_prior(expected_seconds(*chain_, runner_->records().back().result,
                                     ceiling / static_cast<double>(chain_->batch_size)));
   if (emulated_ || chain_->keeps_queues) return;
   if (found_full_ring(runner_->records().back().result, *chain_)) {
-    plan_->set_warmup(kMinWarmup);
+    plan_->lengths().set_warmup(kMinWarmup);
   } else {
     choose_warmup(first);
   }
@@ -101,9 +101,9 @@ void Pilot::ends() {
 
 /// Live may be slower by orders of magnitude: a few steps first, then as many as fit a block.
 double Pilot::first_of_live() {
-  const double first = block(0, plan_->warmup(0), kMinSteps);
+  const double first = block(0, plan_->lengths().warmup(0), kMinSteps);
   if (pilot_steps(first) <= kMinSteps) return first;
-  return block(0, plan_->warmup(0), pilot_steps(first));
+  return block(0, plan_->lengths().warmup(0), pilot_steps(first));
 }
 
 int Pilot::rings_to_settle(const BlockResult& live) const {
@@ -117,13 +117,13 @@ int Pilot::rings_to_settle(const BlockResult& live) const {
 void Pilot::choose_warmup(double first_step) {
   std::vector<int> choices;
   for (const int choice : {kMinWarmup, 4, max_warmup_}) {
-    const int whole = plan_->whole_warmup(choice);
+    const int whole = plan_->lengths().whole_warmup(choice);
     if (choices.empty() || choices.back() != whole) choices.push_back(whole);
   }
   const int steps = plan_->steps(0);
   double before = first_step;
   for (std::size_t i = 0; i + 1 < choices.size(); ++i) {
-    plan_->set_warmup(choices[i]);
+    plan_->lengths().set_warmup(choices[i]);
     if (runner_->left() < 4 * plan_->block_seconds(0)) return;
     const double next = block(0, choices[i + 1], steps);
     const bool agree = std::abs(next / before - 1) <= kAgree;
@@ -131,13 +131,14 @@ void Pilot::choose_warmup(double first_step) {
     if (agree) return;
     before = next;
   }
-  plan_->set_warmup(choices.back());
+  plan_->lengths().set_warmup(choices.back());
 }
 
 void Pilot::measure(int boundary) {
   // No boundary is much slower than live.
-  const double guess = plan_->block_seconds(0) / (plan_->warmup(0) + plan_->steps(0));
-  plan_->set_pilot(boundary, block(boundary, plan_->warmup(boundary), pilot_steps(guess)));
+  const double guess = plan_->block_seconds(0) / (plan_->lengths().warmup(0) + plan_->steps(0));
+  plan_->set_pilot(boundary,
+                   block(boundary, plan_->lengths().warmup(boundary), pilot_steps(guess)));
 }
 
 void Pilot::explore() {

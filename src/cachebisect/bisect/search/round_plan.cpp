@@ -43,7 +43,8 @@ bool stalls(const Finding& finding) {
 
 }  // namespace
 
-RoundPlan::RoundPlan(RoundPlanOptions options) : options_(std::move(options)) {
+RoundPlan::RoundPlan(RoundPlanOptions options)
+    : options_(std::move(options)), lengths_(options_.blocks) {
   for (const int boundary : options_.candidates) {
     if (boundary < 0 || boundary > options_.stages) {
       throw Error(ErrorKind::usage, "boundary " + std::to_string(boundary) +
@@ -58,6 +59,33 @@ RoundPlan::RoundPlan(RoundPlanOptions options) : options_(std::move(options)) {
   usual_seconds_ = step_seconds_;
   measured_.assign(at(options_.stages) + 1, std::nullopt);
   boundaries_ = {0, options_.stages};
+}
+
+void RoundPlan::set_pilot(int boundary, double step_seconds) {
+  step_seconds_.at(at(boundary)) = std::max(step_seconds, 1e-9);
+  pilot_seconds_ += block_seconds(boundary);
+}
+
+void RoundPlan::set_prior(const std::vector<double>& seconds_per_sample) {
+  prior_.clear();
+  for (const double seconds : seconds_per_sample) {
+    prior_.push_back(std::log(std::max(seconds, 1e-12)));
+  }
+}
+
+PlannedBlock RoundPlan::block(int boundary) const {
+  return lengths_.block({.boundary = boundary}, step_seconds(boundary));
+}
+
+std::uint64_t RoundPlan::samples_of_live_block() const {
+  return static_cast<std::uint64_t>(steps(0) * options_.batch_size);
+}
+
+double RoundPlan::block_seconds(int boundary) const {
+  // An unknown boundary takes at most as long as live; a pilot block may have met a stall.
+  const int like = piloted(boundary) ? boundary : 0;
+  const double usual = usual_seconds_[at(like)];
+  return (lengths_.warmup(boundary) + steps(like)) * (usual > 0 ? usual : step_seconds_[at(like)]);
 }
 
 std::vector<RoundPlan::PartLoss> RoundPlan::part_losses() const {
@@ -146,7 +174,7 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   for (const int k : visited_boundaries(rounds)) {
     usual_seconds_[at(k)] = median(rounds.block_taus(k)) * options_.batch_size;
   }
-  lengthen_blocks(rounds);
+  lengths_.lengthen_if_samples_vary(rounds);
   const Finding& whole = findings.whole;
   const double centre = bounded_theta(whole.median_drop);
   const double lost = stalls(whole) ? bounded_theta(whole.drop) : centre;

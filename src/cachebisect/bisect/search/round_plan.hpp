@@ -9,13 +9,9 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/evidence/findings.hpp"
 #include "cachebisect/bisect/record/round_runner.hpp"
-#include "cachebisect/protocol/kinds.hpp"
+#include "cachebisect/bisect/search/block_lengths.hpp"
 
 namespace cachebisect {
-
-/// Steps of the shortest block, timed and before them.
-inline constexpr int kMinSteps = 3;
-inline constexpr int kMinWarmup = 2;
 
 struct RoundPlanOptions {
   int stages = 1;               ///< n
@@ -23,16 +19,8 @@ struct RoundPlanOptions {
   double budget_seconds = 60;
   double min_drop = 0.05;
   double batch_size = 1;
-  int workers = 0;
-  /// Batches per optimizer step. A step takes longer than the batches before it, so that part of a
-  /// period is a bias: blocks and untimed steps are whole periods.
-  int period = 1;
-  /// Steps from one wait of the training thread to the next, which is long; 0: it never waits.
-  int sync_every = 0;
-  LoaderKind loader = LoaderKind::sample;
-  bool keeps_queues = false;  ///< as ChainDescription's: a block goes on where the last one ended
-  int ready_from = 0;         ///< first boundary whose cache holds whole batches; 0: not known
-  bool all = false;           ///< the user gave the list: visit all of it, whatever the budget
+  BlockLengthOptions blocks;
+  bool all = false;  ///< the user gave the list: visit all of it, whatever the budget
 };
 
 /// Every round visits 0, n and both ends of each part whose loss is large compared with the
@@ -47,50 +35,25 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   explicit RoundPlan(RoundPlanOptions options);
 
   /// Sets the seconds of one training step at a boundary, from its pilot block, and so the length
-  /// of its blocks: N_k = max(3, ceil(40 ms / step)), rounded up to a multiple of the workers:
-  /// workers that start together finish batches in groups, and part of a group is a bias. With
-  /// LoaderKind::sample, blocks of slow steps are not stretched to more than four times N_k; nor
-  /// are those that would hold whole periods of waits.
+  /// of its blocks.
   void set_pilot(int boundary, double step_seconds);
   /// Sets what the law expects of each boundary 0..n, in seconds per sample; only ratios count.
   void set_prior(const std::vector<double>& seconds_per_sample);
   /// The search may take longer than was planned.
   void set_budget(double seconds) noexcept { options_.budget_seconds = seconds; }
-  /// Whether workers that share batches of samples finish them one by one, and not in groups, as
-  /// they do where much of their work is on whole batches. Then a part of a group tells as much as
-  /// a whole one, if queues are kept.
-  void set_even_batches(bool even) noexcept { even_batches_ = even; }
-  /// As whole_warmup() rounds it.
-  void set_warmup(int steps) noexcept { warmup_ = whole_warmup(steps); }
-  /// `steps` rounded up to whole periods, and with LoaderKind::batch to a multiple of the workers
-  /// too: each of them has then finished a batch.
-  [[nodiscard]] int whole_warmup(int steps) const noexcept;
-  /// The same for the timed steps of a block at a boundary, or of a part of it that is timed alone:
-  /// batches come in bursts there. Whole periods where no worker runs.
-  [[nodiscard]] int whole_steps(int steps, int boundary) const noexcept {
-    return is_ready(boundary) ? whole_periods(steps) : whole_warmup(steps);
-  }
-  /// Untimed steps of a pilot block; fewer if the cache holds whole batches, as no workers have to
-  /// settle. The fewest if queues are kept: only the device's have to fill.
-  [[nodiscard]] int warmup(int boundary) const;
-  /// A block of an arm whose steps take so many seconds; 0: not known. With two workers or more its
-  /// untimed steps are drawn: where in a group of batches a block begins is then noise and not a
-  /// bias. With periods of several batches nothing is drawn: blocks are in phase with them. Nor
-  /// where queues are kept: the next block goes on with the rest of the group.
-  [[nodiscard]] PlannedBlock block(const Arm& arm, double step_seconds) const;
+  [[nodiscard]] BlockLengths& lengths() noexcept { return lengths_; }
+  [[nodiscard]] const BlockLengths& lengths() const noexcept { return lengths_; }
   /// The block of a replay at a boundary.
   [[nodiscard]] PlannedBlock block(int boundary) const;
   [[nodiscard]] bool piloted(int boundary) const { return step_seconds_.at(at(boundary)) > 0; }
-  [[nodiscard]] int steps(int boundary) const;
-  /// Timed steps of a block whose steps take so many seconds; 0: not known.
-  [[nodiscard]] int steps_for(double step_seconds, int boundary = 0) const;
+  [[nodiscard]] int steps(int boundary) const {
+    return lengths_.steps_for(step_seconds(boundary), boundary);
+  }
   /// The samples that a block of the live pipeline times.
   [[nodiscard]] std::uint64_t samples_of_live_block() const;
   /// Of the pilot; 0 without one.
   [[nodiscard]] double step_seconds(int boundary) const { return step_seconds_.at(at(boundary)); }
   [[nodiscard]] double block_seconds(int boundary) const;
-  /// Of a block of an arm whose steps take so many seconds.
-  [[nodiscard]] double block_seconds(const Arm& arm, double step_seconds) const;
 
   /// The boundary whose pilot block would tell most; empty if no span is left that is worth
   /// opening, or if pilots have used their share of the budget.
@@ -120,20 +83,6 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
     bool excluded = false;
   };
   static std::size_t at(int boundary) { return static_cast<std::size_t>(boundary); }
-  /// True if the cache of the boundary holds whole batches, so that no worker runs.
-  [[nodiscard]] bool is_ready(int boundary) const noexcept {
-    return options_.ready_from > 0 && boundary >= options_.ready_from;
-  }
-  /// True if each of several workers loads batches of its own.
-  [[nodiscard]] bool own_batches() const noexcept {
-    return options_.loader == LoaderKind::batch && options_.workers > 1;
-  }
-  /// A multiple of the workers and of the period.
-  [[nodiscard]] int group() const noexcept;
-  [[nodiscard]] int whole_groups(int steps) const noexcept;
-  [[nodiscard]] int whole_periods(int steps) const noexcept;
-  /// Rounded up to a multiple of `unit`, and of the period of waits if that is not too far.
-  [[nodiscard]] int whole_waits(int steps, int unit) const noexcept;
   [[nodiscard]] std::vector<PartLoss> part_losses() const;
   [[nodiscard]] bool worth_all_boundaries(const std::vector<PartLoss>& parts) const;
   [[nodiscard]] double worth(const std::vector<PartLoss>& parts) const;
@@ -146,16 +95,9 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] int split(const Part& part) const;
   [[nodiscard]] std::optional<int> expected_split(const Part& part) const;
   [[nodiscard]] double round_seconds(const std::vector<int>& boundaries) const;
-  /// If blocks of live vary much more than those of the ceiling, what samples cost varies, and not
-  /// the machine: that averages out in longer blocks, at fewer untimed steps for each timed one.
-  void lengthen_blocks(const RoundTable& rounds);
-
-  [[nodiscard]] WarmupRange warmup_range(int boundary) const;
 
   RoundPlanOptions options_;
-  int warmup_ = 2;
-  bool even_batches_ = true;
-  bool long_blocks_ = false;
+  BlockLengths lengths_;
   double pilot_seconds_ = 0;
   std::vector<int> avoided_;
   std::vector<double> step_seconds_;   ///< by boundary; 0: no pilot

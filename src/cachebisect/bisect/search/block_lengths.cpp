@@ -1,10 +1,10 @@
-// The lengths of blocks: from the pilot, and from what steps took since.
+#include "cachebisect/bisect/search/block_lengths.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/bisect/search/round_plan.hpp"
 
 namespace cachebisect {
 namespace {
@@ -32,21 +32,7 @@ double upper_spread(const std::vector<double>& taus) {
 
 }  // namespace
 
-void RoundPlan::set_pilot(int boundary, double step_seconds) {
-  step_seconds_.at(at(boundary)) = std::max(step_seconds, 1e-9);
-  pilot_seconds_ += block_seconds(boundary);
-}
-
-void RoundPlan::set_prior(const std::vector<double>& seconds_per_sample) {
-  prior_.clear();
-  for (const double seconds : seconds_per_sample) {
-    prior_.push_back(std::log(std::max(seconds, 1e-12)));
-  }
-}
-
-int RoundPlan::steps(int boundary) const { return steps_for(step_seconds(boundary), boundary); }
-
-int RoundPlan::steps_for(double step_seconds, int boundary) const {
+int BlockLengths::steps_for(double step_seconds, int boundary) const {
   int steps = step_seconds <= 0
                   ? kMinSteps
                   : static_cast<int>(std::clamp<double>(std::ceil(kBlockSeconds / step_seconds),
@@ -59,38 +45,38 @@ int RoundPlan::steps_for(double step_seconds, int boundary) const {
   return whole_waits(steps, stretch ? group() : options_.period);
 }
 
-void RoundPlan::lengthen_blocks(const RoundTable& rounds) {
+void BlockLengths::lengthen_if_samples_vary(const RoundTable& rounds) {
   if (long_blocks_ || rounds.rounds() < kRoundsToLengthen) return;
   const double live = upper_spread(rounds.block_taus(0));
   const double ceiling = upper_spread(rounds.block_taus(rounds.last()));
   long_blocks_ = live > kVaries && live > kTimesCeiling * ceiling;
 }
 
-int RoundPlan::group() const noexcept {
+int BlockLengths::group() const noexcept {
   return std::lcm(std::max(1, options_.workers), options_.period);
 }
 
-int RoundPlan::whole_groups(int steps) const noexcept { return rounded_up(steps, group()); }
+int BlockLengths::whole_groups(int steps) const noexcept { return rounded_up(steps, group()); }
 
-int RoundPlan::whole_waits(int steps, int unit) const noexcept {
+int BlockLengths::whole_waits(int steps, int unit) const noexcept {
   const int whole = rounded_up(steps, std::lcm(unit, std::max(1, options_.sync_every)));
   return whole <= kMaxStretch * steps ? whole : rounded_up(steps, unit);
 }
 
-int RoundPlan::whole_periods(int steps) const noexcept {
+int BlockLengths::whole_periods(int steps) const noexcept {
   return rounded_up(steps, options_.period);
 }
 
-int RoundPlan::whole_warmup(int steps) const noexcept {
+int BlockLengths::whole_warmup(int steps) const noexcept {
   return own_batches() ? whole_groups(steps) : whole_periods(steps);
 }
 
-int RoundPlan::warmup(int boundary) const {
+int BlockLengths::warmup(int boundary) const noexcept {
   if (options_.keeps_queues) return whole_periods(kMinWarmup);
   return whole_periods(is_ready(boundary) ? std::min(warmup_, kWarmupOfDevice) : warmup_);
 }
 
-WarmupRange RoundPlan::warmup_range(int boundary) const {
+WarmupRange BlockLengths::warmup_range(int boundary) const {
   const int usual = warmup(boundary);
   if (options_.workers < 2 || options_.period > 1 || options_.keeps_queues) return {usual, 1};
   if (own_batches()) return {usual, is_ready(boundary) ? 1 : options_.workers};
@@ -98,29 +84,14 @@ WarmupRange RoundPlan::warmup_range(int boundary) const {
   return {min, std::max(2, 2 * (usual - min))};
 }
 
-PlannedBlock RoundPlan::block(const Arm& arm, double step_seconds) const {
+PlannedBlock BlockLengths::block(const Arm& arm, double step_seconds) const {
   const int boundary = arm.shared_boundary();
   return {arm, steps_for(step_seconds, boundary), warmup_range(boundary)};
 }
 
-PlannedBlock RoundPlan::block(int boundary) const {
-  return block({.boundary = boundary}, step_seconds(boundary));
-}
-
-std::uint64_t RoundPlan::samples_of_live_block() const {
-  return static_cast<std::uint64_t>(steps(0) * options_.batch_size);
-}
-
-double RoundPlan::block_seconds(const Arm& arm, double step_seconds) const {
+double BlockLengths::block_seconds(const Arm& arm, double step_seconds) const {
   const int boundary = arm.shared_boundary();
   return (warmup(boundary) + steps_for(step_seconds, boundary)) * step_seconds;
-}
-
-double RoundPlan::block_seconds(int boundary) const {
-  // An unknown boundary takes at most as long as live; a pilot block may have met a stall.
-  const int like = piloted(boundary) ? boundary : 0;
-  const double usual = usual_seconds_[at(like)];
-  return (warmup(boundary) + steps(like)) * (usual > 0 ? usual : step_seconds_[at(like)]);
 }
 
 }  // namespace cachebisect
