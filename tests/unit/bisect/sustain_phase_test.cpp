@@ -98,7 +98,8 @@ TEST_CASE("the ceiling of an emulated device is watched only if its clock may fa
 }
 
 TEST_CASE("a drop is watched briefly where live finds its ring empty") {
-  const auto seconds = [](std::optional<double> ready, VerdictKind kind, DeviceKind device) {
+  const auto seconds = [](std::optional<double> ready, VerdictKind kind, DeviceKind device,
+                          double starved = 0) {
     Measurements measured;
     measured.chain.device_kind = device;
     measured.verdict.seconds = 2;
@@ -107,6 +108,7 @@ TEST_CASE("a drop is watched briefly where live finds its ring empty") {
     live.result.samples = 640;
     live.result.seconds = 0.3;
     live.result.ready_batches = ready;
+    live.result.starved_seconds = starved;
     measured.blocks.assign(3, live);
     return sustain_seconds({}, kind, measured);
   };
@@ -115,6 +117,8 @@ TEST_CASE("a drop is watched briefly where live finds its ring empty") {
   // Its clock may fall, which shows within a second.
   CHECK(seconds(0.02, kDrop, DeviceKind::cuda) == 1);
   CHECK(seconds(0.02, VerdictKind::spread, DeviceKind::cpu) == 1);
+  // Two workers that finish together: one batch is always ready, and the step waits all the same.
+  CHECK(seconds(0.5, kDrop, DeviceKind::emulated, 0.1) == 0.5);
   // A longer run may fill the ring, or nothing is known of it.
   CHECK(seconds(0.5, kDrop, DeviceKind::emulated) == 3);
   CHECK(seconds(std::nullopt, kDrop, DeviceKind::emulated) == 3);

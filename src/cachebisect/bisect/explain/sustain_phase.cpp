@@ -16,6 +16,9 @@ constexpr double kSeconds = 3;
 constexpr double kSecondsOfEmptyRing = 0.5;
 /// Batches that are ready when the training thread asks, in a ring that never fills.
 constexpr double kEmptyRing = 0.1;
+/// Of the time of live blocks, waiting for a batch: a loader so slow never gets ahead of the step,
+/// also if its batches come in groups.
+constexpr double kStarved = 0.25;
 /// A flat verdict says that live never falls, and the bounds of an open one that it does not fall
 /// far: it is watched for longer than it took.
 constexpr double kTimesOfFlat = 4;
@@ -62,7 +65,14 @@ bool step_may_slow_down(const ChainDescription& chain) {
 /// True if the training thread found the ring of live empty: a longer run cannot fill it.
 bool finds_empty_ring(const Measurements& measured) {
   const std::optional<double> ready = ready_batches_of_live(measured.blocks);
-  return ready && *ready <= kEmptyRing;
+  double seconds = 0;
+  double starved = 0;
+  for (const BlockRecord& record : measured.blocks) {
+    if (!record.shows_live()) continue;
+    seconds += record.result.seconds;
+    starved += record.result.starved_seconds;
+  }
+  return (ready && *ready <= kEmptyRing) || starved > kStarved * seconds;
 }
 
 /// Measures the slow pace if live falls on the way.
