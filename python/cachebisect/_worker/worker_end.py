@@ -79,7 +79,8 @@ def interrupt_stuck(area: SharedArea, issued: int) -> None:
     pids = area.pids()
     for worker in newest:
         if pids[worker] in alive:
-            os.kill(pids[worker], signal.SIGINT)
+            with contextlib.suppress(ProcessLookupError):  # It has ended meanwhile.
+                os.kill(pids[worker], signal.SIGINT)
 
 
 def _last(issued: int, count: int) -> range:
