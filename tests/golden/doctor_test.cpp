@@ -5,7 +5,7 @@
 #include "support/text_width.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/bisect/report/warnings.hpp"
+#include "cachebisect/bisect/advice/warnings.hpp"
 
 using namespace cachebisect;
 using test::check_golden;

@@ -1,9 +1,9 @@
 // Runs of the bisector whose measurements a test changes before they are analysed.
 #pragma once
 
+#include "cachebisect/bisect/analysis.hpp"
+#include "cachebisect/bisect/assemble.hpp"
 #include "cachebisect/bisect/measure.hpp"
-#include "cachebisect/bisect/report/analysis.hpp"
-#include "cachebisect/bisect/report/assemble.hpp"
 #include "cachebisect/simulate/simulated_replayer.hpp"
 
 namespace cachebisect::test {

@@ -1,18 +1,18 @@
-#include "cachebisect/bisect/report/analysis.hpp"
+#include "cachebisect/bisect/analysis.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "cachebisect/bisect/advice/remedies.hpp"
+#include "cachebisect/bisect/advice/replay_warnings.hpp"
+#include "cachebisect/bisect/advice/sentence.hpp"
+#include "cachebisect/bisect/advice/warnings.hpp"
+#include "cachebisect/bisect/analysis/machine_report.hpp"
+#include "cachebisect/bisect/analysis/near_floor.hpp"
+#include "cachebisect/bisect/analysis/verdict.hpp"
 #include "cachebisect/bisect/costs/what_if.hpp"
-#include "cachebisect/bisect/explain/verify_phase.hpp"
-#include "cachebisect/bisect/report/machine_report.hpp"
-#include "cachebisect/bisect/report/near_floor.hpp"
-#include "cachebisect/bisect/report/remedies.hpp"
-#include "cachebisect/bisect/report/replay_warnings.hpp"
-#include "cachebisect/bisect/report/sentence.hpp"
-#include "cachebisect/bisect/report/verdict.hpp"
-#include "cachebisect/bisect/report/warnings.hpp"
+#include "cachebisect/bisect/phases/verify_phase.hpp"
 
 namespace cachebisect {
 namespace {

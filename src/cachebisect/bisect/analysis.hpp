@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/explain/explanation.hpp"
+#include "cachebisect/bisect/analysis/explanation.hpp"
+#include "cachebisect/bisect/analysis/sustained_runs.hpp"
+#include "cachebisect/bisect/analysis/waterfall.hpp"
+#include "cachebisect/bisect/phases/verdict_search.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
-#include "cachebisect/bisect/report/sustained_runs.hpp"
-#include "cachebisect/bisect/report/waterfall.hpp"
-#include "cachebisect/bisect/search/verdict_search.hpp"
 
 namespace cachebisect {
 

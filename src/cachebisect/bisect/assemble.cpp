@@ -1,9 +1,9 @@
-#include "cachebisect/bisect/report/assemble.hpp"
+#include "cachebisect/bisect/assemble.hpp"
 
 #include <algorithm>
 
-#include "cachebisect/bisect/report/reading.hpp"
-#include "cachebisect/bisect/report/warnings.hpp"
+#include "cachebisect/bisect/advice/warnings.hpp"
+#include "cachebisect/bisect/analysis/reading.hpp"
 
 namespace cachebisect {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/report/analysis.hpp"
+#include "cachebisect/bisect/analysis.hpp"
 #include "cachebisect/bisect/report/report.hpp"
 
 namespace cachebisect {

@@ -1,8 +1,8 @@
 #include "cachebisect/bisect/bisect.hpp"
 
+#include "cachebisect/bisect/analysis.hpp"
+#include "cachebisect/bisect/assemble.hpp"
 #include "cachebisect/bisect/measure.hpp"
-#include "cachebisect/bisect/report/analysis.hpp"
-#include "cachebisect/bisect/report/assemble.hpp"
 
 namespace cachebisect {
 

@@ -6,7 +6,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/evidence/table_evidence.hpp"
-#include "cachebisect/bisect/explain/arm_rounds.hpp"
+#include "cachebisect/bisect/phases/arm_rounds.hpp"
 
 namespace cachebisect {
 namespace {

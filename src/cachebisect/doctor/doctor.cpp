@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/advice/warnings.hpp"
+#include "cachebisect/bisect/analysis/machine_report.hpp"
 #include "cachebisect/bisect/evidence/confidence_sequence.hpp"
-#include "cachebisect/bisect/report/machine_report.hpp"
-#include "cachebisect/bisect/report/warnings.hpp"
 #include "cachebisect/doctor/bandwidth_probe.hpp"
 #include "cachebisect/doctor/noise_probe.hpp"
 #include "cachebisect/replay/loop/tool_cost.hpp"

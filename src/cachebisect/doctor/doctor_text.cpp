@@ -4,7 +4,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/printable.hpp"
-#include "cachebisect/bisect/report/near_floor.hpp"
+#include "cachebisect/bisect/analysis/near_floor.hpp"
 #include "cachebisect/doctor/doctor.hpp"
 #include "cachebisect/report/text_page.hpp"
 

@@ -9,7 +9,7 @@
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/evidence/part_evidence.hpp"
-#include "cachebisect/bisect/search/round_arms.hpp"
+#include "cachebisect/bisect/phases/round_arms.hpp"
 
 namespace cachebisect {
 namespace {

@@ -1,5 +1,5 @@
 // What a report says beyond its verdict, on chains whose arms have known costs.
-#include "cachebisect/bisect/explain/explanation.hpp"
+#include "cachebisect/bisect/analysis/explanation.hpp"
 
 #include <cmath>
 #include <cstdlib>
@@ -9,9 +9,9 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/bisect/advice/warnings.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/bisect/record/round_table.hpp"
-#include "cachebisect/bisect/report/warnings.hpp"
 #include "cachebisect/report/text_consequences.hpp"
 
 using namespace cachebisect;

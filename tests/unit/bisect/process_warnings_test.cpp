@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/process_warnings.hpp"
+#include "cachebisect/bisect/advice/process_warnings.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // Remedies for a program in Python name lines of it, and nothing of a pipeline file.
-#include "cachebisect/bisect/report/python_remedies.hpp"
+#include "cachebisect/bisect/advice/python_remedies.hpp"
 
 #include <algorithm>
 #include <string>
@@ -8,8 +8,8 @@
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/bisect/report/remedies.hpp"
-#include "cachebisect/bisect/report/sentence.hpp"
+#include "cachebisect/bisect/advice/remedies.hpp"
+#include "cachebisect/bisect/advice/sentence.hpp"
 
 using namespace cachebisect;
 using test::has;

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/remedies.hpp"
+#include "cachebisect/bisect/advice/remedies.hpp"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 #include "support/starved_chain.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/bisect/report/remedies.hpp"
-#include "cachebisect/bisect/report/waterfall.hpp"
+#include "cachebisect/bisect/advice/remedies.hpp"
+#include "cachebisect/bisect/analysis/waterfall.hpp"
 
 using namespace cachebisect;
 using test::rate_of;

@@ -1,5 +1,5 @@
 // The numbers of untimed and timed steps of a block, and why the first is random.
-#include "cachebisect/bisect/search/round_plan.hpp"
+#include "cachebisect/bisect/phases/round_plan.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // What the verdict says in words.
-#include "cachebisect/bisect/report/sentence.hpp"
+#include "cachebisect/bisect/advice/sentence.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/explain/sustain_phase.hpp"
+#include "cachebisect/bisect/phases/sustain_phase.hpp"
 
 #include <optional>
 #include <vector>

@@ -1,5 +1,5 @@
 // What a run in one piece leaves of the intervals and the verdict of the blocks.
-#include "cachebisect/bisect/report/sustained_runs.hpp"
+#include "cachebisect/bisect/analysis/sustained_runs.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/explain/verify_phase.hpp"
+#include "cachebisect/bisect/phases/verify_phase.hpp"
 
 #include "support/law_replayer.hpp"
 #include "support/starved_chain.hpp"
@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/bisect/advice/remedies.hpp"
 #include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/bisect/report/remedies.hpp"
 
 using namespace cachebisect;
 using test::has;

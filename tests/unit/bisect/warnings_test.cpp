@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/warnings.hpp"
+#include "cachebisect/bisect/advice/warnings.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -14,9 +14,9 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
+#include "cachebisect/bisect/analysis/near_floor.hpp"
+#include "cachebisect/bisect/analysis/reading.hpp"
 #include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/bisect/report/near_floor.hpp"
-#include "cachebisect/bisect/report/reading.hpp"
 
 using namespace cachebisect;
 using test::has;

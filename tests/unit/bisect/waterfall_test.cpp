@@ -1,5 +1,5 @@
 // The rows of the report's table, on machines that change while they are measured.
-#include "cachebisect/bisect/report/waterfall.hpp"
+#include "cachebisect/bisect/analysis/waterfall.hpp"
 
 #include <algorithm>
 #include <regex>
@@ -10,8 +10,8 @@
 #include "support/rounds.hpp"
 #include <doctest/doctest.h>
 
+#include "cachebisect/bisect/advice/replay_warnings.hpp"
 #include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/bisect/report/replay_warnings.hpp"
 #include "cachebisect/report/writers.hpp"
 
 using namespace cachebisect;

@@ -53,7 +53,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude = [] {
 
 /// Rooms within a floor, from the ground up: each may include those before it.
 const std::map<std::string, std::vector<std::string>> kRooms{
-    {"bisect", {"record", "evidence", "costs", "search", "explain", "report", ""}},
+    {"bisect", {"record", "evidence", "costs", "report", "phases", "analysis", "advice", ""}},
     {"pipeline", {"", "file"}},
     {"replay", {"loop", "cache", "reading", "", "job"}},
 };
@@ -242,17 +242,17 @@ TEST_CASE("the check sees what it is there for") {
   CHECK(core("executor/executor.hpp", "replay/loop/train_loop.hpp") == 1);
   for (const char* const machine : {"pipeline/pipeline.hpp", "device/device.hpp", "data/field.hpp",
                                     "train/train_step.hpp", "replay/pipeline_replayer.hpp"}) {
-    CHECK(core("bisect/search/plan.cpp", machine) == 1);
+    CHECK(core("bisect/phases/plan.cpp", machine) == 1);
     CHECK(core("simulate/simulated_ring.cpp", machine) == 1);
     CHECK(core("report/text_writer.cpp", machine) == 1);
     CHECK(core("api/call.cpp", machine) == 0);
   }
   CHECK(core("bisect/record/round_table.hpp", "bisect/evidence/findings.hpp") == 1);
   CHECK(core("bisect/costs/fit.hpp", "bisect/report/report.hpp") == 1);
-  CHECK(core("bisect/search/pilot.hpp", "bisect/explain/explanation.hpp") == 1);
-  CHECK(core("bisect/report/analysis.cpp", "bisect/measure.hpp") == 1);
+  CHECK(core("bisect/phases/pilot.hpp", "bisect/analysis/explanation.hpp") == 1);
+  CHECK(core("bisect/advice/sentence.cpp", "bisect/measure.hpp") == 1);
   CHECK(core("bisect/report/report.hpp", "bisect/record/block_record.hpp") == 0);
-  CHECK(core("bisect/search/plan.cpp", "simulate/simulated_ring.hpp") == 1);
+  CHECK(core("bisect/phases/plan.cpp", "simulate/simulated_ring.hpp") == 1);
   CHECK(core("simulate/simulated_ring.cpp", "bisect/report/report.hpp") == 1);
   CHECK(core("replay/job/open_job.cpp", "bisect/bisect.hpp") == 1);
   CHECK(core("bisect/search/plan.cpp", "report/writers.hpp") == 1);

@@ -1,10 +1,10 @@
-#include "cachebisect/bisect/report/advice.hpp"
+#include "cachebisect/bisect/advice/advice.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "cachebisect/bisect/report/process_warnings.hpp"
+#include "cachebisect/bisect/advice/process_warnings.hpp"
 
 namespace cachebisect {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/analysis/waterfall.hpp"
 #include "cachebisect/bisect/costs/cost_model.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
-#include "cachebisect/bisect/report/waterfall.hpp"
 
 namespace cachebisect {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/bisect/report/advice.hpp"
-#include "cachebisect/bisect/report/remedy_edits.hpp"
+#include "cachebisect/bisect/advice/advice.hpp"
+#include "cachebisect/bisect/advice/remedy_edits.hpp"
 
 namespace cachebisect {
 namespace {

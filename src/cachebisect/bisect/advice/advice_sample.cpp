@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/bisect/report/advice.hpp"
-#include "cachebisect/bisect/report/process_warnings.hpp"
+#include "cachebisect/bisect/advice/advice.hpp"
+#include "cachebisect/bisect/advice/process_warnings.hpp"
 
 namespace cachebisect {
 namespace {

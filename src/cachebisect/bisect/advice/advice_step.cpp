@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/bisect/report/advice.hpp"
+#include "cachebisect/bisect/advice/advice.hpp"
 
 namespace cachebisect {
 namespace {

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/clock_warning.hpp"
+#include "cachebisect/bisect/advice/clock_warning.hpp"
 
 #include <algorithm>
 #include <array>

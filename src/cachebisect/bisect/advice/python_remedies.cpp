@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/python_remedies.hpp"
+#include "cachebisect/bisect/advice/python_remedies.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
-#include "cachebisect/bisect/report/remedies.hpp"
+#include "cachebisect/bisect/advice/remedies.hpp"
 
 #include <algorithm>
 #include <string>
 
 #include "cachebisect/base/setting_path.hpp"
-#include "cachebisect/bisect/explain/verify_phase.hpp"
-#include "cachebisect/bisect/report/python_remedies.hpp"
+#include "cachebisect/bisect/advice/python_remedies.hpp"
+#include "cachebisect/bisect/phases/verify_phase.hpp"
 #include "cachebisect/protocol/python_settings.hpp"
 
 namespace cachebisect {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/advice/advice.hpp"
 #include "cachebisect/bisect/costs/forecast.hpp"
-#include "cachebisect/bisect/report/advice.hpp"
 
 namespace cachebisect {
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/remedy_edits.hpp"
+#include "cachebisect/bisect/advice/remedy_edits.hpp"
 
 #include <algorithm>
 #include <iterator>

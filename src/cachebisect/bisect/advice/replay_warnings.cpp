@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/replay_warnings.hpp"
+#include "cachebisect/bisect/advice/replay_warnings.hpp"
 
 #include <set>
 #include <string>

@@ -1,9 +1,9 @@
-#include "cachebisect/bisect/report/sentence.hpp"
+#include "cachebisect/bisect/advice/sentence.hpp"
 
 #include <algorithm>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/bisect/report/process_warnings.hpp"
+#include "cachebisect/bisect/advice/process_warnings.hpp"
 
 namespace cachebisect {
 namespace {

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/warnings.hpp"
+#include "cachebisect/bisect/advice/warnings.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/bisect/explain/cache_check.hpp"
-#include "cachebisect/bisect/report/clock_warning.hpp"
-#include "cachebisect/bisect/report/process_warnings.hpp"
-#include "cachebisect/bisect/report/reading.hpp"
-#include "cachebisect/bisect/report/worker_search_warning.hpp"
+#include "cachebisect/bisect/advice/clock_warning.hpp"
+#include "cachebisect/bisect/advice/process_warnings.hpp"
+#include "cachebisect/bisect/advice/worker_search_warning.hpp"
+#include "cachebisect/bisect/analysis/reading.hpp"
+#include "cachebisect/bisect/phases/cache_check.hpp"
 #include "cachebisect/protocol/python_settings.hpp"
 
 namespace cachebisect {

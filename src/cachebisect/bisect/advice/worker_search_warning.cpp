@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/worker_search_warning.hpp"
+#include "cachebisect/bisect/advice/worker_search_warning.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/explain/explanation.hpp"
+#include "cachebisect/bisect/analysis/explanation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "cachebisect/bisect/analysis/limit.hpp"
 #include "cachebisect/bisect/costs/predicted_fix_first.hpp"
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
 #include "cachebisect/bisect/evidence/confidence_sequence.hpp"
 #include "cachebisect/bisect/evidence/throughput.hpp"
-#include "cachebisect/bisect/explain/cache_check.hpp"
-#include "cachebisect/bisect/explain/explain_arms.hpp"
-#include "cachebisect/bisect/explain/explain_columns.hpp"
-#include "cachebisect/bisect/explain/limit.hpp"
+#include "cachebisect/bisect/phases/cache_check.hpp"
+#include "cachebisect/bisect/phases/explain_arms.hpp"
+#include "cachebisect/bisect/phases/explain_columns.hpp"
 
 namespace cachebisect {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/costs/forecast.hpp"
-#include "cachebisect/bisect/explain/rank_payoff.hpp"
+#include "cachebisect/bisect/phases/rank_payoff.hpp"
+#include "cachebisect/bisect/phases/verdict_search.hpp"
 #include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
-#include "cachebisect/bisect/search/verdict_search.hpp"
 
 namespace cachebisect {
 

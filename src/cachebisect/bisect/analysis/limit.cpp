@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/explain/limit.hpp"
+#include "cachebisect/bisect/analysis/limit.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/machine_report.hpp"
+#include "cachebisect/bisect/analysis/machine_report.hpp"
 
 #include <cmath>
 #include <vector>

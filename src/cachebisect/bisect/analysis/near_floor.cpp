@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/near_floor.hpp"
+#include "cachebisect/bisect/analysis/near_floor.hpp"
 
 #include <algorithm>
 

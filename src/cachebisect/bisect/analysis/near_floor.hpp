@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/analysis/waterfall.hpp"
 #include "cachebisect/bisect/evidence/decision.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
-#include "cachebisect/bisect/report/waterfall.hpp"
 
 namespace cachebisect {
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/reading.hpp"
+#include "cachebisect/bisect/analysis/reading.hpp"
 
 #include "cachebisect/base/number_format.hpp"
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/sustained_runs.hpp"
+#include "cachebisect/bisect/analysis/sustained_runs.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/analysis/waterfall.hpp"
 #include "cachebisect/bisect/evidence/stalls.hpp"
 #include "cachebisect/bisect/evidence/sustained.hpp"
+#include "cachebisect/bisect/phases/verdict_search.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
 #include "cachebisect/bisect/report/report.hpp"
-#include "cachebisect/bisect/report/waterfall.hpp"
-#include "cachebisect/bisect/search/verdict_search.hpp"
 
 namespace cachebisect {
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/verdict.hpp"
+#include "cachebisect/bisect/analysis/verdict.hpp"
 
 #include <algorithm>
 #include <cmath>

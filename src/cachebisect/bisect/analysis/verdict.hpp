@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/explain/explanation.hpp"
-#include "cachebisect/bisect/report/waterfall.hpp"
+#include "cachebisect/bisect/analysis/explanation.hpp"
+#include "cachebisect/bisect/analysis/waterfall.hpp"
 
 namespace cachebisect {
 

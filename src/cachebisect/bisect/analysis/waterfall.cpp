@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/report/waterfall.hpp"
+#include "cachebisect/bisect/analysis/waterfall.hpp"
 
 #include <algorithm>
 

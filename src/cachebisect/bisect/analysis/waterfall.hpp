@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/phases/verdict_search.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
 #include "cachebisect/bisect/report/report.hpp"
-#include "cachebisect/bisect/search/verdict_search.hpp"
 
 namespace cachebisect {
 

@@ -1,10 +1,10 @@
-#include "cachebisect/bisect/explain/answers_rule.hpp"
+#include "cachebisect/bisect/phases/answers_rule.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
-#include "cachebisect/bisect/explain/explain_columns.hpp"
+#include "cachebisect/bisect/phases/explain_columns.hpp"
 
 namespace cachebisect {
 namespace {

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/explain/arm_rounds.hpp"
+#include "cachebisect/bisect/phases/arm_rounds.hpp"
 
 #include <algorithm>
 

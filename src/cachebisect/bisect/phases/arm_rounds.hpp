@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/phases/block_lengths.hpp"
 #include "cachebisect/bisect/record/round_runner.hpp"
-#include "cachebisect/bisect/search/block_lengths.hpp"
 
 namespace cachebisect {
 

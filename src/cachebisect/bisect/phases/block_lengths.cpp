@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/search/block_lengths.hpp"
+#include "cachebisect/bisect/phases/block_lengths.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/explain/cache_check.hpp"
+#include "cachebisect/bisect/phases/cache_check.hpp"
 
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/explain/arm_rounds.hpp"
+#include "cachebisect/bisect/phases/arm_rounds.hpp"
 #include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/protocol/cache_facts.hpp"
 #include "cachebisect/protocol/chain_description.hpp"

@@ -1,10 +1,10 @@
-#include "cachebisect/bisect/explain/early_explanation.hpp"
+#include "cachebisect/bisect/phases/early_explanation.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "cachebisect/bisect/evidence/decision.hpp"
-#include "cachebisect/bisect/explain/answers_rule.hpp"
+#include "cachebisect/bisect/phases/answers_rule.hpp"
 
 namespace cachebisect {
 namespace {

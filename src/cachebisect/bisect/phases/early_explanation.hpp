@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/explain/arm_rounds.hpp"
-#include "cachebisect/bisect/search/extra_arms.hpp"
-#include "cachebisect/bisect/search/round_plan.hpp"
-#include "cachebisect/bisect/search/verdict_search.hpp"
+#include "cachebisect/bisect/phases/arm_rounds.hpp"
+#include "cachebisect/bisect/phases/extra_arms.hpp"
+#include "cachebisect/bisect/phases/round_plan.hpp"
+#include "cachebisect/bisect/phases/verdict_search.hpp"
 #include "cachebisect/protocol/replayer.hpp"
 
 namespace cachebisect {

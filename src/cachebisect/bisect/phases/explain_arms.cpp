@@ -1,9 +1,9 @@
-#include "cachebisect/bisect/explain/explain_arms.hpp"
+#include "cachebisect/bisect/phases/explain_arms.hpp"
 
 #include <algorithm>
 #include <optional>
 
-#include "cachebisect/bisect/explain/rank_payoff.hpp"
+#include "cachebisect/bisect/phases/rank_payoff.hpp"
 
 namespace cachebisect {
 namespace {

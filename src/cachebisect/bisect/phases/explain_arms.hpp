@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/phases/verdict_search.hpp"
 #include "cachebisect/bisect/record/block_record.hpp"
-#include "cachebisect/bisect/search/verdict_search.hpp"
 #include "cachebisect/protocol/replayer.hpp"
 
 namespace cachebisect {

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/explain/explain_phase.hpp"
+#include "cachebisect/bisect/phases/explain_phase.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/evidence/power.hpp"
-#include "cachebisect/bisect/explain/answers_rule.hpp"
-#include "cachebisect/bisect/explain/cache_check.hpp"
-#include "cachebisect/bisect/explain/explain_arms.hpp"
+#include "cachebisect/bisect/phases/answers_rule.hpp"
+#include "cachebisect/bisect/phases/cache_check.hpp"
+#include "cachebisect/bisect/phases/explain_arms.hpp"
 
 namespace cachebisect {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/explain/arm_rounds.hpp"
-#include "cachebisect/bisect/explain/early_explanation.hpp"
+#include "cachebisect/bisect/phases/arm_rounds.hpp"
+#include "cachebisect/bisect/phases/early_explanation.hpp"
+#include "cachebisect/bisect/phases/verdict_search.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
-#include "cachebisect/bisect/search/verdict_search.hpp"
 
 namespace cachebisect {
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/search/pilot.hpp"
+#include "cachebisect/bisect/phases/pilot.hpp"
 
 #include <algorithm>
 #include <cmath>

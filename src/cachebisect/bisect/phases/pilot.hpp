@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/phases/round_plan.hpp"
 #include "cachebisect/bisect/record/block_runner.hpp"
-#include "cachebisect/bisect/search/round_plan.hpp"
 
 namespace cachebisect {
 

@@ -1,9 +1,9 @@
-#include "cachebisect/bisect/explain/rank_payoff.hpp"
+#include "cachebisect/bisect/phases/rank_payoff.hpp"
 
 #include <algorithm>
 
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
-#include "cachebisect/bisect/explain/explain_columns.hpp"
+#include "cachebisect/bisect/phases/explain_columns.hpp"
 
 namespace cachebisect {
 namespace {

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/search/round_arms.hpp"
+#include "cachebisect/bisect/phases/round_arms.hpp"
 
 #include <algorithm>
 

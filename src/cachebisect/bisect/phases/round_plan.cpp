@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/search/round_plan.hpp"
+#include "cachebisect/bisect/phases/round_plan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/evidence/decision.hpp"
+#include "cachebisect/bisect/phases/round_arms.hpp"
 #include "cachebisect/bisect/record/boundary_levels.hpp"
-#include "cachebisect/bisect/search/round_arms.hpp"
 
 namespace cachebisect {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/evidence/findings.hpp"
+#include "cachebisect/bisect/phases/block_lengths.hpp"
 #include "cachebisect/bisect/record/round_runner.hpp"
-#include "cachebisect/bisect/search/block_lengths.hpp"
 
 namespace cachebisect {
 

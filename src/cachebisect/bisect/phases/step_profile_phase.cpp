@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/explain/step_profile_phase.hpp"
+#include "cachebisect/bisect/phases/step_profile_phase.hpp"
 
 #include <algorithm>
 #include <cmath>

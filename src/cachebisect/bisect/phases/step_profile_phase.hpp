@@ -4,8 +4,8 @@
 #include <stop_token>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/phases/round_plan.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
-#include "cachebisect/bisect/search/round_plan.hpp"
 #include "cachebisect/protocol/replayer.hpp"
 
 namespace cachebisect {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/phases/round_plan.hpp"
+#include "cachebisect/bisect/phases/verdict_search.hpp"
 #include "cachebisect/bisect/record/block_runner.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
-#include "cachebisect/bisect/search/round_plan.hpp"
-#include "cachebisect/bisect/search/verdict_search.hpp"
 
 namespace cachebisect {
 

@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/search/verdict_search.hpp"
+#include "cachebisect/bisect/phases/verdict_search.hpp"
 
 #include <algorithm>
 #include <exception>

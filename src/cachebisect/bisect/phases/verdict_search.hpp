@@ -12,12 +12,12 @@
 #include "cachebisect/bisect/evidence/decision.hpp"
 #include "cachebisect/bisect/evidence/findings.hpp"
 #include "cachebisect/bisect/evidence/replay_fidelity.hpp"
+#include "cachebisect/bisect/phases/extra_arms.hpp"
+#include "cachebisect/bisect/phases/pilot.hpp"
+#include "cachebisect/bisect/phases/round_arms.hpp"
+#include "cachebisect/bisect/phases/round_plan.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
 #include "cachebisect/bisect/record/round_runner.hpp"
-#include "cachebisect/bisect/search/extra_arms.hpp"
-#include "cachebisect/bisect/search/pilot.hpp"
-#include "cachebisect/bisect/search/round_arms.hpp"
-#include "cachebisect/bisect/search/round_plan.hpp"
 
 namespace cachebisect {
 

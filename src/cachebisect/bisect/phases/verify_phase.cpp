@@ -1,4 +1,4 @@
-#include "cachebisect/bisect/explain/verify_phase.hpp"
+#include "cachebisect/bisect/phases/verify_phase.hpp"
 
 #include <algorithm>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
-#include "cachebisect/bisect/explain/explain_columns.hpp"
+#include "cachebisect/bisect/phases/explain_columns.hpp"
 
 namespace cachebisect {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/explain/arm_rounds.hpp"
+#include "cachebisect/bisect/phases/arm_rounds.hpp"
 #include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
 
