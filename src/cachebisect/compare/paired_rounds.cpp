@@ -5,7 +5,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/bisect/evidence/table_evidence.hpp"
+#include "cachebisect/bisect/evidence/paired_sequence.hpp"
 #include "cachebisect/bisect/phases/arm_rounds.hpp"
 
 namespace cachebisect {
@@ -98,6 +98,8 @@ class Session {
   void repeat(const std::vector<double>& step_seconds) {
     RepeatedRounds rounds;
     rounds.max_rounds = kMaxRounds;
+    // On a busy machine two neighbours have more in common than three pairs in any order.
+    rounds.repeats = 1;
     rounds.first.until = blocks_.budget();
     for (std::size_t i = 0; i < arms_.size(); ++i) {
       rounds.first.blocks.push_back(lengths_[i].block(arms_[i], step_seconds[i]));
@@ -121,9 +123,9 @@ class Session {
 }  // namespace
 
 LogRatio paired_rate_ratio(const RoundTable& rounds, double confidence) {
-  TableEvidence evidence(2 / (1 - confidence));
-  evidence.update(rounds, [](std::size_t) { return std::pair{kA, kB}; });
-  return log_ratio(evidence.sequence(), evidence.sequence().centre());
+  PairedSequence evidence(2 / (1 - confidence));
+  for (const double ratio : rounds.log_ratios(kA, kB)) evidence.add(ratio);
+  return log_ratio(evidence, evidence.centre());
 }
 
 PairedRounds measure_pairs(Replayer& replayer, const PairedArm& a, const PairedArm& b,
