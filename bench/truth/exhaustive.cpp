@@ -7,6 +7,7 @@
 
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/record/round_runner.hpp"
+#include "cachebisect/protocol/settling.hpp"
 
 namespace cachebisect::truth {
 namespace {
@@ -37,7 +38,7 @@ class Rounds {
         runner_(blocks_, random_) {
     const ChainDescription chain = replayer.describe();
     boundaries_ = static_cast<int>(chain.stages.size()) + 1;
-    const int warmup = std::max({4, chain.workers, chain.ring_slots});
+    const int warmup = settling_steps(chain.workers, chain.ring_slots);
     std::vector<Arm> arms;
     for (int k = 0; k < boundaries_; ++k) arms.push_back({.boundary = k});
     const Arm shadow{.kind = ArmKind::shadow};

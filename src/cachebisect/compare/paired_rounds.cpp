@@ -1,12 +1,12 @@
 #include "cachebisect/compare/paired_rounds.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/evidence/paired_sequence.hpp"
 #include "cachebisect/bisect/phases/arm_rounds.hpp"
+#include "cachebisect/protocol/settling.hpp"
 
 namespace cachebisect {
 namespace {
@@ -29,7 +29,7 @@ void check(const PairedOptions& options) {
 /// Of a job that is only run live.
 BlockLengths lengths_of(const ChainDescription& chain) {
   BlockLengths lengths({.workers = chain.workers, .loader = chain.loader});
-  lengths.set_warmup(std::max({4, chain.workers, chain.ring_slots}));
+  lengths.set_warmup(settling_steps(chain.workers, chain.ring_slots));
   return lengths;
 }
 

@@ -9,6 +9,7 @@
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/executor/load_guard.hpp"
+#include "cachebisect/protocol/settling.hpp"
 
 namespace cachebisect {
 namespace {
@@ -40,12 +41,12 @@ void set_counters(const Pipeline& pipeline, const LoadCounters& loaded,
   }
 }
 
-/// Untimed steps until an empty ring has filled, or until workers have left their common start.
-int settling_steps(const Trainer& on) {
+/// Those of an empty ring, in whole groups of batches.
+int whole_settling_steps(const Trainer& on) {
   const int workers = on.loader.workers();
   const int unit = std::lcm(on.pipeline.spec().train.accumulate,
                             on.loader_options.loader == LoaderKind::batch ? workers : 1);
-  const int steps = std::max({4, workers, on.loader.slots()});
+  const int steps = settling_steps(workers, on.loader.slots());
   return (steps + unit - 1) / unit * unit;
 }
 
@@ -78,7 +79,7 @@ ArmRunner::Turn ArmRunner::turn_of(Trainer& on, const ArmBlock& block) {
     turn.kept = own != nullptr;
     if (turn.kept) turn.loader = own;
   }
-  if (!turn.kept || !turn.loader->is_suspended()) turn.settling = settling_steps(on);
+  if (!turn.kept || !turn.loader->is_suspended()) turn.settling = whole_settling_steps(on);
   return turn;
 }
 

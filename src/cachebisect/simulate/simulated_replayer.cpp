@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/protocol/settling.hpp"
 #include "cachebisect/simulate/simulated_overrides.hpp"
 
 namespace cachebisect {
@@ -196,7 +197,7 @@ SimulatedReplayer::BlockSteps SimulatedReplayer::kept_steps(const BlockRequest& 
   const SimulatedChain& chain = ring_of(arm).chain();
   KeptRun& run = kept_.try_emplace(arm, ring_of(arm), ring_request(request)).first->second;
   BlockSteps steps;
-  const int settling = std::max({4, chain.workers, chain.workers + chain.ring_prefetch + 1});
+  const int settling = settling_steps(chain.workers, chain.workers + chain.ring_prefetch + 1);
   steps.warmup = request.warmup_steps + (run.is_new() ? settling : 0);
   const std::size_t first = run.take(steps.warmup + request.steps);
   const std::size_t begin = first + static_cast<std::size_t>(steps.warmup);

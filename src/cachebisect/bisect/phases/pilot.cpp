@@ -6,6 +6,7 @@
 
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/bisect/costs/prior.hpp"
+#include "cachebisect/protocol/settling.hpp"
 
 namespace cachebisect {
 namespace {
@@ -53,7 +54,7 @@ Pilot::Pilot(BlockRunner& runner, RoundPlan& plan, const ChainDescription& chain
       plan_(&plan),
       chain_(&chain),
       emulated_(chain.device_kind == DeviceKind::emulated),
-      max_warmup_(std::max({4, chain.workers, chain.ring_slots})),
+      max_warmup_(settling_steps(chain.workers, chain.ring_slots)),
       ceiling_(static_cast<int>(chain.stages.size())) {}
 
 int Pilot::pilot_steps(double step_seconds) const {
