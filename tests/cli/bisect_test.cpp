@@ -115,7 +115,7 @@ TEST_CASE("Ctrl-C leaves a partial report and exit 130, SIGTERM 143") {
     const int sent = signal;
     const auto result = run_tool(endless_run(file, folder.path("report.json")), "",
                                  [sent](pid_t child, const std::string& log) {
-                                   await_second_round(log);
+                                   await_second_super_round(log);
                                    kill(child, sent);
                                  });
     CHECK(result.exit_code == code);
@@ -137,7 +137,7 @@ TEST_CASE("data that disappears during the run is exit 3, and what was measured 
     "train": {"kind": "emulated"}, "device": "emulated", "emulate": {"step_ms": 2}})");
   const auto result = run_tool(endless_run(file, folder.path("report.json")), "",
                                [&](pid_t, const std::string& log) {
-                                 await_second_round(log);
+                                 await_second_super_round(log);
                                  std::filesystem::resize_file(data, 0);
                                });
   CHECK(result.exit_code == 3);

@@ -45,7 +45,7 @@ Failed run_to_fault(const TemporaryFolder& folder, const Chain& chain) {
   words.insert(words.end(), {"--plugin", CACHEBISECT_BINARY_DIR "/tests/plugins/libfailing.so"});
   Failed failed{run_tool(words, "",
                          [&](pid_t, const std::string& log) {
-                           await_second_round(log);
+                           await_second_super_round(log);
                            folder.write("now", "");
                          }),
                 {}};

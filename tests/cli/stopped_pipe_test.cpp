@@ -83,7 +83,7 @@ TEST_CASE("a signal while measuring writes the files and gives up the stopped pi
                                {"--pipeline", "-", "--budget", "600", "--min-drop", "0.1%",
                                 "--log-level", "debug", "--json", "-", "--out", folder.path()},
                                [&](pid_t child, const std::string& log) {
-                                 await_second_round(log);
+                                 await_second_super_round(log);
                                  kill(child, SIGHUP);
                                });
   CHECK(result.exit_code == 129);

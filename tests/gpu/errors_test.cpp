@@ -42,7 +42,7 @@ TEST_CASE("an illegal access ends the run once, with exit code 4 and a partial r
   auto words = undecided_run(file, folder.path("report.json"), "600", "0.1%");
   words.insert(words.end(), {"--plugin", CACHEBISECT_BINARY_DIR "/tests/plugins/libwild_read.so"});
   const CommandResult result = run_tool(words, "", [&](pid_t, const std::string& log) {
-    await_second_round(log);
+    await_second_super_round(log);
     folder.write("now", "");
   });
   CAPTURE(result.err);

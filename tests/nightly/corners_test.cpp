@@ -84,7 +84,7 @@ TEST_CASE("five seconds of suspension neither cause nor hide a drop") {
   const std::string file = folder.write("p.json", starved_pipeline());
   const auto result = run_tool(long_run(file, folder.path("report.json")), "",
                                [](pid_t child, const std::string& log) {
-                                 await_second_round(log);
+                                 await_second_super_round(log);
                                  kill(child, SIGSTOP);
                                  std::this_thread::sleep_for(std::chrono::seconds(5));
                                  kill(child, SIGCONT);
@@ -113,7 +113,7 @@ TEST_CASE("a process that takes half of the cores midway changes no verdict") {
   Hogs hogs;
   const auto result = run_tool(long_run(file, folder.path("report.json")), "",
                                [&hogs](pid_t, const std::string& log) {
-                                 await_second_round(log);
+                                 await_second_super_round(log);
                                  hogs.start();
                                });
   REQUIRE(result.exit_code == 0);
