@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "support/narrowing.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/random.hpp"
@@ -74,14 +75,8 @@ TEST_CASE("intervals cover the truth and never widen") {
   constexpr int kTrials = 300;
   for (int trial = 0; trial < kTrials; ++trial) {
     PairedSequence evidence(kLeaderThreshold);
-    Interval last{-INFINITY, INFINITY};
-    for (int round = 0; round < 30; ++round) {
-      evidence.add(draw(random, 0.3, 0.02, Shape::normal));
-      const Interval now = evidence.interval();
-      REQUIRE(now.low >= last.low);
-      REQUIRE(now.high <= last.high);
-      last = now;
-    }
+    const Interval last = test::narrowed_interval(
+        evidence, 30, [&] { evidence.add(draw(random, 0.3, 0.02, Shape::normal)); });
     covered += last.low <= 0.3 && 0.3 <= last.high ? 1 : 0;
     REQUIRE(last.high - last.low < 0.2);
   }

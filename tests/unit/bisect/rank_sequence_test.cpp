@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "support/narrowing.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/random.hpp"
@@ -170,14 +171,8 @@ TEST_CASE("intervals of ranks cover the truth and never widen") {
   for (int trial = 0; trial < kTrials; ++trial) {
     DisturbedMachine machine(random, MachineNoise::white, 0.02);
     RankSequence evidence(kSuspectThreshold);
-    Interval last{-INFINITY, INFINITY};
-    for (int i = 0; i < 10; ++i) {
-      add_super_round(evidence, random, machine, 0.3);
-      const Interval now = evidence.interval();
-      REQUIRE(now.low >= last.low);
-      REQUIRE(now.high <= last.high);
-      last = now;
-    }
+    const Interval last = test::narrowed_interval(
+        evidence, 10, [&] { add_super_round(evidence, random, machine, 0.3); });
     covered += last.low <= 0.3 && 0.3 <= last.high ? 1 : 0;
     REQUIRE(last.high - last.low < 0.15);
   }

@@ -89,16 +89,10 @@ void add_drops(Waterfall& out, const Findings& findings, const RoundTable& round
 
 /// What the training thread saw of the ring.
 LiveLoop live_loop_of(const Measurements& measured) {
-  double seconds = 0;
-  double starved = 0;
-  for (const BlockRecord& record : measured.blocks) {
-    if (!record.shows_live()) continue;
-    seconds += record.result.seconds;
-    starved += record.result.starved_seconds;
-  }
-  LiveLoop loop{.ready_batches = ready_batches_of_live(measured.blocks),
-                .watched_seconds = seconds};
-  if (seconds > 0) loop.starved_share = std::min(1.0, starved / seconds);
+  const LiveWaiting waiting = waiting_of_live(measured.blocks);
+  LiveLoop loop{.starved_share = waiting.share(),
+                .ready_batches = ready_batches_of_live(measured.blocks),
+                .watched_seconds = waiting.seconds};
   if (!measured.sustained) return loop;
   loop.watched_seconds += measured.sustained->live.seconds;
   for (const BlockResult& run : measured.sustained->shorter_live) {

@@ -41,7 +41,7 @@ LogRatio log_ratio(const ConfidenceSequence& evidence, double value) {
 
 LogRatio log_ratio(const RoundTable& rounds, int slow, int fast, double alpha) {
   TableEvidence evidence(2 / alpha);
-  evidence.update(rounds, [&](std::size_t) { return std::pair{slow, fast}; });
+  evidence.update(rounds, slow, fast);
   return log_ratio(evidence.sequence(), std::log(rounds.tau(slow) / rounds.tau(fast)));
 }
 

@@ -37,7 +37,7 @@ TableEvidence& PartEvidence::find(Entries& entries, const Part& part, double thr
 
 const ConfidenceSequence& PartEvidence::pair(const Part& part) {
   TableEvidence& evidence = find(pairs_, part, 2 / (alpha_ * weight(part)));
-  evidence.update(*rounds_, [&](std::size_t) { return std::pair{part.from, part.to}; });
+  evidence.update(*rounds_, part.from, part.to);
   return evidence.sequence();
 }
 

@@ -23,6 +23,10 @@ class CACHEBISECT_INTERNAL_API TableEvidence {
   /// Takes the rounds that it has not seen and that ran both arms; `rounds` only grows from call to
   /// call. The columns of all rounds of a super-round are those of its first.
   void update(const RoundTable& rounds, const Columns& columns);
+  /// The same for one pair of columns.
+  void update(const RoundTable& rounds, int slow, int fast) {
+    update(rounds, [&](std::size_t) { return std::pair{slow, fast}; });
+  }
   [[nodiscard]] const ConfidenceSequence& sequence() const noexcept { return sequence_; }
 
  private:

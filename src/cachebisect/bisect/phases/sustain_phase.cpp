@@ -65,14 +65,8 @@ bool step_may_slow_down(const ChainDescription& chain) {
 /// True if the training thread found the ring of live empty: a longer run cannot fill it.
 bool finds_empty_ring(const Measurements& measured) {
   const std::optional<double> ready = ready_batches_of_live(measured.blocks);
-  double seconds = 0;
-  double starved = 0;
-  for (const BlockRecord& record : measured.blocks) {
-    if (!record.shows_live()) continue;
-    seconds += record.result.seconds;
-    starved += record.result.starved_seconds;
-  }
-  return (ready && *ready <= kEmptyRing) || starved > kStarved * seconds;
+  return (ready && *ready <= kEmptyRing) ||
+         waiting_of_live(measured.blocks).share().value_or(0) > kStarved;
 }
 
 /// Measures the slow pace if live falls on the way.

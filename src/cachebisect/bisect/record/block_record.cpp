@@ -1,5 +1,7 @@
 #include "cachebisect/bisect/record/block_record.hpp"
 
+#include <algorithm>
+
 namespace cachebisect {
 
 bool BlockRecord::is_evidence() const noexcept {
@@ -13,6 +15,21 @@ bool BlockRecord::shows_replay() const noexcept {
 
 bool BlockRecord::shows_replay_at(int boundary) const noexcept {
   return shows_replay() && arm.boundary == boundary;
+}
+
+std::optional<double> LiveWaiting::share() const noexcept {
+  if (seconds <= 0) return std::nullopt;
+  return std::min(1.0, starved_seconds / seconds);
+}
+
+LiveWaiting waiting_of_live(const std::vector<BlockRecord>& records) {
+  LiveWaiting waiting;
+  for (const BlockRecord& record : records) {
+    if (!record.shows_live()) continue;
+    waiting.seconds += record.result.seconds;
+    waiting.starved_seconds += record.result.starved_seconds;
+  }
+  return waiting;
 }
 
 std::optional<double> ready_batches_of_live(const std::vector<BlockRecord>& records) {

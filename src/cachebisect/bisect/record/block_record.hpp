@@ -40,6 +40,15 @@ struct CACHEBISECT_API BlockRecord {
   }
 };
 
+/// What the training thread of live waited for batches: sums over its blocks.
+struct LiveWaiting {
+  double seconds = 0;          ///< that the blocks took
+  double starved_seconds = 0;  ///< of these, waiting
+  /// Empty without blocks.
+  [[nodiscard]] std::optional<double> share() const noexcept;
+};
+[[nodiscard]] CACHEBISECT_API LiveWaiting waiting_of_live(const std::vector<BlockRecord>& records);
+
 /// Batches in the ring when the training thread of live asked for one: the mean over all steps of
 /// `records`; empty if no block tells.
 [[nodiscard]] CACHEBISECT_API std::optional<double> ready_batches_of_live(
