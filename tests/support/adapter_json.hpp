@@ -152,8 +152,8 @@ inline nlohmann::json to_json(const BlockResult& block) {
 
 /// The arm of a request.
 inline Arm arm_of(const nlohmann::json& json) {
-  constexpr std::array kKinds{ArmKind::replay, ArmKind::bypass, ArmKind::shadow, ArmKind::live,
-                              ArmKind::null};
+  constexpr std::array kKinds{ArmKind::replay, ArmKind::bypass, ArmKind::shadow,
+                              ArmKind::live,   ArmKind::null,   ArmKind::unseen};
   Arm arm;
   for (const ArmKind kind : kKinds) {
     if (json.at("kind") == to_string(kind)) arm.kind = kind;

@@ -122,12 +122,15 @@ class FakeAdapter {
     const int last = static_cast<int>(chain.stages.size());
     nlohmann::json boundaries = nlohmann::json::array();
     nlohmann::json stages = nlohmann::json::array();
+    nlohmann::json unseen = nlohmann::json::array();
     for (int k = 0; k <= last; ++k) {
+      if (replayer_->supports({.kind = ArmKind::unseen, .boundary = k})) unseen.push_back(k);
       if (replayer_->supports({.boundary = k})) boundaries.push_back(k);
       if (replayer_->supports({.kind = ArmKind::bypass, .stage = k})) stages.push_back(k);
     }
     nlohmann::json arms{{{"kind", "replay"}, {"boundaries", boundaries}},
                         {{"kind", "bypass"}, {"stages", stages}},
+                        {{"kind", "unseen"}, {"boundaries", unseen}},
                         {{"kind", "live"}}};
     if (replayer_->supports({.kind = ArmKind::shadow})) arms.push_back({{"kind", "shadow"}});
     return {{"chain", to_json(chain)}, {"arms", arms}};

@@ -36,6 +36,10 @@ LiveOrder LiveOrder::shared_with(const Pipeline& pipeline) const {
   return other;
 }
 
+std::uint64_t LiveOrder::unread() const noexcept {
+  return *next_ < epoch_length_ ? epoch_length_ - *next_ : 0;
+}
+
 std::uint64_t LiveOrder::reserve(std::uint64_t batches) noexcept {
   const std::uint64_t first = (*next_ + batch_size_ - 1) / batch_size_ * batch_size_;
   *next_ = first + batches * batch_size_;

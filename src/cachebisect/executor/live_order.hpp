@@ -25,6 +25,8 @@ class CACHEBISECT_INTERNAL_API LiveOrder {
   [[nodiscard]] LiveOrder shared_with(const Pipeline& pipeline) const;
 
   [[nodiscard]] std::uint64_t nonce() const noexcept { return nonce_; }
+  /// Samples of the first epoch that nothing has taken yet; 0 once it is over.
+  [[nodiscard]] std::uint64_t unread() const noexcept;
   /// Reserves `batches` whole batches and returns the position of the first sample.
   std::uint64_t reserve(std::uint64_t batches) noexcept;
   /// Takes the next samples and appends them to `begun` until it has `count`. All of them are

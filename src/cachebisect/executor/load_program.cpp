@@ -54,6 +54,9 @@ void LoadProgram::check() const {
   const std::size_t collate = pipeline_->collate_position();
   const std::size_t copy = pipeline_->copy_position();
   const std::size_t bypass = request_.bypass_stage;
+  if (request_.last_stage > collate) refuse("the last stage does not work on samples");
+  if (request_.last_stage > 0 && (request_.boundary > 0 || bypass > 0))
+    refuse("a last stage that is not live");
   if (request_.boundary > copy)
     refuse("boundary " + std::to_string(request_.boundary) + " is on the device");
   if (origin_ == Origin::cached_samples && request_.cache.samples.empty())
@@ -71,7 +74,9 @@ void LoadProgram::check() const {
 
 void LoadProgram::add_sample_steps() {
   const auto& stages = pipeline_->stages();
-  for (std::size_t i = request_.boundary; i < pipeline_->collate_position(); ++i) {
+  const std::size_t end =
+      request_.last_stage > 0 ? request_.last_stage : pipeline_->collate_position();
+  for (std::size_t i = request_.boundary; i < end; ++i) {
     auto kind = i == 0 ? LoadStep::Kind::read : LoadStep::Kind::process;
     if (request_.bypass_stage == i + 1) kind = LoadStep::Kind::substitute;
     sample_steps_.push_back({kind, i, &stages[i]});
@@ -81,6 +86,10 @@ void LoadProgram::add_sample_steps() {
 void LoadProgram::add_batch_steps() {
   const auto& stages = pipeline_->stages();
   const std::size_t collate = pipeline_->collate_position();
+  if (request_.last_stage > 0) {
+    collates_ = false;
+    return;
+  }
   collates_ = origin_ != Origin::cached_batches && request_.bypass_stage != collate + 1;
   if (request_.bypass_stage == collate + 1) {
     batch_steps_.push_back({LoadStep::Kind::substitute, collate, &stages[collate]});

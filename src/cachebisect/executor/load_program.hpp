@@ -56,7 +56,8 @@ class CACHEBISECT_INTERNAL_API LoadProgram {
   [[nodiscard]] bool by_pointer() const noexcept {
     return origin_ == Origin::cached_batches && batch_steps_.empty();
   }
-  /// Samples end in the slot; false if collate's output comes from the bypass cache.
+  /// Samples end in the slot; false if collate's output comes from the bypass cache, or if no stage
+  /// after some sample stage runs.
   [[nodiscard]] bool collates() const noexcept { return collates_; }
 
   [[nodiscard]] BatchRange range(std::uint64_t sequence) const noexcept;

@@ -41,6 +41,9 @@ struct LoadRequest {
   /// before it run, and their output is dropped. 0: none.
   std::size_t bypass_stage = 0;
   HostCacheView bypass_cache;
+  /// Live only, a sample stage (1-based): those after it do not run, and batches hold nothing, so
+  /// that only `on_sample` sees what is loaded. 0: all stages run.
+  std::size_t last_stage = 0;
   /// Called by the worker with each sample stage's output (1-based stage, position), to fill
   /// caches. May be empty.
   std::function<void(std::size_t stage, std::uint64_t position, const Sample&)> on_sample;

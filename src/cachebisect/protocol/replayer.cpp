@@ -16,6 +16,8 @@ const char* to_string(ArmKind kind) noexcept {
       return "live";
     case ArmKind::null:
       return "null";
+    case ArmKind::unseen:
+      return "unseen";
   }
   return "?";
 }

@@ -34,6 +34,7 @@ struct AdapterHello {
 struct AdapterDescription {
   ChainDescription chain;
   std::vector<int> boundaries;  ///< that can be replayed
+  std::vector<int> unseen;      ///< the same from samples that no stage after them has had
   std::vector<int> stages;      ///< that can be bypassed
   bool shadow = false;
   bool overrides = false;  ///< live arms with overrides can be asked for

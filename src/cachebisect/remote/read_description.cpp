@@ -123,6 +123,8 @@ void read_arm(const Fields& fields, AdapterDescription& description) {
   const std::string kind = fields.text("kind");
   if (kind == to_string(ArmKind::replay)) {
     description.boundaries = fields.small_counts("boundaries");
+  } else if (kind == to_string(ArmKind::unseen)) {
+    description.unseen = fields.small_counts("boundaries");
   } else if (kind == to_string(ArmKind::bypass)) {
     description.stages = fields.small_counts("stages");
   } else if (kind == to_string(ArmKind::shadow)) {

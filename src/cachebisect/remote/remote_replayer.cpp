@@ -48,6 +48,8 @@ bool RemoteReplayer::supports(const Arm& arm) const {
     case ArmKind::replay:
     case ArmKind::null:
       return contains(known.boundaries, arm.boundary) && arm.overrides.empty();
+    case ArmKind::unseen:
+      return contains(known.unseen, arm.boundary) && arm.overrides.empty();
     case ArmKind::bypass:
       return contains(known.stages, arm.stage) && arm.overrides.empty();
     case ArmKind::shadow:

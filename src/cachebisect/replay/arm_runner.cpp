@@ -1,6 +1,7 @@
 #include "cachebisect/replay/arm_runner.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -50,6 +51,9 @@ int whole_settling_steps(const Trainer& on) {
   return (steps + unit - 1) / unit * unit;
 }
 
+/// Steps of the shortest unseen block; what is in flight at its end is loaded for it too.
+constexpr int kFewestUnseenSteps = 2;
+
 template <class Item>
 std::span<const Item> at_most(std::span<const Item> items, std::size_t count) {
   return items.first(std::min(items.size(), count));
@@ -64,7 +68,7 @@ BlockResult ArmRunner::run(Trainer& on, const ArmBlock& block) {
   ArmBlock settled = block;
   settled.steps.warmup += turn_.settling;
   BlockResult result = run_arm(on, settled);
-  result.warmup_steps = settled.steps.warmup;
+  if (result.warmup_steps == 0) result.warmup_steps = settled.steps.warmup;
   unfinished_ = nullptr;
   return result;
 }
@@ -72,7 +76,9 @@ BlockResult ArmRunner::run(Trainer& on, const ArmBlock& block) {
 ArmRunner::Turn ArmRunner::turn_of(Trainer& on, const ArmBlock& block) {
   Turn turn{&on.loader};
   // A recorded block begins with batch 0, and has the untimed steps that it needs.
-  if (!kept_.fit() || !kept_.loads(block.arm) || block.recorder != nullptr) return turn;
+  if (block.arm.kind == ArmKind::unseen || !kept_.fit() || !kept_.loads(block.arm) ||
+      block.recorder != nullptr)
+    return turn;
   turn.kept = true;
   if (&on == trainer_) {
     Executor* own = kept_.find(block.arm);
@@ -117,6 +123,8 @@ BlockResult ArmRunner::run_arm(Trainer& on, const ArmBlock& block) {
       return run_shadow(block);
     case ArmKind::live:
       return run_live(on, block);
+    case ArmKind::unseen:
+      return run_unseen(block);
     case ArmKind::replay:
     case ArmKind::null:
       break;
@@ -188,6 +196,31 @@ BlockResult ArmRunner::replay_from_host(const ArmBlock& block, std::size_t bound
   request.first_position = block.first_batch * batch_size;
   request.epoch = cache_->epoch();
   return run_loaded(*trainer_, request, {}, block);
+}
+
+bool ArmRunner::has_unseen(double item_bytes) const {
+  const int fewest = kFewestUnseenSteps + trainer_->loader.slots();
+  return unseen_.batches_left(item_bytes) >= static_cast<std::uint64_t>(fewest);
+}
+
+/// No sample is loaded twice: after its first time it is not unseen.
+BlockResult ArmRunner::run_unseen(const ArmBlock& block) {
+  Executor& loader = trainer_->loader;
+  ArmBlock fitting = block;
+  BlockSteps& steps = fitting.steps;
+  const auto left =
+      static_cast<int>(std::min<std::uint64_t>(unseen_.batches_left(block.item_bytes), INT_MAX));
+  const int room = std::max(kFewestUnseenSteps, left - loader.slots());
+  steps.warmup = std::clamp(steps.warmup, 1, room - 1);
+  steps.timed = std::clamp(steps.timed, 1, room - steps.warmup);
+  const auto batches = static_cast<std::uint64_t>(steps.warmup + steps.timed + loader.slots());
+  LoadRequest request;
+  request.boundary = static_cast<std::size_t>(block.arm.boundary);
+  request.cache = unseen_.load(loader, request.boundary, batches, block.stop);
+  request.batches = batches;
+  BlockResult result = run_loaded(*trainer_, request, {}, fitting);
+  result.warmup_steps = steps.warmup;
+  return result;
 }
 
 /// How many cached batches the arm may use.

@@ -7,6 +7,7 @@
 
 #include "cachebisect/protocol/block.hpp"
 #include "cachebisect/replay/cache/boundary_cache.hpp"
+#include "cachebisect/replay/cache/unseen_samples.hpp"
 #include "cachebisect/replay/kept_loaders.hpp"
 #include "cachebisect/replay/loop/train_loop.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
@@ -20,6 +21,7 @@ struct ArmBlock {
   const Arm& arm;
   BlockSteps steps;  ///< more untimed ones are run if the arm's ring is empty and should not be
   std::uint64_t first_batch = 0;  ///< of the caches, where the block begins
+  double item_bytes = 0;          ///< unseen: per sample, at its boundary
   const std::stop_token& stop;
   LoadRecorder* recorder = nullptr;  ///< of what the workers do; may be null
 };
@@ -32,11 +34,15 @@ class ArmRunner {
       : trainer_(&trainer),
         cache_(&cache),
         kept_(trainer.pipeline, *trainer.device, trainer.loader_options, options.keep_queues),
-        reading_(options.io, cache) {}
+        reading_(options.io, cache),
+        unseen_(trainer.pipeline, trainer.order) {}
 
   [[nodiscard]] LiveReading& reading() noexcept { return reading_; }
   [[nodiscard]] KeptLoaders& kept() noexcept { return kept_; }
   [[nodiscard]] const KeptLoaders& kept() const noexcept { return kept_; }
+  /// False if no samples are left for the shortest unseen block at a boundary whose items take so
+  /// many bytes per sample.
+  [[nodiscard]] bool has_unseen(double item_bytes) const;
   /// `on` is the trainer itself or, for a live arm with overrides, that of the changed pipeline.
   BlockResult run(Trainer& on, const ArmBlock& block);
 
@@ -57,6 +63,7 @@ class ArmRunner {
   BlockResult run_shadow(const ArmBlock& block);
   BlockResult run_replay(const ArmBlock& block);
   BlockResult replay_from_host(const ArmBlock& block, std::size_t boundary);
+  BlockResult run_unseen(const ArmBlock& block);
   BlockResult replay_from_device(const ArmBlock& block, std::size_t boundary);
   [[nodiscard]] std::size_t max_batches(const Arm& arm) const;
 
@@ -65,6 +72,7 @@ class ArmRunner {
   KeptLoaders kept_;
   Turn turn_;  ///< of the block that runs
   LiveReading reading_;
+  UnseenSamples unseen_;
   Trainer* unfinished_ = nullptr;  ///< its block runs, or ended in an error
 };
 

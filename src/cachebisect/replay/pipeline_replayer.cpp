@@ -85,6 +85,9 @@ struct PipelineReplayer::State {
 
   const CacheFacts& caches_filled(CacheFacts filled);
   Trainer& trainer_of(const Arm& arm);
+  [[nodiscard]] double item_bytes(int boundary) const {
+    return facts.item_bytes.at(static_cast<std::size_t>(boundary));
+  }
 
   LiveOrder order;
   ReplayOptions options;
@@ -161,6 +164,10 @@ bool PipelineReplayer::supports(const Arm& arm) const {
     case ArmKind::replay:
     case ArmKind::null:
       return arm.boundary >= 0 && arm.boundary <= last && arm.overrides.empty();
+    case ArmKind::unseen:
+      return arm.boundary >= 1 && arm.overrides.empty() && s.cache.filled() &&
+             static_cast<std::size_t>(arm.boundary) <= s.trainer.pipeline.collate_position() &&
+             s.runner.has_unseen(s.item_bytes(arm.boundary));
     case ArmKind::live:
       return arm.overrides.empty() || s.options.rebuild;
     case ArmKind::bypass:
@@ -243,7 +250,8 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
   const ProfilerRange range(to_text(arm).c_str());
   s.watch.arm();
   try {
-    result = s.runner.run(trainer, {arm, steps, s.round_batch, stop, s.recorder});
+    const double bytes = arm.kind == ArmKind::unseen ? s.item_bytes(arm.boundary) : 0;
+    result = s.runner.run(trainer, {arm, steps, s.round_batch, bytes, stop, s.recorder});
   } catch (...) {
     s.watch.disarm();
     throw;

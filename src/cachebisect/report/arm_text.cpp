@@ -46,6 +46,8 @@ std::string arm_text(const Arm& arm, const Report& report) {
       return changed_text(arm);
     case ArmKind::null:
       return "repeated, to see the noise";
+    case ArmKind::unseen:
+      return replay_text(arm, report) + ", from samples that no stage after it has had";
     case ArmKind::replay:
       break;
   }

@@ -286,11 +286,10 @@ Json overrides(const Arm& arm) {
 
 Json block(const BlockRecord& record) {
   const BlockResult& r = record.result;
-  const bool at_boundary = record.arm.kind == ArmKind::replay || record.arm.kind == ArmKind::null;
   return {{"round", record.round},
           {"super_round", record.super_round},
           {"arm", to_string(record.arm.kind)},
-          {"boundary", at_boundary ? Json(record.arm.boundary) : Json(nullptr)},
+          {"boundary", record.arm.has_boundary() ? Json(record.arm.boundary) : Json(nullptr)},
           {"stage", record.arm.stage > 0 ? Json(record.arm.stage) : Json(nullptr)},
           {"overrides", overrides(record.arm)},
           {"observed", record.arm.observed},

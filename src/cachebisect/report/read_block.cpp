@@ -6,8 +6,8 @@
 namespace cachebisect::read_parts {
 namespace {
 
-constexpr std::array kArms{ArmKind::replay, ArmKind::bypass, ArmKind::shadow, ArmKind::live,
-                           ArmKind::null};
+constexpr std::array kArms{ArmKind::replay, ArmKind::bypass, ArmKind::shadow,
+                           ArmKind::live,   ArmKind::null,   ArmKind::unseen};
 
 Arm arm(const ReportValue& value, int stages) {
   Arm a;

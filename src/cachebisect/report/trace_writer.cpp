@@ -48,6 +48,8 @@ std::string track_title(const Arm& arm, const Report& report) {
       return "live, but one stage is free";
     case ArmKind::live:
       return "live with changes";
+    case ArmKind::unseen:
+      return "replayed, from samples that no later stage has had";
     case ArmKind::shadow:
     case ArmKind::null:
       break;
@@ -72,9 +74,7 @@ BlockTracks tracks_of(const Report& report) {
 Json block_args(const BlockRecord& block) {
   const BlockResult& result = block.result;
   Json args{{"round", block.round}, {"arm", to_string(block.arm.kind)}};
-  if (block.arm.kind == ArmKind::replay || block.arm.kind == ArmKind::null) {
-    args["boundary"] = block.arm.boundary;
-  }
+  if (block.arm.has_boundary()) args["boundary"] = block.arm.boundary;
   if (block.arm.stage > 0) args["stage"] = block.arm.stage;
   if (block.arm.rank != kAllRanks) args["rank"] = block.arm.rank;
   args["steps"] = result.steps;

@@ -8,21 +8,11 @@
 #include "cachebisect/executor/load_guard.hpp"
 #include "cachebisect/replay/cache/content_hash.hpp"
 #include "cachebisect/replay/cache/label_check.hpp"
+#include "cachebisect/replay/cache/store_sample.hpp"
 #include "cachebisect/replay/loop/device_chain.hpp"
 
 namespace cachebisect {
 namespace {
-
-void store_sample(const Sample& from, Sample& to, HostArena& arena) {
-  to.set_index(from.index());
-  to.set_origin(from.origin());
-  for (const Sample::NamedField& named : from.fields()) {
-    const ConstTensorView view = named.field.view();
-    const TensorView place = dense_view(arena.take(view.byte_size()), view.dtype, view.shape);
-    copy_tensor(view, place);
-    to.field(named.name).share(place);
-  }
-}
 
 void copy_host_batch(const HostBatch& from, OwnedHostBatch& to) {
   to.batch.size = from.size;
