@@ -19,6 +19,7 @@ struct RingRequest {
   /// every sample once.
   std::uint64_t cache_samples = 0;
   std::uint64_t first_cached = 0;
+  bool seen = false;  ///< the stages that run have had these samples before
   int steps = 1;
 };
 

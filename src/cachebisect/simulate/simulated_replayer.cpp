@@ -16,6 +16,8 @@ constexpr std::uint64_t kPeriod = JitterSequence::kPeriod;
 /// Run beyond the request, so that one run serves blocks with longer warm-ups too.
 constexpr int kSpareSteps = 16;
 
+bool replays(const Arm& arm) { return arm.kind == ArmKind::replay || arm.kind == ArmKind::null; }
+
 /// The counters of a share of a run, from those of the whole run.
 void scale(StageCounters& counters, double share) {
   const auto part = [&](std::uint64_t count) {
@@ -64,6 +66,9 @@ bool SimulatedReplayer::supports(const Arm& arm) const {
     case ArmKind::replay:
     case ArmKind::null:
       return arm.boundary >= 0 && arm.boundary <= last && arm.overrides.empty();
+    case ArmKind::unseen:
+      return options_.has_unseen && arm.boundary >= 1 &&
+             arm.boundary < ring_.chain().collate_boundary() && arm.overrides.empty();
     case ArmKind::bypass:
       return arm.stage >= 1 && arm.stage <= last && arm.overrides.empty();
     case ArmKind::shadow:
@@ -155,10 +160,12 @@ RingRequest SimulatedReplayer::ring_request(const BlockRequest& request) const {
   ring.steps = request.warmup_steps + request.steps;
   ring.shadow = arm.kind == ArmKind::shadow;
   if (arm.kind == ArmKind::bypass) ring.bypass = arm.stage;
-  if (arm.kind == ArmKind::replay || arm.kind == ArmKind::null) ring.boundary = arm.boundary;
-  if (ring.boundary == 0) {
+  const bool unseen = arm.kind == ArmKind::unseen;
+  if (arm.has_boundary()) ring.boundary = arm.boundary;
+  if (unseen || ring.boundary == 0) {
     ring.first_index = live_position_;
   } else {
+    ring.seen = true;
     ring.first_index = cache_position_;
     ring.first_cached = first_cached_;
     ring.cache_samples =
@@ -185,9 +192,8 @@ const RingRun& SimulatedReplayer::cached_run(const BlockRequest& request) {
 
 bool SimulatedReplayer::keeps(const Arm& arm) {
   const SimulatedRing& ring = ring_of(arm);
-  const bool replays = arm.kind == ArmKind::replay || arm.kind == ArmKind::null;
-  return options_.keeps_queues && ring_.chain().workers > 0 &&
-         (!replays || ring.needs_workers(arm.boundary));
+  return options_.keeps_queues && arm.kind != ArmKind::unseen && ring_.chain().workers > 0 &&
+         (!replays(arm) || ring.needs_workers(arm.boundary));
 }
 
 SimulatedReplayer::BlockSteps SimulatedReplayer::kept_steps(const BlockRequest& request) {
@@ -282,11 +288,15 @@ BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_
   inject_faults(stop);
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
   const QuietBlock block = quiet(request);
-  const bool cached = request.arm.kind == ArmKind::replay || request.arm.kind == ArmKind::null;
-  const int boundary = cached ? request.arm.boundary : 0;
-  if (boundary == 0) {
-    live_position_ += static_cast<std::uint64_t>(request.steps + block.result.warmup_steps) *
-                      static_cast<std::uint64_t>(ring_of(request.arm).chain().batch_size);
+  const bool unseen = request.arm.kind == ArmKind::unseen;
+  const int boundary = request.arm.has_boundary() ? request.arm.boundary : 0;
+  if (unseen || boundary == 0) {
+    const auto steps = static_cast<std::uint64_t>(request.steps + block.result.warmup_steps);
+    const std::uint64_t samples =
+        steps * static_cast<std::uint64_t>(ring_of(request.arm).chain().batch_size);
+    live_position_ += samples;
+    // Its samples come through the stages before the boundary first.
+    if (unseen) clock_ += static_cast<double>(samples) * ring_.seconds_per_sample(0, 4);
   }
   BlockResult result = block.result;
   double factor = noise_.factor(clock_, block.total_seconds, boundary);

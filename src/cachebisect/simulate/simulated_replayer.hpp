@@ -29,6 +29,7 @@ struct SimulatedOptions {
   SimulatedFaults faults{};
   double block_overhead_seconds = 1e-3;  ///< between blocks, to empty and restart the ring
   bool keeps_queues = true;              ///< as ChainDescription's, for chains with workers
+  bool has_unseen = true;                ///< supports the unseen arm
   double probe_share = 0;  ///< added to the time of an observed block by inline probes
 };
 
