@@ -209,3 +209,54 @@ TEST_CASE("of several boundaries before a stage the one of most rounds tells its
   const auto ratios = replayed_busy_ratios(blocks, chain_of(2), 0.99, 8);
   CHECK(*ratios[2].value == doctest::Approx(1));
 }
+
+namespace {
+
+/// Rounds of live, a replay at boundary 1 of 0.7 ms per sample instead of 1, and an unseen block.
+ReplayFidelity with_unseen(const ChainDescription& chain, double unseen_seconds, int rounds = 20) {
+  ReplayFidelity fidelity(chain, {.confidence = 0.99, .cores = 8, .item_bytes = {}});
+  std::vector<BlockRecord> blocks;
+  for (int round = 0; round < rounds; ++round) {
+    const double wobble = 1 + 0.002 * (round % 3 - 1);
+    blocks.push_back(record_of(round, 1, 7e-4, {0, 7e-4 * wobble, 0, 0}));
+    blocks.push_back(record_of(round, 1, 7e-4, {0, unseen_seconds * wobble, 0, 0}));
+    blocks.back().arm.kind = ArmKind::unseen;
+    blocks.push_back(record_of(round, 0, 1.2e-3, {2e-4, 1e-3 * wobble, 0, 0}));
+    if (round % 2 == 1) std::swap(blocks[blocks.size() - 1], blocks[blocks.size() - 3]);
+    fidelity.update(blocks);
+  }
+  return fidelity;
+}
+
+}  // namespace
+
+TEST_CASE("a stage that is as cheap for samples that it has never had is slowed down live") {
+  const ChainDescription chain = chain_of(0);
+  const ReplayFidelity fidelity = with_unseen(chain, 7e-4);
+  CHECK(fidelity.distortions().empty());
+  const auto slowed = fidelity.slowed();
+  REQUIRE(slowed.size() == 1);
+  CHECK(slowed[0].boundary == 1);
+  CHECK(slowed[0].stage == 2);
+  CHECK(slowed[0].live_seconds == doctest::Approx(1e-3).epsilon(1e-2));
+  CHECK(slowed[0].replayed_seconds == doctest::Approx(7e-4).epsilon(1e-2));
+}
+
+TEST_CASE("a stage that is dearer for samples that it has never had remembers them") {
+  const ChainDescription chain = chain_of(0);
+  for (const double unseen : {1e-3, 8e-4}) {
+    const ReplayFidelity fidelity = with_unseen(chain, unseen);
+    REQUIRE(fidelity.distortions().size() == 1);
+    CHECK(fidelity.distortions()[0].certified);
+    CHECK(fidelity.distortions()[0].remembers);
+    CHECK(fidelity.slowed().empty());
+  }
+}
+
+TEST_CASE("few unseen blocks decide nothing") {
+  const ChainDescription chain = chain_of(0);
+  const ReplayFidelity fidelity = with_unseen(chain, 7e-4, 5);
+  REQUIRE(fidelity.distortions().size() == 1);
+  CHECK_FALSE(fidelity.distortions()[0].remembers);
+  CHECK(fidelity.slowed().empty());
+}

@@ -44,6 +44,28 @@ std::vector<Warning> find_slow_caches(const ChainDescription& chain, const Verdi
   return out;
 }
 
+std::string live_and_replayed(const ChainDescription& chain, const Distortion& distortion) {
+  const auto stage = static_cast<std::size_t>(distortion.stage) - 1;
+  return chain.stages.at(stage).name + " takes " + short_duration(distortion.live_seconds) +
+         " per sample live and " + short_duration(distortion.replayed_seconds) + " replayed";
+}
+
+/// Stages that those before them slow down.
+std::vector<Warning> find_slowed(const ChainDescription& chain, const VerdictState& state) {
+  std::vector<Warning> out;
+  std::set<int> named;
+  for (const Distortion& slowed : state.slowed) {
+    if (!named.insert(slowed.stage).second) continue;
+    out.push_back({"slowed_live",
+                   live_and_replayed(chain, slowed) +
+                       ", with samples that it has never had too: the stages before it slow it "
+                       "down while they run (processor cache, memory, cores). What they cost "
+                       "includes that",
+                   ""});
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Warning> find_replay_warnings(const Measurements& measured, const VerdictState& state) {
@@ -51,10 +73,7 @@ std::vector<Warning> find_replay_warnings(const Measurements& measured, const Ve
   std::set<int> named;
   for (const Distortion& distortion : state.distortions) {
     if (!distortion.certified || !named.insert(distortion.stage).second) continue;
-    const auto stage = static_cast<std::size_t>(distortion.stage) - 1;
-    const std::string takes = measured.chain.stages.at(stage).name + " takes " +
-                              short_duration(distortion.live_seconds) + " per sample live and " +
-                              short_duration(distortion.replayed_seconds) + " replayed: ";
+    const std::string takes = live_and_replayed(measured.chain, distortion) + ": ";
     if (distortion.share > 0) {
       out.push_back({"not_representative",
                      takes + "it remembers samples, or what it needs is ready the second time. "
@@ -68,6 +87,7 @@ std::vector<Warning> find_replay_warnings(const Measurements& measured, const Ve
                      ""});
     }
   }
+  for (Warning& warning : find_slowed(measured.chain, state)) out.push_back(std::move(warning));
   for (Warning& warning : find_changes(measured.chain, state.findings)) {
     out.push_back(std::move(warning));
   }

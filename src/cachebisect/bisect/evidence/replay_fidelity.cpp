@@ -46,22 +46,32 @@ void ReplayFidelity::update(std::span<const BlockRecord> blocks) {
 }
 
 void ReplayFidelity::add(const BlockRecord& block) {
-  if (!block.shows_replay() || !block.has_counters()) return;
+  const bool unseen = block.is_evidence() && block.arm.kind == ArmKind::unseen;
+  if (!(unseen || block.shows_replay()) || !block.has_counters()) return;
   // Blocks of a super-round come in any order.
   rounds_.erase(rounds_.begin(), rounds_.lower_bound(block.round - kMaxRepeats));
   Round& round = rounds_[block.round];
-  Observation seen{block.arm.boundary, block.seconds_per_sample(),
-                   is_crowded(block.result, options_.cores),
+  const int boundary = block.arm.boundary;
+  Observation seen{boundary, block.seconds_per_sample(), is_crowded(block.result, options_.cores),
                    own_seconds(block.result, *chain_, options_.cores)};
-  if (block.shows_live()) {
-    add_to(live_sums_, each(seen.own, &OwnSeconds::all));
-    ++live_blocks_;
-    for (const Observation& replay : round.replays) compare(seen, replay);
-    round.live = std::move(seen);
+  if (unseen) {
+    round.unseen[boundary] = std::move(seen);
+    compare_unseen(round, boundary);
     return;
   }
-  if (round.live) compare(*round.live, seen);
-  round.replays.push_back(std::move(seen));
+  if (!block.shows_live()) {
+    if (round.live) compare(*round.live, seen);
+    round.replays[boundary] = std::move(seen);
+    compare_unseen(round, boundary);
+    return;
+  }
+  add_to(live_sums_, each(seen.own, &OwnSeconds::all));
+  ++live_blocks_;
+  round.live = std::move(seen);
+  for (const auto& [k, replay] : round.replays) {
+    compare(*round.live, replay);
+    compare_unseen(round, k);
+  }
 }
 
 /// On crowded cores a stage's busy time holds waiting for them. Replayed, that counts if live has
@@ -72,12 +82,14 @@ std::vector<double> ReplayFidelity::replayed_seconds(const Observation& live,
 }
 
 /// The step hides what workers do meanwhile.
-double ReplayFidelity::share_cheaper(const Observation& live, const Observation& replay) const {
+double ReplayFidelity::seconds_cheaper(const Observation& reference,
+                                       const Observation& replay) const {
   const int workers = std::max(1, chain_->workers);
-  const double as_live = sum_from(each(live.own, &OwnSeconds::all), replay.boundary) / workers;
-  const double as_replayed = sum_from(replayed_seconds(live, replay), replay.boundary) / workers;
-  const double hidden = chain_->workers > 0 ? std::max(replay.tau, as_replayed) : as_replayed;
-  return (as_live - hidden) / live.tau;
+  const double expected =
+      sum_from(each(reference.own, &OwnSeconds::all), replay.boundary) / workers;
+  const double as_replayed =
+      sum_from(replayed_seconds(reference, replay), replay.boundary) / workers;
+  return expected - (chain_->workers > 0 ? std::max(replay.tau, as_replayed) : as_replayed);
 }
 
 /// The first stage alone finds its input elsewhere than live: in memory.
@@ -96,27 +108,53 @@ double ReplayFidelity::reading_seconds(int boundary) const {
   return k < options_.item_bytes.size() ? options_.item_bytes[k] / kSlowestMemory : 0;
 }
 
-void ReplayFidelity::compare(const Observation& live, const Observation& replay) {
+ReplayFidelity::Boundary& ReplayFidelity::at(int boundary) {
   const double alpha = (1 - options_.confidence) / static_cast<double>(chain_->stages.size());
   const PairedSequence none(2 / alpha);
-  Boundary& at =
-      boundaries_.try_emplace(replay.boundary, Boundary{none, none, {}, {}}).first->second;
-  at.cheaper.add(share_cheaper(live, replay));
-  at.dearer.add(share_dearer(live, replay));
-  add_to(at.live, each(live.own, &OwnSeconds::all));
-  add_to(at.replayed, replayed_seconds(live, replay));
+  return boundaries_.try_emplace(boundary, Boundary{none, none, none, {}, {}}).first->second;
 }
 
-std::optional<Distortion> ReplayFidelity::distortion_of(const Boundary& sums) {
-  const bool cheaper = sums.cheaper.rejects_at_most(kTolerance);
-  if (cheaper || sums.dearer.rejects_at_most(kTolerance)) {
-    return Distortion{.share = cheaper ? sums.cheaper.centre() : -sums.dearer.centre(),
-                      .certified = true};
+void ReplayFidelity::compare(const Observation& live, const Observation& replay) {
+  Boundary& sums = at(replay.boundary);
+  sums.cheaper.add(seconds_cheaper(live, replay) / live.tau);
+  sums.dearer.add(share_dearer(live, replay));
+  add_to(sums.live, each(live.own, &OwnSeconds::all));
+  add_to(sums.replayed, replayed_seconds(live, replay));
+}
+
+void ReplayFidelity::compare_unseen(const Round& round, int boundary) {
+  const auto replay = round.replays.find(boundary);
+  const auto unseen = round.unseen.find(boundary);
+  if (!round.live || replay == round.replays.end() || unseen == round.unseen.end()) return;
+  at(boundary).remembered.add(seconds_cheaper(unseen->second, replay->second) / round.live->tau);
+}
+
+std::optional<Distortion> ReplayFidelity::cheaper_of(const Boundary& sums) {
+  const double centre = sums.cheaper.centre();
+  if (sums.cheaper.rejects_at_most(kTolerance)) {
+    return Distortion{.share = centre,
+                      .certified = true,
+                      .remembers = sums.remembered.rejects_at_most(kTolerance)};
   }
-  if (sums.cheaper.rounds() < kRoundsToSuspect) return std::nullopt;
-  if (sums.cheaper.centre() > kTolerance) return Distortion{.share = sums.cheaper.centre()};
-  if (sums.dearer.centre() > kTolerance) return Distortion{.share = -sums.dearer.centre()};
-  return std::nullopt;
+  if (sums.cheaper.rounds() < kRoundsToSuspect || centre <= kTolerance) return std::nullopt;
+  return Distortion{.share = centre};
+}
+
+std::optional<Distortion> ReplayFidelity::dearer_of(const Boundary& sums) {
+  const double centre = sums.dearer.centre();
+  if (sums.dearer.rejects_at_most(kTolerance)) {
+    return Distortion{.share = -centre, .certified = true};
+  }
+  if (sums.dearer.rounds() < kRoundsToSuspect || centre <= kTolerance) return std::nullopt;
+  return Distortion{.share = -centre};
+}
+
+/// What is certified comes first, and what is cheaper.
+std::optional<Distortion> ReplayFidelity::distortion_of(const Boundary& sums) {
+  const std::optional<Distortion> dearer = dearer_of(sums);
+  if (sums.remembered.rejects_at_least(kTolerance)) return dearer;
+  const std::optional<Distortion> cheaper = cheaper_of(sums);
+  return cheaper && (cheaper->certified || !dearer || !dearer->certified) ? cheaper : dearer;
 }
 
 void ReplayFidelity::add_worst_stage(const Boundary& sums, Distortion& distortion) {
@@ -138,16 +176,27 @@ std::vector<double> ReplayFidelity::live_seconds() const {
   return seconds;
 }
 
-std::vector<Distortion> ReplayFidelity::distortions() const {
+template <typename Find>
+std::vector<Distortion> ReplayFidelity::find_all(const Find& find) const {
   std::vector<Distortion> all;
   for (const auto& [boundary, sums] : boundaries_) {
-    auto distortion = distortion_of(sums);
-    if (!distortion) continue;
-    distortion->boundary = boundary;
-    add_worst_stage(sums, *distortion);
-    all.push_back(*distortion);
+    std::optional<Distortion> found = sums.cheaper.rounds() > 0 ? find(sums) : std::nullopt;
+    if (!found) continue;
+    found->boundary = boundary;
+    found->unseen_rounds = sums.remembered.rounds();
+    add_worst_stage(sums, *found);
+    all.push_back(*found);
   }
   return all;
+}
+
+std::vector<Distortion> ReplayFidelity::distortions() const { return find_all(distortion_of); }
+
+std::vector<Distortion> ReplayFidelity::slowed() const {
+  return find_all([](const Boundary& sums) {
+    const bool acquitted = sums.remembered.rejects_at_least(kTolerance);
+    return acquitted && sums.cheaper.rejects_at_most(kTolerance) ? cheaper_of(sums) : std::nullopt;
+  });
 }
 
 }  // namespace cachebisect

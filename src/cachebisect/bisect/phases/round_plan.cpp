@@ -250,6 +250,17 @@ void RoundPlan::open_in_noise(const std::vector<PartLoss>& parts) {
   }
 }
 
+void RoundPlan::visit_doubted() {
+  std::vector<int> certain = options_.candidates;
+  std::erase_if(certain, [&](int k) { return std::ranges::find(doubted_, k) != doubted_.end(); });
+  for (const int k : doubted_) {
+    boundaries_.push_back(k);
+    const auto above = std::upper_bound(certain.begin(), certain.end(), k);
+    if (above != certain.end()) boundaries_.push_back(*above);
+    if (above != certain.begin()) boundaries_.push_back(*std::prev(above));
+  }
+}
+
 void RoundPlan::choose() {
   const auto parts = part_losses();
   if (worth_all_boundaries(parts)) {
@@ -275,6 +286,7 @@ void RoundPlan::choose() {
     open = false;
   }
   if (noisy()) open_in_noise(parts);
+  visit_doubted();
   if (challenger_) boundaries_.insert(boundaries_.end(), {challenger_->from, challenger_->to});
   make_set(boundaries_);
 }

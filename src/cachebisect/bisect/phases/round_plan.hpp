@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
@@ -58,6 +59,9 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   /// The boundary whose pilot block would tell most; empty if no span is left that is worth
   /// opening, or if pilots have used their share of the budget.
   [[nodiscard]] std::optional<int> to_pilot() const;
+  /// From now on these boundaries and their neighbours are visited: it is open whether the rounds
+  /// have to do without them.
+  void doubt(std::vector<int> boundaries) { doubted_ = std::move(boundaries); }
   /// Takes what the rounds showed; boundaries() are then those of the next round.
   void update(const Findings& findings, const RoundTable& rounds);
   /// A boundary that tells nothing: it is visited no more, unless the user named it.
@@ -90,6 +94,7 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] bool noisy() const noexcept { return min_visits_ > 1; }
   [[nodiscard]] const PartLoss* largest_to_open(const std::vector<PartLoss>& parts) const;
   [[nodiscard]] std::vector<int> pieces(const Part& part) const;
+  void visit_doubted();
   void open_in_noise(const std::vector<PartLoss>& parts);
   [[nodiscard]] int nearest_inside(const Part& part, int wanted) const;
   [[nodiscard]] int split(const Part& part) const;
@@ -100,6 +105,7 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   BlockLengths lengths_;
   double pilot_seconds_ = 0;
   std::vector<int> avoided_;
+  std::vector<int> doubted_;
   std::vector<double> step_seconds_;   ///< by boundary; 0: no pilot
   std::vector<double> usual_seconds_;  ///< of a step in the rounds, by boundary; 0: not visited
   std::vector<double> prior_;          ///< log seconds by boundary; may be empty

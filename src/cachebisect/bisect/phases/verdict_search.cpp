@@ -24,6 +24,9 @@ constexpr double kMaxGrown = 600;
 /// Live, the ceiling, and both ends of a stage.
 constexpr double kArmsOfOneStage = 4;
 
+/// A difference above the tolerance that these do not tell is small.
+constexpr std::size_t kMaxUnseenRounds = 18;
+
 /// Until when a tie may be resolved after the first certificate. Seconds.
 double tie_deadline(double certified_after) { return 3 * certified_after + 2; }
 
@@ -42,6 +45,7 @@ VerdictState judge(const Measurements& measured, PartEvidence& evidence, ReplayF
   fidelity.update(measured.blocks);
   VerdictState state;
   state.distortions = fidelity.distortions();
+  state.slowed = fidelity.slowed();
   state.live_seconds = fidelity.live_seconds();
   FindingsOptions options;
   options.min_drop = measured.settings.min_drop;
@@ -169,9 +173,33 @@ void VerdictSearch::name_suspects() {
   evidence_.reset();
 }
 
-void VerdictSearch::avoid_distorted() {
+/// As few steps as live has: its samples have to come through the stages before the boundary.
+PlannedBlock VerdictSearch::unseen_block(int boundary) const {
+  PlannedBlock block = plan_->block(boundary);
+  block.arm.kind = ArmKind::unseen;
+  block.steps = std::min(block.steps, plan_->steps(0));
+  return block;
+}
+
+std::vector<int> VerdictSearch::open_controls() const {
+  std::vector<int> open;
+  if (state_.decision.kind == VerdictKind::flat) return open;
   for (const Distortion& distortion : state_.distortions) {
-    if (distortion.certified) plan_->avoid(distortion.boundary);
+    const Arm unseen{.kind = ArmKind::unseen, .boundary = distortion.boundary};
+    if (distortion.share > 0 && !distortion.remembers &&
+        distortion.unseen_rounds < kMaxUnseenRounds && replayer_->supports(unseen)) {
+      open.push_back(distortion.boundary);
+    }
+  }
+  return open;
+}
+
+void VerdictSearch::avoid_distorted() {
+  const std::vector<int> open = open_controls();
+  plan_->doubt(open);
+  for (const Distortion& distortion : state_.distortions) {
+    const bool undecided = std::ranges::find(open, distortion.boundary) != open.end();
+    if (distortion.certified && !undecided) plan_->avoid(distortion.boundary);
   }
 }
 
@@ -191,6 +219,7 @@ bool VerdictSearch::super_round(RandomStream& random) {
     round.blocks.push_back(plan_->block(arm.boundary));
     round.blocks.back().arm = arm;
   }
+  for (const int boundary : open_controls()) round.blocks.push_back(unseen_block(boundary));
   if (!run_with_extra_arms(round)) return false;
   const double now = replayer_->clock();
   // Between blocks, and rarely enough to cost nothing.
@@ -245,6 +274,7 @@ void VerdictSearch::check_evidence() {
 bool VerdictSearch::finished() const {
   if (!state_.decision.certified()) return false;
   const double deadline = tie_deadline(*measured_->verdict.certified_after_seconds);
+  if (!open_controls().empty()) return false;
   return state_.decision.settled || runner_->blocks().elapsed() >= deadline ||
          (state_.decision.only_tied && !tie_may_end(deadline));
 }

@@ -26,6 +26,8 @@ namespace cachebisect {
 struct VerdictState {
   /// Boundaries whose replay differs from live, by the blocks of all phases.
   std::vector<Distortion> distortions;
+  /// Boundaries after which a stage is cheaper only because the stages before it do not run.
+  std::vector<Distortion> slowed;
   /// What each stage's own work takes live: seconds per sample; empty without probes.
   std::vector<double> live_seconds;
   Findings findings;
@@ -64,6 +66,10 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   bool super_round(RandomStream& random);
   /// False when the budget has ended.
   bool run_with_extra_arms(const PlannedRound& round);
+  /// Boundaries of which it is open whether a stage after them remembers samples, or is slowed down
+  /// live: unseen blocks will tell.
+  [[nodiscard]] std::vector<int> open_controls() const;
+  [[nodiscard]] PlannedBlock unseen_block(int boundary) const;
   void avoid_distorted();
   void check_evidence();
   [[nodiscard]] bool finished() const;

@@ -22,6 +22,8 @@ void RoundRunner::run_block(const PlannedBlock& block, int repeat, const Planned
                             RoundTable& table) {
   blocks_->set_round(round.number + repeat, round.number);
   const BlockResult result = blocks_->run(block.arm, block.warmup.draw(*random_), block.steps);
+  // What these show is in their counters.
+  if (block.arm.kind == ArmKind::unseen) return;
   if (block.arm.kind != ArmKind::null) {
     const auto extra = round.also == nullptr ? std::nullopt : round.also->find(block.arm);
     if (extra) round.also->add(*extra, result, repeat);
