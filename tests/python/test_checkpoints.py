@@ -56,7 +56,9 @@ def test_open_files_are_written_as_usual(tmp_path: Any) -> None:
     assert torch.load(tmp_path / "open.pt") == 3
 
 
-def test_everything_is_put_back_and_nothing_is_left(tmp_path: Any, monkeypatch: Any) -> None:
+def test_a_file_for_each_name_takes_the_place_of_what_is_saved(
+    tmp_path: Any, monkeypatch: Any
+) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     original = torch.save
@@ -68,7 +70,90 @@ def test_everything_is_put_back_and_nothing_is_left(tmp_path: Any, monkeypatch: 
     assert len(list(tmp_path.glob("cachebisect-checkpoints-*/*"))) == 2
     words = checkpoints.stop()
     assert words is not None and words.endswith("no/such/folder/a.pt (2 times), no/such/b.pt")
-    assert torch.save is original and list(tmp_path.iterdir()) == []
+    assert torch.save is original
+
+
+def test_everything_is_put_back_if_nothing_was_saved() -> None:
+    originals = (torch.save, torch.load, os.remove, os.replace, shutil.rmtree)
+    checkpoints = Checkpoints()
+    checkpoints.start()
+    assert torch.load is not originals[1]
+    assert checkpoints.stop() is None
+    assert (torch.save, torch.load, os.remove, os.replace, shutil.rmtree) == originals
+
+
+BEST = """
+best = "{folder}/best.pt"
+for x in DataLoader(Items(), batch_size=4):
+    step(x)
+    torch.save({"steps": 1}, best)
+    assert torch.load(best) == {"steps": 1}
+torch.save({"steps": 2}, "{folder}/tmp")
+os.replace("{folder}/tmp", "{folder}/last.pt")
+assert torch.load("{folder}/last.pt") == {"steps": 2}
+print("end")
+"""
+
+
+def test_a_script_loads_what_it_saved_in_its_measured_epoch(
+    tmp_path: Any, monkeypatch: Any
+) -> None:
+    def script(engine: TestEngine) -> None:
+        engine.greet()
+        engine.ask("prepare", samples=16, host_bytes=None, device_bytes=None)
+        engine.run(steps=20)
+        engine.ask("finish", then="continue", exit_code=0, text="")
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    data = tmp_path / "data"
+    data.mkdir()
+    head = "import os\n" + HEAD
+    done = run_script(tmp_path, script, head + BEST.replace("{folder}", str(data)))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("end\n")
+    assert not list(tmp_path.glob("cachebisect-checkpoints-*"))
+
+
+def test_what_was_saved_is_found_until_its_place_is_taken(tmp_path: Any) -> None:
+    checkpoints = Checkpoints()
+    original = torch.load
+    checkpoints.start()
+    best, last = str(tmp_path / "best.pt"), str(tmp_path / "last.pt")
+    torch.save("before", best)
+    torch.save("measured", last)
+    assert torch.load(f=best) == "before"
+    torch.save("gone", str(tmp_path / "other.tmp"))
+    os.replace(tmp_path / "other.tmp", tmp_path / "other.pt")
+    assert torch.load(tmp_path / "other.pt") == "gone"
+    os.remove(tmp_path / "other.pt")
+    with pytest.raises(FileNotFoundError):
+        torch.load(tmp_path / "other.pt")
+    checkpoints.stop()
+    assert torch.load(best) == "before" and torch.load(last) == "measured"
+    torch.save("after", best)
+    assert torch.load(best) == "after"
+    torch.load = original
+
+
+def test_lightning_loads_what_it_saved(tmp_path: Any) -> None:
+    io = pytest.importorskip("lightning.fabric.plugins.io.torch_io")
+    saving = pytest.importorskip("lightning.pytorch.core.saving")
+    path = tmp_path / "version_0" / "best.ckpt"
+    checkpoints = Checkpoints()
+    original = torch.load
+    checkpoints.start()
+    plugin = io.TorchCheckpointIO()
+    plugin.save_checkpoint({"epoch": 1}, path)
+    assert plugin.load_checkpoint(path) == {"epoch": 1}
+    assert saving.pl_load(path, weights_only=True) == {"epoch": 1}
+    plugin.remove_checkpoint(path)
+    with pytest.raises(FileNotFoundError):
+        plugin.load_checkpoint(path)
+    plugin.save_checkpoint(checkpoint={"epoch": 2}, path=str(path))
+    assert "best.ckpt (2 times)" in str(checkpoints.stop())
+    assert plugin.load_checkpoint(str(path)) == {"epoch": 2}
+    assert not path.exists()
+    torch.load = original
 
 
 def test_a_lack_of_room_does_not_end_the_script(monkeypatch: Any) -> None:

@@ -7,23 +7,29 @@ safe, but for the functions that are replaced: scripts save from threads, too.
 from __future__ import annotations
 
 import functools
-import inspect
 import os
-import shutil
 import sys
-import tempfile
 from typing import Any, Callable, Optional
 
+from .diverted import DivertedFiles
+from .parameter import Parameter, path_of
+
 _SERIALIZERS = ("safetensors.torch", "safetensors.numpy")
+_CHECKPOINT_IO = ("lightning.fabric.plugins.io.torch_io", "lightning_fabric.plugins.io.torch_io")
+"""Of Lightning: `TorchCheckpointIO`."""
 _SKIPPED = (
-    ("lightning.fabric.plugins.io.torch_io", "TorchCheckpointIO", "save_checkpoint"),
-    ("lightning.fabric.plugins.io.torch_io", "TorchCheckpointIO", "remove_checkpoint"),
-    ("lightning_fabric.plugins.io.torch_io", "TorchCheckpointIO", "save_checkpoint"),
-    ("lightning_fabric.plugins.io.torch_io", "TorchCheckpointIO", "remove_checkpoint"),
     ("transformers.trainer", "Trainer", "_save_checkpoint"),
     ("accelerate.accelerator", "Accelerator", "save_state"),
+    ("accelerate.accelerator", "Accelerator", "load_state"),
 )
-"""Methods of frameworks that write, rotate or remove whole checkpoints."""
+"""Methods of frameworks that write, rotate or read folders with whole checkpoints."""
+_READS = (
+    ("torch", "load"),
+    ("safetensors.torch", "load_file"),
+    ("safetensors.numpy", "load_file"),
+    ("lightning.pytorch.core.saving", "pl_load"),
+    ("pytorch_lightning.core.saving", "pl_load"),
+)
 _MOVES = (
     ("os", ("replace", "rename", "link")),
     ("shutil", ("copyfile", "copy", "copy2", "move")),
@@ -38,19 +44,25 @@ Replacement = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Checkpoints:
-    """From start() to stop() calls of torch.save() and of safetensors go to a temporary folder,
-    moving such a file does nothing, checkpoints are not removed, and those of frameworks are not
-    written."""
+    """From start() to stop() calls of torch.save(), of safetensors and of Lightning go to a
+    temporary folder, moving such a file does nothing, checkpoints are not removed, and those of
+    other frameworks are not written. What went to the folder is loaded from there, also later if
+    its own place stays empty: the script must find what it has saved."""
 
     def __init__(self) -> None:
         self._replaced: list[tuple[Any, str, Any]] = []
+        self._reading: list[tuple[Any, str, Any]] = []
         self._calls: dict[str, int] = {}
         self._told: set[str] = set()
-        self._folder: Optional[str] = None
+        self._files = DivertedFiles()
+        self._states: set[str] = set()
+        """Folders that Accelerator.save_state() would have written."""
+        self._runs = False
         self._pid = os.getpid()
 
     def start(self) -> None:
         """Replaces the functions of what has been imported by now."""
+        self._runs = True
         self._replace(sys.modules.get("torch"), "save", self._elsewhere)
         for name in _SERIALIZERS:
             self._replace(sys.modules.get(name), "serialize_file", self._elsewhere)
@@ -62,15 +74,25 @@ class Checkpoints:
         for module, owner, name in _SKIPPED:
             kind = getattr(sys.modules.get(module), owner, None)
             self._replace(kind, name, functools.partial(self._skipped, f"{owner}.{name}"))
+        for module in _CHECKPOINT_IO:
+            kind = getattr(sys.modules.get(module), "TorchCheckpointIO", None)
+            self._replace(kind, "save_checkpoint", functools.partial(self._elsewhere, at=2))
+            self._replace(kind, "remove_checkpoint", functools.partial(self._removes_or_not, at=1))
+        writing, self._replaced = self._replaced, self._reading
+        for module in _CHECKPOINT_IO:
+            kind = getattr(sys.modules.get(module), "TorchCheckpointIO", None)
+            self._replace(kind, "load_checkpoint", functools.partial(self._from_there, at=1))
+        for module, name in _READS:
+            self._replace(sys.modules.get(module), name, self._from_there)
+        self._replaced = writing
 
     def stop(self) -> Optional[str]:
-        """Puts everything back. Returns what was saved, in words; None if nothing was."""
-        for owner, name, original in reversed(self._replaced):
-            setattr(owner, name, original)
-        self._replaced.clear()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+        """Puts everything back, but what loads files if some are in the folder. Returns what was
+        saved, in words; None if nothing was."""
+        self._runs = False
+        _put_back(self._replaced)
+        if not self._files:
+            _put_back(self._reading)
         return self._in_words()
 
     def new(self) -> list[str]:
@@ -112,31 +134,44 @@ class Checkpoints:
     def _note(self, what: str) -> None:
         self._calls[what] = self._calls.get(what, 0) + 1
 
-    def _skipped(self, what: str, _original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(_self: Any, *args: Any, **_options: Any) -> Any:
+    def _skipped(self, what: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(owner: Any, *args: Any, **options: Any) -> Any:
+            folder = path_of(args[0]) if args else ""
+            if what.endswith("load_state") and folder not in self._states:
+                return original(owner, *args, **options)
+            if what.endswith("save_state"):
+                self._states.add(folder)
             self._note(what)
             return args[0] if what.endswith("save_state") and args else None
 
         return call
 
-    def _elsewhere(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """`original(what, path, ...)` with another path; a file that is open stays what it is."""
-        name = _second_name(original)
+    def _elsewhere(self, original: Callable[..., Any], at: int = 1) -> Callable[..., Any]:
+        """`original` with another path as argument number `at`; an open file stays what it is."""
+        parameter = Parameter(original, at)
 
         def call(*args: Any, **options: Any) -> Any:
-            file = args[1] if len(args) > 1 else options.get(name)
-            if not isinstance(file, (str, os.PathLike)):
+            path = parameter.path(args, options)
+            if not path:
                 return original(*args, **options)
-            self._note(os.fspath(file))
-            other = self._path_for(os.fspath(file))
-            if len(args) > 1:
-                args = (args[0], other, *args[2:])
-            else:
-                options[name] = other
+            self._note(path)
             try:
-                return original(*args, **options)
+                return parameter.call(original, args, options, self._files.place(path))
             except (OSError, RuntimeError):  # No room there: that is no fault of the script.
                 return None
+
+        return call
+
+    def _from_there(self, original: Callable[..., Any], at: int = 0) -> Callable[..., Any]:
+        """`original` with the file that stands for its argument number `at`, if there is one."""
+        parameter = Parameter(original, at)
+
+        def call(*args: Any, **options: Any) -> Any:
+            path = parameter.path(args, options)
+            found = self._files.find(path)
+            if found is None or (not self._runs and os.path.exists(path)):
+                return original(*args, **options)
+            return parameter.call(original, args, options, found)
 
         return call
 
@@ -144,20 +179,26 @@ class Checkpoints:
         """`original(source, target)`, such as of a temporary file that was written before."""
 
         def call(source: Any, target: Any, *args: Any, **options: Any) -> Any:
-            if _path(source) not in self._calls:
+            if path_of(source) not in self._calls:
                 return original(source, target, *args, **options)
-            self._note(_path(target))
+            self._note(path_of(target))
+            self._files.move(path_of(source), path_of(target))
             return target
 
         return call
 
-    def _removes_or_not(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _removes_or_not(self, original: Callable[..., Any], at: int = 0) -> Callable[..., Any]:
         """`original(path)`: older checkpoints stay, since none takes their place."""
+        parameter = Parameter(original, at)
 
-        def call(path: Any, *args: Any, **options: Any) -> Any:
-            if not self._is_checkpoint(_path(path)):
-                return original(path, *args, **options)
-            self._note(f"removal of {_path(path)}")
+        def call(*args: Any, **options: Any) -> Any:
+            path = parameter.path(args, options)
+            if not self._is_checkpoint(path):
+                return original(*args, **options)
+            if self._files.find(path) is not None:
+                self._files.remove(path)
+            else:
+                self._note(f"removal of {path}")
             return None
 
         return call
@@ -170,24 +211,8 @@ class Checkpoints:
         except OSError:
             return False
 
-    def _path_for(self, path: str) -> str:
-        """One file for each name: repeated saving takes no more room than in the script."""
-        if self._folder is None:
-            self._folder = tempfile.mkdtemp(prefix="cachebisect-checkpoints-")
-        number = list(self._calls).index(path)
-        return os.path.join(self._folder, f"{number}-{os.path.basename(path)}")
 
-
-def _second_name(function: Callable[..., Any]) -> str:
-    """Of its second parameter, by which it may be given."""
-    try:
-        return list(inspect.signature(function).parameters)[1]
-    except (ValueError, TypeError, IndexError):  # It tells nothing of itself.
-        return "filename"
-
-
-def _path(value: Any) -> str:
-    try:
-        return str(os.fspath(value))
-    except TypeError:  # A file descriptor.
-        return ""
+def _put_back(replaced: list[tuple[Any, str, Any]]) -> None:
+    for owner, name, original in reversed(replaced):
+        setattr(owner, name, original)
+    replaced.clear()
