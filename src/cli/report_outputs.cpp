@@ -1,5 +1,6 @@
 #include "report_outputs.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <string_view>
 
@@ -12,6 +13,14 @@
 #include "cachebisect/report/history.hpp"
 
 namespace cachebisect::cli {
+namespace {
+
+bool has_run_failed(const Report& report) {
+  return std::ranges::any_of(report.warnings,
+                             [](const Warning& warning) { return warning.code == "run_failed"; });
+}
+
+}  // namespace
 
 ReportOutputs::ReportOutputs(const BisectArguments& arguments)
     : quiet_(arguments.quiet),
@@ -121,8 +130,12 @@ void LastReport::write_after(const Error& error, ReportOutputs& outputs,
   {
     const std::scoped_lock lock(mutex_);
     if (!report_) return;
-    report_->warnings.push_back({"run_failed", std::string("the run ended early: ") + error.what(),
-                                 "The figures are those of the rounds before.", error.details()});
+    // A report that has a verdict has told it.
+    if (!has_run_failed(*report_)) {
+      report_->warnings.push_back({"run_failed",
+                                   std::string("the run ended early: ") + error.what(),
+                                   "The figures are those of the rounds before.", error.details()});
+    }
   }
   write(outputs, before_streams);
 }

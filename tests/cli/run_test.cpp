@@ -162,6 +162,19 @@ TEST_CASE("the traceback of a script that raises ends the report so far") {
             "\n      File \"crop.py\", line 7, in __call__\n    ValueError: bad crop\n"));
 }
 
+TEST_CASE("an error after the verdict is told once, and the verdict stands") {
+  const ScriptRun run = run_script("raises-late", {"--sustain", "1"});
+  CHECK(run.result.exit_code == 3);
+  CHECK(run.report["verdict"]["stage"] == "decode");
+  std::vector<std::string> texts;
+  for (const json& warning : run.report["warnings"]) {
+    if (warning["code"] == "run_failed") texts.push_back(warning["text"]);
+  }
+  REQUIRE(texts.size() == 1);
+  CHECK(has(texts[0], "after the verdict"));
+  CHECK(has(texts[0], "ValueError: bad crop"));
+}
+
 TEST_CASE("an adapter that breaks the protocol is exit 1, and the report so far is written") {
   const ScriptRun run = run_script("bad");
   CHECK(run.result.exit_code == 1);

@@ -2,6 +2,7 @@
 // verdicts hold on any machine at any load.
 #pragma once
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <string>
@@ -33,7 +34,9 @@ inline ScriptRun run_script(const std::string& mode, const std::vector<std::stri
   folder.write("hook/sitecustomize.py", "");
   std::vector<std::string> words = std::move(before);
   words.insert(words.end(), {CACHEBISECT_BINARY_DIR "/bin/cachebisect", "run", "--hook",
-                             folder.path("hook"), "--sustain", "0", "--out", folder.path()});
+                             folder.path("hook"), "--out", folder.path()});
+  const bool sustains = std::ranges::find(options, "--sustain") != options.end();
+  if (!sustains) words.insert(words.end(), {"--sustain", "0"});
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), {"--", kFakeScript, mode});
   ScriptRun script{run(words, "", during), {}, folder.path("hook")};

@@ -81,11 +81,15 @@ void save_work() {
   say("saved");
 }
 
-/// True for an arm of the phase in which the script falls silent. Those phases begin after the
-/// verdict: the explanation alone measures without probes, and the what-ifs alone with overrides.
-bool is_silent_phase(const nlohmann::json& arm, const std::string& mode) {
-  return (mode == "silent-explain" && arm.at("observed") == false) ||
-         (mode == "silent-verify" && !arm.at("overrides").empty());
+/// The fault of a block of a phase that begins after the verdict: the run in one piece alone is
+/// timed in groups, the explanation alone measures without probes, and the what-ifs alone with
+/// overrides.
+FaultPlan late_plan_of(const nlohmann::json& request, const std::string& mode) {
+  if (mode == "raises-late" && request.at("groups") > 1) return {.fault = Fault::error};
+  const nlohmann::json& arm = request.at("arm");
+  const bool silent = (mode == "silent-explain" && arm.at("observed") == false) ||
+                      (mode == "silent-verify" && !arm.at("overrides").empty());
+  return silent ? FaultPlan{.fault = Fault::silent} : FaultPlan{};
 }
 
 int serve(const std::string& mode) {
@@ -106,9 +110,11 @@ int serve(const std::string& mode) {
     if (type == "stop" && mode == "deaf") wait_for_signal();
   };
   adapter.on_message = [&](const nlohmann::json& request) {
-    if (request.at("type") != "run" || !is_silent_phase(request.at("arm"), mode)) return;
-    say("silent phase");
-    adapter.plan = {.fault = Fault::silent};
+    if (request.at("type") != "run") return;
+    const FaultPlan late = late_plan_of(request, mode);
+    if (late.fault == Fault::none) return;
+    if (late.fault == Fault::silent) say("silent phase");
+    adapter.plan = late;
   };
   adapter.serve();
   if (mode == "dies") return 1;
