@@ -75,6 +75,18 @@ TEST_CASE("a CPU-bound stage is offered the idle cores") {
   }
 }
 
+TEST_CASE("one worker is offered in the singular") {
+  Situation now = situation_of("decode");
+  now.measured.chain.workers = 0;
+  now.measured.machine.usable_cpus = 1;
+  const auto one = find_remedies(now);
+  REQUIRE(find(one, "workers") != nullptr);
+  CHECK(find(one, "workers")->text == "use 1 worker instead of 0");
+  now.measured.machine.usable_cpus = 2;
+  const auto two = find_remedies(now);
+  CHECK(find(two, "workers")->text == "use 2 workers instead of 0");
+}
+
 TEST_CASE("more workers are not offered against waiting for cores that others keep busy") {
   Situation now = situation_of("decode");
   now.measured.chain.workers = 4;

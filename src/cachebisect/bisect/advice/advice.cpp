@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/process_warnings.hpp"
 
 namespace cachebisect {
@@ -36,7 +37,9 @@ void Advice::add_workers(const std::string& stage, const std::string& reason, bo
   const int better = waiting ? std::max(2 * std::max(1, now), cores) : cores;
   if (better <= now) return;
   const std::string count = std::to_string(better);
-  add(propose("workers", stage, "use " + count + " workers instead of " + std::to_string(now),
+  add(propose("workers", stage,
+              "use " + counted(static_cast<std::uint64_t>(better), "worker") + " instead of " +
+                  std::to_string(now),
               now == 0 ? "now the training thread loads every batch itself; " + reason : reason,
               {{"/workers", count}}, CostChanges{.workers = better, .stages = {}},
               {"--workers " + count}));
