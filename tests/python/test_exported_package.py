@@ -54,6 +54,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 [sys.executable, "-c", COMPILE, str(made)],
                 capture_output=True, text=True, timeout=900,
             )  # fmt: skip
+            if "no attribute 'aoti_compile_and_package'" in done.stderr:
+                pytest.skip("this torch is older than packages of AOTInductor")
             assert done.returncode == 0, done.stderr
     return made
 

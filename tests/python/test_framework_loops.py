@@ -24,7 +24,9 @@ SCRIPTS = Path(__file__).resolve().parent / "scripts"
     ],
 )
 def test_every_boundary_of_a_framework_s_loop(framework: str, script: str, tmp_path: Any) -> None:
-    pytest.importorskip(framework)
+    library = pytest.importorskip(framework)
+    if framework == "transformers" and not library.utils.is_torch_available():
+        pytest.skip("this transformers needs a newer torch")
     blocks: list[Any] = []
 
     def measure(engine: TestEngine) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from typing import Any, Optional
 
@@ -45,7 +46,8 @@ class ShadowArguments:
         """Makes memory that the workers share."""
         self.pins = bool(self._chosen("pin_memory")) and has_accelerator()
         """torch pins the batches."""
-        orders = hasattr(loader, "in_order") and self.workers > 0
+        self._takes_order = hasattr(loader, "in_order") and _constructor_takes("in_order")
+        orders = self._takes_order and self.workers > 0
         self.in_order = bool(self._chosen("in_order")) if orders else True
 
     def for_constructor(self, boundary: BoundaryDataset, pin_log: Optional[int]) -> dict[str, Any]:
@@ -68,9 +70,15 @@ class ShadowArguments:
                 prefetch_factor=self.prefetch,
                 persistent_workers=True,
             )
-            if hasattr(loader, "in_order"):
+            if self._takes_order:
                 arguments["in_order"] = self.in_order
         return arguments
 
     def _chosen(self, name: str) -> Any:
         return self._changed.get(name, getattr(self._loader, name))
+
+
+def _constructor_takes(name: str) -> bool:
+    """Loaders of other libraries have attributes that the DataLoader of an older torch lacks."""
+    parameters = inspect.signature(sys.modules["torch"].utils.data.DataLoader.__init__).parameters
+    return name in parameters
