@@ -169,11 +169,15 @@ def test_a_lack_of_room_does_not_end_the_script(monkeypatch: Any) -> None:
 
 def test_checkpoints_of_frameworks_are_left_out(monkeypatch: Any) -> None:
     written: list[Any] = []
+    read: list[Any] = []
 
     class Accelerator:
         def save_state(self, folder: str) -> str:
             written.append(folder)
             return folder
+
+        def load_state(self, folder: str) -> None:
+            read.append(folder)
 
     class Module:
         pass
@@ -184,7 +188,11 @@ def test_checkpoints_of_frameworks_are_left_out(monkeypatch: Any) -> None:
     checkpoints = Checkpoints()
     checkpoints.start()
     assert Accelerator().save_state("folder") == "folder" and written == []
-    assert "Accelerator.save_state" in str(checkpoints.stop())
+    assert Accelerator().save_state(folder="other") == "other" and written == []
+    Accelerator().load_state("other")
+    Accelerator().load_state(folder="before")
+    assert read == ["before"]
+    assert str(checkpoints.stop()).endswith("Accelerator.save_state (2 times)")
     Accelerator().save_state("folder")
     assert written == ["folder"]
 

@@ -135,14 +135,17 @@ class Checkpoints:
         self._calls[what] = self._calls.get(what, 0) + 1
 
     def _skipped(self, what: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(owner: Any, *args: Any, **options: Any) -> Any:
-            folder = path_of(args[0]) if args else ""
-            if what.endswith("load_state") and folder not in self._states:
-                return original(owner, *args, **options)
-            if what.endswith("save_state"):
-                self._states.add(folder)
+        parameter = Parameter(original, 1)
+
+        def call(*args: Any, **options: Any) -> Any:
+            folder = parameter.path(args, options)
+            if what.endswith("load_state"):
+                return None if folder in self._states else original(*args, **options)
             self._note(what)
-            return args[0] if what.endswith("save_state") and args else None
+            if not what.endswith("save_state"):
+                return None
+            self._states.add(folder)
+            return folder or None
 
         return call
 
