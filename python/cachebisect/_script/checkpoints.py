@@ -78,13 +78,10 @@ class Checkpoints:
             kind = getattr(sys.modules.get(module), "TorchCheckpointIO", None)
             self._replace(kind, "save_checkpoint", functools.partial(self._elsewhere, at=2))
             self._replace(kind, "remove_checkpoint", functools.partial(self._removes_or_not, at=1))
-        writing, self._replaced = self._replaced, self._reading
-        for module in _CHECKPOINT_IO:
-            kind = getattr(sys.modules.get(module), "TorchCheckpointIO", None)
-            self._replace(kind, "load_checkpoint", functools.partial(self._from_there, at=1))
+            loads = functools.partial(self._from_there, at=1)
+            self._replace(kind, "load_checkpoint", loads, self._reading)
         for module, name in _READS:
-            self._replace(sys.modules.get(module), name, self._from_there)
-        self._replaced = writing
+            self._replace(sys.modules.get(module), name, self._from_there, self._reading)
 
     def stop(self) -> Optional[str]:
         """Puts everything back, but what loads files if some are in the folder. Returns what was
@@ -113,10 +110,17 @@ class Checkpoints:
             f"{', '.join(listed[:_MAX_LISTED])}{more}"
         )
 
-    def _replace(self, owner: Any, name: str, replacement: Replacement) -> None:
+    def _replace(
+        self,
+        owner: Any,
+        name: str,
+        replacement: Replacement,
+        replaced: Optional[list[tuple[Any, str, Any]]] = None,
+    ) -> None:
+        """`replaced`: takes the original, to put it back; by default `_replaced`."""
         original = getattr(owner, name, None)
         if callable(original):
-            self._replaced.append((owner, name, original))
+            (self._replaced if replaced is None else replaced).append((owner, name, original))
             setattr(owner, name, self._in_this_process(original, replacement(original)))
 
     def _in_this_process(

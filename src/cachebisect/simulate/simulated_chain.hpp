@@ -31,8 +31,8 @@ struct SimulatedStage {
   /// Multiplies `seconds` for a sample of the data set, in place of `jitter`; mean 1. Must be
   /// thread safe and depend on the index alone. Empty: `jitter` applies.
   std::function<double(std::uint64_t index)> factor{};
-  double seen_factor = 1;    ///< multiplies its cost for a sample that it has had before
-  double beside_factor = 1;  ///< multiplies its cost while the stage before it runs too
+  double seen_factor = 1;       ///< multiplies its cost for a sample that it has had before
+  double contended_factor = 1;  ///< multiplies its cost while the stage before it runs too
 };
 
 /// Sample stages, the first of which is the source; the simulation adds collate and copy.

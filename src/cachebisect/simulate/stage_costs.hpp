@@ -27,7 +27,7 @@ class CACHEBISECT_INTERNAL_API StageCosts {
   [[nodiscard]] double stage_seconds(std::size_t stage, const RingRequest& request,
                                      std::int64_t position) const {
     if (static_cast<int>(stage) + 1 == request.bypass) return chain_.serve_seconds;
-    const double seconds = chain_.stages[stage].seconds * circumstances(stage, request);
+    const double seconds = chain_.stages[stage].seconds * cost_factor(stage, request);
     if (constant_) return seconds;
     std::uint64_t index = request.first_index + static_cast<std::uint64_t>(position);
     if (request.cache_samples > 0) {
@@ -40,10 +40,10 @@ class CACHEBISECT_INTERNAL_API StageCosts {
   [[nodiscard]] double collate_seconds(const RingRequest& request) const noexcept;
 
  private:
-  [[nodiscard]] double circumstances(std::size_t stage, const RingRequest& request) const {
+  [[nodiscard]] double cost_factor(std::size_t stage, const RingRequest& request) const {
     const SimulatedStage& cost = chain_.stages[stage];
-    const bool beside = request.boundary < static_cast<int>(stage);
-    return (beside ? cost.beside_factor : 1) * (request.seen ? cost.seen_factor : 1);
+    const bool contended = request.boundary < static_cast<int>(stage);
+    return (contended ? cost.contended_factor : 1) * (request.seen ? cost.seen_factor : 1);
   }
 
   SimulatedChain chain_;
