@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cachebisect/base/proc_files.hpp"
@@ -54,22 +55,39 @@ std::vector<std::string> v1_folders(const std::string& root, const std::string& 
   return folders;
 }
 
-std::optional<double> v2_quota(const std::string& folder) {
+struct Quota {
+  double cpus = 0;
+  double period_seconds = 0;
+};
+
+std::optional<Quota> quota_of(std::optional<double> quota_us, std::optional<double> period_us) {
+  if (!quota_us || !period_us || *quota_us <= 0 || *period_us <= 0) return std::nullopt;
+  return Quota{*quota_us / *period_us, 1e-6 * *period_us};
+}
+
+std::optional<Quota> v2_quota(const std::string& folder) {
   const auto line = first_line(folder + "/cpu.max");
   if (!line) return std::nullopt;
   const auto space = line->find(' ');
   if (space == std::string::npos) return std::nullopt;
-  const auto quota = leading_number(*line);
-  const auto period = leading_number(std::string_view(*line).substr(space + 1));
-  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
-  return *quota / *period;
+  return quota_of(leading_number(*line),
+                  leading_number(std::string_view(*line).substr(space + 1)));
 }
 
-std::optional<double> v1_quota(const std::string& folder) {
-  const auto quota = number_in(folder + "/cpu.cfs_quota_us");
-  const auto period = number_in(folder + "/cpu.cfs_period_us");
-  if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
-  return *quota / *period;
+std::optional<Quota> v1_quota(const std::string& folder) {
+  return quota_of(number_in(folder + "/cpu.cfs_quota_us"),
+                  number_in(folder + "/cpu.cfs_period_us"));
+}
+
+std::vector<std::pair<std::string, Quota>> groups_with_quota(const std::string& root) {
+  std::vector<std::pair<std::string, Quota>> groups;
+  for (const auto& folder : v2_folders(root)) {
+    if (const auto quota = v2_quota(folder)) groups.emplace_back(folder, *quota);
+  }
+  for (const auto& folder : v1_folders(root, "cpu")) {
+    if (const auto quota = v1_quota(folder)) groups.emplace_back(folder, *quota);
+  }
+  return groups;
 }
 
 struct MemoryFiles {
@@ -98,11 +116,7 @@ void limit_memory(const std::string& folder, const MemoryFiles& files, CgroupMem
 
 double quota_cpus(const std::string& root) {
   double cpus = std::numeric_limits<double>::infinity();
-  for (const auto& folder : v2_folders(root))
-    cpus = std::min(cpus, v2_quota(folder).value_or(cpus));
-  for (const auto& folder : v1_folders(root, "cpu")) {
-    cpus = std::min(cpus, v1_quota(folder).value_or(cpus));
-  }
+  for (const auto& [folder, quota] : groups_with_quota(root)) cpus = std::min(cpus, quota.cpus);
   return cpus;
 }
 
@@ -123,19 +137,15 @@ CgroupMemory cgroup_memory(const std::string& root) {
 
 std::optional<QuotaPeriods> quota_periods(const std::string& root) {
   std::optional<QuotaPeriods> sum;
-  const auto add = [&](const std::string& folder) {
+  for (const auto& [folder, quota] : groups_with_quota(root)) {
     const auto all = keyed_number(folder + "/cpu.stat", "nr_periods");
     const auto throttled = keyed_number(folder + "/cpu.stat", "nr_throttled");
-    if (!all || !throttled) return;
+    if (!all || !throttled) continue;
     if (!sum) sum.emplace();
     sum->all += *all;
     sum->throttled += *throttled;
-  };
-  for (const auto& folder : v2_folders(root)) {
-    if (v2_quota(folder)) add(folder);
-  }
-  for (const auto& folder : v1_folders(root, "cpu")) {
-    if (v1_quota(folder)) add(folder);
+    sum->seconds = std::max(sum->seconds, quota.period_seconds);
+    sum->cpus = std::min(sum->cpus, quota.cpus);
   }
   return sum;
 }

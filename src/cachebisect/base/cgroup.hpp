@@ -25,8 +25,10 @@ CgroupMemory cgroup_memory(const std::string& root);
 struct QuotaPeriods {
   double all = 0;
   double throttled = 0;
+  double seconds = 0;  ///< of the longest period
+  double cpus = std::numeric_limits<double>::infinity();  ///< of the lowest quota
 };
-/// Summed over the groups with a quota; empty if there is none.
+/// Counts are summed over the groups with a quota; empty if there is none.
 std::optional<QuotaPeriods> quota_periods(const std::string& root);
 
 }  // namespace cachebisect

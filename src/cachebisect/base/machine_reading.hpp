@@ -24,6 +24,8 @@ struct MachineReading {
   bool clock_measured = false;          ///< by the frequency driver; otherwise from /proc/cpuinfo
   std::optional<double> quota_periods;  ///< of the cgroup's CPU quota
   std::optional<double> throttled_periods;
+  std::optional<double> quota_period_seconds;  ///< the longest
+  std::optional<double> quota_cpus;            ///< the lowest
   std::optional<double> memory_stall_seconds;  ///< some task waited for memory
 };
 

@@ -95,6 +95,8 @@ MachineReading read_machine(const std::string& root, const std::vector<int>& cpu
   if (const auto periods = quota_periods(root)) {
     reading.quota_periods = periods->all;
     reading.throttled_periods = periods->throttled;
+    reading.quota_period_seconds = periods->seconds;
+    reading.quota_cpus = periods->cpus;
   }
   reading.memory_stall_seconds = memory_stall_seconds(root);
   return reading;

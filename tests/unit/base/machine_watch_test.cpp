@@ -97,6 +97,8 @@ TEST_CASE("the counters of a machine are read from its files") {
   CHECK(reading.clock_measured);
   CHECK(*reading.quota_periods == 200);
   CHECK(*reading.throttled_periods == 30);
+  CHECK(*reading.quota_period_seconds == doctest::Approx(0.1));
+  CHECK(*reading.quota_cpus == doctest::Approx(1.5));
   MachineReading later = reading;
   later.seconds += 10;
   *later.quota_periods += 100;
@@ -119,5 +121,7 @@ TEST_CASE("groups without a quota are never throttled") {
   root.write("/proc/self/cgroup", "0::/job\n");
   root.write("/sys/fs/cgroup/job/cpu.max", "max 100000\n");
   root.write("/sys/fs/cgroup/job/cpu.stat", "nr_periods 0\nnr_throttled 0\n");
-  CHECK_FALSE(read_machine(root.path(), {}).quota_periods.has_value());
+  const MachineReading reading = read_machine(root.path(), {});
+  CHECK_FALSE(reading.quota_periods.has_value());
+  CHECK_FALSE(reading.quota_period_seconds.has_value());
 }
