@@ -31,16 +31,16 @@ void scale(StageCounters& counters, double share) {
   counters.slot_writes = part(counters.slot_writes);
 }
 
-/// Noise slows all parts of a block alike.
-void stretch(BlockResult& block, double factor) {
+/// Slows all parts of a block alike; threads that stand still use no CPU time.
+void stretch(BlockResult& block, double factor, double cpu_factor) {
   block.seconds *= factor;
-  block.cpu_seconds *= factor;
+  block.cpu_seconds *= cpu_factor;
   block.starved_seconds *= factor;
   block.trainer_seconds *= factor;
   block.first_batch_seconds *= factor;
   for (StageCounters& stage : block.stages) {
     stage.busy_seconds *= factor;
-    stage.cpu_seconds *= factor;
+    stage.cpu_seconds *= cpu_factor;
     stage.serial_seconds *= factor;
   }
 }
@@ -50,7 +50,8 @@ void stretch(BlockResult& block, double factor) {
 SimulatedReplayer::SimulatedReplayer(SimulatedChain chain, SimulatedOptions options)
     : ring_(std::move(chain)),
       options_(std::move(options)),
-      noise_(options_.noise, options_.seed) {}
+      noise_(options_.noise, options_.seed),
+      quota_(options_.quota) {}
 
 SimulatedReplayer::~SimulatedReplayer() = default;
 
@@ -138,6 +139,12 @@ CacheFacts SimulatedReplayer::fill(std::uint64_t samples) {
 MachineReading SimulatedReplayer::read_machine() const {
   MachineReading reading;
   reading.seconds = clock_;
+  if (options_.quota.cpus > 0) {
+    reading.quota_periods = std::floor(clock_ / options_.quota.period_seconds);
+    reading.throttled_periods = quota_.throttled();
+    reading.quota_period_seconds = options_.quota.period_seconds;
+    reading.quota_cpus = options_.quota.cpus;
+  }
   return reading;
 }
 
@@ -212,11 +219,15 @@ SimulatedReplayer::BlockSteps SimulatedReplayer::kept_steps(const BlockRequest& 
     return sum(to) - (from > 0 ? sum(from - 1) : 0);
   };
   const auto end = [&](std::size_t step) { return run.end(step); };
-  steps.total_seconds = between(first, last, end);
+  const auto cpu = [&](std::size_t step) { return run.cpu(step); };
   steps.seconds = between(begin, last, end);
+  steps.warmup_seconds = between(first, last, end) - steps.seconds;
   steps.starved = between(begin, last, [&](std::size_t step) { return run.starved(step); });
   steps.trainer = between(begin, last, [&](std::size_t step) { return run.trainer(step); });
-  steps.cpu = between(begin, last, [&](std::size_t step) { return run.cpu(step); });
+  steps.cpu = between(begin, last, cpu);
+  for (std::size_t step = first; options_.quota.cpus > 0 && step <= last; ++step) {
+    steps.each.push_back({between(step, step, end), between(step, step, cpu)});
+  }
   steps.run = &run.whole();
   return steps;
 }
@@ -224,25 +235,35 @@ SimulatedReplayer::BlockSteps SimulatedReplayer::kept_steps(const BlockRequest& 
 SimulatedReplayer::BlockSteps SimulatedReplayer::fresh_steps(const BlockRequest& request) {
   const RingRun& run = cached_run(request);
   const auto last = static_cast<std::size_t>(request.warmup_steps + request.steps) - 1;
-  const auto timed = [&](const std::vector<double>& by_step) {
-    const double before =
-        request.warmup_steps > 0 ? by_step[static_cast<std::size_t>(request.warmup_steps) - 1] : 0;
-    return by_step[last] - before;
+  const auto untimed = [&](const std::vector<double>& by_step) {
+    return request.warmup_steps > 0 ? by_step[static_cast<std::size_t>(request.warmup_steps) - 1]
+                                    : 0;
   };
-  return {request.warmup_steps,
-          run.step_ends[last],
-          timed(run.step_ends),
-          timed(run.starved_by),
-          timed(run.trainer_by),
-          timed(run.cpu_by),
-          &run};
+  const auto timed = [&](const std::vector<double>& by_step) {
+    return by_step[last] - untimed(by_step);
+  };
+  BlockSteps steps{request.warmup_steps,
+                   untimed(run.step_ends),
+                   timed(run.step_ends),
+                   timed(run.starved_by),
+                   timed(run.trainer_by),
+                   timed(run.cpu_by),
+                   &run};
+  for (std::size_t step = 0; options_.quota.cpus > 0 && step <= last; ++step) {
+    const auto own = [&](const std::vector<double>& by_step) {
+      return by_step[step] - (step > 0 ? by_step[step - 1] : 0);
+    };
+    steps.each.push_back({own(run.step_ends), own(run.cpu_by)});
+  }
+  return steps;
 }
 
 SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(const BlockRequest& request) {
-  const BlockSteps steps = keeps(request.arm) ? kept_steps(request) : fresh_steps(request);
+  BlockSteps steps = keeps(request.arm) ? kept_steps(request) : fresh_steps(request);
   const RingRun& run = *steps.run;
   QuietBlock block;
-  block.total_seconds = steps.total_seconds;
+  block.warmup_seconds = steps.warmup_seconds;
+  block.steps = std::move(steps.each);
   BlockResult& result = block.result;
   result.seconds = steps.seconds;
   result.steps = request.steps;
@@ -256,7 +277,7 @@ SimulatedReplayer::QuietBlock SimulatedReplayer::quiet(const BlockRequest& reque
   result.first_batch_seconds = run.step_ends.front();
   if (request.arm.observed) {
     result.stages = run.stages;
-    const double share = block.total_seconds / run.step_ends.back();
+    const double share = (steps.warmup_seconds + steps.seconds) / run.step_ends.back();
     for (StageCounters& counters : result.stages) scale(counters, share);
   }
   return block;
@@ -277,6 +298,27 @@ void SimulatedReplayer::inject_faults(const std::stop_token& stop) {
   }
 }
 
+void SimulatedReplayer::apply_quota(QuietBlock& block, const BlockRequest& request) {
+  BlockResult& result = block.result;
+  double now = clock_;
+  double group_began = now;
+  const int group = result.steps / std::max(1, request.groups);
+  const double samples = static_cast<double>(result.samples) / result.steps;
+  for (int i = -result.warmup_steps; i < result.steps; ++i) {
+    const StepCost& step = block.steps[static_cast<std::size_t>(i + result.warmup_steps)];
+    if (i == 0) {
+      block.warmup_seconds = now - clock_;
+      group_began = now;
+    }
+    now += quota_.run(now, step.seconds, step.cpu_seconds);
+    if (i < 0 || (i + 1) % group != 0 || request.groups == 1) continue;
+    result.group_taus.push_back((now - group_began) / (group * samples));
+    group_began = now;
+  }
+  const double seconds = now - clock_ - block.warmup_seconds;
+  stretch(result, seconds / result.seconds, 1);
+}
+
 BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_token& stop) {
   if (!supports(request.arm)) {
     throw Error(ErrorKind::usage, std::string("the simulation has no arm ") +
@@ -287,7 +329,7 @@ BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_
   }
   inject_faults(stop);
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
-  const QuietBlock block = quiet(request);
+  QuietBlock block = quiet(request);
   const bool unseen = request.arm.kind == ArmKind::unseen;
   const int boundary = request.arm.has_boundary() ? request.arm.boundary : 0;
   if (unseen || boundary == 0) {
@@ -298,12 +340,16 @@ BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_
     // Its samples come through the stages before the boundary first.
     if (unseen) clock_ += static_cast<double>(samples) * ring_.seconds_per_sample(0, 4);
   }
-  BlockResult result = block.result;
-  double factor = noise_.factor(clock_, block.total_seconds, boundary);
+  const double seconds = block.warmup_seconds + block.result.seconds;
+  double factor = noise_.factor(clock_, seconds, boundary);
   if (request.arm.observed) factor *= 1 + options_.probe_share;
+  block.warmup_seconds *= factor;
+  stretch(block.result, factor, factor);
+  for (StepCost& step : block.steps) step = {step.seconds * factor, step.cpu_seconds * factor};
+  if (options_.quota.cpus > 0) apply_quota(block, request);
+  BlockResult& result = block.result;
   result.start_seconds = clock_;
-  stretch(result, factor);
-  clock_ += options_.block_overhead_seconds + block.total_seconds * factor;
+  clock_ += options_.block_overhead_seconds + block.warmup_seconds + result.seconds;
   ++blocks_;
   result.is_void = options_.faults.void_every > 0 && blocks_ % options_.faults.void_every == 0;
   if (result.is_void) clock_ += 0.6;

@@ -5,10 +5,12 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <vector>
 
 #include "cachebisect/protocol/replayer.hpp"
 #include "cachebisect/simulate/kept_run.hpp"
 #include "cachebisect/simulate/simulated_noise.hpp"
+#include "cachebisect/simulate/simulated_quota.hpp"
 #include "cachebisect/simulate/simulated_ring.hpp"
 
 namespace cachebisect {
@@ -27,6 +29,7 @@ struct SimulatedOptions {
   std::uint64_t seed = 1;
   SimulatedNoise noise{};
   SimulatedFaults faults{};
+  SimulatedQuota quota{};
   double block_overhead_seconds = 1e-3;  ///< between blocks, to empty and restart the ring
   bool keeps_queues = true;              ///< as ChainDescription's, for chains with workers
   bool has_unseen = true;                ///< supports the unseen arm
@@ -54,19 +57,25 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   [[nodiscard]] MachineReading read_machine() const override;
 
  private:
+  struct StepCost {
+    double seconds = 0;
+    double cpu_seconds = 0;
+  };
   struct QuietBlock {
     BlockResult result;
-    double total_seconds = 0;  ///< with the warm-up
+    double warmup_seconds = 0;
+    std::vector<StepCost> steps{};  ///< untimed ones included; empty without a quota
   };
   /// The seconds of a block's untimed and timed steps, and the run that they are part of.
   struct BlockSteps {
     int warmup = 0;
-    double total_seconds = 0;
+    double warmup_seconds = 0;
     double seconds = 0;
     double starved = 0;
     double trainer = 0;
     double cpu = 0;
     const RingRun* run = nullptr;
+    std::vector<StepCost> each{};  ///< empty without a quota
   };
   /// What determines a run: its arm, the number of samples that it cycles through, and the phase of
   /// the first one in the jitter's period.
@@ -84,10 +93,13 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   /// A run of the arm, at least as long as the request.
   const RingRun& cached_run(const BlockRequest& request);
   void inject_faults(const std::stop_token& stop);
+  /// Lets the block take the time that it needs within the quota.
+  void apply_quota(QuietBlock& block, const BlockRequest& request);
 
   SimulatedRing ring_;
   SimulatedOptions options_;
   NoiseModel noise_;
+  QuotaClock quota_;
   double clock_ = 0;
   int blocks_ = 0;
   std::uint64_t live_position_ = 0;
