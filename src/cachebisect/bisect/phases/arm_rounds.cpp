@@ -7,7 +7,7 @@ namespace cachebisect {
 double pilot_step_seconds(BlockRunner& blocks, const BlockLengths& lengths, const Arm& arm,
                           double guess) {
   const BlockResult block =
-      blocks.run(arm, lengths.warmup(arm.shared_boundary()), lengths.steps_for(guess));
+      blocks.run(arm, lengths.warmup(arm.shared_boundary(), guess), lengths.steps_for(guess));
   return block.seconds / std::max(1, block.steps);
 }
 

@@ -10,6 +10,8 @@ namespace cachebisect {
 namespace {
 
 constexpr double kBlockSeconds = 0.040;
+/// Timed periods of a CPU quota that runs out: two whole ones, if steps take a little less.
+constexpr double kQuotaPeriods = 2.2;
 /// Only the device's buffers have to fill.
 constexpr int kWarmupOfDevice = 4;
 constexpr int kMaxSteps = 100000;
@@ -32,11 +34,15 @@ double upper_spread(const std::vector<double>& taus) {
 
 }  // namespace
 
+int BlockLengths::usual_steps(double step_seconds) const {
+  if (step_seconds <= 0) return kMinSteps;
+  const double seconds = std::max(kBlockSeconds, kQuotaPeriods * quota_period_);
+  return static_cast<int>(
+      std::clamp<double>(std::ceil(seconds / step_seconds), kMinSteps, kMaxSteps));
+}
+
 int BlockLengths::steps_for(double step_seconds, int boundary) const {
-  int steps = step_seconds <= 0
-                  ? kMinSteps
-                  : static_cast<int>(std::clamp<double>(std::ceil(kBlockSeconds / step_seconds),
-                                                        kMinSteps, kMaxSteps));
+  int steps = usual_steps(step_seconds);
   if (own_batches() && is_ready(boundary)) return whole_waits(steps, options_.period);
   if (long_blocks_ && !is_ready(boundary)) steps = std::max(steps, kLongSteps * warmup_);
   if (options_.keeps_queues && even_batches_ && !own_batches())
@@ -76,8 +82,15 @@ int BlockLengths::warmup(int boundary) const noexcept {
   return whole_periods(is_ready(boundary) ? std::min(warmup_, kWarmupOfDevice) : warmup_);
 }
 
-WarmupRange BlockLengths::warmup_range(int boundary) const {
+int BlockLengths::warmup(int boundary, double step_seconds) const {
   const int usual = warmup(boundary);
+  if (quota_period_ <= 0 || step_seconds <= 0) return usual;
+  const double steps = std::min<double>(std::ceil(quota_period_ / step_seconds), kMaxSteps);
+  return std::max(usual, whole_warmup(static_cast<int>(steps)));
+}
+
+WarmupRange BlockLengths::warmup_range(int boundary, double step_seconds) const {
+  const int usual = warmup(boundary, step_seconds);
   if (options_.workers < 2 || options_.period > 1 || options_.keeps_queues) return {usual, 1};
   if (own_batches()) return {usual, is_ready(boundary) ? 1 : options_.workers};
   const int min = std::max(kMinWarmup, usual - options_.workers);
@@ -86,12 +99,12 @@ WarmupRange BlockLengths::warmup_range(int boundary) const {
 
 PlannedBlock BlockLengths::block(const Arm& arm, double step_seconds) const {
   const int boundary = arm.shared_boundary();
-  return {arm, steps_for(step_seconds, boundary), warmup_range(boundary)};
+  return {arm, steps_for(step_seconds, boundary), warmup_range(boundary, step_seconds)};
 }
 
 double BlockLengths::block_seconds(const Arm& arm, double step_seconds) const {
   const int boundary = arm.shared_boundary();
-  return (warmup(boundary) + steps_for(step_seconds, boundary)) * step_seconds;
+  return (warmup(boundary, step_seconds) + steps_for(step_seconds, boundary)) * step_seconds;
 }
 
 }  // namespace cachebisect

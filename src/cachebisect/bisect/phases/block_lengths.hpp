@@ -38,6 +38,9 @@ class CACHEBISECT_INTERNAL_API BlockLengths {
   /// they do where much of their work is on whole batches. Then a part of a group tells as much as
   /// a whole one, if queues are kept.
   void set_even_batches(bool even) noexcept { even_batches_ = even; }
+  /// The CPU quota runs out: blocks are whole periods of it, so that no arm profits from where in a
+  /// period it began, and their untimed steps outlast the one that the arm before has used up.
+  void set_quota_period(double seconds) noexcept { quota_period_ = seconds; }
   /// If blocks of live vary much more than those of the ceiling, what samples cost varies, and not
   /// the machine: that averages out in longer blocks, at fewer untimed steps for each timed one.
   void lengthen_if_samples_vary(const RoundTable& rounds);
@@ -54,6 +57,8 @@ class CACHEBISECT_INTERNAL_API BlockLengths {
   /// Untimed steps of a pilot block; fewer if the cache holds whole batches, as no workers have to
   /// settle. The fewest if queues are kept: only the device's have to fill.
   [[nodiscard]] int warmup(int boundary) const noexcept;
+  /// The same for a block whose steps take so many seconds.
+  [[nodiscard]] int warmup(int boundary, double step_seconds) const;
   /// Timed steps of a block whose steps take so many seconds; 0: not known.
   [[nodiscard]] int steps_for(double step_seconds, int boundary = 0) const;
   /// A block of an arm whose steps take so many seconds; 0: not known. With two workers or more its
@@ -79,12 +84,15 @@ class CACHEBISECT_INTERNAL_API BlockLengths {
   [[nodiscard]] int whole_periods(int steps) const noexcept;
   /// Rounded up to a multiple of `unit`, and of the period of waits if that is not too far.
   [[nodiscard]] int whole_waits(int steps, int unit) const noexcept;
-  [[nodiscard]] WarmupRange warmup_range(int boundary) const;
+  [[nodiscard]] WarmupRange warmup_range(int boundary, double step_seconds) const;
+  /// Before they are rounded to whole groups.
+  [[nodiscard]] int usual_steps(double step_seconds) const;
 
   BlockLengthOptions options_;
   int warmup_ = kMinWarmup;
   bool even_batches_ = true;
   bool long_blocks_ = false;
+  double quota_period_ = 0;  ///< seconds; 0: none runs out
 };
 
 }  // namespace cachebisect

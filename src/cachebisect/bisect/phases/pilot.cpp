@@ -14,6 +14,8 @@ namespace {
 /// A pilot block is half as long as one that counts.
 constexpr double kPilotShare = 0.5;
 constexpr double kAgree = 0.01;
+/// At a block of a whole period of a CPU quota, if live does not tell how many steps it takes.
+constexpr int kMaxAttempts = 4;
 /// Untimed rings of batches if workers crowd out a training thread that computes for this share of
 /// a block: the ring fills at its expense until it is full.
 constexpr int kRingsForTrainer = 2;
@@ -66,6 +68,16 @@ double Pilot::block(int boundary, int warmup, int steps) {
   return result.seconds / std::max(1, result.steps);
 }
 
+double Pilot::block_within_quota(int boundary, double step_seconds) {
+  const double needed = runner_->quota_period();
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    const int steps = pilot_steps(step_seconds);
+    step_seconds = block(boundary, plan_->lengths().warmup(boundary, step_seconds), steps);
+    if (steps * step_seconds >= needed) break;
+  }
+  return step_seconds;
+}
+
 void Pilot::ends() {
   runner_->begin_round(-1);
   if (emulated_ && !chain_->keeps_queues) {
@@ -88,6 +100,11 @@ void Pilot::ends() {
     plan_->lengths().set_even_batches(even);
     if (emulated_ && !chain_->keeps_queues) plan_->lengths().set_warmup(max_warmup_);
     first = block(0, plan_->lengths().warmup(0), pilot_steps(first));
+  }
+  if (plan_->follow_quota(runner_->quota_period())) {
+    ceiling = block_within_quota(ceiling_, ceiling);
+    plan_->set_pilot(ceiling_, ceiling);
+    first = block_within_quota(0, first);
   }
   plan_->set_pilot(0, first);
   plan_->set_prior(expected_seconds(*chain_, runner_->records().back().result,
@@ -138,8 +155,7 @@ void Pilot::choose_warmup(double first_step) {
 void Pilot::measure(int boundary) {
   // No boundary is much slower than live.
   const double guess = plan_->block_seconds(0) / (plan_->lengths().warmup(0) + plan_->steps(0));
-  plan_->set_pilot(boundary,
-                   block(boundary, plan_->lengths().warmup(boundary), pilot_steps(guess)));
+  plan_->set_pilot(boundary, block_within_quota(boundary, guess));
 }
 
 void Pilot::explore() {

@@ -73,8 +73,19 @@ void RoundPlan::set_prior(const std::vector<double>& seconds_per_sample) {
   }
 }
 
+bool RoundPlan::follow_quota(double period_seconds) {
+  quota_ = period_seconds > 0;
+  lengths_.set_quota_period(period_seconds);
+  return quota_;
+}
+
+double RoundPlan::length_seconds(int boundary) const {
+  const double usual = usual_seconds_[at(boundary)];
+  return quota_ && usual > 0 ? usual : step_seconds(boundary);
+}
+
 PlannedBlock RoundPlan::block(int boundary) const {
-  return lengths_.block({.boundary = boundary}, step_seconds(boundary));
+  return lengths_.block({.boundary = boundary}, length_seconds(boundary));
 }
 
 std::uint64_t RoundPlan::samples_of_live_block() const {
@@ -85,7 +96,8 @@ double RoundPlan::block_seconds(int boundary) const {
   // An unknown boundary takes at most as long as live; a pilot block may have met a stall.
   const int like = piloted(boundary) ? boundary : 0;
   const double usual = usual_seconds_[at(like)];
-  return (lengths_.warmup(boundary) + steps(like)) * (usual > 0 ? usual : step_seconds_[at(like)]);
+  return (lengths_.warmup(boundary, length_seconds(like)) + steps(like)) *
+         (usual > 0 ? usual : step_seconds_[at(like)]);
 }
 
 std::vector<RoundPlan::PartLoss> RoundPlan::part_losses() const {

@@ -44,11 +44,14 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   void set_budget(double seconds) noexcept { options_.budget_seconds = seconds; }
   [[nodiscard]] BlockLengths& lengths() noexcept { return lengths_; }
   [[nodiscard]] const BlockLengths& lengths() const noexcept { return lengths_; }
+  /// Takes the period of a CPU quota that runs out, in seconds; 0: none does. Blocks are as long as
+  /// it needs, by what steps take in the rounds. True if there is one.
+  bool follow_quota(double period_seconds);
   /// The block of a replay at a boundary.
   [[nodiscard]] PlannedBlock block(int boundary) const;
   [[nodiscard]] bool piloted(int boundary) const { return step_seconds_.at(at(boundary)) > 0; }
   [[nodiscard]] int steps(int boundary) const {
-    return lengths_.steps_for(step_seconds(boundary), boundary);
+    return lengths_.steps_for(length_seconds(boundary), boundary);
   }
   /// The samples that a block of the live pipeline times.
   [[nodiscard]] std::uint64_t samples_of_live_block() const;
@@ -86,6 +89,9 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
     double loss = 0;  ///< seconds per sample, in units of the ceiling's, as a verdict ranks parts
     bool excluded = false;
   };
+  /// Seconds of a step, by which the length of a block is chosen: of the pilot, so that all of a
+  /// run's blocks are as long; but single blocks do not tell what a quota leaves.
+  [[nodiscard]] double length_seconds(int boundary) const;
   static std::size_t at(int boundary) { return static_cast<std::size_t>(boundary); }
   [[nodiscard]] std::vector<PartLoss> part_losses() const;
   [[nodiscard]] bool worth_all_boundaries(const std::vector<PartLoss>& parts) const;
@@ -104,6 +110,7 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   RoundPlanOptions options_;
   BlockLengths lengths_;
   double pilot_seconds_ = 0;
+  bool quota_ = false;  ///< a CPU quota runs out
   std::vector<int> avoided_;
   std::vector<int> doubted_;
   std::vector<double> step_seconds_;   ///< by boundary; 0: no pilot

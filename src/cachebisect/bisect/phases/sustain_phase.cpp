@@ -51,7 +51,7 @@ BlockResult run_in_one_piece(BlockRunner& blocks, const RoundPlan& plan, int bou
   const int steps = wanted * static_cast<int>(std::clamp<double>(fitting, kMinGroups, kGroups));
   const int groups = (steps + group - 1) / group;
   BlockRequest request{.arm = {.boundary = boundary}, .steps = group * groups};
-  request.warmup_steps = plan.lengths().warmup(boundary);
+  request.warmup_steps = plan.lengths().warmup(boundary, step);
   request.groups = groups;
   request.max_seconds = kPatience * std::max(seconds, kMinGroups * wanted * step);
   return blocks.run(request);

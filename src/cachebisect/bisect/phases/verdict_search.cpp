@@ -208,6 +208,7 @@ bool VerdictSearch::super_round(RandomStream& random) {
   BlockRunner& blocks = runner_->blocks();
   const std::size_t done = rounds().rounds();
   if (blocks.left() <= 0) return false;
+  plan_->follow_quota(blocks.quota_period());
   const int repeats = repeats_within(blocks.left(), plan_->round_seconds());
   if (done > 0 && repeats == 0) return false;
   PlannedRound round{.number = static_cast<int>(done),

@@ -16,7 +16,7 @@ struct CACHEBISECT_API BlockRecord {
   int super_round = 0;  ///< number of its first round: all its blocks ran in one random order
   Arm arm;
   BlockResult result;
-  bool repeated_for_throttling = false;  ///< and void for that reason alone
+  bool repeated_for_throttling = false;  ///< of the device or CPUs, and void for that reason alone
 
   /// True if it is neither a pilot nor void, and measured at least one sample.
   [[nodiscard]] bool is_evidence() const noexcept;
@@ -27,8 +27,8 @@ struct CACHEBISECT_API BlockRecord {
   [[nodiscard]] bool shows_replay_at(int boundary) const noexcept;
   /// True if it is evidence about the live pipeline.
   [[nodiscard]] bool shows_live() const noexcept { return shows_replay_at(0); }
-  /// True if it is void because the process was suspended; others are void because the device
-  /// throttled.
+  /// True if it is void because the process was suspended; others are void because the device or
+  /// the CPUs throttled.
   [[nodiscard]] bool was_suspended() const noexcept {
     return result.is_void && !repeated_for_throttling;
   }

@@ -27,6 +27,7 @@ BlockRunner::BlockRunner(Replayer& replayer, const BisectOptions& options,
       records_(&records) {}
 
 void BlockRunner::start() {
+  quota_.skip(replayer_->read_machine());
   started_ = replayer_->clock();
   started_once_ = true;
 }
@@ -66,8 +67,9 @@ BlockResult BlockRunner::run(BlockRequest request) {
   for (int attempt = 0; attempt < kMaxVoidInARow; ++attempt) {
     if (options_->stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
     const double before = replayer_->clock();
-    BlockResult result = replayer_->run(request, options_->stop);
-    const bool repeated = !result.is_void && may_repeat(request, result, attempt);
+    auto [result, lost_quota] = run_once(request);
+    const bool throttled = lost_quota || result.device.throttled();
+    const bool repeated = !result.is_void && throttled && may_repeat(request, attempt);
     result.is_void = result.is_void || repeated;
     records_->push_back({round_, super_round_, arm, result, repeated});
     if (result.is_void) {
@@ -89,10 +91,21 @@ BlockResult BlockRunner::run(BlockRequest request) {
                   " blocks in a row; nothing can be measured like this");
 }
 
-/// Throttling that goes on is how the device runs: then the blocks count, and a warning says so. A
+BlockRunner::Attempt BlockRunner::run_once(BlockRequest request) {
+  if (!quota_.has_quota()) return {replayer_->run(request, options_->stop)};
+  quota_.skip(replayer_->read_machine());
+  const bool in_groups = request.groups > 1;
+  quota_.prepare(request);
+  BlockResult result = replayer_->run(request, options_->stop);
+  quota_.settle(result, in_groups);
+  const bool lost = quota_.disturbed(result, replayer_->read_machine());
+  return {std::move(result), lost};
+}
+
+/// Throttling that goes on is how the machine runs: then the blocks count, and a warning says so. A
 /// block in groups is there to show it.
-bool BlockRunner::may_repeat(const BlockRequest& request, const BlockResult& result, int attempt) {
-  if (!result.device.throttled() || request.groups > 1 || request.max_seconds > 0) return false;
+bool BlockRunner::may_repeat(const BlockRequest& request, int attempt) {
+  if (request.groups > 1 || request.max_seconds > 0) return false;
   if (attempt >= kMaxThrottledInARow || throttled_repeats_ >= kMaxThrottledRepeats) return false;
   ++throttled_repeats_;
   return true;

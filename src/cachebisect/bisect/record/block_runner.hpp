@@ -9,6 +9,7 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/record/bisect_options.hpp"
 #include "cachebisect/bisect/record/block_record.hpp"
+#include "cachebisect/bisect/record/quota_watch.hpp"
 #include "cachebisect/protocol/replayer.hpp"
 
 namespace cachebisect {
@@ -37,6 +38,8 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   void set_fresh_samples(std::uint64_t samples) noexcept { fresh_samples_ = samples; }
   /// The caches hold so many samples that no round has used: the first one need not fill them.
   void set_filled(std::uint64_t samples) noexcept { unused_samples_ = samples; }
+  /// Of a CPU quota that has run out in a block; 0 until then. Seconds.
+  [[nodiscard]] double quota_period() const noexcept { return quota_.period_seconds(); }
   /// Throws as Replayer::freshen does.
   void begin_round(int round);
   /// The round that the next blocks belong to.
@@ -46,7 +49,8 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   }
   /// Seconds that filling the caches again took; not measuring.
   [[nodiscard]] double refill_seconds() const noexcept { return refill_seconds_; }
-  /// Runs a block until it is not void; also again, a few times in a run, if the device throttled.
+  /// Runs a block until it is not void; also again, a few times in a run, if the device throttled or
+  /// something else used up the CPU quota.
   /// Throws what the replayer throws, Error(interrupted) on a stop, and Error(data) when the
   /// process is suspended in many blocks in a row or a block has no samples or no duration.
   BlockResult run(const Arm& arm, int warmup_steps, int steps);
@@ -61,8 +65,13 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   [[nodiscard]] const std::vector<BlockRecord>& records() const noexcept { return *records_; }
 
  private:
-  /// Counts the repetition if the block is to be run again because the device throttled.
-  bool may_repeat(const BlockRequest& request, const BlockResult& result, int attempt);
+  struct Attempt {
+    BlockResult result;
+    bool lost_quota = false;  ///< something else used up the CPU quota
+  };
+  Attempt run_once(BlockRequest request);
+  /// Counts the repetition if a block that was throttled is to be run again.
+  bool may_repeat(const BlockRequest& request, int attempt);
 
   Replayer* replayer_;
   const BisectOptions* options_;
@@ -76,6 +85,7 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   std::uint64_t unused_samples_ = 0;
   bool refuses_fresh_ = false;  ///< the replayer cannot fill its caches again
   double refill_seconds_ = 0;
+  QuotaWatch quota_;
   bool started_once_ = false;
   std::string phase_ = "pilot";
   std::string best_;
