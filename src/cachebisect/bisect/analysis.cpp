@@ -9,7 +9,6 @@
 #include "cachebisect/bisect/advice/sentence.hpp"
 #include "cachebisect/bisect/advice/warnings.hpp"
 #include "cachebisect/bisect/analysis/machine_report.hpp"
-#include "cachebisect/bisect/analysis/near_floor.hpp"
 #include "cachebisect/bisect/analysis/verdict.hpp"
 #include "cachebisect/bisect/costs/what_if.hpp"
 #include "cachebisect/bisect/phases/verify_phase.hpp"
@@ -29,19 +28,10 @@ void add_verification(WhatIfResult& result, const WhatIfArm& wanted, const Measu
   if (!fault.empty()) result.add_note(fault);
 }
 
-/// A verdict that a long run contradicts is taken back.
-void take_sustained_verdict(Analysis& out, double min_drop) {
-  Verdict& verdict = out.verdict;
-  const Findings& findings = out.state.findings;
-  const double least = findings.leader ? findings.parts[*findings.leader].low : 0;
-  const VerdictKind kind = sustained_verdict(verdict.kind, out.sustained, least, min_drop);
-  if (kind == verdict.kind) return;
-  const Verdict of_blocks = verdict;
-  verdict = {};
-  verdict.kind = kind;
-  verdict.rounds = of_blocks.rounds;
-  verdict.detectable_drop = of_blocks.detectable_drop;
-  if (kind == VerdictKind::flat) verdict.drop = out.sustained.loss;
+/// What a withdrawn verdict said of its parts.
+void withdraw_certificates(Waterfall& waterfall) {
+  for (StageReport& stage : waterfall.stages) stage.certified = false;
+  for (SpanReport& span : waterfall.spans) span.certified = false;
 }
 
 std::vector<WhatIfResult> answer_what_ifs(const Measurements& measured, const Analysis& analysis) {
@@ -69,17 +59,15 @@ Analysis analyse(const Measurements& measured) {
   }
   out.machine = describe_machine(measured);
   out.explanation = explain(measured, out.state, out.forecast);
-  const auto refusal = refuse_near_floor(measured, out.waterfall, out.state);
-  out.verdict =
-      make_verdict(measured, out.state, out.explanation, out.forecast, refusal.has_value());
-  const VerdictKind of_blocks = out.verdict.kind;
-  take_sustained_verdict(out, measured.settings.min_drop);
-  out.verdict.text = refusal
-                         ? refusal->text
-                         : verdict_sentence(measured, out.waterfall, out.explanation, out.verdict);
-  if (out.verdict.kind != of_blocks) {
-    out.verdict.text = sustained_text(measured, out.waterfall, out.sustained);
-  }
+  const JudgedRun run{measured,      out.state,       out.waterfall,
+                      out.sustained, out.explanation, out.forecast};
+  const Judgement judgement = judge_by_rules(run);
+  out.verdict = make_verdict(judgement, run);
+  out.verdict.text = judgement.withdrawn.empty()
+                         ? verdict_sentence(measured, out.waterfall, out.explanation, out.verdict)
+                         : judgement.withdrawn;
+  const bool open = out.verdict.kind == VerdictKind::inconclusive;
+  if (open && !judgement.withdrawn.empty()) withdraw_certificates(out.waterfall);
   out.what_ifs = answer_what_ifs(measured, out);
   out.remedies = find_remedies(measured, out.waterfall, out.verdict, out.forecast);
   out.warnings = find_warnings(measured, out.machine, out.waterfall, out.explanation);
@@ -89,7 +77,7 @@ Analysis analyse(const Measurements& measured) {
   for (Warning& warning : find_replay_warnings(measured, out.state)) {
     out.warnings.push_back(std::move(warning));
   }
-  if (refusal) out.warnings.insert(out.warnings.begin(), *refusal);
+  if (judgement.warning) out.warnings.insert(out.warnings.begin(), *judgement.warning);
   return out;
 }
 

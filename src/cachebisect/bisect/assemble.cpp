@@ -80,10 +80,6 @@ void add_stages(Report& report, const Analysis& analysis) {
   for (const Payoff& payoff : analysis.explanation.payoffs) {
     report.stages.at(static_cast<std::size_t>(payoff.stage) - 1).payoff = payoff.samples_per_second;
   }
-  const bool certified = analysis.verdict.kind != VerdictKind::inconclusive;
-  const bool refused = !certified && analysis.state.decision.certified();
-  for (StageReport& stage : report.stages) stage.certified = stage.certified && !refused;
-  for (SpanReport& span : report.spans) span.certified = span.certified && !refused;
 }
 
 void add_next(Report& report, const Explanation& explanation) {

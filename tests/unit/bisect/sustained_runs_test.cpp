@@ -100,9 +100,9 @@ TEST_CASE("if live is faster in one piece, any stage may cost less, but not less
 
 TEST_CASE("a stage that may cost nothing in a long run is not named") {
   const SustainedFigures figures = figures_at(1.1, SustainedChange::faster);
-  CHECK(sustained_verdict(VerdictKind::drop, figures, 0.08, 0.05) == VerdictKind::drop);
-  CHECK(sustained_verdict(VerdictKind::drop, figures, 0.01, 0.05) == VerdictKind::inconclusive);
-  CHECK(sustained_verdict(VerdictKind::spread, figures, 0, 0.05) == VerdictKind::spread);
+  CHECK(kind_in_one_piece(VerdictKind::drop, figures, 0.08, 0.05) == VerdictKind::drop);
+  CHECK(kind_in_one_piece(VerdictKind::drop, figures, 0.01, 0.05) == VerdictKind::inconclusive);
+  CHECK(kind_in_one_piece(VerdictKind::spread, figures, 0, 0.05) == VerdictKind::spread);
 }
 
 TEST_CASE("if the step alone is slower in one piece, the loss and any stage may be smaller") {
@@ -123,13 +123,13 @@ TEST_CASE("if the step alone is faster in one piece, any stage may cost more") {
 
 TEST_CASE("a verdict does not outlast a ceiling that was one of short blocks") {
   const SustainedFigures near = ceiling_at(1.24, SustainedChange::slower);
-  CHECK(sustained_verdict(VerdictKind::drop, near, 0.1, 0.05) == VerdictKind::flat);
-  CHECK(sustained_verdict(VerdictKind::flat, near, 0, 0.05) == VerdictKind::flat);
+  CHECK(kind_in_one_piece(VerdictKind::drop, near, 0.1, 0.05) == VerdictKind::flat);
+  CHECK(kind_in_one_piece(VerdictKind::flat, near, 0, 0.05) == VerdictKind::flat);
   const SustainedFigures lower = ceiling_at(1.1, SustainedChange::slower);
-  CHECK(sustained_verdict(VerdictKind::drop, lower, 0.08, 0.05) == VerdictKind::drop);
-  CHECK(sustained_verdict(VerdictKind::drop, lower, 0.01, 0.05) == VerdictKind::inconclusive);
+  CHECK(kind_in_one_piece(VerdictKind::drop, lower, 0.08, 0.05) == VerdictKind::drop);
+  CHECK(kind_in_one_piece(VerdictKind::drop, lower, 0.01, 0.05) == VerdictKind::inconclusive);
   const SustainedFigures faster = ceiling_at(0.9, SustainedChange::faster);
-  CHECK(sustained_verdict(VerdictKind::flat, faster, 0, 0.05) == VerdictKind::inconclusive);
+  CHECK(kind_in_one_piece(VerdictKind::flat, faster, 0, 0.05) == VerdictKind::inconclusive);
 }
 
 TEST_CASE(

@@ -123,7 +123,7 @@ struct Costs {
     state.decision.kind = kind;
     state.decision.part = 0;
     state.findings.parts.emplace_back().part = part;
-    return refuse_near_floor(measured, waterfall, state).has_value();
+    return near_floor_warning(measured, waterfall, state).has_value();
   }
 };
 

@@ -95,8 +95,8 @@ bool near_floor(double cost_seconds, double floor_seconds) noexcept {
   return floor_seconds > 0 && cost_seconds < kFloorsToTrust * floor_seconds;
 }
 
-std::optional<Warning> refuse_near_floor(const Measurements& measured, const Waterfall& waterfall,
-                                         const VerdictState& state) {
+std::optional<Warning> near_floor_warning(const Measurements& measured, const Waterfall& waterfall,
+                                          const VerdictState& state) {
   const auto floor = floor_seconds(measured.cache, measured.chain);
   if (!floor) return std::nullopt;
   const auto claim = too_cheap(measured, waterfall, state, *floor);

@@ -33,7 +33,7 @@ struct FloorSeconds {
 /// verdict names, costs too little; empty if the verdict stands. The live pipeline and a whole loss
 /// contain all of the floor. A named stage contains the cost of samples and, if it is the copy, of
 /// batches: the other stages pay that live and replayed alike.
-[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<Warning> refuse_near_floor(
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<Warning> near_floor_warning(
     const Measurements& measured, const Waterfall& waterfall, const VerdictState& state);
 
 }  // namespace cachebisect

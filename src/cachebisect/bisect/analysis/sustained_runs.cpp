@@ -175,7 +175,7 @@ bool hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, F
   return true;
 }
 
-VerdictKind sustained_verdict(VerdictKind kind, const SustainedFigures& figures, double least,
+VerdictKind kind_in_one_piece(VerdictKind kind, const SustainedFigures& figures, double least,
                               double min_drop) {
   if (kind == VerdictKind::flat && figures.stalled) return VerdictKind::inconclusive;
   if (!figures.live || !figures.loss.interval) return kind;

@@ -48,7 +48,7 @@ CACHEBISECT_INTERNAL_API bool hold_sustained(const SustainedFigures& figures,
 /// The verdict that the run in one piece leaves of the blocks' verdict. `least`: the least that the
 /// named part costs by the intervals of hold_sustained().
 [[nodiscard]] CACHEBISECT_INTERNAL_API VerdictKind
-sustained_verdict(VerdictKind kind, const SustainedFigures& figures, double least, double min_drop);
+kind_in_one_piece(VerdictKind kind, const SustainedFigures& figures, double least, double min_drop);
 /// Why a verdict was taken back; ends in a full stop.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string sustained_text(const Measurements& measured,
                                                                   const Waterfall& waterfall,

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cachebisect/bisect/costs/predicted_fix_first.hpp"
 #include "cachebisect/bisect/evidence/power.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// Of a span's live time: what one stage must take for the span's loss to be its own.
-constexpr double kMostOfSpan = 0.7;
 /// More rounds than these are not worth asking for exactly.
 constexpr double kMaxRounds = 1e6;
 
@@ -65,84 +62,53 @@ void add_needed(Verdict& verdict, const Measurements& measured, const Findings& 
       Needed{more, measured.measure_seconds + round * static_cast<double>(more - verdict.rounds)};
 }
 
-/// The stage that the time of a span belongs to although replay cannot take the span apart: it
-/// remembers samples, and live it takes most of the span's time.
-std::optional<int> stage_behind(const VerdictState& state, const Part& span) {
-  double whole = 0;
-  for (int s = span.from; s < span.to; ++s) {
-    if (static_cast<std::size_t>(s) < state.live_seconds.size()) {
-      whole += state.live_seconds[static_cast<std::size_t>(s)];
-    }
-  }
-  for (const Distortion& distortion : state.distortions) {
-    const bool inside = distortion.boundary > span.from && distortion.stage <= span.to;
-    const double live = state.live_seconds.at(static_cast<std::size_t>(distortion.stage) - 1);
-    const bool remembers = distortion.certified && distortion.share > 0;
-    if (inside && remembers && live > kMostOfSpan * whole) return distortion.stage;
-  }
-  return std::nullopt;
-}
-
-void name_parts(Verdict& verdict, const ChainDescription& chain, const VerdictState& state) {
-  const Findings& findings = state.findings;
-  const Decision& decision = state.decision;
-  const bool names = verdict.kind == VerdictKind::drop || verdict.kind == VerdictKind::anomaly;
-  if (names && decision.part) {
-    const Finding& finding = findings.parts[*decision.part];
-    verdict.stage = part_name(chain, finding.part);
-    verdict.stage_index = finding.part.from + 1;
+/// What the blocks' verdict names, and what it costs.
+void name_parts(Verdict& verdict, const Judgement& judgement, const JudgedRun& run) {
+  const Findings& findings = run.state.findings;
+  const ChainDescription& chain = run.measured.chain;
+  const auto name = [&](std::size_t part) { return part_name(chain, findings.parts[part].part); };
+  if (judgement.part) {
+    const Finding& finding = findings.parts[*judgement.part];
+    verdict.stage = judgement.stage_name;
+    verdict.stage_index = judgement.stage;
     verdict.span = span_name(finding.part);
-    if (const auto stage = stage_behind(state, finding.part)) {
-      verdict.stage = chain.stages.at(static_cast<std::size_t>(*stage) - 1).name;
-      verdict.stage_index = *stage;
-    }
     verdict.drop = {finding.drop, finding.interval()};
   }
-  if (verdict.kind == VerdictKind::inconclusive && findings.challenger) {
-    for (const std::size_t part : {*findings.challenger, *findings.leader}) {
-      verdict.tied_with.push_back(part_name(chain, findings.parts[part].part));
-    }
-  }
-  if (verdict.kind == VerdictKind::drop) {
-    for (const std::size_t rival : findings.rivals) {
-      verdict.tied_with.push_back(part_name(chain, findings.parts[rival].part));
-    }
-  }
-  if (verdict.kind == VerdictKind::spread) {
-    for (const std::size_t part : half_of_loss(findings)) {
-      verdict.shares.push_back(part_name(chain, findings.parts[part].part));
-    }
-  }
-  if (verdict.kind == VerdictKind::spread || verdict.kind == VerdictKind::flat) {
-    verdict.drop = {findings.whole.drop, findings.whole.interval()};
+  switch (verdict.kind) {
+    case VerdictKind::anomaly:
+      break;
+    case VerdictKind::drop:
+      for (const std::size_t rival : findings.rivals) verdict.tied_with.push_back(name(rival));
+      break;
+    case VerdictKind::spread:
+      for (const std::size_t part : half_of_loss(findings)) verdict.shares.push_back(name(part));
+      [[fallthrough]];
+    case VerdictKind::flat:
+      verdict.drop = {findings.whole.drop, findings.whole.interval()};
+      break;
+    case VerdictKind::inconclusive:
+      if (!findings.challenger) break;
+      verdict.tied_with = {name(*findings.challenger), name(*findings.leader)};
   }
 }
 
 }  // namespace
 
-Verdict make_verdict(const Measurements& measured, const VerdictState& state,
-                     const Explanation& explanation, const std::optional<Forecast>& forecast,
-                     bool refused) {
+Verdict make_verdict(const Judgement& judgement, const JudgedRun& run) {
+  const Measurements& measured = run.measured;
   Verdict verdict;
+  verdict.kind = judgement.kind;
   verdict.rounds = static_cast<int>(measured.verdict.table.rounds());
-  if (verdict.rounds > 0 && !refused) verdict.kind = state.decision.kind;
-  if (!refused) verdict.certified_after_seconds = measured.verdict.certified_after_seconds;
-  if (verdict.rounds > 0 && !refused) name_parts(verdict, measured.chain, state);
-  add_needed(verdict, measured, state.findings);
-  if (refused) {
-    // More rounds would not help.
+  verdict.drop = judgement.loss;
+  verdict.rank = judgement.rank;
+  verdict.fix_first = judgement.fix_first;
+  add_needed(verdict, measured, run.state.findings);
+  if (judgement.final) {
     verdict.needed.reset();
     return verdict;
   }
-  if (verdict.kind == VerdictKind::drop) {
-    verdict.fix_first = fix_first_by_model(measured.chain, forecast, verdict.stage);
-  }
-  const bool gives = verdict.kind == VerdictKind::drop || verdict.kind == VerdictKind::spread;
-  if (gives) verdict.rank = explanation.slow_rank;
-  if (gives && explanation.pays_most > 0) {
-    verdict.fix_first =
-        measured.chain.stages.at(static_cast<std::size_t>(explanation.pays_most) - 1).name;
-  }
+  verdict.certified_after_seconds = measured.verdict.certified_after_seconds;
+  if (verdict.rounds > 0) name_parts(verdict, judgement, run);
   return verdict;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/phases/arm_rounds.hpp"
+#include "cachebisect/bisect/phases/round_plan.hpp"
 #include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
 
