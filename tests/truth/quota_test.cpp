@@ -98,3 +98,21 @@ TEST_CASE("a quota that never runs out changes nothing") {
   CHECK(with.blocks.size() == without.blocks.size());
   CHECK(with.timing.wall_seconds == doctest::Approx(without.timing.wall_seconds));
 }
+
+TEST_CASE("a quota that short blocks between cheaper ones never exhaust is followed too") {
+  constexpr double kQuota = 0.9;
+  SimulatedChain chain = exhausting(1);
+  chain.step_seconds = 8 * 600e-6;
+  const SimulatedRing ring(chain);
+  Intervals intervals;
+  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+    CAPTURE(seed);
+    const Report report = measure_within(chain, kQuota, seed);
+    CAPTURE(report.verdict.text);
+    CHECK(report.verdict.stage == "decode");
+    const Intervals of_this = intervals_of(report, ring, kQuota);
+    intervals.all += of_this.all;
+    intervals.missed += of_this.missed;
+  }
+  CHECK(intervals.missed * 20 <= intervals.all);
+}

@@ -58,6 +58,8 @@ SimulatedReplayer::~SimulatedReplayer() = default;
 ChainDescription SimulatedReplayer::describe() const {
   ChainDescription chain = cachebisect::describe(ring_.chain());
   chain.keeps_queues = options_.keeps_queues && chain.workers > 0;
+  const double quota = options_.quota.cpus;
+  if (quota > 0) chain.usable_cpus = std::min<double>(ring_.chain().cores, quota);
   return chain;
 }
 

@@ -56,14 +56,19 @@ TEST_CASE("without a quota no block is disturbed") {
   CHECK(watch.period_seconds() == 0);
 }
 
-TEST_CASE("a quota counts once it has run out") {
+TEST_CASE("a quota counts once it has run out, or a block comes near it") {
   QuotaWatch watch;
   watch.skip(throttled_so_far(7));
   CHECK(watch.has_quota());
-  CHECK_FALSE(watch.disturbed(block_using(1.2), throttled_so_far(7)));
+  CHECK_FALSE(watch.disturbed(block_using(1.1), throttled_so_far(7)));
   CHECK(watch.period_seconds() == 0);
-  CHECK_FALSE(watch.disturbed(block_using(kQuotaCpus), throttled_so_far(9)));
-  CHECK(watch.period_seconds() == 0.1);
+  QuotaWatch runs_out = watch;
+  CHECK_FALSE(runs_out.disturbed(block_using(1.1), throttled_so_far(8)));
+  CHECK(runs_out.period_seconds() == 0.1);
+  // A short block between cheaper ones profits from what they leave of a period.
+  QuotaWatch near = watch;
+  CHECK_FALSE(near.disturbed(block_using(1.3), throttled_so_far(7)));
+  CHECK(near.period_seconds() == 0.1);
 }
 
 TEST_CASE("a block below the quota in which it runs out is disturbed") {

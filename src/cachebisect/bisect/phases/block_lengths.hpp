@@ -38,8 +38,8 @@ class CACHEBISECT_INTERNAL_API BlockLengths {
   /// they do where much of their work is on whole batches. Then a part of a group tells as much as
   /// a whole one, if queues are kept.
   void set_even_batches(bool even) noexcept { even_batches_ = even; }
-  /// The CPU quota runs out: blocks are whole periods of it, so that no arm profits from where in a
-  /// period it began, and their untimed steps outlast the one that the arm before has used up.
+  /// The CPU quota may run out: blocks are whole periods of it, so that no arm profits from where
+  /// in a period it began, and their untimed steps outlast the one that the arm before has used up.
   void set_quota_period(double seconds) noexcept { quota_period_ = seconds; }
   /// If blocks of live vary much more than those of the ceiling, what samples cost varies, and not
   /// the machine: that averages out in longer blocks, at fewer untimed steps for each timed one.

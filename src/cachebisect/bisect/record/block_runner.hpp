@@ -38,7 +38,7 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   void set_fresh_samples(std::uint64_t samples) noexcept { fresh_samples_ = samples; }
   /// The caches hold so many samples that no round has used: the first one need not fill them.
   void set_filled(std::uint64_t samples) noexcept { unused_samples_ = samples; }
-  /// Of a CPU quota that has run out in a block; 0 until then. Seconds.
+  /// Of a CPU quota that may run out in longer blocks; 0: none does, as far as is known. Seconds.
   [[nodiscard]] double quota_period() const noexcept { return quota_.period_seconds(); }
   /// Throws as Replayer::freshen does.
   void begin_round(int round);
@@ -49,10 +49,10 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   }
   /// Seconds that filling the caches again took; not measuring.
   [[nodiscard]] double refill_seconds() const noexcept { return refill_seconds_; }
-  /// Runs a block until it is not void; also again, a few times in a run, if the device throttled or
-  /// something else used up the CPU quota.
-  /// Throws what the replayer throws, Error(interrupted) on a stop, and Error(data) when the
-  /// process is suspended in many blocks in a row or a block has no samples or no duration.
+  /// Runs a block until it is not void; also again, a few times in a run, if the device throttled
+  /// or something else used up the CPU quota. Throws what the replayer throws, Error(interrupted)
+  /// on a stop, and Error(data) when the process is suspended in many blocks in a row or a block
+  /// has no samples or no duration.
   BlockResult run(const Arm& arm, int warmup_steps, int steps);
   /// The same for any block; the seed of `request` is replaced by the round's.
   BlockResult run(BlockRequest request);

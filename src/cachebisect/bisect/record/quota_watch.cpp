@@ -11,7 +11,8 @@ namespace {
 
 /// The first period of a block may still be that which the block before used up.
 constexpr double kPeriodsOfOthers = 1;
-/// A block that uses less than this share of the quota does not exhaust it by itself.
+/// A block that uses less than this share of the quota does not exhaust it by itself. One that uses
+/// more might, if it went on: short blocks between cheaper ones profit from what those leave.
 constexpr double kBelowQuota = 0.8;
 /// Groups of steps, and those of a run in one piece: a period ends somewhere in one of them.
 constexpr int kMaxGroups = 100;
@@ -43,13 +44,13 @@ std::vector<double> samples_by_period(const BlockResult& block, double period_se
 }  // namespace
 
 bool QuotaWatch::disturbed(const BlockResult& block, const MachineReading& now) {
-  const double ran_out =
-      now.throttled_periods.value_or(0) - last_.throttled_periods.value_or(0);
+  const double ran_out = now.throttled_periods.value_or(0) - last_.throttled_periods.value_or(0);
   last_ = now;
-  if (ran_out <= 0) return false;
-  period_seconds_ = std::max(period_seconds_, now.quota_period_seconds.value_or(0));
-  const double quota = now.quota_cpus.value_or(0) * block.seconds;
-  const bool below = block.cpu_seconds > 0 && block.cpu_seconds < kBelowQuota * quota;
+  const double safe = kBelowQuota * now.quota_cpus.value_or(0) * block.seconds;
+  if (ran_out > 0 || block.cpu_seconds > safe) {
+    period_seconds_ = std::max(period_seconds_, now.quota_period_seconds.value_or(0));
+  }
+  const bool below = block.cpu_seconds > 0 && block.cpu_seconds < safe;
   return below && ran_out > kPeriodsOfOthers;
 }
 

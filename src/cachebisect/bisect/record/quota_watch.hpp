@@ -1,4 +1,5 @@
-// The CPU quota of the machine, from block to block: whether it runs out, and what blocks take then.
+// The CPU quota of the machine, from block to block: whether it may run out, and what blocks take
+// then.
 #pragma once
 
 #include <optional>
@@ -19,13 +20,13 @@ class CACHEBISECT_INTERNAL_API QuotaWatch {
   /// Takes the reading after a block. True if the quota ran out in it although the block itself
   /// stays below the quota: something else used it up.
   bool disturbed(const BlockResult& block, const MachineReading& now);
-  /// Lets a block be timed in many groups, once the quota has run out.
+  /// Lets a block be timed in many groups, once there is a period to follow.
   void prepare(BlockRequest& request) const;
   /// Times such a block by the whole periods that it covers: a quota allows equally much in them
   /// wherever they begin. The step during which the last one ends counts in part. Unchanged if it
   /// is shorter than a period. `in_groups`: its groups are then periods; otherwise it has none.
   void settle(BlockResult& block, bool in_groups) const;
-  /// Of a quota that has run out in a block; 0 until then. Seconds.
+  /// Of a quota that has run out in a block, or that a block comes near; 0 until then. Seconds.
   [[nodiscard]] double period_seconds() const noexcept { return period_seconds_; }
 
  private:
