@@ -45,7 +45,9 @@ std::string noise_of(const RunSettings& settings) {
   }
   const bool white = settings.noise != "none";
   return "simulated, " + settings.noise + " noise" +
-         (white ? ", cv " + percent(settings.white_cv) : "");
+         (white ? ", cv " + percent(settings.white_cv) : "") +
+         (settings.meets != Circumstance::none ? std::string(", ") + to_string(settings.meets)
+                                               : "");
 }
 
 std::string mode_of(const RunSettings& settings) {
@@ -133,7 +135,9 @@ Report run_chain(PlantedChain& planted, const RunSettings& settings, const Simul
     return bisect(replayer, options);
   };
   if (!settings.simulated) return run_real(planted, settings, judge);
-  SimulatedReplayer replayer(planted.chain, {.seed = planted.seed, .noise = noise});
+  SimulatedOptions machine{.seed = planted.seed, .noise = noise};
+  apply(settings.meets, planted, machine);
+  SimulatedReplayer replayer(planted.chain, machine);
   return judge(replayer);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/truth/baselines.hpp"
+#include "bench/truth/circumstances.hpp"
 #include "bench/truth/score_file.hpp"
 
 #include "cachebisect/selftest/draw.hpp"
@@ -21,6 +22,7 @@ struct RunSettings {
   Method method = Method::bisect;
   std::string noise = "white";  ///< simulated: a name that noise_by_name() knows
   double white_cv = 0.01;
+  Circumstance meets = Circumstance::none;  ///< simulated
   double budget_seconds = 60;
   bool what_ifs = false;            ///< ask some of each chain; the reports hold the answers
   int hogs = 0;                     ///< real time: processes alongside that burn a core each

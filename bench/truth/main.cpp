@@ -26,6 +26,7 @@ struct Arguments {
   RunSettings settings;
   bench::CorpusOutput output;
   std::string method = "bisect";
+  std::string meets = "none";
   std::string trace;
   std::string trace_from;
   std::string resume;
@@ -51,6 +52,7 @@ int run(const Arguments& arguments) {
   }
   RunSettings settings = arguments.settings;
   settings.method = method_of(arguments.method);
+  settings.meets = circumstance_of(arguments.meets);
   constexpr int kSimulatedCores = 2;
   const int cores = settings.simulated ? kSimulatedCores
                                        : std::max(1, static_cast<int>(probe_machine().usable_cpus));
@@ -113,6 +115,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
                  "Simulated: none, white, drift, step, burst, burst-one-arm or trace");
   app.add_option("--cv", settings.white_cv, "Simulated: cv of each block's noise (0.01)")
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--meets", arguments.meets,
+                 "Simulated: none, contended, quota, arms or period (none)");
   app.add_option("--trace", arguments.trace, "Simulated: file of factors, or a raw recording");
   app.add_option("--trace-from", arguments.trace_from,
                  "Only print the factors of this raw recording");

@@ -43,6 +43,9 @@ void check(const SimulatedChain& chain) {
       chain.step_seconds + chain.trainer_seconds <= 0) {
     refuse("a step must cost something: step_seconds or trainer_seconds above 0");
   }
+  if (chain.step_period < 1 || chain.update_seconds < 0) {
+    refuse("an optimizer step takes one batch or more, and no less than no time");
+  }
   for (const auto& stage : chain.stages) {
     if (!(stage.seconds >= 0)) refuse("stage " + stage.name + ": seconds must not be negative");
   }
@@ -78,6 +81,7 @@ ChainDescription describe(const SimulatedChain& chain) {
                            .output_bytes = bytes,
                            .held = Held::device});
   result.batch_size = chain.batch_size;
+  result.batches_per_step = chain.step_period;
   result.workers = chain.workers;
   result.loader = chain.loader;
   result.ring_prefetch = chain.ring_prefetch;

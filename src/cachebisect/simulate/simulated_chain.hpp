@@ -44,6 +44,8 @@ struct CACHEBISECT_INTERNAL_API SimulatedChain {
   int ring_prefetch = 2;
   int cores = 2;
   double step_seconds = 1e-3;  ///< of the device, per step
+  int step_period = 1;         ///< batches per optimizer step, as ChainDescription's
+  double update_seconds = 0;   ///< of the device, added to the last step of a period
   double trainer_seconds = 0;  ///< of the training thread on a core, per step
   double source_bytes = 0;     ///< per sample, before any payload stage
   double copy_bytes_per_second = 12e9;

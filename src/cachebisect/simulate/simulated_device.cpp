@@ -27,13 +27,16 @@ double SimulatedDevice::copy(double time) {
 }
 
 double SimulatedDevice::step(double time, double trainer_end) {
-  const double end = std::max(time, last_step()) + chain_.step_seconds;
+  const bool updates = (step_ends_.size() + 1) % period() == 0;
+  const double end =
+      std::max(time, last_step()) + chain_.step_seconds + (updates ? chain_.update_seconds : 0);
   step_ends_.push_back(chain_.trainer_seconds > 0 ? std::max(end, trainer_end) : end);
   return step_ends_.back();
 }
 
 void SimulatedDevice::append_state(double now, RingState& state) const {
   state.add_future(copy_end_ - now);
+  state.add_count(static_cast<std::int64_t>(step_ends_.size() % period()));
   const std::size_t outstanding = std::min(buffers_, step_ends_.size());
   for (auto end = step_ends_.end() - static_cast<std::ptrdiff_t>(outstanding);
        end != step_ends_.end(); ++end) {

@@ -33,6 +33,7 @@ class SimulatedDevice {
   [[nodiscard]] std::size_t steps() const noexcept { return step_ends_.size(); }
 
  private:
+  [[nodiscard]] std::size_t period() const { return static_cast<std::size_t>(chain_.step_period); }
   [[nodiscard]] double last_step() const { return step_ends_.empty() ? 0 : step_ends_.back(); }
 
   const SimulatedChain& chain_;

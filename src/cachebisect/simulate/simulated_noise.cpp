@@ -30,12 +30,14 @@ double NoiseModel::trace_mean(double start, double seconds) const {
   return (integral(from + width) - integral(from)) / width;
 }
 
+double NoiseModel::lognormal(double cv) {
+  return std::exp(std::sqrt(std::log1p(cv * cv)) * random_.normal());
+}
+
 double NoiseModel::factor(double start, double quiet_seconds, int boundary) {
   double factor = 1;
-  if (noise_.white_cv > 0) {
-    const double sigma = std::sqrt(std::log1p(noise_.white_cv * noise_.white_cv));
-    factor *= std::exp(sigma * random_.normal());
-  }
+  if (noise_.white_cv > 0) factor *= lognormal(noise_.white_cv);
+  if (noise_.live_cv > 0 && boundary == 0) factor *= lognormal(noise_.live_cv);
   if (noise_.drift != 0) {
     const double turn = phase_ + start / noise_.drift_period_seconds;
     factor *= 1 + noise_.drift * (1 - std::cos(2 * std::numbers::pi * turn)) / 2;

@@ -13,6 +13,7 @@ namespace cachebisect {
 /// All of these act together; the default is no noise.
 struct SimulatedNoise {
   double white_cv = 0;  ///< lognormal, independent for each block
+  double live_cv = 0;   ///< the same, for blocks of live alone
   double drift = 0;     ///< factor 1 + drift * (1 - cos(2 pi t / period)) / 2
   double drift_period_seconds = 20;
   double step_seconds = 0;  ///< from then on, factor step_factor; 0: never
@@ -35,6 +36,7 @@ class CACHEBISECT_INTERNAL_API NoiseModel {
   [[nodiscard]] double factor(double start, double quiet_seconds, int boundary);
 
  private:
+  [[nodiscard]] double lognormal(double cv);
   [[nodiscard]] double trace_mean(double start, double seconds) const;
 
   SimulatedNoise noise_;
