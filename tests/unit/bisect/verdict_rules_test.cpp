@@ -90,6 +90,11 @@ TEST_CASE("a span's loss is that of the stage in it which remembers samples") {
   CHECK(verdict.stage == "decode");
   CHECK(verdict.stage_index == 2);
   CHECK_FALSE(verdict.span.empty());
+  // Unseen blocks have not told whether the stage before it slows it down instead.
+  judged.state.distortions[0].unseen_rounds = 6;
+  CHECK(judge_by_rules(judged.run()).stage == 1);
+  judged.state.distortions[0].remembers = true;
+  CHECK(judge_by_rules(judged.run()).stage == 2);
 }
 
 TEST_CASE("a verdict about the tool's own cost is withdrawn, whatever a long run says") {

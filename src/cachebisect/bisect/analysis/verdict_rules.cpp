@@ -32,7 +32,8 @@ Judgement by_blocks(Judgement judgement, const JudgedRun& run) {
 }
 
 /// The stage that the time of a span belongs to although replay cannot take the span apart: it
-/// remembers samples, and live it takes most of the span's time.
+/// remembers samples, and live it takes most of the span's time. While unseen blocks leave it open
+/// whether the stages before it slow it down instead, no stage is named.
 Judgement by_fidelity(Judgement judgement, const JudgedRun& run) {
   if (!judgement.part) return judgement;
   const VerdictState& state = run.state;
@@ -46,7 +47,8 @@ Judgement by_fidelity(Judgement judgement, const JudgedRun& run) {
   for (const Distortion& distortion : state.distortions) {
     const bool inside = distortion.boundary > span.from && distortion.stage <= span.to;
     const double live = state.live_seconds.at(static_cast<std::size_t>(distortion.stage) - 1);
-    const bool remembers = distortion.certified && distortion.share > 0;
+    const bool open = distortion.unseen_rounds > 0 && !distortion.remembers;
+    const bool remembers = distortion.certified && distortion.share > 0 && !open;
     if (!inside || !remembers || live <= kMostOfSpan * whole) continue;
     judgement.stage = distortion.stage;
     judgement.stage_name = stage_name(run.measured.chain, distortion.stage);
