@@ -66,6 +66,20 @@ bool is_right(const Report& report, const Truth& truth) {
   return false;
 }
 
+/// A span that holds the stage does not name it: that is neither right nor wrong.
+Outcome judged(const Report& report, const Truth& truth) {
+  const Verdict& verdict = report.verdict;
+  if (verdict.kind == VerdictKind::inconclusive) return Outcome::inconclusive;
+  const auto span = std::ranges::find(report.spans, verdict.span, &SpanReport::name);
+  const bool names_span = verdict.kind == VerdictKind::drop && span != report.spans.end() &&
+                          verdict.stage == verdict.span;
+  if (names_span) {
+    const bool holds = span->first <= truth.largest && truth.largest <= span->last;
+    return holds ? Outcome::inconclusive : Outcome::wrong;
+  }
+  return is_right(report, truth) ? Outcome::right : Outcome::wrong;
+}
+
 void count_intervals(const Report& report, const Truth& truth, Score& out) {
   if (truth.approximate) return;
   const auto count = [&](const std::optional<Interval>& reported, const Interval& known) {
@@ -129,9 +143,7 @@ Score score(const Report& report, const PlantedChain& planted) {
   out.verdict = names ? verdict.stage : cachebisect::to_string(verdict.kind);
   out.named_category =
       names ? std::string(to_string(planted.category(verdict.stage_index))) : out.verdict;
-  if (verdict.kind != VerdictKind::inconclusive) {
-    out.outcome = is_right(report, planted.truth) ? Outcome::right : Outcome::wrong;
-  }
+  out.outcome = judged(report, planted.truth);
   const bool alarm = names || verdict.kind == VerdictKind::spread;
   out.false_alarm = alarm && out.loss < report.settings.min_drop - kSlack;
   out.wrong_stage = names && out.outcome == Outcome::wrong;

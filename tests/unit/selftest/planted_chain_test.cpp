@@ -102,3 +102,16 @@ TEST_CASE("work is planted on the emulated device or on CUDA") {
   }
   CHECK(test::error_message([] { require_device("cuda:999"); }, ErrorKind::device) != "");
 }
+
+TEST_CASE("a span that holds the stage to blame is neither right nor wrong") {
+  const PlantedChain planted = planned(400e-6, 100e-6);
+  Report report = report_of(0.2, {0.1, 0.3});
+  CHECK(score(report, planted).outcome == Outcome::right);
+  report.verdict.stage = report.verdict.span = "stages 1-2 together";
+  report.verdict.stage_index = 1;
+  report.spans.push_back({.name = report.verdict.span, .first = 1, .last = 2});
+  CHECK(score(report, planted).outcome == Outcome::inconclusive);
+  report.spans[0].first = report.verdict.stage_index = 3;
+  report.spans[0].last = 4;
+  CHECK(score(report, planted).outcome == Outcome::wrong);
+}
