@@ -70,8 +70,7 @@ std::optional<Quota> v2_quota(const std::string& folder) {
   if (!line) return std::nullopt;
   const auto space = line->find(' ');
   if (space == std::string::npos) return std::nullopt;
-  return quota_of(leading_number(*line),
-                  leading_number(std::string_view(*line).substr(space + 1)));
+  return quota_of(leading_number(*line), leading_number(std::string_view(*line).substr(space + 1)));
 }
 
 std::optional<Quota> v1_quota(const std::string& folder) {

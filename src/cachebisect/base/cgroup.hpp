@@ -25,7 +25,7 @@ CgroupMemory cgroup_memory(const std::string& root);
 struct QuotaPeriods {
   double all = 0;
   double throttled = 0;
-  double seconds = 0;  ///< of the longest period
+  double seconds = 0;                                     ///< of the longest period
   double cpus = std::numeric_limits<double>::infinity();  ///< of the lowest quota
 };
 /// Counts are summed over the groups with a quota; empty if there is none.

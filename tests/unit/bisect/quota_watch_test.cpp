@@ -96,7 +96,8 @@ TEST_CASE("a block that is throttled takes as long wherever in a period it begin
     BlockResult block = throttled_block(60, first);
     watch.settle(block, false);
     // 25 samples in each period, and less than one in part.
-    CHECK(block.seconds / static_cast<double>(block.samples) == doctest::Approx(0.004).epsilon(0.02));
+    CHECK(block.seconds / static_cast<double>(block.samples) ==
+          doctest::Approx(0.004).epsilon(0.02));
     CHECK(block.group_taus.empty());
   }
 }

@@ -29,8 +29,8 @@ class CACHEBISECT_INTERNAL_API Pilot {
  private:
   /// Seconds of a step.
   double block(int boundary, int warmup, int steps);
-  /// The same, for as many steps as it needs if they take about `step_seconds`: at least a period of
-  /// a CPU quota that runs out, or the part that it covers does not tell what steps take.
+  /// The same, for as many steps as it needs if they take about `step_seconds`: at least a period
+  /// of a CPU quota that runs out, or the part that it covers does not tell what steps take.
   double block_within_quota(int boundary, double step_seconds);
   [[nodiscard]] int pilot_steps(double step_seconds) const;
   void measure(int boundary);
