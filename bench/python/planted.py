@@ -30,7 +30,7 @@ from planted_truth import Truth, coverage, judge, truth_of
 import cachebisect
 
 RESULTS = ("right", "wrong", "inconclusive")
-REPORT_FIELDS = ("verdict", "settings", "loss", "stages", "warnings", "timing")
+REPORT_FIELDS = ("verdict", "settings", "loss", "stages", "spans", "warnings", "timing")
 _FAST_STEP = 0.010
 
 
