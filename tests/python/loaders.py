@@ -36,6 +36,19 @@ class InPlaceMember(Member):
         return x.add_(self.number)
 
 
+class CountingMember(Member):
+    """Adds 1000 for each time that it had the sample before, in this process."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.had: dict[float, int] = {}
+
+    def __call__(self, x: Any) -> Any:
+        key = float(x[0])
+        times = self.had[key] = self.had.get(key, -1) + 1
+        return x + 1000 * times
+
+
 class KeywordMember(Member):
     """As albumentations calls its members."""
 

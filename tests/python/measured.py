@@ -56,7 +56,7 @@ def every_arm(engine: TestEngine) -> None:
         engine.ask("begin_round")
         for entry in described["arms"]:
             for boundary in entry.get("boundaries", []):
-                check(engine.run(boundary=boundary), n)
+                check(engine.run(entry["kind"], boundary=boundary), n)
             for stage in entry.get("stages", []):
                 check(engine.run("bypass", stage=stage), n)
         if {"kind": "shadow"} in described["arms"]:

@@ -11,7 +11,7 @@ from .._chain.description import COMPANION, COPY, Chain, Stage
 from .._chain.own_iteration import OwnIteration
 from .._chain.restart import Restarting
 from .._worker.worker_end import end_iterator
-from .feeds import Waiting
+from .feeds import REPLAYED, Waiting
 
 
 class Companion:
@@ -94,7 +94,7 @@ class Companions:
         """As `arm` (docs/protocol.md) says."""
         places = [stage.place for stage in chain.stages]
         first = places.index(COMPANION) + 1 if self._all else 0
-        boundary = int(arm.get("boundary", 0)) if arm.get("kind") in ("replay", "null") else 0
+        boundary = int(arm.get("boundary", 0)) if arm.get("kind") in REPLAYED else 0
         skipped = int(arm["stage"]) if arm.get("kind") == "bypass" else 0
         for number, companion in enumerate(self._all, start=first):
             cached = number <= boundary or number == skipped

@@ -7,8 +7,8 @@ from typing import Any, Callable, Optional
 
 from .._chain.description import COLLATE, COMPANION, COPY, LOADER, PIN, SAMPLER, TRANSFER, Chain
 from .._chain.orders import Order
-from .._worker.tasks import BYPASS, LIVE, REPLAY, Task
-from .feeds import DroppingFeed, Feed, HeldBatches, HeldFeed, IterableFeed, WorkerFeed
+from .._worker.tasks import BYPASS, LIVE, REPLAY, UNSEEN, Task
+from .feeds import REPLAYED, DroppingFeed, Feed, HeldBatches, HeldFeed, IterableFeed, WorkerFeed
 from .pinning_feed import PinningFeed
 from .shadow import ShadowLoader
 
@@ -38,7 +38,10 @@ class FeedMaker:
             return self._dropping(loader, observed, wait=False)
         if kind == "bypass":
             return self._bypass(loader, int(arm["stage"]), observed)
-        boundary = int(arm.get("boundary", 0)) if kind in ("replay", "null") else 0
+        boundary = int(arm.get("boundary", 0)) if kind in REPLAYED else 0
+        if kind == "unseen":
+            assert loader is not None
+            return WorkerFeed(loader, self._cached_task(loader, UNSEEN, boundary, 0, observed))
         return self._replay(loader, boundary, int(arm.get("cache_samples", 0)), observed)
 
     def _replay(

@@ -14,6 +14,9 @@ from .._chain.pinning import Spent
 from .._worker.tasks import Task
 from .shadow import ShadowLoader
 
+REPLAYED = ("replay", "null", "unseen")
+"""Kinds of arms with a boundary, up to which batches are made before the block."""
+
 _NOTHING = Spent()
 
 

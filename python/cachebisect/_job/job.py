@@ -24,6 +24,7 @@ from .pass_through import PassThrough
 from .ranks import local_ranks
 from .shadow_arguments import OVERRIDES
 from .state import KeptState
+from .unseen import prepare_unseen, unseen_boundaries
 
 _DEVICE_KINDS = {"cpu": "cpu", "cuda": "cuda", "meta": "cpu"}
 """By torch.device.type. Nothing runs on meta: the host's clock times its steps."""
@@ -139,6 +140,9 @@ class Job:
         if shadow.knows_what_is_ready:
             arms.append({"kind": "shadow"})
         arms.append({"kind": "live"})
+        unseen = unseen_boundaries(self._loader, self.chain)
+        if unseen:
+            arms.append({"kind": "unseen", "boundaries": unseen})
         return arms
 
     def _bypassed(self) -> list[int]:
@@ -204,6 +208,8 @@ class Job:
 
     def begin_block(self, request: dict[str, Any]) -> Block:
         """Starts the block of a `run` request."""
+        if request["arm"].get("kind") == "unseen":
+            prepare_unseen(self._loader, self.chain, request)
         shadow = self._loader.variant(request["arm"])
         feed = self._feeds.feed(request["arm"], shadow)
         if "non_blocking" in request["arm"].get("overrides", {}):

@@ -41,6 +41,23 @@ def record(
     return recorder.tape
 
 
+def settled(
+    slots: list[Slot],
+    make_sample: Callable[[], Any],
+    copies: Copies,
+    run: Run = call_directly,
+    begin: Callable[[], None] = lambda: None,
+) -> Tape:
+    """As record(), until the tape holds nothing that was overwritten. `begin`: called before each
+    time that the sample is made."""
+    while True:
+        known = len(copies)
+        begin()
+        tape = record(slots, make_sample, copies, run)
+        if len(copies) == known:
+            return tape
+
+
 class _Recorder:
     def __init__(self, slots: list[Slot], copies: Copies, run: Run) -> None:
         self.tape = Tape()

@@ -9,19 +9,23 @@ from __future__ import annotations
 import gc
 import os
 from time import perf_counter, thread_time
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Union
 
 from .._chain import facts, trees
 from .._chain.slots import Slot
 from .._chain.sources import IndexedSource, IterableSource, NothingDelivered
+from . import tasks
+from .batch_maker import BatchMaker
 from .cached_batch import CachedBatch
 from .exact import ExactDraws, live_samples, replayed_samples
 from .inside import look_inside
 from .probe import planned_slots, probe
-from .recording import call_directly, record
 from .sample_timer import SampleTimer
-from .tape import Copies, Tape, answer_from, replay
-from .tasks import BYPASS, FILL, INSIDE, PROBE, REPLAY, Empty, SharedArea, Stale, Task
+from .tape import replay
+from .tasks import Empty, Prepared, SharedArea, Stale, Task
+from .unseen import UnseenBatches
+
+_ANSWERS = (tasks.PROBE, tasks.INSIDE)
 
 
 class Server:
@@ -40,11 +44,12 @@ class Server:
         self._worker = worker
         self._dataset = dataset
         self._plan: tuple[str, ...] = ()
-        self._copies = Copies()
         self._copy_samples = False
         self._cache: list[CachedBatch] = []
         self._fill = -1
+        self._unseen = UnseenBatches()
         self._timer = SampleTimer(area, worker)
+        self._maker = BatchMaker(source, area, [])
         self._in_worker = in_worker
         self._frozen = True
         area.start_worker(worker, os.getpid())
@@ -55,24 +60,29 @@ class Server:
             return Stale()
         if task.plan != self._plan:
             self._adopt(task.plan)
-        if task.mode == FILL:
+        if task.mode in (tasks.FILL, tasks.PREPARE):
             self._frozen = False
         elif not self._frozen and self._in_worker:
             gc.freeze()  # Or the collector would walk the caches in the middle of blocks.
             self._frozen = True
         try:
-            if task.mode == PROBE:
+            if task.mode == tasks.PROBE:
                 found = probe(self._dataset, self._source.makers(task.indices))
                 return {**found, "threads": facts.worker_threads()}
-            if task.mode == INSIDE:
-                return self._look_inside(task)
-            if task.mode == FILL:
+            if task.mode == tasks.INSIDE:
+                makers = [make for each in task.indices for make in self._source.makers(each)]
+                return look_inside(self._dataset, makers, self._members)
+            if task.mode == tasks.FILL:
                 return self._record(task)
-            if task.mode in (REPLAY, BYPASS) and not self._cache:
+            if task.mode in (tasks.REPLAY, tasks.BYPASS, tasks.PREPARE) and not self._cache:
                 return Empty()
-            if task.mode == REPLAY:
+            if task.mode == tasks.PREPARE:
+                return self._prepare(task)
+            if task.mode == tasks.UNSEEN and not self._unseen.next():
+                return Empty()
+            if task.mode in (tasks.REPLAY, tasks.UNSEEN):
                 return self._replay(task)
-            if task.mode == BYPASS:
+            if task.mode == tasks.BYPASS:
                 return self._bypass(task)
             return self._live(task)
         except NothingDelivered:
@@ -82,14 +92,14 @@ class Server:
     def collate(self, task: Task, samples: Any, collate_fn: Callable[[Any], Any]) -> Any:
         """The batch for `task`. Called with what fetch() returned."""
         try:
-            if task.mode in (PROBE, INSIDE) or isinstance(samples, (Stale, Empty)):
+            if task.mode in _ANSWERS or isinstance(samples, (Stale, Empty, Prepared)):
                 return samples
-            if task.mode in (REPLAY, BYPASS) and task.level == self._after_collate():
+            if task.mode in (tasks.REPLAY, tasks.BYPASS) and task.level == self._after_collate():
                 held = self._cached(task)
                 return trees.clone_as_allocated(held.batch, held.shared)
             if task.exact is not None:
                 self._draw_exactly(task, task.exact)
-            if task.mode == FILL:
+            if task.mode == tasks.FILL:
                 return self._collate_and_keep(task, samples, collate_fn)
             if not task.observed:
                 return collate_fn(samples)
@@ -103,7 +113,7 @@ class Server:
             self._area.finish(self._worker, task.number)
 
     def _draw_exactly(self, task: Task, seed: int) -> None:
-        served = task.mode == REPLAY
+        served = task.mode in (tasks.REPLAY, tasks.UNSEEN)
         keys = self._cached(task).keys if served else self._source.keys(task.indices)
         ExactDraws(seed).begin_collate(keys)
 
@@ -115,11 +125,13 @@ class Server:
         return len(self._members) + 2
 
     def _samples_of(self, task: Task) -> int:
-        if task.mode == REPLAY:
+        if task.mode in (tasks.REPLAY, tasks.UNSEEN):
             return self._cached(task).count
         return self._source.count(task.indices)
 
     def _cached(self, task: Task) -> CachedBatch:
+        if task.mode == tasks.UNSEEN:
+            return self._unseen.current
         count = min(len(self._cache), task.limit) if task.limit > 0 else len(self._cache)
         return self._cache[task.position % count]
 
@@ -161,16 +173,17 @@ class Server:
         first_live = task.level - 1
         if task.exact is not None:
             keyed = list(zip(held.keys, held.tapes))
-            samples = replayed_samples(ExactDraws(task.exact), keyed, first_live, self._copies)
+            draws = ExactDraws(task.exact)
+            samples = replayed_samples(draws, keyed, first_live, self._maker.copies)
             return self._served(self._source.joined(samples))
         timer = self._timer
         timed = timer.choose(held.count, len(held.tapes)) if task.observed else -1
         watched = timer.samples_are_slow
         for number, tape in enumerate(held.tapes):
             if number == timed:
-                samples.append(timer.replay(tape, first_live, self._copies, held))
+                samples.append(timer.replay(tape, first_live, self._maker.copies, held))
             else:
-                samples.append(replay(tape, first_live, self._copies))
+                samples.append(replay(tape, first_live, self._maker.copies))
             if watched and not self._area.is_current(task):
                 return Stale()
         if task.observed and timed < 0:
@@ -186,12 +199,7 @@ class Server:
             return self._live(task)
         if task.level == 1:
             return self._replay(task)
-        member = task.level - 2
-        tapes = self._cached(task).tapes
-        slot = self._members[member]
-        makers = self._source.makers(task.indices)
-        made = [answer_from(tapes, member, slot, self._copies, make) for make in makers]
-        return self._served(self._source.joined(made))
+        return self._served(self._maker.bypassed(task, self._cached(task).tapes))
 
     # Filling
 
@@ -200,25 +208,18 @@ class Server:
             self._fill = task.fill
             self._cache.clear()
             self._area.start_sizes(self._worker)
-        held = CachedBatch(self._source.count(task.indices), self._source.keys(task.indices))
-        for key, make in zip(held.keys, self._source.makers(task.indices)):
-            held.tapes.append(self._recorded(make, key, task.exact))
-            if not self._area.is_current(task):
-                return Stale()
-        held.samples = self._source.joined([tape.sample for tape in held.tapes])
+        held = self._maker.recorded(task)
+        if isinstance(held, Stale):
+            return held
         self._cache.append(held)
         return held.samples
 
-    def _recorded(self, make: Callable[[], Any], key: str, exact: Optional[int]) -> Tape:
-        draws = ExactDraws(exact) if exact is not None else None
-        while True:
-            known = len(self._copies)
-            if draws is not None:
-                draws.begin_sample(key)
-            run = draws.call if draws is not None else call_directly
-            tape = record(self._members, make, self._copies, run)
-            if len(self._copies) == known:
-                return tape
+    def _prepare(self, task: Task) -> Union[Prepared, Stale]:
+        made = self._maker.prepared(task, self._cache[0].tapes)
+        if isinstance(made, Stale):
+            return made
+        self._unseen.add(made, task.fill)
+        return Prepared()
 
     def _collate_and_keep(self, task: Task, samples: Any, collate_fn: Callable[[Any], Any]) -> Any:
         before = trees.digest(samples)
@@ -232,7 +233,7 @@ class Server:
         held = self._cache[-1]
         held.batch = trees.clone(batch)
         held.shared = trees.in_shared_memory(batch)
-        self._area.note_copies(self._worker, len(self._copies) + self._copy_samples)
+        self._area.note_copies(self._worker, len(self._maker.copies) + self._copy_samples)
         self._area.add_sizes(self._worker, held.count, held.sizes(len(self._members)))
         return batch
 
@@ -241,10 +242,7 @@ class Server:
     def _adopt(self, plan: tuple[str, ...]) -> None:
         self._plan = plan
         self._timer.members = planned_slots(self._dataset, plan)
-        self._copies = Copies()
+        self._maker = BatchMaker(self._source, self._area, self._members)
         self._cache.clear()
+        self._unseen = UnseenBatches()
         self._fill = -1
-
-    def _look_inside(self, task: Task) -> Any:
-        makers = [make for picked in task.indices for make in self._source.makers(picked)]
-        return look_inside(self._dataset, makers, self._members)

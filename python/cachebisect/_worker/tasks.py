@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-LIVE, REPLAY, BYPASS, FILL, PROBE, INSIDE = range(6)
-"""Modes of a task."""
+LIVE, REPLAY, BYPASS, FILL, PROBE, INSIDE, PREPARE, UNSEEN = range(8)
+"""Modes of a task. PREPARE: makes a batch up to a level, for an UNSEEN task to go on with."""
 
 IDLE = 0
 """No block: every task is stale."""
@@ -30,7 +30,8 @@ class Task(NamedTuple):
     block: int
     mode: int
     level: int
-    """REPLAY: what is served from the cache. BYPASS: the level whose own work is skipped."""
+    """REPLAY: what is served from the cache. BYPASS: the level whose own work is skipped. PREPARE,
+    UNSEEN: up to where the samples are made before the block."""
     position: int
     """REPLAY and BYPASS: the worker's cached batch, modulo what it holds."""
     indices: Any
@@ -42,13 +43,17 @@ class Task(NamedTuple):
     limit: int
     """REPLAY: how many of the worker's cached batches are used; 0: all."""
     fill: int
-    """FILL: a new number empties the worker's cache first."""
+    """FILL and PREPARE: a new number empties what the worker keeps first."""
     exact: Optional[int] = None
     """Seed of random draws that repeat; None: they are left alone."""
 
 
 class Empty:
     """In place of a batch: the iterable dataset of this worker delivers nothing."""
+
+
+class Prepared:
+    """In place of a batch: the worker has made it up to the level of its task."""
 
 
 class Stale:
