@@ -1,5 +1,8 @@
 #include "cachebisect/bisect/record/quota_watch.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include <doctest/doctest.h>
 
 using namespace cachebisect;
@@ -114,4 +117,20 @@ TEST_CASE("a block that is shorter than a period stays as it is") {
   const double seconds = block.seconds;
   after_exhaustion().settle(block, false);
   CHECK(block.seconds == seconds);
+}
+
+TEST_CASE("times that no clock gives leave a block as it is") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double tau : {0.0, -1.0, 1e300, infinity, std::nan("")}) {
+    CAPTURE(tau);
+    BlockResult block = throttled_block(60, 3);
+    const double seconds = block.seconds;
+    block.group_taus[5] = tau;
+    after_exhaustion().settle(block, true);
+    CHECK(block.seconds == seconds);
+  }
+  BlockResult empty;
+  empty.group_taus = {1, 1};
+  after_exhaustion().settle(empty, false);
+  CHECK(empty.seconds == 0);
 }

@@ -17,13 +17,25 @@ constexpr double kBelowQuota = 0.8;
 /// Groups of steps, and those of a run in one piece: a period ends somewhere in one of them.
 constexpr int kMaxGroups = 100;
 constexpr int kMaxGroupsOfRun = 2000;
+/// More would be a fault of the clock.
+constexpr double kMaxPeriods = 1e6;
+
+/// False for times that no clock gives.
+bool is_sound(const BlockResult& block) {
+  const auto takes_time = [](double tau) { return std::isfinite(tau) && tau > 0; };
+  return block.steps > 0 && block.samples > 0 && std::ranges::all_of(block.group_taus, takes_time);
+}
+
+/// Samples of each group.
+double samples_of_group(const BlockResult& block) {
+  const double steps = std::floor(block.steps / static_cast<double>(block.group_taus.size()));
+  return static_cast<double>(block.samples) * steps / block.steps;
+}
 
 /// The samples of each whole period. Of a group in which a period ends, as much belongs to it as of
 /// the group's time.
 std::vector<double> samples_by_period(const BlockResult& block, double period_seconds) {
-  const double groups = static_cast<double>(block.group_taus.size());
-  const double of_group =
-      static_cast<double>(block.samples) * std::floor(block.steps / groups) / block.steps;
+  const double of_group = samples_of_group(block);
   std::vector<double> periods;
   double samples = 0;
   double left = period_seconds;
@@ -62,7 +74,9 @@ void QuotaWatch::prepare(BlockRequest& request) const {
 }
 
 void QuotaWatch::settle(BlockResult& block, bool in_groups) const {
-  if (period_seconds_ <= 0 || block.group_taus.empty()) return;
+  if (period_seconds_ <= 0 || block.group_taus.empty() || !is_sound(block)) return;
+  const double all_taus = std::accumulate(block.group_taus.begin(), block.group_taus.end(), 0.0);
+  if (all_taus * samples_of_group(block) > kMaxPeriods * period_seconds_) return;
   const std::vector<double> samples = samples_by_period(block, period_seconds_);
   block.group_taus.clear();
   if (samples.empty()) return;

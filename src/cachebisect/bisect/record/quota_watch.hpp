@@ -2,8 +2,6 @@
 // then.
 #pragma once
 
-#include <optional>
-
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/machine_reading.hpp"
 #include "cachebisect/protocol/block.hpp"
