@@ -28,7 +28,7 @@ struct Judged {
     measured.chain.batch_size = 10;
     measured.settings.min_drop = 0.05;
     measured.verdict.table = RoundTable::of_boundaries(2);
-    for (int k = 0; k <= 2; ++k) measured.verdict.table.add(static_cast<std::size_t>(k), block());
+    for (int k = 0; k <= 2; ++k) measured.verdict.table.add(k, block());
     measured.verdict.table.commit();
     waterfall.boundaries.resize(3);
     for (BoundaryReport& boundary : waterfall.boundaries) boundary.seconds_per_sample = 200e-6;
