@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 from .._chain import pinning, tree_sizes, trees
 from .._chain.description import Chain
 from .._chain.facts import free_bytes
-from .._worker.tasks import FILL, IDLE, LIVE, Task
+from .._worker.tasks import FILL, Task
 from .feeds import HeldBatches
 from .loaders import MeasuredLoader
 from .shadow import ShadowLoader
@@ -93,19 +93,16 @@ class Caches:
 
     def _fill_from_workers(self, shadow: ShadowLoader, batches: int, progress: Progress) -> None:
         self._fills += 1
-        block, fill, asked = self._loader.next_block(), self._fills, [0]
-        empties, plan, exact = shadow.empties, self._chain.plan, self._exact
+        block, fill = self._loader.next_block(), self._fills
+        plan, exact = self._chain.plan, self._exact
 
         def make(number: int) -> Task:
-            if asked[0] >= batches + shadow.empties - empties:
-                return Task(number, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
-            asked[0] += 1
             indices = self._loader.order.draw() if self._loader.order else None
             self.held.indices.append(indices)
             return Task(number, block, FILL, 0, 0, indices, plan, False, 0, fill, exact)
 
         try:
-            shadow.begin(block, make)
+            shadow.begin_some(block, batches, make)
             for _ in range(batches):
                 self._keep([shadow.receive()], progress)
         finally:

@@ -10,7 +10,7 @@ from .._chain import facts, trees
 from .._chain.description import Chain, chain_of_iterable, chain_of_loader
 from .._chain.orders import Order
 from .._chain.restart import Restarting
-from .._worker.tasks import IDLE, INSIDE, LIVE, PROBE, Task
+from .._worker.tasks import INSIDE, LIVE, PROBE, Task
 from .._worker.worker_end import end_iterator
 from .patience import Patience
 from .shadow import ShadowLoader
@@ -170,17 +170,14 @@ class MeasuredLoader:
         read. Raises LoaderGone if none answers.
         """
         block, asked = self.next_block(), max(1, shadow.workers) if mode == PROBE else 1
-        left, empties, picked = [asked], shadow.empties, pick()
+        picked = pick()
 
         def make(number: int) -> Task:
-            if left[0] + shadow.empties - empties <= 0:
-                return Task(number, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
-            left[0] -= 1
             return Task(number, block, mode, 0, 0, picked, plan, False, 0, 0)
 
         try:
             with Patience(PROBE_SECONDS, shadow):
-                shadow.begin(block, make)
+                shadow.begin_some(block, asked, make)
                 answer = shadow.receive()
                 for _ in range(asked - 1):
                     shadow.receive()

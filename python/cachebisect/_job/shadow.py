@@ -17,7 +17,7 @@ from typing import Any, Callable, Optional
 from .._chain.facts import is_iterable
 from .._chain.pinning import Parcel, PinLog
 from .._worker.boundary import BoundaryDataset
-from .._worker.tasks import IDLE, LIVE, Empty, SharedArea, Stale, Task
+from .._worker.tasks import IDLE, Empty, SharedArea, Stale, Task, idle_task
 from .._worker.worker_end import death_of_worker, end_workers, interrupt_stuck
 from .shadow_arguments import ShadowArguments
 
@@ -91,6 +91,20 @@ class ShadowLoader:
                 continue
             if self.number > newest:
                 self._early.append((self.number, batch, self.parcel))
+
+    def begin_some(self, block: int, count: int, make_task: Callable[[int], Task]) -> None:
+        """As begin(), for `count` tasks that are delivered; a worker that has nothing to deliver
+        leaves its task to another."""
+        asked, empties = 0, self.empties
+
+        def make(number: int) -> Task:
+            nonlocal asked
+            if asked >= count + self.empties - empties:
+                return idle_task(number)
+            asked += 1
+            return make_task(number)
+
+        self.begin(block, make)
 
     def end(self) -> None:
         """Lets workers return from what they do; tasks on their way become stale."""
@@ -208,9 +222,7 @@ class ShadowLoader:
         """For the batch sampler: the next task of the current block."""
         self.issued += 1
         self._outstanding.add(self.issued)
-        if self._make_task is None:
-            return Task(self.issued, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
-        return self._make_task(self.issued)
+        return (self._make_task or idle_task)(self.issued)
 
 
 def _hint(death: str) -> str:

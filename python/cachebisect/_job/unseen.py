@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._chain.description import MEMBER, READ, Chain
-from .._worker.tasks import IDLE, LIVE, PREPARE, Task
+from .._worker.tasks import PREPARE, Task
 from .loaders import MeasuredLoader
 
 
@@ -26,18 +26,15 @@ def prepare_unseen(loader: MeasuredLoader, chain: Chain, request: dict[str, Any]
     workers = max(1, shadow.workers)
     taken = int(request["warmup_steps"]) + int(request["steps"])
     # Workers take their turns from wherever the last block ended.
-    batches = (-(-(taken + 2 * shadow.in_flight) // workers) + 1) * workers
+    batches = (-(-taken // workers) + 1) * workers
     level = chain.level(int(request["arm"]["boundary"]))
-    block, empties, asked = loader.next_block(), shadow.empties, [0]
+    block = loader.next_block()
 
     def make(number: int) -> Task:
-        if asked[0] >= batches + shadow.empties - empties:
-            return Task(number, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
-        asked[0] += 1
         return Task(number, block, PREPARE, level, 0, order.draw(), chain.plan, False, 0, block)
 
     try:
-        shadow.begin(block, make)
+        shadow.begin_some(block, batches, make)
         for _ in range(batches):
             shadow.receive()
     finally:

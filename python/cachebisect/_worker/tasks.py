@@ -48,6 +48,11 @@ class Task(NamedTuple):
     """Seed of random draws that repeat; None: they are left alone."""
 
 
+def idle_task(number: int) -> Task:
+    """A task that stands for none."""
+    return Task(number, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
+
+
 class Empty:
     """In place of a batch: the iterable dataset of this worker delivers nothing."""
 
