@@ -27,12 +27,12 @@ void open_cuda_library() {
 c10::Device open_device(const ModelStepRequest& request) {
   if (request.device != DeviceKind::cuda) return {c10::kCPU};
   open_cuda_library();
-  if (!c10::impl::hasDeviceGuardImpl(c10::kCUDA) || !at::globalContext().hasCUDA()) {
+  if (!c10::impl::hasDeviceGuardImpl(c10::kCUDA) || !at::hasCUDA()) {
     throw Error(ErrorKind::device,
                 "LibTorch finds no CUDA device: the driver is missing, or a step on the cpu was "
                 "made earlier in this process; make the CUDA step first");
   }
-  const int devices = c10::impl::getDeviceGuardImpl(c10::kCUDA)->deviceCount();
+  const c10::DeviceIndex devices = c10::impl::getDeviceGuardImpl(c10::kCUDA)->deviceCount();
   if (request.ordinal < 0 || request.ordinal >= devices) {
     throw Error(ErrorKind::device,
                 "LibTorch finds no device cuda:" + std::to_string(request.ordinal) + "; it sees " +
