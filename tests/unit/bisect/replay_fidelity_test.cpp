@@ -29,7 +29,10 @@ ChainDescription chain_of(int workers) {
 
 /// A block that took `tau` per sample, with the seconds per sample of each stage, all of it CPU.
 BlockRecord record_of(int round, int boundary, double tau, const std::vector<double>& seconds) {
-  BlockRecord block{.round = round, .arm = {.boundary = boundary}, .result = {}};
+  BlockRecord block{.round = round,
+                    .super_round = round - round % kUsualRepeats,
+                    .arm = {.boundary = boundary},
+                    .result = {}};
   block.result.samples = kBlockSamples;
   block.result.seconds = tau * kBlockSamples;
   block.result.stages.resize(seconds.size());
@@ -52,8 +55,9 @@ std::vector<Distortion> distortions_of(const ChainDescription& chain, double rep
     const double wobble = 1 + 0.002 * (round % 3 - 1);
     blocks.push_back(record_of(round, 1, replay_tau * wobble, replayed));
     blocks.push_back(record_of(round, 0, 1e-3 * wobble, live));
-    fidelity.update(blocks);
+    if (round % kUsualRepeats == kUsualRepeats - 1) fidelity.update(blocks);
   }
+  fidelity.update(blocks);
   return fidelity.distortions();
 }
 
@@ -223,8 +227,8 @@ ReplayFidelity with_unseen(const ChainDescription& chain, double unseen_seconds,
     blocks.back().arm.kind = ArmKind::unseen;
     blocks.push_back(record_of(round, 0, 1.2e-3, {2e-4, 1e-3 * wobble, 0, 0}));
     if (round % 2 == 1) std::swap(blocks[blocks.size() - 1], blocks[blocks.size() - 3]);
-    fidelity.update(blocks);
   }
+  fidelity.update(blocks);
   return fidelity;
 }
 

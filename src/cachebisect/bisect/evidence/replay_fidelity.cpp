@@ -43,64 +43,105 @@ ReplayFidelity::ReplayFidelity(const ChainDescription& chain, FidelityOptions op
 
 void ReplayFidelity::update(std::span<const BlockRecord> blocks) {
   for (; seen_ < blocks.size(); ++seen_) add(blocks[seen_]);
+  settle();
 }
 
 void ReplayFidelity::add(const BlockRecord& block) {
   const bool unseen = block.is_evidence() && block.arm.kind == ArmKind::unseen;
   if (!(unseen || block.shows_replay()) || !block.has_counters()) return;
-  // Blocks of a super-round come in any order.
-  rounds_.erase(rounds_.begin(), rounds_.lower_bound(block.round - kMaxRepeats));
-  Round& round = rounds_[block.round];
-  const int boundary = block.arm.boundary;
-  Observation seen{boundary, block.seconds_per_sample(), is_crowded(block.result, options_.cores),
-                   own_seconds(block.result, *chain_, options_.cores)};
-  if (unseen) {
-    round.unseen[boundary] = std::move(seen);
-    compare_unseen(round, boundary);
-    return;
-  }
-  if (!block.shows_live()) {
-    if (round.live) compare(*round.live, seen);
-    round.replays[boundary] = std::move(seen);
-    compare_unseen(round, boundary);
-    return;
-  }
-  add_to(live_sums_, each(seen.own, &OwnSeconds::all));
-  ++live_blocks_;
-  round.live = std::move(seen);
-  for (const auto& [k, replay] : round.replays) {
-    compare(*round.live, replay);
-    compare_unseen(round, k);
+  if (block.super_round != open_.number) settle();
+  open_.number = block.super_round;
+  const Observation seen{block.seconds_per_sample(), is_crowded(block.result, options_.cores),
+                         own_seconds(block.result, *chain_, options_.cores)};
+  if (block.shows_live()) {
+    add_to(live_sums_, each(seen.own, &OwnSeconds::all));
+    ++live_blocks_;
+    open_.live[block.round] = seen;
+  } else {
+    (unseen ? open_.unseen : open_.replays)[block.arm.boundary][block.round] = seen;
   }
 }
 
-/// On crowded cores a stage's busy time holds waiting for them. Replayed, that counts if live has
-/// none of it: stages that are cheaper even so are cheaper.
-std::vector<double> ReplayFidelity::replayed_seconds(const Observation& live,
-                                                     const Observation& replay) {
-  return each(replay.own, live.crowded ? &OwnSeconds::all : &OwnSeconds::busy);
+/// The blocks of the open super-round become evidence.
+void ReplayFidelity::settle() {
+  double live_tau = 0;
+  for (const auto& [round, live] : open_.live) {
+    live_tau += live.tau / static_cast<double>(open_.live.size());
+  }
+  for (const auto& [boundary, replays] : open_.replays) {
+    const std::vector<Pair> pairs = pairs_of(open_.live, replays);
+    if (pairs.empty()) continue;
+    Boundary& sums = at(boundary);
+    add_cheaper(pairs, boundary, live_tau, sums.cheaper);
+    add_dearer(pairs, boundary, live_tau, sums.dearer);
+    for (const Pair& pair : pairs) {
+      add_to(sums.live, each(pair.reference->own, &OwnSeconds::all));
+      add_to(sums.replayed, each(pair.replay->own, replayed_member(pairs)));
+    }
+    add_cheaper(pairs_of(open_.unseen[boundary], replays), boundary, live_tau, sums.remembered);
+  }
+  open_ = {};
+}
+
+std::vector<ReplayFidelity::Pair> ReplayFidelity::pairs_of(const Observations& references,
+                                                           const Observations& replays) {
+  std::vector<Pair> pairs;
+  for (const auto& [round, reference] : references) {
+    const auto replay = replays.find(round);
+    if (replay != replays.end()) pairs.push_back({&reference, &replay->second});
+  }
+  return pairs;
+}
+
+/// On crowded cores a stage's busy time holds waiting for them. Replayed, that counts if the
+/// reference has none of it: stages that are cheaper even so are cheaper.
+double OwnSeconds::*ReplayFidelity::replayed_member(const std::vector<Pair>& pairs) {
+  const bool crowded =
+      std::ranges::any_of(pairs, [](const Pair& p) { return p.reference->crowded; });
+  return crowded ? &OwnSeconds::all : &OwnSeconds::busy;
+}
+
+/// Per sample, of all workers together.
+double ReplayFidelity::worker_seconds(const std::vector<double>& stages, int boundary) const {
+  return sum_from(stages, boundary) / std::max(1, chain_->workers);
 }
 
 /// The step hides what workers do meanwhile.
-double ReplayFidelity::seconds_cheaper(const Observation& reference,
-                                       const Observation& replay) const {
-  const int workers = std::max(1, chain_->workers);
-  const double expected =
-      sum_from(each(reference.own, &OwnSeconds::all), replay.boundary) / workers;
-  const double as_replayed =
-      sum_from(replayed_seconds(reference, replay), replay.boundary) / workers;
-  return expected - (chain_->workers > 0 ? std::max(replay.tau, as_replayed) : as_replayed);
+void ReplayFidelity::add_cheaper(const std::vector<Pair>& pairs, int boundary, double live_tau,
+                                 RankSequence& to) const {
+  if (pairs.empty()) return;
+  std::vector<double> expected;
+  std::vector<double> found;
+  for (const Pair& pair : pairs) {
+    expected.push_back(worker_seconds(each(pair.reference->own, &OwnSeconds::all), boundary) /
+                       live_tau);
+    const double work = worker_seconds(each(pair.replay->own, replayed_member(pairs)), boundary);
+    found.push_back((chain_->workers > 0 ? std::max(pair.replay->tau, work) : work) / live_tau);
+  }
+  to.add(expected, found);
 }
 
 /// The first stage alone finds its input elsewhere than live: in memory.
-double ReplayFidelity::share_dearer(const Observation& live, const Observation& replay) const {
+void ReplayFidelity::add_dearer(const std::vector<Pair>& pairs, int boundary, double live_tau,
+                                RankSequence& to) const {
   const int workers = std::max(1, chain_->workers);
-  const double work = sum_from(each(replay.own, &OwnSeconds::all), replay.boundary) / workers;
-  const bool limits = chain_->workers == 0 || work > kLimits * replay.tau;
-  const auto first = static_cast<std::size_t>(replay.boundary);
-  if (!limits || first >= live.own.size()) return 0;
-  const double longer = replay.own[first].cpu - live.own[first].cpu;
-  return std::min(longer, reading_seconds(replay.boundary)) / workers / live.tau;
+  double work = 0;
+  double tau = 0;
+  for (const Pair& pair : pairs) {
+    work += worker_seconds(each(pair.replay->own, &OwnSeconds::all), boundary);
+    tau += pair.replay->tau;
+  }
+  const auto first = static_cast<std::size_t>(boundary);
+  const bool limits = chain_->workers == 0 || work > kLimits * tau;
+  std::vector<double> replayed(pairs.size(), 0.0);
+  std::vector<double> live(pairs.size(), 0.0);
+  for (std::size_t i = 0; limits && i < pairs.size(); ++i) {
+    if (first >= pairs[i].reference->own.size()) continue;
+    live[i] = pairs[i].reference->own[first].cpu / workers / live_tau;
+    replayed[i] = std::min(pairs[i].replay->own[first].cpu / workers / live_tau,
+                           live[i] + reading_seconds(boundary) / workers / live_tau);
+  }
+  to.add(replayed, live);
 }
 
 double ReplayFidelity::reading_seconds(int boundary) const {
@@ -110,23 +151,8 @@ double ReplayFidelity::reading_seconds(int boundary) const {
 
 ReplayFidelity::Boundary& ReplayFidelity::at(int boundary) {
   const double alpha = (1 - options_.confidence) / static_cast<double>(chain_->stages.size());
-  const PairedSequence none(2 / alpha);
+  const RankSequence none(2 / alpha);
   return boundaries_.try_emplace(boundary, Boundary{none, none, none, {}, {}}).first->second;
-}
-
-void ReplayFidelity::compare(const Observation& live, const Observation& replay) {
-  Boundary& sums = at(replay.boundary);
-  sums.cheaper.add(seconds_cheaper(live, replay) / live.tau);
-  sums.dearer.add(share_dearer(live, replay));
-  add_to(sums.live, each(live.own, &OwnSeconds::all));
-  add_to(sums.replayed, replayed_seconds(live, replay));
-}
-
-void ReplayFidelity::compare_unseen(const Round& round, int boundary) {
-  const auto replay = round.replays.find(boundary);
-  const auto unseen = round.unseen.find(boundary);
-  if (!round.live || replay == round.replays.end() || unseen == round.unseen.end()) return;
-  at(boundary).remembered.add(seconds_cheaper(unseen->second, replay->second) / round.live->tau);
 }
 
 std::optional<Distortion> ReplayFidelity::cheaper_of(const Boundary& sums) {

@@ -13,7 +13,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/evidence/own_seconds.hpp"
-#include "cachebisect/bisect/evidence/paired_sequence.hpp"
+#include "cachebisect/bisect/evidence/rank_sequence.hpp"
 #include "cachebisect/bisect/record/block_record.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
 
@@ -38,13 +38,14 @@ struct FidelityOptions {
   std::vector<double> item_bytes;  ///< per sample, by boundary; may be empty
 };
 
-/// Compares the live block of each round with the round's replays. Not thread safe.
+/// Compares the live blocks of each super-round with its replays. Not thread safe.
 class CACHEBISECT_INTERNAL_API ReplayFidelity {
  public:
   /// Keeps a reference to `chain`.
   ReplayFidelity(const ChainDescription& chain, FidelityOptions options);
 
-  /// Takes the blocks that it has not seen; `blocks` only grows from call to call.
+  /// Takes the blocks that it has not seen; `blocks` only grows from call to call, by whole
+  /// super-rounds.
   void update(std::span<const BlockRecord> blocks);
   /// Boundaries that are off by more than 2% of the live loop's time, by the evidence or, as far as
   /// is known, by the median. Stages that are both cheaper and dearer count as cheaper. Those that
@@ -58,37 +59,46 @@ class CACHEBISECT_INTERNAL_API ReplayFidelity {
  private:
   /// What one block shows.
   struct Observation {
-    int boundary = 0;
     double tau = 0;  ///< seconds per sample of the loop
     bool crowded = false;
     std::vector<OwnSeconds> own;
   };
+  /// Of one arm, by round.
+  using Observations = std::map<int, Observation>;
+  /// The blocks of a super-round. Which of them share a round is random with regard to time.
+  struct Blocks {
+    int number = 0;
+    Observations live;
+    std::map<int, Observations> replays;  ///< by boundary
+    std::map<int, Observations> unseen;   ///< the same
+  };
+  /// Two blocks of a round.
+  struct Pair {
+    const Observation* reference;
+    const Observation* replay;
+  };
   /// Shares of the live loop's time that the replay is off by. They also go below zero: noise that
   /// only counts in one direction would look like a difference.
   struct Boundary {
-    PairedSequence cheaper;  ///< how much slower the replay would be at what stages cost live
-    PairedSequence dearer;   ///< how much slower it is because its input comes from memory
+    RankSequence cheaper;  ///< how much slower the replay would be at what stages cost live
+    RankSequence dearer;   ///< how much slower it is because its input comes from memory
     /// How much slower it would be at what stages cost for samples that they have never had.
-    PairedSequence remembered;
+    RankSequence remembered;
     std::vector<double> live;  ///< seconds per sample of each stage, summed over the rounds
     std::vector<double> replayed;
   };
-  /// The blocks of a round that were seen so far.
-  struct Round {
-    std::optional<Observation> live;
-    std::map<int, Observation> replays;  ///< by boundary
-    std::map<int, Observation> unseen;   ///< the same
-  };
   void add(const BlockRecord& block);
+  void settle();
   Boundary& at(int boundary);
-  void compare(const Observation& live, const Observation& replay);
-  void compare_unseen(const Round& round, int boundary);
-  /// How much slower the replay would be at what stages cost in `reference`.
-  [[nodiscard]] double seconds_cheaper(const Observation& reference,
-                                       const Observation& replay) const;
-  [[nodiscard]] double share_dearer(const Observation& live, const Observation& replay) const;
-  [[nodiscard]] static std::vector<double> replayed_seconds(const Observation& live,
-                                                            const Observation& replay);
+  static std::vector<Pair> pairs_of(const Observations& references, const Observations& replays);
+  /// The member that tells what stages cost in the replays.
+  static double OwnSeconds::*replayed_member(const std::vector<Pair>& pairs);
+  /// Adds how much slower the replays would be at what stages cost in the references.
+  void add_cheaper(const std::vector<Pair>& pairs, int boundary, double live_tau,
+                   RankSequence& to) const;
+  void add_dearer(const std::vector<Pair>& pairs, int boundary, double live_tau,
+                  RankSequence& to) const;
+  [[nodiscard]] double worker_seconds(const std::vector<double>& stages, int boundary) const;
   /// The longest that reading a cached item from memory may take.
   [[nodiscard]] double reading_seconds(int boundary) const;
   /// Without boundary and stage; empty if the boundary is as it should be.
@@ -105,7 +115,7 @@ class CACHEBISECT_INTERNAL_API ReplayFidelity {
   std::vector<double> live_sums_;
   std::size_t live_blocks_ = 0;
   std::size_t seen_ = 0;
-  std::map<int, Round> rounds_;  ///< by number; the latest
+  Blocks open_;
 };
 
 }  // namespace cachebisect

@@ -25,7 +25,7 @@ constexpr double kMaxGrown = 600;
 constexpr double kArmsOfOneStage = 4;
 
 /// A difference above the tolerance that these do not tell is small.
-constexpr std::size_t kMaxUnseenRounds = 18;
+constexpr std::size_t kMaxUnseenRounds = 30;
 
 /// Until when a tie may be resolved after the first certificate. Seconds.
 double tie_deadline(double certified_after) { return 3 * certified_after + 2; }
