@@ -19,6 +19,9 @@ const double kLogExcluded = std::log(1.10);  ///< no larger gain is likely: know
 constexpr double kFewIdleCores = 1.10;       ///< all cores over the busy ones
 constexpr double kConfidence = 0.95;
 constexpr std::size_t kMinRounds = 3;
+/// Blocks this long need no repetition to show a difference this large.
+constexpr double kLongSeconds = 0.2;
+const double kLogUnmistakable = std::log(1.4);
 constexpr std::size_t kMaxRounds = 12;
 constexpr double kMinSteps = 3;
 constexpr double kMaxSteps = 100000;
@@ -31,11 +34,17 @@ struct Candidate {
   std::unique_ptr<TrialLoop> loop;
   int steps = 0;  ///< of a block
   std::vector<double> rates;
-  std::size_t blocks = 0;
   std::size_t exhausted_blocks = 0;  ///< in which more workers could not have helped
+  double seconds = 0;                ///< of the last block
 
+  [[nodiscard]] bool blocks_are_long() const { return seconds >= kLongSeconds; }
   [[nodiscard]] bool exhausted() const {
-    return blocks >= kMinRounds && 4 * exhausted_blocks >= 3 * blocks;
+    const std::size_t blocks = rates.size();
+    return blocks >= (blocks_are_long() ? 1 : kMinRounds) && 4 * exhausted_blocks >= 3 * blocks;
+  }
+  void forget() {
+    rates.clear();
+    exhausted_blocks = 0;
   }
 
   [[nodiscard]] WorkerTrial trial() const {
@@ -75,44 +84,51 @@ class Search {
  private:
   Candidate open(int workers) {
     Candidate candidate{.workers = workers, .loop = with_.open(workers)};
-    // The first block shows how long a step takes; it is not counted.
+    // The first block shows how long a step takes; if it is short, it is not counted.
     candidate.steps = whole_groups(static_cast<int>(kMinSteps), workers);
-    const double rate = measure(candidate);
-    candidate.blocks = 0;
-    candidate.exhausted_blocks = 0;
-    trials_[workers] = {workers, rate, {rate, rate}};
-    const double step_seconds = with_.batch_size / rate;
+    measure(candidate);
+    trials_[workers] = candidate.trial();
+    const double step_seconds = with_.batch_size / candidate.rates.back();
+    if (!candidate.blocks_are_long()) candidate.forget();
     const double steps = std::clamp(kBlockSeconds / step_seconds, kMinSteps, kMaxSteps);
     candidate.steps = whole_groups(static_cast<int>(std::ceil(steps)), workers);
     return candidate;
   }
 
-  /// Samples/s of a block of the live loop.
-  double measure(Candidate& candidate) const {
+  /// Adds a block of the live loop.
+  void measure(Candidate& candidate) const {
     const TrialBlock block = candidate.loop->run(candidate.steps);
-    ++candidate.blocks;
+    candidate.seconds = std::max(block.seconds, 1e-9);
     if (is_exhausted(block, with_.cores)) ++candidate.exhausted_blocks;
-    return static_cast<double>(block.samples) / std::max(block.seconds, 1e-9);
+    candidate.rates.push_back(static_cast<double>(block.samples) / candidate.seconds);
   }
 
   /// Measures both in turns until the ratio of their rates is known well enough.
   bool beats(Candidate& doubled, Candidate& present) {
     std::vector<double> ratios;
-    present.rates.clear();
-    present.blocks = 0;
-    present.exhausted_blocks = 0;
-    bool certain = false;
-    while (!certain && ratios.size() < kMaxRounds && (ratios.empty() || !out_of_time())) {
-      Candidate& first = ratios.size() % 2 == 0 ? present : doubled;
-      Candidate& second = ratios.size() % 2 == 0 ? doubled : present;
-      first.rates.push_back(measure(first));
-      second.rates.push_back(measure(second));
+    const auto add_ratio = [&] {
       ratios.push_back(std::log(doubled.rates.back() / present.rates.back()));
-      const auto interval = mean_interval(ratios, kConfidence);
-      certain = ratios.size() >= kMinRounds &&
-                (present.exhausted() || interval->low > kLogWorth || interval->high < kLogExcluded);
+    };
+    const bool long_blocks = present.blocks_are_long() && doubled.blocks_are_long();
+    if (long_blocks) {
+      add_ratio();
+    } else {
+      present.forget();
     }
-    choice_.search.certain = choice_.search.certain && certain;
+    const auto known = [&] {
+      if (present.exhausted()) return true;
+      if (long_blocks && std::abs(median(ratios)) > kLogUnmistakable) return true;
+      if (ratios.size() < kMinRounds) return false;
+      const auto interval = mean_interval(ratios, kConfidence);
+      return interval->low > kLogWorth || interval->high < kLogExcluded;
+    };
+    while (!known() && ratios.size() < kMaxRounds && (ratios.empty() || !out_of_time())) {
+      const bool doubled_first = ratios.size() % 2 == 1;
+      measure(doubled_first ? doubled : present);
+      measure(doubled_first ? present : doubled);
+      add_ratio();
+    }
+    choice_.search.certain = choice_.search.certain && known();
     for (const Candidate* tried : {&present, &doubled}) trials_[tried->workers] = tried->trial();
     return !present.exhausted() && median(ratios) > kLogWorth;
   }

@@ -41,6 +41,8 @@ class VirtualMachine {
     });
   }
 
+  [[nodiscard]] double seconds() const { return now_; }
+
   /// Seconds per batch, without noise.
   [[nodiscard]] double batch_seconds(int workers) const {
     const double load = (costs_.wait_seconds + costs_.cpu_seconds) / workers;
@@ -121,4 +123,20 @@ TEST_CASE("what ends the search before its answer is named") {
 TEST_CASE("noise that the rounds cannot average out is said to be uncertain") {
   const WorkerChoice choice = search({.wait_seconds = 2e-3, .step_seconds = 1e-3, .noise = 0.5});
   CHECK_FALSE(choice.search.certain);
+}
+
+TEST_CASE("batches that take long decide with one block of each count of workers") {
+  // A worker decodes and crops 64 photos in 0.3 s; one block of three batches is 0.9 s.
+  VirtualMachine machine({.cpu_seconds = 0.3, .step_seconds = 12e-3});
+  const WorkerChoice choice = machine.search();
+  CHECK(choice.workers == 2);
+  CHECK(choice.search.certain);
+  CHECK(choice.search.limited_by.empty());
+  CHECK(machine.seconds() < 2);
+}
+
+TEST_CASE("a gain that one long block cannot show is measured again") {
+  // Eight workers that wait are 5% faster than four.
+  VirtualMachine machine({.wait_seconds = 0.22, .step_seconds = 52.5e-3});
+  CHECK(machine.search().workers == 8);
 }
