@@ -10,6 +10,8 @@ namespace cachebisect {
 namespace {
 
 constexpr double kBlockSeconds = 0.040;
+/// Untimed steps last at least this long: caches and clocks are those of the arm before.
+constexpr double kSettleSeconds = 0.008;
 /// Timed periods of a CPU quota that runs out: two whole ones, if steps take a little less.
 constexpr double kQuotaPeriods = 2.2;
 /// Only the device's buffers have to fill.
@@ -84,8 +86,9 @@ int BlockLengths::warmup(int boundary) const noexcept {
 
 int BlockLengths::warmup(int boundary, double step_seconds) const {
   const int usual = warmup(boundary);
-  if (quota_period_ <= 0 || step_seconds <= 0) return usual;
-  const double steps = std::min<double>(std::ceil(quota_period_ / step_seconds), kMaxSteps);
+  if (step_seconds <= 0) return usual;
+  const double seconds = std::max(kSettleSeconds, quota_period_);
+  const double steps = std::min<double>(std::ceil(seconds / step_seconds), kMaxSteps);
   return std::max(usual, whole_warmup(static_cast<int>(steps)));
 }
 

@@ -57,7 +57,8 @@ class CACHEBISECT_INTERNAL_API BlockLengths {
   /// Untimed steps of a pilot block; fewer if the cache holds whole batches, as no workers have to
   /// settle. The fewest if queues are kept: only the device's have to fill.
   [[nodiscard]] int warmup(int boundary) const noexcept;
-  /// The same for a block whose steps take so many seconds.
+  /// The same for a block whose steps take so many seconds: at least 8 ms of them, in which
+  /// caches and clocks become those of its arm.
   [[nodiscard]] int warmup(int boundary, double step_seconds) const;
   /// Timed steps of a block whose steps take so many seconds; 0: not known.
   [[nodiscard]] int steps_for(double step_seconds, int boundary = 0) const;
