@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/jitter.hpp"
 #include "cachebisect/base/random.hpp"
+#include "cachebisect/base/shuffle.hpp"
 #include "cachebisect/selftest/chain_law.hpp"
 #include "cachebisect/simulate/kept_run.hpp"
 #include "cachebisect/simulate/simulated_quota.hpp"
@@ -20,9 +25,10 @@ using selftest::PlantedChain;
 using selftest::Truth;
 
 constexpr std::array kNames{
-    std::pair{Circumstance::none, "none"}, std::pair{Circumstance::contended, "contended"},
-    std::pair{Circumstance::quota, "quota"}, std::pair{Circumstance::arms, "arms"},
-    std::pair{Circumstance::period, "period"}};
+    std::pair{Circumstance::none, "none"},      std::pair{Circumstance::contended, "contended"},
+    std::pair{Circumstance::quota, "quota"},    std::pair{Circumstance::arms, "arms"},
+    std::pair{Circumstance::period, "period"},  std::pair{Circumstance::content, "content"},
+    std::pair{Circumstance::carried, "carried"}};
 
 constexpr double kMostContended = 2;
 constexpr double kLeastQuota = 0.5;  ///< of the CPU time that live needs
@@ -30,6 +36,9 @@ constexpr double kMostQuota = 1.1;
 constexpr double kMostSpeedup = 0.005;
 constexpr double kLiveCv = 0.05;
 constexpr double kMostUpdate = 4;  ///< as many usual steps
+constexpr double kMostContentCv = 1;
+constexpr std::uint64_t kContentPeriod = 4096;  ///< samples whose costs differ
+constexpr double kMostCarried = 0.3;
 
 void set_taus(Truth& truth, std::vector<double> taus) {
   truth.drops.clear();
@@ -122,6 +131,35 @@ void add_period(PlantedChain& planted, RandomStream& random) {
   change(planted, chain);
 }
 
+/// Factors of lognormal costs in a random order: what any 64 samples cost does not average out.
+std::function<double(std::uint64_t)> factor_by_content(double cv, RandomStream& random) {
+  const JitterSequence cells({Jitter::Kind::lognormal, cv}, 0);
+  std::vector<double> factors;
+  for (std::uint64_t i = 0; i < kContentPeriod; ++i) factors.push_back(cells.factor(i));
+  shuffle(factors, random);
+  return [factors = std::move(factors)](std::uint64_t index) {
+    return factors[static_cast<std::size_t>(index % kContentPeriod)];
+  };
+}
+
+void depend_on_content(PlantedChain& planted, RandomStream& random) {
+  SimulatedChain chain = planted.chain;
+  for (SimulatedStage& stage : chain.stages) {
+    if (stage.seconds <= 0 || random.below(2) == 0) continue;
+    stage.factor = factor_by_content(random.uniform(0.2, kMostContentCv), random);
+  }
+  const SimulatedRing ring(chain);
+  const auto batch = static_cast<std::uint64_t>(chain.batch_size);
+  const int steps = static_cast<int>(2 * std::lcm(kContentPeriod, batch) / batch);
+  std::vector<double> taus;
+  for (int k = 0; k <= chain.boundaries(); ++k) {
+    taus.push_back(ring.seconds_per_sample(k, steps));
+    if (k > 0 && taus[taus.size() - 1] > taus[taus.size() - 2] * (1 + kMostSpeedup)) return;
+  }
+  planted.chain = std::move(chain);
+  set_taus(planted.truth, std::move(taus));
+}
+
 }  // namespace
 
 const char* to_string(Circumstance circumstance) noexcept {
@@ -135,7 +173,8 @@ Circumstance circumstance_of(const std::string& text) {
   for (const auto& [known, name] : kNames) {
     if (text == name) return known;
   }
-  throw Error(ErrorKind::usage, "--meets " + text + ": none, contended, quota, arms or period");
+  throw Error(ErrorKind::usage,
+              "--meets " + text + ": none, contended, quota, arms, period, content or carried");
 }
 
 void apply(Circumstance circumstance, PlantedChain& planted, SimulatedOptions& machine) {
@@ -152,6 +191,11 @@ void apply(Circumstance circumstance, PlantedChain& planted, SimulatedOptions& m
       return;
     case Circumstance::period:
       return add_period(planted, random);
+    case Circumstance::content:
+      return depend_on_content(planted, random);
+    case Circumstance::carried:
+      machine.noise.carried = random.uniform(0, kMostCarried);
+      return;
   }
 }
 

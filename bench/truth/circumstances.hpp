@@ -15,6 +15,8 @@ enum class Circumstance {
   quota,      ///< live needs up to twice the CPU time that a quota allows
   arms,       ///< blocks of live vary much more than others
   period,     ///< an optimizer step takes several batches, and the last of them much longer
+  content,    ///< what a sample costs depends on its content; samples come in a random order
+  carried,    ///< a block is slower at first if more stages ran live in the one before it
 };
 [[nodiscard]] const char* to_string(Circumstance circumstance) noexcept;
 /// Throws Error(usage) for any other word.

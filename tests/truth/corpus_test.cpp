@@ -22,8 +22,9 @@ struct Rates {
 };
 
 Rates run(const std::string& noise, double cv, std::uint64_t first_seed, int chains,
-          double budget = 60) {
+          double budget = 60, Circumstance meets = Circumstance::none) {
   RunSettings settings;
+  settings.meets = meets;
   settings.simulated = true;
   settings.noise = noise;
   settings.white_cv = cv;
@@ -37,7 +38,8 @@ Rates run(const std::string& noise, double cv, std::uint64_t first_seed, int cha
   const ScoreFile file =
       run_corpus(first_seed, chains, settings, noise_by_name(noise, cv, std::move(trace)), "",
                  kThreads, [](const JudgedChain&) {});
-  MESSAGE(noise << ", cv " << cv << "\n" << selftest::summary(file.scores));
+  MESSAGE(noise << ", cv " << cv << ", " << to_string(meets) << "\n"
+                << selftest::summary(file.scores));
   REQUIRE(file.scores.size() == static_cast<std::size_t>(chains));
   const auto& scores = file.scores;
   const auto any = [](const Score&) { return true; };
@@ -98,4 +100,16 @@ TEST_CASE("the corpus is judged right among stalls in one arm") {
   const Rates rates = run("burst-one-arm", 0.01, 600001, 200);
   check_never_wrong(rates);
   CHECK(rates.right >= 0.70);
+}
+
+TEST_CASE("the corpus is judged right where samples differ for good, in a random order") {
+  const Rates rates = run("white", 0.01, 700001, 200, 60, Circumstance::content);
+  check_never_wrong(rates);
+  CHECK(rates.right >= 0.85);
+}
+
+TEST_CASE("the corpus is judged right where a block leaves caches cold for the next one") {
+  const Rates rates = run("white", 0.01, 800001, 200, 60, Circumstance::carried);
+  check_never_wrong(rates);
+  CHECK(rates.right >= 0.90);
 }

@@ -51,4 +51,10 @@ double NoiseModel::factor(double start, double quiet_seconds, int boundary) {
   return factor;
 }
 
+double NoiseModel::carried_seconds(int boundary, double from, double until) const {
+  if (!last_boundary_ || *last_boundary_ >= boundary) return 0;
+  const double tau = noise_.carried_tau_seconds;
+  return noise_.carried * tau * (std::exp(-from / tau) - std::exp(-until / tau));
+}
+
 }  // namespace cachebisect

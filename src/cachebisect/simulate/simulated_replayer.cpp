@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/protocol/settling.hpp"
@@ -119,6 +120,15 @@ std::optional<CacheFacts> SimulatedReplayer::refill(std::uint64_t samples,
   return facts;
 }
 
+bool SimulatedReplayer::freshen(std::uint64_t samples, const std::stop_token& stop) {
+  if (ring_.periodic()) return false;
+  if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped while filling caches");
+  clock_ += fill(samples).seconds;
+  cache_position_ += samples;
+  if (!std::exchange(freshened_, true)) kept_.clear();
+  return true;
+}
+
 CacheFacts SimulatedReplayer::fill(std::uint64_t samples) {
   const SimulatedChain& chain = ring_.chain();
   CacheFacts facts;
@@ -177,6 +187,7 @@ RingRequest SimulatedReplayer::ring_request(const BlockRequest& request) const {
     ring.seen = true;
     ring.first_index = cache_position_;
     ring.first_cached = first_cached_;
+    if (freshened_) return ring;
     ring.cache_samples =
         arm.cache_samples > 0 ? std::min(arm.cache_samples, cache_samples_) : cache_samples_;
   }
@@ -191,6 +202,7 @@ const RingRun& SimulatedReplayer::cached_run(const BlockRequest& request) {
                               : wanted.cache_samples % kPeriod == 0
                                   ? (wanted.first_index + wanted.first_cached) % kPeriod
                                   : kPeriod + wanted.first_index;
+  if (!ring.periodic()) runs_.clear();
   RingRun& run = runs_[{request.arm, wanted.cache_samples, phase}];
   if (run.step_ends.size() < static_cast<std::size_t>(wanted.steps)) {
     wanted.steps += kSpareSteps;
@@ -321,6 +333,15 @@ void SimulatedReplayer::apply_quota(QuietBlock& block, const BlockRequest& reque
   stretch(result, seconds / result.seconds, 1);
 }
 
+void SimulatedReplayer::add_carried(QuietBlock& block, int boundary) {
+  const double warmup = block.warmup_seconds;
+  const double timed = block.result.seconds;
+  const double carried = noise_.carried_seconds(boundary, warmup, warmup + timed);
+  block.warmup_seconds += noise_.carried_seconds(boundary, 0, warmup);
+  if (timed > 0) stretch(block.result, 1 + carried / timed, 1);
+  noise_.end_block(boundary);
+}
+
 BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_token& stop) {
   if (!supports(request.arm)) {
     throw Error(ErrorKind::usage, std::string("the simulation has no arm ") +
@@ -348,6 +369,7 @@ BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_
   block.warmup_seconds *= factor;
   stretch(block.result, factor, factor);
   for (StepCost& step : block.steps) step = {step.seconds * factor, step.cpu_seconds * factor};
+  add_carried(block, boundary);
   if (options_.quota.cpus > 0) apply_quota(block, request);
   BlockResult& result = block.result;
   result.start_seconds = clock_;

@@ -50,6 +50,8 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   [[nodiscard]] bool supports(const Arm& arm) const override;
   CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override;
   std::optional<CacheFacts> refill(std::uint64_t samples, const std::stop_token& stop) override;
+  /// Only where samples differ for good: others of a periodic chain would cost the same.
+  bool freshen(std::uint64_t samples, const std::stop_token& stop) override;
   void begin_round() override;
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override { return clock_; }
@@ -90,9 +92,11 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   [[nodiscard]] BlockSteps kept_steps(const BlockRequest& request);
   /// The block begins with an empty ring.
   [[nodiscard]] BlockSteps fresh_steps(const BlockRequest& request);
-  /// A run of the arm, at least as long as the request.
+  /// A run of the arm, at least as long as the request; until the next call.
   const RingRun& cached_run(const BlockRequest& request);
   void inject_faults(const std::stop_token& stop);
+  /// Adds what the block before it makes it longer.
+  void add_carried(QuietBlock& block, int boundary);
   /// Lets the block take the time that it needs within the quota.
   void apply_quota(QuietBlock& block, const BlockRequest& request);
 
@@ -106,6 +110,7 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   std::uint64_t cache_position_ = 0;
   std::uint64_t cache_samples_ = 0;
   std::uint64_t first_cached_ = 0;
+  bool freshened_ = false;  ///< the caches hold ever new samples
   CacheBudget budget_;
   /// By the overrides applied to them.
   std::map<std::map<std::string, std::string>, SimulatedRing> changed_rings_;

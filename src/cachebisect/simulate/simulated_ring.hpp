@@ -26,6 +26,8 @@ class CACHEBISECT_INTERNAL_API SimulatedRing {
   [[nodiscard]] const SimulatedChain& chain() const noexcept { return costs_.chain(); }
   /// True if every sample of a stage costs the same.
   [[nodiscard]] bool constant() const noexcept { return costs_.constant(); }
+  /// False if costs may never repeat.
+  [[nodiscard]] bool periodic() const noexcept { return costs_.periodic(); }
 
   /// True if workers load for a replay at this boundary.
   [[nodiscard]] bool needs_workers(int boundary) const noexcept;

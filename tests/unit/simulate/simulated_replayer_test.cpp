@@ -1,5 +1,6 @@
 #include "cachebisect/simulate/simulated_replayer.hpp"
 
+#include <cmath>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -34,6 +35,13 @@ double replayed(const SimulatedChain& chain, const Arm& arm) {
   SimulatedReplayer replayer(chain);
   static_cast<void>(replayer.prepare({}, {}));
   return batch_seconds(run(replayer, arm));
+}
+
+/// Samples 0 to 3 cost nothing but reading, the others 1 ms more.
+SimulatedChain with_light_beginning() {
+  SimulatedChain chain = chain_of_three();
+  chain.stages[1].factor = [](std::uint64_t index) { return index < 4 ? 0.0 : 1.0; };
+  return chain;
 }
 
 }  // namespace
@@ -188,4 +196,44 @@ TEST_CASE("a block does not depend on the blocks before it") {
             doctest::Approx(alone.stages[1].busy_seconds).epsilon(0.2));
     }
   }
+}
+
+TEST_CASE("caches that are freshened serve samples that they have not served before") {
+  const SimulatedChain chain = with_light_beginning();
+  for (const int workers : {0, 1}) {
+    CAPTURE(workers);
+    SimulatedChain loading = chain;
+    loading.workers = workers;
+    SimulatedReplayer replayer(loading);
+    static_cast<void>(replayer.prepare({}, {}));
+    static_cast<void>(replayer.refill(4, {}));
+    CHECK(replayer.freshen(400, {}));
+    const double fresh = batch_seconds(run(replayer, {.boundary = 1}));
+    CHECK(fresh == doctest::Approx(6e-3 + (workers == 0 ? 2e-3 : 0)).epsilon(0.02));
+  }
+}
+
+TEST_CASE("where the costs of samples repeat, others would cost the same") {
+  SimulatedReplayer replayer(chain_of_three());
+  static_cast<void>(replayer.prepare({}, {}));
+  CHECK_FALSE(replayer.freshen(400, {}));
+}
+
+TEST_CASE("a block is slower at first if more stages ran live in the one before") {
+  SimulatedOptions options;
+  options.noise.carried = 0.2;
+  SimulatedReplayer replayer(chain_of_three(), options);
+  static_cast<void>(replayer.prepare({}, {}));
+  const auto ceiling = [&](int warmup_steps) {
+    return replayer.run({.arm = {.boundary = 5}, .steps = 10, .warmup_steps = warmup_steps}, {})
+        .seconds;
+  };
+  const auto live = [&] { return run(replayer, {}).seconds; };
+  const double quiet = 10 * 2e-3;
+  live();
+  CHECK(ceiling(0) == doctest::Approx(quiet + 0.2 * 5e-3).epsilon(0.01));
+  CHECK(ceiling(0) == doctest::Approx(quiet).epsilon(1e-6));  // after a block of its own
+  live();
+  CHECK(ceiling(10) == doctest::Approx(quiet + 0.2 * 5e-3 * std::exp(-4)).epsilon(1e-3));
+  CHECK(live() == doctest::Approx(40 * 8e-3).epsilon(0.01));
 }
