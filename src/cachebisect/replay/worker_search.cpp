@@ -20,7 +20,7 @@ constexpr double kFewIdleCores = 1.10;       ///< all cores over the busy ones
 constexpr double kConfidence = 0.95;
 constexpr std::size_t kMinRounds = 3;
 /// Blocks this long need no repetition to show a difference this large.
-constexpr double kLongSeconds = 0.2;
+constexpr double kLongSeconds = 0.1;
 const double kLogUnmistakable = std::log(1.4);
 constexpr std::size_t kMaxRounds = 12;
 constexpr double kMinSteps = 3;
