@@ -89,3 +89,23 @@ TEST_CASE("--run measures two pipelines in turns, and the gate fires on the slow
   CHECK(compared(b, a).exit_code == 0);
   CHECK(run_tool({"compare", "--run", a, folder.path("none.json")}).exit_code == 2);
 }
+
+TEST_CASE("the CPU time of short blocks is that of their timed steps") {
+  // A worker computes 20 ms for each batch of 4; blocks are 3 steps long.
+  const auto result = run_tool({"--pipeline", "-", "--budget", "3", "--json", "-"}, R"({
+    "name": "burning", "batch_size": 4, "workers": 1,
+    "stages": [{"use": "synthetic.read", "bytes": 4, "samples": 100000},
+               {"use": "synthetic.cpu", "us": 5000}, {"use": "collate.stack"},
+               {"use": "copy.device", "prefetch": 2}],
+    "train": {"kind": "emulated"}, "device": "emulated", "emulate": {"step_ms": 8}})");
+  REQUIRE(result.exit_code == 0);
+  const json report = json::parse(result.out);
+  int blocks = 0;
+  for (const json& block : report["blocks"]) {
+    if (block["arm"] != "replay" || block["boundary"] != 0 || block["round"] < 0) continue;
+    ++blocks;
+    const double per_step = block["cpu_seconds"].get<double>() / block["steps"].get<double>();
+    CHECK(per_step == doctest::Approx(20e-3).epsilon(0.2));
+  }
+  CHECK(blocks > 0);
+}

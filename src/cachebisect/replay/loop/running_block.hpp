@@ -16,12 +16,19 @@ struct BlockMark {
   double waited = 0;   ///< for the device
 };
 
+/// The process's CPU time at a moment. Seconds.
+struct CpuMark {
+  double clock = 0;
+  double cpu = 0;
+};
+
 /// The block that is running.
 struct RunningBlock {
   BlockSteps steps;
   double began = 0;
-  std::optional<double> cpu_start{};  ///< process CPU time when the last untimed step was done
-  BlockMark at_start{};               ///< when that step had been queued
+  /// When the device was first seen to have completed the last untimed step, which may be late.
+  std::optional<CpuMark> cpu_start{};
+  BlockMark at_start{};  ///< when that step had been queued
   BlockTiming timing{};
 
   [[nodiscard]] std::uint64_t warmup() const { return static_cast<std::uint64_t>(steps.warmup); }

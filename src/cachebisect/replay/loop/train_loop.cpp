@@ -53,6 +53,8 @@ void count_idle(Device& device, const Event& former_step, BlockTiming& timing) {
   timing.device_idle_share = timing.device_idle_share.value_or(0) + (idle ? 1 : 0);
 }
 
+CpuMark cpu_mark() { return {monotonic_seconds(), process_cpu_seconds()}; }
+
 }  // namespace
 
 struct TrainLoop::State {
@@ -74,7 +76,8 @@ struct TrainLoop::State {
         feeds(chain, on, events, options) {}
 
   BlockTiming run(const StepSource& source, const BlockSteps& steps, const std::stop_token& stop);
-  void make_room(std::uint64_t i, RunningBlock& block, const std::stop_token& stop);
+  void make_room(std::uint64_t i, const std::stop_token& stop);
+  void start_cpu_time(RunningBlock& block);
   void run_step(std::uint64_t i, StepInput& input, RunningBlock& block,
                 const std::stop_token& stop);
   [[nodiscard]] bool time_is_up(const RunningBlock& block) const;
@@ -147,12 +150,15 @@ std::vector<DeviceTime> TrainLoop::State::device_times(std::uint64_t samples) {
   return all;
 }
 
-void TrainLoop::State::make_room(std::uint64_t i, RunningBlock& block,
-                                 const std::stop_token& stop) {
+void TrainLoop::State::make_room(std::uint64_t i, const std::stop_token& stop) {
   if (i < events.size()) return;
   const std::uint64_t done = i - events.size();
   wait_for(events.of(done), stop);
-  if (done + 1 == block.warmup()) block.cpu_start = process_cpu_seconds();
+}
+
+/// Once the device has completed the untimed steps.
+void TrainLoop::State::start_cpu_time(RunningBlock& block) {
+  if (!block.cpu_start && device.synchronize_for(*start_mark, 0)) block.cpu_start = cpu_mark();
 }
 
 void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, RunningBlock& block,
@@ -161,6 +167,7 @@ void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, RunningBlock&
   BlockTiming& timing = block.timing;
   if (timed && block.steps.observe) count_ready(input, timing);
   const DeviceBatch& batch = input.acquire(i, stop);
+  if (timed) start_cpu_time(block);
   if (i == 0) timing.first_batch_seconds = monotonic_seconds() - block.began;
   if (timed) {
     ++timing.steps;
@@ -191,16 +198,16 @@ void TrainLoop::State::finish(const StepInput& input, RunningBlock& block,
                               const std::stop_token& stop) {
   device.record(*end_mark, compute);
   block.finish(mark(input));
-  if (!block.cpu_start) {
-    wait_for(*start_mark, stop);
-    block.cpu_start = process_cpu_seconds();
-  }
+  wait_for(*start_mark, stop);
+  start_cpu_time(block);
   wait_for(*end_mark, stop);
+  const CpuMark end = cpu_mark();
   BlockTiming& timing = block.timing;
-  timing.cpu_seconds = process_cpu_seconds() - *block.cpu_start;
   device.synchronize(*start_mark);
   const double began = device.completion_seconds(*start_mark);
   timing.seconds = device.completion_seconds(*end_mark) - began;
+  const double seen = std::max(1e-9, end.clock - block.cpu_start->clock);
+  timing.cpu_seconds = (end.cpu - block.cpu_start->cpu) / seen * timing.seconds;
   timing.group_taus = groups.taus(device, began);
   if (block.steps.observe) timing.device_stages = device_times(timing.samples);
 }
@@ -219,7 +226,7 @@ BlockTiming TrainLoop::State::run(const StepSource& source, const BlockSteps& st
   groups.begin(device, steps);
   if (observer != nullptr) observer->block_begun(steps, device, compute);
   for (std::uint64_t i = 0; i < total && !time_is_up(block); ++i) {
-    make_room(i, block, stop);
+    make_room(i, stop);
     run_step(i, input, block, stop);
   }
   finish(input, block, stop);
