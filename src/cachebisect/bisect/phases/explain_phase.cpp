@@ -19,7 +19,7 @@ constexpr double kFlatSeconds = 1.0;
 constexpr int kMinRounds = 3;
 /// The cost of the probes is asked for if the blocks without them take so long at most, and the
 /// size of the caches if its rounds do. With slower blocks, neither is worth the wait.
-constexpr double kProbeSeconds = 1.5;
+constexpr double kProbeSeconds = 0.8;
 constexpr double kCacheCheckSeconds = 2.0;
 /// Of the time to the verdict: explaining takes longer only to have an interval at all.
 constexpr double kShareOfVerdict = 1;
@@ -100,7 +100,8 @@ void ExplainPhase::compare_arms(const VerdictState& state, const EarlyExplanatio
   pilot_unknown(all, early.timed());
   RepeatedRounds rounds = repeated_rounds(plan_->lengths(), all, first, 0);
   rounds.max_rounds += table.rounds();
-  rounds.repeats = kMaxRepeats;
+  // One super-round gives intervals: of six rounds, or of three after the verdict's three.
+  rounds.repeats = done > 0 ? kUsualRepeats : kMaxRepeats;
   rounds.first.until = blocks.elapsed() + seconds_to_explain(kind, rounds.round_seconds);
   runner_->repeat(rounds, rule, measured_->explain.arms.emplace(std::move(table)), after_round);
 }
