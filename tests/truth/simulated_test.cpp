@@ -144,7 +144,7 @@ TEST_CASE("drops are found on a busy machine") {
 
 TEST_CASE("drops are found among stalls in all arms") {
   const SimulatedRates rates =
-      run(200, 50001, {}, {.white_cv = 0.02, .burst_probability = 0.05, .burst_seconds = 0.05});
+      run(600, 50001, {}, {.white_cv = 0.02, .burst_probability = 0.05, .burst_seconds = 0.05});
   CHECK(rates.right >= 0.95);
   CHECK(rates.wrong <= 0.01);
   CHECK(rates.false_alarms <= 0.01);

@@ -248,7 +248,7 @@ TEST_CASE("void blocks are repeated, recorded, and cost no budget") {
 }
 
 TEST_CASE("a failing stage ends the run with its own error") {
-  for (const int block : {0, 5, 30}) {
+  for (const int block : {0, 5, 20}) {
     SimulatedOptions simulated;
     simulated.faults = {.fail_at_block = block, .fail_stage = 3};
     SimulatedReplayer replayer(starved_chain(), simulated);
@@ -301,8 +301,8 @@ TEST_CASE("a stopped run reports what is known") {
   };
   SUBCASE("before the first block") { source.request_stop(); }
   SUBCASE("in the pilot") { stop_after = 3; }
-  SUBCASE("between rounds") { stop_after = 40; }
-  SUBCASE("in a round") { stop_after = 30; }
+  SUBCASE("between rounds") { stop_after = 18; }
+  SUBCASE("in a round") { stop_after = 24; }
   SimulatedOptions simulated{.noise = {.white_cv = 0.01}};
   SimulatedReplayer replayer(starved_chain(), simulated);
   const Report report = bisect(replayer, options);
@@ -310,12 +310,12 @@ TEST_CASE("a stopped run reports what is known") {
   CHECK(report.verdict.kind == VerdictKind::inconclusive);
   CHECK_FALSE(report.verdict.text.empty());
   CHECK(report.boundaries.size() == 7);
-  CHECK((report.verdict.rounds > 0) == (stop_after > 25));
+  CHECK((report.verdict.rounds > 0) == (stop_after >= 18));
 }
 
 TEST_CASE("a clock jump can end the budget, but not the program") {
   SimulatedOptions simulated;
-  simulated.faults.clock_jump_at_block = 30;
+  simulated.faults.clock_jump_at_block = 20;
   SimulatedReplayer forward(starved_chain(), simulated);
   CHECK(bisect(forward).verdict.kind == VerdictKind::inconclusive);
   simulated.faults.clock_jump_seconds = -3600;

@@ -77,7 +77,7 @@ TEST_CASE("the sentence leads with the stage that gains most, if another one has
   CHECK(report.verdict.stage == "a");
   CHECK(report.verdict.fix_first == "b");
   CHECK(
-      report.verdict.text.starts_with("Fix b first: with it alone free the pipeline reaches 1,58"));
+      report.verdict.text.starts_with("Fix b first: with it alone free the pipeline reaches 1,5"));
   CHECK(report.verdict.text.find(". a costs 3") != std::string::npos);
 }
 

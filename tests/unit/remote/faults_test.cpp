@@ -18,7 +18,7 @@ using namespace cachebisect::test;
 namespace {
 
 /// After some complete rounds.
-constexpr int kLateBlock = 30;
+constexpr int kLateBlock = 20;
 
 SimulatedChain chain_with_drop() {
   SimulatedChain chain;

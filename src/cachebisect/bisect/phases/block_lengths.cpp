@@ -94,7 +94,9 @@ int BlockLengths::warmup(int boundary, double step_seconds) const {
 
 WarmupRange BlockLengths::warmup_range(int boundary, double step_seconds) const {
   const int usual = warmup(boundary, step_seconds);
-  if (options_.workers < 2 || options_.period > 1 || options_.keeps_queues) return {usual, 1};
+  if (options_.workers < 2 && !options_.keeps_queues) return {usual, 1};
+  if (options_.period > 1) return {usual, 1};
+  if (options_.keeps_queues) return {usual, is_ready(boundary) ? 1 : 2};
   if (own_batches()) return {usual, is_ready(boundary) ? 1 : options_.workers};
   const int min = std::max(kMinWarmup, usual - options_.workers);
   return {min, std::max(2, 2 * (usual - min))};

@@ -64,8 +64,9 @@ class CACHEBISECT_INTERNAL_API BlockLengths {
   [[nodiscard]] int steps_for(double step_seconds, int boundary = 0) const;
   /// A block of an arm whose steps take so many seconds; 0: not known. With two workers or more its
   /// untimed steps are drawn: where in a group of batches a block begins is then noise and not a
-  /// bias. With periods of several batches nothing is drawn: blocks are in phase with them. Nor
-  /// where queues are kept: the next block goes on with the rest of the group.
+  /// bias. Where queues are kept, one step more or not is drawn: batches whose costs repeat are not
+  /// always the same ones. With periods of several batches nothing is drawn: blocks are in phase
+  /// with them.
   [[nodiscard]] PlannedBlock block(const Arm& arm, double step_seconds) const;
   /// Of such a block.
   [[nodiscard]] double block_seconds(const Arm& arm, double step_seconds) const;

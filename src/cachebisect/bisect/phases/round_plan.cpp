@@ -17,10 +17,6 @@ constexpr double kRoundsThatMustFit = 15;
 constexpr double kShareForPilots = 0.25;
 /// Parts that cost this share of what the largest costs, or min_drop, are visited separately.
 constexpr double kWorth = 0.6;
-/// Chains this short begin with a few rounds of all boundaries, for a share of the budget.
-constexpr std::size_t kMaxToSurvey = 13;
-constexpr std::size_t kSurveyRounds = 3;
-constexpr double kSurveyShare = 0.1;
 /// A chain that seemed flat to the pilot is taken apart only after this many rounds that show a
 /// loss of this share of min_drop.
 constexpr std::size_t kRoundsToTrust = 3;
@@ -127,15 +123,6 @@ double RoundPlan::worth(const std::vector<PartLoss>& parts) const {
   return kWorth * bar;
 }
 
-bool RoundPlan::surveying(const std::vector<PartLoss>& parts) const {
-  if (options_.candidates.size() > kMaxToSurvey || survey_rounds_ >= kSurveyRounds) return false;
-  if (kSurveyRounds * round_seconds(options_.candidates) > kSurveyShare * options_.budget_seconds) {
-    return false;
-  }
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](const PartLoss& part) { return part.loss > worth(parts); });
-}
-
 std::optional<int> RoundPlan::expected_split(const Part& part) const {
   if (prior_.size() != step_seconds_.size()) return std::nullopt;
   int best = part.from + 1;
@@ -169,7 +156,6 @@ std::optional<int> RoundPlan::to_pilot() const {
   if (options_.all) return *unknown;
   const auto parts = part_losses();
   if (noisy()) return std::nullopt;
-  if (surveying(parts)) return *unknown;
   if (pilot_seconds_ > kShareForPilots * options_.budget_seconds) return std::nullopt;
   const PartLoss* largest = largest_to_open(parts);
   return largest == nullptr ? std::nullopt : std::optional(split(largest->part));
@@ -204,10 +190,6 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   }
   for (const int k : avoided_) measured_[at(k)].reset();
   std::erase_if(opened_, [&](int k) { return measured_[at(k)].has_value(); });
-  survey_rounds_ = rounds.rounds();
-  for (const int k : options_.candidates) {
-    survey_rounds_ = std::min(survey_rounds_, static_cast<std::size_t>(rounds.visits(k)));
-  }
   excluded_.clear();
   for (const Finding& finding : findings.parts) {
     if (finding.excluded) excluded_.push_back(finding.part);
@@ -218,7 +200,7 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
 /// Single blocks do not show where rare stalls arise: all boundaries are visited then, if 15 rounds
 /// of them fit.
 bool RoundPlan::worth_all_boundaries(const std::vector<PartLoss>& parts) const {
-  if (options_.all || surveying(parts)) return true;
+  if (options_.all) return true;
   return stalled_ > worth(parts) &&
          kRoundsThatMustFit * round_seconds(options_.candidates) <= options_.budget_seconds;
 }

@@ -26,10 +26,9 @@ struct RoundPlanOptions {
 
 /// Every round visits 0, n and both ends of each part whose loss is large compared with the
 /// largest; the stages between are taken together. Spans with a large loss are opened: where the
-/// law expects the loss, else in the middle. Short chains begin with a few rounds of all
-/// boundaries. In noise that hides a loss in single rounds, a span is opened only if its loss
-/// stands out, and the boundaries that open it are visited until they are known
-/// (Findings::min_visits) before another span is opened.
+/// law expects the loss, else in the middle. In noise that hides a loss in single rounds, a span is
+/// opened only if its loss stands out, and the boundaries that open it are visited until they are
+/// known (Findings::min_visits) before another span is opened.
 class CACHEBISECT_INTERNAL_API RoundPlan {
  public:
   /// Throws Error(usage) for candidates out of range.
@@ -96,7 +95,6 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] std::vector<PartLoss> part_losses() const;
   [[nodiscard]] bool worth_all_boundaries(const std::vector<PartLoss>& parts) const;
   [[nodiscard]] double worth(const std::vector<PartLoss>& parts) const;
-  [[nodiscard]] bool surveying(const std::vector<PartLoss>& parts) const;
   [[nodiscard]] bool noisy() const noexcept { return min_visits_ > 1; }
   [[nodiscard]] const PartLoss* largest_to_open(const std::vector<PartLoss>& parts) const;
   [[nodiscard]] std::vector<int> pieces(const Part& part) const;
@@ -124,7 +122,6 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   int min_visits_ = 1;  ///< rounds until a boundary is known; above 1: pilots do not tell
   bool lossy_ = true;   ///< the whole loss stands out of the noise
   double stalled_ = 0;  ///< that the whole chain loses in rare stalls alone, as PartLoss::loss
-  std::size_t survey_rounds_ = 0;  ///< of the boundary with the fewest
   std::vector<int> boundaries_;
 };
 
