@@ -6,12 +6,12 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/process_warnings.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
-constexpr double kMinShare = 0.1;  ///< of a core that a process gets in the end
-constexpr double kMostlyWaiting = 0.5;
+constexpr double kMinShare = 0.1;           ///< of a core that a process gets in the end
 constexpr double kLoadWorthCounting = 0.5;  ///< CPUs busy with other processes
 
 }  // namespace
@@ -51,7 +51,7 @@ bool Advice::mostly_waits(const StageReport& stage) const {
   const double busy = cpu + *stage.wait_seconds_per_sample;
   const double sharing = chain().workers / std::max(free_cpus(), kMinShare);
   const double own = *stage.wait_seconds_per_sample - cpu * std::max(0.0, sharing - 1);
-  return busy > 0 && own > kMostlyWaiting * busy;
+  return busy > 0 && own > kMostOf * busy;
 }
 
 Proposal propose(std::string id, std::string stage, std::string text, std::string reason,

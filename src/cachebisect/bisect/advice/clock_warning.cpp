@@ -9,13 +9,10 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
-
-constexpr double kCpuWorthSaying = 0.03;
-constexpr double kDeviceWorthSaying = 0.02;
-constexpr std::size_t kMinRoundsForClocks = 3;  ///< for medians of the accelerator's clock
 
 /// The clocks of live and of the ceiling, in rounds with both.
 struct Clocks {
@@ -53,7 +50,7 @@ std::string both_clocks(const Clocks& clocks) {
 
 std::optional<Warning> cpu_clock_warning(const Clocks& clocks, double confidence) {
   const auto interval = typical_interval(clocks.log_ratios, confidence);
-  const double worth = std::log1p(kCpuWorthSaying);
+  const double worth = std::log1p(kNegligible);
   if (!interval || (interval->low <= worth && interval->high >= -worth)) return std::nullopt;
   return Warning{"clock_of_arms", "the CPU clock was " + both_clocks(clocks),
                  "fix it (cpupower frequency-set -g performance); or read the drops as those of "
@@ -61,10 +58,10 @@ std::optional<Warning> cpu_clock_warning(const Clocks& clocks, double confidence
 }
 
 std::optional<Warning> device_clock_warning(const Clocks& clocks) {
-  if (clocks.live.size() < kMinRoundsForClocks) return std::nullopt;
+  if (clocks.live.size() < kRoundsToShow) return std::nullopt;
   const double live = median(clocks.live);
   const double ceiling = median(clocks.ceiling);
-  if (std::abs(live - ceiling) <= kDeviceWorthSaying * std::max(live, ceiling)) return std::nullopt;
+  if (std::abs(live - ceiling) <= kNegligible * std::max(live, ceiling)) return std::nullopt;
   return Warning{"device_clock_of_arms", "the device's SM clock was " + both_clocks(clocks),
                  "fix it (nvidia-smi --lock-gpu-clocks=MHZ, as root), at a clock that the device "
                  "holds under full load; or read the drops as those of this device, which runs "

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/python_settings.hpp"
 
 namespace cachebisect {
@@ -11,7 +12,6 @@ namespace {
 
 constexpr double kStartWorthSaying = 0.01;      ///< of an epoch
 constexpr double kStartSecondsWorthSaying = 1;  ///< if the length of an epoch is not known
-constexpr double kIdleAtStepEnds = 0.9;
 constexpr std::size_t kMostFiles = 10;
 
 /// Of a whole epoch, its start included; empty if the length of the data set is not known.
@@ -132,7 +132,7 @@ std::optional<double> device_idle_share(const Measurements& measured) {
 }
 
 bool is_host_bound(const Measurements& measured) {
-  return device_idle_share(measured).value_or(0) >= kIdleAtStepEnds;
+  return device_idle_share(measured).value_or(0) >= kNearlyAll;
 }
 
 bool is_launch_bound(const Measurements& measured) {

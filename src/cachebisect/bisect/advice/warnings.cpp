@@ -13,21 +13,17 @@
 #include "cachebisect/bisect/advice/worker_search_warning.hpp"
 #include "cachebisect/bisect/analysis/reading.hpp"
 #include "cachebisect/bisect/phases/cache_check.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/python_settings.hpp"
 
 namespace cachebisect {
 namespace {
 
 constexpr double kUnsteady = 0.005;
-constexpr double kDriftWorthSaying = 0.02;
-constexpr double kStealWorthSaying = 0.02;
-constexpr double kServeWorthSaying = 0.01;
 constexpr double kLoadWorthSaying = 0.05;       ///< of the usable CPUs
 constexpr double kMinLoad = 0.1;                ///< CPUs: background activity of any machine
 constexpr double kFrequencyWorthSaying = 0.05;  ///< the default of the smallest drop worth naming
-constexpr double kThrottleWorthSaying = 0.01;
-constexpr double kMemoryStallWorthSaying = 0.01;
-constexpr double kWholeCpus = 0.01;  ///< closer to a whole number than this is whole
+constexpr double kWholeCpus = 0.01;             ///< closer to a whole number than this is whole
 constexpr double kExpectTolerance = 0.1;
 /// What inline probes may cost if blocks vary by no more than kQuiet, and otherwise.
 constexpr double kProbesQuiet = 0.005;
@@ -53,7 +49,7 @@ void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
                    "fix it (cpupower frequency-set -g performance), let the machine cool, or plug "
                    "the laptop in"});
   }
-  if (noise.memory_stall_share && *noise.memory_stall_share > kMemoryStallWorthSaying) {
+  if (noise.memory_stall_share && *noise.memory_stall_share > kNegligible) {
     out.push_back({"memory_pressure",
                    "programs waited for memory " + percent(*noise.memory_stall_share) +
                        " of the time: pages are swapped or dropped and read again",
@@ -65,7 +61,7 @@ void warn_of_quota(std::vector<Warning>& out, const MachineReport& machine, int 
                    Dialect dialect) {
   const double usable = machine.usable_cpus;
   const auto& throttled = machine.noise.throttled_share;
-  if (throttled && *throttled > kThrottleWorthSaying) {
+  if (throttled && *throttled > kNegligible) {
     out.push_back(
         {"throttled",
          "the container's quota of " + cpus(usable) + " ran out in " + percent(*throttled) +
@@ -96,7 +92,7 @@ void warn_of_unsteadiness(std::vector<Warning>& out, const Noise& noise) {
                    "stop other work on this machine, or give a longer --budget"});
   }
   const auto& drift = noise.drift.interval;
-  if (drift && (drift->low > kDriftWorthSaying || drift->high < -kDriftWorthSaying)) {
+  if (drift && (drift->low > kNegligible || drift->high < -kNegligible)) {
     out.push_back(
         {"not_stationary",
          "the live pipeline changed by " + percent_range(*drift) +
@@ -104,7 +100,7 @@ void warn_of_unsteadiness(std::vector<Warning>& out, const Noise& noise) {
              "blocks of the same round are compared, but no throughput stands for the whole run",
          "let the job warm up first, or see what grows: memory, files, heat"});
   }
-  if (noise.steal_share && *noise.steal_share > kStealWorthSaying) {
+  if (noise.steal_share && *noise.steal_share > kNegligible) {
     out.push_back({"steal",
                    percent(*noise.steal_share) + " of the CPU time was taken by the hypervisor",
                    "measure on a machine of your own, or again at another time"});
@@ -194,7 +190,7 @@ void warn_of_cache(std::vector<Warning>& out, const Measurements& measured,
     if (!boundary.serve_seconds_per_sample || !boundary.seconds_per_sample) continue;
     const double share =
         *boundary.serve_seconds_per_sample / workers / *boundary.seconds_per_sample;
-    if (share <= kServeWorthSaying || !is_limited_by_loading(boundary, waterfall)) continue;
+    if (share <= kNegligible || !is_limited_by_loading(boundary, waterfall)) continue;
     out.push_back({"serving_cost",
                    "serving samples from the cache after " + boundary.after + " takes " +
                        percent(share) + " of that boundary's time",

@@ -2,15 +2,13 @@
 
 #include <cmath>
 
+#include "cachebisect/bisect/record/bars.hpp"
+
 namespace cachebisect {
 namespace {
 
 /// If the training thread waits for a smaller share of its time, it is not the input that limits.
 constexpr double kHardlyStarved = 0.05;
-/// This close to the ceiling there is nothing left to lose.
-constexpr double kAtCeiling = 0.02;
-/// The cost model is believed if it misses a measurement by no more than this.
-constexpr double kTrusted = 0.10;
 
 struct Busiest {
   std::string name;
@@ -35,7 +33,7 @@ std::string predicted_limit(const FreedStage& freed, const std::optional<Forecas
   const auto stage = static_cast<std::size_t>(freed.stage) - 1;
   const Limit then = limit_of(forecast->costs(), {.stages = {{.stage = stage, .factor = 0}}});
   const double off = std::abs(then.samples_per_second / freed.samples_per_second - 1);
-  return off <= kTrusted ? then.stage : std::string();
+  return off <= kTrustedMisfit ? then.stage : std::string();
 }
 
 }  // namespace
@@ -45,9 +43,9 @@ std::string find_limit(const ChainDescription& chain, const FreedStage& freed,
   const BlockTotals& totals = freed.totals;
   if (totals.samples <= 0 || totals.seconds <= 0) return {};
   const double tau = totals.seconds / totals.samples;
-  if (tau <= freed.ceiling_seconds * (1 + kAtCeiling)) return kTrainingStep;
+  if (tau <= freed.ceiling_seconds * (1 + kNegligible)) return kTrainingStep;
   if (totals.starved_seconds < kHardlyStarved * totals.seconds) {
-    return freed.device_side_drop > kAtCeiling ? freed.device_side_stage : kTrainingStep;
+    return freed.device_side_drop > kNegligible ? freed.device_side_stage : kTrainingStep;
   }
   const Busiest busiest = busiest_stage(chain, freed);
   // Without workers, the step and all stages add up: the largest of them limits.

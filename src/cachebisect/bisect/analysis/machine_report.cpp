@@ -5,16 +5,15 @@
 
 #include "cachebisect/bisect/evidence/drift.hpp"
 #include "cachebisect/bisect/evidence/paired_sequence.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
-constexpr int kMinVisits = 3;
-
 std::optional<double> block_cv(const RoundTable& rounds) {
   std::vector<double> cvs;
   for (int k = 0; k <= rounds.last(); ++k) {
-    if (rounds.visits(k) >= kMinVisits) {
+    if (rounds.visits(k) >= kRoundsToShow) {
       cvs.push_back(coefficient_of_variation(rounds.block_taus(k)));
     }
   }

@@ -6,11 +6,10 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
-
-constexpr double kClockWorthSaying = 0.02;
 
 std::optional<SustainedFigure> figure_of(const Measurements& measured, const BlockResult& run,
                                          int boundary) {
@@ -61,7 +60,7 @@ void watch_for_stalls(const Measurements& measured, const VerdictState& state,
                                                 groups_of(runs.ceiling)};
   figures.stalls = stalled_share(live, confidence);
   const bool machine_stalls =
-      stalled_share(ceiling, confidence).share >= kStallsAlike * figures.stalls.share;
+      stalled_share(ceiling, confidence).share >= kMostOf * figures.stalls.share;
   const double steady = std::max(0.0, state.findings.whole.median_drop);
   figures.stalled_loss = 1 - (1 - steady) * (1 - figures.stalls.high);
   figures.stalled = state.decision.kind == VerdictKind::flat && !machine_stalls &&
@@ -90,8 +89,7 @@ std::string cause_of_change(const Measurements& measured) {
   }
   const std::string clock_text =
       rate(*run.sm_clock_mhz) + " MHz then, and " + rate(median(clocks)) + " MHz in the blocks";
-  const bool moved =
-      std::abs(*run.sm_clock_mhz - median(clocks)) > kClockWorthSaying * median(clocks);
+  const bool moved = std::abs(*run.sm_clock_mhz - median(clocks)) > kNegligible * median(clocks);
   return moved ? "the device's SM clock was " + clock_text
                : "not by the clock of the device (" + clock_text + "); other programs, or memory";
 }

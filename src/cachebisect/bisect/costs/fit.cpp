@@ -6,18 +6,12 @@
 
 #include "cachebisect/bisect/costs/counted_cost.hpp"
 #include "cachebisect/bisect/evidence/serving_cost.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/bisect/record/block_totals.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// From this share of all cores on, a stage that computes is assumed to wait for a core whenever it
-/// does not run.
-constexpr double kCrowded = 0.75;
-/// A stage that runs for a smaller share of its time waits for something other than a core.
-constexpr double kComputes = 0.02;
-/// A copy that the step hides shows only that it is no longer than the step.
-constexpr double kBeyondStep = 1.02;
 constexpr double kErrors = 3;  ///< standard errors, beyond which a difference is not noise
 
 /// The costs behind one set of live blocks.
@@ -142,7 +136,7 @@ class Fit {
       if (cost.serial_seconds > 0) {
         own = std::max(cost.cpu_seconds, cost.serial_seconds);
       } else if (no_core_free) {
-        const bool computes = cost.cpu_seconds > kComputes * cost.worker_seconds;
+        const bool computes = cost.cpu_seconds > kNegligible * cost.worker_seconds;
         const auto waits = wait_with_cores_free(s);
         if (waits || computes) own = cost.cpu_seconds + waits.value_or(0);
       }
@@ -206,7 +200,7 @@ class Fit {
 
   /// How many times as long as at n the replay before stage s must take to stand out of the noise.
   [[nodiscard]] double beyond_step(std::size_t s) const {
-    return kBeyondStep + kErrors * (paced_.errors.at(s) + paced_.errors.back());
+    return 1 + kNegligible + kErrors * (paced_.errors.at(s) + paced_.errors.back());
   }
 
   [[nodiscard]] double copy_seconds(std::size_t s) const {

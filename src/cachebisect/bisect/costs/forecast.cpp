@@ -6,6 +6,7 @@
 
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/evidence/throughput.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
@@ -17,8 +18,6 @@ constexpr double kClear = 1.15;
 constexpr double kMaxLostToTies = 0.10;
 /// A training thread that computes for a smaller share of the time does not need a core of its own.
 constexpr double kBusyTrainer = 0.05;
-/// Bounds closer to each other than this do not tell where between them a figure lies.
-constexpr double kTells = 1.02;
 /// Sharing matters little in a stage that computes for a smaller share of a sample's time.
 constexpr double kSuspect = 0.2;
 
@@ -54,7 +53,7 @@ double turns(const CostModel& costs, double samples_per_second) {
   const Demands in = demands_of(costs);
   const double least = predicted_seconds_per_sample(in);
   const double most = seconds_in_turns(in);
-  if (most < kTells * least) return 0;
+  if (most < (1 + kNegligible) * least) return 0;
   return std::clamp((1 / samples_per_second - least) / (most - least), 0.0, 1.0);
 }
 
@@ -96,7 +95,7 @@ std::optional<CostModel> one_lock(const CostModel& costs, double live_seconds) {
     sections += stage.serial_seconds > 0 ? 1 : 0;
     stage.shared_seconds += stage.serial_seconds;
   }
-  if (sections < 2 || sum > kTells * live_seconds) return std::nullopt;
+  if (sections < 2 || sum > (1 + kNegligible) * live_seconds) return std::nullopt;
   return one;
 }
 

@@ -1,10 +1,10 @@
 #include "cachebisect/bisect/costs/predicted_fix_first.hpp"
 
+#include "cachebisect/bisect/record/bars.hpp"
+
 namespace cachebisect {
 namespace {
 
-/// The cost model is believed if it misses live by no more than this.
-constexpr double kTrusted = 0.10;
 /// Costs that are independent from sample to sample vary by a few percent between blocks; rare
 /// stalls, by their own size.
 constexpr double kSteady = 0.3;
@@ -21,7 +21,7 @@ bool is_steady(const ChainDescription& chain, const Forecast& forecast, const st
 std::optional<std::string> predicted_fix_first(const ChainDescription& chain,
                                                const std::optional<Forecast>& forecast,
                                                const std::string& named, double lead) {
-  if (!forecast || forecast->misfit().live > kTrusted) return std::nullopt;
+  if (!forecast || forecast->misfit().live > kTrustedMisfit) return std::nullopt;
   std::optional<std::size_t> best;
   double best_rate = 0;
   double named_rate = 0;

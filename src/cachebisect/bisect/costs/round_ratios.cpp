@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
-constexpr std::size_t kMinRounds = 3;
 constexpr double kCertain = 4;  ///< standard errors
 
 /// Seconds per sample of one round: live, and at a boundary.
@@ -84,7 +84,7 @@ void RoundRatios::fill_ratios() {
   }
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     errors_.push_back(1);
-    if (pairs[k].size() < kMinRounds) continue;
+    if (pairs[k].size() < kRoundsToShow) continue;
     ratios_[k] = typical_ratio(pairs[k]);
     errors_.back() = standard_error(log_ratios(pairs[k]));
   }

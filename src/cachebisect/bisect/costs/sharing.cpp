@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/bisect/record/block_totals.hpp"
 
 namespace cachebisect {
@@ -13,13 +14,8 @@ namespace {
 constexpr double kMinGap = 0.04;
 /// And by this many standard errors of the comparison.
 constexpr double kMinErrors = 8;
-/// From this share of the gap on, a stage that grew has taken it over; below the other it has not.
-constexpr double kTakesOver = 0.5;
+/// A stage that grew by a smaller share of the gap has not taken it over.
 constexpr double kStays = 0.25;
-/// A stage that holds a resource computes meanwhile, within this share.
-constexpr double kHolds = 0.9;
-/// Workers that are busy for this share of the time limit.
-constexpr double kBusy = 0.9;
 
 /// Seconds per sample at a boundary, at the pace of the live pipeline.
 struct Seen {
@@ -80,7 +76,7 @@ class Search {
     return crowded_ ? measured_.usable_cpus() : measured_.chain.workers;
   }
   [[nodiscard]] bool limits(const Seen& seen) const {
-    return seen.stage + seen.others > kBusy * capacity() * seen.tau;
+    return seen.stage + seen.others > kNearlyAll * capacity() * seen.tau;
   }
 
   [[nodiscard]] StageSharing compare(const Seen& live, const Seen& replayed) const {
@@ -89,10 +85,10 @@ class Search {
     if (gap < enough * live.stage || !limits(live) || !limits(replayed)) return {};
     const double growth = replayed.stage - live.stage;
     if (growth < kStays * gap) return {.kind = StageSharing::Kind::alone};
-    if (growth < kTakesOver * gap) return {};
+    if (growth < kMostOf * gap) return {};
     // With more workers than cores, the workers in this stage take turns with the others on a core.
     const double held = crowded_ ? replayed.tau - replayed.others / capacity() : replayed.tau;
-    if (replayed.stage < kHolds * held) return {};
+    if (replayed.stage < kNearlyAll * held) return {};
     return {.kind = StageSharing::Kind::shared, .share = held / live.tau};
   }
 

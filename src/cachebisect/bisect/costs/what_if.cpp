@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/python_settings.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
@@ -14,8 +15,6 @@ namespace cachebisect {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr double kExplained = 0.10;  ///< a larger misfit is reported
 
 /// Without worker processes, nothing is sent between processes.
 void free_transfer(const ChainDescription& chain, CostChanges& changes) {
@@ -188,7 +187,7 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
     out.predicted = forecast->after(changes_of(what_if, chain));
   }
   if (what_if.kind == WhatIf::Kind::workers) add_process_notes(what_if, chain, out);
-  if (forecast->misfit().live > kExplained) {
+  if (forecast->misfit().live > kTrustedMisfit) {
     out.add_note("the cost model does not explain this pipeline well (it is off by " +
                  percent(forecast->misfit().live) + "); --verify tells");
   }

@@ -3,10 +3,11 @@
 #include <cmath>
 #include <vector>
 
+#include "cachebisect/bisect/record/bars.hpp"
+
 namespace cachebisect {
 namespace {
 
-constexpr std::size_t kMinRounds = 10;
 /// Long runs are thinned, because the slope is taken over all pairs of values.
 constexpr std::size_t kMaxRounds = 200;
 
@@ -20,7 +21,7 @@ std::vector<double> thinned(std::span<const double> values) {
 }  // namespace
 
 Estimate find_drift(std::span<const double> log_taus, double confidence) {
-  if (log_taus.size() < kMinRounds) return {};
+  if (log_taus.size() < kRoundsToSpread) return {};
   const std::vector<double> values = thinned(log_taus);
   const auto steps = static_cast<double>(values.size() - 1);
   const Slope slope = theil_sen(values, confidence);

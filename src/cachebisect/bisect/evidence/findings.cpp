@@ -5,13 +5,12 @@
 #include <limits>
 
 #include "cachebisect/bisect/evidence/stalls.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/bisect/record/boundary_levels.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// A stage that is slower from the cache than live by more than this is an anomaly.
-constexpr double kAnomaly = 0.02;
 /// An anomaly takes the verdict from every drop: of the error it may use only this share.
 constexpr double kAnomalyShare = 0.1;
 
@@ -24,7 +23,7 @@ double anomaly_theta(const Part& part, const RoundTable& rounds, const FindingsO
     const double tau = rounds.tau(part.to);
     serving = options.serve_seconds[k] / std::max(1, options.workers) / std::max(tau, 1e-12);
   }
-  return -std::log1p(kAnomaly) + std::log1p(-std::clamp(serving, 0.0, 0.99));
+  return -std::log1p(kNegligible) + std::log1p(-std::clamp(serving, 0.0, 0.99));
 }
 
 /// A mean that lies this many standard errors above the centre is not explained by symmetric noise.
@@ -112,7 +111,7 @@ double squared_error(const std::vector<double>& taus) {
 double max_mean_loss(const Findings& findings, const RoundTable& rounds) {
   const std::vector<double> live = rounds.all_block_taus(0);
   const std::vector<double> ceiling = rounds.all_block_taus(rounds.last());
-  const bool machine_stalls = mean_above_centre(ceiling) >= kStallsAlike * mean_above_centre(live);
+  const bool machine_stalls = mean_above_centre(ceiling) >= kMostOf * mean_above_centre(live);
   if (findings.min_visits > 1 || machine_stalls) return findings.whole.median_drop;
   if (live.size() < 2) return 1;
   const double error = std::sqrt(squared_error(live) + squared_error(ceiling));

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include "cachebisect/bisect/record/bars.hpp"
+
 namespace cachebisect {
-namespace {
-
-/// Threads wait for cores when more than this share of them is busy.
-constexpr double kBusyCores = 0.75;
-
-}  // namespace
+namespace {}  // namespace
 
 bool is_crowded(const BlockResult& block, double cores) noexcept {
-  return block.cpu_seconds > kBusyCores * cores * block.seconds;
+  return block.cpu_seconds > kCrowded * cores * block.seconds;
 }
 
 std::vector<OwnSeconds> own_seconds(const BlockResult& block, const ChainDescription& chain,

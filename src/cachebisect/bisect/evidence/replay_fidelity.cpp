@@ -5,15 +5,12 @@
 #include <numeric>
 #include <utility>
 
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/bisect/record/round_table.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// Of the live loop's time: what replay may be off by.
-constexpr double kTolerance = 0.02;
-/// The workers limit the loop if they work for more than this share of it.
-constexpr double kLimits = 0.9;
 constexpr std::size_t kRoundsToSuspect = 4;
 /// Bytes per second that one thread reads from memory at least. What takes longer is not read: it
 /// waits for memory or cores that the loop shares, as it would in training.
@@ -132,7 +129,7 @@ void ReplayFidelity::add_dearer(const std::vector<Pair>& pairs, int boundary, do
     tau += pair.replay->tau;
   }
   const auto first = static_cast<std::size_t>(boundary);
-  const bool limits = chain_->workers == 0 || work > kLimits * tau;
+  const bool limits = chain_->workers == 0 || work > kNearlyAll * tau;
   std::vector<double> replayed(pairs.size(), 0.0);
   std::vector<double> live(pairs.size(), 0.0);
   for (std::size_t i = 0; limits && i < pairs.size(); ++i) {
@@ -157,28 +154,28 @@ ReplayFidelity::Boundary& ReplayFidelity::at(int boundary) {
 
 std::optional<Distortion> ReplayFidelity::cheaper_of(const Boundary& sums) {
   const double centre = sums.cheaper.centre();
-  if (sums.cheaper.rejects_at_most(kTolerance)) {
+  if (sums.cheaper.rejects_at_most(kNegligible)) {
     return Distortion{.share = centre,
                       .certified = true,
-                      .remembers = sums.remembered.rejects_at_most(kTolerance)};
+                      .remembers = sums.remembered.rejects_at_most(kNegligible)};
   }
-  if (sums.cheaper.rounds() < kRoundsToSuspect || centre <= kTolerance) return std::nullopt;
+  if (sums.cheaper.rounds() < kRoundsToSuspect || centre <= kNegligible) return std::nullopt;
   return Distortion{.share = centre};
 }
 
 std::optional<Distortion> ReplayFidelity::dearer_of(const Boundary& sums) {
   const double centre = sums.dearer.centre();
-  if (sums.dearer.rejects_at_most(kTolerance)) {
+  if (sums.dearer.rejects_at_most(kNegligible)) {
     return Distortion{.share = -centre, .certified = true};
   }
-  if (sums.dearer.rounds() < kRoundsToSuspect || centre <= kTolerance) return std::nullopt;
+  if (sums.dearer.rounds() < kRoundsToSuspect || centre <= kNegligible) return std::nullopt;
   return Distortion{.share = -centre};
 }
 
 /// What is certified comes first, and what is cheaper.
 std::optional<Distortion> ReplayFidelity::distortion_of(const Boundary& sums) {
   const std::optional<Distortion> dearer = dearer_of(sums);
-  if (sums.remembered.rejects_at_least(kTolerance)) return dearer;
+  if (sums.remembered.rejects_at_least(kNegligible)) return dearer;
   const std::optional<Distortion> cheaper = cheaper_of(sums);
   return cheaper && (cheaper->certified || !dearer || !dearer->certified) ? cheaper : dearer;
 }
@@ -220,8 +217,8 @@ std::vector<Distortion> ReplayFidelity::distortions() const { return find_all(di
 
 std::vector<Distortion> ReplayFidelity::slowed() const {
   return find_all([](const Boundary& sums) {
-    const bool acquitted = sums.remembered.rejects_at_least(kTolerance);
-    return acquitted && sums.cheaper.rejects_at_most(kTolerance) ? cheaper_of(sums) : std::nullopt;
+    const bool acquitted = sums.remembered.rejects_at_least(kNegligible);
+    return acquitted && sums.cheaper.rejects_at_most(kNegligible) ? cheaper_of(sums) : std::nullopt;
   });
 }
 

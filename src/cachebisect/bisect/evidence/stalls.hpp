@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/bisect/record/block_record.hpp"
 
 namespace cachebisect {
@@ -38,9 +39,5 @@ struct StalledShare {
 /// that changed from one list to another is no stall.
 [[nodiscard]] CACHEBISECT_INTERNAL_API StalledShare
 stalled_share(std::span<const std::vector<Watch>> watched, double confidence);
-
-/// The machine stalls, not a stage, if the ceiling stalls for at least this share of what live
-/// does.
-inline constexpr double kStallsAlike = 0.5;
 
 }  // namespace cachebisect

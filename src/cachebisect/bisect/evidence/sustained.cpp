@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
 constexpr std::size_t kMinGroups = 16;
-constexpr double kWorthSaying = 0.02;
 
 /// Seconds per sample: the mean, which stalls move, and the interval of the typical one.
 struct Level {
@@ -17,8 +17,7 @@ struct Level {
 };
 
 bool is_slower(const Level& a, const Level& b) {
-  return a.typical.low > b.typical.high * (1 + kWorthSaying) &&
-         a.mean > b.mean * (1 + kWorthSaying);
+  return a.typical.low > b.typical.high * (1 + kNegligible) && a.mean > b.mean * (1 + kNegligible);
 }
 
 SustainedChange change(const Level& run, const Level& blocks) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
@@ -20,9 +21,8 @@ constexpr int kMaxSteps = 100000;
 /// Many workers would make blocks of slow steps too long.
 constexpr int kMaxStretch = 4;
 
-/// Long blocks: rounds before they are considered, the share by which one live block in seven must
-/// lie above the median, how many times that of the ceiling, and timed steps per untimed one.
-constexpr std::size_t kRoundsToLengthen = 10;
+/// Long blocks: the share by which one live block in seven must lie above the median, how many times
+/// that of the ceiling, and timed steps per untimed one.
 constexpr double kUpperQuantile = 6.0 / 7;
 constexpr double kVaries = 0.08;
 constexpr double kTimesCeiling = 3;
@@ -54,7 +54,7 @@ int BlockLengths::steps_for(double step_seconds, int boundary) const {
 }
 
 void BlockLengths::lengthen_if_samples_vary(const RoundTable& rounds) {
-  if (long_blocks_ || rounds.rounds() < kRoundsToLengthen) return;
+  if (long_blocks_ || rounds.rounds() < kRoundsToSpread) return;
   const double live = upper_spread(rounds.block_taus(0));
   const double ceiling = upper_spread(rounds.block_taus(rounds.last()));
   long_blocks_ = live > kVaries && live > kTimesCeiling * ceiling;

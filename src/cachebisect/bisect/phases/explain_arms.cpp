@@ -4,13 +4,12 @@
 #include <optional>
 
 #include "cachebisect/bisect/phases/rank_payoff.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
 constexpr std::size_t kMaxFree = 4;
-/// Of the seconds that the leader costs: a stage that costs fewer cannot gain more.
-constexpr double kMayGainMore = 0.5;
 
 /// The stage (1-based) that keeps the workers busiest in live blocks; 0 without probes.
 int busiest_stage(const std::vector<BlockRecord>& records) {
@@ -29,7 +28,7 @@ int busiest_stage(const std::vector<BlockRecord>& records) {
 /// The stage that costs most seconds after the leader: whether it gains more is run before the
 /// sentence is written.
 std::optional<std::size_t> second_largest(const Findings& findings, std::size_t leader) {
-  const double least = kMayGainMore * findings.parts[leader].seconds;
+  const double least = kMostOf * findings.parts[leader].seconds;
   std::optional<std::size_t> second;
   for (std::size_t i = 0; i < findings.parts.size(); ++i) {
     const Finding& part = findings.parts[i];

@@ -10,13 +10,13 @@
 #include "cachebisect/bisect/phases/answers_rule.hpp"
 #include "cachebisect/bisect/phases/cache_check.hpp"
 #include "cachebisect/bisect/phases/explain_arms.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
 /// A flat verdict comes fast and needs no explanation but the cost of the probes.
 constexpr double kFlatSeconds = 1.0;
-constexpr int kMinRounds = 3;
 /// The cost of the probes is asked for if the blocks without them take so long at most, and the
 /// size of the caches if its rounds do. With slower blocks, neither is worth the wait.
 constexpr double kProbeSeconds = 0.8;
@@ -120,7 +120,7 @@ void ExplainPhase::leave_out_slow_probes(std::vector<TimedArm>& arms) const {
 bool ExplainPhase::is_worth_a_start(VerdictKind kind, double round_seconds) const {
   const double left = runner_->blocks().left();
   return kind == VerdictKind::flat ? min_seconds(round_seconds) <= std::min(kFlatSeconds, left)
-                                   : kMinRounds * round_seconds <= left;
+                                   : kRoundsToShow * round_seconds <= left;
 }
 
 /// What as many rounds take as an interval needs.

@@ -4,12 +4,12 @@
 
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
 #include "cachebisect/bisect/phases/explain_columns.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
 constexpr int kMaxRanks = 16;
-constexpr double kMostOfLoss = 0.5;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::vector<Arm> rank_arms(int ranks, int stages) {
 std::optional<int> slow_rank(const RoundTable& rounds, double alpha) {
   std::optional<int> slowest;
   if (rounds.last() < kCeiling) return slowest;
-  double most = kMostOfLoss * log_ratio(rounds, kLive, kCeiling, alpha).value;
+  double most = kMostOf * log_ratio(rounds, kLive, kCeiling, alpha).value;
   for (int arm = kCeiling + 1; arm <= rounds.last(); ++arm) {
     const int rank = rounds.arms()[static_cast<std::size_t>(arm)].rank;
     if (rank == kAllRanks) continue;

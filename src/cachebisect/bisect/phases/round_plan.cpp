@@ -8,6 +8,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/evidence/decision.hpp"
 #include "cachebisect/bisect/phases/round_arms.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/bisect/record/boundary_levels.hpp"
 
 namespace cachebisect {
@@ -17,16 +18,11 @@ constexpr double kRoundsThatMustFit = 15;
 constexpr double kShareForPilots = 0.25;
 /// Parts that cost this share of what the largest costs, or min_drop, are visited separately.
 constexpr double kWorth = 0.6;
-/// A chain that seemed flat to the pilot is taken apart only after this many rounds that show a
-/// loss of this share of min_drop.
-constexpr std::size_t kRoundsToTrust = 3;
+/// A chain that seemed flat to the pilot is taken apart only after rounds that show a loss of this
+/// share of min_drop.
 constexpr double kLost = 0.8;
 /// Pieces into which a span is opened in noise.
 constexpr int kPieces = 4;
-/// Rounds after which a mean far from the centre counts as stalls.
-constexpr std::size_t kRoundsForStalls = 10;
-/// The law is followed if it expects this share of a span's loss at one stage.
-constexpr double kExpected = 0.5;
 
 void make_set(std::vector<int>& values) {
   std::sort(values.begin(), values.end());
@@ -34,7 +30,7 @@ void make_set(std::vector<int>& values) {
 }
 
 bool stalls(const Finding& finding) {
-  return finding.bursty && finding.rounds >= kRoundsForStalls && finding.drop > finding.median_drop;
+  return finding.bursty && finding.rounds >= kRoundsToSpread && finding.drop > finding.median_drop;
 }
 
 }  // namespace
@@ -132,7 +128,7 @@ std::optional<int> RoundPlan::expected_split(const Part& part) const {
     if (expected(stage) > expected(best)) best = stage;
   }
   const double whole = seconds(part.from) - seconds(part.to);
-  if (expected(best) < kExpected * whole || expected(best) < 0.02) return std::nullopt;
+  if (expected(best) < kMostOf * whole || expected(best) < 0.02) return std::nullopt;
   return best - 1 > part.from ? best - 1 : best;
 }
 
@@ -182,7 +178,7 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   if (findings.challenger) challenger_ = findings.parts[*findings.challenger].part;
   lossy_ = lost > std::max(kLost * drop_to_theta(options_.min_drop), whole.error());
   if (findings.parts.size() == 1 && !options_.all && !noisy()) {
-    if (whole.rounds < kRoundsToTrust || lost <= kLost * drop_to_theta(options_.min_drop)) return;
+    if (whole.rounds < kRoundsToShow || lost <= kLost * drop_to_theta(options_.min_drop)) return;
   }
   measured_ = boundary_levels(rounds);
   for (int k = 1; k < options_.stages; ++k) {

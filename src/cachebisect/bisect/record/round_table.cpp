@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
@@ -12,15 +13,12 @@ namespace {
 /// A block counts for at most this many times the median: beyond that it met a stall.
 constexpr double kStall = 2;
 
-/// Live and ceiling are alike if their log times differ by less.
-constexpr double kAlike = 0.02;
-
 /// Where a time lies between those of ceiling (0) and live (1), on a log scale; in the middle if
 /// these are alike or one is not known.
 double nearness(double tau, double live, double ceiling) {
   if (live <= 0 || ceiling <= 0) return 0.5;
   const double gap = std::log(live / ceiling);
-  return gap < kAlike ? 0.5 : std::clamp(std::log(tau / ceiling) / gap, 0.0, 1.0);
+  return gap < kNegligible ? 0.5 : std::clamp(std::log(tau / ceiling) / gap, 0.0, 1.0);
 }
 
 double log_seconds_per_sample(const BlockResult& block) {

@@ -1,0 +1,20 @@
+// What counts as negligible, most and nearly all, in every rule and warning: one meaning, one value.
+#pragma once
+
+namespace cachebisect {
+
+/// A share of time or throughput by which figures of the same thing differ from run to run: no rule
+/// acts on less, and no warning tells it.
+inline constexpr double kNegligible = 0.02;
+inline constexpr double kMostOf = 0.5;
+inline constexpr double kNearlyAll = 0.9;
+/// Share of the usable CPUs' time above which threads wait for each other.
+inline constexpr double kCrowded = 0.75;
+/// A cost model that misses the live loop's time by a larger share is not followed.
+inline constexpr double kTrustedMisfit = 0.10;
+/// Rounds of one super-round that show a figure at all, without an interval.
+inline constexpr int kRoundsToShow = 3;
+/// Rounds that show how blocks spread.
+inline constexpr int kRoundsToSpread = 10;
+
+}  // namespace cachebisect
