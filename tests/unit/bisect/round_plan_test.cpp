@@ -246,7 +246,8 @@ TEST_CASE("blocks of whole groups measure the long-run rate of batches that come
   }
 }
 
-TEST_CASE("where queues are kept, two or three untimed steps do, however long rings take to settle") {
+TEST_CASE(
+    "where queues are kept, two or three untimed steps do, however long rings take to settle") {
   SimulatedChain crowded = chain(4);
   crowded.trainer_seconds = 2e-3;
   CHECK(warmups(crowded, 0, true) == std::set{2, 3});

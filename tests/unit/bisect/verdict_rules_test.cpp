@@ -93,6 +93,11 @@ TEST_CASE("a span's loss is that of the stage in it which remembers samples") {
   // Unseen blocks have not told whether the stage before it slows it down instead.
   judged.state.distortions[0].unseen_rounds = 6;
   CHECK(judge_by_rules(judged.run()).stage == 1);
+  // With what it takes even then it would be most of the span.
+  judged.state.distortions[0].replayed_seconds = 80e-6;
+  CHECK(judge_by_rules(judged.run()).stage == 2);
+  judged.state.distortions[0].replayed_seconds = 20e-6;
+  CHECK(judge_by_rules(judged.run()).stage == 1);
   judged.state.distortions[0].remembers = true;
   CHECK(judge_by_rules(judged.run()).stage == 2);
 }

@@ -6,9 +6,6 @@
 namespace cachebisect {
 namespace {
 
-/// Of a span's live time: what one stage must take for the span's loss to be its own.
-constexpr double kMostOfSpan = 0.7;
-
 const std::string& stage_name(const ChainDescription& chain, int stage) {
   return chain.stages.at(static_cast<std::size_t>(stage) - 1).name;
 }
@@ -31,28 +28,14 @@ Judgement by_blocks(Judgement judgement, const JudgedRun& run) {
   return judgement;
 }
 
-/// The stage that the time of a span belongs to although replay cannot take the span apart: it
-/// remembers samples, and live it takes most of the span's time. While unseen blocks leave it open
-/// whether the stages before it slow it down instead, no stage is named.
+/// Where replay cannot take a span apart, and one stage takes most of its time.
 Judgement by_fidelity(Judgement judgement, const JudgedRun& run) {
   if (!judgement.part) return judgement;
   const VerdictState& state = run.state;
   const Part& span = state.findings.parts[*judgement.part].part;
-  double whole = 0;
-  for (int s = span.from; s < span.to; ++s) {
-    if (static_cast<std::size_t>(s) < state.live_seconds.size()) {
-      whole += state.live_seconds[static_cast<std::size_t>(s)];
-    }
-  }
-  for (const Distortion& distortion : state.distortions) {
-    const bool inside = distortion.boundary > span.from && distortion.stage <= span.to;
-    const double live = state.live_seconds.at(static_cast<std::size_t>(distortion.stage) - 1);
-    const bool open = distortion.unseen_rounds > 0 && !distortion.remembers;
-    const bool remembers = distortion.certified && distortion.share > 0 && !open;
-    if (!inside || !remembers || live <= kMostOfSpan * whole) continue;
-    judgement.stage = distortion.stage;
-    judgement.stage_name = stage_name(run.measured.chain, distortion.stage);
-    break;
+  if (const auto stage = dominant_stage(span, state.distortions, state.live_seconds)) {
+    judgement.stage = *stage;
+    judgement.stage_name = stage_name(run.measured.chain, *stage);
   }
   return judgement;
 }

@@ -12,6 +12,8 @@ namespace cachebisect {
 namespace {
 
 constexpr std::size_t kRoundsToSuspect = 4;
+/// Of a span's live time: what one stage must take for the span's loss to be its own.
+constexpr double kMostOfSpan = 0.7;
 /// Bytes per second that one thread reads from memory at least. What takes longer is not read: it
 /// waits for memory or cores that the loop shares, as it would in training.
 constexpr double kSlowestMemory = 2e9;
@@ -34,6 +36,23 @@ std::vector<double> each(const std::vector<OwnSeconds>& own, double OwnSeconds::
 }
 
 }  // namespace
+
+std::optional<int> dominant_stage(const Part& span, std::span<const Distortion> distortions,
+                                  std::span<const double> live_seconds) {
+  const auto stages = static_cast<int>(live_seconds.size());
+  const int from = std::min(span.from, stages);
+  const int to = std::min(span.to, stages);
+  const double whole = std::accumulate(live_seconds.begin() + from, live_seconds.begin() + to, 0.0);
+  for (const Distortion& distortion : distortions) {
+    const bool inside = distortion.boundary > from && distortion.stage <= to;
+    if (!inside || !distortion.certified || distortion.share <= 0) continue;
+    const double live = live_seconds[static_cast<std::size_t>(distortion.stage) - 1];
+    const bool open = distortion.unseen_rounds > 0 && !distortion.remembers;
+    const double own = open ? std::min(live, distortion.replayed_seconds) : live;
+    if (own > kMostOfSpan * whole) return distortion.stage;
+  }
+  return std::nullopt;
+}
 
 ReplayFidelity::ReplayFidelity(const ChainDescription& chain, FidelityOptions options)
     : chain_(&chain), options_(std::move(options)) {}

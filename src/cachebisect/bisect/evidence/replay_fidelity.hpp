@@ -13,6 +13,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/evidence/own_seconds.hpp"
+#include "cachebisect/bisect/evidence/part.hpp"
 #include "cachebisect/bisect/evidence/rank_sequence.hpp"
 #include "cachebisect/bisect/record/block_record.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
@@ -31,6 +32,15 @@ struct Distortion {
   bool remembers = false;
   std::size_t unseen_rounds = 0;  ///< that had an unseen block there
 };
+
+/// The stage (1-based) that the loss of a span belongs to although replay cannot take the span
+/// apart: of the span's live time it takes by far the most. Whether it remembers samples or the
+/// stages before it slow it down must not matter: while unseen blocks leave that open, the stage
+/// counts with what it takes replayed. `live_seconds`: of each stage, as ReplayFidelity's. Empty if
+/// there is none.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<int> dominant_stage(
+    const Part& span, std::span<const Distortion> distortions,
+    std::span<const double> live_seconds);
 
 struct FidelityOptions {
   double confidence = 0.99;

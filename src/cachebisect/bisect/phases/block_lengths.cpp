@@ -21,8 +21,8 @@ constexpr int kMaxSteps = 100000;
 /// Many workers would make blocks of slow steps too long.
 constexpr int kMaxStretch = 4;
 
-/// Long blocks: the share by which one live block in seven must lie above the median, how many times
-/// that of the ceiling, and timed steps per untimed one.
+/// Long blocks: the share by which one live block in seven must lie above the median, how many
+/// times that of the ceiling, and timed steps per untimed one.
 constexpr double kUpperQuantile = 6.0 / 7;
 constexpr double kVaries = 0.08;
 constexpr double kTimesCeiling = 3;

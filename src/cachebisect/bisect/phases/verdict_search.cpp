@@ -194,6 +194,15 @@ std::vector<int> VerdictSearch::open_controls() const {
   return open;
 }
 
+/// Apart from a span that the leader is, or whose stages are one stage's whichever way it goes.
+bool VerdictSearch::controls_decide() const {
+  const std::vector<int> open = open_controls();
+  if (state_.decision.kind != VerdictKind::drop || !state_.decision.part) return !open.empty();
+  const Part& leader = state_.findings.parts[*state_.decision.part].part;
+  if (dominant_stage(leader, state_.distortions, state_.live_seconds)) return false;
+  return std::ranges::any_of(open, [&](int k) { return k > leader.from && k < leader.to; });
+}
+
 void VerdictSearch::avoid_distorted() {
   const std::vector<int> open = open_controls();
   plan_->doubt(open);
@@ -275,7 +284,7 @@ void VerdictSearch::check_evidence() {
 bool VerdictSearch::finished() const {
   if (!state_.decision.certified()) return false;
   const double deadline = tie_deadline(*measured_->verdict.certified_after_seconds);
-  if (!open_controls().empty()) return false;
+  if (controls_decide()) return false;
   return state_.decision.settled || runner_->blocks().elapsed() >= deadline ||
          (state_.decision.only_tied && !tie_may_end(deadline));
 }

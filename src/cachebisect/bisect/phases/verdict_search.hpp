@@ -69,6 +69,8 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   /// Boundaries of which it is open whether a stage after them remembers samples, or is slowed down
   /// live: unseen blocks will tell.
   [[nodiscard]] std::vector<int> open_controls() const;
+  /// Whether what they tell may change which stage is named.
+  [[nodiscard]] bool controls_decide() const;
   [[nodiscard]] PlannedBlock unseen_block(int boundary) const;
   void avoid_distorted();
   void check_evidence();

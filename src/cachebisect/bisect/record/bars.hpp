@@ -1,4 +1,5 @@
-// What counts as negligible, most and nearly all, in every rule and warning: one meaning, one value.
+// What counts as negligible, most and nearly all, in every rule and warning: one meaning, one
+// value.
 #pragma once
 
 namespace cachebisect {
