@@ -156,7 +156,8 @@ void TrainLoop::State::make_room(std::uint64_t i, const std::stop_token& stop) {
   wait_for(events.of(done), stop);
 }
 
-/// Once the device has completed the untimed steps.
+/// Once the device has completed the untimed steps. Asked while a later step is queued: an emulated
+/// device that is seen to be idle would begin its next step late.
 void TrainLoop::State::start_cpu_time(RunningBlock& block) {
   if (!block.cpu_start && device.synchronize_for(*start_mark, 0)) block.cpu_start = cpu_mark();
 }
@@ -167,7 +168,6 @@ void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, RunningBlock&
   BlockTiming& timing = block.timing;
   if (timed && block.steps.observe) count_ready(input, timing);
   const DeviceBatch& batch = input.acquire(i, stop);
-  if (timed) start_cpu_time(block);
   if (i == 0) timing.first_batch_seconds = monotonic_seconds() - block.began;
   if (timed) {
     ++timing.steps;
@@ -177,6 +177,7 @@ void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, RunningBlock&
   if (timed && block.steps.observe) count_idle(device, events.of(i - 1), timing);
   const std::uint64_t index = block.steps.first_step + i;
   submit(batch, i, index);
+  if (timed) start_cpu_time(block);
   const bool last_untimed = i + 1 == block.warmup();
   if (last_untimed) device.record(*start_mark, compute);
   if (timed && groups.ends_group(timing.steps)) groups.mark(device, compute, timing.samples);
