@@ -6,7 +6,9 @@ ratio   seconds per batch of live blocks through the shadow loader over those of
         loader, of five loaders. Each round starts fresh workers for the shadow loader, for the
         loader as it is, and for the same once more: the control, whose ratio shows what chance
         does. New workers are up to 15% faster in their first second, so that as many batches as
-        are timed go before. The loop only pulls batches, so that nothing hides a difference.
+        are timed go before. The loop only pulls batches, so that nothing hides a difference. The
+        same ratios of CPU time per batch, workers included, depend less on what else the cores do;
+        where workers compute, it is what a batch costs.
 pass    the same for the iterator of `cachebisect run` before it measures, over no hook at all, at
         1 ms per sample. The samples compute: a sleep ends late by more than passing through costs.
 engine  CPU time of the command during blocks, over the time that the blocks took.
@@ -24,7 +26,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Callable, Optional
+from typing import Any, Callable, NamedTuple, Optional
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
@@ -49,24 +51,39 @@ PASS_WARMUP = 5
 LIMITS = {"ratio": 0.02, "pass": 0.005, "engine": 0.01}
 
 
-def seconds_per_batch(batches: Iterator[Any], warmup: int, steps: int) -> float:
+class Cost(NamedTuple):
+    """Of one batch, in seconds."""
+
+    wall: float
+    cpu: float
+    """Of this process and the loader's workers."""
+
+
+def cpu_seconds(batches: Iterator[Any]) -> float:
+    """CPU time so far of this process and of the workers of a DataLoader's iterator."""
+    workers = [worker.pid for worker in getattr(batches, "_workers", ())]
+    return time.process_time() + sum(time.clock_gettime((~pid << 3) | 2) for pid in workers)
+
+
+def cost_per_batch(batches: Iterator[Any], warmup: int, steps: int) -> Cost:
     for _ in range(warmup):
         next(batches)
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), cpu_seconds(batches)
     for _ in range(steps):
         next(batches)
-    return (time.perf_counter() - began) / steps
+    wall = time.perf_counter() - began
+    return Cost(wall / steps, (cpu_seconds(batches) - cpu) / steps)
 
 
-def live(job: Job, warmup: int, steps: int) -> float:
-    """Seconds per step of a live block."""
+def live(job: Job, warmup: int, steps: int) -> Cost:
+    """Of a step of a live block."""
     arm = {"kind": "replay", "boundary": 0, "observed": True}
     block = job.begin_block({"arm": arm, "steps": steps, "warmup_steps": warmup})
     while not block.enter():
         block.take()
     block.end()
     result = block.result()
-    return float(result["seconds"] / result["steps"])
+    return Cost(result["seconds"] / result["steps"], result["cpu_seconds"] / result["steps"])
 
 
 def ratio_of(number: int, observed: Callable[[], float], plain: Callable[[], float]) -> float:
@@ -82,13 +99,13 @@ def rounds_left(records: Records, key: dict[str, Any], rounds: int) -> list[int]
     return [number for number in range(rounds) if number not in done]
 
 
-def fresh_plain(name: str, steps: int) -> float:
-    """Seconds per batch of the loader as it is, with new workers."""
+def fresh_plain(name: str, steps: int) -> Cost:
+    """Of the loader as it is, with new workers."""
     batches = iter(LOADERS[name]())
-    return seconds_per_batch(batches, steps, steps)
+    return cost_per_batch(batches, steps, steps)
 
 
-def fresh_shadow(name: str, steps: int) -> float:
+def fresh_shadow(name: str, steps: int) -> Cost:
     """The same through a new shadow loader."""
     job = Job(LOADERS[name](), KeptState())
     try:
@@ -106,9 +123,10 @@ def measure_ratios(records: Records, name: str, rounds: int, steps: int) -> None
     for number in rounds_left(records, key, rounds):
         names = list(ARMS)
         turn = names[number % 3 :] + names[: number % 3]
-        seconds = {arm: ARMS[arm](name, steps) for arm in turn}
-        records.add(**key, round=number, **seconds)
-        words = ", ".join(f"{arm} {1e3 * seconds[arm]:.2f} ms" for arm in names)
+        costs = {arm: ARMS[arm](name, steps) for arm in turn}
+        cpu = {f"{arm}_cpu": costs[arm].cpu for arm in names}
+        records.add(**key, round=number, **{arm: costs[arm].wall for arm in names}, **cpu)
+        words = ", ".join(f"{arm} {1e3 * costs[arm].wall:.2f} ms" for arm in names)
         print(f"{name:38} round {number:2}  {words}", flush=True)
 
 
@@ -130,8 +148,8 @@ def measure_pass(records: Records, rounds: int) -> None:
     for number in rounds_left(records, key, rounds):
         ratio = ratio_of(
             number,
-            lambda: seconds_per_batch(passed_on(loader), PASS_WARMUP, steps),
-            lambda: seconds_per_batch(iter(loader), PASS_WARMUP, steps),
+            lambda: cost_per_batch(passed_on(loader), PASS_WARMUP, steps).wall,
+            lambda: cost_per_batch(iter(loader), PASS_WARMUP, steps).wall,
         )
         records.add(**key, round=number, value=ratio)
         print(f"passing through, round {number:2}  {ratio - 1:+.3%}", flush=True)
@@ -199,9 +217,11 @@ def measure_engine(records: Records, rounds: int, budget: float) -> None:
 def ratio_rows(name: str, rounds: list[dict[str, Any]]) -> list[list[str]]:
     rows = []
     for arm, words in (("shadow", "shadow loader"), ("control", "the same loader again")):
-        pairs = [(record[arm], record["plain"]) for record in rounds]
-        ratio = sum(a for a, _ in pairs) / sum(b for _, b in pairs)
-        rows.append(_row(words, name, ratio, ratio_interval(pairs), len(pairs), "ratio"))
+        for suffix, figure in (("", ""), ("_cpu", ", CPU time")):
+            pairs = [(r[arm + suffix], r["plain" + suffix]) for r in rounds if "plain_cpu" in r]
+            ratio = sum(a for a, _ in pairs) / sum(b for _, b in pairs)
+            interval = ratio_interval(pairs)
+            rows.append(_row(words + figure, name, ratio, interval, len(pairs), "ratio"))
     return rows
 
 
