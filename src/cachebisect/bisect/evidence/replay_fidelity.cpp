@@ -12,7 +12,7 @@ namespace cachebisect {
 namespace {
 
 constexpr std::size_t kRoundsToSuspect = 4;
-/// Of a span's live time: what one stage must take for the span's loss to be its own.
+/// Of a span's live time or loss: what one stage must take for the loss to be its own.
 constexpr double kMostOfSpan = 0.7;
 /// Bytes per second that one thread reads from memory at least. What takes longer is not read: it
 /// waits for memory or cores that the loop shares, as it would in training.
@@ -37,19 +37,22 @@ std::vector<double> each(const std::vector<OwnSeconds>& own, double OwnSeconds::
 
 }  // namespace
 
-std::optional<int> dominant_stage(const Part& span, std::span<const Distortion> distortions,
-                                  std::span<const double> live_seconds) {
-  const auto stages = static_cast<int>(live_seconds.size());
-  const int from = std::min(span.from, stages);
-  const int to = std::min(span.to, stages);
-  const double whole = std::accumulate(live_seconds.begin() + from, live_seconds.begin() + to, 0.0);
+std::optional<int> dominant_stage(const JoinedSpan& span, std::span<const Distortion> distortions) {
+  const auto stages = static_cast<int>(span.live_seconds.size());
+  const int from = std::min(span.part.from, stages);
+  const int to = std::min(span.part.to, stages);
+  const double whole =
+      std::accumulate(span.live_seconds.begin() + from, span.live_seconds.begin() + to, 0.0);
   for (const Distortion& distortion : distortions) {
     const bool inside = distortion.boundary > from && distortion.stage <= to;
     if (!inside || !distortion.certified || distortion.share <= 0) continue;
-    const double live = live_seconds[static_cast<std::size_t>(distortion.stage) - 1];
+    const double live = span.live_seconds[static_cast<std::size_t>(distortion.stage) - 1];
+    if (live <= kMostOfSpan * whole) continue;
     const bool open = distortion.unseen_rounds > 0 && !distortion.remembers;
-    const double own = open ? std::min(live, distortion.replayed_seconds) : live;
-    if (own > kMostOfSpan * whole) return distortion.stage;
+    // On crowded cores what stages wait is not in their own time, but in the loss.
+    const double others =
+        std::max(whole, span.loss_seconds) - std::min(live, distortion.replayed_seconds);
+    if (!open || others < (1 - kMostOfSpan) * span.loss_seconds) return distortion.stage;
   }
   return std::nullopt;
 }

@@ -33,14 +33,19 @@ struct Distortion {
   std::size_t unseen_rounds = 0;  ///< that had an unseen block there
 };
 
-/// The stage (1-based) that the loss of a span belongs to although replay cannot take the span
-/// apart: of the span's live time it takes by far the most. Whether it remembers samples or the
-/// stages before it slow it down must not matter: while unseen blocks leave that open, the stage
-/// counts with what it takes replayed. `live_seconds`: of each stage, as ReplayFidelity's. Empty if
-/// there is none.
+/// A part that replay cannot take apart. Seconds are per sample, of all workers together.
+struct JoinedSpan {
+  Part part;
+  double loss_seconds = 0;               ///< that the loop is longer with its stages live
+  std::span<const double> live_seconds;  ///< of each stage of the chain, as ReplayFidelity's
+};
+
+/// The stage (1-based) that the loss of a span belongs to: of the span's live time it takes by far
+/// the most. While unseen blocks leave it open whether it remembers samples or the stages before it
+/// slow it down, all but what it takes replayed must also be a small part of the loss, some of
+/// which the training step may hide. Empty if there is none.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<int> dominant_stage(
-    const Part& span, std::span<const Distortion> distortions,
-    std::span<const double> live_seconds);
+    const JoinedSpan& span, std::span<const Distortion> distortions);
 
 struct FidelityOptions {
   double confidence = 0.99;

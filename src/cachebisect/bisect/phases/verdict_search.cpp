@@ -93,6 +93,14 @@ VerdictState judge(const Measurements& measured) {
   return judge(measured, evidence, fidelity);
 }
 
+std::optional<int> stage_of_part(const Measurements& measured, const VerdictState& state,
+                                 const Part& part) {
+  const RoundTable& rounds = measured.verdict.table;
+  const double loss = rounds.tau(part.from) - rounds.tau(part.to);
+  return dominant_stage({part, loss * std::max(1, measured.chain.workers), state.live_seconds},
+                        state.distortions);
+}
+
 VerdictSearch::VerdictSearch(Replayer& replayer, RoundRunner& runner, RoundPlan& plan,
                              const BisectOptions& options, Measurements& measured)
     : replayer_(&replayer),
@@ -199,7 +207,12 @@ bool VerdictSearch::controls_decide() const {
   const std::vector<int> open = open_controls();
   if (state_.decision.kind != VerdictKind::drop || !state_.decision.part) return !open.empty();
   const Part& leader = state_.findings.parts[*state_.decision.part].part;
-  if (dominant_stage(leader, state_.distortions, state_.live_seconds)) return false;
+  VerdictState undecided = state_;
+  for (Distortion& distortion : undecided.distortions) {
+    const bool asked = std::ranges::find(open, distortion.boundary) != open.end();
+    if (asked) distortion.unseen_rounds = std::max<std::size_t>(1, distortion.unseen_rounds);
+  }
+  if (stage_of_part(*measured_, undecided, leader)) return false;
   return std::ranges::any_of(open, [&](int k) { return k > leader.from && k < leader.to; });
 }
 

@@ -37,6 +37,11 @@ struct VerdictState {
 /// Needs a complete round.
 [[nodiscard]] CACHEBISECT_INTERNAL_API VerdictState judge(const Measurements& measured);
 
+/// The stage (1-based) that the loss of a part belongs to that replay cannot take apart; empty if
+/// there is none.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<int> stage_of_part(
+    const Measurements& measured, const VerdictState& state, const Part& part);
+
 /// Not thread safe.
 class CACHEBISECT_INTERNAL_API VerdictSearch {
  public:
