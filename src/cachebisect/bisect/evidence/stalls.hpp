@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/bisect/record/block_record.hpp"
 
 namespace cachebisect {
