@@ -48,6 +48,19 @@ void set_taus(Truth& truth, std::vector<double> taus) {
   truth.largest = selftest::largest_stage(truth.seconds_per_sample);
 }
 
+/// Seconds per sample at each boundary, by `tau(k)`; empty if a stage makes the chain faster: there
+/// is no stage to blame then.
+std::optional<std::vector<double>> taus_of(const SimulatedChain& chain,
+                                           const std::function<double(int)>& tau) {
+  std::vector<double> taus;
+  for (int k = 0; k <= chain.boundaries(); ++k) {
+    const double here = tau(k);
+    if (k > 0 && here > taus.back() * (1 + kMostSpeedup)) return std::nullopt;
+    taus.push_back(here);
+  }
+  return taus;
+}
+
 /// Takes over a chain that has a truth; its shape is what it was.
 void change(PlantedChain& planted, const SimulatedChain& chain) {
   const std::optional<Truth> truth = selftest::measure_truth(chain);
@@ -109,19 +122,15 @@ SimulatedChain busy(SimulatedChain chain) {
 
 void limit_cpus(PlantedChain& planted, SimulatedOptions& machine, RandomStream& random) {
   change(planted, busy(planted.chain));
-  std::vector<double> taus = planted.truth.seconds_per_sample;
   const double cpu_seconds = selftest::chain_law(planted.chain, 0).cpu_seconds;
   if (cpu_seconds <= 0) return;
   const double share = random.uniform(kLeastQuota, kMostQuota);
-  const SimulatedQuota quota{.cpus = share * cpu_seconds / taus[0]};
+  const SimulatedQuota quota{.cpus = share * cpu_seconds / planted.truth.seconds_per_sample[0]};
   const SimulatedRing ring(planted.chain);
-  for (std::size_t k = 0; k < taus.size(); ++k) {
-    taus[k] = within_quota(ring, static_cast<int>(k), quota);
-    // A chain that a stage makes faster has no stage to blame.
-    if (k > 0 && taus[k] > taus[k - 1] * (1 + kMostSpeedup)) return;
-  }
+  auto taus = taus_of(planted.chain, [&](int k) { return within_quota(ring, k, quota); });
+  if (!taus) return;
   machine.quota = quota;
-  set_taus(planted.truth, std::move(taus));
+  set_taus(planted.truth, std::move(*taus));
 }
 
 void add_period(PlantedChain& planted, RandomStream& random) {
@@ -151,13 +160,10 @@ void depend_on_content(PlantedChain& planted, RandomStream& random) {
   const SimulatedRing ring(chain);
   const auto batch = static_cast<std::uint64_t>(chain.batch_size);
   const int steps = static_cast<int>(2 * std::lcm(kContentPeriod, batch) / batch);
-  std::vector<double> taus;
-  for (int k = 0; k <= chain.boundaries(); ++k) {
-    taus.push_back(ring.seconds_per_sample(k, steps));
-    if (k > 0 && taus[taus.size() - 1] > taus[taus.size() - 2] * (1 + kMostSpeedup)) return;
-  }
+  auto taus = taus_of(chain, [&](int k) { return ring.seconds_per_sample(k, steps); });
+  if (!taus) return;
   planted.chain = std::move(chain);
-  set_taus(planted.truth, std::move(taus));
+  set_taus(planted.truth, std::move(*taus));
 }
 
 }  // namespace

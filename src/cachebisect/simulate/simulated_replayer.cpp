@@ -116,6 +116,7 @@ std::optional<CacheFacts> SimulatedReplayer::refill(std::uint64_t samples,
   clock_ += facts.seconds;
   first_cached_ += cache_samples_;
   cache_samples_ = wanted;
+  freshened_ = false;
   kept_.clear();
   return facts;
 }

@@ -76,8 +76,9 @@ TEST_CASE("the sentence leads with the stage that gains most, if another one has
   REQUIRE(report.verdict.kind == VerdictKind::drop);
   CHECK(report.verdict.stage == "a");
   CHECK(report.verdict.fix_first == "b");
+  CHECK(holds(report.stages[1].payoff, 1 / 6.3e-4));
   CHECK(
-      report.verdict.text.starts_with("Fix b first: with it alone free the pipeline reaches 1,5"));
+      report.verdict.text.starts_with("Fix b first: with it alone free the pipeline reaches 1,57"));
   CHECK(report.verdict.text.find(". a costs 3") != std::string::npos);
 }
 

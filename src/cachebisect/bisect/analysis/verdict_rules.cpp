@@ -33,7 +33,8 @@ Judgement by_fidelity(Judgement judgement, const JudgedRun& run) {
   if (!judgement.part) return judgement;
   const VerdictState& state = run.state;
   const Part& span = state.findings.parts[*judgement.part].part;
-  if (const auto stage = stage_of_part(run.measured, state, span)) {
+  if (const auto stage =
+          dominant_stage(joined_span(run.measured, state, span), state.distortions)) {
     judgement.stage = *stage;
     judgement.stage_name = stage_name(run.measured.chain, *stage);
   }

@@ -93,9 +93,10 @@ void ReplayFidelity::settle() {
     Boundary& sums = at(boundary);
     add_cheaper(pairs, boundary, live_tau, sums.cheaper);
     add_dearer(pairs, boundary, live_tau, sums.dearer);
+    const auto member = replayed_member(pairs);
     for (const Pair& pair : pairs) {
       add_to(sums.live, each(pair.reference->own, &OwnSeconds::all));
-      add_to(sums.replayed, each(pair.replay->own, replayed_member(pairs)));
+      add_to(sums.replayed, each(pair.replay->own, member));
     }
     add_cheaper(pairs_of(open_.unseen[boundary], replays), boundary, live_tau, sums.remembered);
   }
@@ -129,12 +130,13 @@ double ReplayFidelity::worker_seconds(const std::vector<double>& stages, int bou
 void ReplayFidelity::add_cheaper(const std::vector<Pair>& pairs, int boundary, double live_tau,
                                  RankSequence& to) const {
   if (pairs.empty()) return;
+  const auto member = replayed_member(pairs);
   std::vector<double> expected;
   std::vector<double> found;
   for (const Pair& pair : pairs) {
     expected.push_back(worker_seconds(each(pair.reference->own, &OwnSeconds::all), boundary) /
                        live_tau);
-    const double work = worker_seconds(each(pair.replay->own, replayed_member(pairs)), boundary);
+    const double work = worker_seconds(each(pair.replay->own, member), boundary);
     found.push_back((chain_->workers > 0 ? std::max(pair.replay->tau, work) : work) / live_tau);
   }
   to.add(expected, found);

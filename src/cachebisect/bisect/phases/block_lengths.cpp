@@ -88,15 +88,22 @@ int BlockLengths::warmup(int boundary, double step_seconds) const {
   const int usual = warmup(boundary);
   if (step_seconds <= 0) return usual;
   const double seconds = std::max(kSettleSeconds, quota_period_);
-  const double steps = std::min<double>(std::ceil(seconds / step_seconds), kMaxSteps);
-  return std::max(usual, whole_warmup(static_cast<int>(steps)));
+  const double settling = std::min<double>(std::ceil(seconds / step_seconds), kMaxSteps);
+  const int steps = std::max(usual, whole_warmup(static_cast<int>(settling)));
+  if (!options_.keeps_queues || options_.period > 1 || is_ready(boundary)) return steps;
+  return steps + steps_to_wander(steps + steps_for(step_seconds, boundary));
+}
+
+/// The fewest more with which a block's steps share no factor with two or the workers.
+int BlockLengths::steps_to_wander(int steps) const noexcept {
+  int more = 0;
+  while (std::gcd(steps + more, 2 * std::max(1, options_.workers)) != 1) ++more;
+  return more;
 }
 
 WarmupRange BlockLengths::warmup_range(int boundary, double step_seconds) const {
   const int usual = warmup(boundary, step_seconds);
-  if (options_.workers < 2 && !options_.keeps_queues) return {usual, 1};
-  if (options_.period > 1) return {usual, 1};
-  if (options_.keeps_queues) return {usual, is_ready(boundary) ? 1 : 2};
+  if (options_.workers < 2 || options_.period > 1 || options_.keeps_queues) return {usual, 1};
   if (own_batches()) return {usual, is_ready(boundary) ? 1 : options_.workers};
   const int min = std::max(kMinWarmup, usual - options_.workers);
   return {min, std::max(2, 2 * (usual - min))};

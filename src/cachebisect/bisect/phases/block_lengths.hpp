@@ -57,16 +57,17 @@ class CACHEBISECT_INTERNAL_API BlockLengths {
   /// Untimed steps of a pilot block; fewer if the cache holds whole batches, as no workers have to
   /// settle. The fewest if queues are kept: only the device's have to fill.
   [[nodiscard]] int warmup(int boundary) const noexcept;
-  /// The same for a block whose steps take so many seconds: at least 8 ms of them, in which
-  /// caches and clocks become those of its arm.
+  /// The same for a block whose steps take so many seconds: at least 8 ms of them, in which caches
+  /// and clocks become those of its arm. Where queues are kept, a few more, so that the arm's
+  /// blocks begin at each place of a sequence of batches in turn: all steps of a block share no
+  /// factor with the workers, which finish batches in groups, or with two.
   [[nodiscard]] int warmup(int boundary, double step_seconds) const;
   /// Timed steps of a block whose steps take so many seconds; 0: not known.
   [[nodiscard]] int steps_for(double step_seconds, int boundary = 0) const;
   /// A block of an arm whose steps take so many seconds; 0: not known. With two workers or more its
   /// untimed steps are drawn: where in a group of batches a block begins is then noise and not a
-  /// bias. Where queues are kept, one step more or not is drawn: batches whose costs repeat are not
-  /// always the same ones. With periods of several batches nothing is drawn: blocks are in phase
-  /// with them.
+  /// bias. With periods of several batches nothing is drawn: blocks are in phase with them. Nor
+  /// where queues are kept: the next block goes on with the rest of the group.
   [[nodiscard]] PlannedBlock block(const Arm& arm, double step_seconds) const;
   /// Of such a block.
   [[nodiscard]] double block_seconds(const Arm& arm, double step_seconds) const;
@@ -86,6 +87,7 @@ class CACHEBISECT_INTERNAL_API BlockLengths {
   [[nodiscard]] int whole_periods(int steps) const noexcept;
   /// Rounded up to a multiple of `unit`, and of the period of waits if that is not too far.
   [[nodiscard]] int whole_waits(int steps, int unit) const noexcept;
+  [[nodiscard]] int steps_to_wander(int steps) const noexcept;
   [[nodiscard]] WarmupRange warmup_range(int boundary, double step_seconds) const;
   /// Before they are rounded to whole groups.
   [[nodiscard]] int usual_steps(double step_seconds) const;

@@ -93,12 +93,10 @@ VerdictState judge(const Measurements& measured) {
   return judge(measured, evidence, fidelity);
 }
 
-std::optional<int> stage_of_part(const Measurements& measured, const VerdictState& state,
-                                 const Part& part) {
+JoinedSpan joined_span(const Measurements& measured, const VerdictState& state, const Part& part) {
   const RoundTable& rounds = measured.verdict.table;
   const double loss = rounds.tau(part.from) - rounds.tau(part.to);
-  return dominant_stage({part, loss * std::max(1, measured.chain.workers), state.live_seconds},
-                        state.distortions);
+  return {part, loss * std::max(1, measured.chain.workers), state.live_seconds};
 }
 
 VerdictSearch::VerdictSearch(Replayer& replayer, RoundRunner& runner, RoundPlan& plan,
@@ -202,18 +200,17 @@ std::vector<int> VerdictSearch::open_controls() const {
   return open;
 }
 
-/// Apart from a span that the leader is, or whose stages are one stage's whichever way it goes.
 bool VerdictSearch::controls_decide() const {
   const std::vector<int> open = open_controls();
   if (state_.decision.kind != VerdictKind::drop || !state_.decision.part) return !open.empty();
   const Part& leader = state_.findings.parts[*state_.decision.part].part;
-  VerdictState undecided = state_;
-  for (Distortion& distortion : undecided.distortions) {
-    const bool asked = std::ranges::find(open, distortion.boundary) != open.end();
-    if (asked) distortion.unseen_rounds = std::max<std::size_t>(1, distortion.unseen_rounds);
+  if (std::ranges::none_of(open, [&](int k) { return k > leader.from && k < leader.to; })) {
+    return false;
   }
-  if (stage_of_part(*measured_, undecided, leader)) return false;
-  return std::ranges::any_of(open, [&](int k) { return k > leader.from && k < leader.to; });
+  // Those that no round has asked yet count as undecided too.
+  std::vector<Distortion> distortions = state_.distortions;
+  for (Distortion& distortion : distortions) ++distortion.unseen_rounds;
+  return !dominant_stage(joined_span(*measured_, state_, leader), distortions);
 }
 
 void VerdictSearch::avoid_distorted() {

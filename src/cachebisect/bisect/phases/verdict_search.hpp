@@ -37,10 +37,10 @@ struct VerdictState {
 /// Needs a complete round.
 [[nodiscard]] CACHEBISECT_INTERNAL_API VerdictState judge(const Measurements& measured);
 
-/// The stage (1-based) that the loss of a part belongs to that replay cannot take apart; empty if
-/// there is none.
-[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<int> stage_of_part(
-    const Measurements& measured, const VerdictState& state, const Part& part);
+/// What dominant_stage() asks about a part. Refers to `state`.
+[[nodiscard]] CACHEBISECT_INTERNAL_API JoinedSpan joined_span(const Measurements& measured,
+                                                              const VerdictState& state,
+                                                              const Part& part);
 
 /// Not thread safe.
 class CACHEBISECT_INTERNAL_API VerdictSearch {
@@ -74,7 +74,8 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   /// Boundaries of which it is open whether a stage after them remembers samples, or is slowed down
   /// live: unseen blocks will tell.
   [[nodiscard]] std::vector<int> open_controls() const;
-  /// Whether what they tell may change which stage is named.
+  /// Whether what they tell may change which stage is named: they lie within the part that leads,
+  /// which is not one stage's whichever way they go.
   [[nodiscard]] bool controls_decide() const;
   [[nodiscard]] PlannedBlock unseen_block(int boundary) const;
   void avoid_distorted();

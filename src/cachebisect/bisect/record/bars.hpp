@@ -1,11 +1,9 @@
-// What counts as negligible, most and nearly all, in every rule and warning: one meaning, one
-// value.
+// What counts as negligible, most and nearly all where several rules and warnings ask the same.
 #pragma once
 
 namespace cachebisect {
 
-/// A share of time or throughput by which figures of the same thing differ from run to run: no rule
-/// acts on less, and no warning tells it.
+/// A share of time or throughput by which figures of the same thing differ from run to run.
 inline constexpr double kNegligible = 0.02;
 inline constexpr double kMostOf = 0.5;
 inline constexpr double kNearlyAll = 0.9;
