@@ -41,21 +41,27 @@ struct Fixture {
     return host;
   }
 
-  /// Runs the operation on both devices and compares every byte.
+  /// Runs the operation on both devices and compares every byte. On the device, both tensors begin
+  /// `shift` elements after an aligned address.
   template <class Operation>
   void check_equal(const ConstTensorView& input, DType to, const Shape& to_shape,
-                   const Operation& operation) {
+                   const Operation& operation, std::size_t shift = 0) {
     CAPTURE(to_string(input.dtype));
     CAPTURE(to_string(to));
     const auto bytes = static_cast<std::size_t>(to_shape.elements()) * size_of(to);
     std::vector<std::byte> expected(bytes);
     operation(cpu->ops(), input, dense_view(expected.data(), to, to_shape), *host_stream);
-    const Buffer from = on_device({input.data, input.data + input.byte_size()});
+    std::vector<std::byte> shifted(shift * size_of(input.dtype));
+    shifted.insert(shifted.end(), input.data, input.data + input.byte_size());
+    const Buffer from = on_device(shifted);
     Buffer result(cuda->device_memory());
-    const auto* data = static_cast<const std::byte*>(from.data());
+    const auto* data = static_cast<const std::byte*>(from.data()) + shift * size_of(input.dtype);
+    const std::size_t before = shift * size_of(to);
+    result.reserve(before + bytes);
     operation(cuda->ops(), dense_view(data, input.dtype, input.shape),
-              dense_view(result.reserve(bytes), to, to_shape), *stream);
-    CHECK(read_back(result, bytes) == expected);
+              dense_view(result.data() + before, to, to_shape), *stream);
+    const std::vector<std::byte> got = read_back(result, before + bytes);
+    CHECK(std::memcmp(got.data() + before, expected.data(), bytes) == 0);
   }
 };
 
@@ -159,12 +165,64 @@ TEST_CASE_FIXTURE(Fixture, "one_hot, unpack_bits and transpose equal the host's"
               [](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
                 ops.unpack_bits(a, b, s);
               });
-  const std::array<std::size_t, 4> axes{0, 3, 1, 2};
-  for (const DType dtype : kDTypes) {
-    const auto image = bytes_of(cpu->ops(), *host_stream, dtype, values);
-    check_equal(view_of(image, dtype, Shape{2, 5, 7, 3}), dtype, Shape{2, 3, 5, 7},
-                [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
-                  ops.transpose(a, b, axes, s);
-                });
+}
+
+TEST_CASE_FIXTURE(Fixture, "any order of axes equals the host's") {
+  std::vector<double> values;
+  for (int i = 0; i < 2 * 5 * 7 * 3; ++i) values.push_back(i % 128);
+  const Shape images{2, 5, 7, 3};
+  using Axes = std::array<std::size_t, 4>;
+  for (const Axes& axes : {Axes{0, 3, 1, 2}, Axes{0, 2, 3, 1}, Axes{3, 2, 1, 0}, Axes{0, 2, 1, 3},
+                           Axes{1, 2, 3, 0}, Axes{0, 1, 2, 3}}) {
+    const Shape turned{images[axes[0]], images[axes[1]], images[axes[2]], images[axes[3]]};
+    for (const DType dtype : kDTypes) {
+      const auto image = bytes_of(cpu->ops(), *host_stream, dtype, values);
+      check_equal(view_of(image, dtype, images), dtype, turned,
+                  [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                    ops.transpose(a, b, axes, s);
+                  });
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "two long axes change places") {
+  std::vector<double> values;
+  for (int i = 0; i < 3 * 19 * 23; ++i) values.push_back(i % 128);
+  const auto bytes = bytes_of(cpu->ops(), *host_stream, DType::uint16, values);
+  const std::array<std::size_t, 3> axes{0, 2, 1};
+  check_equal(view_of(bytes, DType::uint16, Shape{3, 19, 23}), DType::uint16, Shape{3, 23, 19},
+              [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+                ops.transpose(a, b, axes, s);
+              });
+}
+
+TEST_CASE_FIXTURE(Fixture, "tensors at any address equal the host's") {
+  const std::array<float, 3> scale{0.5F, 0.25F, 3.0F};
+  const std::array<float, 3> bias{1.0F, -2.0F, 0.1F};
+  std::vector<double> values;
+  for (int i = 0; i < 29 * 7 * 3; ++i) values.push_back(i % 251);
+  const auto bytes = bytes_of(cpu->ops(), *host_stream, DType::uint8, values);
+  const Shape image{29, 7, 3};
+  for (const std::size_t shift : {1, 2, 3, 4}) {
+    for (const DType to : {DType::int8, DType::float16, DType::float32, DType::int64}) {
+      check_equal(
+          view_of(bytes, DType::uint8, image), to, image,
+          [](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+            ops.cast(a, b, s);
+          },
+          shift);
+    }
+    check_equal(
+        view_of(bytes, DType::uint8, image), DType::float32, image,
+        [&](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+          ops.affine(a, b, scale, bias, 2, s);
+        },
+        shift);
+    check_equal(
+        view_of(bytes, DType::uint8, Shape{29, 21}), DType::uint8, Shape{29, 168},
+        [](DeviceOps& ops, const ConstTensorView& a, const TensorView& b, Stream& s) {
+          ops.unpack_bits(a, b, s);
+        },
+        shift);
   }
 }

@@ -2,6 +2,7 @@
 
 #include "cachebisect/device/cuda/elements.cuh"
 #include "cachebisect/device/cuda/kernels.hpp"
+#include "cachebisect/device/cuda/quads.cuh"
 
 namespace cachebisect::cuda::kernels {
 namespace {
@@ -16,24 +17,44 @@ struct ChannelRange {
   std::int64_t count;
 };
 
-/// Index is 32 bits wide if that is enough: divisions are then several times faster.
+/// Rounded after each operation, as on the host: no fused multiply-add.
+template <class From, class To>
+__device__ To scaled(From from, const ChannelRange& range, std::int64_t channel) {
+  return convert<To>(
+      __fadd_rn(__fmul_rn(convert<float>(from), range.scale[channel]), range.bias[channel]));
+}
+
+/// `quads` are of all channels, so that they lie as densely as the tensor. Index is 32 bits wide if
+/// that is enough: divisions are then several times faster.
 template <class Index, class From, class To>
 __global__ void affine_kernel(const From* __restrict__ from, To* __restrict__ to, AffineShape shape,
-                              ChannelRange range) {
+                              ChannelRange range, std::int64_t quads) {
   const auto inner = static_cast<Index>(shape.inner);
-  const auto part = static_cast<Index>(range.count * shape.inner);  // of one outer index
+  const auto channels = static_cast<Index>(range.count);
+  const Index part = channels * inner;  // of one outer index
+  for (std::int64_t i = first_element(); i < quads; i += element_step()) {
+    const Index within = static_cast<Index>(kQuad * i) % part;
+    Index channel = within / inner;
+    Index place = within - channel * inner;
+    const Quad<From> input = reinterpret_cast<const Quad<From>*>(from)[i];
+    Quad<To> output;
+    for (int k = 0; k < kQuad; ++k) {
+      output.values[k] = scaled<From, To>(input.values[k], range, channel);
+      if (++place < inner) continue;
+      place = 0;
+      if (++channel == channels) channel = 0;
+    }
+    reinterpret_cast<Quad<To>*>(to)[i] = output;
+  }
   const std::int64_t whole = shape.channels * shape.inner;
   const std::int64_t start = range.first * shape.inner;
   const std::int64_t count = shape.outer * range.count * shape.inner;
-  for (std::int64_t i = first_element(); i < count; i += element_step()) {
+  for (std::int64_t i = kQuad * quads + first_element(); i < count; i += element_step()) {
     const Index outer = static_cast<Index>(i) / part;
     const Index within = static_cast<Index>(i) - outer * part;
-    const Index channel = within / inner;
     const std::int64_t at =
         static_cast<std::int64_t>(outer) * whole + start + static_cast<std::int64_t>(within);
-    // Rounded after each operation, as on the host: no fused multiply-add.
-    const float scaled = __fmul_rn(convert<float>(from[at]), range.scale[channel]);
-    to[at] = convert<To>(__fadd_rn(scaled, range.bias[channel]));
+    to[at] = scaled<From, To>(from[at], range, within / inner);
   }
 }
 
@@ -60,7 +81,8 @@ cudaError_t launch_affine(const From* from, To* to, const AffineShape& shape,
   const auto kernel = count <= std::numeric_limits<std::int32_t>::max()
                           ? affine_kernel<std::uint32_t, From, To>
                           : affine_kernel<std::uint64_t, From, To>;
-  return launch(kernel, count, stream, from, to, shape, range);
+  const std::int64_t quads = range.count == shape.channels ? quads_of(from, to, count) : 0;
+  return launch(kernel, turns_of(quads, count), stream, from, to, shape, range, quads);
 }
 
 }  // namespace

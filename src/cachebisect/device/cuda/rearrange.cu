@@ -1,6 +1,7 @@
-// one_hot, unpack_bits, transpose: kernels that move values and compute nothing.
+// one_hot and unpack_bits: kernels that move values and compute nothing.
 #include "cachebisect/device/cuda/elements.cuh"
 #include "cachebisect/device/cuda/kernels.hpp"
+#include "cachebisect/device/cuda/quads.cuh"
 
 namespace cachebisect::cuda::kernels {
 namespace {
@@ -15,38 +16,28 @@ __global__ void one_hot_kernel(const Label* __restrict__ labels, To* __restrict_
   }
 }
 
+struct alignas(8) Byte8 {
+  std::uint8_t values[8];  // NOLINT(modernize-avoid-c-arrays): std::array has no device members
+};
+
+/// The bits of a byte, highest first.
+__device__ inline Byte8 bits_of(unsigned byte) {
+  Byte8 bits;
+  for (int k = 0; k < 8; ++k) bits.values[k] = static_cast<std::uint8_t>((byte >> (7 - k)) & 1U);
+  return bits;
+}
+
+/// `whole`: the first bytes, whose bits are written at once.
 __global__ void unpack_bits_kernel(const std::uint8_t* __restrict__ from,
-                                   std::uint8_t* __restrict__ to, std::int64_t count) {
-  for (std::int64_t i = first_element(); i < 8 * count; i += element_step()) {
-    to[i] = static_cast<std::uint8_t>((from[i / 8] >> (7 - i % 8)) & 1);
+                                   std::uint8_t* __restrict__ to, std::int64_t whole,
+                                   std::int64_t count) {
+  for (std::int64_t i = first_element(); i < whole; i += element_step()) {
+    reinterpret_cast<Byte8*>(to)[i] = bits_of(from[i]);
   }
-}
-
-template <class Index, class T>
-__global__ void transpose_kernel(const T* __restrict__ from, T* __restrict__ to, Gather gather,
-                                 std::int64_t count) {
-  for (std::int64_t i = first_element(); i < count; i += element_step()) {
-    auto rest = static_cast<Index>(i);
-    std::int64_t at = 0;
-    for (int axis = gather.rank - 1; axis >= 0; --axis) {
-      const auto size = static_cast<Index>(gather.shape[axis]);
-      const Index next = rest / size;
-      at += static_cast<std::int64_t>(rest - next * size) * gather.strides[axis];
-      rest = next;
-    }
-    to[i] = from[at];
+  for (std::int64_t i = whole + first_element(); i < count; i += element_step()) {
+    const Byte8 bits = bits_of(from[i]);
+    for (int k = 0; k < 8; ++k) to[8 * i + k] = bits.values[k];
   }
-}
-
-template <class T>
-cudaError_t launch_transpose(const void* from, void* to, const Gather& gather, std::int64_t count,
-                             cudaStream_t stream) {
-  const auto* source = static_cast<const T*>(from);
-  auto* target = static_cast<T*>(to);
-  const auto kernel = count <= std::numeric_limits<std::int32_t>::max()
-                          ? transpose_kernel<std::uint32_t, T>
-                          : transpose_kernel<std::uint64_t, T>;
-  return launch(kernel, count, stream, source, target, gather, count);
 }
 
 }  // namespace
@@ -70,24 +61,9 @@ cudaError_t one_hot(const void* labels, DType label_dtype, void* to, DType to_dt
 }
 
 cudaError_t unpack_bits(const void* from, void* to, std::int64_t count, cudaStream_t stream) {
-  return launch(unpack_bits_kernel, 8 * count, stream, static_cast<const std::uint8_t*>(from),
-                static_cast<std::uint8_t*>(to), count);
-}
-
-cudaError_t transpose(const void* from, void* to, std::size_t element_bytes, const Gather& gather,
-                      std::int64_t count, cudaStream_t stream) {
-  switch (element_bytes) {
-    case 1:
-      return launch_transpose<std::uint8_t>(from, to, gather, count, stream);
-    case 2:
-      return launch_transpose<std::uint16_t>(from, to, gather, count, stream);
-    case 4:
-      return launch_transpose<std::uint32_t>(from, to, gather, count, stream);
-    case 8:
-      return launch_transpose<std::uint64_t>(from, to, gather, count, stream);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  const std::int64_t whole = is_aligned_to<Byte8>(to) ? count : 0;
+  return launch(unpack_bits_kernel, count, stream, static_cast<const std::uint8_t*>(from),
+                static_cast<std::uint8_t*>(to), whole, count);
 }
 
 }  // namespace cachebisect::cuda::kernels
