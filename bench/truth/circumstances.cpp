@@ -25,10 +25,10 @@ using selftest::PlantedChain;
 using selftest::Truth;
 
 constexpr std::array kNames{
-    std::pair{Circumstance::none, "none"},      std::pair{Circumstance::contended, "contended"},
-    std::pair{Circumstance::quota, "quota"},    std::pair{Circumstance::arms, "arms"},
-    std::pair{Circumstance::period, "period"},  std::pair{Circumstance::content, "content"},
-    std::pair{Circumstance::carried, "carried"}};
+    std::pair{Circumstance::none, "none"},       std::pair{Circumstance::contended, "contended"},
+    std::pair{Circumstance::quota, "quota"},     std::pair{Circumstance::arms, "arms"},
+    std::pair{Circumstance::period, "period"},   std::pair{Circumstance::content, "content"},
+    std::pair{Circumstance::carried, "carried"}, std::pair{Circumstance::emptied, "emptied"}};
 
 constexpr double kMostContended = 2;
 constexpr double kLeastQuota = 0.5;  ///< of the CPU time that live needs
@@ -166,6 +166,16 @@ void depend_on_content(PlantedChain& planted, RandomStream& random) {
   set_taus(planted.truth, std::move(*taus));
 }
 
+/// Two batches per worker, as in PyTorch.
+void load_by_batch(PlantedChain& planted, SimulatedOptions& machine) {
+  machine.keeps_queues = false;
+  if (planted.chain.workers < 2) return;
+  SimulatedChain chain = planted.chain;
+  chain.loader = LoaderKind::batch;
+  chain.ring_prefetch = 2 * chain.workers;
+  change(planted, chain);
+}
+
 }  // namespace
 
 const char* to_string(Circumstance circumstance) noexcept {
@@ -179,8 +189,9 @@ Circumstance circumstance_of(const std::string& text) {
   for (const auto& [known, name] : kNames) {
     if (text == name) return known;
   }
-  throw Error(ErrorKind::usage,
-              "--meets " + text + ": none, contended, quota, arms, period, content or carried");
+  throw Error(
+      ErrorKind::usage,
+      "--meets " + text + ": none, contended, quota, arms, period, content, carried or emptied");
 }
 
 void apply(Circumstance circumstance, PlantedChain& planted, SimulatedOptions& machine) {
@@ -202,6 +213,8 @@ void apply(Circumstance circumstance, PlantedChain& planted, SimulatedOptions& m
     case Circumstance::carried:
       machine.noise.carried = random.uniform(0, kMostCarried);
       return;
+    case Circumstance::emptied:
+      return load_by_batch(planted, machine);
   }
 }
 

@@ -17,6 +17,7 @@ enum class Circumstance {
   period,     ///< an optimizer step takes several batches, and the last of them much longer
   content,    ///< what a sample costs depends on its content; samples come in a random order
   carried,    ///< a block is slower at first if more stages ran live in the one before it
+  emptied,    ///< blocks begin with an empty queue and a batch per worker, as a DataLoader's do
 };
 [[nodiscard]] const char* to_string(Circumstance circumstance) noexcept;
 /// Throws Error(usage) for any other word.

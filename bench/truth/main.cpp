@@ -115,8 +115,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
                  "Simulated: none, white, drift, step, burst, burst-one-arm or trace");
   app.add_option("--cv", settings.white_cv, "Simulated: cv of each block's noise (0.01)")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--meets", arguments.meets,
-                 "Simulated: none, contended, quota, arms, period, content or carried (none)");
+  app.add_option(
+      "--meets", arguments.meets,
+      "Simulated: none, contended, quota, arms, period, content, carried or emptied (none)");
   app.add_option("--trace", arguments.trace, "Simulated: file of factors, or a raw recording");
   app.add_option("--trace-from", arguments.trace_from,
                  "Only print the factors of this raw recording");
