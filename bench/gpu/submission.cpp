@@ -10,6 +10,8 @@ namespace cachebisect::bench {
 namespace {
 
 constexpr int kCalls = 500;  // fits into the driver's queue
+/// Of work before what is timed: else the device waits for the host to queue it.
+constexpr double kAheadSeconds = 200e-6;
 
 void finish(Device& device, Event& event, Stream& stream) {
   device.record(event, stream);
@@ -46,6 +48,7 @@ double inline_seconds(Device& device, double seconds, int turns) {
   DeviceTimer timer(device, static_cast<std::size_t>(turns));
   timer.reset(true);
   for (int turn = 0; turn < turns; ++turn) {
+    device.enqueue_work(*stream, kAheadSeconds);
     timer.begin(*stream);
     device.enqueue_work(*stream, seconds);
     timer.end(*stream, 1);

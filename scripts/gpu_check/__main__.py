@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from . import part_number, part_right, part_runs, part_speed
+from . import part_number, part_right, part_runs, part_scripts, part_speed
 from .driver import Driver, DriverError
 from .results import exit_code, summary
 from .session import ROOT, Options, Session
@@ -19,6 +19,7 @@ PARTS: dict[str, tuple[str, Callable[[Session], None]]] = {
     "b": ("is it right", part_right.run),
     "c": ("is it the user's number", part_number.run),
     "d": ("how fast", part_speed.run),
+    "e": ("are scripts of users right", part_scripts.run),
 }
 NO_BUILD, NO_GPU = 2, 4
 
@@ -27,13 +28,13 @@ def parts_of(text: str) -> list[str]:
     names = text.split(",")
     unknown = [name for name in names if name not in PARTS]
     if unknown:
-        raise argparse.ArgumentTypeError(f"'{unknown[0]}' is no part; they are a, b, c and d")
+        raise argparse.ArgumentTypeError(f"'{unknown[0]}' is no part; they are a to e")
     return names
 
 
 def parse(words: list[str]) -> tuple[list[str], Options]:
     parser = argparse.ArgumentParser(prog="gpu-check", description="Checks a machine with a GPU.")
-    parser.add_argument("--parts", type=parts_of, default=list(PARTS), help="a,b,c,d")
+    parser.add_argument("--parts", type=parts_of, default=list(PARTS), help="a,b,c,d,e")
     parser.add_argument("--out", type=Path, default=ROOT / "build/gpu-check", help="folder")
     parser.add_argument("--build", type=Path, default=ROOT / "build/release", help="folder")
     parser.add_argument("--python", help="a Python with torch, for part c")

@@ -12,6 +12,8 @@ from .results import FAIL, OK, SKIP
 from .session import ROOT, Session
 
 WITHIN = 0.02
+_LAUNCH_BOUND_SECONDS = 2e-3
+"""Shorter steps take as long as launching their kernels, which Python does more slowly."""
 TURNS = 3
 _LOOP = ROOT / "bench/python/step_loop.py"
 
@@ -42,7 +44,7 @@ def cases(dry_run: bool) -> list[Case]:
 
 
 def run(session: Session) -> None:
-    python = _python(session)
+    python = python_with_torch(session)
     if python is None:
         session.skip("the user's number", "no Python with torch: give one with --python")
         return
@@ -50,7 +52,7 @@ def run(session: Session) -> None:
         _compare(session, case, python)
 
 
-def _python(session: Session) -> Optional[str]:
+def python_with_torch(session: Session) -> Optional[str]:
     given = session.options.python
     for python in [given] if given else [sys.executable, str(ROOT / "build/venv/bin/python")]:
         if session.run([python, "-c", "import torch"], 120).code == 0:
@@ -76,10 +78,11 @@ def _compare(session: Session, case: Case, python: str) -> None:
     )
     if session.dry_run:
         session.results.add(OK, case.name, figure, "not judged in a dry run")
-    else:
-        session.results.judge(
-            abs(gap) <= WITHIN, case.name, figure, f"within {WITHIN:.0%}", ours=ours, python=theirs
-        )
+        return
+    launch_bound = case.batch / statistics.median(ours) < _LAUNCH_BOUND_SECONDS
+    limit = f"at most {WITHIN:.0%} slower" if launch_bound else f"within {WITHIN:.0%}"
+    right = gap >= -WITHIN and (launch_bound or gap <= WITHIN)
+    session.results.judge(right, case.name, figure, limit, ours=ours, python=theirs)
 
 
 Measured = tuple[Optional[float], str]

@@ -36,7 +36,7 @@ def check_facts(session: Session) -> None:
     try:
         gpu = Driver().gpu()
         text = f"{gpu.name}, {gpu.memory_bytes / 1e9:.0f} GB, {gpu.compute_capability}"
-        session.results.add(OK, "driver", f"{text}, CUDA {gpu.cuda_version}", **gpu._asdict())
+        session.results.add(OK, "driver", f"{text}, CUDA {gpu.cuda_version}", gpu=gpu._asdict())
     except DriverError as error:
         session.skip("driver", str(error))
     for command in (["nvidia-smi", "-q"], ["nvidia-smi", "topo", "-m"], ["nvcc", "--version"]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -51,6 +52,9 @@ class Session:
         self.results = Results(part, options.out / f"{part}.jsonl")
         self._log = options.out / f"{part}.log"
         self._log.write_text("")
+        self._reports = options.out / f"{part}.reports"
+        shutil.rmtree(self._reports, ignore_errors=True)
+        self._reports.mkdir()
         self._deadline = time.monotonic() + seconds
 
     @property
@@ -106,13 +110,20 @@ class Session:
             return self.bisect_file(file, budget, *words)
 
     def bisect_file(self, file: Path, budget: float, *words: str, **how: Any) -> Bisected:
+        command = ["--pipeline", str(file), *words]
+        return self.bisect_command(command, budget, 3 * budget + 60, **how)
+
+    def bisect_command(
+        self, words: Sequence[str], budget: float, seconds: float, **how: Any
+    ) -> Bisected:
+        """Runs the tool with these words, and options before them; keeps the report."""
+        report = self._reports / f"{len(list(self._reports.iterdir())) + 1}.json"
         tool = str(self.options.build / "bin/cachebisect")
-        with tempfile.TemporaryDirectory() as folder:
-            report = Path(folder) / "report.json"
-            command = [tool, "--pipeline", str(file), "--budget", f"{budget:g}", "--json"]
-            command += [str(report), "--no-progress", "--color", "never", *words]
-            done = self.run(command, 3 * budget + 60, **how)
-            text = report.read_text() if report.exists() else ""
+        subcommand = [] if words[0].startswith("-") else [words[0]]
+        command = [tool, *subcommand, "--budget", f"{budget:g}", "--json", str(report)]
+        command += ["--no-progress", "--color", "never", *words[len(subcommand) :]]
+        done = self.run(command, seconds, **how)
+        text = report.read_text() if report.exists() else ""
         return Bisected(done, json.loads(text) if text else None)
 
     def skip(self, name: str, reason: str) -> None:

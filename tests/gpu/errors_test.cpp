@@ -58,9 +58,9 @@ TEST_CASE("a device that is not there, or is hidden, is refused with exit code 4
   const TemporaryFolder folder;
   const std::string file = folder.write("p.json", pipeline());
   const CommandResult missing =
-      run_tool({"bisect", "--pipeline", file, "--device", "cuda:1000", "--no-progress"});
+      run_tool({"bisect", "--pipeline", file, "--device", "cuda:999", "--no-progress"});
   CHECK(missing.exit_code == 4);
-  CHECK(has(missing.err, "there is no device cuda:1000"));
+  CHECK(has(missing.err, "there is no device cuda:999"));
 
   const CommandResult hidden =
       run({"env", "CUDA_VISIBLE_DEVICES=", CACHEBISECT_BINARY_DIR "/bin/cachebisect", "--pipeline",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gpu_check import part_number, part_right, part_runs, part_speed, ugly
+from gpu_check import part_number, part_right, part_runs, part_scripts, part_speed, ugly
 from gpu_check.session import ROOT, Bisected, Done, Options, Session
 from gpu_session import options_in, outcomes, records, write_program
 
@@ -173,3 +173,34 @@ def test_models_of_the_loop_are_those_of_torchvision() -> None:
         assert sorted(tuple(p.shape) for p in model_named(name, 1000).parameters()) == sorted(
             shapes
         )
+
+
+def test_scripts_are_judged_by_verdict_stage_and_text(
+    options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = {
+        "verdict": {"kind": "drop", "stage": "decode Decode", "text": "decode costs 84%"},
+        "timing": {"wall_seconds": 9}, "warnings": [],
+    }  # fmt: skip
+    done = Bisected(Done(0, "Model.preprocess, train.py:8", ""), report)
+    monkeypatch.setattr(Session, "bisect_command", lambda *_, **__: done)
+    session = Session("t", options._replace(dry_run=False))
+    for case in (
+        part_scripts.Case("right", (), "drop", "decode", "preprocess"),
+        part_scripts.Case("kind", (), "flat"),
+        part_scripts.Case("stage", (), "drop", "collate_fn"),
+        part_scripts.Case("text", (), "drop", "decode", "nothing of this"),
+    ):
+        part_scripts.check_case(session, case, sys.executable)
+    assert outcomes(session) == {"right": "ok", "kind": "FAIL", "stage": "FAIL", "text": "FAIL"}
+
+
+def test_launch_bound_steps_may_be_faster_than_in_python(
+    options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session("t", options._replace(dry_run=False))
+    monkeypatch.setattr(part_number, "_python_rate", lambda *_: (100.0, ""))
+    for name, batch, ours in (("short", 0.1, 150), ("long", 64, 150), ("slow", 0.1, 90)):
+        monkeypatch.setattr(part_number, "_our_rate", lambda *_, rate=ours: (rate, ""))
+        part_number._compare(session, part_number.Case(name, batch), sys.executable)
+    assert outcomes(session) == {"short NCHW": "ok", "long NCHW": "FAIL", "slow NCHW": "FAIL"}
