@@ -36,3 +36,33 @@ def test_a_machine_that_tells_nothing(monkeypatch: Any) -> None:
     for name in ("_free_memory", "_free_shared_memory", "_free_descriptors"):
         monkeypatch.setattr(needs, name, lambda: None)
     assert needs.needs_of(LOADER, OWN, 1 << 50, 1 << 50) == []
+
+
+def measured(**fields: Any) -> Any:
+    """A loader whose workers keep 8 batches asked for."""
+    shadow = types.SimpleNamespace(in_flight=8, knows_what_is_ready=True)
+    own = types.SimpleNamespace(pin_memory=False)
+    return types.SimpleNamespace(**{"shadow": shadow, "order": object(), "own": own, **fields})
+
+
+def test_queues_are_kept_where_those_of_all_arms_fit(monkeypatch: Any) -> None:
+    for name in ("_free_memory", "_free_shared_memory", "_free_descriptors"):
+        monkeypatch.setattr(needs, name, lambda: None)
+    assert needs.queues_fit(measured(), 4, 1000, 2)
+    monkeypatch.setattr(needs, "_free_descriptors", lambda: 4.0 * 8 * (4 + 4) * 2)
+    assert needs.queues_fit(measured(), 4, 1000, 2)
+    assert not needs.queues_fit(measured(), 4, 1000, 3)
+    monkeypatch.setattr(needs.pinning, "happens", lambda _loader: True)
+    assert needs.queues_fit(measured(), 4, 1000, 3)  # pinned batches hold none
+    monkeypatch.setattr(needs, "_free_memory", lambda: 4.0 * 8 * (4 + 4) * 999)
+    assert not needs.queues_fit(measured(), 4, 1000, 2)
+
+
+def test_queues_of_streams_of_ranks_and_out_of_order_are_not_kept(monkeypatch: Any) -> None:
+    assert not needs.queues_fit(measured(order=None), 4, 1000, 2)
+    assert not needs.queues_fit(measured(shadow=None), 4, 1000, 2)
+    late = types.SimpleNamespace(in_flight=8, knows_what_is_ready=False)
+    assert not needs.queues_fit(measured(shadow=late), 4, 1000, 2)
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert not needs.queues_fit(measured(), 4, 1000, 2)

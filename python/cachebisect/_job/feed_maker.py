@@ -8,6 +8,7 @@ from typing import Any, Callable, Optional
 from .._chain.description import COLLATE, COMPANION, COPY, LOADER, PIN, SAMPLER, TRANSFER, Chain
 from .._chain.orders import Order
 from .._worker.tasks import BYPASS, LIVE, REPLAY, UNSEEN, Task
+from .arm_queues import ArmQueue
 from .feeds import REPLAYED, DroppingFeed, Feed, HeldBatches, HeldFeed, IterableFeed, WorkerFeed
 from .pinning_feed import PinningFeed
 from .shadow import ShadowLoader
@@ -28,26 +29,27 @@ class FeedMaker:
     """What each batch counts as, if that was given."""
     exact: Optional[int] = None
     """Seed of random draws that repeat, for tests."""
+    keeps_queues: bool = False
+    """A block goes on with what the last one of its arm left."""
+    period: int = 1
+    """Batches per optimizer step: blocks are whole periods, and so is what comes before them."""
 
     def feed(self, arm: dict[str, Any], shadow: Optional[ShadowLoader] = None) -> Feed:
         """`arm` as in docs/protocol.md; `shadow`: the loader of a live arm with overrides."""
         kind = arm.get("kind")
         loader = shadow or self.shadow
-        observed = bool(arm.get("observed", True))
         if kind == "shadow":
-            return self._dropping(loader, observed, wait=False)
+            return self._dropping(loader, arm, wait=False)
         if kind == "bypass":
-            return self._bypass(loader, int(arm["stage"]), observed)
+            return self._bypass(loader, arm)
         boundary = int(arm.get("boundary", 0)) if kind in REPLAYED else 0
         if kind == "unseen":
             assert loader is not None
-            return WorkerFeed(loader, self._cached_task(loader, UNSEEN, boundary, 0, observed))
-        return self._replay(loader, boundary, int(arm.get("cache_samples", 0)), observed)
+            return self._cached(loader, arm, UNSEEN, boundary)
+        return self._replay(loader, arm, boundary)
 
-    def _replay(
-        self, loader: Optional[ShadowLoader], boundary: int, cache_samples: int, observed: bool
-    ) -> Feed:
-        limit = -(-cache_samples // self.batch_size)
+    def _replay(self, loader: Optional[ShadowLoader], arm: dict[str, Any], boundary: int) -> Feed:
+        limit = -(-int(arm.get("cache_samples", 0)) // self.batch_size)
         place = self.chain.place_of_loader(boundary)
         if place == COPY:
             return HeldFeed(self.held, self.held.device, self.first, limit)
@@ -59,10 +61,10 @@ class FeedMaker:
             assert self.next_batch is not None
             return IterableFeed(self.next_batch, self.samples_per_batch)
         if place is None:
-            return self._live(loader, observed)
+            return self._live(loader, arm)
         if place == SAMPLER:
-            return self._live(loader, observed, self.held.indices)
-        return WorkerFeed(loader, self._cached_task(loader, REPLAY, boundary, limit, observed))
+            return self._live(loader, arm, self.held.indices)
+        return self._cached(loader, arm, REPLAY, boundary, limit)
 
     def _held_on_host(self, loader: Optional[ShadowLoader], limit: int) -> Feed:
         if self.held.pinned:
@@ -70,41 +72,49 @@ class FeedMaker:
             return PinningFeed(self.held, self.first, limit, in_flight)
         return HeldFeed(self.held, self.held.host, self.first, limit)
 
-    def _bypass(self, loader: Optional[ShadowLoader], stage: int, observed: bool) -> Feed:
+    def _bypass(self, loader: Optional[ShadowLoader], arm: dict[str, Any]) -> Feed:
+        stage = int(arm["stage"])
         place = self.chain.place(stage)
         if place == COPY:
-            return self._dropping(loader, observed, wait=True)
+            return self._dropping(loader, arm, wait=True)
         if place == COMPANION:
-            return self._replay(loader, 0, 0, observed)
+            return self._replay(loader, arm, 0)
         assert loader is not None
         if place == SAMPLER:
-            return self._live(loader, observed, self.held.indices)
-        return WorkerFeed(loader, self._cached_task(loader, BYPASS, stage, 0, observed))
+            return self._live(loader, arm, self.held.indices)
+        return self._cached(loader, arm, BYPASS, stage)
 
-    def _dropping(self, loader: Optional[ShadowLoader], observed: bool, wait: bool) -> Feed:
+    def _dropping(self, loader: Optional[ShadowLoader], arm: dict[str, Any], wait: bool) -> Feed:
         assert loader is not None
         batches = self.held.device or self.held.pinned or self.held.host
         kept = HeldFeed(self.held, batches, self.first, 0)
-        return DroppingFeed(self._live(loader, observed), loader, kept, wait)
+        return DroppingFeed(self._live(loader, arm), loader, kept, wait)
+
+    def _queue(self, loader: ShadowLoader, arm: dict[str, Any]) -> Optional[ArmQueue]:
+        """Workers make what an unseen arm takes for each block."""
+        keeps = self.keeps_queues and loader.in_flight > 0 and arm.get("kind") != "unseen"
+        return loader.queues.of(arm) if keeps else None
 
     def _live(
-        self, loader: ShadowLoader, observed: bool, indices: Optional[list[Any]] = None
+        self, loader: ShadowLoader, arm: dict[str, Any], indices: Optional[list[Any]] = None
     ) -> WorkerFeed:
+        observed = _observed(arm)
         plan = self.chain.plan
 
-        def make(number: int, block: int, asked: int) -> tuple[Task, int]:
+        def make(number: int, block: int, asked: int) -> Task:
             if indices is not None:
                 picked = indices[(self.first + asked) % len(indices)]
             else:
                 picked = self.order.draw() if self.order else None
-            task = Task(number, block, LIVE, 0, 0, picked, plan, observed, 0, 0, self.exact)
-            return task, self._size(picked)
+            size = self._size(picked)
+            exact = self.exact
+            return Task(number, block, LIVE, 0, 0, picked, plan, observed, 0, 0, exact, 0, size)
 
-        return WorkerFeed(loader, make)
+        return self._worker_feed(loader, make, arm)
 
-    def _cached_task(
-        self, loader: ShadowLoader, mode: int, boundary: int, limit: int, observed: bool
-    ) -> Callable[[int, int, int], tuple[Task, int]]:
+    def _cached(
+        self, loader: ShadowLoader, arm: dict[str, Any], mode: int, boundary: int, limit: int = 0
+    ) -> WorkerFeed:
         level = self.chain.level(boundary)
         workers = max(1, loader.workers)
         each = -(-limit // workers)
@@ -112,16 +122,24 @@ class FeedMaker:
         reads = mode == BYPASS
         sizes = set(self.held.sizes)
         size = sizes.pop() if len(sizes) == 1 else 0
+        observed = _observed(arm)
 
-        def make(number: int, block: int, asked: int) -> tuple[Task, int]:
+        def make(number: int, block: int, asked: int) -> Task:
             picked = self.order.draw() if reads and self.order else None
-            position = (self.first + asked) // workers
-            task = Task(
-                number, block, mode, level, position, picked, plan, observed, each, 0, self.exact
-            )
-            return task, size
+            position, exact = (self.first + asked) // workers, self.exact
+            return Task(
+                number, block, mode, level, position, picked, plan, observed, each, 0, exact, 0,
+                size,
+            )  # fmt: skip
 
-        return make
+        return self._worker_feed(loader, make, arm)
+
+    def _worker_feed(
+        self, loader: ShadowLoader, make: Callable[[int, int, int], Task], arm: dict[str, Any]
+    ) -> WorkerFeed:
+        feed = WorkerFeed(loader, make, _observed(arm), self._queue(loader, arm))
+        feed.settling_steps = -(-feed.settling_steps // self.period) * self.period
+        return feed
 
     def _size(self, indices: Any) -> int:
         if self.samples_per_batch:
@@ -129,3 +147,7 @@ class FeedMaker:
         if indices is None or self.order is None:
             return self.batch_size if self.batch_size > 1 else 0
         return self.order.count(indices) if self.order.gives_batches else 0
+
+
+def _observed(arm: dict[str, Any]) -> bool:
+    return bool(arm.get("observed", True))

@@ -12,6 +12,7 @@ from typing import Any, Callable, Optional
 from .._chain import trees
 from .._chain.pinning import Spent
 from .._worker.tasks import Task
+from .arm_queues import ArmQueue
 from .shadow import ShadowLoader
 
 REPLAYED = ("replay", "null", "unseen")
@@ -101,6 +102,8 @@ class Feed:
 
     def __init__(self) -> None:
         self.waiting = Waiting()
+        self.settling_steps = 0
+        """Untimed steps until a queue that begins empty has filled."""
 
     def begin(self, block: int) -> None:
         """Starts empty: nothing made for an earlier block is delivered."""
@@ -142,21 +145,30 @@ def _device_in(batch: Any) -> Any:
 
 
 class WorkerFeed(Feed):
-    """Batches of the shadow loader. `make_task(number, place_in_block)` gives tasks and sizes."""
+    """Batches of the shadow loader. `make_task(number, block, place)` gives its tasks. `queue`:
+    with what the block goes on; None: it starts empty."""
 
     def __init__(
-        self, shadow: ShadowLoader, make_task: Callable[[int, int, int], tuple[Task, int]]
+        self,
+        shadow: ShadowLoader,
+        make_task: Callable[[int, int, int], Task],
+        observed: bool = True,
+        queue: Optional[ArmQueue] = None,
     ) -> None:
         super().__init__()
         self._shadow = shadow
         self._make_task = make_task
-        self._sizes: dict[int, int] = {}
+        self._observed = observed
+        self._queue = queue
         self._asked = 0
         self._block = 0
+        if queue is not None:
+            self._asked = queue.asked
+            self.settling_steps = 0 if queue.filled else shadow.in_flight
 
     def begin(self, block: int) -> None:
         self._block = block
-        self._shadow.begin(block, self._next_task)
+        self._shadow.begin(block, self._next_task, self._queue, self._observed)
 
     def take(self) -> tuple[Any, int]:
         shadow, waiting = self._shadow, self.waiting
@@ -166,7 +178,7 @@ class WorkerFeed(Feed):
         if shadow.knows_what_is_ready:
             waiting.ready += shadow.ready()
         batch = shadow.receive()
-        size = self._sizes.pop(shadow.number, 0)
+        size = shadow.task.samples
         seconds = time.monotonic() - began
         if was_ready:
             waiting.receiving += seconds
@@ -182,10 +194,12 @@ class WorkerFeed(Feed):
         self._shadow.end()
 
     def _next_task(self, number: int) -> Task:
-        task, size = self._make_task(number, self._block, self._asked)
-        self._sizes[number] = size
+        task = self._make_task(number, self._block, self._asked)
         self._asked += 1
-        return task
+        if self._queue is None:
+            return task
+        self._queue.asked = self._asked
+        return task._replace(ticket=number)
 
 
 class DroppingFeed(Feed):
@@ -199,6 +213,7 @@ class DroppingFeed(Feed):
         self._kept = kept
         self._wait = wait
         self.waiting = live.waiting
+        self.settling_steps = live.settling_steps
         self.receiving_seconds = 0.0
         """Shadow: what the training thread spent receiving batches that were dropped."""
 

@@ -20,6 +20,7 @@ from .feed_maker import FeedMaker
 from .feeds import HeldBatches
 from .loaders import MeasuredLoader
 from .moving_feed import MovingFeed
+from .needs import queues_fit
 from .pass_through import PassThrough
 from .ranks import local_ranks
 from .shadow_arguments import OVERRIDES
@@ -96,6 +97,9 @@ class Job:
     def describe(self, passed: PassThrough, notes: list[str]) -> dict[str, Any]:
         """Fields of the answer to `describe`. `passed`: steps through the untouched loader."""
         workers, in_flight = self.workers, self._loader.in_flight
+        size, tensors = passed.batch_bytes, passed.batch_tensors
+        self._feeds.keeps_queues = queues_fit(self._loader, self.chain.last, size, tensors)
+        self._feeds.period = passed.batches_per_step
         chain: dict[str, Any] = {
             "name": self.name,
             "batch_size": self.batch_size,
@@ -103,6 +107,7 @@ class Job:
             "loader": "batch",
             "ring_slots": in_flight + 1 if workers else 0,
             "ring_prefetch": in_flight,
+            "keeps_queues": self._feeds.keeps_queues,
             "batches_per_step": passed.batches_per_step,
             "train_threads": facts.threads(),
             "samples": facts.length_of(self.loader),

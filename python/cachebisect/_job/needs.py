@@ -6,11 +6,16 @@ import os
 import resource
 from typing import Any, Optional
 
-from .._chain import facts
+from .._chain import facts, pinning
+from .loaders import MeasuredLoader
+from .ranks import rank_and_world
 
 _SHARED_MEMORY = "/dev/shm"
 _MUCH = 0.8
 """Of what is free."""
+_SHARE_FOR_QUEUES = 0.25
+_MORE_ARMS = 4
+"""Besides the replays at all boundaries."""
 
 
 def needs_of(loader: Any, own: Any, batch_bytes: int, batch_tensors: int) -> list[str]:
@@ -46,6 +51,30 @@ def needs_of(loader: Any, own: Any, batch_bytes: int, batch_tensors: int) -> lis
         for text in found
         if text is not None
     ]
+
+
+def queues_fit(
+    loader: MeasuredLoader, boundaries: int, batch_bytes: int, batch_tensors: int
+) -> bool:
+    """True if the queues of all arms may be kept from block to block.
+
+    Batches come in order, by indices that can be dealt out again. All that wait fit into a quarter
+    of the free memory, and of /dev/shm and of the descriptors if they stay where workers put them.
+    Ranks would have to agree on that: a block must have as many steps on each of them.
+    """
+    shadow = loader.shadow
+    if shadow is None or loader.order is None or not shadow.knows_what_is_ready:
+        return False
+    if rank_and_world()[1] > 1:
+        return False
+    batches = (boundaries + _MORE_ARMS) * shadow.in_flight
+    rooms = [(batches * batch_bytes, _free_memory())]
+    if not pinning.happens(loader.own):
+        rooms += [
+            (batches * batch_bytes, _free_shared_memory()),
+            (batches * batch_tensors, _free_descriptors()),
+        ]
+    return all(free is None or needed <= _SHARE_FOR_QUEUES * free for needed, free in rooms)
 
 
 def _if_much(

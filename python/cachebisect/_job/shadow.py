@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import gc
 import warnings
-import weakref
 from collections import deque
 from collections.abc import Iterator
-from time import clock_gettime
 from typing import Any, Callable, Optional
 
-from .._chain.facts import is_iterable
+from .._chain import facts
 from .._chain.pinning import Parcel, PinLog
 from .._worker.boundary import BoundaryDataset
-from .._worker.tasks import IDLE, Empty, SharedArea, Stale, Task, idle_task
-from .._worker.worker_end import death_of_worker, end_workers, interrupt_stuck
+from .._worker.tasks import Empty, SharedArea, Stale, Task, idle_task
+from .._worker.worker_end import death_of_worker, end_workers, hint, interrupt_stuck
+from .arm_queues import ArmQueue, ArmQueues, Dealer, Entry
 from .shadow_arguments import ShadowArguments
+from .task_sampler import TaskSampler
 
 
 class LoaderGone(Exception):
@@ -39,7 +39,7 @@ class ShadowLoader:
         self.prefetch = changed.prefetch
         self.in_order = changed.in_order
         self.area = SharedArea(changed.context, self.workers)
-        self.iterable = is_iterable(loader.dataset)
+        self.iterable = facts.is_iterable(loader.dataset)
         batched = loader.batch_sampler is not None
         self._boundary = BoundaryDataset(
             loader.dataset, self.iterable, batched, loader.batch_size, self.area
@@ -47,18 +47,19 @@ class ShadowLoader:
         self._pin_log = PinLog() if changed.pins else None
         key = self._pin_log.key if self._pin_log is not None else None
         self._arguments = changed.for_constructor(self._boundary, key)
-        self._arguments["batch_sampler"] = _TaskSampler(self)
+        self._arguments["batch_sampler"] = TaskSampler(self)
         self._loader: Any = None
         self._iterator: Optional[Iterator[Any]] = None
-        self._make_task: Optional[Callable[[int], Task]] = None
         self.issued = 0
         self.received = 0
-        self.number = 0
-        """Of the task whose batch was received last."""
+        self.task = idle_task(0)
+        """That whose batch was received last."""
         self.parcel: Optional[Parcel] = None
         """What the batch that was received last came in, if the loader pins."""
-        self._outstanding: set[int] = set()
-        self._early: deque[tuple[int, Any, Optional[Parcel]]] = deque()
+        self.queues = ArmQueues()
+        self._dealer = Dealer()
+        self._outstanding: dict[int, Task] = {}
+        self._early: deque[tuple[Task, Any, Optional[Parcel]]] = deque()
         self.empties = 0
         """Tasks that workers with nothing to deliver have answered."""
 
@@ -67,19 +68,38 @@ class ShadowLoader:
         """Batches that the loader keeps asked for."""
         return self.workers * self.prefetch
 
-    def begin(self, block: int, make_task: Callable[[int], Task]) -> None:
-        """Makes `block` the current one and drops what older blocks asked for.
+    def begin(
+        self,
+        block: int,
+        make_task: Callable[[int], Task],
+        queue: Optional[ArmQueue] = None,
+        observed: bool = True,
+    ) -> None:
+        """Makes `block` the current one. What older blocks asked for is dropped, or kept in the
+        queues of their arms. `queue`: with what the block goes on, and what it leaves.
 
         `make_task(number)` gives the next task. On return every task on its way is of this block.
         Raises LoaderGone.
         """
-        self._make_task = make_task
-        self.area.block = block
+        dealer = self._dealer
+        if queue is not None and self._iterator is not None:
+            dealer.make_task = None
+            self._empty()
+            while queue.entries and self.issued % self.workers != queue.first_worker:
+                self._next()
+            dealer.go_on(queue, block, observed)
+        dealer.make_task, self.area.block = make_task, block
         if self._iterator is None:
             self._start()
-            return
-        newest = self.issued
+        else:
+            self._empty()
+        dealer.begin(queue)
+
+    def _empty(self) -> None:
+        """Receives what is on its way. Each answer makes room for a new task."""
+        newest, first = self.issued, self.received
         self._early.clear()
+        left: list[Entry] = []
         while any(number <= newest for number in self._outstanding):
             try:
                 batch = self._next()
@@ -88,9 +108,13 @@ class ShadowLoader:
             except Exception:  # The error of a task that nothing waits for any more.
                 if not self.in_order:
                     raise
-                continue
-            if self.number > newest:
-                self._early.append((self.number, batch, self.parcel))
+                batch = Stale()
+            if self.task.number > newest:
+                self._early.append((self.task, batch, self.parcel))
+            else:
+                held = self._dealer.held(self.task.number)
+                left.append(held or Entry.of(self.task, batch, self.parcel))
+        self._dealer.end(left, first % max(1, self.workers))
 
     def begin_some(self, block: int, count: int, make_task: Callable[[int], Task]) -> None:
         """As begin(), for `count` tasks that are delivered; a worker that has nothing to deliver
@@ -108,15 +132,18 @@ class ShadowLoader:
 
     def end(self) -> None:
         """Lets workers return from what they do; tasks on their way become stale."""
-        self.area.block = IDLE
+        self.area.end_block()
 
     def receive(self) -> Any:
         """The next batch of the current block. Raises what the user's code raised, LoaderGone."""
         while True:
             if self._early:
-                self.number, batch, self.parcel = self._early.popleft()
+                self.task, batch, self.parcel = self._early.popleft()
             else:
                 batch = self._next()
+            held = self._dealer.held(self.task.number)
+            if held is not None:
+                self.task, batch, self.parcel = held.task, held.batch, held.parcel
             if not isinstance(batch, (Empty, Stale)):
                 return batch
             self.empties += isinstance(batch, Empty)
@@ -146,19 +173,12 @@ class ShadowLoader:
         """CPU time of the workers so far."""
         if self.workers == 0:
             return 0.0
-        total = 0.0
-        for pid in self.area.pids():
-            if pid > 0:
-                try:
-                    total += clock_gettime((~pid << 3) | 2)  # Linux: the CPU clock of a process.
-                except OSError:
-                    continue
-        return total
+        return sum(facts.cpu_seconds(pid) for pid in self.area.pids() if pid > 0)
 
     def close(self) -> None:
         """Ends the workers. The loader can be begun again; its caches are then empty."""
-        self.area.block = IDLE
-        self._make_task = None
+        self.area.end_block()
+        self._dealer.make_task = None
         if self._iterator is not None and self.knows_what_is_ready:
             interrupt_stuck(self.area, self.issued)
         end_workers(self._iterator)
@@ -168,6 +188,8 @@ class ShadowLoader:
         self.issued = self.received = 0
         self._outstanding.clear()
         self._early.clear()
+        self._dealer.clear()
+        self.queues.clear()
         if self._pin_log is not None:
             self._pin_log.done.clear()
 
@@ -188,7 +210,7 @@ class ShadowLoader:
                 gc.unfreeze()
 
     def _next(self) -> Any:
-        """The batch of the next task, old or new; `number` is set."""
+        """The batch of the next task, old or new; `task` is set."""
         assert self._iterator is not None
         try:
             batch = next(self._iterator)
@@ -198,7 +220,7 @@ class ShadowLoader:
             death = death_of_worker(error, getattr(self._iterator, "_workers", ()))
             if death is not None:
                 self.close()  # The other workers would go on taking memory.
-                raise LoaderGone(f"{death}{_hint(death)}") from error
+                raise LoaderGone(f"{death}{hint(death)}") from error
             self._count(self.received + 1)
             raise
         self.parcel = batch if isinstance(batch, Parcel) else None
@@ -212,39 +234,14 @@ class ShadowLoader:
         return batch
 
     def _count(self, number: int) -> None:
-        self.number = number
+        self.task = self._outstanding.pop(number)
         self.received += 1
-        self._outstanding.discard(number)
         if self._pin_log is not None:
             self._pin_log.done.discard(number)
 
     def next_task(self) -> Task:
         """For the batch sampler: the next task of the current block."""
         self.issued += 1
-        self._outstanding.add(self.issued)
-        return (self._make_task or idle_task)(self.issued)
-
-
-def _hint(death: str) -> str:
-    if "killed" not in death.lower():
-        return ""
-    return (
-        ". Often memory has run out: two sets of workers run while a loader is measured. "
-        "Try fewer workers, or a smaller --cache-host"
-    )
-
-
-class _TaskSampler:
-    """The batch sampler of a shadow loader; holds it weakly, or no loader would ever close."""
-
-    def __init__(self, shadow: ShadowLoader) -> None:
-        self._shadow = weakref.ref(shadow)
-
-    def __iter__(self) -> Iterator[Task]:
-        while True:
-            shadow = self._shadow()
-            if shadow is None:
-                return
-            task = shadow.next_task()
-            del shadow
-            yield task
+        task = self._dealer.next(self.issued)
+        self._outstanding[self.issued] = task
+        return task

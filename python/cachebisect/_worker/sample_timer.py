@@ -39,9 +39,13 @@ class SampleTimer:
         self._area.add(self._worker, 0, count, count, busy, cpu)
         self.sample_seconds = busy / max(1, count)
 
-    def add_collate(self, count: int, busy: float, cpu: float) -> None:
-        """Collating `count` samples took so long."""
-        self._area.add(self._worker, len(self.members) + 1, count, count, busy, cpu)
+    def collated(self, collate_fn: Callable[[Any], Any], samples: Any, count: int) -> Any:
+        """What `collate_fn` makes of `samples`, which are `count`."""
+        began, cpu = perf_counter(), thread_time()
+        batch = collate_fn(samples)
+        spent, busy = thread_time() - cpu, perf_counter() - began
+        self._area.add(self._worker, len(self.members) + 1, count, count, busy, spent)
+        return batch
 
     def count_untimed(self, count: int, first: int = 0) -> None:
         """`count` samples went through the stages from `first` on, none of them timed."""

@@ -19,10 +19,11 @@ from .batch_maker import BatchMaker
 from .cached_batch import CachedBatch
 from .exact import ExactDraws, live_samples, replayed_samples
 from .inside import look_inside
+from .parking import Parking, call
 from .probe import planned_slots, probe
 from .sample_timer import SampleTimer
 from .tape import replay
-from .tasks import Empty, Prepared, SharedArea, Stale, Task
+from .tasks import Empty, Prepared, SharedArea, Stale, Task, after_collate
 from .unseen import UnseenBatches
 
 _ANSWERS = (tasks.PROBE, tasks.INSIDE)
@@ -49,6 +50,7 @@ class Server:
         self._fill = -1
         self._unseen = UnseenBatches()
         self._timer = SampleTimer(area, worker)
+        self._parking = Parking(area, self._timer)
         self._maker = BatchMaker(source, area, [])
         self._in_worker = in_worker
         self._frozen = True
@@ -56,7 +58,7 @@ class Server:
 
     def fetch(self, task: Task) -> Any:
         """The samples for `task`, before collate; Stale, Empty or the finished answer."""
-        if not self._area.is_current(task):
+        if not self._parking.catch_up(task) or task.mode == tasks.HELD:
             return Stale()
         if task.plan != self._plan:
             self._adopt(task.plan)
@@ -94,7 +96,9 @@ class Server:
         try:
             if task.mode in _ANSWERS or isinstance(samples, (Stale, Empty, Prepared)):
                 return samples
-            if task.mode in (tasks.REPLAY, tasks.BYPASS) and task.level == self._after_collate():
+            if task.mode in (tasks.REPLAY, tasks.BYPASS) and task.level == after_collate(
+                self._members
+            ):
                 held = self._cached(task)
                 return trees.clone_as_allocated(held.batch, held.shared)
             if task.exact is not None:
@@ -103,13 +107,10 @@ class Server:
                 return self._collate_and_keep(task, samples, collate_fn)
             if not task.observed:
                 return collate_fn(samples)
-            began, cpu = perf_counter(), thread_time()
-            batch = collate_fn(samples)
-            count = self._samples_of(task)
-            spent = thread_time() - cpu
-            self._timer.add_collate(count, perf_counter() - began, spent)
-            return batch
+            return self._timer.collated(collate_fn, samples, self._samples_of(task))
         finally:
+            if not isinstance(samples, Stale):
+                self._parking.note_late(task)
             self._area.finish(self._worker, task.number)
 
     def _draw_exactly(self, task: Task, seed: int) -> None:
@@ -120,9 +121,6 @@ class Server:
     @property
     def _members(self) -> list[Slot]:
         return self._timer.members
-
-    def _after_collate(self) -> int:
-        return len(self._members) + 2
 
     def _samples_of(self, task: Task) -> int:
         if task.mode in (tasks.REPLAY, tasks.UNSEEN):
@@ -144,9 +142,10 @@ class Server:
             keyed = list(zip(self._source.keys(task.indices), makers))
             return self._source.joined(live_samples(ExactDraws(task.exact), keyed, self._members))
         timer = self._timer
-        timed = timer.choose(count, len(makers)) if task.observed else -1
-        watched = timer.samples_are_slow
-        if timed < 0 and not watched:
+        parked = self._parking.resumed(task)
+        fresh = not parked.samples
+        timed = timer.choose(count, len(makers)) if task.observed and fresh else -1
+        if timed < 0 and fresh and not timer.samples_are_slow:
             began, cpu = perf_counter(), thread_time()
             samples = self._source.batch(task.indices)
             if task.observed and not self._members:
@@ -154,14 +153,15 @@ class Server:
             elif task.observed:
                 timer.count_untimed(count)
             return samples
-        samples, each = [], count // max(1, len(makers))
-        for number, make in enumerate(makers):
-            samples.append(timer.live(make, count, each) if number == timed else make())
-            if watched and not self._area.is_current(task):
-                return Stale()
-        if timed < 0 and task.observed:
+        each = count // max(1, len(makers))
+        made = self._parking.go_on(
+            task, parked, makers, timed, lambda make: timer.live(make, count, each), call
+        )
+        if isinstance(made, Stale):
+            return made
+        if task.observed and not made.counted:
             timer.count_untimed(count)
-        return self._source.joined(samples)
+        return self._source.joined(made.samples)
 
     # Cached
 
@@ -169,33 +169,34 @@ class Server:
         held = self._cached(task)
         if task.level >= len(self._members) + 1:
             return self._served(held.samples)
-        samples = []
         first_live = task.level - 1
         if task.exact is not None:
             keyed = list(zip(held.keys, held.tapes))
             draws = ExactDraws(task.exact)
             samples = replayed_samples(draws, keyed, first_live, self._maker.copies)
             return self._served(self._source.joined(samples))
-        timer = self._timer
-        timed = timer.choose(held.count, len(held.tapes)) if task.observed else -1
-        watched = timer.samples_are_slow
-        for number, tape in enumerate(held.tapes):
-            if number == timed:
-                samples.append(timer.replay(tape, first_live, self._maker.copies, held))
-            else:
-                samples.append(replay(tape, first_live, self._maker.copies))
-            if watched and not self._area.is_current(task):
-                return Stale()
-        if task.observed and timed < 0:
+        timer, copies = self._timer, self._maker.copies
+        parked = self._parking.resumed(task)
+        held = parked.held or held
+        fresh = task.observed and not parked.samples
+        timed = timer.choose(held.count, len(held.tapes)) if fresh else -1
+        made = self._parking.go_on(
+            task, parked._replace(held=held), held.tapes, timed,
+            lambda tape: timer.replay(tape, first_live, copies, held),
+            lambda tape: replay(tape, first_live, copies),
+        )  # fmt: skip
+        if isinstance(made, Stale):
+            return made
+        if task.observed and not made.counted:
             timer.count_untimed(held.count, first_live + 1)
-        return self._served(self._source.joined(samples))
+        return self._served(self._source.joined(made.samples))
 
     def _served(self, samples: Any) -> Any:
         return trees.clone(samples) if self._copy_samples else samples
 
     def _bypass(self, task: Task) -> Any:
         """Level 1 skips the dataset's own code, level 1 + i member i; collate() does the rest."""
-        if task.level == self._after_collate():
+        if task.level == after_collate(self._members):
             return self._live(task)
         if task.level == 1:
             return self._replay(task)
@@ -244,5 +245,6 @@ class Server:
         self._timer.members = planned_slots(self._dataset, plan)
         self._maker = BatchMaker(self._source, self._area, self._members)
         self._cache.clear()
+        self._parking = Parking(self._area, self._timer)
         self._unseen = UnseenBatches()
         self._fill = -1

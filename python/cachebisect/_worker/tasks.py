@@ -7,10 +7,13 @@ stage i of the members, and one more after collate.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sized
 from typing import Any, NamedTuple, Optional
 
-LIVE, REPLAY, BYPASS, FILL, PROBE, INSIDE, PREPARE, UNSEEN = range(8)
-"""Modes of a task. PREPARE: makes a batch up to a level, for an UNSEEN task to go on with."""
+LIVE, REPLAY, BYPASS, FILL, PROBE, INSIDE, PREPARE, UNSEEN, HELD = range(9)
+"""Modes of a task. PREPARE: makes a batch up to a level, for an UNSEEN task to go on with. HELD:
+the training process has the batch already; the answer says when it may be delivered."""
 
 IDLE = 0
 """No block: every task is stale."""
@@ -46,11 +49,20 @@ class Task(NamedTuple):
     """FILL and PREPARE: a new number empties what the worker keeps first."""
     exact: Optional[int] = None
     """Seed of random draws that repeat; None: they are left alone."""
+    ticket: int = 0
+    """What the task is known by from block to block; 0: it ends with its block."""
+    samples: int = 0
+    """Of the batch; 0: not known."""
 
 
 def idle_task(number: int) -> Task:
     """A task that stands for none."""
     return Task(number, IDLE, LIVE, 0, 0, None, (), False, 0, 0)
+
+
+def after_collate(members: Sized) -> int:
+    """The level of whole batches."""
+    return len(members) + 2
 
 
 class Empty:
@@ -80,6 +92,7 @@ class SharedArea:
     def __init__(self, context: Any, workers: int) -> None:
         self.rows = max(1, workers)
         self._block = context.RawValue("Q", IDLE)
+        self._ended_at = context.RawValue("d", 0.0)
         self._numbers = context.RawArray("d", self.rows * ROW)
         self._bytes = context.RawArray("d", self.rows * (MAX_MEMBERS + 3))
 
@@ -90,6 +103,16 @@ class SharedArea:
     @block.setter
     def block(self, number: int) -> None:
         self._block.value = number
+
+    def end_block(self) -> None:
+        """Makes all tasks stale, from now on."""
+        self._ended_at.value = time.monotonic()
+        self.block = IDLE
+
+    @property
+    def ended_at(self) -> float:
+        """When the block before the current one ended, by time.monotonic()."""
+        return float(self._ended_at.value)
 
     def is_current(self, task: Task) -> bool:
         """False for tasks of older blocks, and for tasks that stand for none."""

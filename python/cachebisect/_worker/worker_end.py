@@ -61,6 +61,16 @@ def death_of_worker(error: Exception, workers: Sequence[Any]) -> Optional[str]:
     return None
 
 
+def hint(death: str) -> str:
+    """What may help against such a death."""
+    if "killed" not in death.lower():
+        return ""
+    return (
+        ". Often memory has run out: two sets of workers run while a loader is measured. "
+        "Try fewer workers, or a smaller --cache-host"
+    )
+
+
 def interrupt_stuck(area: SharedArea, issued: int) -> None:
     """Sends SIGINT to workers that do not return from their tasks, as Ctrl-C at a terminal would.
 
