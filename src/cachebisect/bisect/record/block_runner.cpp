@@ -46,6 +46,9 @@ double BlockRunner::exclude_since(double clock) {
 void BlockRunner::begin_round(int round) {
   set_round(round, round);
   replayer_->begin_round();
+}
+
+void BlockRunner::freshen(int round) {
   if (round < 0 || fresh_samples_ == 0 || refuses_fresh_) return;
   if (std::exchange(unused_samples_, 0) >= fresh_samples_) return;
   if (refill_seconds_ > kMaxFreshShare * elapsed()) return;

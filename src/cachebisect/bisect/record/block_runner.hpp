@@ -33,15 +33,16 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   double exclude_since(double clock);
   [[nodiscard]] double clock() const { return replayer_->clock(); }
 
-  /// From now on each round, but for pilots (-1), begins with so many fresh samples in the caches;
-  /// 0: they stay.
+  /// From now on freshen() puts so many fresh samples into the caches; 0: they stay.
   void set_fresh_samples(std::uint64_t samples) noexcept { fresh_samples_ = samples; }
-  /// The caches hold so many samples that no round has used: the first one need not fill them.
+  /// The caches hold so many samples that no round has used: the first ones need not fill them.
   void set_filled(std::uint64_t samples) noexcept { unused_samples_ = samples; }
   /// Of a CPU quota that may run out in longer blocks; 0: none does, as far as is known. Seconds.
   [[nodiscard]] double quota_period() const noexcept { return quota_.period_seconds(); }
-  /// Throws as Replayer::freshen does.
   void begin_round(int round);
+  /// Gives the caches other samples, before the first round of a super-round. Pilots (-1) do
+  /// without. Throws as Replayer::freshen does.
+  void freshen(int round);
   /// The round that the next blocks belong to.
   void set_round(int round, int super_round) noexcept {
     round_ = round;

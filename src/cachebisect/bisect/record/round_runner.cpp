@@ -68,6 +68,7 @@ bool RoundRunner::run_blocks(const PlannedRound& round, RoundTable& table) {
   }
   shuffle(places, *random_);
   for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i == 0) blocks_->freshen(round.number);
     if (i % round.blocks.size() == 0) {
       blocks_->begin_round(round.number + static_cast<int>(i / round.blocks.size()));
     }
