@@ -89,7 +89,9 @@ int BlockLengths::warmup(int boundary, double step_seconds) const {
   if (step_seconds <= 0) return usual;
   const double seconds = std::max(kSettleSeconds, quota_period_);
   const double settling = std::min<double>(std::ceil(seconds / step_seconds), kMaxSteps);
-  const int steps = std::max(usual, whole_warmup(static_cast<int>(settling)));
+  const int whole = static_cast<int>(settling);
+  const int steps =
+      std::max(usual, options_.keeps_queues ? whole_periods(whole) : whole_warmup(whole));
   if (!options_.keeps_queues || options_.period > 1 || is_ready(boundary)) return steps;
   return steps + steps_to_wander(steps + steps_for(step_seconds, boundary));
 }
