@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kSteps = 6;
 
-bool cannot_train() { return test::no_cuda_device() || test::loaded_torch_module() == nullptr; }
+bool cannot_train() { return !test::has_torch_module() || test::no_cuda_device(); }
 
 struct StepFixture {
   const TorchModule* module = test::loaded_torch_module();

@@ -16,11 +16,15 @@
 
 namespace cachebisect::test {
 
+inline constexpr const char* kTorchModule = CACHEBISECT_BINARY_DIR "/lib/libcachebisect_torch.so";
+
+/// Also before any test runs, unlike those below.
+inline bool has_torch_module() { return std::filesystem::exists(kTorchModule); }
+
 /// Null if this build has no LibTorch module.
 inline const TorchModule* loaded_torch_module() {
-  const std::string path = CACHEBISECT_BINARY_DIR "/lib/libcachebisect_torch.so";
-  if (!std::filesystem::exists(path)) return nullptr;
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!has_torch_module()) return nullptr;
+  void* library = dlopen(kTorchModule, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) FAIL(dlerror());
   auto entry =
       reinterpret_cast<const TorchModule* (*)()>(dlsym(library, "cachebisect_torch_module"));
