@@ -42,9 +42,9 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("a slow transform", ("--decode-ms", "8"), "drop", "decode"),
-    Case("a slow collate_fn", ("--workers", "1", "--collate-ms", "80"), "drop", "collate_fn"),
-    Case("a step that the device limits", ("--model", "resnet50", "--workers", "8"), "flat"),
+    Case("a slow transform", ("--decode-ms", "2"), "drop", "decode"),
+    Case("a slow collate_fn", ("--workers", "1", "--collate-ms", "40"), "drop", "collate_fn"),
+    Case("a step that the device limits", ("--model", "resnet50", "--batch", "128", "--workers", "8"), "flat"),
     Case("a step that the host limits", ("--host-ms", "30"), "flat", says="preprocess"),
     Case(
         "copies of pageable float32",
@@ -52,11 +52,11 @@ CASES = (
         "drop", "transfer",
     ),
     Case(
-        "a step that changes its batch", ("--float", "--in-place", "--decode-ms", "8"),
+        "a step that changes its batch", ("--float", "--in-place", "--decode-ms", "2"),
         "drop", "decode",
     ),
     Case(
-        "CUDA graphs of torch.compile", ("--compile", "reduce-overhead", "--decode-ms", "8"),
+        "CUDA graphs of torch.compile", ("--compile", "reduce-overhead", "--decode-ms", "2"),
         "drop", "decode",
     ),
 )  # fmt: skip
