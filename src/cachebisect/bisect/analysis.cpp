@@ -50,7 +50,10 @@ std::vector<WhatIfResult> answer_what_ifs(const Measurements& measured, const An
 
 Analysis analyse(const Measurements& measured) {
   Analysis out;
-  if (measured.verdict.table.rounds() > 0) out.state = judge(measured);
+  if (measured.verdict.table.rounds() > 0) {
+    out.state = judge(measured);
+    hold_mean(out.state.decision, measured.settings.min_drop, out.state.findings);
+  }
   out.forecast = Forecast::of(measured);
   out.waterfall = make_waterfall(measured, out.state.findings);
   out.sustained = describe_sustained(measured, out.state, out.waterfall);

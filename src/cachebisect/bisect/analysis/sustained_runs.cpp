@@ -63,8 +63,11 @@ void watch_for_stalls(const Measurements& measured, const VerdictState& state,
       stalled_share(ceiling, confidence).share >= kMostOf * figures.stalls.share;
   const double steady = std::max(0.0, state.findings.whole.median_drop);
   figures.stalled_loss = 1 - (1 - steady) * (1 - figures.stalls.high);
-  figures.stalled = state.decision.kind == VerdictKind::flat && !machine_stalls &&
-                    figures.stalled_loss >= measured.settings.min_drop;
+  const double min_drop = measured.settings.min_drop;
+  const bool seems_flat =
+      state.decision.kind == VerdictKind::flat ||
+      (state.decision.kind == VerdictKind::inconclusive && state.findings.whole.high < min_drop);
+  figures.stalled = seems_flat && !machine_stalls && figures.stalled_loss >= min_drop;
 }
 
 std::string in_one_piece(const SustainedFigure& figure) {

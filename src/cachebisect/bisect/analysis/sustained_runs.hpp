@@ -30,7 +30,8 @@ struct SustainedFigures {
   StalledShare stalls;  ///< of live, in all blocks and in the run, which meets more of them
   /// The most that the whole input may cost with such stalls.
   double stalled_loss = 0;
-  /// The blocks say flat, and such stalls do not exclude a loss above the bar.
+  /// The blocks say flat, or are open and stay below the bar, and such stalls do not exclude a loss
+  /// above it.
   bool stalled = false;
   double slower_seconds = 0;  ///< of that stage per sample, over the whole run
   double usual_seconds = 0;   ///< of that stage in the blocks

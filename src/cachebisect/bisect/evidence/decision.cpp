@@ -86,10 +86,16 @@ Decision decide(const Findings& findings, const std::vector<int>& candidates, do
   }
   const bool stalls_excluded =
       findings.live_seconds >= kLiveSeconds && findings.max_mean_loss < min_drop;
-  if (findings.whole.high < min_drop && !findings.whole.bursty && stalls_excluded) {
+  const bool mean_is_higher = findings.whole.drop > findings.whole.high;
+  if (findings.whole.high < min_drop && !mean_is_higher && stalls_excluded) {
     return {VerdictKind::flat, !unsure, false, std::nullopt};
   }
   return {};
+}
+
+void hold_mean(const Decision& decision, double min_drop, Findings& findings) {
+  if (decision.kind != VerdictKind::inconclusive || findings.whole.high >= min_drop) return;
+  findings.whole.high = std::max(findings.whole.high, findings.mean_bound);
 }
 
 std::vector<std::size_t> half_of_loss(const Findings& findings) {

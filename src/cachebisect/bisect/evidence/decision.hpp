@@ -35,4 +35,9 @@ struct Decision {
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::size_t> half_of_loss(
     const Findings& findings);
 
+/// Where the centre of blocks excludes a loss above the bar and their mean does not: widens the
+/// whole loss to what it may be by the mean.
+CACHEBISECT_INTERNAL_API void hold_mean(const Decision& decision, double min_drop,
+                                        Findings& findings);
+
 }  // namespace cachebisect

@@ -108,14 +108,15 @@ double squared_error(const std::vector<double>& taus) {
   return cv * cv / static_cast<double>(taus.size());
 }
 
-double max_mean_loss(const Findings& findings, const RoundTable& rounds) {
+void bound_mean_loss(Findings& findings, const RoundTable& rounds) {
   const std::vector<double> live = rounds.all_block_taus(0);
   const std::vector<double> ceiling = rounds.all_block_taus(rounds.last());
-  const bool machine_stalls = mean_above_centre(ceiling) >= kMostOf * mean_above_centre(live);
-  if (findings.min_visits > 1 || machine_stalls) return findings.whole.median_drop;
-  if (live.size() < 2) return 1;
   const double error = std::sqrt(squared_error(live) + squared_error(ceiling));
-  return 1 - mean(ceiling) / mean(live) * std::exp(-kErrorsOfMean * error);
+  findings.mean_bound =
+      live.size() < 2 ? 1 : 1 - mean(ceiling) / mean(live) * std::exp(-kErrorsOfMean * error);
+  const bool machine_stalls = mean_above_centre(ceiling) >= kMostOf * mean_above_centre(live);
+  const bool hides = findings.min_visits > 1 || machine_stalls;
+  findings.max_mean_loss = hides ? findings.whole.median_drop : findings.mean_bound;
 }
 
 /// The number of independent checks that all checks of a mean amount to: those of successive rounds
@@ -258,7 +259,7 @@ Findings assess(PartEvidence& evidence, const FindingsOptions& options) {
   findings.whole = find(evidence.whole(), evidence, options);
   findings.live_seconds = evidence.rounds().seconds(0);
   findings.min_visits = min_visits(findings.whole, options.min_drop);
-  findings.max_mean_loss = max_mean_loss(findings, evidence.rounds());
+  bound_mean_loss(findings, evidence.rounds());
   const std::vector<int> ends = ends_of_parts(findings, evidence.rounds(), options);
   for (std::size_t i = 1; i < ends.size(); ++i) {
     const Part place{ends[i - 1], ends[i]};

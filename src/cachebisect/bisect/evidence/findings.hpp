@@ -55,7 +55,9 @@ struct Findings {
   int min_visits = 1;
   double live_seconds = 0;  ///< timed seconds in live blocks, where a stall would show
   /// The mean whole loss plus two standard errors, because one stall that only live met may be the
-  /// first of many. The median loss if the ceiling stalls too or the machine is noisy.
+  /// first of many.
+  double mean_bound = 1;
+  /// The same; the median loss if the ceiling stalls too or the machine is noisy.
   double max_mean_loss = 0;
 };
 
