@@ -2,8 +2,9 @@
 
     step_loop.py --model resnet18 --batch 128 --image 224 --channels-last --device cuda
 
-Prints one line of JSON. Models, precision (bf16-mixed) and optimizer (fused SGD with momentum) are
-those of the command's built-in steps.
+Prints one line of JSON: samples per second, and at which share of the step ends the device had
+nothing left to do, so that the host limits the loop. Models, precision (bf16-mixed) and optimizer
+(fused SGD with momentum) are those of the command's built-in steps.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Loop:
         if options.channels_last:
             self._model = self._model.to(memory_format=torch.channels_last)
             self._images = self._images.contiguous(memory_format=torch.channels_last)
+        self._idle_ends: list[bool] = []
         self._labels = torch.randint(CLASSES, (self._batch,), device=self._device)
         self._optimizer = torch.optim.SGD(
             self._model.parameters(), lr=0.001, momentum=0.9, fused=True
@@ -44,6 +46,15 @@ class Loop:
             loss = cross_entropy(self._model(self._images), self._labels)
         loss.backward()
         self._optimizer.step()
+
+    def _is_idle(self) -> bool:
+        if self._device.type != "cuda":
+            return False
+        return bool(torch.cuda.current_stream(self._device).query())
+
+    def idle_share(self) -> float:
+        """Of the ends of all steps so far."""
+        return statistics.fmean(self._idle_ends)
 
     def _finish(self) -> None:
         if self._device.type == "cuda":
@@ -57,6 +68,7 @@ class Loop:
         while steps == 0 or time.perf_counter() - began < seconds:
             self._step()
             steps += 1
+            self._idle_ends.append(self._is_idle())
         self._finish()
         return steps * self._batch / (time.perf_counter() - began)
 
@@ -73,7 +85,16 @@ def main() -> None:
     loop = Loop(options)
     loop.rate(_WARM_UP_SECONDS)
     rates = [loop.rate(options.seconds / _CHUNKS) for _ in range(_CHUNKS)]
-    print(json.dumps({"samples_per_second": statistics.median(rates), "rates": rates}))
+    idle = loop.idle_share()
+    print(
+        json.dumps(
+            {
+                "samples_per_second": statistics.median(rates),
+                "device_idle_share": idle,
+                "rates": rates,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

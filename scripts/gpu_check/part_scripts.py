@@ -44,7 +44,10 @@ class Case(NamedTuple):
 CASES = (
     Case("a slow transform", ("--decode-ms", "2"), "drop", "decode"),
     Case("a slow collate_fn", ("--workers", "1", "--collate-ms", "40"), "drop", "collate_fn"),
-    Case("a step that the device limits", ("--model", "resnet50", "--batch", "128", "--workers", "8"), "flat"),
+    Case(
+        "a step that the device limits",
+        ("--model", "resnet50", "--batch", "128", "--workers", "8"), "flat",
+    ),
     Case("a step that the host limits", ("--host-ms", "30"), "flat", says="preprocess"),
     Case(
         "copies of pageable float32",

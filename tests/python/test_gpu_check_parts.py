@@ -131,7 +131,8 @@ def test_clocks_of_arms_are_close_or_warned_of(
 def test_the_step_is_held_against_the_loop_in_python(
     options: Options, monkeypatch: pytest.MonkeyPatch, ours: Any, outcome: str
 ) -> None:
-    monkeypatch.setattr(part_number, "_python_rate", lambda *_: (1000.0, ""))
+    loop = {"samples_per_second": 1000.0, "device_idle_share": 0.0}
+    monkeypatch.setattr(part_number, "_python_loop", lambda *_: (loop, ""))
     monkeypatch.setattr(part_number, "_our_rate", lambda *_: (ours, "" if ours else "no ceiling"))
     session = Session("t", options._replace(dry_run=False))
     part_number._compare(session, part_number.Case("lenet", 128), "python")
@@ -195,12 +196,13 @@ def test_scripts_are_judged_by_verdict_stage_and_text(
     assert outcomes(session) == {"right": "ok", "kind": "FAIL", "stage": "FAIL", "text": "FAIL"}
 
 
-def test_launch_bound_steps_may_be_faster_than_in_python(
+def test_steps_that_python_limits_may_be_faster_here(
     options: Options, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = Session("t", options._replace(dry_run=False))
-    monkeypatch.setattr(part_number, "_python_rate", lambda *_: (100.0, ""))
-    for name, batch, ours in (("short", 0.1, 150), ("long", 64, 150), ("slow", 0.1, 90)):
+    for name, idle, ours in (("host", 0.9, 150), ("device", 0.0, 150), ("slow", 0.9, 90)):
+        loop = {"samples_per_second": 100.0, "device_idle_share": idle}
+        monkeypatch.setattr(part_number, "_python_loop", lambda *_, loop=loop: (loop, ""))
         monkeypatch.setattr(part_number, "_our_rate", lambda *_, rate=ours: (rate, ""))
-        part_number._compare(session, part_number.Case(name, batch), sys.executable)
-    assert outcomes(session) == {"short NCHW": "ok", "long NCHW": "FAIL", "slow NCHW": "FAIL"}
+        part_number._compare(session, part_number.Case(name, 64), sys.executable)
+    assert outcomes(session) == {"host NCHW": "ok", "device NCHW": "FAIL", "slow NCHW": "FAIL"}
