@@ -1,3 +1,3 @@
-"""The version of the package; pyproject.toml reads it."""
+"""The version of the package and of the command; pyproject.toml and CMakeLists.txt read it."""
 
 __version__ = "0.1.0"
