@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import random
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -33,6 +34,16 @@ class Counted(torch.utils.data.Dataset):  # type: ignore[type-arg]
         time.sleep(5e-4)
         self.calls[index] += 1
         return index
+
+
+class Stream(torch.utils.data.IterableDataset):  # type: ignore[type-arg]
+    """Each worker counts from its own thousands."""
+
+    def __iter__(self) -> Iterator[int]:
+        worker = torch.utils.data.get_worker_info().id
+        for number in range(100_000):
+            time.sleep(5e-4)
+            yield 100_000 * worker + number
 
 
 class Arm:
@@ -81,6 +92,36 @@ def test_every_arm_gets_its_batches_once_and_in_order(workers: int) -> None:
         made = data.calls[first : first + asked]
         assert all(count == 1 for count in made[:delivered])
         assert max(made) == 1
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_no_sample_of_a_stream_is_lost(workers: int) -> None:
+    loader = torch.utils.data.DataLoader(Stream(), batch_size=BATCH, num_workers=workers)
+    shadow = ShadowLoader(loader)
+    queues = [ArmQueue(), ArmQueue()]
+    draw = random.Random(workers)
+    delivered: list[int] = []
+
+    def make(number: int, block: int, _asked: int) -> Task:
+        return Task(number, block, LIVE, 0, 0, None, (), True, 0, 0, None, 0, BATCH)
+
+    try:
+        for block in range(1, 25):
+            feed = WorkerFeed(shadow, make, True, queues[draw.randrange(2)])
+            feed.begin(block)
+            for _ in range(draw.randrange(1, 6)):
+                batch = feed.take()[0].tolist()
+                assert len(batch) == BATCH
+                delivered += batch
+            feed.end()
+    finally:
+        shadow.close()
+    for worker in range(workers):
+        own = [sample for sample in delivered if sample // 100_000 == worker]
+        missing = set(range(min(own), max(own))) - set(own)
+        assert len(set(own)) == len(own)
+        # Two arms share the stream: what is missing waits in the other one's queue.
+        assert len(missing) <= shadow.prefetch * len(queues) * BATCH
 
 
 def one_task(number: int, block: int) -> Task:

@@ -42,7 +42,7 @@ def measured(**fields: Any) -> Any:
     """A loader whose workers keep 8 batches asked for."""
     shadow = types.SimpleNamespace(in_flight=8, knows_what_is_ready=True)
     own = types.SimpleNamespace(pin_memory=False)
-    return types.SimpleNamespace(**{"shadow": shadow, "order": object(), "own": own, **fields})
+    return types.SimpleNamespace(**{"shadow": shadow, "own": own, **fields})
 
 
 def test_queues_are_kept_where_those_of_all_arms_fit(monkeypatch: Any) -> None:
@@ -58,8 +58,7 @@ def test_queues_are_kept_where_those_of_all_arms_fit(monkeypatch: Any) -> None:
     assert not needs.queues_fit(measured(), 4, 1000, 2)
 
 
-def test_queues_of_streams_of_ranks_and_out_of_order_are_not_kept(monkeypatch: Any) -> None:
-    assert not needs.queues_fit(measured(order=None), 4, 1000, 2)
+def test_queues_of_ranks_and_out_of_order_are_not_kept(monkeypatch: Any) -> None:
     assert not needs.queues_fit(measured(shadow=None), 4, 1000, 2)
     late = types.SimpleNamespace(in_flight=8, knows_what_is_ready=False)
     assert not needs.queues_fit(measured(shadow=late), 4, 1000, 2)

@@ -58,12 +58,12 @@ def queues_fit(
 ) -> bool:
     """True if the queues of all arms may be kept from block to block.
 
-    Batches come in order, by indices that can be dealt out again. All that wait fit into a quarter
-    of the free memory, and of /dev/shm and of the descriptors if they stay where workers put them.
-    Ranks would have to agree on that: a block must have as many steps on each of them.
+    Batches come in order, so that what is asked for again can be asked of the same worker. All that
+    wait fit into a quarter of the free memory, and of /dev/shm and of the descriptors if they stay
+    where workers put them. Ranks would have to agree: a block has as many steps on each of them.
     """
     shadow = loader.shadow
-    if shadow is None or loader.order is None or not shadow.knows_what_is_ready:
+    if shadow is None or not shadow.knows_what_is_ready:
         return False
     if rank_and_world()[1] > 1:
         return False
