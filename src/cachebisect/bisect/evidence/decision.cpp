@@ -86,8 +86,7 @@ Decision decide(const Findings& findings, const std::vector<int>& candidates, do
   }
   const bool stalls_excluded =
       findings.live_seconds >= kLiveSeconds && findings.max_mean_loss < min_drop;
-  const bool mean_is_higher = findings.whole.drop > findings.whole.high;
-  if (findings.whole.high < min_drop && !mean_is_higher && stalls_excluded) {
+  if (findings.whole.high < min_drop && stalls_excluded) {
     return {VerdictKind::flat, !unsure, false, std::nullopt};
   }
   return {};
