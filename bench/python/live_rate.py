@@ -13,7 +13,7 @@ pass    the same for the iterator of `cachebisect run` before it measures, over 
         1 ms per sample. The samples compute: a sleep ends late by more than passing through costs.
 engine  CPU time of the command during blocks, over the time that the blocks took.
 
-Ratios of the first are those of the mean seconds, with 99% intervals by a bootstrap over the
+Ratios of the first are those of the median instances, with 99% intervals by a bootstrap over the
 rounds. The others are medians over rounds with 99% intervals. Both need eight rounds.
 """
 
@@ -32,7 +32,15 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 import torch
-from figures import Interval, Records, machine, median_interval, ratio_interval, table
+from figures import (
+    Interval,
+    Records,
+    machine,
+    median_interval,
+    ratio_interval,
+    ratio_of_medians,
+    table,
+)
 from live_rate_loaders import LOADERS, computing, waiting
 from torch.optim import SGD
 from torch.utils.data import DataLoader
@@ -219,8 +227,7 @@ def ratio_rows(name: str, rounds: list[dict[str, Any]]) -> list[list[str]]:
     for arm, words in (("shadow", "shadow loader"), ("control", "the same loader again")):
         for suffix, figure in (("", ""), ("_cpu", ", CPU time")):
             pairs = [(r[arm + suffix], r["plain" + suffix]) for r in rounds if "plain_cpu" in r]
-            ratio = sum(a for a, _ in pairs) / sum(b for _, b in pairs)
-            interval = ratio_interval(pairs)
+            ratio, interval = ratio_of_medians(pairs), ratio_interval(pairs)
             rows.append(_row(words + figure, name, ratio, interval, len(pairs), "ratio"))
     return rows
 
