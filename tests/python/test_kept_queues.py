@@ -124,6 +124,34 @@ def test_no_sample_of_a_stream_is_lost(workers: int) -> None:
         assert len(missing) <= shadow.prefetch * len(queues) * BATCH
 
 
+def test_tasks_for_former_stages_are_not_dealt_out_again() -> None:
+    data = Counted(multiprocessing.get_context())
+    shadow = ShadowLoader(torch.utils.data.DataLoader(data, batch_size=BATCH, num_workers=2))
+    queue = ArmQueue()
+    plans: list[tuple[str, ...]] = []
+    after: list[tuple[str, ...]] = []
+
+    def make(number: int, block: int, asked: int) -> Task:
+        plan = ("new",) if after else ()
+        indices = list(range(asked * BATCH, (asked + 1) * BATCH))
+        return Task(number, block, LIVE, 0, 0, indices, plan, True, 0, 0, None, 0, BATCH)
+
+    try:
+        for block in range(1, 4):
+            feed = WorkerFeed(shadow, make, True, queue)
+            feed.begin(block)
+            if block == 3:
+                plans += [task.plan for task in shadow._outstanding.values()]
+            feed.take()
+            feed.end()
+            if block == 2:
+                shadow.forget()
+                after.append(("new",))
+    finally:
+        shadow.close()
+    assert plans == [("new",)] * shadow.in_flight
+
+
 def one_task(number: int, block: int) -> Task:
     return Task(number, block, LIVE, 0, 0, [99_000], (), False, 0, 0)
 

@@ -72,7 +72,7 @@ class ArmQueues:
         return self._queues.setdefault(json.dumps(known, sort_keys=True), ArmQueue())
 
     def clear(self) -> None:
-        """The workers have ended, or have other caches: what was kept is let go."""
+        """Lets go of what was kept: the next block of each arm begins with an empty queue."""
         for queue in self._queues.values():
             queue.entries.clear()
             queue.filled = False

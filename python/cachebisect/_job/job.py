@@ -185,6 +185,7 @@ class Job:
         self._companions.add_to(self.chain)
         self._feeds.chain = self.chain
         self._caches.use_chain(self.chain)
+        self._loader.forget_queues()
         return True
 
     # Caches

@@ -122,6 +122,11 @@ class MeasuredLoader:
         self._variants.clear()
         end_iterator(self._batches.release())
 
+    def forget_queues(self) -> None:
+        """The chain has other stages from now on."""
+        for shadow in self._shadows():
+            shadow.forget()
+
     def _shadows(self) -> list[ShadowLoader]:
         return [s for s in (self.shadow, *self._variants.values()) if s is not None]
 

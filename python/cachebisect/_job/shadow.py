@@ -134,6 +134,11 @@ class ShadowLoader:
         """Lets workers return from what they do; tasks on their way become stale."""
         self.area.end_block()
 
+    def forget(self) -> None:
+        """Lets go of all queues: their tasks are for stages that the chain no longer has."""
+        self._dealer.begin(None)
+        self.queues.clear()
+
     def receive(self) -> Any:
         """The next batch of the current block. Raises what the user's code raised, LoaderGone."""
         while True:
@@ -161,8 +166,7 @@ class ShadowLoader:
 
     def ready(self) -> int:
         """Batches that are made and not yet received, in order."""
-        waiting = range(self.received + 1, self.issued + 1)
-        return sum(self._is_done(number) for number in waiting)
+        return sum(self._is_done(n) for n in range(self.received + 1, self.issued + 1))
 
     def _is_done(self, number: int) -> bool:
         if self._pin_log is not None:
@@ -171,9 +175,8 @@ class ShadowLoader:
 
     def cpu_seconds(self) -> float:
         """CPU time of the workers so far."""
-        if self.workers == 0:
-            return 0.0
-        return sum(facts.cpu_seconds(pid) for pid in self.area.pids() if pid > 0)
+        pids = self.area.pids() if self.workers > 0 else []
+        return sum(facts.cpu_seconds(pid) for pid in pids if pid > 0)
 
     def close(self) -> None:
         """Ends the workers. The loader can be begun again; its caches are then empty."""
