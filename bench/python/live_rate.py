@@ -1,6 +1,6 @@
 """What measuring costs the measured: three ratios, each in rounds that take turns.
 
-    python bench/python/live_rate.py --resume live_rate.jsonl [--parts ratio,pass,engine]
+    python bench/python/live_rate.py --resume live_rate.jsonl [--parts ratio,batch,pass,engine]
 
 ratio   seconds per batch of live blocks through the shadow loader over those of the untouched
         loader, of five loaders. Each round starts fresh workers for the shadow loader, for the
@@ -9,6 +9,9 @@ ratio   seconds per batch of live blocks through the shadow loader over those of
         are timed go before. The loop only pulls batches, so that nothing hides a difference. The
         same ratios of CPU time per batch, workers included, depend less on what else the cores do;
         where workers compute, it is what a batch costs.
+batch   microseconds of CPU that a live step takes more than a batch of the loader as it is, without
+        workers, in one process in turns of four batches: with the timing of stages and without it,
+        and for samples that cost nothing.
 pass    the same for the iterator of `cachebisect run` before it measures, over no hook at all, at
         1 ms per sample. The samples compute: a sleep ends late by more than passing through costs.
 engine  CPU time of the command during blocks, over the time that the blocks took.
@@ -52,7 +55,7 @@ from cachebisect._job.state import KeptState
 from cachebisect._script.loader_hooks import Level
 from cachebisect._script.session import Session
 
-PARTS = ("ratio", "pass", "engine")
+PARTS = ("ratio", "batch", "pass", "engine")
 PASS_STEPS = 50
 """After 60 steps the iterator would begin to measure."""
 PASS_WARMUP = 5
@@ -136,6 +139,61 @@ def measure_ratios(records: Records, name: str, rounds: int, steps: int) -> None
         records.add(**key, round=number, **{arm: costs[arm].wall for arm in names}, **cpu)
         words = ", ".join(f"{arm} {1e3 * costs[arm].wall:.2f} ms" for arm in names)
         print(f"{name:38} round {number:2}  {words}", flush=True)
+
+
+PAIRED = {
+    "W 0, computes 1 ms per sample": (lambda: computing(0, 1e-3), True),
+    "W 0, computes 1 ms per sample, stages not timed": (lambda: computing(0, 1e-3), False),
+    "W 0, samples that cost nothing": (lambda: waiting(0, 0), True),
+}
+_TURN = 4
+_SETTLING_TURNS = 5
+
+
+def measure_batch(records: Records, rounds: int) -> None:
+    """A live step against a batch of the loader as it is."""
+    for name, (make, observed) in PAIRED.items():
+        key = {"part": "batch", "loader": name}
+        left = rounds_left(records, key, rounds)
+        if not left:
+            continue
+        job = Job(make(), KeptState())
+        arm = {"kind": "replay", "boundary": 0, "observed": observed}
+        block = job.begin_block({"arm": arm, "steps": 1 << 30, "warmup_steps": 1})
+        plain = iter(make())
+
+        def step(block: Block = block) -> None:
+            block.enter()
+            block.take()
+
+        def pull(plain: Iterator[Any] = plain) -> None:
+            next(plain)
+
+        for number in (*range(-_SETTLING_TURNS, 0), *left):
+            first, second = (step, pull) if number % 2 else (pull, step)
+            costs = {run: _cpu_of_turn(run) for run in (first, second)}
+            if number >= 0:
+                records.add(**key, round=number, shadow=costs[step], plain=costs[pull])
+        block.end()
+        job.close()
+        print(f"{name}: {rounds} turns", flush=True)
+
+
+def _cpu_of_turn(run: Callable[[], None]) -> float:
+    """Seconds per call."""
+    began = time.process_time()
+    for _ in range(_TURN):
+        run()
+    return (time.process_time() - began) / _TURN
+
+
+def batch_row(name: str, turns: list[dict[str, Any]]) -> list[str]:
+    more = [1e6 * (turn["shadow"] - turn["plain"]) for turn in turns]
+    interval = median_interval(more)
+    plain = 1e6 * statistics.median(turn["plain"] for turn in turns)
+    shown = "-" if interval is None else f"{interval.low:.0f} to {interval.high:.0f} us"
+    words = f"{statistics.median(more):.0f} us of {plain:.0f}"
+    return ["a live step, CPU time", name, words, shown, str(len(turns)), "-", "-"]
 
 
 def passed_on(loader: Any) -> Iterator[Any]:
@@ -261,6 +319,7 @@ def main() -> None:
     parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--loader", default="", help="ratios of those with this in their name")
     parser.add_argument("--rounds", type=int, default=12, help="of a ratio (12)")
+    parser.add_argument("--turns", type=int, default=200, help="of a step and a batch (200)")
     parser.add_argument("--pass-rounds", type=int, default=120, help="of passing through (120)")
     parser.add_argument("--runs", type=int, default=8, help="of the engine (8)")
     parser.add_argument("--steps", type=int, default=192, help="timed batches per round (192)")
@@ -273,6 +332,8 @@ def main() -> None:
         for name in LOADERS:
             if arguments.loader in name:
                 measure_ratios(records, name, arguments.rounds, arguments.steps)
+    if "batch" in parts:
+        measure_batch(records, arguments.turns)
     if "pass" in parts:
         measure_pass(records, arguments.pass_rounds)
     if "engine" in parts:
@@ -282,6 +343,9 @@ def main() -> None:
         for name in dict.fromkeys(record["loader"] for record in records.select(part=part)):
             if part == "ratio":
                 rows += ratio_rows(name, records.select(part=part, loader=name, fresh=True))
+                continue
+            if part == "batch":
+                rows.append(batch_row(name, records.select(part=part, loader=name)))
                 continue
             values = [record["value"] for record in records.select(part=part, loader=name)]
             rows.append(row_of(part, name, values))
