@@ -1,4 +1,4 @@
-"""Trains on generated images, as users write it, with a cost planted where --plant says.
+"""Trains on generated images, as users write it, with costs planted by options.
 
 Knows nothing of cachebisect. --save writes what it learnt.
 """
@@ -122,7 +122,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--scaler", action="store_true", help="float16 with a GradScaler")
     parser.add_argument("--exact", action="store_true", help="deterministic algorithms")
     parser.add_argument("--epochs", type=int, default=1_000_000, help="of 200 steps")
-    parser.add_argument("--save", help="file for weights and the order of samples")
+    parser.add_argument("--save", help="file for weights, optimizer, scaler and a random draw")
     return parser.parse_args()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import sys
 from typing import Any, NamedTuple, Optional
 
 from .pipelines import training
@@ -45,20 +44,12 @@ def cases(dry_run: bool) -> list[Case]:
 
 
 def run(session: Session) -> None:
-    python = python_with_torch(session)
+    python = session.python_with_torch()
     if python is None:
         session.skip("the user's number", "no Python with torch: give one with --python")
         return
     for case in cases(session.dry_run):
         _compare(session, case, python)
-
-
-def python_with_torch(session: Session) -> Optional[str]:
-    given = session.options.python
-    for python in [given] if given else [sys.executable, str(ROOT / "build/venv/bin/python")]:
-        if session.run([python, "-c", "import torch"], 120).code == 0:
-            return python
-    return None
 
 
 def _compare(session: Session, case: Case, python: str) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .part_number import python_with_torch
 from .results import FAIL
 from .session import ROOT, Bisected, Session
 
@@ -66,7 +65,7 @@ CASES = (
 
 
 def run(session: Session) -> None:
-    python = python_with_torch(session)
+    python = session.python_with_torch()
     if python is None:
         session.skip("scripts", "no Python with torch: give one with --python")
         return
@@ -98,7 +97,8 @@ def check_exact(session: Session, python: str) -> None:
     words = (*_SMALL, "--scaler", "--exact", "--epochs", str(_EPOCHS))
     with tempfile.TemporaryDirectory() as folder:
         plain, bisected = (str(Path(folder) / file) for file in ("plain.pt", "bisected.pt"))
-        done = session.run([*_command(session, python), *words, "--save", plain], _RUN_SECONDS)
+        command = [*_command(session, python), *words, "--save", plain]
+        done = session.run(command, _RUN_SECONDS, environment=_environment())
         if done.code == 0:
             how = ("--then", "continue")
             done = _bisect(session, python, (*words, "--save", bisected), how).done

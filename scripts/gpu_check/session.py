@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -96,6 +97,14 @@ class Session:
             done = _run(command, limit, environment, interrupt_after)
         self.log(f"{done.out}\n{done.err}\n[{done.code}]")
         return done
+
+    def python_with_torch(self) -> Optional[str]:
+        """That of the options, else this one or that of build/venv; None if there is none."""
+        given = self.options.python
+        for python in [given] if given else [sys.executable, str(ROOT / "build/venv/bin/python")]:
+            if self.run([python, "-c", "import torch"], 120).code == 0:
+                return python
+        return None
 
     def program(self, path: str) -> Optional[str]:
         """A file of the build; None if it was not built."""
