@@ -7,7 +7,7 @@
 
 #include "bench/habits/run.hpp"
 
-#include "cachebisect/bisect/record/estimate.hpp"
+#include "cachebisect/base/estimate.hpp"
 
 namespace cachebisect::habits {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 
 namespace cachebisect {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 
 namespace cachebisect {
 

@@ -11,8 +11,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 
 namespace cachebisect {
 

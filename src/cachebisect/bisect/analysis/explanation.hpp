@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/costs/forecast.hpp"
 #include "cachebisect/bisect/phases/rank_payoff.hpp"
 #include "cachebisect/bisect/phases/verdict_search.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
 
 namespace cachebisect {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/costs/cost_model.hpp"
 #include "cachebisect/bisect/costs/fit.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
 
 namespace cachebisect {

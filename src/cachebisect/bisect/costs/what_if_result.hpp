@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cachebisect/bisect/record/estimate.hpp"
+#include "cachebisect/base/estimate.hpp"
 
 namespace cachebisect {
 

@@ -3,9 +3,9 @@
 
 #include <optional>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/evidence/confidence_sequence.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/bisect/record/round_table.hpp"
 
 namespace cachebisect {

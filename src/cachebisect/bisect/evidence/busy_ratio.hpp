@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/evidence/own_seconds.hpp"
 #include "cachebisect/bisect/record/block_record.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 
 namespace cachebisect {
 

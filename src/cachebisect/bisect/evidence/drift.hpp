@@ -3,8 +3,8 @@
 
 #include <span>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 
 namespace cachebisect {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/protocol/block.hpp"
 
 namespace cachebisect {

@@ -1,9 +1,9 @@
 // Throughput of an arm, as it is printed.
 #pragma once
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/bisect/record/round_table.hpp"
 
 namespace cachebisect {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/phases/arm_rounds.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/protocol/cache_facts.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
 

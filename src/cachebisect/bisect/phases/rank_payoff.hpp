@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/bisect/record/round_table.hpp"
 #include "cachebisect/protocol/arm.hpp"
 

@@ -5,10 +5,10 @@
 #include <functional>
 #include <vector>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/phases/arm_rounds.hpp"
 #include "cachebisect/bisect/phases/round_plan.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/bisect/record/measurements.hpp"
 
 namespace cachebisect {

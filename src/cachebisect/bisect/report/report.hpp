@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/costs/what_if_result.hpp"
 #include "cachebisect/bisect/evidence/verdict_kind.hpp"
 #include "cachebisect/bisect/record/block_record.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 #include "cachebisect/bisect/record/settings.hpp"
 #include "cachebisect/protocol/cache_facts.hpp"
 #include "cachebisect/protocol/chain_description.hpp"

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "cachebisect/bisect/record/estimate.hpp"
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/report/html/html_text.hpp"
 
 namespace cachebisect::html {

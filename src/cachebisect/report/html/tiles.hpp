@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "cachebisect/bisect/record/estimate.hpp"
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/report/html/html_text.hpp"
 
 namespace cachebisect::html {

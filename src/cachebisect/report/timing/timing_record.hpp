@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cachebisect/base/estimate.hpp"
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/bisect/record/estimate.hpp"
 
 namespace cachebisect {
 
