@@ -9,7 +9,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/compare/comparison.hpp"
-#include "cachebisect/report/writers.hpp"
+#include "cachebisect/format/text_options.hpp"
 
 namespace cachebisect::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/report/writers.hpp"
+#include "cachebisect/format/text_options.hpp"
 
 namespace cachebisect::cli {
 

@@ -7,7 +7,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/compare/comparison.hpp"
-#include "cachebisect/report/writers.hpp"
+#include "cachebisect/format/text_options.hpp"
 
 namespace cachebisect {
 

@@ -13,7 +13,7 @@
 #include "cachebisect/doctor/page_cache_probe.hpp"
 #include "cachebisect/doctor/timer_probe.hpp"
 #include "cachebisect/doctor/trust.hpp"
-#include "cachebisect/report/writers.hpp"
+#include "cachebisect/format/text_options.hpp"
 
 namespace cachebisect {
 

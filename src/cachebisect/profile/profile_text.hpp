@@ -4,8 +4,8 @@
 #include <string>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/format/text_options.hpp"
 #include "cachebisect/profile/profile.hpp"
-#include "cachebisect/report/writers.hpp"
 
 namespace cachebisect::profile {
 

@@ -7,7 +7,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/report/report.hpp"
-#include "cachebisect/report/writers.hpp"
+#include "cachebisect/format/text_options.hpp"
 
 namespace cachebisect {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "cachebisect/format/text_options.hpp"
 #include "cachebisect/report/text_layout.hpp"
-#include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {
 

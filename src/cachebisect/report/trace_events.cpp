@@ -2,8 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cachebisect/base/version.hpp"
-
 namespace cachebisect {
 namespace {
 
@@ -65,11 +63,6 @@ std::string TraceEvents::to_text(const Json& header) const {
 
 double trace_microseconds(std::int64_t nanoseconds) noexcept {
   return static_cast<double>(nanoseconds) / 1e3;
-}
-
-json_values::Json trace_facts(const ChainDescription& chain) {
-  return {{"version", version()}, {"pipeline", chain.name},         {"device", chain.device_name},
-          {"step", chain.train},  {"batch_size", chain.batch_size}, {"workers", chain.workers}};
 }
 
 }  // namespace cachebisect

@@ -7,7 +7,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "cachebisect/protocol/chain_description.hpp"
 #include "cachebisect/report/json_values.hpp"
 
 namespace cachebisect {
@@ -43,7 +42,5 @@ class TraceEvents {
 
 /// As a trace has it.
 [[nodiscard]] double trace_microseconds(std::int64_t nanoseconds) noexcept;
-/// Of the member `cachebisect` of a trace: the tool, and what was run.
-[[nodiscard]] json_values::Json trace_facts(const ChainDescription& chain);
 
 }  // namespace cachebisect

@@ -10,6 +10,7 @@
 
 #include "cachebisect/report/arm_text.hpp"
 #include "cachebisect/report/trace_events.hpp"
+#include "cachebisect/report/trace_facts.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {

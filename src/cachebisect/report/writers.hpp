@@ -7,15 +7,9 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/format/text_options.hpp"
 
 namespace cachebisect {
-
-struct TextOptions {
-  bool color = false;
-  int columns = 80;      ///< of the terminal
-  bool unicode = false;  ///< bars and marks beyond ASCII
-  bool explain = false;  ///< what each number means, after the report
-};
 
 struct MarkdownOptions {
   bool explain = false;  ///< what each number means, after the warnings

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/format/text_options.hpp"
 #include "cachebisect/report/picture/picture.hpp"
 #include "cachebisect/report/timing/timing_record.hpp"
-#include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {
 
