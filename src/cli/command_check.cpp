@@ -13,9 +13,9 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/printable.hpp"
+#include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/pipeline/chain.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
-#include "cachebisect/report/text_layout.hpp"
 
 namespace cachebisect::cli {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/chunks/chunk_writers.hpp"
-#include "cachebisect/report/picture/draw_png.hpp"
+#include "cachebisect/format/picture/draw_png.hpp"
 
 namespace cachebisect::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "log.hpp"
 
 #include "cachebisect/base/printable.hpp"
-#include "cachebisect/report/picture/draw_png.hpp"
+#include "cachebisect/format/picture/draw_png.hpp"
 
 namespace cachebisect::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "support/files.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/report/text_layout.hpp"
+#include "cachebisect/format/text_layout.hpp"
 
 namespace cachebisect::test {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "cachebisect/report/text_layout.hpp"
+#include "cachebisect/format/text_layout.hpp"
 
 namespace cachebisect::test {
 

@@ -1,5 +1,5 @@
 #include "cachebisect/chunks/chunk_writers.hpp"
-#include "cachebisect/report/csv_text.hpp"
+#include "cachebisect/format/csv_text.hpp"
 
 namespace cachebisect {
 

@@ -5,8 +5,8 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/chunks/chunk_table.hpp"
-#include "cachebisect/report/picture/picture.hpp"
-#include "cachebisect/report/text_layout.hpp"
+#include "cachebisect/format/picture/picture.hpp"
+#include "cachebisect/format/text_layout.hpp"
 
 namespace cachebisect {
 

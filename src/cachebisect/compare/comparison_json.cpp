@@ -5,7 +5,7 @@
 
 #include "cachebisect/base/version.hpp"
 #include "cachebisect/compare/comparison_writers.hpp"
-#include "cachebisect/report/json_values.hpp"
+#include "cachebisect/format/json_values.hpp"
 
 namespace cachebisect {
 namespace {

@@ -3,8 +3,8 @@
 #include "cachebisect/compare/change_text.hpp"
 #include "cachebisect/compare/comparison_words.hpp"
 #include "cachebisect/compare/comparison_writers.hpp"
-#include "cachebisect/report/markdown_text.hpp"
-#include "cachebisect/report/text_layout.hpp"
+#include "cachebisect/format/markdown_text.hpp"
+#include "cachebisect/format/text_layout.hpp"
 
 namespace cachebisect {
 namespace {

@@ -6,7 +6,7 @@
 #include "cachebisect/compare/change_text.hpp"
 #include "cachebisect/compare/comparison_words.hpp"
 #include "cachebisect/compare/comparison_writers.hpp"
-#include "cachebisect/report/text_page.hpp"
+#include "cachebisect/format/text_page.hpp"
 
 namespace cachebisect {
 namespace {

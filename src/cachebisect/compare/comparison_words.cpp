@@ -1,7 +1,7 @@
 #include "cachebisect/compare/comparison_words.hpp"
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/report/text_layout.hpp"
+#include "cachebisect/format/text_layout.hpp"
 
 namespace cachebisect {
 namespace {

@@ -6,7 +6,7 @@
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/bisect/analysis/near_floor.hpp"
 #include "cachebisect/doctor/doctor.hpp"
-#include "cachebisect/report/text_page.hpp"
+#include "cachebisect/format/text_page.hpp"
 
 namespace cachebisect {
 namespace {

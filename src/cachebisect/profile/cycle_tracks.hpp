@@ -1,9 +1,9 @@
 // The tracks of a cycle in a trace: training loop, workers, ring, starvation, emulated device.
 #pragma once
 
+#include "cachebisect/format/trace_events.hpp"
 #include "cachebisect/profile/cycle.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
-#include "cachebisect/report/trace_events.hpp"
 
 namespace cachebisect::profile {
 

@@ -5,8 +5,8 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/printable.hpp"
-#include "cachebisect/report/text_layout.hpp"
-#include "cachebisect/report/text_page.hpp"
+#include "cachebisect/format/text_layout.hpp"
+#include "cachebisect/format/text_page.hpp"
 
 namespace cachebisect::profile {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "cachebisect/report/json_values.hpp"
+#include "cachebisect/format/json_values.hpp"
 
 namespace cachebisect::profile {
 

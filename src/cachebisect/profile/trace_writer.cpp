@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "cachebisect/format/trace_events.hpp"
 #include "cachebisect/profile/cycle_tracks.hpp"
 #include "cachebisect/profile/trace_json.hpp"
-#include "cachebisect/report/trace_events.hpp"
 #include "cachebisect/report/trace_facts.hpp"
 
 namespace cachebisect::profile {

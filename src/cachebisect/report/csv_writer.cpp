@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cachebisect/report/csv_text.hpp"
+#include "cachebisect/format/csv_text.hpp"
 #include "cachebisect/report/span_of.hpp"
 #include "cachebisect/report/writers.hpp"
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/format/figure_text.hpp"
 #include "cachebisect/report/explained_numbers.hpp"
-#include "cachebisect/report/figure_text.hpp"
 
 namespace cachebisect {
 namespace {

@@ -9,7 +9,7 @@
 #include "cachebisect/base/json_text.hpp"
 #include "cachebisect/base/text_file.hpp"
 #include "cachebisect/base/version.hpp"
-#include "cachebisect/report/json_values.hpp"
+#include "cachebisect/format/json_values.hpp"
 #include "cachebisect/report/read_parts.hpp"
 
 namespace cachebisect {

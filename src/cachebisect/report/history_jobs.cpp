@@ -9,7 +9,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/printable.hpp"
-#include "cachebisect/report/text_layout.hpp"
+#include "cachebisect/format/text_layout.hpp"
 
 namespace cachebisect {
 namespace {

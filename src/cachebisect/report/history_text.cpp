@@ -3,8 +3,8 @@
 #include <string>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/format/text_page.hpp"
 #include "cachebisect/report/history_jobs.hpp"
-#include "cachebisect/report/text_page.hpp"
 
 namespace cachebisect {
 namespace {

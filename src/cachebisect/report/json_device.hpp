@@ -1,9 +1,9 @@
 // The parts of the JSON report about the device.
 #pragma once
 
+#include "cachebisect/format/json_values.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
 #include "cachebisect/protocol/device_reading.hpp"
-#include "cachebisect/report/json_values.hpp"
 
 namespace cachebisect {
 

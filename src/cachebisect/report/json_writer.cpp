@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/version.hpp"
+#include "cachebisect/format/json_values.hpp"
 #include "cachebisect/report/json_device.hpp"
-#include "cachebisect/report/json_values.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {

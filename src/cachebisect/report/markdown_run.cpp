@@ -7,9 +7,9 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/version.hpp"
+#include "cachebisect/format/markdown_table.hpp"
+#include "cachebisect/format/markdown_text.hpp"
 #include "cachebisect/report/job_text.hpp"
-#include "cachebisect/report/markdown_table.hpp"
-#include "cachebisect/report/markdown_text.hpp"
 
 namespace cachebisect {
 namespace {

@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/format/figure_text.hpp"
+#include "cachebisect/format/markdown_table.hpp"
+#include "cachebisect/format/markdown_text.hpp"
+#include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/report/boundary_rows.hpp"
 #include "cachebisect/report/explained_numbers.hpp"
-#include "cachebisect/report/figure_text.hpp"
 #include "cachebisect/report/markdown_run.hpp"
-#include "cachebisect/report/markdown_table.hpp"
-#include "cachebisect/report/markdown_text.hpp"
 #include "cachebisect/report/remedy_text.hpp"
 #include "cachebisect/report/text_consequences.hpp"
-#include "cachebisect/report/text_layout.hpp"
 #include "cachebisect/report/what_if_text.hpp"
 #include "cachebisect/report/writers.hpp"
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "cachebisect/base/utc_time.hpp"
+#include "cachebisect/format/tensorboard_events.hpp"
 #include "cachebisect/report/metrics.hpp"
-#include "cachebisect/report/tensorboard_events.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {

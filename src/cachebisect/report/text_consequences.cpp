@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/format/figure_text.hpp"
+#include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/report/cost_of_loss.hpp"
-#include "cachebisect/report/figure_text.hpp"
-#include "cachebisect/report/text_layout.hpp"
 
 namespace cachebisect {
 namespace {

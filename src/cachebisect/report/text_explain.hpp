@@ -5,7 +5,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/report/report.hpp"
-#include "cachebisect/report/text_layout.hpp"
+#include "cachebisect/format/text_layout.hpp"
 
 namespace cachebisect {
 

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/format/figure_text.hpp"
+#include "cachebisect/format/text_layout.hpp"
+#include "cachebisect/format/text_page.hpp"
 #include "cachebisect/report/boundary_rows.hpp"
-#include "cachebisect/report/figure_text.hpp"
 #include "cachebisect/report/job_text.hpp"
 #include "cachebisect/report/printable_report.hpp"
 #include "cachebisect/report/remedy_text.hpp"
 #include "cachebisect/report/text_consequences.hpp"
 #include "cachebisect/report/text_explain.hpp"
-#include "cachebisect/report/text_layout.hpp"
-#include "cachebisect/report/text_page.hpp"
 #include "cachebisect/report/what_if_text.hpp"
 #include "cachebisect/report/writers.hpp"
 

@@ -1,8 +1,8 @@
 // What a trace says of the run that it shows.
 #pragma once
 
+#include "cachebisect/format/json_values.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
-#include "cachebisect/report/json_values.hpp"
 
 namespace cachebisect {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/report/figure_text.hpp"
+#include "cachebisect/format/figure_text.hpp"
 
 namespace cachebisect {
 namespace {

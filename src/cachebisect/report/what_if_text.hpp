@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cachebisect/bisect/report/report.hpp"
-#include "cachebisect/report/text_layout.hpp"
+#include "cachebisect/format/text_layout.hpp"
 
 namespace cachebisect {
 

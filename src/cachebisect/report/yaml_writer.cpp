@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/format/yaml_text.hpp"
 #include "cachebisect/report/writers.hpp"
-#include "cachebisect/report/yaml_text.hpp"
 
 namespace cachebisect {
 

@@ -14,8 +14,8 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/evidence/part_evidence.hpp"
+#include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/replay/job/make_device.hpp"
-#include "cachebisect/report/text_layout.hpp"
 
 using namespace cachebisect;
 using test::TemporaryFolder;

@@ -22,7 +22,7 @@ using cachebisect::test::Sources;
 const std::map<std::string, std::set<std::string>> kMayInclude = [] {
   const std::set<std::string> ground{"base", "protocol"};
   std::map<std::string, std::set<std::string>> rules{
-      {"base", {}}, {"protocol", {"base"}}, {"data", {"base"}}};
+      {"base", {}}, {"protocol", {"base"}}, {"format", {"base"}}, {"data", {"base"}}};
   std::set<std::string> below{"base", "protocol", "data"};
   for (const char* const floor : {"device", "pipeline", "train", "executor", "replay"}) {
     rules[floor] = below;
@@ -31,14 +31,14 @@ const std::map<std::string, std::set<std::string>> kMayInclude = [] {
   rules["simulate"] = ground;
   rules["remote"] = ground;
   rules["bisect"] = ground;
-  rules["report"] = {"base", "protocol", "bisect"};
-  rules["compare"] = {"base", "protocol", "bisect", "report"};
-  const std::set<std::string> method{"simulate", "remote", "bisect", "report", "compare"};
+  rules["report"] = {"base", "format", "protocol", "bisect"};
+  rules["compare"] = {"base", "format", "protocol", "bisect", "report"};
+  const std::set<std::string> method{"format", "simulate", "remote", "bisect", "report", "compare"};
   below.insert(method.begin(), method.end());
   for (const char* const top : {"api", "doctor", "profile", "selftest", "timing"}) {
     rules[top] = below;
   }
-  rules["chunks"] = {"base", "report"};
+  rules["chunks"] = {"base", "format"};
   rules["stages/kernels"] = {"base", "data"};
   rules["stages/codecs"] = {"base", "stages/kernels"};
   rules["stages/modules"] = {"base", "stages/kernels", "stages/codecs"};
@@ -53,6 +53,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude = [] {
 
 /// Rooms within a floor, from the ground up: each may include those before it.
 const std::map<std::string, std::vector<std::string>> kRooms{
+    {"format", {"", "html", "picture"}},
     {"bisect", {"record", "evidence", "costs", "report", "phases", "analysis", "advice", ""}},
     {"pipeline", {"", "file"}},
     {"replay", {"loop", "cache", "reading", "", "job"}},
@@ -256,6 +257,11 @@ TEST_CASE("the check sees what it is there for") {
   CHECK(core("simulate/simulated_ring.cpp", "bisect/report/report.hpp") == 1);
   CHECK(core("replay/job/open_job.cpp", "bisect/bisect.hpp") == 1);
   CHECK(core("bisect/search/plan.cpp", "report/writers.hpp") == 1);
+  CHECK(core("report/text_writer.cpp", "format/text_layout.hpp") == 0);
+  CHECK(core("format/text_layout.hpp", "report/writers.hpp") == 1);
+  CHECK(core("format/html/chart.cpp", "protocol/arm.hpp") == 1);
+  CHECK(core("format/csv_text.cpp", "format/html/chart.hpp") == 1);
+  CHECK(core("bisect/phases/plan.cpp", "format/text_layout.hpp") == 1);
   CHECK(core("pipeline/stage.hpp", "pipeline/file/json_reader.hpp") == 1);
   CHECK(core("replay/cache/boundary_cache.cpp", "replay/loop/device_chain.hpp") == 0);
   CHECK(core("replay/loop/train_loop.cpp", "replay/cache/boundary_cache.hpp") == 1);

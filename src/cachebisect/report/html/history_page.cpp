@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/printable.hpp"
+#include "cachebisect/format/html/chart.hpp"
+#include "cachebisect/format/html/document.hpp"
+#include "cachebisect/format/html/elements.hpp"
+#include "cachebisect/format/html/figures.hpp"
+#include "cachebisect/format/html/tiles.hpp"
+#include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/report/history_jobs.hpp"
-#include "cachebisect/report/html/chart.hpp"
-#include "cachebisect/report/html/document.hpp"
-#include "cachebisect/report/html/elements.hpp"
-#include "cachebisect/report/html/figures.hpp"
-#include "cachebisect/report/html/tiles.hpp"
-#include "cachebisect/report/text_layout.hpp"
 
 namespace cachebisect {
 namespace {

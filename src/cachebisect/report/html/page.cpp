@@ -2,7 +2,7 @@
 // file.
 #include <string>
 
-#include "cachebisect/report/html/document.hpp"
+#include "cachebisect/format/html/document.hpp"
 #include "cachebisect/report/html/sections.hpp"
 #include "cachebisect/report/writers.hpp"
 

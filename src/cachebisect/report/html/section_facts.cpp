@@ -2,9 +2,9 @@
 #include <string>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/report/figure_text.hpp"
-#include "cachebisect/report/html/elements.hpp"
-#include "cachebisect/report/html/figures.hpp"
+#include "cachebisect/format/figure_text.hpp"
+#include "cachebisect/format/html/elements.hpp"
+#include "cachebisect/format/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
 
 namespace cachebisect::html {

@@ -1,8 +1,8 @@
 // What each number of this report means, in its own figures.
 #include <string>
 
+#include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/report/explained_numbers.hpp"
-#include "cachebisect/report/html/elements.hpp"
 #include "cachebisect/report/html/sections.hpp"
 
 namespace cachebisect::html {

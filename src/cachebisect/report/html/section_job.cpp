@@ -1,8 +1,8 @@
 // What was run, and what a reader must know before any figure.
 #include <string>
 
-#include "cachebisect/report/html/document.hpp"
-#include "cachebisect/report/html/elements.hpp"
+#include "cachebisect/format/html/document.hpp"
+#include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/report/html/sections.hpp"
 #include "cachebisect/report/job_text.hpp"
 

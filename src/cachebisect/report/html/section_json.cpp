@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cachebisect/report/html/elements.hpp"
+#include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/report/html/sections.hpp"
 #include "cachebisect/report/writers.hpp"
 

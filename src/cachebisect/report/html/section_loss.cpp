@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cachebisect/report/html/chart.hpp"
-#include "cachebisect/report/html/elements.hpp"
-#include "cachebisect/report/html/figures.hpp"
+#include "cachebisect/format/html/chart.hpp"
+#include "cachebisect/format/html/elements.hpp"
+#include "cachebisect/format/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
 
 namespace cachebisect::html {

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cachebisect/report/html/elements.hpp"
+#include "cachebisect/format/html/elements.hpp"
+#include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/report/html/sections.hpp"
 #include "cachebisect/report/remedy_text.hpp"
-#include "cachebisect/report/text_layout.hpp"
 
 namespace cachebisect::html {
 namespace {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/report/html/elements.hpp"
-#include "cachebisect/report/html/figures.hpp"
+#include "cachebisect/format/html/elements.hpp"
+#include "cachebisect/format/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
 #include "cachebisect/report/span_of.hpp"
 

@@ -11,10 +11,10 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/format/html/chart.hpp"
+#include "cachebisect/format/html/elements.hpp"
+#include "cachebisect/format/html/figures.hpp"
 #include "cachebisect/report/arm_text.hpp"
-#include "cachebisect/report/html/chart.hpp"
-#include "cachebisect/report/html/elements.hpp"
-#include "cachebisect/report/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
 
 namespace cachebisect::html {

@@ -2,9 +2,9 @@
 #include <string>
 
 #include "cachebisect/bisect/evidence/verdict_kind.hpp"
-#include "cachebisect/report/html/elements.hpp"
+#include "cachebisect/format/html/elements.hpp"
+#include "cachebisect/format/html/tiles.hpp"
 #include "cachebisect/report/html/sections.hpp"
-#include "cachebisect/report/html/tiles.hpp"
 #include "cachebisect/report/text_consequences.hpp"
 
 namespace cachebisect::html {

@@ -1,9 +1,9 @@
 // What makes the result less certain than it looks.
 #include <string>
 
-#include "cachebisect/report/html/elements.hpp"
+#include "cachebisect/format/html/elements.hpp"
+#include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/report/html/sections.hpp"
-#include "cachebisect/report/text_layout.hpp"
 
 namespace cachebisect::html {
 

@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/format/figure_text.hpp"
+#include "cachebisect/format/html/chart.hpp"
+#include "cachebisect/format/html/elements.hpp"
+#include "cachebisect/format/html/figures.hpp"
 #include "cachebisect/report/boundary_rows.hpp"
-#include "cachebisect/report/figure_text.hpp"
-#include "cachebisect/report/html/chart.hpp"
-#include "cachebisect/report/html/elements.hpp"
-#include "cachebisect/report/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
 
 namespace cachebisect::html {

@@ -1,6 +1,6 @@
 // Changes that were asked about: predicted next to measured.
-#include "cachebisect/report/html/elements.hpp"
-#include "cachebisect/report/html/figures.hpp"
+#include "cachebisect/format/html/elements.hpp"
+#include "cachebisect/format/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
 
 namespace cachebisect::html {

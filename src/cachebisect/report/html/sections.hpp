@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cachebisect/bisect/report/report.hpp"
-#include "cachebisect/report/html/html_text.hpp"
+#include "cachebisect/format/html/html_text.hpp"
 
 namespace cachebisect::html {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "cachebisect/report/csv_text.hpp"
+#include "cachebisect/format/csv_text.hpp"
 #include "cachebisect/report/timing/timing_files.hpp"
 
 namespace cachebisect {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/format/picture/picture.hpp"
 #include "cachebisect/format/text_options.hpp"
-#include "cachebisect/report/picture/picture.hpp"
 #include "cachebisect/report/timing/timing_record.hpp"
 
 namespace cachebisect {

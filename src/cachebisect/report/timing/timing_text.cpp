@@ -1,6 +1,6 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/printable.hpp"
-#include "cachebisect/report/text_page.hpp"
+#include "cachebisect/format/text_page.hpp"
 #include "cachebisect/report/timing/timing_files.hpp"
 #include "cachebisect/report/timing/timing_findings.hpp"
 #include "cachebisect/report/timing/timing_summary.hpp"

@@ -1,11 +1,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/version.hpp"
-#include "cachebisect/report/json_values.hpp"
+#include "cachebisect/format/json_values.hpp"
+#include "cachebisect/format/yaml_text.hpp"
 #include "cachebisect/report/timing/timing_files.hpp"
 #include "cachebisect/report/timing/timing_findings.hpp"
 #include "cachebisect/report/timing/timing_summary.hpp"
-#include "cachebisect/report/yaml_text.hpp"
 
 namespace cachebisect {
 namespace {
