@@ -11,6 +11,6 @@
 #include "cachebisect/pipeline/registry.hpp"           // IWYU pragma: export
 #include "cachebisect/replay/job/open_job.hpp"         // IWYU pragma: export
 #include "cachebisect/replay/pipeline_replayer.hpp"    // IWYU pragma: export
-#include "cachebisect/report/read_report.hpp"          // IWYU pragma: export
+#include "cachebisect/report/json/read_report.hpp"     // IWYU pragma: export
 #include "cachebisect/report/writers.hpp"              // IWYU pragma: export
 #include "cachebisect/train/train_step.hpp"            // IWYU pragma: export

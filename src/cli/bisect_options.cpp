@@ -9,7 +9,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
-#include "cachebisect/report/formats.hpp"
+#include "cachebisect/report/writers/formats.hpp"
 
 namespace cachebisect::cli {
 namespace {

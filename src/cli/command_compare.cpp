@@ -18,7 +18,7 @@
 #include "cachebisect/compare/compare_jobs.hpp"
 #include "cachebisect/compare/compare_reports.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
-#include "cachebisect/report/read_report.hpp"
+#include "cachebisect/report/json/read_report.hpp"
 
 namespace cachebisect::cli {
 namespace {

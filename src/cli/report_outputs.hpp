@@ -12,8 +12,8 @@
 #include "output_file.hpp"
 #include "output_folder.hpp"
 
-#include "cachebisect/report/formats.hpp"
 #include "cachebisect/report/writers.hpp"
+#include "cachebisect/report/writers/formats.hpp"
 
 namespace cachebisect::cli {
 

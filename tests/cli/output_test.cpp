@@ -18,7 +18,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "cachebisect/report/formats.hpp"
+#include "cachebisect/report/writers/formats.hpp"
 
 using cachebisect::report_formats;
 using cachebisect::ReportFormat;

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cachebisect/report/formats.hpp"
+#include "cachebisect/report/writers/formats.hpp"
 
 using namespace cachebisect::test;
 using nlohmann::json;

@@ -7,9 +7,9 @@
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/report/formats.hpp"
-#include "cachebisect/report/text_explain.hpp"
+#include "cachebisect/report/words/text_explain.hpp"
 #include "cachebisect/report/writers.hpp"
+#include "cachebisect/report/writers/formats.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::test;

@@ -1,5 +1,5 @@
 // The file formats of a report. Readers of others read them in tests/readers.
-#include "cachebisect/report/formats.hpp"
+#include "cachebisect/report/writers/formats.hpp"
 
 #include <limits>
 #include <sstream>
@@ -13,7 +13,7 @@
 
 #include "cachebisect/base/utf8.hpp"
 #include "cachebisect/base/version.hpp"
-#include "cachebisect/report/metrics.hpp"
+#include "cachebisect/report/words/metrics.hpp"
 #include "cachebisect/report/writers.hpp"
 
 using namespace cachebisect;

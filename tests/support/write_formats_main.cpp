@@ -9,7 +9,7 @@
 #include "golden/hostile_report.hpp"
 #include "golden/sample_report.hpp"
 
-#include "cachebisect/report/formats.hpp"
+#include "cachebisect/report/writers/formats.hpp"
 
 namespace {
 

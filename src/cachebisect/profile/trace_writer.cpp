@@ -9,7 +9,7 @@
 #include "cachebisect/format/trace_events.hpp"
 #include "cachebisect/profile/cycle_tracks.hpp"
 #include "cachebisect/profile/trace_json.hpp"
-#include "cachebisect/report/trace_facts.hpp"
+#include "cachebisect/report/json/trace_facts.hpp"
 
 namespace cachebisect::profile {
 namespace {

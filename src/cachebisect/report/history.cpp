@@ -10,7 +10,7 @@
 #include "cachebisect/base/text_file.hpp"
 #include "cachebisect/base/version.hpp"
 #include "cachebisect/format/json_values.hpp"
-#include "cachebisect/report/read_parts.hpp"
+#include "cachebisect/report/json/read_parts.hpp"
 
 namespace cachebisect {
 namespace {

@@ -12,7 +12,7 @@
 #include "cachebisect/bisect/advice/warnings.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/bisect/record/round_table.hpp"
-#include "cachebisect/report/text_consequences.hpp"
+#include "cachebisect/report/words/text_consequences.hpp"
 
 using namespace cachebisect;
 using cachebisect::test::LawChain;

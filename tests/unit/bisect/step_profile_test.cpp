@@ -10,7 +10,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/report/read_report.hpp"
+#include "cachebisect/report/json/read_report.hpp"
 #include "cachebisect/report/writers.hpp"
 
 using namespace cachebisect;

@@ -1,4 +1,4 @@
-#include "cachebisect/report/read_report.hpp"
+#include "cachebisect/report/json/read_report.hpp"
 
 #include <string>
 #include <vector>

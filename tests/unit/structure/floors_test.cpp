@@ -245,7 +245,7 @@ TEST_CASE("the check sees what it is there for") {
                                     "train/train_step.hpp", "replay/pipeline_replayer.hpp"}) {
     CHECK(core("bisect/phases/plan.cpp", machine) == 1);
     CHECK(core("simulate/simulated_ring.cpp", machine) == 1);
-    CHECK(core("report/text_writer.cpp", machine) == 1);
+    CHECK(core("report/writers/text_writer.cpp", machine) == 1);
     CHECK(core("api/call.cpp", machine) == 0);
   }
   CHECK(core("bisect/record/round_table.hpp", "bisect/evidence/findings.hpp") == 1);
@@ -257,7 +257,8 @@ TEST_CASE("the check sees what it is there for") {
   CHECK(core("simulate/simulated_ring.cpp", "bisect/report/report.hpp") == 1);
   CHECK(core("replay/job/open_job.cpp", "bisect/bisect.hpp") == 1);
   CHECK(core("bisect/search/plan.cpp", "report/writers.hpp") == 1);
-  CHECK(core("report/text_writer.cpp", "format/text_layout.hpp") == 0);
+  CHECK(core("report/writers/text_writer.cpp", "format/text_layout.hpp") == 0);
+  CHECK(core("report/writers/text_writer.cpp", "report/words/job_text.hpp") == 0);
   CHECK(core("format/text_layout.hpp", "report/writers.hpp") == 1);
   CHECK(core("format/html/chart.cpp", "protocol/arm.hpp") == 1);
   CHECK(core("format/csv_text.cpp", "format/html/chart.hpp") == 1);

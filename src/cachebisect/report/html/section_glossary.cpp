@@ -2,8 +2,8 @@
 #include <string>
 
 #include "cachebisect/format/html/elements.hpp"
-#include "cachebisect/report/explained_numbers.hpp"
 #include "cachebisect/report/html/sections.hpp"
+#include "cachebisect/report/words/explained_numbers.hpp"
 
 namespace cachebisect::html {
 

@@ -4,7 +4,7 @@
 #include "cachebisect/format/html/document.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/report/html/sections.hpp"
-#include "cachebisect/report/job_text.hpp"
+#include "cachebisect/report/words/job_text.hpp"
 
 namespace cachebisect::html {
 namespace {

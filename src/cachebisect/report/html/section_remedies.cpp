@@ -6,7 +6,7 @@
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/report/html/sections.hpp"
-#include "cachebisect/report/remedy_text.hpp"
+#include "cachebisect/report/words/remedy_text.hpp"
 
 namespace cachebisect::html {
 namespace {

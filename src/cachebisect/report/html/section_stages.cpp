@@ -6,7 +6,7 @@
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
-#include "cachebisect/report/span_of.hpp"
+#include "cachebisect/report/words/span_of.hpp"
 
 namespace cachebisect::html {
 namespace {

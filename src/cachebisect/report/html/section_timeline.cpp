@@ -14,8 +14,8 @@
 #include "cachebisect/format/html/chart.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/figures.hpp"
-#include "cachebisect/report/arm_text.hpp"
 #include "cachebisect/report/html/sections.hpp"
+#include "cachebisect/report/words/arm_text.hpp"
 
 namespace cachebisect::html {
 namespace {

@@ -5,7 +5,7 @@
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/tiles.hpp"
 #include "cachebisect/report/html/sections.hpp"
-#include "cachebisect/report/text_consequences.hpp"
+#include "cachebisect/report/words/text_consequences.hpp"
 
 namespace cachebisect::html {
 namespace {

@@ -9,8 +9,8 @@
 #include "cachebisect/format/html/chart.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/figures.hpp"
-#include "cachebisect/report/boundary_rows.hpp"
 #include "cachebisect/report/html/sections.hpp"
+#include "cachebisect/report/words/boundary_rows.hpp"
 
 namespace cachebisect::html {
 namespace {

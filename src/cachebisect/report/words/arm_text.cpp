@@ -1,4 +1,4 @@
-#include "cachebisect/report/arm_text.hpp"
+#include "cachebisect/report/words/arm_text.hpp"
 
 #include <cstddef>
 

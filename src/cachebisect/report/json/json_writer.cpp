@@ -5,7 +5,7 @@
 
 #include "cachebisect/base/version.hpp"
 #include "cachebisect/format/json_values.hpp"
-#include "cachebisect/report/json_device.hpp"
+#include "cachebisect/report/json/json_device.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {

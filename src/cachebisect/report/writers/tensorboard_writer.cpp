@@ -6,7 +6,7 @@
 
 #include "cachebisect/base/utc_time.hpp"
 #include "cachebisect/format/tensorboard_events.hpp"
-#include "cachebisect/report/metrics.hpp"
+#include "cachebisect/report/words/metrics.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {

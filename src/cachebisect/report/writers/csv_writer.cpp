@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cachebisect/format/csv_text.hpp"
-#include "cachebisect/report/span_of.hpp"
+#include "cachebisect/report/words/span_of.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {

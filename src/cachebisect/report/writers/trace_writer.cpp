@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/format/trace_events.hpp"
-#include "cachebisect/report/arm_text.hpp"
-#include "cachebisect/report/trace_facts.hpp"
+#include "cachebisect/report/json/trace_facts.hpp"
+#include "cachebisect/report/words/arm_text.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {

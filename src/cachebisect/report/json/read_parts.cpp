@@ -1,4 +1,4 @@
-#include "cachebisect/report/read_parts.hpp"
+#include "cachebisect/report/json/read_parts.hpp"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // The machine, the device and the pipeline of a JSON report.
-#include "cachebisect/report/read_parts.hpp"
+#include "cachebisect/report/json/read_parts.hpp"
 
 namespace cachebisect::read_parts {
 namespace {

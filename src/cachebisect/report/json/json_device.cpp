@@ -1,4 +1,4 @@
-#include "cachebisect/report/json_device.hpp"
+#include "cachebisect/report/json/json_device.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "cachebisect/report/report_value.hpp"
+#include "cachebisect/report/json/report_value.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // A block of a JSON report.
 #include <array>
 
-#include "cachebisect/report/read_parts.hpp"
+#include "cachebisect/report/json/read_parts.hpp"
 
 namespace cachebisect::read_parts {
 namespace {

@@ -1,4 +1,4 @@
-#include "cachebisect/report/what_if_text.hpp"
+#include "cachebisect/report/words/what_if_text.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "cachebisect/report/markdown_run.hpp"
+#include "cachebisect/report/writers/markdown_run.hpp"
 
 #include <optional>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "cachebisect/base/version.hpp"
 #include "cachebisect/format/markdown_table.hpp"
 #include "cachebisect/format/markdown_text.hpp"
-#include "cachebisect/report/job_text.hpp"
+#include "cachebisect/report/words/job_text.hpp"
 
 namespace cachebisect {
 namespace {

@@ -8,7 +8,7 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/base/version.hpp"
-#include "cachebisect/report/metrics.hpp"
+#include "cachebisect/report/words/metrics.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {

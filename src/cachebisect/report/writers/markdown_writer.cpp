@@ -9,13 +9,13 @@
 #include "cachebisect/format/markdown_table.hpp"
 #include "cachebisect/format/markdown_text.hpp"
 #include "cachebisect/format/text_layout.hpp"
-#include "cachebisect/report/boundary_rows.hpp"
-#include "cachebisect/report/explained_numbers.hpp"
-#include "cachebisect/report/markdown_run.hpp"
-#include "cachebisect/report/remedy_text.hpp"
-#include "cachebisect/report/text_consequences.hpp"
-#include "cachebisect/report/what_if_text.hpp"
+#include "cachebisect/report/words/boundary_rows.hpp"
+#include "cachebisect/report/words/explained_numbers.hpp"
+#include "cachebisect/report/words/remedy_text.hpp"
+#include "cachebisect/report/words/text_consequences.hpp"
+#include "cachebisect/report/words/what_if_text.hpp"
 #include "cachebisect/report/writers.hpp"
+#include "cachebisect/report/writers/markdown_run.hpp"
 
 namespace cachebisect {
 namespace {

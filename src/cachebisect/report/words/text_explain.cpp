@@ -1,6 +1,6 @@
-#include "cachebisect/report/text_explain.hpp"
+#include "cachebisect/report/words/text_explain.hpp"
 
-#include "cachebisect/report/explained_numbers.hpp"
+#include "cachebisect/report/words/explained_numbers.hpp"
 
 namespace cachebisect {
 

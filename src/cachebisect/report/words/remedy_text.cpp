@@ -1,4 +1,4 @@
-#include "cachebisect/report/remedy_text.hpp"
+#include "cachebisect/report/words/remedy_text.hpp"
 
 #include <optional>
 

@@ -1,4 +1,4 @@
-#include "cachebisect/report/read_report.hpp"
+#include "cachebisect/report/json/read_report.hpp"
 
 #include <cstddef>
 
@@ -6,7 +6,7 @@
 
 #include "cachebisect/base/json_text.hpp"
 #include "cachebisect/base/text_file.hpp"
-#include "cachebisect/report/read_parts.hpp"
+#include "cachebisect/report/json/read_parts.hpp"
 
 namespace cachebisect {
 namespace {

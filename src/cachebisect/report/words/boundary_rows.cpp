@@ -1,4 +1,4 @@
-#include "cachebisect/report/boundary_rows.hpp"
+#include "cachebisect/report/words/boundary_rows.hpp"
 
 #include <algorithm>
 #include <cstddef>

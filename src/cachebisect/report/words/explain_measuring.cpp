@@ -4,7 +4,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/format/figure_text.hpp"
-#include "cachebisect/report/explained_numbers.hpp"
+#include "cachebisect/report/words/explained_numbers.hpp"
 
 namespace cachebisect {
 namespace {

@@ -1,4 +1,4 @@
-#include "cachebisect/report/printable_report.hpp"
+#include "cachebisect/report/words/printable_report.hpp"
 
 #include "cachebisect/base/printable.hpp"
 

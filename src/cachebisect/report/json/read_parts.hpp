@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "cachebisect/bisect/report/report.hpp"
-#include "cachebisect/report/report_value.hpp"
+#include "cachebisect/report/json/report_value.hpp"
 
 namespace cachebisect::read_parts {
 

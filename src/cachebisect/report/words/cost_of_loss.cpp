@@ -1,4 +1,4 @@
-#include "cachebisect/report/cost_of_loss.hpp"
+#include "cachebisect/report/words/cost_of_loss.hpp"
 
 #include "cachebisect/base/number_format.hpp"
 

@@ -1,4 +1,4 @@
-#include "cachebisect/report/metrics.hpp"
+#include "cachebisect/report/words/metrics.hpp"
 
 #include <algorithm>
 #include <array>

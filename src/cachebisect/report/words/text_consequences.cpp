@@ -1,11 +1,11 @@
-#include "cachebisect/report/text_consequences.hpp"
+#include "cachebisect/report/words/text_consequences.hpp"
 
 #include <algorithm>
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/format/figure_text.hpp"
 #include "cachebisect/format/text_layout.hpp"
-#include "cachebisect/report/cost_of_loss.hpp"
+#include "cachebisect/report/words/cost_of_loss.hpp"
 
 namespace cachebisect {
 namespace {

@@ -1,4 +1,4 @@
-#include "cachebisect/report/job_text.hpp"
+#include "cachebisect/report/words/job_text.hpp"
 
 #include "cachebisect/base/number_format.hpp"
 

@@ -1,4 +1,4 @@
-#include "cachebisect/report/formats.hpp"
+#include "cachebisect/report/writers/formats.hpp"
 
 #include <array>
 #include <sstream>

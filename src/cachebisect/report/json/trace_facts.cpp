@@ -1,4 +1,4 @@
-#include "cachebisect/report/trace_facts.hpp"
+#include "cachebisect/report/json/trace_facts.hpp"
 
 #include <nlohmann/json.hpp>
 
