@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/report/history.hpp"
+#include "cachebisect/history/history.hpp"
 
 namespace cachebisect::cli {
 namespace {

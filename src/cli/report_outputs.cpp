@@ -10,7 +10,7 @@
 
 #include "cachebisect/base/current_error.hpp"
 #include "cachebisect/base/printable.hpp"
-#include "cachebisect/report/history.hpp"
+#include "cachebisect/history/history.hpp"
 
 namespace cachebisect::cli {
 namespace {

@@ -1,5 +1,5 @@
 // The page of a history in a browser.
-#include "cachebisect/report/history.hpp"
+#include "cachebisect/history/history.hpp"
 
 #include <string>
 

@@ -5,7 +5,7 @@
 
 #include "golden/page_report.hpp"
 
-#include "cachebisect/report/history.hpp"
+#include "cachebisect/history/history.hpp"
 
 namespace cachebisect::test {
 

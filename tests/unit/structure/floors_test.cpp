@@ -32,8 +32,11 @@ const std::map<std::string, std::set<std::string>> kMayInclude = [] {
   rules["remote"] = ground;
   rules["bisect"] = ground;
   rules["report"] = {"base", "format", "protocol", "bisect"};
-  rules["compare"] = {"base", "format", "protocol", "bisect", "report"};
-  const std::set<std::string> method{"format", "simulate", "remote", "bisect", "report", "compare"};
+  const std::set<std::string> shown{"base", "format", "protocol", "bisect", "report"};
+  rules["history"] = shown;
+  rules["compare"] = shown;
+  const std::set<std::string> method{"format", "simulate", "remote", "bisect",
+                                     "report", "history",  "compare"};
   below.insert(method.begin(), method.end());
   for (const char* const top : {"api", "doctor", "profile", "selftest", "timing"}) {
     rules[top] = below;

@@ -1,4 +1,4 @@
-#include "cachebisect/report/history_jobs.hpp"
+#include "cachebisect/history/history_jobs.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "cachebisect/report/history.hpp"
+#include "cachebisect/history/history.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::test;

@@ -13,7 +13,7 @@
 #include "cachebisect/format/html/figures.hpp"
 #include "cachebisect/format/html/tiles.hpp"
 #include "cachebisect/format/text_layout.hpp"
-#include "cachebisect/report/history_jobs.hpp"
+#include "cachebisect/history/history_jobs.hpp"
 
 namespace cachebisect {
 namespace {

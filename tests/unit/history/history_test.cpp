@@ -1,4 +1,4 @@
-#include "cachebisect/report/history.hpp"
+#include "cachebisect/history/history.hpp"
 
 #include <string>
 

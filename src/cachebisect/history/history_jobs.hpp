@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/report/history.hpp"
+#include "cachebisect/history/history.hpp"
 
 namespace cachebisect {
 

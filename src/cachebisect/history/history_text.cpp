@@ -4,7 +4,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/format/text_page.hpp"
-#include "cachebisect/report/history_jobs.hpp"
+#include "cachebisect/history/history_jobs.hpp"
 
 namespace cachebisect {
 namespace {

@@ -1,4 +1,4 @@
-#include "cachebisect/report/history.hpp"
+#include "cachebisect/history/history.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,8 +16,6 @@ namespace cachebisect {
 namespace {
 
 using json_values::Json;
-using json_values::number;
-using json_values::text;
 
 constexpr JsonLimits kLineLimits{.max_bytes = std::size_t{1} << 20U,
                                  .document = "a line of a history"};
@@ -26,25 +24,26 @@ constexpr int kSchemaVersion = 1;
 
 Json interval(const Estimate& estimate) {
   if (!estimate.interval) return nullptr;
-  return {number(estimate.interval->low), number(estimate.interval->high)};
+  return {json_values::number(estimate.interval->low),
+          json_values::number(estimate.interval->high)};
 }
 
 Json figure(const char* name, const Estimate& estimate) {
-  return {{name, number(estimate.value)}, {"interval", interval(estimate)}};
+  return {{name, json_values::number(estimate.value)}, {"interval", interval(estimate)}};
 }
 
 Json pipeline(const ChainDescription& chain) {
   return {{"name", chain.name},
-          {"file", text(chain.file)},
-          {"sha256", text(chain.sha256)},
+          {"file", json_values::text(chain.file)},
+          {"sha256", json_values::text(chain.sha256)},
           {"batch_size", chain.batch_size},
           {"workers", chain.workers}};
 }
 
 Json verdict(const Verdict& v) {
   return {{"kind", to_string(v.kind)},
-          {"stage", text(v.stage)},
-          {"drop", number(v.drop.value)},
+          {"stage", json_values::text(v.stage)},
+          {"drop", json_values::number(v.drop.value)},
           {"drop_interval", interval(v.drop)}};
 }
 
@@ -82,7 +81,10 @@ std::string history_line(const Report& report) {
   const Json json = {
       {"schema_version", kSchemaVersion},
       {"started", report.started},
-      {"tool", {{"name", "cachebisect"}, {"version", version()}, {"git", text(git_revision())}}},
+      {"tool",
+       {{"name", "cachebisect"},
+        {"version", version()},
+        {"git", json_values::text(git_revision())}}},
       {"pipeline", pipeline(chain)},
       {"device", {{"kind", to_string(chain.device_kind)}, {"name", chain.device_name}}},
       {"live", figure("samples_per_second", report.live)},
