@@ -8,7 +8,7 @@
 
 #include "time_options.hpp"
 
-#include "cachebisect/report/timing/timing_record.hpp"
+#include "cachebisect/timing/timing_record.hpp"
 
 namespace cachebisect::cli {
 

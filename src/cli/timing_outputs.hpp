@@ -10,7 +10,7 @@
 #include "output_folder.hpp"
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/report/timing/timing_files.hpp"
+#include "cachebisect/timing/timing_files.hpp"
 
 namespace cachebisect::cli {
 

@@ -7,7 +7,7 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/profile/profile.hpp"
 #include "cachebisect/profile/script_loading.hpp"
-#include "cachebisect/report/timing/timing_record.hpp"
+#include "cachebisect/timing/timing_record.hpp"
 
 namespace cachebisect::profile {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/report/timing/timing_record.hpp"
 #include "cachebisect/timing/time_job.hpp"
+#include "cachebisect/timing/timing_record.hpp"
 
 namespace cachebisect {
 

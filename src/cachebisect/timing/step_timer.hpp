@@ -9,8 +9,8 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/replay/loop/loop_observer.hpp"
-#include "cachebisect/report/timing/timing_record.hpp"
 #include "cachebisect/timing/split_batch.hpp"
+#include "cachebisect/timing/timing_record.hpp"
 
 namespace cachebisect {
 

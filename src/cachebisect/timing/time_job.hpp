@@ -9,7 +9,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
-#include "cachebisect/report/timing/timing_record.hpp"
+#include "cachebisect/timing/timing_record.hpp"
 
 namespace cachebisect {
 

@@ -8,8 +8,8 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/replay/loop/train_loop.hpp"
-#include "cachebisect/report/timing/timing_summary.hpp"
 #include "cachebisect/timing/step_timer.hpp"
+#include "cachebisect/timing/timing_summary.hpp"
 
 namespace cachebisect {
 namespace {

@@ -41,6 +41,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude = [] {
   for (const char* const top : {"api", "doctor", "profile", "selftest", "timing"}) {
     rules[top] = below;
   }
+  rules["profile"].insert("timing");
   rules["chunks"] = {"base", "format"};
   rules["stages/kernels"] = {"base", "data"};
   rules["stages/codecs"] = {"base", "stages/kernels"};
@@ -57,6 +58,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude = [] {
 /// Rooms within a floor, from the ground up: each may include those before it.
 const std::map<std::string, std::vector<std::string>> kRooms{
     {"format", {"", "html", "picture"}},
+    {"report", {"", "words", "json", "html", "writers"}},
     {"bisect", {"record", "evidence", "costs", "report", "phases", "analysis", "advice", ""}},
     {"pipeline", {"", "file"}},
     {"replay", {"loop", "cache", "reading", "", "job"}},
@@ -262,6 +264,8 @@ TEST_CASE("the check sees what it is there for") {
   CHECK(core("bisect/search/plan.cpp", "report/writers.hpp") == 1);
   CHECK(core("report/writers/text_writer.cpp", "format/text_layout.hpp") == 0);
   CHECK(core("report/writers/text_writer.cpp", "report/words/job_text.hpp") == 0);
+  CHECK(core("report/words/job_text.cpp", "report/html/tiles.hpp") == 1);
+  CHECK(core("report/json/json_writer.cpp", "report/writers/formats.hpp") == 1);
   CHECK(core("format/text_layout.hpp", "report/writers.hpp") == 1);
   CHECK(core("format/html/chart.cpp", "protocol/arm.hpp") == 1);
   CHECK(core("format/csv_text.cpp", "format/html/chart.hpp") == 1);

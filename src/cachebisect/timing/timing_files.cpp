@@ -1,4 +1,4 @@
-#include "cachebisect/report/timing/timing_files.hpp"
+#include "cachebisect/timing/timing_files.hpp"
 
 #include <array>
 

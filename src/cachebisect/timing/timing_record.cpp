@@ -1,4 +1,4 @@
-#include "cachebisect/report/timing/timing_record.hpp"
+#include "cachebisect/timing/timing_record.hpp"
 
 namespace cachebisect {
 

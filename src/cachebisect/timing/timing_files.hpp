@@ -8,7 +8,7 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/format/picture/picture.hpp"
 #include "cachebisect/format/text_options.hpp"
-#include "cachebisect/report/timing/timing_record.hpp"
+#include "cachebisect/timing/timing_record.hpp"
 
 namespace cachebisect {
 

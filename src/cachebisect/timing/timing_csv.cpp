@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "cachebisect/format/csv_text.hpp"
-#include "cachebisect/report/timing/timing_files.hpp"
+#include "cachebisect/timing/timing_files.hpp"
 
 namespace cachebisect {
 namespace {

@@ -1,4 +1,4 @@
-#include "cachebisect/report/timing/timing_summary.hpp"
+#include "cachebisect/timing/timing_summary.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "cachebisect/report/timing/timing_findings.hpp"
+#include "cachebisect/timing/timing_findings.hpp"
 
 #include "cachebisect/base/number_format.hpp"
 

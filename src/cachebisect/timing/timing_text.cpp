@@ -1,9 +1,9 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/format/text_page.hpp"
-#include "cachebisect/report/timing/timing_files.hpp"
-#include "cachebisect/report/timing/timing_findings.hpp"
-#include "cachebisect/report/timing/timing_summary.hpp"
+#include "cachebisect/timing/timing_files.hpp"
+#include "cachebisect/timing/timing_findings.hpp"
+#include "cachebisect/timing/timing_summary.hpp"
 
 namespace cachebisect {
 namespace {

@@ -3,9 +3,9 @@
 #include "cachebisect/base/version.hpp"
 #include "cachebisect/format/json_values.hpp"
 #include "cachebisect/format/yaml_text.hpp"
-#include "cachebisect/report/timing/timing_files.hpp"
-#include "cachebisect/report/timing/timing_findings.hpp"
-#include "cachebisect/report/timing/timing_summary.hpp"
+#include "cachebisect/timing/timing_files.hpp"
+#include "cachebisect/timing/timing_findings.hpp"
+#include "cachebisect/timing/timing_summary.hpp"
 
 namespace cachebisect {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/report/timing/timing_files.hpp"
-#include "cachebisect/report/timing/timing_summary.hpp"
+#include "cachebisect/timing/timing_files.hpp"
+#include "cachebisect/timing/timing_summary.hpp"
 
 namespace cachebisect {
 namespace {

@@ -6,9 +6,9 @@
 #include "support/text_width.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/report/timing/timing_files.hpp"
-#include "cachebisect/report/timing/timing_findings.hpp"
-#include "cachebisect/report/timing/timing_summary.hpp"
+#include "cachebisect/timing/timing_files.hpp"
+#include "cachebisect/timing/timing_findings.hpp"
+#include "cachebisect/timing/timing_summary.hpp"
 
 using namespace cachebisect;
 using doctest::Approx;

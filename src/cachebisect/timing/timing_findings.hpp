@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/report/timing/timing_summary.hpp"
+#include "cachebisect/timing/timing_summary.hpp"
 
 namespace cachebisect {
 
