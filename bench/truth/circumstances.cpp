@@ -13,7 +13,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/jitter.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/base/shuffle.hpp"
+#include "cachebisect/bisect/record/shuffle.hpp"
 #include "cachebisect/selftest/chain_law.hpp"
 #include "cachebisect/simulate/kept_run.hpp"
 #include "cachebisect/simulate/simulated_quota.hpp"

@@ -4,8 +4,8 @@
 #include <numbers>
 
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/base/shuffle.hpp"
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/record/shuffle.hpp"
 
 namespace cachebisect::habits {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/base/process_memory.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
+#include "cachebisect/timing/process_memory.hpp"
 #include "cachebisect/timing/step_timer.hpp"
 #include "cachebisect/timing/timing_cost.hpp"
 

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/base/shuffle.hpp"
+#include "cachebisect/bisect/record/shuffle.hpp"
 
 using namespace cachebisect;
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cachebisect/base/shuffle.hpp"
+#include "cachebisect/bisect/record/shuffle.hpp"
 
 namespace cachebisect {
 

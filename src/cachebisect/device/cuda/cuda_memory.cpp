@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/memory_node.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/device/cuda/cuda_error.hpp"
+#include "cachebisect/device/memory_node.hpp"
 #include "cachebisect/device/memory_remedy.hpp"
 
 namespace cachebisect::cuda {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/memory_node.hpp"
 #include "cachebisect/device/cuda/cuda_checksums.hpp"
 #include "cachebisect/device/cuda/cuda_clock.hpp"
 #include "cachebisect/device/cuda/cuda_error.hpp"
@@ -16,6 +15,7 @@
 #include "cachebisect/device/cuda/cuda_ops.hpp"
 #include "cachebisect/device/cuda/kernels.hpp"
 #include "cachebisect/device/device.hpp"
+#include "cachebisect/device/memory_node.hpp"
 
 namespace cachebisect {
 namespace {

@@ -3,10 +3,10 @@
 #include <filesystem>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/sha256.hpp"
 #include "cachebisect/base/text_file.hpp"
 #include "cachebisect/pipeline/file/json_reader.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
+#include "cachebisect/pipeline/file/sha256.hpp"
 
 namespace cachebisect {
 

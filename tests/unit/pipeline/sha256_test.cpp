@@ -1,10 +1,8 @@
-// SHA-256 and UTF-8.
+#include "cachebisect/pipeline/file/sha256.hpp"
+
 #include <string>
 
 #include <doctest/doctest.h>
-
-#include "cachebisect/base/sha256.hpp"
-#include "cachebisect/base/utf8.hpp"
 
 using namespace cachebisect;
 
@@ -29,19 +27,4 @@ TEST_CASE("SHA-256 pads correctly around the block size") {
         "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
   CHECK(sha256_hex(std::string(64, 'a')) ==
         "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
-}
-
-TEST_CASE("UTF-8 is checked byte by byte") {
-  CHECK_FALSE(first_invalid_utf8(""));
-  CHECK_FALSE(first_invalid_utf8("plain \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf"));
-  CHECK(first_invalid_utf8("ab\xff") == 2U);
-  CHECK(first_invalid_utf8("\x80") == 0U);
-  CHECK(first_invalid_utf8("a\xc3") == 1U);             // cut off
-  CHECK(first_invalid_utf8("\xe2\x82") == 0U);          // cut off
-  CHECK(first_invalid_utf8("\xc0\xaf") == 0U);          // overlong
-  CHECK(first_invalid_utf8("\xe0\x80\xaf") == 0U);      // overlong
-  CHECK(first_invalid_utf8("\xf0\x80\x80\xaf") == 0U);  // overlong
-  CHECK(first_invalid_utf8("\xed\xa0\x80") == 0U);      // surrogate
-  CHECK(first_invalid_utf8("\xf4\x90\x80\x80") == 0U);  // beyond U+10FFFF
-  CHECK(first_invalid_utf8("\xf0\x9f\x98\x41") == 0U);  // last byte is not a continuation
 }

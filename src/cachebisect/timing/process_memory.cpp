@@ -1,4 +1,4 @@
-#include "cachebisect/base/process_memory.hpp"
+#include "cachebisect/timing/process_memory.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "cachebisect/base/memory_node.hpp"
+#include "cachebisect/device/memory_node.hpp"
 
 #include <optional>
 

@@ -1,4 +1,4 @@
-#include "cachebisect/base/sha256.hpp"
+#include "cachebisect/pipeline/file/sha256.hpp"
 
 #include <array>
 #include <bit>
