@@ -9,7 +9,6 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
-#include "cachebisect/report/writers/formats.hpp"
 
 namespace cachebisect::cli {
 namespace {
@@ -68,24 +67,8 @@ void add_output_options(CLI::App& app, BisectArguments& a) {
                  "exit 5 on one of these verdicts; several are separated by commas")
       ->delimiter(',')
       ->type_name("drop|spread|flat|anomaly|inconclusive");
-  for (const ReportFormat& format : report_formats()) {
-    if (format.option.empty()) continue;
-    const std::string option(format.option);
-    app.add_option(option, a.files[option], std::string(format.help))->type_name("FILE");
-  }
-  app.add_option("--out", a.out, "write every file format into this folder")->type_name("DIR");
-  app.add_option("--append", a.append, "add a line about this run to a history (see history)")
-      ->type_name("FILE");
-  app.add_flag("--explain", a.explain_numbers,
-               "after the report, as text or Markdown, say what each of its numbers means");
-  app.add_option("--format", a.format,
-                 "of the report on standard output: text, or markdown to paste into an issue")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "markdown"}));
-  app.add_flag("--quiet", a.quiet, "no report on standard output");
+  add_report_destinations(app, a.report);
   app.add_flag("--no-progress", a.no_progress, "no progress on standard error");
-  app.add_option("--color", a.color, "colour: auto is on a terminal")
-      ->type_name("auto|always|never");
   app.add_option("--log-level", a.log_level, "error, warn, info or debug (warn)")
       ->type_name("error|warn|info|debug");
 }

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "pipeline_options.hpp"
+#include "report_destinations.hpp"
 
 #include "cachebisect/bisect/bisect.hpp"
 
@@ -31,14 +31,8 @@ struct BisectArguments {
   std::vector<std::string> what_ifs;
   bool verify = false;
   bool no_explain = false;
-  bool explain_numbers = false;              ///< --explain
-  std::map<std::string, std::string> files;  ///< by option of a report format: FILE
-  std::string out;
-  std::string append;
-  std::string format = "text";  ///< of the report on standard output: text or markdown
-  bool quiet = false;
+  ReportDestinations report;
   bool no_progress = false;
-  std::string color = "auto";
   std::string log_level = "warn";
 };
 

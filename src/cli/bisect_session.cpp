@@ -29,11 +29,11 @@ class BisectSession {
   BisectSession(const BisectArguments& arguments, BisectOptions options, const SessionSteps& steps)
       : arguments_(arguments),
         steps_(steps),
-        outputs_(arguments),
+        outputs_(arguments.report),
         signals_({.report = [this](SignalWatch&) { write_last(); },
                   .remove_temporaries = [this] { abandon(); }}),
         log_(parse_log_level(arguments.log_level)),
-        progress_(!arguments.no_progress && !arguments.quiet && isatty(STDERR_FILENO) != 0),
+        progress_(!arguments.no_progress && !arguments.report.quiet && isatty(STDERR_FILENO) != 0),
         tools_{std::move(options), log_, progress_} {
     tools_.options.stop = signals_.token();
     tools_.options.progress = [this](const Progress& now) {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <map>
@@ -44,11 +43,6 @@ struct RunArguments {
   bool protect = true;
   std::vector<std::string> command;
 };
-
-bool writes_to_stdout(const BisectArguments& arguments) {
-  return arguments.format != "text" ||
-         std::ranges::any_of(arguments.files, [](const auto& file) { return file.second == "-"; });
-}
 
 std::map<std::string, std::string> environment(const std::string& socket, const std::string& hook,
                                                const RunArguments& arguments) {
@@ -106,7 +100,7 @@ class CommandRun {
     child_.emplace(ChildOptions{
         .words = arguments_.command,
         .environment = environment(listener_.path(), hook_, arguments_),
-        .stdout_to_stderr = writes_to_stdout(arguments_.attach.bisect),
+        .stdout_to_stderr = arguments_.attach.bisect.report.uses_stdout(),
     });
   }
 

@@ -22,15 +22,15 @@ bool has_run_failed(const Report& report) {
 
 }  // namespace
 
-ReportOutputs::ReportOutputs(const BisectArguments& arguments)
-    : quiet_(arguments.quiet),
-      text_(text_options(arguments.color, STDOUT_FILENO)),
-      markdown_(arguments.format == "markdown") {
-  text_.explain = arguments.explain_numbers;
-  if (!arguments.out.empty()) folder_.emplace(arguments.out);
+ReportOutputs::ReportOutputs(const ReportDestinations& to)
+    : quiet_(to.quiet),
+      text_(text_options(to.color, STDOUT_FILENO)),
+      markdown_(to.format == "markdown") {
+  text_.explain = to.explain_numbers;
+  if (!to.out.empty()) folder_.emplace(to.out);
   for (const ReportFormat& format : report_formats()) {
-    const auto named = arguments.files.find(std::string(format.option));
-    const std::string name = named == arguments.files.end() ? "" : named->second;
+    const auto named = to.files.find(std::string(format.option));
+    const std::string name = named == to.files.end() ? "" : named->second;
     if (name == "-") {
       take_stdout(format);
     } else if (!name.empty()) {
@@ -38,7 +38,7 @@ ReportOutputs::ReportOutputs(const BisectArguments& arguments)
     }
     if (folder_) add(format, folder_->file(format.file));
   }
-  if (!arguments.append.empty()) add_history(arguments.append);
+  if (!to.append.empty()) add_history(to.append);
 }
 
 void ReportOutputs::add_history(const std::string& path) {

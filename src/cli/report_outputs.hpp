@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "append_file.hpp"
-#include "bisect_options.hpp"
 #include "output_file.hpp"
 #include "output_folder.hpp"
+#include "report_destinations.hpp"
 
 #include "cachebisect/report/writers.hpp"
 #include "cachebisect/report/writers/formats.hpp"
@@ -22,7 +22,7 @@ class ReportOutputs {
  public:
   /// Makes the folder of --out. Throws Error(output) for one that cannot be written and
   /// Error(usage) if two different reports would go to one file.
-  explicit ReportOutputs(const BisectArguments& arguments);
+  explicit ReportOutputs(const ReportDestinations& to);
 
   /// Files first, because standard output and other streams may block; `before_streams` is called
   /// between the two. Throws Error(output) after trying all outputs.
