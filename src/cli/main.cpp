@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "commands.hpp"
-#include "log.hpp"
+#include "commands/commands.hpp"
+#include "shell/log.hpp"
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/base/current_error.hpp"

@@ -62,12 +62,15 @@ const std::map<std::string, std::vector<std::string>> kRooms{
     {"bisect", {"record", "evidence", "costs", "report", "phases", "analysis", "advice", ""}},
     {"pipeline", {"", "file"}},
     {"replay", {"loop", "cache", "reading", "", "job"}},
+    {"cli", {"shell", "output", "commands", ""}},
 };
 
 bool starts_with_any(std::string_view text, const std::vector<std::string_view>& starts) {
   return std::any_of(starts.begin(), starts.end(),
                      [&](std::string_view start) { return text.starts_with(start); });
 }
+
+constexpr std::string_view kCli = "src/cli/";
 
 /// "bisect" and "costs" of "cachebisect/bisect/costs/model.hpp"; parts that are not there are
 /// empty.
@@ -101,8 +104,16 @@ Place place_of(std::string_view path) {
   return place;
 }
 
+/// Of a file of the command by its path below src/cli/, which is how it is included.
+Place place_in_cli(std::string_view path) {
+  const std::size_t slash = path.find('/');
+  const std::string_view room = slash == std::string_view::npos ? "" : path.substr(0, slash);
+  return {.floor = "cli", .room = std::string(room)};
+}
+
 /// Where a file at this path (from the repository's root) stands; no floor where no rule holds.
 Place place_of_source(const std::string& path) {
+  if (path.starts_with(kCli)) return place_in_cli(std::string_view(path).substr(kCli.size()));
   if (path.starts_with("stages/")) return place_of(path);
   if (path.starts_with("src/torch/")) return {.floor = "torch", .room = {}};
   if (path.starts_with("src/")) return place_of(std::string_view(path).substr(4));
@@ -120,7 +131,7 @@ bool may_include_room(const Place& from, const Place& to) {
 
 /// Whether a file in one place may include one in the other.
 bool may_include(const Place& from, const Place& to) {
-  if (from.floor.empty()) return true;
+  if (from.floor.empty() || (from.floor == "cli" && to.floor != "cli")) return true;
   if (from.floor == to.floor) return may_include_room(from, to);
   const auto rule = kMayInclude.find(from.floor);
   return rule != kMayInclude.end() && rule->second.count(to.floor) > 0;
@@ -134,12 +145,17 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
   };
   const bool is_header = path.ends_with(".hpp");
   const bool in_torch = path.starts_with("src/torch/");
+  const bool in_cli = path.starts_with(kCli);
   const bool in_cuda = path.starts_with("src/cachebisect/device/cuda/");
   const Place place = place_of_source(path);
   for (const std::string& include : includes_of(source)) {
     const bool own_stages = path.starts_with("stages/") && include == "cachebisect/stages.hpp";
     if (starts_with_any(include, {"cachebisect/", "stages/"}) && !own_stages) {
       forbid(!may_include(place, place_of(include)),
+             "includes " + include + ", which is not below its own place");
+    }
+    if (in_cli && starts_with_any(include, {"shell/", "output/", "commands/"})) {
+      forbid(!may_include(place, place_in_cli(include)),
              "includes " + include + ", which is not below its own place");
     }
     forbid(!in_torch && starts_with_any(include, {"torch/", "ATen/", "c10/"}),
@@ -152,7 +168,7 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
            "a header includes nlohmann/json.hpp; include it in the source");
     forbid(!path.starts_with("stages/") && include.starts_with("opencv2/"),
            "includes " + include + "; only stages know OpenCV");
-    forbid(include.starts_with("CLI/") && !path.starts_with("src/cli/"),
+    forbid(include.starts_with("CLI/") && !in_cli,
            "includes " + include + "; only the command knows CLI11");
   }
   for (const std::string_view mark : {"__attribute__((constructor", "static const bool registered",
@@ -315,5 +331,10 @@ TEST_CASE("the check sees what it is there for") {
   CHECK(count("src/cachebisect/report/json.hpp", "<nlohmann/json.hpp>") == 1);
   CHECK(count("src/cachebisect/report/json.cpp", "<nlohmann/json.hpp>") == 0);
   CHECK(count("src/cachebisect/report/json.cpp", "<opencv2/core.hpp>") == 1);
+  CHECK(count("src/cli/commands/command_time.cpp", "\"output/output_file.hpp\"") == 0);
+  CHECK(count("src/cli/commands/command_time.cpp", "\"cachebisect/timing/time_job.hpp\"") == 0);
+  CHECK(count("src/cli/main.cpp", "\"commands/commands.hpp\"") == 0);
+  CHECK(count("src/cli/output/output_file.cpp", "\"commands/commands.hpp\"") == 1);
+  CHECK(count("src/cli/shell/terminal.cpp", "\"output/output_file.hpp\"") == 1);
   CHECK(violations("stages/crop.cpp", "static const bool registered = add();\n").size() == 1);
 }

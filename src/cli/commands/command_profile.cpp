@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/commands.hpp"
+#include "commands/pipeline_options.hpp"
+#include "commands/script_profile.hpp"
+#include "output/output_file.hpp"
+#include "shell/log.hpp"
+#include "shell/signals.hpp"
+#include "shell/terminal.hpp"
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/printable.hpp"
+#include "cachebisect/profile/profile.hpp"
+#include "cachebisect/profile/profile_text.hpp"
+#include "cachebisect/profile/trace_writer.hpp"
+
+namespace cachebisect::cli {
+namespace {
+
+struct ProfileArguments {
+  profile::CallView calls;
+  std::string sort = "self";
+  PipelineOptions pipeline;
+  profile::Options options;
+  std::string kind = "simple";
+  std::string trace;
+  std::string hook;
+  std::vector<std::string> command;  ///< of a script, in place of a pipeline
+  std::string color = "auto";
+  bool no_progress = false;
+};
+
+/// Throws Error(usage) for options that a script does not have.
+void check_script_options(const ProfileArguments& a) {
+  const PipelineOptions& p = a.pipeline;
+  const bool pipeline = !p.file.empty() || !p.sets.empty() || p.device || p.workers || p.seed ||
+                        p.batch_size || !p.plugins.empty();
+  if (!pipeline && !a.options.repeat) return;
+  throw Error(ErrorKind::usage,
+              "a command after -- sets its own data, batch size and device; of the options, only "
+              "--profiler, --trace, --wait, --warmup, --active, --shapes, --memory, --sort, --top, "
+              "--hook and --color apply to it");
+}
+
+/// The options of the run. Throws Error(usage).
+profile::Options options_of(const ProfileArguments& arguments) {
+  profile::Options options = arguments.options;
+  const auto kind = profile::parse_kind(arguments.kind);
+  if (!kind) {
+    throw Error(ErrorKind::usage, "--profiler " + printable(arguments.kind) +
+                                      "; it must be simple, advanced or pytorch");
+  }
+  options.kind = *kind;
+  options.trace = !arguments.trace.empty();
+  if (*kind == profile::Kind::pytorch && !options.trace) {
+    throw Error(ErrorKind::usage, "--profiler pytorch writes a trace; name its file: --trace FILE");
+  }
+  if (!arguments.command.empty()) check_script_options(arguments);
+  const bool step_options = options.step_profiler.shapes || options.step_profiler.memory;
+  if (*kind != profile::Kind::pytorch && step_options) {
+    throw Error(ErrorKind::usage, "--shapes and --memory need --profiler pytorch");
+  }
+  return options;
+}
+
+/// How operators are shown. Throws Error(usage).
+profile::CallView view_of(const ProfileArguments& arguments) {
+  profile::CallView view = arguments.calls;
+  const auto order = profile::parse_call_order(arguments.sort);
+  if (!order) {
+    throw Error(ErrorKind::usage,
+                "--sort " + printable(arguments.sort) + "; it must be total, self, mean or calls");
+  }
+  view.order = *order;
+  return view;
+}
+
+/// Standard output and the trace, which is opened before anything runs.
+class ProfileOutputs {
+ public:
+  ProfileOutputs(const std::string& trace, const TextOptions& text, const profile::CallView& calls)
+      : text_(text), calls_(calls) {
+    if (!trace.empty()) trace_.emplace(trace);
+  }
+
+  /// A file first, because standard output and other streams may block.
+  void write(const profile::Profile& profile, SignalWatch& signals) {
+    std::optional<Error> failure;
+    if (trace_ && trace_->is_file()) commit(profile, failure);
+    signals.begin_streams();
+    std::cout << profile::to_text(profile, text_, calls_);
+    if (trace_ && !failure) std::cout << "written: " << printable(trace_->path()) << '\n';
+    std::cout.flush();
+    if (trace_ && !trace_->is_file()) commit(profile, failure);
+    if (!std::cout) throw Error(ErrorKind::output, "standard output could not be written");
+    if (failure) throw Error(*failure);
+  }
+  /// See OutputFile::discard(). Any thread.
+  void discard() const noexcept {
+    if (trace_) trace_->discard();
+  }
+
+ private:
+  void commit(const profile::Profile& profile, std::optional<Error>& failure) {
+    try {
+      trace_->commit(profile::trace_json(profile));
+    } catch (const Error& error) {
+      failure = error;
+    }
+  }
+
+  TextOptions text_;
+  profile::CallView calls_;
+  std::optional<OutputFile> trace_;
+};
+
+int run(const ProfileArguments& arguments) {
+  profile::Options options = options_of(arguments);
+  ProfileOutputs outputs(arguments.trace, text_options(arguments.color, STDOUT_FILENO),
+                         view_of(arguments));
+  SignalWatch signals({.report = [](SignalWatch&) { print_error("interrupted"); },
+                       .remove_temporaries = [&] { outputs.discard(); }});
+  ProgressLine progress(!arguments.no_progress && isatty(STDERR_FILENO) != 0);
+  const auto show = [&](const std::string& line) { progress.show(line); };
+  options.stop = signals.token();
+  options.progress = show;
+  const auto work = [&] {
+    if (!arguments.command.empty()) {
+      const ScriptProfile script =
+          profile_script(arguments.command, arguments.hook, options, signals.token());
+      signals.begin_output();
+      outputs.write(script.profile, signals);
+      return script.exit_code;
+    }
+    const Registry registry = make_registry(arguments.pipeline.plugins);
+    const OpenContext opening{.stop = signals.token(), .progress = show};
+    const Job job =
+        open_job(load_spec(arguments.pipeline, registry), registry, {.opening = opening});
+    const profile::Profile profile = profile::run(job, options);
+    progress.clear();
+    signals.begin_output();
+    outputs.write(profile, signals);
+    return 0;
+  };
+  return run_until_signal(signals, work, [] { print_error("interrupted"); });
+}
+
+}  // namespace
+
+Command add_profile(CLI::App& app) {
+  auto arguments = std::make_shared<ProfileArguments>();
+  add_pipeline_options(app, arguments->pipeline);
+  profile::Options& options = arguments->options;
+  app.add_option("--profiler", arguments->kind,
+                 "simple: by action and stage; advanced: also by function and operator; pytorch: "
+                 "LibTorch's own profiler (simple)")
+      ->type_name("simple|advanced|pytorch");
+  app.add_option("--trace", arguments->trace, "write a Chrome trace for Perfetto or TensorBoard")
+      ->type_name("FILE");
+  app.add_option("--wait", options.wait, "steps of a cycle before the profiler warms up (1)")
+      ->type_name("N");
+  app.add_option("--warmup", options.warmup, "steps of a cycle that warm the profiler up (4)")
+      ->type_name("N");
+  app.add_option("--active", options.active,
+                 "profiled steps of a cycle (what takes half a second; with a trace 3)")
+      ->type_name("N");
+  app.add_option("--repeat", options.repeat, "cycles (10; with a trace 1)")->type_name("N");
+  app.add_option("--sort", arguments->sort,
+                 "functions and operators by self, total, mean or calls (self)")
+      ->type_name("self|total|mean|calls");
+  app.add_option("--top", arguments->calls.top, "functions and operators that are shown (15)")
+      ->type_name("N");
+  app.add_flag("--shapes", options.step_profiler.shapes,
+               "record the shapes of each operator's inputs (pytorch)");
+  app.add_flag("--memory", options.step_profiler.memory, "record each allocation (pytorch)");
+  app.add_option("--hook", arguments->hook,
+                 "folder of the Python hook (that of the installed package)")
+      ->type_name("DIR");
+  app.add_option("command", arguments->command,
+                 "after --: the Python command to profile, unchanged")
+      ->type_name("-- CMD ARGS...");
+  app.add_option("--color", arguments->color, "colour: auto is on a terminal")
+      ->type_name("auto|always|never");
+  app.add_flag("--no-progress", arguments->no_progress, "no progress on standard error");
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace cachebisect::cli

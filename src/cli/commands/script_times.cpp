@@ -1,0 +1,87 @@
+#include "commands/script_times.hpp"
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "commands/child_process.hpp"
+#include "commands/hook_folder.hpp"
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/remote/socket_listener.hpp"
+#include "cachebisect/remote/stop_event.hpp"
+#include "cachebisect/remote/wait.hpp"
+#include "cachebisect/timing/script_timing.hpp"
+
+namespace cachebisect::cli {
+namespace {
+
+/// What a command may take to end after SIGINT, before it is killed.
+constexpr double kEndSeconds = 10;
+
+ChildOptions child_options(const TimeArguments& arguments, const TimingOptions& options,
+                           const std::string& file) {
+  ChildOptions child{.words = arguments.command,
+                     .environment = hook_environment(find_hook_folder(arguments.hook))};
+  child.environment.emplace("CACHEBISECT_TIME",
+                            script_timing_request(file, options, arguments.then == "continue"));
+  child.stdout_to_stderr = arguments.json == "-";
+  return child;
+}
+
+/// Empty if it had to be killed.
+std::optional<ChildStatus> await_end(ChildProcess& child, const std::stop_token& stop) {
+  const StopEvent stopped(stop);
+  static_cast<void>(wait_readable({child.descriptor(), stopped.descriptor()}, std::nullopt));
+  if (stop.stop_requested()) {
+    child.send_signal(SIGINT);
+    static_cast<void>(wait_readable({child.descriptor()}, monotonic_seconds() + kEndSeconds));
+  }
+  return child.status();
+}
+
+[[noreturn]] void fail_without_batches(const std::optional<ChildStatus>& status,
+                                       const std::stop_token& stop) {
+  if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
+  if (status && !status->ok()) {
+    throw Error(ErrorKind::data, "the command ended " + status->text() +
+                                     " before a batch was timed; see its own messages");
+  }
+  throw Error(ErrorKind::usage,
+              "the command ended before a batch was timed: it must iterate a "
+              "torch.utils.data.DataLoader in its main thread and call backward() for each batch; "
+              "the first four such batches are not timed");
+}
+
+}  // namespace
+
+ScriptTimes time_script(const TimeArguments& arguments, const TimingOptions& options,
+                        const std::stop_token& stop,
+                        const std::map<std::string, std::string>& environment) {
+  const PrivateFolder folder;
+  const std::string file = folder.path() + "/times.json";
+  std::optional<ChildStatus> status;
+  {
+    ChildOptions started = child_options(arguments, options, file);
+    started.environment.insert(environment.begin(), environment.end());
+    ChildProcess child(started);
+    status = await_end(child, stop);
+  }
+  std::ifstream content(file);
+  if (!content) fail_without_batches(status, stop);
+  ScriptTimes times;
+  times.record =
+      read_script_timing({std::istreambuf_iterator<char>(content), {}}, arguments.command, options);
+  if (times.record.runs.front().batches.empty()) fail_without_batches(status, stop);
+  if (stop.stop_requested()) {
+    times.record.runs.front().ended_by = TimingEnd::interrupted;
+  } else if (!status || !status->ok()) {
+    times.exit_code = exit_code(ErrorKind::data);
+  }
+  return times;
+}
+
+}  // namespace cachebisect::cli

@@ -1,0 +1,36 @@
+// Where a comparison goes: standard output and a file.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "output/output_file.hpp"
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/compare/comparison.hpp"
+#include "cachebisect/format/text_options.hpp"
+
+namespace cachebisect::cli {
+
+/// Opened before anything is read or measured.
+class ComparisonOutput {
+ public:
+  /// `format` is text or markdown, text as `text` says; `json` a file, "-" for standard output, or
+  /// empty. Throws Error(usage) for another format, Error(output) for a file that cannot be
+  /// written.
+  ComparisonOutput(const std::string& format, const TextOptions& text, const std::string& json);
+
+  /// See write_answer().
+  void write(const Comparison& comparison, const std::function<void()>& before_streams);
+  /// See OutputFile::discard(). Any thread.
+  void discard() const noexcept;
+
+ private:
+  bool markdown_;
+  TextOptions text_;
+  bool json_to_stdout_;
+  std::optional<OutputFile> json_;
+};
+
+}  // namespace cachebisect::cli
