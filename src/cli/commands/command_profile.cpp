@@ -7,7 +7,6 @@
 
 #include "commands/commands.hpp"
 #include "commands/pipeline_options.hpp"
-#include "commands/script_profile.hpp"
 #include "output/output_file.hpp"
 #include "shell/log.hpp"
 #include "shell/signals.hpp"
@@ -19,6 +18,7 @@
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/profile/profile.hpp"
 #include "cachebisect/profile/profile_text.hpp"
+#include "cachebisect/profile/script_profile.hpp"
 #include "cachebisect/profile/trace_writer.hpp"
 
 namespace cachebisect::cli {
@@ -133,8 +133,8 @@ int run(const ProfileArguments& arguments) {
   options.progress = show;
   const auto work = [&] {
     if (!arguments.command.empty()) {
-      const ScriptProfile script =
-          profile_script(arguments.command, arguments.hook, options, signals.token());
+      const profile::ScriptProfile script =
+          profile::profile_script(arguments.command, arguments.hook, options, signals.token());
       signals.begin_output();
       outputs.write(script.profile, signals);
       return script.exit_code;

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "commands/attached_run.hpp"
-#include "commands/child_process.hpp"
 #include "commands/commands.hpp"
-#include "commands/hook_folder.hpp"
 #include "shell/log.hpp"
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/launch/child_process.hpp"
+#include "cachebisect/launch/hook_folder.hpp"
 #include "cachebisect/remote/stop_event.hpp"
 #include "cachebisect/remote/wait.hpp"
 

@@ -1,7 +1,6 @@
 #include <memory>
 
 #include "commands/commands.hpp"
-#include "commands/script_times.hpp"
 #include "commands/time_options.hpp"
 #include "output/timing_outputs.hpp"
 #include "shell/log.hpp"
@@ -9,6 +8,8 @@
 #include "shell/terminal.hpp"
 #include <CLI/CLI.hpp>
 #include <unistd.h>
+
+#include "cachebisect/timing/script_times.hpp"
 
 namespace cachebisect::cli {
 namespace {
@@ -60,7 +61,11 @@ int time_any(const TimeArguments& arguments, const TimingOptions& options, Timin
   if (arguments.command.empty()) {
     record = TimeRuns(arguments, signals.token(), progress).run();
   } else {
-    ScriptTimes script = time_script(arguments, options, signals.token());
+    ScriptTimes script = time_script({.words = arguments.command,
+                                      .hook = arguments.hook,
+                                      .continues = arguments.then == "continue",
+                                      .stdout_to_stderr = arguments.json == "-"},
+                                     options, signals.token());
     record = std::move(script.record);
     code = script.exit_code;
   }

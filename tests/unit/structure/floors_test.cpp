@@ -41,7 +41,9 @@ const std::map<std::string, std::set<std::string>> kMayInclude = [] {
   for (const char* const top : {"api", "doctor", "profile", "selftest", "timing"}) {
     rules[top] = below;
   }
-  rules["profile"].insert("timing");
+  rules["launch"] = {"base"};
+  rules["timing"].insert("launch");
+  rules["profile"].insert({"launch", "timing"});
   rules["chunks"] = {"base", "format"};
   rules["stages/kernels"] = {"base", "data"};
   rules["stages/codecs"] = {"base", "stages/kernels"};
@@ -296,6 +298,8 @@ TEST_CASE("the check sees what it is there for") {
   CHECK(core("api/call.cpp", "report/writers.hpp") == 0);
   CHECK(core("api/call.cpp", "doctor/doctor.hpp") == 1);
   CHECK(core("api/call.cpp", "cachebisect.hpp") == 1);
+  CHECK(core("timing/script_times.cpp", "launch/child_process.hpp") == 0);
+  CHECK(core("launch/child_process.cpp", "timing/script_times.hpp") == 1);
   CHECK(core("attic/thing.cpp", "base/error.hpp") == 1);
   CHECK(count("stages/crop.cpp", "\"cachebisect/pipeline/stage.hpp\"") == 0);
   CHECK(count("stages/crop.cpp", "\"cachebisect/train/train_step.hpp\"") == 1);

@@ -1,4 +1,4 @@
-#include "commands/script_times.hpp"
+#include "cachebisect/timing/script_times.hpp"
 
 #include <csignal>
 #include <fstream>
@@ -6,29 +6,29 @@
 #include <optional>
 #include <utility>
 
-#include "commands/child_process.hpp"
-#include "commands/hook_folder.hpp"
-
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/launch/child_process.hpp"
+#include "cachebisect/launch/hook_folder.hpp"
 #include "cachebisect/remote/socket_listener.hpp"
 #include "cachebisect/remote/stop_event.hpp"
 #include "cachebisect/remote/wait.hpp"
 #include "cachebisect/timing/script_timing.hpp"
 
-namespace cachebisect::cli {
+namespace cachebisect {
 namespace {
 
 /// What a command may take to end after SIGINT, before it is killed.
 constexpr double kEndSeconds = 10;
 
-ChildOptions child_options(const TimeArguments& arguments, const TimingOptions& options,
+ChildOptions child_options(const ScriptCommand& command, const TimingOptions& options,
                            const std::string& file) {
-  ChildOptions child{.words = arguments.command,
-                     .environment = hook_environment(find_hook_folder(arguments.hook))};
+  ChildOptions child{.words = command.words,
+                     .environment = hook_environment(find_hook_folder(command.hook)),
+                     .stdout_to_stderr = command.stdout_to_stderr};
   child.environment.emplace("CACHEBISECT_TIME",
-                            script_timing_request(file, options, arguments.then == "continue"));
-  child.stdout_to_stderr = arguments.json == "-";
+                            script_timing_request(file, options, command.continues));
+  child.environment.insert(command.environment.begin(), command.environment.end());
   return child;
 }
 
@@ -58,23 +58,20 @@ std::optional<ChildStatus> await_end(ChildProcess& child, const std::stop_token&
 
 }  // namespace
 
-ScriptTimes time_script(const TimeArguments& arguments, const TimingOptions& options,
-                        const std::stop_token& stop,
-                        const std::map<std::string, std::string>& environment) {
+ScriptTimes time_script(const ScriptCommand& command, const TimingOptions& options,
+                        const std::stop_token& stop) {
   const PrivateFolder folder;
   const std::string file = folder.path() + "/times.json";
   std::optional<ChildStatus> status;
   {
-    ChildOptions started = child_options(arguments, options, file);
-    started.environment.insert(environment.begin(), environment.end());
-    ChildProcess child(started);
+    ChildProcess child(child_options(command, options, file));
     status = await_end(child, stop);
   }
   std::ifstream content(file);
   if (!content) fail_without_batches(status, stop);
   ScriptTimes times;
   times.record =
-      read_script_timing({std::istreambuf_iterator<char>(content), {}}, arguments.command, options);
+      read_script_timing({std::istreambuf_iterator<char>(content), {}}, command.words, options);
   if (times.record.runs.front().batches.empty()) fail_without_batches(status, stop);
   if (stop.stop_requested()) {
     times.record.runs.front().ended_by = TimingEnd::interrupted;
@@ -84,4 +81,4 @@ ScriptTimes time_script(const TimeArguments& arguments, const TimingOptions& opt
   return times;
 }
 
-}  // namespace cachebisect::cli
+}  // namespace cachebisect

@@ -8,9 +8,10 @@
 
 #include <sys/types.h>
 
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/base/file_descriptor.hpp"
 
-namespace cachebisect::cli {
+namespace cachebisect {
 
 /// How a command ended.
 struct ChildStatus {
@@ -19,7 +20,7 @@ struct ChildStatus {
 
   [[nodiscard]] bool ok() const noexcept { return exit_code == 0 && signal == 0; }
   /// "with exit code 1", "by signal 9 (Killed)".
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] CACHEBISECT_INTERNAL_API std::string text() const;
 };
 
 struct ChildOptions {
@@ -33,7 +34,7 @@ struct ChildOptions {
 /// everything that it starts can be ended together, whatever groups and sessions it makes. Its
 /// standard input is empty if it would be a terminal. Its signals are those of a command that a
 /// shell starts. One at a time.
-class ChildProcess {
+class CACHEBISECT_INTERNAL_API ChildProcess {
  public:
   /// Throws Error(usage) naming the command if it cannot be started.
   explicit ChildProcess(const ChildOptions& options);
@@ -57,4 +58,4 @@ class ChildProcess {
   std::optional<ChildStatus> status_;
 };
 
-}  // namespace cachebisect::cli
+}  // namespace cachebisect

@@ -1,4 +1,4 @@
-#include "commands/descendants.hpp"
+#include "cachebisect/launch/descendants.hpp"
 
 #include <charconv>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-namespace cachebisect::cli {
+namespace cachebisect {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,4 +59,4 @@ std::vector<pid_t> descendants_of(pid_t process) noexcept {
   }
 }
 
-}  // namespace cachebisect::cli
+}  // namespace cachebisect

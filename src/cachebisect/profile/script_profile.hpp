@@ -5,17 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/profile/profile.hpp"
 
-namespace cachebisect::cli {
+namespace cachebisect::profile {
 
 struct ScriptProfile {
-  profile::Profile profile;
+  Profile profile;
   int exit_code = 0;  ///< 3 if the command failed after some batches
 };
 
 /// `hook`: as for find_hook_folder(). Throws as time_script() does.
-ScriptProfile profile_script(const std::vector<std::string>& command, const std::string& hook,
-                             const profile::Options& options, const std::stop_token& stop);
+[[nodiscard]] CACHEBISECT_INTERNAL_API ScriptProfile
+profile_script(const std::vector<std::string>& command, const std::string& hook,
+               const Options& options, const std::stop_token& stop);
 
-}  // namespace cachebisect::cli
+}  // namespace cachebisect::profile

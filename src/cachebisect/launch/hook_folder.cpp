@@ -1,4 +1,4 @@
-#include "commands/hook_folder.hpp"
+#include "cachebisect/launch/hook_folder.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 #include "cachebisect/base/error.hpp"
 
-namespace cachebisect::cli {
+namespace cachebisect {
 namespace {
 
 namespace fs = std::filesystem;
@@ -78,4 +78,4 @@ std::map<std::string, std::string> hook_environment(const std::string& folder) {
   return added;
 }
 
-}  // namespace cachebisect::cli
+}  // namespace cachebisect

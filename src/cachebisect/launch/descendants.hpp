@@ -5,10 +5,10 @@
 
 #include <sys/types.h>
 
-namespace cachebisect::cli {
+namespace cachebisect {
 
 /// Living descendants of `process`, parents before their children; empty if the system does not
 /// tell. Any thread.
 std::vector<pid_t> descendants_of(pid_t process) noexcept;
 
-}  // namespace cachebisect::cli
+}  // namespace cachebisect

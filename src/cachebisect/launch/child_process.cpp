@@ -1,4 +1,4 @@
-#include "commands/child_process.hpp"
+#include "cachebisect/launch/child_process.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -6,7 +6,6 @@
 #include <cstring>
 #include <thread>
 
-#include "commands/descendants.hpp"
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/prctl.h>
@@ -15,8 +14,9 @@
 #include <unistd.h>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/launch/descendants.hpp"
 
-namespace cachebisect::cli {
+namespace cachebisect {
 namespace {
 
 /// A process that the system does not let go of is left to it after a while.
@@ -138,4 +138,4 @@ void ChildProcess::send_signal(int signal) const noexcept {
   }
 }
 
-}  // namespace cachebisect::cli
+}  // namespace cachebisect
