@@ -47,10 +47,10 @@ Json verdict(const Verdict& v) {
           {"drop_interval", interval(v.drop)}};
 }
 
-HistoryEntry entry_of(const ReportValue& value) {
+HistoryEntry entry_of(const JsonValue& value) {
   read_parts::check_schema_version(value);
-  const ReportValue pipeline = value["pipeline"];
-  const ReportValue verdict = value["verdict"];
+  const JsonValue pipeline = value["pipeline"];
+  const JsonValue verdict = value["verdict"];
   HistoryEntry entry;
   entry.started = value["started"].text_or_empty();
   entry.tool_version = value["tool"]["version"].text_or_empty();

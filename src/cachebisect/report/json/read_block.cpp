@@ -9,7 +9,7 @@ namespace {
 constexpr std::array kArms{ArmKind::replay, ArmKind::bypass, ArmKind::shadow,
                            ArmKind::live,   ArmKind::null,   ArmKind::unseen};
 
-Arm arm(const ReportValue& value, int stages) {
+Arm arm(const JsonValue& value, int stages) {
   Arm a;
   a.kind = value["arm"].one_of(kArms);
   a.boundary = value["boundary"].whole_or(0, 0, stages);
@@ -23,17 +23,17 @@ Arm arm(const ReportValue& value, int stages) {
   return a;
 }
 
-std::optional<Throttling> throttled_by(const ReportValue& value) {
+std::optional<Throttling> throttled_by(const JsonValue& value) {
   if (value.is_null()) return std::nullopt;
   Throttling causes;
-  for (const ReportValue& cause : value.items()) {
+  for (const JsonValue& cause : value.items()) {
     causes.thermal = causes.thermal || cause.text() == "thermal";
     causes.power = causes.power || cause.text() == "power";
   }
   return causes;
 }
 
-DeviceReading device_reading(const ReportValue& value) {
+DeviceReading device_reading(const JsonValue& value) {
   return {.sm_clock_mhz = value["sm_clock_mhz"].optional_number(),
           .memory_clock_mhz = value["memory_clock_mhz"].optional_number(),
           .power_watts = value["power_watts"].optional_number(),
@@ -45,7 +45,7 @@ DeviceReading device_reading(const ReportValue& value) {
 
 }  // namespace
 
-BlockRecord block(const ReportValue& value, int stages) {
+BlockRecord block(const JsonValue& value, int stages) {
   BlockRecord record;
   record.round = value["round"].whole_or(0, -1);
   record.super_round = value["super_round"].whole_or(record.round, -1);

@@ -4,7 +4,7 @@
 namespace cachebisect::read_parts {
 namespace {
 
-Noise noise(const ReportValue& value) {
+Noise noise(const JsonValue& value) {
   return {.block_cv = value["block_cv"].optional_number(),
           .null_drop = estimate(value["null"], "drop"),
           .steal_share = value["steal_share"].optional_number(),
@@ -15,7 +15,7 @@ Noise noise(const ReportValue& value) {
           .drift = estimate(value["drift"], "change")};
 }
 
-std::optional<DeviceEnvironment> environment(const ReportValue& value) {
+std::optional<DeviceEnvironment> environment(const JsonValue& value) {
   if (value.is_null()) return std::nullopt;
   return DeviceEnvironment{
       .launch_blocking = value["cuda_launch_blocking"].text_or_empty(),
@@ -24,8 +24,8 @@ std::optional<DeviceEnvironment> environment(const ReportValue& value) {
       .profiler = value["profiler"].text_or_empty()};
 }
 
-DeviceFacts device_facts(const ReportValue& value) {
-  const ReportValue pcie = value["pcie"];
+DeviceFacts device_facts(const JsonValue& value) {
+  const JsonValue pcie = value["pcie"];
   return {.driver_version = value["driver_version"].text_or_empty(),
           .cuda_driver_version = value["cuda_driver_version"].text_or_empty(),
           .cuda_runtime_version = value["cuda_runtime_version"].text_or_empty(),
@@ -43,7 +43,7 @@ DeviceFacts device_facts(const ReportValue& value) {
           .environment = environment(value["environment"])};
 }
 
-void read_device(const ReportValue& value, ChainDescription& chain) {
+void read_device(const JsonValue& value, ChainDescription& chain) {
   chain.device_kind = device_kind(value["kind"]);
   chain.device_name = value["name"].text_or_empty();
   chain.device_memory_bytes = value["memory_bytes"].optional_number();
@@ -51,10 +51,10 @@ void read_device(const ReportValue& value, ChainDescription& chain) {
   chain.device_facts = device_facts(value);
 }
 
-std::optional<WorkerSearch> worker_search(const ReportValue& value) {
+std::optional<WorkerSearch> worker_search(const JsonValue& value) {
   if (value.is_null()) return std::nullopt;
   WorkerSearch search;
-  for (const ReportValue& trial : value["trials"].items()) {
+  for (const JsonValue& trial : value["trials"].items()) {
     search.trials.push_back({.workers = trial["workers"].whole_or(0),
                              .samples_per_second = trial["samples_per_second"].number_or(0),
                              .interval = trial["interval"].interval().value_or(Interval{})});
@@ -64,7 +64,7 @@ std::optional<WorkerSearch> worker_search(const ReportValue& value) {
   return search;
 }
 
-std::optional<BatchContents> batch_contents(const ReportValue& value) {
+std::optional<BatchContents> batch_contents(const JsonValue& value) {
   if (value.is_null()) return std::nullopt;
   return BatchContents{.objects = value["objects"].count_or(0),
                        .tensors = value["tensors"].count_or(0),
@@ -74,7 +74,7 @@ std::optional<BatchContents> batch_contents(const ReportValue& value) {
 
 }  // namespace
 
-MachineReport machine(const ReportValue& value) {
+MachineReport machine(const JsonValue& value) {
   MachineReport m;
   m.cpu = value["cpu"].text_or_empty();
   m.cores = value["cores"].whole_or(0);
@@ -90,7 +90,7 @@ MachineReport machine(const ReportValue& value) {
   return m;
 }
 
-ChainDescription chain(const ReportValue& device, const ReportValue& value) {
+ChainDescription chain(const JsonValue& device, const JsonValue& value) {
   ChainDescription c;
   read_device(device, c);
   c.name = value["name"].text_or_empty();

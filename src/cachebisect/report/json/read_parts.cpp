@@ -10,8 +10,8 @@ constexpr std::array kHeld{Held::none, Held::host, Held::device};
 
 }  // namespace
 
-void check_schema_version(const ReportValue& document) {
-  const ReportValue version = document["schema_version"];
+void check_schema_version(const JsonValue& document) {
+  const JsonValue version = document["schema_version"];
   if (version.is_null()) {
     version.refuse("is missing: this is not a report (write one with --json FILE)");
   }
@@ -21,22 +21,22 @@ void check_schema_version(const ReportValue& document) {
   }
 }
 
-DeviceKind device_kind(const ReportValue& value) {
+DeviceKind device_kind(const JsonValue& value) {
   constexpr std::array kKinds{DeviceKind::cpu, DeviceKind::cuda, DeviceKind::emulated};
   return value.one_of(kKinds);
 }
 
-Estimate estimate(const ReportValue& value, std::string_view key) {
+Estimate estimate(const JsonValue& value, std::string_view key) {
   return figure(value, key, "interval");
 }
 
-Estimate rate(const ReportValue& value) { return estimate(value, "samples_per_second"); }
+Estimate rate(const JsonValue& value) { return estimate(value, "samples_per_second"); }
 
-Estimate figure(const ReportValue& parent, std::string_view key, std::string_view interval) {
+Estimate figure(const JsonValue& parent, std::string_view key, std::string_view interval) {
   return {parent[key].optional_number(), parent[interval].interval()};
 }
 
-BoundaryReport boundary(const ReportValue& value) {
+BoundaryReport boundary(const JsonValue& value) {
   BoundaryReport b;
   b.index = value["index"].whole_or(0);
   b.after = value["after"].text_or_empty();
@@ -51,7 +51,7 @@ BoundaryReport boundary(const ReportValue& value) {
   return b;
 }
 
-StageReport stage(const ReportValue& value) {
+StageReport stage(const JsonValue& value) {
   StageReport s;
   s.index = value["index"].whole_or(0);
   s.name = value["name"].text();
@@ -76,7 +76,7 @@ StageReport stage(const ReportValue& value) {
   return s;
 }
 
-SpanReport span(const ReportValue& value, int stages) {
+SpanReport span(const JsonValue& value, int stages) {
   SpanReport s;
   s.name = value["name"].text_or_empty();
   s.first = static_cast<int>(value["first"].whole(1, stages));
@@ -88,14 +88,14 @@ SpanReport span(const ReportValue& value, int stages) {
   return s;
 }
 
-Remedy remedy(const ReportValue& value) {
+Remedy remedy(const JsonValue& value) {
   Remedy r;
   r.id = value["id"].text_or_empty();
   r.stage = value["stage"].text_or_empty();
   r.text = value["text"].text_or_empty();
   r.reason = value["reason"].text_or_empty();
   r.flags = value["flags"].texts();
-  for (const ReportValue& edit : value["edits"].items()) {
+  for (const JsonValue& edit : value["edits"].items()) {
     r.edits.push_back({edit["path"].text(), edit["value"].json()});
   }
   r.lines = value["lines"].texts();
@@ -104,7 +104,7 @@ Remedy remedy(const ReportValue& value) {
   return r;
 }
 
-WhatIfResult what_if(const ReportValue& value) {
+WhatIfResult what_if(const JsonValue& value) {
   WhatIfResult w;
   w.change = value["change"].text_or_empty();
   w.predicted = rate(value["predicted"]);
@@ -114,7 +114,7 @@ WhatIfResult what_if(const ReportValue& value) {
   return w;
 }
 
-StepFunction step_function(const ReportValue& value) {
+StepFunction step_function(const JsonValue& value) {
   return {.name = value["name"].text_or_empty(),
           .file = value["file"].text_or_empty(),
           .line = value["line"].whole_or(0),
@@ -122,7 +122,7 @@ StepFunction step_function(const ReportValue& value) {
           .movable = value["movable"].flag_or(false)};
 }
 
-Warning warning(const ReportValue& value) {
+Warning warning(const JsonValue& value) {
   return {value["code"].text_or_empty(), value["text"].text_or_empty(),
           value["remedy"].text_or_empty(), value["details"].texts()};
 }

@@ -18,7 +18,7 @@ constexpr JsonLimits kReportLimits{.max_bytes = std::size_t{32} << 20U,
 /// Far more than any chain has: what reads a report may take a time that grows with its square.
 constexpr std::size_t kMaxStages = 1000;
 
-Timing timing(const ReportValue& value) {
+Timing timing(const JsonValue& value) {
   return {.prepare_seconds = value["prepare_seconds"].amount_or_zero(),
           .cache_seconds = value["cache_seconds"].amount_or_zero(),
           .measure_seconds = value["measure_seconds"].amount_or_zero(),
@@ -30,13 +30,13 @@ Timing timing(const ReportValue& value) {
           .epoch_start_seconds = value["epoch_start_seconds"].optional_number()};
 }
 
-double confidence(const ReportValue& value) {
+double confidence(const JsonValue& value) {
   const double share = value.number_or(BisectSettings{}.confidence);
   if (!(share > 0 && share < 1)) value.refuse("must be a share between 0 and 1");
   return share;
 }
 
-BisectSettings settings(const ReportValue& value) {
+BisectSettings settings(const JsonValue& value) {
   const BisectSettings usual;
   return {.confidence = confidence(value["confidence"]),
           .min_drop = value["min_drop"].number_or(usual.min_drop),
@@ -46,7 +46,7 @@ BisectSettings settings(const ReportValue& value) {
           .order_nonce = value["order_nonce"].optional_count()};
 }
 
-void read_cache(const ReportValue& value, Report& report) {
+void read_cache(const JsonValue& value, Report& report) {
   CacheFacts& facts = report.cache;
   facts.samples = value["samples"].count_or(0);
   facts.bytes_host = value["bytes_host"].amount_or_zero();
@@ -57,12 +57,12 @@ void read_cache(const ReportValue& value, Report& report) {
   report.resident_share = value["resident_share"].optional_number();
 }
 
-std::optional<Needed> needed(const ReportValue& value) {
+std::optional<Needed> needed(const JsonValue& value) {
   if (value.is_null()) return std::nullopt;
   return Needed{.rounds = value["rounds"].whole_or(0), .seconds = value["seconds"].number_or(0)};
 }
 
-Verdict verdict(const ReportValue& value) {
+Verdict verdict(const JsonValue& value) {
   return {.kind = value["kind"].one_of(kVerdictKinds),
           .stage = value["stage"].text_or_empty(),
           .stage_index = value["stage_index"].whole_or(0),
@@ -79,29 +79,29 @@ Verdict verdict(const ReportValue& value) {
           .text = value["text"].text_or_empty()};
 }
 
-std::optional<SustainedReport> sustained(const ReportValue& value) {
+std::optional<SustainedReport> sustained(const JsonValue& value) {
   if (value.is_null()) return std::nullopt;
   return SustainedReport{.samples_per_second = rate(value),
                          .seconds = value["seconds"].amount_or_zero()};
 }
 
-std::optional<Cost> cost(const ReportValue& value) {
+std::optional<Cost> cost(const JsonValue& value) {
   if (value.is_null()) return std::nullopt;
   const double per_hour = value["per_hour"].number();
   if (!(per_hour > 0)) value["per_hour"].refuse("must be greater than 0");
   return Cost{.per_hour = per_hour, .lost_per_hour = estimate(value, "lost_per_hour")};
 }
 
-void read_figures(const ReportValue& document, Report& report) {
+void read_figures(const JsonValue& document, Report& report) {
   report.overhead = estimate(document["overhead"], "share");
   report.ceiling = rate(document["ceiling"]);
   report.ceiling_sustained = sustained(document["ceiling"]["sustained"]);
-  const ReportValue live = document["live"];
+  const JsonValue live = document["live"];
   report.live = rate(live);
   report.live_sustained = sustained(live["sustained"]);
   report.live_loop = {.starved_share = live["starved_share"].optional_number(),
                       .ready_batches = live["ready_batches"].optional_number()};
-  const ReportValue loss = document["loss"];
+  const JsonValue loss = document["loss"];
   report.loss = {.total = figure(loss, "total", "interval"),
                  .starvation = figure(loss, "starvation", "starvation_interval"),
                  .contention = figure(loss, "contention", "contention_interval")};
@@ -111,19 +111,19 @@ void read_figures(const ReportValue& document, Report& report) {
 }
 
 template <class Part>
-std::vector<Part> list(const ReportValue& values, Part (*read)(const ReportValue&)) {
+std::vector<Part> list(const JsonValue& values, Part (*read)(const JsonValue&)) {
   std::vector<Part> all;
-  for (const ReportValue& value : values.items()) all.push_back(read(value));
+  for (const JsonValue& value : values.items()) all.push_back(read(value));
   return all;
 }
 
-RankReport rank(const ReportValue& value) {
+RankReport rank(const JsonValue& value) {
   return {.rank = value["rank"].whole_or(0), .payoff = rate(value["payoff"])};
 }
 
 /// Parts are numbered by their place.
-void check_indices(const ReportValue& values, std::int64_t first) {
-  for (const ReportValue& value : values.items()) {
+void check_indices(const JsonValue& values, std::int64_t first) {
+  for (const JsonValue& value : values.items()) {
     (void)value["index"].whole(first, first);
     ++first;
   }
@@ -142,7 +142,7 @@ void describe_stages(Report& report) {
   }
 }
 
-void read_chain_parts(const ReportValue& document, Report& report) {
+void read_chain_parts(const JsonValue& document, Report& report) {
   report.stages = list(document["stages"], stage);
   report.boundaries = list(document["boundaries"], boundary);
   if (report.stages.size() > kMaxStages) {
@@ -156,22 +156,22 @@ void read_chain_parts(const ReportValue& document, Report& report) {
   check_indices(document["boundaries"], 0);
   const int stages = static_cast<int>(report.stages.size());
   (void)document["verdict"]["stage_index"].whole_or(0, 0, stages);
-  for (const ReportValue& value : document["spans"].items()) {
+  for (const JsonValue& value : document["spans"].items()) {
     report.spans.push_back(span(value, stages));
   }
   describe_stages(report);
 }
 
-void read_blocks(const ReportValue& values, Report& report) {
+void read_blocks(const JsonValue& values, Report& report) {
   const int stages = static_cast<int>(report.stages.size());
-  for (const ReportValue& value : values.items()) report.blocks.push_back(block(value, stages));
+  for (const JsonValue& value : values.items()) report.blocks.push_back(block(value, stages));
 }
 
 }  // namespace
 
 Report read_report(std::string_view text, const std::string& origin) {
   const nlohmann::json parsed = read_json(text, origin, kReportLimits);
-  const ReportValue document(parsed, origin);
+  const JsonValue document(parsed, origin);
   check_schema_version(document);
   Report report;
   report.command = document["command"].text_or_empty();
@@ -180,7 +180,7 @@ Report read_report(std::string_view text, const std::string& origin) {
   report.timing = timing(document["timing"]);
   report.machine = machine(document["machine"]);
   report.chain = chain(document["device"], document["pipeline"]);
-  const ReportValue skipped = document["pipeline"]["skipped"];
+  const JsonValue skipped = document["pipeline"]["skipped"];
   report.skipped = skipped["count"].count_or(0);
   report.first_skipped = skipped["first"].texts();
   report.settings = settings(document["settings"]);

@@ -1,4 +1,4 @@
-#include "cachebisect/report/json/report_value.hpp"
+#include "cachebisect/format/json_value.hpp"
 
 #include <utility>
 
@@ -19,12 +19,12 @@ std::string escaped(std::string_view key) {
 
 }  // namespace
 
-void ReportValue::refuse(const std::string& what) const {
+void JsonValue::refuse(const std::string& what) const {
   const std::string place = pointer_.empty() ? "the document" : pointer_;
   throw Error(ErrorKind::usage, *origin_ + ": " + printable(place) + ": " + what);
 }
 
-ReportValue ReportValue::operator[](std::string_view key) const {
+JsonValue JsonValue::operator[](std::string_view key) const {
   static const nlohmann::json kMissing;
   if (!is_null() && !value_->is_object()) refuse("must be an object");
   const auto found = value_->find(key);
@@ -32,8 +32,8 @@ ReportValue ReportValue::operator[](std::string_view key) const {
   return {missing ? kMissing : *found, *origin_, pointer_ + "/" + escaped(key)};
 }
 
-std::vector<ReportValue> ReportValue::items() const {
-  std::vector<ReportValue> all;
+std::vector<JsonValue> JsonValue::items() const {
+  std::vector<JsonValue> all;
   if (is_null()) return all;
   if (!value_->is_array()) refuse("must be an array");
   all.reserve(value_->size());
@@ -43,44 +43,44 @@ std::vector<ReportValue> ReportValue::items() const {
   return all;
 }
 
-std::vector<std::pair<std::string, ReportValue>> ReportValue::members() const {
-  std::vector<std::pair<std::string, ReportValue>> all;
+std::vector<std::pair<std::string, JsonValue>> JsonValue::members() const {
+  std::vector<std::pair<std::string, JsonValue>> all;
   if (is_null()) return all;
   if (!value_->is_object()) refuse("must be an object");
   for (const auto& [key, value] : value_->items()) {
-    all.emplace_back(key, ReportValue(value, *origin_, pointer_ + "/" + escaped(key)));
+    all.emplace_back(key, JsonValue(value, *origin_, pointer_ + "/" + escaped(key)));
   }
   return all;
 }
 
-bool ReportValue::is_null() const { return value_->is_null(); }
+bool JsonValue::is_null() const { return value_->is_null(); }
 
-double ReportValue::number() const {
+double JsonValue::number() const {
   if (!value_->is_number()) refuse("must be a number");
   return value_->get<double>();
 }
 
-double ReportValue::number_or(double otherwise) const { return is_null() ? otherwise : number(); }
+double JsonValue::number_or(double otherwise) const { return is_null() ? otherwise : number(); }
 
-double ReportValue::amount() const {
+double JsonValue::amount() const {
   const double value = number();
   if (!(value >= 0)) refuse("must be 0 or more");
   return value;
 }
 
-std::optional<double> ReportValue::optional_number() const {
+std::optional<double> JsonValue::optional_number() const {
   return is_null() ? std::nullopt : std::optional(number());
 }
 
-std::optional<bool> ReportValue::optional_flag() const {
+std::optional<bool> JsonValue::optional_flag() const {
   if (is_null()) return std::nullopt;
   if (!value_->is_boolean()) refuse("must be true or false");
   return value_->get<bool>();
 }
 
-bool ReportValue::flag_or(bool otherwise) const { return optional_flag().value_or(otherwise); }
+bool JsonValue::flag_or(bool otherwise) const { return optional_flag().value_or(otherwise); }
 
-std::int64_t ReportValue::whole(std::int64_t low, std::int64_t high) const {
+std::int64_t JsonValue::whole(std::int64_t low, std::int64_t high) const {
   const bool fits =
       value_->is_number_integer() &&
       (!value_->is_number_unsigned() || std::in_range<std::int64_t>(value_->get<std::uint64_t>()));
@@ -90,39 +90,39 @@ std::int64_t ReportValue::whole(std::int64_t low, std::int64_t high) const {
   return value_->get<std::int64_t>();
 }
 
-int ReportValue::whole_or(int otherwise, int low, int high) const {
+int JsonValue::whole_or(int otherwise, int low, int high) const {
   return is_null() ? otherwise : static_cast<int>(whole(low, high));
 }
 
-std::optional<int> ReportValue::optional_whole() const {
+std::optional<int> JsonValue::optional_whole() const {
   if (is_null()) return std::nullopt;
   return static_cast<int>(whole(0, kMaxInt));
 }
 
-std::optional<std::uint64_t> ReportValue::optional_count() const {
+std::optional<std::uint64_t> JsonValue::optional_count() const {
   if (is_null()) return std::nullopt;
   if (!value_->is_number_unsigned()) refuse("must be a whole number, 0 or more");
   return value_->get<std::uint64_t>();
 }
 
-std::uint64_t ReportValue::count_or(std::uint64_t otherwise) const {
+std::uint64_t JsonValue::count_or(std::uint64_t otherwise) const {
   return optional_count().value_or(otherwise);
 }
 
-std::string ReportValue::text() const {
+std::string JsonValue::text() const {
   if (!value_->is_string()) refuse("must be a string");
   return value_->get<std::string>();
 }
 
-std::vector<std::string> ReportValue::texts() const {
+std::vector<std::string> JsonValue::texts() const {
   std::vector<std::string> all;
-  for (const ReportValue& item : items()) all.push_back(item.text());
+  for (const JsonValue& item : items()) all.push_back(item.text());
   return all;
 }
 
-std::optional<Interval> ReportValue::interval() const {
+std::optional<Interval> JsonValue::interval() const {
   if (is_null()) return std::nullopt;
-  const std::vector<ReportValue> ends = items();
+  const std::vector<JsonValue> ends = items();
   if (ends.size() != 2) refuse("must be an interval: two numbers");
   const auto low = ends[0].optional_number();
   const auto high = ends[1].optional_number();
@@ -131,6 +131,6 @@ std::optional<Interval> ReportValue::interval() const {
   return Interval{*low, *high};
 }
 
-std::string ReportValue::json() const { return value_->dump(); }
+std::string JsonValue::json() const { return value_->dump(); }
 
 }  // namespace cachebisect

@@ -1,4 +1,4 @@
-// A value of a JSON report that is read, and its place for messages.
+// A value of a JSON document that is read, and its place for messages.
 #pragma once
 
 #include <concepts>
@@ -18,15 +18,15 @@ namespace cachebisect {
 
 /// What is missing counts as null. Every reader throws Error(usage) "origin: /json/pointer: must be
 /// ..." for a value of another type or range. Keeps references to the document and the origin.
-class ReportValue {
+class JsonValue {
  public:
-  ReportValue(const nlohmann::json& value, const std::string& origin)
-      : ReportValue(value, origin, "") {}
+  JsonValue(const nlohmann::json& value, const std::string& origin)
+      : JsonValue(value, origin, "") {}
 
   /// A member of an object, or of nothing.
-  [[nodiscard]] ReportValue operator[](std::string_view key) const;
+  [[nodiscard]] JsonValue operator[](std::string_view key) const;
   /// The members of an array; none of null.
-  [[nodiscard]] std::vector<ReportValue> items() const;
+  [[nodiscard]] std::vector<JsonValue> items() const;
   [[nodiscard]] bool is_null() const;
 
   [[nodiscard]] double number() const;
@@ -51,7 +51,7 @@ class ReportValue {
   /// The value as JSON text.
   [[nodiscard]] std::string json() const;
   /// The members of an object, with their names; none of null.
-  [[nodiscard]] std::vector<std::pair<std::string, ReportValue>> members() const;
+  [[nodiscard]] std::vector<std::pair<std::string, JsonValue>> members() const;
 
   /// The one of `kinds` whose to_string() this is.
   template <class Kinds>
@@ -70,7 +70,7 @@ class ReportValue {
 
  private:
   static constexpr int kMaxInt = std::numeric_limits<int>::max();
-  ReportValue(const nlohmann::json& value, const std::string& origin, std::string pointer)
+  JsonValue(const nlohmann::json& value, const std::string& origin, std::string pointer)
       : value_(&value), origin_(&origin), pointer_(std::move(pointer)) {}
 
   const nlohmann::json* value_;
