@@ -9,91 +9,102 @@
 #include "cachebisect/base/json_text.hpp"
 #include "cachebisect/base/text_file.hpp"
 #include "cachebisect/base/version.hpp"
-#include "cachebisect/format/json_values.hpp"
-#include "cachebisect/report/json/read_parts.hpp"
+#include "cachebisect/format/json_reader.hpp"
+#include "cachebisect/format/json_writer.hpp"
+#include "cachebisect/report/json/result_fields.hpp"
+#include "cachebisect/report/json/schema_version.hpp"
 
 namespace cachebisect {
 namespace {
 
-using json_values::Json;
-
 constexpr JsonLimits kLineLimits{.max_bytes = std::size_t{1} << 20U,
                                  .document = "a line of a history"};
 constexpr std::size_t kMaxBytes = std::size_t{256} << 20U;
-constexpr int kSchemaVersion = 1;
 
-Json interval(const Estimate& estimate) {
-  if (!estimate.interval) return nullptr;
-  return {json_values::number(estimate.interval->low),
-          json_values::number(estimate.interval->high)};
+template <class Visitor>
+void pipeline_fields(Visitor& v, Visited<Visitor, HistoryEntry>& entry) {
+  v.text({"name"}, entry.pipeline);
+  v.optional_text({"file"}, entry.file);
+  v.optional_text({"sha256"}, entry.sha256);
+  v.whole({"batch_size"}, entry.batch_size, 1);
+  v.whole({"workers"}, entry.workers);
 }
 
-Json figure(const char* name, const Estimate& estimate) {
-  return {{name, json_values::number(estimate.value)}, {"interval", interval(estimate)}};
+template <class Visitor>
+void tool_fields(Visitor& v, Visited<Visitor, HistoryEntry>& entry) {
+  std::string name = "cachebisect";
+  std::string git = git_revision();
+  v.text({"name"}, name);
+  v.text({"version"}, entry.tool_version);
+  v.optional_text({"git"}, git);
 }
 
-Json pipeline(const ChainDescription& chain) {
-  return {{"name", chain.name},
-          {"file", json_values::text(chain.file)},
-          {"sha256", json_values::text(chain.sha256)},
-          {"batch_size", chain.batch_size},
-          {"workers", chain.workers}};
+template <class Visitor>
+void device_fields(Visitor& v, Visited<Visitor, HistoryEntry>& entry) {
+  v.choice({"kind", {}, Presence::required}, entry.device_kind, kAllDeviceKinds);
+  v.text({"name"}, entry.device_name);
 }
 
-Json verdict(const Verdict& v) {
-  return {{"kind", to_string(v.kind)},
-          {"stage", json_values::text(v.stage)},
-          {"drop", json_values::number(v.drop.value)},
-          {"drop_interval", interval(v.drop)}};
+template <class Visitor>
+void verdict_fields(Visitor& v, Visited<Visitor, HistoryEntry>& entry) {
+  v.choice({"kind", {}, Presence::required}, entry.verdict, kVerdictKinds);
+  v.optional_text({"stage"}, entry.stage);
+  estimate(v, {"drop"}, {"drop_interval"}, entry.drop);
 }
 
-HistoryEntry entry_of(const JsonValue& value) {
-  read_parts::check_schema_version(value);
-  const JsonValue pipeline = value["pipeline"];
-  const JsonValue verdict = value["verdict"];
+/// A line of a history.
+template <class Visitor>
+void entry_fields(Visitor& v, Visited<Visitor, HistoryEntry>& entry) {
+  int schema = kReportSchemaVersion;
+  v.whole({"schema_version"}, schema);
+  v.text({"started"}, entry.started);
+  v.group({"tool"}, [&] { tool_fields(v, entry); });
+  v.group({"pipeline"}, [&] { pipeline_fields(v, entry); });
+  v.group({"device"}, [&] { device_fields(v, entry); });
+  rate(v, {"live"}, entry.live);
+  rate(v, {"ceiling"}, entry.ceiling);
+  v.group({"loss"}, [&] { estimate(v, {"total"}, {"interval"}, entry.loss); });
+  v.group({"verdict"}, [&] { verdict_fields(v, entry); });
+  v.texts({"warnings"}, entry.warnings);
+  v.flag({"interrupted"}, entry.interrupted);
+}
+
+HistoryEntry read_entry(const JsonValue& value) {
+  check_schema_version(value);
   HistoryEntry entry;
-  entry.started = value["started"].text_or_empty();
-  entry.tool_version = value["tool"]["version"].text_or_empty();
-  entry.pipeline = pipeline["name"].text_or_empty();
-  entry.file = pipeline["file"].text_or_empty();
-  entry.sha256 = pipeline["sha256"].text_or_empty();
-  entry.batch_size = pipeline["batch_size"].whole_or(1, 1);
-  entry.workers = pipeline["workers"].whole_or(0);
-  entry.device_kind = read_parts::device_kind(value["device"]["kind"]);
-  entry.device_name = value["device"]["name"].text_or_empty();
-  entry.live = read_parts::rate(value["live"]);
-  entry.ceiling = read_parts::rate(value["ceiling"]);
-  entry.loss = read_parts::estimate(value["loss"], "total");
-  entry.verdict = verdict["kind"].one_of(read_parts::kVerdictKinds);
-  entry.stage = verdict["stage"].text_or_empty();
-  entry.drop = read_parts::figure(verdict, "drop", "drop_interval");
-  entry.warnings = value["warnings"].texts();
-  entry.interrupted = value["interrupted"].flag_or(false);
+  JsonReader reader(value);
+  entry_fields(reader, entry);
+  return entry;
+}
+
+HistoryEntry entry_of(const Report& report) {
+  const ChainDescription& chain = report.chain;
+  HistoryEntry entry{.started = report.started,
+                     .tool_version = version(),
+                     .pipeline = chain.name,
+                     .file = chain.file,
+                     .sha256 = chain.sha256,
+                     .batch_size = chain.batch_size,
+                     .workers = chain.workers,
+                     .device_kind = chain.device_kind,
+                     .device_name = chain.device_name,
+                     .live = report.live,
+                     .ceiling = report.ceiling,
+                     .loss = report.loss.total,
+                     .verdict = report.verdict.kind,
+                     .stage = report.verdict.stage,
+                     .drop = report.verdict.drop,
+                     .interrupted = report.interrupted};
+  for (const Warning& warning : report.warnings) entry.warnings.push_back(warning.code);
   return entry;
 }
 
 }  // namespace
 
 std::string history_line(const Report& report) {
-  Json warnings = Json::array();
-  for (const Warning& warning : report.warnings) warnings.push_back(warning.code);
-  const ChainDescription& chain = report.chain;
-  const Json json = {
-      {"schema_version", kSchemaVersion},
-      {"started", report.started},
-      {"tool",
-       {{"name", "cachebisect"},
-        {"version", version()},
-        {"git", json_values::text(git_revision())}}},
-      {"pipeline", pipeline(chain)},
-      {"device", {{"kind", to_string(chain.device_kind)}, {"name", chain.device_name}}},
-      {"live", figure("samples_per_second", report.live)},
-      {"ceiling", figure("samples_per_second", report.ceiling)},
-      {"loss", figure("total", report.loss.total)},
-      {"verdict", verdict(report.verdict)},
-      {"warnings", std::move(warnings)},
-      {"interrupted", report.interrupted}};
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n';
+  JsonWriter writer;
+  entry_fields(writer, entry_of(report));
+  return writer.json().dump(-1, ' ', true, JsonWriter::Json::error_handler_t::replace) + '\n';
 }
 
 History read_history(std::string_view text, const std::string& origin) {
@@ -106,7 +117,7 @@ History read_history(std::string_view text, const std::string& origin) {
     const std::string place = origin + ":" + std::to_string(number);
     try {
       const nlohmann::json parsed = read_json(line, place, kLineLimits);
-      history.entries.push_back(entry_of({parsed, place}));
+      history.entries.push_back(read_entry({parsed, place}));
     } catch (const Error& error) {
       history.problems.emplace_back(error.what());
     }

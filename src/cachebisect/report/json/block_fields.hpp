@@ -1,0 +1,171 @@
+// The fields of a block in the JSON report (base/fields.hpp).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/fields.hpp"
+#include "cachebisect/bisect/record/block_record.hpp"
+
+namespace cachebisect {
+
+inline constexpr std::array kArmKinds{ArmKind::replay, ArmKind::bypass, ArmKind::shadow,
+                                      ArmKind::live,   ArmKind::null,   ArmKind::unseen};
+
+/// Null where the value is `none`.
+template <class Visitor, class Int>
+void whole_unless(Visitor& v, const FieldKey& key, Int& value, std::int64_t none) {
+  if constexpr (Visitor::kReads) {
+    v.whole(key, value);
+  } else {
+    const auto whole = static_cast<std::int64_t>(value);
+    v.whole(key, whole == none ? std::nullopt : std::optional(whole));
+  }
+}
+
+/// Of an arm, next to the fields of its block.
+template <class Visitor>
+void arm_fields(Visitor& v, Visited<Visitor, Arm>& arm) {
+  v.choice({"arm", {}, Presence::required}, arm.kind, kArmKinds);
+  if constexpr (Visitor::kReads) {
+    v.whole({"boundary"}, arm.boundary);
+  } else {
+    v.whole({"boundary"}, arm.has_boundary() ? std::optional(arm.boundary) : std::nullopt);
+  }
+  whole_unless(v, {"stage"}, arm.stage, 0);
+  v.members({"overrides", "of a live arm: path in the pipeline file -> value"}, arm.overrides);
+  v.flag({"observed", "inline probes ran"}, arm.observed);
+  constexpr FieldKey kRank{
+      "rank", "the boundary is replayed on this rank alone, the others are live; null: on all",
+      Presence::added};
+  whole_unless(v, kRank, arm.rank, kAllRanks);
+  whole_unless(v, {"cache_samples", "only the first so many cached samples were served; null: all"},
+               arm.cache_samples, 0);
+}
+
+template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, Arm>& arm) {
+  arm_fields(v, arm);
+}
+
+template <class Visitor>
+void throttled_by(Visitor& v, Visited<Visitor, std::optional<Throttling>>& throttling) {
+  std::optional<std::vector<std::string>> causes;
+  if (throttling) {
+    causes.emplace();
+    if (throttling->thermal) causes->emplace_back("thermal");
+    if (throttling->power) causes->emplace_back("power");
+  }
+  v.optional_texts(
+      {"throttled_by", "why the device ran below its clock: thermal, power; empty: it did not"},
+      causes);
+  if constexpr (Visitor::kReads) {
+    if (!causes) return;
+    throttling.emplace();
+    for (const std::string& cause : *causes) {
+      throttling->thermal = throttling->thermal || cause == "thermal";
+      throttling->power = throttling->power || cause == "power";
+    }
+  }
+}
+
+template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, DeviceReading>& reading) {
+  v.number({"sm_clock_mhz"}, reading.sm_clock_mhz);
+  v.number({"memory_clock_mhz"}, reading.memory_clock_mhz);
+  v.number({"power_watts"}, reading.power_watts);
+  v.number({"utilization", "share of the driver's last sampling period in which a kernel ran"},
+           reading.utilization);
+  v.whole({"pcie_generation"}, reading.pcie_generation);
+  v.whole({"pcie_width"}, reading.pcie_width);
+  throttled_by(v, reading.throttling);
+}
+
+template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, StageCounters>& counters) {
+  v.count({"samples", "that the stage processed"}, counters.samples);
+  v.amount({"busy_seconds", "of the threads that ran it, waiting included"}, counters.busy_seconds);
+  v.amount({"cpu_seconds"}, counters.cpu_seconds);
+  v.amount({"serial_seconds", "in sections that workers enter one at a time"},
+           counters.serial_seconds);
+  v.amount({"slot_write_seconds", "writing samples into batch slots"}, counters.slot_write_seconds);
+  v.count({"slot_writes", "samples counted in slot_write_seconds"}, counters.slot_writes);
+}
+
+template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, StepFunction>& function) {
+  v.text({"name", "a function, or the text of a line of the training loop"}, function.name);
+  v.text({"file"}, function.file);
+  v.whole({"line"}, function.line);
+  v.amount({"share", "of the step's time on the host, with the functions that it calls"},
+           function.share);
+  v.flag({"movable", "a function that calls no part of the model: workers could run it"},
+         function.movable);
+}
+
+/// What the block measured.
+template <class Visitor>
+void result_fields(Visitor& v, Visited<Visitor, BlockResult>& r) {
+  v.number({"start_seconds"}, r.start_seconds);
+  v.whole({"warmup_steps"}, r.warmup_steps);
+  v.whole({"steps"}, r.steps);
+  v.count({"samples"}, r.samples);
+  v.amount({"seconds", {}, Presence::required}, r.seconds);
+  v.amount({"cpu_seconds"}, r.cpu_seconds);
+  v.amount({"starved_seconds"}, r.starved_seconds);
+  v.amount({"trainer_seconds",
+            "the training thread was busy, neither starved nor waiting for the device"},
+           r.trainer_seconds);
+  v.number({"ready_batches", "mean number of batches ready when the training thread asked"},
+           r.ready_batches);
+  v.number({"device_idle_share",
+            "share of the step ends at which the device had completed all that was queued; null if "
+            "it was not observed"},
+           r.device_idle_share);
+  v.count({"skipped"}, r.skipped);
+  v.number({"resident_share",
+            "of the pages that a live block reads, in memory when it began; as-is: of a part of "
+            "its samples"},
+           r.resident_share);
+  v.number({"clock_mhz",
+            "clock of the fastest CPU when the block ended; null without a frequency driver",
+            Presence::added},
+           r.clock_mhz);
+}
+
+/// True if nothing is known.
+[[nodiscard]] inline bool is_empty(const DeviceReading& reading) {
+  return !reading.sm_clock_mhz && !reading.memory_clock_mhz && !reading.power_watts &&
+         !reading.utilization && !reading.pcie_generation && !reading.pcie_width &&
+         !reading.throttling;
+}
+
+/// Each round is one where none is given.
+template <class Visitor>
+void super_round_field(Visitor& v, Visited<Visitor, BlockRecord>& record) {
+  constexpr FieldKey kKey{
+      "super_round",
+      "number of the first round of those that ran in one random order with this one; -1: pilot",
+      Presence::added};
+  if constexpr (Visitor::kReads) record.super_round = record.round;
+  v.whole(kKey, record.super_round, -1);
+}
+
+template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, BlockRecord>& record) {
+  v.whole({"round"}, record.round, -1);
+  super_round_field(v, record);
+  arm_fields(v, record.arm);
+  auto& result = record.result;
+  result_fields(v, result);
+  v.group_unless(
+      {"device", "the device when the block ended, by NVML; null without it", Presence::added},
+      is_empty(result.device), [&] { fields(v, result.device); });
+  v.flag({"void", "the process was suspended, or the device throttled; the block was repeated"},
+         result.is_void);
+}
+
+}  // namespace cachebisect
