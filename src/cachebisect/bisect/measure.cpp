@@ -19,6 +19,7 @@
 #include "cachebisect/bisect/phases/sustain_phase.hpp"
 #include "cachebisect/bisect/phases/verdict_search.hpp"
 #include "cachebisect/bisect/phases/verify_phase.hpp"
+#include "cachebisect/bisect/record/check_settings.hpp"
 
 namespace cachebisect {
 namespace {
@@ -28,12 +29,7 @@ void check(const BisectOptions& options) {
   if (!(options.budget_seconds > 0) || options.budget_seconds > 1e7) {
     refuse("the budget must be above 0 s and at most 1e7 s");
   }
-  if (!(options.confidence >= 0.5) || options.confidence > 0.999999) {
-    refuse("the confidence must lie in [0.5, 0.999999]");
-  }
-  if (!(options.min_drop > 0) || options.min_drop > 0.9) {
-    refuse("min_drop must be above 0 and at most 0.9");
-  }
+  check_settings({.confidence = options.confidence, .min_drop = options.min_drop});
   const auto& sustain = options.sustain_seconds;
   if (sustain && (!(*sustain >= 0) || *sustain > 1e6)) {
     refuse("sustain must be 0 to 1e6 s");
@@ -193,7 +189,7 @@ class Run {
   }
 
   void fill_caches() {
-    blocks_.set_phase("caches");
+    blocks_.set_phase(BlockPhase::caches);
     blocks_.report_progress({});
     const double before = replayer_.clock();
     measured_.cache = replayer_.prepare(options_.cache, options_.stop);
@@ -207,14 +203,14 @@ class Run {
     const Decision& decision = search_.state().decision;
     const double seconds = sustain_seconds(options_, decision.kind, measured_);
     if (seconds <= 0 || (!decision.certified() && !bounds_loss(search_.state()))) return;
-    blocks_.set_phase("sustain");
+    blocks_.set_phase(BlockPhase::sustain);
     run_sustained(blocks_, plan_, seconds, measured_);
   }
 
   /// What is left of the budget says what would help.
   void explain() {
     if (!options_.explain || !search_.state().decision.certified()) return;
-    blocks_.set_phase("explain");
+    blocks_.set_phase(BlockPhase::explain);
     ExplainPhase phase(replayer_, rounds_, plan_, options_, measured_);
     phase.run(search_.state(), early_, [this] { hand_out_partial(); });
   }
@@ -225,7 +221,7 @@ class Run {
     if (!options_.explain || chain.dialect != Dialect::python) return;
     if (search_.state().decision.kind != VerdictKind::flat) return;
     if (chain.device_kind != DeviceKind::cpu && !is_host_bound(measured_)) return;
-    blocks_.set_phase("explain");
+    blocks_.set_phase(BlockPhase::explain);
     const double before = blocks_.clock();
     profile_step(replayer_, plan_, options_.stop, measured_);
     blocks_.exclude_since(before);
@@ -234,7 +230,7 @@ class Run {
   /// Runs what was predicted, alongside the live pipeline.
   void verify() {
     if (!options_.verify || measured_.verdict.table.rounds() == 0) return;
-    blocks_.set_phase("verify");
+    blocks_.set_phase(BlockPhase::verify);
     const Measurements measured = snapshot(false);
     const std::vector<Arm> arms = arms_to_verify(measured, analyse(measured));
     VerifyPhase phase(replayer_, rounds_, plan_, measured_);

@@ -85,7 +85,7 @@ class Session {
   /// Seconds of a step of each arm, by two blocks that are not evidence: the first also pays for
   /// what a process does once.
   std::vector<double> pilot() {
-    blocks_.set_phase("pilot");
+    blocks_.set_phase(BlockPhase::pilot);
     blocks_.begin_round(-1);
     std::vector<double> seconds;
     for (std::size_t i = 0; i < arms_.size(); ++i) {
@@ -105,7 +105,7 @@ class Session {
       rounds.first.blocks.push_back(lengths_[i].block(arms_[i], step_seconds[i]));
       rounds.round_seconds += lengths_[i].block_seconds(arms_[i], step_seconds[i]);
     }
-    blocks_.set_phase("measure");
+    blocks_.set_phase(BlockPhase::measure);
     runner_.repeat(rounds, KnownWellEnough(options_), result_.table, [] {});
   }
 

@@ -154,6 +154,7 @@ void ExplainPhase::check_cache(const VerdictState& state,
   const bool filled = replayer_->refill(2 * samples, options_->stop).has_value();
   const double fill_seconds = blocks.exclude_since(before);
   if (!filled) return;
+  blocks.set_phase(BlockPhase::check_cache);
   CacheRounds& check =
       measured_->explain.caches.emplace(CacheRounds{RoundTable(columns_of(arms)), fill_seconds});
   rounds.first.until = std::min(blocks.budget(), blocks.elapsed() + kMargin * kCacheCheckSeconds);

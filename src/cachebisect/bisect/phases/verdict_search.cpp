@@ -113,7 +113,7 @@ VerdictSearch::VerdictSearch(Replayer& replayer, RoundRunner& runner, RoundPlan&
 
 void VerdictSearch::run(RandomStream& random, const std::function<void()>& after_check) {
   BlockRunner& blocks = runner_->blocks();
-  blocks.set_phase("pilot");
+  blocks.set_phase(BlockPhase::pilot);
   Pilot pilot(blocks, *plan_, measured_->chain);
   pilot.ends();
   grow_budget(kArmsOfOneStage * plan_->block_seconds(0));
@@ -121,7 +121,7 @@ void VerdictSearch::run(RandomStream& random, const std::function<void()>& after
   keep_enough_samples();
   blocks.set_expected(blocks.elapsed() + kRoundsToCertify * plan_->round_seconds());
   grow_budget(plan_->round_seconds());
-  blocks.set_phase("measure");
+  blocks.set_phase(BlockPhase::measure);
   std::size_t checked = 0;
   while (super_round(random)) {
     if (!time_to_check(checked, rounds().rounds())) continue;

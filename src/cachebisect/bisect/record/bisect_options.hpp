@@ -17,7 +17,8 @@ struct Report;
 
 /// What is known so far, given to the progress callback after each block.
 struct Progress {
-  std::string phase;  ///< "caches", "pilot", "measure", "explain", "verify"
+  std::string
+      phase;  ///< "caches", "pilot", "measure", "sustain", "explain", "check_cache", "verify"
   int round = 0;
   Arm arm;
   std::string best;            ///< "crop: 41% (38 to 44%)"; empty when nothing is known

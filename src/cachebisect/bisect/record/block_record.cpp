@@ -4,6 +4,26 @@
 
 namespace cachebisect {
 
+const char* to_string(BlockPhase phase) noexcept {
+  switch (phase) {
+    case BlockPhase::caches:
+      return "caches";
+    case BlockPhase::pilot:
+      return "pilot";
+    case BlockPhase::measure:
+      return "measure";
+    case BlockPhase::sustain:
+      return "sustain";
+    case BlockPhase::explain:
+      return "explain";
+    case BlockPhase::check_cache:
+      return "check_cache";
+    case BlockPhase::verify:
+      return "verify";
+  }
+  return "unknown";
+}
+
 bool BlockRecord::is_evidence() const noexcept {
   return round >= 0 && !result.is_void && result.samples > 0 && result.seconds > 0;
 }

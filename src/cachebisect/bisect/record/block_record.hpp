@@ -1,6 +1,7 @@
 // A block that was run, and what it may be used for.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -10,13 +11,24 @@
 
 namespace cachebisect {
 
+/// What a block was run for. caches: they were filled, no block ran. sustain: the runs in one
+/// piece. check_cache: whether the caches are large enough.
+enum class BlockPhase { caches, pilot, measure, sustain, explain, check_cache, verify };
+inline constexpr std::array kBlockPhases{
+    BlockPhase::caches,  BlockPhase::pilot,       BlockPhase::measure, BlockPhase::sustain,
+    BlockPhase::explain, BlockPhase::check_cache, BlockPhase::verify};
+CACHEBISECT_API const char* to_string(BlockPhase phase) noexcept;
+
 /// Which blocks count as evidence is decided here and nowhere else.
 struct CACHEBISECT_API BlockRecord {
+  BlockPhase phase = BlockPhase::pilot;
   int round = 0;        ///< -1: pilot
   int super_round = 0;  ///< number of its first round: all its blocks ran in one random order
   Arm arm;
   BlockResult result;
   bool repeated_for_throttling = false;  ///< of the device or CPUs, and void for that reason alone
+  bool unfinished = false;  ///< its super-round ended early: it counts for means, not as evidence
+  bool also_for_mean = false;  ///< a null block that is a second block of its boundary too
 
   /// True if it is neither a pilot nor void, and measured at least one sample.
   [[nodiscard]] bool is_evidence() const noexcept;

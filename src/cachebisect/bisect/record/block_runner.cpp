@@ -74,7 +74,12 @@ BlockResult BlockRunner::run(BlockRequest request) {
     const bool throttled = lost_quota || result.device.throttled();
     const bool repeated = !result.is_void && throttled && may_repeat(request, attempt);
     result.is_void = result.is_void || repeated;
-    records_->push_back({round_, super_round_, arm, result, repeated});
+    records_->push_back({.phase = phase_,
+                         .round = round_,
+                         .super_round = super_round_,
+                         .arm = arm,
+                         .result = result,
+                         .repeated_for_throttling = repeated});
     if (result.is_void) {
       exclude_since(before);
       continue;
@@ -114,10 +119,14 @@ bool BlockRunner::may_repeat(const BlockRequest& request, int attempt) {
   return true;
 }
 
+void BlockRunner::mark_unfinished(std::size_t first) {
+  for (std::size_t i = first; i < records_->size(); ++i) (*records_)[i].unfinished = true;
+}
+
 void BlockRunner::report_progress(const Arm& arm) const {
   if (!options_->progress) return;
   Progress progress;
-  progress.phase = phase_;
+  progress.phase = to_string(phase_);
   progress.round = std::max(0, round_);
   progress.arm = arm;
   progress.best = best_;

@@ -58,7 +58,12 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   /// The same for any block; the seed of `request` is replaced by the round's.
   BlockResult run(BlockRequest request);
 
-  void set_phase(std::string phase) { phase_ = std::move(phase); }
+  void set_phase(BlockPhase phase) noexcept { phase_ = phase; }
+  /// The last block is a second block of its boundary too.
+  void count_last_for_mean() { records_->back().also_for_mean = true; }
+  /// The super-round of all blocks from number `first` on has ended early.
+  void mark_unfinished(std::size_t first);
+
   void set_best(std::string best) { best_ = std::move(best); }
   void set_expected(double seconds) { expected_ = seconds; }
   void report_progress(const Arm& arm) const;
@@ -88,7 +93,7 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   double refill_seconds_ = 0;
   QuotaWatch quota_;
   bool started_once_ = false;
-  std::string phase_ = "pilot";
+  BlockPhase phase_ = BlockPhase::pilot;
   std::string best_;
   std::optional<double> expected_;
   std::vector<BlockRecord>* records_;

@@ -18,17 +18,17 @@ namespace cachebisect {
 
 /// The rounds that led to the verdict.
 struct VerdictRounds {
-  RoundTable table{std::vector<Arm>{}};  ///< of boundaries
-  std::vector<int> candidates;           ///< boundaries that may be visited
-  std::vector<int> suspects;             ///< stages (1-based) that the pilot suspected
-  double round_seconds = 0;              ///< expected length of one more round
+  RoundTable table;             ///< of boundaries
+  std::vector<int> candidates;  ///< boundaries that may be visited
+  std::vector<int> suspects;    ///< stages (1-based) that the pilot suspected
+  double round_seconds = 0;     ///< expected length of one more round
   std::optional<double> certified_after_seconds;
   double seconds = 0;  ///< of the budget, used when they ended
 };
 
 /// The same boundary served from K and from 2K samples.
 struct CacheRounds {
-  RoundTable table{std::vector<Arm>{}};
+  RoundTable table;
   double fill_seconds = 0;
 };
 
@@ -47,7 +47,7 @@ struct VerifiedArm {
 
 struct VerifyRounds {
   std::vector<VerifiedArm> arms;
-  RoundTable table{std::vector<Arm>{}};  ///< live first, then the arms that could be run
+  RoundTable table;  ///< live first, then the arms that could be run
 };
 
 /// Live and ceiling in one piece each; not evidence about parts.

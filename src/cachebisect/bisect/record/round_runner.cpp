@@ -34,21 +34,28 @@ void RoundRunner::run_block(const PlannedBlock& block, int repeat, const Planned
   }
   const int column = table.find({.boundary = block.arm.boundary}).value();
   table.add_null(column, result, repeat);
-  if (round.null_counts_for_mean) table.add_again(column, result, repeat);
+  if (!round.null_counts_for_mean) return;
+  table.add_again(column, result, repeat);
+  blocks_->count_last_for_mean();
 }
 
 bool RoundRunner::run(const PlannedRound& round, RoundTable& table) {
   table.discard();
   if (round.also != nullptr) round.also->discard();
+  const std::size_t first = blocks_->records().size();
+  const auto end_early = [&] {
+    table.commit_unfinished();
+    blocks_->mark_unfinished(first);
+  };
   bool complete = false;
   try {
     complete = run_blocks(round, table);
   } catch (...) {
-    table.commit_unfinished();
+    end_early();
     throw;
   }
   if (!complete) {
-    table.commit_unfinished();
+    end_early();
     return false;
   }
   table.commit();

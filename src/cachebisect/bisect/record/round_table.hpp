@@ -24,12 +24,14 @@ inline constexpr int kMaxRepeats = 6;
 struct SuperRound {
   std::size_t first = 0;  ///< round
   std::size_t rounds = 0;
+  friend bool operator==(const SuperRound&, const SuperRound&) = default;
 };
 
 /// One row per round, one column per arm. A round may leave arms out. All figures are those of
 /// committed rounds. Times are in seconds. A plain value; not thread safe.
 class CACHEBISECT_INTERNAL_API RoundTable {
  public:
+  RoundTable() = default;  ///< without arms
   explicit RoundTable(std::vector<Arm> arms);
   /// The replays at boundaries 0..stages: column k is boundary k. `stages` is at least 1.
   [[nodiscard]] static RoundTable of_boundaries(int stages);
@@ -89,6 +91,11 @@ class CACHEBISECT_INTERNAL_API RoundTable {
   [[nodiscard]] const std::vector<double>& null_log_ratios() const noexcept {
     return null_log_ratios_;
   }
+  /// True if they hold the same complete rounds.
+  friend bool operator==(const RoundTable& a, const RoundTable& b) {
+    return a.arms_ == b.arms_ && a.rounds_ == b.rounds_ && a.super_rounds_ == b.super_rounds_ &&
+           a.visits_ == b.visits_ && a.null_log_ratios_ == b.null_log_ratios_;
+  }
 
  private:
   struct Cell {
@@ -101,6 +108,7 @@ class CACHEBISECT_INTERNAL_API RoundTable {
       return again_samples > 0 ? samples * (seconds + again_seconds) / (samples + again_samples)
                                : seconds;
     }
+    friend bool operator==(const Cell&, const Cell&) = default;
   };
   struct Null {
     int arm = 0;
