@@ -4,6 +4,7 @@
 #include "cachebisect/api/bisect_pipeline.hpp"         // IWYU pragma: export
 #include "cachebisect/base/error.hpp"                  // IWYU pragma: export
 #include "cachebisect/bisect/bisect.hpp"               // IWYU pragma: export
+#include "cachebisect/bisect/reanalyse.hpp"            // IWYU pragma: export
 #include "cachebisect/compare/compare_jobs.hpp"        // IWYU pragma: export
 #include "cachebisect/compare/compare_reports.hpp"     // IWYU pragma: export
 #include "cachebisect/compare/comparison_writers.hpp"  // IWYU pragma: export

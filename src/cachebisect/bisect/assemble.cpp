@@ -129,6 +129,7 @@ Report assemble(const Measurements& measured, const Analysis& analysis) {
   report.step_functions = measured.step_functions;
   report.warnings = analysis.warnings;
   report.blocks = measured.blocks;
+  report.recording = std::make_shared<const Measurements>(measured);
   return report;
 }
 

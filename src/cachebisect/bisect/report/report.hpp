@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -206,6 +207,8 @@ struct SustainedReport {
   double seconds = 0;           ///< for how long it ran
 };
 
+struct Measurements;
+
 struct Report {
   std::string command = "bisect";
   std::string started;  ///< ISO 8601, UTC
@@ -239,6 +242,9 @@ struct Report {
   std::vector<StepFunction> step_functions;  ///< of a step that the host limits
   std::vector<Warning> warnings;
   std::vector<BlockRecord> blocks;
+  /// All that was measured, from which the rest follows (reanalyse()); empty for reports of older
+  /// versions.
+  std::shared_ptr<const Measurements> recording;
 };
 
 }  // namespace cachebisect

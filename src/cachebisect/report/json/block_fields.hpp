@@ -1,7 +1,9 @@
 // The fields of a block in the JSON report (base/fields.hpp).
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -85,17 +87,6 @@ void fields(Visitor& v, Visited<Visitor, DeviceReading>& reading) {
 }
 
 template <class Visitor>
-void fields(Visitor& v, Visited<Visitor, StageCounters>& counters) {
-  v.count({"samples", "that the stage processed"}, counters.samples);
-  v.amount({"busy_seconds", "of the threads that ran it, waiting included"}, counters.busy_seconds);
-  v.amount({"cpu_seconds"}, counters.cpu_seconds);
-  v.amount({"serial_seconds", "in sections that workers enter one at a time"},
-           counters.serial_seconds);
-  v.amount({"slot_write_seconds", "writing samples into batch slots"}, counters.slot_write_seconds);
-  v.count({"slot_writes", "samples counted in slot_write_seconds"}, counters.slot_writes);
-}
-
-template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, StepFunction>& function) {
   v.text({"name", "a function, or the text of a line of the training loop"}, function.name);
   v.text({"file"}, function.file);
@@ -143,6 +134,56 @@ void result_fields(Visitor& v, Visited<Visitor, BlockResult>& r) {
          !reading.throttling;
 }
 
+inline constexpr std::array kCounterKeys{"samples",        "busy_seconds",       "cpu_seconds",
+                                         "serial_seconds", "slot_write_seconds", "slot_writes"};
+
+[[nodiscard]] inline std::uint64_t counted(double number) {
+  constexpr double kMost = 1e15;
+  return static_cast<std::uint64_t>(std::clamp(std::isfinite(number) ? number : 0, 0.0, kMost));
+}
+
+template <class Visitor>
+void counters_fields(Visitor& v, Visited<Visitor, std::vector<StageCounters>>& stages) {
+  std::vector<double> samples, busy, cpu, serial, slot_write, slot_writes;
+  for (const StageCounters& stage : stages) {
+    samples.push_back(static_cast<double>(stage.samples));
+    busy.push_back(stage.busy_seconds);
+    cpu.push_back(stage.cpu_seconds);
+    serial.push_back(stage.serial_seconds);
+    slot_write.push_back(stage.slot_write_seconds);
+    slot_writes.push_back(static_cast<double>(stage.slot_writes));
+  }
+  v.numbers({"samples"}, samples);
+  v.numbers({"busy_seconds", "of the threads that ran the stage, waiting included"}, busy);
+  v.numbers({"cpu_seconds"}, cpu);
+  v.numbers({"serial_seconds", "in sections that workers enter one at a time"}, serial);
+  v.numbers({"slot_write_seconds", "writing samples into batch slots"}, slot_write);
+  v.numbers({"slot_writes", "samples counted in slot_write_seconds"}, slot_writes);
+  if constexpr (Visitor::kReads) {
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      stages.push_back({.samples = counted(samples[s]),
+                        .busy_seconds = busy.at(s),
+                        .cpu_seconds = cpu.at(s),
+                        .serial_seconds = serial.at(s),
+                        .slot_write_seconds = slot_write.at(s),
+                        .slot_writes = counted(slot_writes.at(s))});
+    }
+  }
+}
+
+/// What an analysis needs besides.
+template <class Visitor>
+void more_result_fields(Visitor& v, Visited<Visitor, BlockResult>& r) {
+  constexpr auto kAdded = Presence::added;
+  v.numbers({"group_taus", "seconds per sample of each group of steps", kAdded}, r.group_taus);
+  v.texts({"first_skipped", {}, kAdded}, r.first_skipped);
+  v.amount({"padding_share", {}, kAdded}, r.padding_share);
+  v.amount({"first_batch_seconds", "from the block's start", kAdded}, r.first_batch_seconds);
+  v.texts({"not_kept", "files that the steps saved, away from their place", kAdded}, r.not_kept);
+  v.group_unless({"counters", "of inline probes, by stage; null if none ran", kAdded},
+                 r.stages.empty(), [&] { counters_fields(v, r.stages); });
+}
+
 /// Each round is one where none is given.
 template <class Visitor>
 void super_round_field(Visitor& v, Visited<Visitor, BlockRecord>& record) {
@@ -166,6 +207,15 @@ void fields(Visitor& v, Visited<Visitor, BlockRecord>& record) {
       is_empty(result.device), [&] { fields(v, result.device); });
   v.flag({"void", "the process was suspended, or the device throttled; the block was repeated"},
          result.is_void);
+  constexpr auto kAdded = Presence::added;
+  v.choice({"phase", "what the block was run for", kAdded}, record.phase, kBlockPhases);
+  v.flag({"throttled", "void for throttling of the device or CPUs alone", kAdded},
+         record.repeated_for_throttling);
+  v.flag({"unfinished", "its super-round ended early: counts for means, not as evidence", kAdded},
+         record.unfinished);
+  v.flag({"also_for_mean", "a null block that is a second block of its boundary too", kAdded},
+         record.also_for_mean);
+  more_result_fields(v, result);
 }
 
 }  // namespace cachebisect

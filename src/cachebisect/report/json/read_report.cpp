@@ -1,5 +1,6 @@
 #include "cachebisect/report/json/read_report.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include <nlohmann/json.hpp>
@@ -7,6 +8,7 @@
 #include "cachebisect/base/json_text.hpp"
 #include "cachebisect/base/text_file.hpp"
 #include "cachebisect/format/json_reader.hpp"
+#include "cachebisect/report/json/read_recording.hpp"
 #include "cachebisect/report/json/report_fields.hpp"
 #include "cachebisect/report/json/schema_version.hpp"
 
@@ -39,6 +41,25 @@ void check_parts(const JsonValue& document) {
   check_indices(document["boundaries"], 0);
 }
 
+/// A super-round has few rounds.
+void check_rounds(const JsonValue& block) {
+  constexpr int kMost = 1000;
+  const int round = block["round"].whole_or(0, -1);
+  (void)block["super_round"].whole_or(round, std::max(-1, round - kMost), round);
+}
+
+void check_block(const JsonValue& block, int stages) {
+  check_rounds(block);
+  (void)block["boundary"].whole_or(0, 0, stages);
+  (void)block["stage"].whole_or(0, 0, stages);
+  const JsonValue counters = block["counters"];
+  if (counters.is_null()) return;
+  for (const char* const key : kCounterKeys) {
+    if (counters[key].items().size() == static_cast<std::size_t>(stages)) continue;
+    counters[key].refuse("must have " + std::to_string(stages) + " entries");
+  }
+}
+
 /// No part refers to a stage that the chain does not have.
 void check_references(const JsonValue& document) {
   const int stages = static_cast<int>(document["stages"].items().size());
@@ -46,10 +67,7 @@ void check_references(const JsonValue& document) {
   for (const JsonValue& span : document["spans"].items()) {
     (void)span["last"].whole(span["first"].whole(1, stages), stages);
   }
-  for (const JsonValue& block : document["blocks"].items()) {
-    (void)block["boundary"].whole_or(0, 0, stages);
-    (void)block["stage"].whole_or(0, 0, stages);
-  }
+  for (const JsonValue& block : document["blocks"].items()) check_block(block, stages);
 }
 
 void check_ranges(const JsonValue& document) {
@@ -81,12 +99,13 @@ Report read_report(std::string_view text, const std::string& origin) {
   check_schema_version(document);
   check_parts(document);
   Report report;
+  check_references(document);
   report.command.clear();
   JsonReader reader(document);
   fields(reader, report);
-  check_references(document);
   check_ranges(document);
   describe_stages(report);
+  report.recording = read_recording(document["recording"], report);
   return report;
 }
 

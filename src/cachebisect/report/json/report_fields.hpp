@@ -10,6 +10,7 @@
 #include "cachebisect/bisect/report/report.hpp"
 #include "cachebisect/report/json/block_fields.hpp"
 #include "cachebisect/report/json/chain_fields.hpp"
+#include "cachebisect/report/json/recording_fields.hpp"
 #include "cachebisect/report/json/result_fields.hpp"
 #include "cachebisect/report/json/schema_version.hpp"
 
@@ -92,6 +93,17 @@ void setup_fields(Visitor& v, Visited<Visitor, Report>& report) {
   v.group({"cache"}, [&] { cache_fields(v, report); });
 }
 
+/// Read with the rest of the report: see read_recording().
+template <class Visitor>
+void recording_field(Visitor& v, const Report& report) {
+  const Measurements none;
+  v.group_unless({"recording",
+                  "what was measured besides the blocks: cachebisect report FILE analyses it again",
+                  Presence::added},
+                 !report.recording,
+                 [&] { fields(v, report.recording ? *report.recording : none); });
+}
+
 template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, Report>& report) {
   constexpr auto kAdded = Presence::added;
@@ -133,6 +145,7 @@ void fields(Visitor& v, Visited<Visitor, Report>& report) {
           "every block that was run; round -1 is a pilot, which is no evidence; rounds from "
           "verdict.rounds on explain the verdict"},
          report.blocks);
+  if constexpr (!Visitor::kReads) recording_field(v, report);
 }
 
 }  // namespace cachebisect
