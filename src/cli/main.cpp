@@ -73,6 +73,8 @@ int parse_and_run(int argc, char** argv) {
           cachebisect::cli::add_selftest),
       add(app, "compare", "two reports side by side: did a change make it faster?",
           cachebisect::cli::add_compare),
+      add(app, "report", "analyse a recorded run again, and write it in any format",
+          cachebisect::cli::add_report),
       add(app, "history", "the trend of the runs that --append has collected",
           cachebisect::cli::add_history),
       add(app, "chunks",

@@ -1,7 +1,5 @@
 #include "commands/bisect_options.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "commands/quantities.hpp"
@@ -63,10 +61,7 @@ void add_follow_up_options(CLI::App& app, BisectArguments& a) {
 }
 
 void add_output_options(CLI::App& app, BisectArguments& a) {
-  app.add_option("--fail-on", a.fail_on,
-                 "exit 5 on one of these verdicts; several are separated by commas")
-      ->delimiter(',')
-      ->type_name("drop|spread|flat|anomaly|inconclusive");
+  add_verdict_gate(app, a.gate);
   add_report_destinations(app, a.report);
   app.add_flag("--no-progress", a.no_progress, "no progress on standard error");
   app.add_option("--log-level", a.log_level, "error, warn, info or debug (warn)")
@@ -91,15 +86,7 @@ void add_job_options(CLI::App& app, BisectArguments& a) {
 }
 
 BisectOptions library_options(const BisectArguments& a) {
-  constexpr std::array<const char*, 5> kVerdicts{"drop", "spread", "flat", "anomaly",
-                                                 "inconclusive"};
-  for (const std::string& verdict : a.fail_on) {
-    if (std::find(kVerdicts.begin(), kVerdicts.end(), verdict) == kVerdicts.end()) {
-      throw Error(
-          ErrorKind::usage,
-          "--fail-on " + verdict + ": one or more of drop, spread, flat, anomaly, inconclusive");
-    }
-  }
+  a.gate.check();
   if (a.budget_seconds && !(*a.budget_seconds > 0))
     throw Error(ErrorKind::usage, "--budget: seconds greater than 0");
   if (a.sustain_seconds && !(*a.sustain_seconds >= 0)) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands/pipeline_options.hpp"
+#include "commands/verdict_gate.hpp"
 #include "output/report_destinations.hpp"
 
 #include "cachebisect/bisect/bisect.hpp"
@@ -27,7 +28,7 @@ struct BisectArguments {
   std::vector<int> boundaries;
   std::optional<double> expect;
   std::optional<double> cost_per_hour;
-  std::vector<std::string> fail_on;
+  VerdictGate gate;
   std::vector<std::string> what_ifs;
   bool verify = false;
   bool no_explain = false;

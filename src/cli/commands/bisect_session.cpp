@@ -19,11 +19,6 @@ std::string progress_line(const Progress& now) {
   return now.best.empty() ? line : line + ", " + now.best;
 }
 
-bool fails_gate(const BisectArguments& arguments, const Report& report) {
-  return std::ranges::find(arguments.fail_on, to_string(report.verdict.kind)) !=
-         arguments.fail_on.end();
-}
-
 class BisectSession {
  public:
   BisectSession(const BisectArguments& arguments, BisectOptions options, const SessionSteps& steps)
@@ -70,7 +65,7 @@ class BisectSession {
       signals_.begin_output();
       progress_.clear();
       outputs_.write(report, [this] { signals_.begin_streams(); });
-      return fails_gate(arguments_, report) ? exit_code(ErrorKind::gate) : 0;
+      return arguments_.gate.fails(report) ? exit_code(ErrorKind::gate) : 0;
     };
     return run_until_signal(signals_, work, [this] {
       text_ = "interrupted";
