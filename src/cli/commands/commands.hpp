@@ -16,6 +16,7 @@ using Command = std::function<int()>;
 Command add_bisect(CLI::App& app);
 Command add_stages(CLI::App& app);
 Command add_check(CLI::App& app);
+Command add_demo(CLI::App& app);
 Command add_doctor(CLI::App& app);
 Command add_chunks(CLI::App& app);
 Command add_completion(CLI::App& app);
