@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import html
 import json
 import os
 from collections.abc import Mapping
@@ -71,6 +72,16 @@ class Report:
 
     def __str__(self) -> str:
         return self._files.get(".txt", b"").decode()
+
+    def _repr_html_(self) -> Optional[str]:
+        """The page, for notebooks; None (they then show repr()) if the engine wrote none."""
+        if ".html" not in self._files:
+            return None
+        page = html.escape(self._files[".html"].decode())
+        return (
+            f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="cachebisect report" '
+            'style="width: 100%; height: 50em; border: 0"></iframe>'
+        )
 
     def __repr__(self) -> str:
         return f"<cachebisect.Report: {self._fields.get('verdict', {}).get('text', '')}>"

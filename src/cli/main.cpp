@@ -82,6 +82,8 @@ int parse_and_run(int argc, char** argv) {
       add(app, "chunks",
           "what reading a sample costs, for each of several chunk shapes of an array",
           cachebisect::cli::add_chunks),
+      add(app, "mcp", "an MCP server for assistants (of the Python package)",
+          cachebisect::cli::add_mcp),
       add(app, "completion", "completion for bash, zsh and fish, and the man page",
           cachebisect::cli::add_completion),
       add(app, "schema", "print the JSON Schema of pipeline files or reports",

@@ -27,6 +27,7 @@ Command add_attach(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_history(CLI::App& app);
 Command add_report(CLI::App& app);
+Command add_mcp(CLI::App& app);
 Command add_profile(CLI::App& app);
 Command add_compare(CLI::App& app);
 
