@@ -57,6 +57,7 @@ class FakeAdapter {
   int world = 1;
   std::string program = "fake";
   std::optional<std::string> python{};  ///< version
+  nlohmann::json settings{};            ///< members of the answer to `describe`
   /// Sends `clock`, as an adapter does that simulates time.
   bool simulates_time = true;
   /// That many `stop` do not interrupt it.
@@ -133,7 +134,9 @@ class FakeAdapter {
                         {{"kind", "unseen"}, {"boundaries", unseen}},
                         {{"kind", "live"}}};
     if (replayer_->supports({.kind = ArmKind::shadow})) arms.push_back({{"kind", "shadow"}});
-    return {{"chain", to_json(chain)}, {"arms", arms}};
+    nlohmann::json answer{{"chain", to_json(chain)}, {"arms", arms}};
+    answer.update(settings.is_null() ? nlohmann::json::object() : settings);
+    return answer;
   }
 
   nlohmann::json sizes() const {

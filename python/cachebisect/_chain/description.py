@@ -11,6 +11,7 @@ from typing import Any, Optional
 from . import pinning
 from .facts import is_iterable
 from .own_iteration import OwnIteration
+from .settings import ELEMENTWISE, MAKES_FLOATS
 from .slots import callable_name
 from .sources import reads_whole_batches
 
@@ -39,12 +40,15 @@ class Stage:
     output: str = ""
 
     def to_json(self) -> dict[str, Any]:
+        transform = self.type.partition(".")[2]
         return {
             "name": self.name,
             "type": self.type,
             "kind": self.kind,
             "held": self.held,
             "output": self.output,
+            "elementwise": transform in ELEMENTWISE,
+            "makes_floats": transform in MAKES_FLOATS,
         }
 
 

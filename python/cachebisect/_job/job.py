@@ -12,6 +12,7 @@ from typing import Any, Optional
 
 from .._chain import facts, pinning
 from .._chain.description import PIN, READ, TRANSFER, chain_of_loader
+from .._chain.settings import described_settings, runnable
 from .attempts import Room
 from .blocks import Block, DeviceMarks
 from .caches import Caches, Progress
@@ -23,7 +24,6 @@ from .moving_feed import MovingFeed
 from .needs import queues_fit
 from .pass_through import PassThrough
 from .ranks import local_ranks
-from .shadow_arguments import OVERRIDES
 from .state import KeptState
 from .unseen import prepare_unseen, unseen_boundaries
 
@@ -122,12 +122,14 @@ class Job:
             "epoch_start_seconds": passed.epoch_start_seconds(),
             "local_ranks": local_ranks(),
             "persistent_workers": bool(getattr(self.loader, "persistent_workers", False)),
+            "worker_processes": True,
+            "profiles_steps": True,
             "stages": [stage.to_json() for stage in self.chain.stages],
             **self._loader.worker_facts(),
         }
         if not self.state:
             notes = [*notes, "weights are not restored between rounds: no state was given"]
-        answer: dict[str, Any] = {"chain": chain, "arms": self.arms()}
+        answer: dict[str, Any] = {"chain": chain, "arms": self.arms(), **described_settings()}
         answer["notes"] = [*notes, *self._caches.notes, *self.chain.notes]
         rate = passed.rate()
         if rate is not None:
@@ -160,7 +162,7 @@ class Job:
         if arm.get("kind") != "live" or self._loader.shadow is None:
             return False
         overrides = set(arm.get("overrides", {}))
-        if not overrides <= set(OVERRIDES):
+        if not overrides <= runnable():
             return False
         if "non_blocking" in overrides and self.device is None:
             return False

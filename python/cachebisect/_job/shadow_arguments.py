@@ -9,24 +9,9 @@ from typing import Any, Optional
 from .._chain.pinning import has_accelerator
 from .._worker.boundary import BoundaryCollate, BoundaryDataset, WorkerInit
 
-OVERRIDES = (
-    "num_workers",
-    "workers",
-    "prefetch_factor",
-    "pin_memory",
-    "in_order",
-    "multiprocessing_context",
-    "sharing_strategy",
-    "worker_threads",
-    "non_blocking",
-)
-"""What a live arm may change; `workers` is the engine's word for num_workers, and non_blocking is
-how the batch is moved to the device, which is no argument of the loader."""
-
-
 class ShadowArguments:
     """`loader`: the user's torch.utils.data.DataLoader. `overrides`: arguments that take the place
-    of the user's, by the names in OVERRIDES. Raises ValueError for an unknown start method.
+    of the user's, by the names of _chain/settings.py. Raises ValueError for an unknown start method.
     """
 
     def __init__(self, loader: Any, overrides: dict[str, Any]) -> None:

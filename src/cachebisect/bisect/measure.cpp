@@ -215,10 +215,10 @@ class Run {
     phase.run(search_.state(), early_, [this] { hand_out_partial(); });
   }
 
-  /// A step that the host limits: its functions. Only Python tells them.
+  /// A step that the host limits: its functions, where they can be told.
   void profile() {
     const ChainDescription& chain = measured_.chain;
-    if (!options_.explain || chain.dialect != Dialect::python) return;
+    if (!options_.explain || !chain.profiles_steps) return;
     if (search_.state().decision.kind != VerdictKind::flat) return;
     if (chain.device_kind != DeviceKind::cpu && !is_host_bound(measured_)) return;
     blocks_.set_phase(BlockPhase::explain);

@@ -66,6 +66,11 @@ void JsonReader::members(const FieldKey& key, std::map<std::string, std::string>
   for (const auto& [name, value] : open_.back()[key.name].members()) values[name] = value.json();
 }
 
+void JsonReader::texts_by_name(const FieldKey& key, std::map<std::string, std::string>& values) {
+  values.clear();
+  for (const auto& [name, value] : open_.back()[key.name].members()) values[name] = value.text();
+}
+
 void JsonReader::numbers(const FieldKey& key, std::vector<double>& values) {
   values.clear();
   for (const JsonValue& item : open_.back()[key.name].items()) {

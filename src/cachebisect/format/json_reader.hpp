@@ -52,6 +52,7 @@ class JsonReader {
   void optional_texts(const FieldKey& key, std::optional<std::vector<std::string>>& values);
   /// As JSON text, by name.
   void members(const FieldKey& key, std::map<std::string, std::string>& values);
+  void texts_by_name(const FieldKey& key, std::map<std::string, std::string>& values);
   void numbers(const FieldKey& key, std::vector<double>& values);
   void wholes(const FieldKey& key, std::vector<int>& values);
   /// As JSON text.

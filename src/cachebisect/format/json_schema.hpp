@@ -51,6 +51,9 @@ class JsonSchema {
   void members(const FieldKey& key, const std::map<std::string, std::string>&) {
     add(key, "object", false);
   }
+  void texts_by_name(const FieldKey& key, const std::map<std::string, std::string>&) {
+    add(key, "object", false);
+  }
   void numbers(const FieldKey& key, const std::vector<double>&) { add_array(key, "number"); }
   void wholes(const FieldKey& key, const std::vector<int>&) { add_array(key, "integer"); }
   /// Any JSON.

@@ -56,6 +56,11 @@ void JsonWriter::members(const FieldKey& key, const std::map<std::string, std::s
   set(key, std::move(all));
 }
 
+void JsonWriter::texts_by_name(const FieldKey& key,
+                               const std::map<std::string, std::string>& values) {
+  set(key, Json(values));
+}
+
 void JsonWriter::numbers(const FieldKey& key, const std::vector<double>& values) {
   Json all = Json::array();
   for (const double value : values) all.push_back(json_values::number(value));

@@ -41,6 +41,7 @@ class JsonWriter {
   void optional_texts(const FieldKey& key, const std::optional<std::vector<std::string>>& values);
   /// Values by name: as JSON if they are JSON text, else as strings.
   void members(const FieldKey& key, const std::map<std::string, std::string>& values);
+  void texts_by_name(const FieldKey& key, const std::map<std::string, std::string>& values);
   void numbers(const FieldKey& key, const std::vector<double>& values);
   void wholes(const FieldKey& key, const std::vector<int>& values);
   /// The text is JSON; null if it is empty.

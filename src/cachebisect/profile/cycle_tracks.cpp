@@ -119,7 +119,7 @@ void add_ring(TraceEvents& trace, const Cycle& cycle) {
 
 void name_tracks(TraceEvents& trace, const ChainDescription& chain) {
   if (chain.stages.empty()) return;
-  if (chain.dialect != Dialect::python) {
+  if (chain.settings.of_file) {
     trace.name_track(kTraining, "cachebisect: training loop");
     trace.name_track(kStarvation, "cachebisect: starvation");
   }

@@ -136,7 +136,7 @@ std::string cost_text(const Profile& profile, int columns) {
   return wrap(text, columns, 2);
 }
 
-bool of_script(const Profile& profile) { return profile.chain.dialect == Dialect::python; }
+bool of_script(const Profile& profile) { return !profile.chain.settings.of_file; }
 
 /// What the figures mean on this device.
 std::string notes(const Profile& profile, int columns) {

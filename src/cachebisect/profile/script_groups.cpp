@@ -26,7 +26,7 @@ Profile profile_of_script(const TimingRecord& record, const ScriptLoading& loadi
                           const std::string& trace, const Options& options) {
   const TimedRun& run = record.runs.front();
   Profile profile;
-  profile.chain.dialect = Dialect::python;
+  profile.chain.settings.of_file = false;
   profile.chain.name = record.name;
   profile.chain.device_name = record.device;
   profile.chain.device_kind = record.device == "CPU" ? DeviceKind::cpu : DeviceKind::cuda;

@@ -8,6 +8,7 @@
 
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/protocol/device_facts.hpp"
+#include "cachebisect/protocol/job_settings.hpp"
 #include "cachebisect/protocol/kinds.hpp"
 
 namespace cachebisect {
@@ -25,6 +26,8 @@ struct StageDescription {
   std::string output;     ///< "image uint8 [32, 32, 3], label int64 []"
   std::optional<double> output_bytes;  ///< per sample at this boundary (mean if it varies)
   Held held = Held::host;              ///< where the output of this stage is cached
+  bool elementwise = false;            ///< each output value depends on one input value alone
+  bool makes_floats = false;           ///< of bytes: four times as many bytes
 };
 
 /// The whole loop with one count of workers.
@@ -52,7 +55,7 @@ struct BatchContents {
 };
 
 struct ChainDescription {
-  Dialect dialect = Dialect::pipeline_file;
+  JobSettings settings;
   std::string name;
   std::string file;
   std::string sha256;
@@ -74,6 +77,8 @@ struct ChainDescription {
   /// From the start of an epoch to its first batch, through the loader as it is; empty: unknown.
   std::optional<double> epoch_start_seconds;
   bool persistent_workers = false;  ///< they outlive an epoch
+  bool worker_processes = false;    ///< not threads: batches must be sent
+  bool profiles_steps = false;      ///< can tell which functions a step spends its time in
   std::optional<BatchContents> batch_contents;
   std::uint64_t samples = 0;  ///< in the data set
   bool generated_data = false;

@@ -44,10 +44,6 @@ Category category_of(std::string_view type) noexcept {
   return Category::custom;
 }
 
-std::string_view to_string(Dialect dialect) noexcept {
-  return dialect == Dialect::python ? "python" : "pipeline_file";
-}
-
 std::string_view to_string(StageKind kind) noexcept {
   switch (kind) {
     case StageKind::source:

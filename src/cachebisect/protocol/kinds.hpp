@@ -35,11 +35,6 @@ constexpr bool runs_on_host(Category category) noexcept {
   return category != Category::copy && category != Category::device;
 }
 
-/// How a job names its settings: keys of a pipeline file, or arguments in a Python program
-/// (python_settings.hpp).
-enum class Dialect { pipeline_file, python };
-CACHEBISECT_API std::string_view to_string(Dialect dialect) noexcept;
-
 /// What a stage takes and produces, in the order of a chain.
 enum class StageKind { source, sample, collate, batch, copy, device };
 CACHEBISECT_API std::string_view to_string(StageKind kind) noexcept;

@@ -142,6 +142,18 @@ std::vector<std::string> Fields::texts_or_empty(const char* key) const {
   });
 }
 
+std::map<std::string, std::string> Fields::texts_by_name(const char* key) const {
+  if (!has(key)) return {};
+  const json& found = value(key);
+  if (!found.is_object()) refuse(key, "an object");
+  std::map<std::string, std::string> texts;
+  for (const auto& [name, text] : found.items()) {
+    if (!text.is_string()) refuse(std::string(key) + "." + name, "a string");
+    texts[name] = text.get<std::string>();
+  }
+  return texts;
+}
+
 Fields Fields::object(const char* key) const {
   const json& found = value(key);
   if (!found.is_object()) refuse(key, "an object");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,8 @@ class Fields {
   [[nodiscard]] std::vector<double> amounts_or_empty(const char* key) const;
   [[nodiscard]] std::vector<int> small_counts(const char* key) const;
   [[nodiscard]] std::vector<std::string> texts_or_empty(const char* key) const;
+  /// The members of an object of strings; none if there is no such field.
+  [[nodiscard]] std::map<std::string, std::string> texts_by_name(const char* key) const;
   /// The fields of an object in this one.
   [[nodiscard]] Fields object(const char* key) const;
   /// Those of each object in an array; empty if there is no such field.

@@ -29,6 +29,44 @@ constexpr std::array kStageKinds{StageKind::source, StageKind::sample, StageKind
 constexpr std::array kHeld{Held::none, Held::host, Held::device};
 constexpr std::array kDevices{DeviceKind::cpu, DeviceKind::cuda, DeviceKind::emulated};
 
+/// {"min": 0, "max": 1024}, {"words": [...]} or {"flags": ["False", "True"]}.
+void read_values(const Fields& fields, JobSetting& setting) {
+  setting.words = fields.texts_or_empty("flags");
+  if (!setting.words.empty()) {
+    setting.values = JobSetting::Values::flag;
+    if (setting.words.size() != 2) fields.refuse("flags", "how false and true are written");
+    return;
+  }
+  setting.words = fields.texts_or_empty("words");
+  if (!setting.words.empty()) {
+    setting.values = JobSetting::Values::word;
+    return;
+  }
+  setting.min = fields.small_count("min");
+  setting.max = fields.small_count("max");
+}
+
+JobSetting read_setting(const Fields& fields) {
+  JobSetting setting;
+  setting.name = fields.text("name");
+  setting.path = fields.text_or("path", setting.name);
+  setting.code = fields.text("code");
+  read_values(fields.object("values"), setting);
+  setting.can_run = fields.flag_or("can_run", false);
+  setting.of_workers = fields.flag_or("of_workers", false);
+  setting.per_worker = fields.flag_or("per_worker", false);
+  return setting;
+}
+
+/// Of an adapter that names its settings: the job is changed in code.
+void read_settings(const Fields& description, JobSettings& settings) {
+  settings.of_file = !description.has("settings");
+  for (const Fields& setting : description.objects_or_empty("settings")) {
+    settings.all.push_back(read_setting(setting));
+  }
+  settings.advice = description.texts_by_name("advice");
+}
+
 StageDescription read_stage(const Fields& fields) {
   StageDescription stage;
   stage.name = fields.text("name");
@@ -42,6 +80,8 @@ StageDescription read_stage(const Fields& fields) {
   stage.output = fields.text_or("output", "");
   stage.output_bytes = fields.optional_number("output_bytes");
   stage.held = kind_of(fields, "held", kHeld);
+  stage.elementwise = fields.flag_or("elementwise", false);
+  stage.makes_floats = fields.flag_or("makes_floats", false);
   return stage;
 }
 
@@ -84,6 +124,8 @@ void read_processes(const Fields& fields, ChainDescription& chain) {
   chain.worker_bytes = fields.optional_number("worker_bytes");
   chain.epoch_start_seconds = fields.optional_number("epoch_start_seconds");
   chain.persistent_workers = fields.flag_or("persistent_workers", false);
+  chain.worker_processes = fields.flag_or("worker_processes", false);
+  chain.profiles_steps = fields.flag_or("profiles_steps", false);
   if (fields.has("batch_contents")) {
     chain.batch_contents = read_contents(fields.object("batch_contents"));
   }
@@ -140,6 +182,7 @@ AdapterDescription read_description(const json& answer) {
   const Fields fields(answer, "the answer to 'describe'");
   AdapterDescription description;
   description.chain = read_chain(fields.object("chain"));
+  read_settings(fields, description.chain.settings);
   for (const Fields& arm : fields.objects_or_empty("arms")) read_arm(arm, description);
   description.expect_samples_per_second = fields.optional_number("expect_samples_per_second");
   description.notes = fields.texts_or_empty("notes");

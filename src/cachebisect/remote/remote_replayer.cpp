@@ -32,8 +32,6 @@ json number_or_null(const std::optional<double>& number) {
 
 RemoteReplayer::RemoteReplayer(AttachedAdapter adapter, std::stop_token stop)
     : adapter_(std::move(adapter)), stop_(std::move(stop)) {
-  const bool python = !adapter_.hello.python.empty();
-  adapter_.description.chain.dialect = python ? Dialect::python : Dialect::pipeline_file;
   adapter_.description.chain.device_facts.libtorch_version = adapter_.hello.torch;
 }
 
@@ -174,9 +172,7 @@ AttachedReplayer::Inside RemoteReplayer::look_inside(const std::string& stage) {
       {{"type", "inside"}, {"stage", stage}, {"samples", kProfiledSamples}}, stop_);
   const Fields fields(answer, "the answer to 'inside'");
   if (!fields.has("chain")) return {false, fields.texts_or_empty("notes")};
-  const Dialect dialect = adapter_.description.chain.dialect;
   adapter_.description = read_description(answer);
-  adapter_.description.chain.dialect = dialect;
   return {true, adapter_.description.notes};
 }
 

@@ -6,6 +6,7 @@
 #include "support/measured.hpp"
 #include "support/starved_chain.hpp"
 #include "support/text.hpp"
+#include "support/torch_settings.hpp"
 #include <doctest/doctest.h>
 
 using namespace cachebisect;
@@ -17,7 +18,7 @@ constexpr double kLive = 100;  ///< samples per second
 
 Measurements quiet_job() {
   Measurements measured;
-  measured.chain.dialect = Dialect::python;
+  measured.chain.settings = test::torch_settings();
   measured.chain.workers = 8;
   measured.chain.samples = 38'800;
   measured.machine.usable_cpus = 8;

@@ -23,7 +23,7 @@ class TellingReplayer final : public Replayer {
  public:
   explicit TellingReplayer(SimulatedChain chain) : inner_(std::move(chain)) {}
 
-  Dialect dialect = Dialect::python;
+  bool tells = true;
   DeviceKind device = DeviceKind::cpu;
   bool fails = false;
   int void_profiles = 0;
@@ -31,7 +31,8 @@ class TellingReplayer final : public Replayer {
 
   [[nodiscard]] ChainDescription describe() const override {
     ChainDescription chain = inner_.describe();
-    chain.dialect = dialect;
+    chain.settings.of_file = false;
+    chain.profiles_steps = tells;
     chain.device_kind = device;
     return chain;
   }
@@ -122,7 +123,7 @@ TEST_CASE("nobody asks where the input, the device or a pipeline file limits the
   CHECK(run(on_gpu).verdict.kind == VerdictKind::flat);
   CHECK(on_gpu.profiles == 0);
   TellingReplayer in_a_file = flat_job();
-  in_a_file.dialect = Dialect::pipeline_file;
+  in_a_file.tells = false;
   CHECK(run(in_a_file).verdict.kind == VerdictKind::flat);
   CHECK(in_a_file.profiles == 0);
 }

@@ -119,13 +119,13 @@ TEST_CASE("what-ifs are only predicted if no time is left") {
 
 TEST_CASE("an edit that adds or removes a stage has no arm") {
   Remedy remedy;
-  CHECK_FALSE(arm_of(remedy, Dialect::pipeline_file).has_value());
+  CHECK_FALSE(arm_of(remedy, {}).has_value());
   remedy.edits = {{"/stages/4/prefetch", "2"}, {"/stages/4/pinned", "true"}};
-  CHECK(arm_of(remedy, Dialect::pipeline_file) ==
+  CHECK(arm_of(remedy, {}) ==
         Arm{.kind = ArmKind::live,
             .overrides = {{"stages.4.prefetch", "2"}, {"stages.4.pinned", "true"}}});
   remedy.edits = {{"/stages/2", "null"}};
-  CHECK_FALSE(arm_of(remedy, Dialect::pipeline_file).has_value());
+  CHECK_FALSE(arm_of(remedy, {}).has_value());
   remedy.edits = {{"/stages/-", "{}"}};
-  CHECK_FALSE(arm_of(remedy, Dialect::pipeline_file).has_value());
+  CHECK_FALSE(arm_of(remedy, {}).has_value());
 }

@@ -7,6 +7,7 @@
 #include "support/errors.hpp"
 #include "support/served_ranks.hpp"
 #include "support/text.hpp"
+#include "support/torch_settings.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -160,11 +161,13 @@ TEST_CASE("an error in one rank stops the others, and every later call repeats i
   CHECK(replayer->finish(true, 3, ""));
 }
 
-TEST_CASE("ranks whose adapters name their Python are measured in the terms of Python") {
+TEST_CASE("ranks are reported on in the terms of their adapters") {
   const Job job(ranks_with(fast_chain(), 0));
   ServedRanks served(job.ranks());
-  for (int rank = 0; rank < kRanks; ++rank) served.adapter(rank).python = "3.11.2";
-  CHECK(served.attach()->describe().dialect == Dialect::python);
+  for (int rank = 0; rank < kRanks; ++rank) served.adapter(rank).settings = torch_settings_json();
+  const ChainDescription chain = served.attach()->describe();
+  CHECK_FALSE(chain.settings.of_file);
+  CHECK(chain.settings.find("num_workers") != nullptr);
 }
 
 TEST_CASE("looking inside a stage of several ranks changes nothing and says why") {

@@ -31,7 +31,11 @@ class CACHEBISECT_INTERNAL_API Advice {
   /// More workers, as far as cores (or waiting) allow. `stage` may be empty.
   void add_workers(const std::string& stage, const std::string& reason, bool waiting = false);
 
-  [[nodiscard]] bool is_python() const noexcept { return chain().dialect == Dialect::python; }
+  /// True if the job is changed in code, not in a pipeline file.
+  [[nodiscard]] bool of_code() const noexcept { return !chain().settings.of_file; }
+  [[nodiscard]] const StageDescription& described(const StageReport& stage) const {
+    return chain().stages.at(static_cast<std::size_t>(stage.index) - 1);
+  }
   [[nodiscard]] const ChainDescription& chain() const noexcept { return measured_->chain; }
   [[nodiscard]] const std::vector<StageReport>& stages() const noexcept {
     return waterfall_->stages;

@@ -50,7 +50,7 @@ void advise_on_collate(Advice& advice, const StageReport& stage) {
                      "collate copies every byte of the batch"));
 }
 
-/// In Python, the copy stays on the stream of the step: only the training thread does not wait.
+/// In code, the copy stays on the stream of the step: only the training thread does not wait.
 void propose_copy_without_waiting(Advice& advice, const StageReport& stage) {
   const ChainDescription& chain = advice.chain();
   const std::string pointer = "/stages/" + std::to_string(stage.index - 1);
@@ -65,7 +65,7 @@ void propose_copy_without_waiting(Advice& advice, const StageReport& stage) {
 
 void propose_overlap(Advice& advice, const StageReport& stage) {
   const ChainDescription& chain = advice.chain();
-  if (advice.is_python()) return propose_copy_without_waiting(advice, stage);
+  if (advice.of_code()) return propose_copy_without_waiting(advice, stage);
   const std::string pointer = "/stages/" + std::to_string(stage.index - 1);
   std::vector<Edit> edits;
   if (!chain.copy_pinned) edits.push_back({pointer + "/pinned", "true"});
@@ -105,27 +105,18 @@ void advise_on_device_stage(Advice& advice, const StageReport& stage) {
                      "device stages are bound by memory bandwidth"));
 }
 
-/// Transforms of torchvision that work element by element.
-bool is_elementwise(const StageReport& stage) {
-  static constexpr std::array<std::string_view, 3> kTypes{"Normalize", "ConvertImageDtype",
-                                                          "ToDtype"};
-  const auto dot = stage.type.find('.');
-  return std::ranges::count(kTypes, std::string_view(stage.type).substr(dot + 1)) > 0;
-}
-
-/// The same for a program in Python.
-void offer_device_in_python(Advice& advice, const StageReport& stage) {
-  if (advice.chain().device_kind == DeviceKind::cpu || !is_elementwise(stage)) return;
+/// The same for stages in code.
+void offer_device_in_code(Advice& advice, const StageReport& stage) {
+  if (advice.chain().device_kind == DeviceKind::cpu || !advice.described(stage).elementwise) return;
   advice.add(propose("to_device", stage.name,
                      "do " + stage.name + " on the device, on the whole batch",
                      "element-wise work is next to free there", {}, free_stage(stage)));
 }
 
-void offer_bytes_in_python(Advice& advice) {
+void offer_bytes_in_code(Advice& advice) {
   for (const StageReport& stage : advice.stages()) {
-    if (!stage.type.ends_with(".ToTensor")) continue;
-    advice.add(propose("ship_bytes", stage.name,
-                       "send uint8 (PILToTensor in place of ToTensor), and convert on the device",
+    if (!advice.described(stage).makes_floats) continue;
+    advice.add(propose("ship_bytes", stage.name, "send uint8, and convert on the device",
                        "float32 is four times the bytes of uint8, and the copy pays by the byte",
                        {}, scaled_copy(advice, kBytesOfFloat)));
   }
@@ -134,7 +125,7 @@ void offer_bytes_in_python(Advice& advice) {
 }  // namespace
 
 void offer_device(Advice& advice, const StageReport& stage) {
-  if (advice.is_python()) return offer_device_in_python(advice, stage);
+  if (advice.of_code()) return offer_device_in_code(advice, stage);
   static constexpr std::array kMovable{"to_float", "normalize", "one_hot"};
   for (const std::string what : kMovable) {
     if (stage.type != "augment." + what) continue;
@@ -148,7 +139,7 @@ void offer_device(Advice& advice, const StageReport& stage) {
 }
 
 void offer_bytes(Advice& advice) {
-  if (advice.is_python()) return offer_bytes_in_python(advice);
+  if (advice.of_code()) return offer_bytes_in_code(advice);
   std::vector<std::size_t> moved;
   for (const StageReport& stage : advice.stages()) {
     const bool makes_floats = stage.type == "augment.normalize" || stage.type == "augment.to_float";

@@ -29,16 +29,16 @@ void offer_workers(Advice& advice) {
 void advise_on_training_step(Advice& advice) {
   const ChainDescription& chain = advice.chain();
   const bool gpu = chain.device_kind == DeviceKind::cuda;
-  // A program in Python does not tell.
-  const bool fp32 = advice.is_python() ? gpu : contains(chain.train, "fp32");
+  // Code does not tell.
+  const bool fp32 = advice.of_code() ? gpu : contains(chain.train, "fp32");
   offer_workers(advice);
   const std::vector<Edit> bf16{{"/train/precision", R"("bf16-mixed")"}};
-  if (chain.device_kind == DeviceKind::cpu && !advice.is_python()) {
+  if (chain.device_kind == DeviceKind::cpu && !advice.of_code()) {
     advice.add(propose("emulate", "", "see where this input would stand with a GPU behind it",
                        "on the CPU the step is slow enough to hide every stage", {}, {},
                        {"--device emulated"}));
   }
-  if (chain.sync_every > 0 || (advice.is_python() && advice.is_host_bound())) {
+  if (chain.sync_every > 0 || (advice.of_code() && advice.is_host_bound())) {
     advice.add(propose("no_sync", "",
                        "do not wait for the device in every step (loss.item() and the like)",
                        "the host cannot run ahead of the device", {{"/train/sync_every", "0"}}));

@@ -5,7 +5,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
-#include "cachebisect/protocol/python_settings.hpp"
+#include "cachebisect/protocol/job_setting_text.hpp"
 
 namespace cachebisect {
 namespace {
@@ -35,7 +35,7 @@ void warn_of_epoch_start(std::vector<Warning>& out, const ChainDescription& chai
       {"epoch_start",
        text + (processes ? ": workers start, get the data set and load their first batches"
                          : ": the data set prepares itself"),
-       processes ? setting_text(chain.dialect, "persistent_workers", "true")
+       processes ? setting_text(chain.settings, "persistent_workers", "true")
                  : "prepare it once, before the first epoch"});
 }
 
@@ -49,7 +49,7 @@ void warn_of_idle_workers(std::vector<Warning>& out, const Measurements& measure
                      counted(static_cast<std::uint64_t>(chain.workers), "worker") +
                      " delivered nothing: the data set has no samples for them",
                  "split it into at least as many parts as there are workers, or " +
-                     setting_text(chain.dialect, "workers", busy)});
+                     setting_text(chain.settings, "workers", busy)});
 }
 
 /// Launchers need not tell their number.
@@ -68,7 +68,7 @@ void warn_of_threads(std::vector<Warning>& out, const Measurements& measured) {
   out.push_back({"oversubscribed",
                  subject + " want " + std::to_string(threads) + " cores, and " + rate(cores) +
                      " can be used: they take turns",
-                 setting_text(chain.dialect, "worker_threads", "1")});
+                 setting_text(chain.settings, "worker_threads", "1")});
 }
 
 std::string host_cause(const Measurements& measured) {
@@ -137,7 +137,7 @@ bool is_host_bound(const Measurements& measured) {
 
 bool is_launch_bound(const Measurements& measured) {
   const ChainDescription& chain = measured.chain;
-  return is_host_bound(measured) && chain.dialect != Dialect::python && chain.sync_every == 0;
+  return is_host_bound(measured) && chain.settings.of_file && chain.sync_every == 0;
 }
 
 int extra_worker_threads(const ChainDescription& chain) {

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "cachebisect/base/setting_path.hpp"
-#include "cachebisect/bisect/advice/python_remedies.hpp"
+#include "cachebisect/bisect/advice/code_remedies.hpp"
 #include "cachebisect/bisect/phases/verify_phase.hpp"
-#include "cachebisect/protocol/python_settings.hpp"
+#include "cachebisect/protocol/job_setting_text.hpp"
 
 namespace cachebisect {
 namespace {
@@ -51,14 +51,14 @@ std::vector<Proposal> find_proposals(const Measurements& measured, const Waterfa
   return proposals;
 }
 
-std::optional<Arm> arm_of(const Remedy& remedy, Dialect dialect) {
+std::optional<Arm> arm_of(const Remedy& remedy, const JobSettings& settings) {
   if (remedy.edits.empty()) return std::nullopt;
   Arm arm{.kind = ArmKind::live};
   for (const Edit& edit : remedy.edits) {
     const auto path = SettingPath::from_pointer(edit.path);
     const bool structural = edit.value == "null" || edit.path.ends_with("/-");
     if (structural || !path || path->parts().empty()) return std::nullopt;
-    const auto name = override_name(dialect, path->dotted());
+    const auto name = override_name(settings, path->dotted());
     if (!name) return std::nullopt;
     arm.overrides[*name] = edit.value;
   }
@@ -72,8 +72,8 @@ std::vector<Remedy> find_remedies(const Measurements& measured, const Waterfall&
     Remedy& remedy = remedies.emplace_back(proposed);
     const auto& live = waterfall.live.value;
     if (forecast && changes) remedy.predicted = *forecast->after(*changes).value - *live;
-    remedy.arm = arm_of(remedy, measured.chain.dialect);
-    if (measured.chain.dialect == Dialect::python) write_in_python(remedy);
+    remedy.arm = arm_of(remedy, measured.chain.settings);
+    if (!measured.chain.settings.of_file) write_in_code(remedy, measured.chain.settings);
     const auto verified = remedy.arm ? verification_of(measured, *remedy.arm) : std::nullopt;
     if (!verified || !verified->speedup.value || !live) continue;
     remedy.measured = *live * (*verified->speedup.value - 1);

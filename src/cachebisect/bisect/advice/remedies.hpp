@@ -14,11 +14,11 @@ namespace cachebisect {
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Proposal> find_proposals(
     const Measurements& measured, const Waterfall& waterfall, const Verdict& verdict);
 
-/// The arm that runs a remedy's edits, with the names of settings in this dialect. Empty if it has
+/// The arm that runs a remedy's edits, with the names of these settings. Empty if it has
 /// none, or if one cannot be set by name: a stage added or removed, the batch size of a program in
 /// Python.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<Arm> arm_of(const Remedy& remedy,
-                                                                 Dialect dialect);
+                                                                 const JobSettings& settings);
 
 /// The remedies with the gains that are predicted and those that were measured. `forecast` may be
 /// empty.

@@ -14,7 +14,7 @@
 #include "cachebisect/bisect/analysis/reading.hpp"
 #include "cachebisect/bisect/phases/cache_check.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
-#include "cachebisect/protocol/python_settings.hpp"
+#include "cachebisect/protocol/job_setting_text.hpp"
 
 namespace cachebisect {
 namespace {
@@ -58,7 +58,7 @@ void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
 }
 
 void warn_of_quota(std::vector<Warning>& out, const MachineReport& machine, int workers,
-                   Dialect dialect) {
+                   const JobSettings& settings) {
   const double usable = machine.usable_cpus;
   const auto& throttled = machine.noise.throttled_share;
   if (throttled && *throttled > kNegligible) {
@@ -67,7 +67,7 @@ void warn_of_quota(std::vector<Warning>& out, const MachineReport& machine, int 
          "the container's quota of " + cpus(usable) + " ran out in " + percent(*throttled) +
              " of its periods: every thread then stood still, and that time is in the "
              "figures",
-         "fewer workers (" + setting_text(dialect, "workers", "N") + "), or a larger quota"});
+         "fewer workers (" + setting_text(settings, "workers", "N") + "), or a larger quota"});
   }
   const int threads = workers > 0 ? workers + 1 : 1;
   const bool fractional = std::abs(usable - std::round(usable)) > kWholeCpus;
@@ -77,7 +77,7 @@ void warn_of_quota(std::vector<Warning>& out, const MachineReport& machine, int 
         {"fractional_cpus",
          "this container may use " + cpus(usable) + ", and " + std::to_string(threads) +
              " threads want to run: they take turns, and the quota stops all of them at once",
-         workers > fitting ? setting_text(dialect, "workers", std::to_string(fitting)) +
+         workers > fitting ? setting_text(settings, "workers", std::to_string(fitting)) +
                                  ", or a quota of whole CPUs"
                            : "a quota of whole CPUs"});
   }
@@ -132,12 +132,12 @@ void warn_of_other_job(std::vector<Warning>& out, const Measurements& measured,
                      (slower ? " below the " : " above the ") + rate(expected) + " expected (" +
                      percent(kExpectTolerance) +
                      " would pass): this may not be the job that is to be explained",
-                 measured.chain.dialect == Dialect::python
-                     ? "measure again while nothing else runs, and with a step that takes the same "
+                 measured.chain.settings.of_file
+                     ? "bring batch size, workers, device and data of the pipeline file in line "
+                       "with the job"
+                     : "measure again while nothing else runs, and with a step that takes the same "
                        "time whatever the batch; figures that differ again are those of another "
-                       "job"
-                     : "bring batch size, workers, device and data of the pipeline file in line "
-                       "with the job"});
+                       "job"});
 }
 
 void warn_of_chain(std::vector<Warning>& out, const ChainDescription& chain) {
@@ -145,10 +145,8 @@ void warn_of_chain(std::vector<Warning>& out, const ChainDescription& chain) {
     out.push_back({"weights_not_restored",
                    "the training step cannot restore its weights: they train on through all "
                    "rounds",
-                   chain.dialect == Dialect::python
-                       ? "pass model and optimizer: cachebisect.bisect(loader, step, state=[model, "
-                         "optimizer])"
-                       : "implement snapshot() and restore() of the step"});
+                   chain.settings.advice_or("weights_not_restored",
+                                            "implement snapshot() and restore() of the step")});
   }
   std::string skipping;
   for (const StageDescription& stage : chain.stages) {
@@ -244,18 +242,18 @@ void warn_of_skipping(std::vector<Warning>& out, const std::vector<BlockRecord>&
 }  // namespace
 
 std::vector<Warning> find_machine_warnings(const MachineReport& machine, int workers,
-                                           Dialect dialect) {
+                                           const JobSettings& settings) {
   std::vector<Warning> out;
   warn_of_unsteadiness(out, machine.noise);
   warn_of_load(out, machine);
-  warn_of_quota(out, machine, workers, dialect);
+  warn_of_quota(out, machine, workers, settings);
   return out;
 }
 
 std::vector<Warning> find_warnings(const Measurements& measured, const MachineReport& machine,
                                    const Waterfall& waterfall, const Explanation& explanation) {
   std::vector<Warning> out =
-      find_machine_warnings(machine, measured.chain.workers, measured.chain.dialect);
+      find_machine_warnings(machine, measured.chain.workers, measured.chain.settings);
   warn_of_suspension(out, measured.blocks);
   warn_of_other_job(out, measured, waterfall.live);
   if (auto warning = worker_search_warning(measured.chain)) out.push_back(std::move(*warning));

@@ -11,7 +11,7 @@ namespace cachebisect {
 
 /// What the machine does to the figures; `workers` of the pipeline, 0: none.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Warning> find_machine_warnings(
-    const MachineReport& machine, int workers, Dialect dialect = Dialect::pipeline_file);
+    const MachineReport& machine, int workers, const JobSettings& settings = {});
 
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Warning> find_warnings(
     const Measurements& measured, const MachineReport& machine, const Waterfall& waterfall,

@@ -8,7 +8,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
-#include "cachebisect/protocol/python_settings.hpp"
+#include "cachebisect/protocol/job_setting_text.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
@@ -60,9 +60,9 @@ void predict_prefetch(const WhatIf& what_if, const ChainDescription& chain,
   Estimate& predicted = out.predicted;
   predicted = forecast.after({});
   predicted.value = live;
-  // In Python, the value is that of each worker.
-  const std::int64_t batches =
-      what_if.count * (chain.dialect == Dialect::python ? chain.workers : 1);
+  const JobSetting* const setting = chain.settings.at(settings::kPrefetch.key);
+  const bool per_worker = setting != nullptr && setting->per_worker;
+  const std::int64_t batches = what_if.count * (per_worker ? chain.workers : 1);
   if (batches > chain.ring_prefetch) {
     predicted.interval->high = std::max(predicted.interval->high, forecast.fully_queued());
   } else if (batches < chain.ring_prefetch) {
@@ -73,7 +73,7 @@ void predict_prefetch(const WhatIf& what_if, const ChainDescription& chain,
 
 /// What other workers cost beyond what the model predicts, if they are processes.
 void add_process_notes(const WhatIf& what_if, const ChainDescription& chain, WhatIfResult& out) {
-  if (chain.dialect == Dialect::python && chain.workers == 0 && what_if.count > 0) {
+  if (chain.worker_processes && chain.workers == 0 && what_if.count > 0) {
     out.add_note("the prediction leaves out what it costs to send batches from workers");
   }
   const std::int64_t more = what_if.count - chain.workers;
@@ -97,19 +97,20 @@ WhatIfArm with(const std::string& path, const std::string& value) {
   return {Arm{.kind = ArmKind::live, .overrides = {{path, value}}}, ""};
 }
 
-/// A setting that has a name of its own in Python.
+/// A setting that may have a name of its own.
 WhatIfArm with_setting(const ChainDescription& chain, std::string_view path,
                        const std::string& value) {
-  const auto name = override_name(chain.dialect, path);
-  if (!name) return {std::nullopt, std::string(path) + " can only be changed in the script"};
+  const auto name = override_name(chain.settings, path);
+  if (!name)
+    return {std::nullopt, std::string(path) + " can only be changed in the code of the job"};
   return with(*name, value);
 }
 
 /// Of a what-if that sets one: its path in a pipeline file.
 std::string setting_path(const WhatIf& what_if, const ChainDescription& chain) {
-  const bool python = chain.dialect == Dialect::python;
-  const PythonSetting* const setting = python ? find_python_setting(what_if.path) : nullptr;
-  return setting != nullptr ? std::string(setting->path) : what_if.path;
+  const JobSetting* const setting =
+      chain.settings.of_file ? nullptr : chain.settings.find(what_if.path);
+  return setting != nullptr ? setting->path : what_if.path;
 }
 
 /// The setting that a what-if changes, and its value; empty if it changes a cost.
@@ -132,12 +133,11 @@ std::optional<std::pair<std::string, std::string>> changed_setting(const WhatIf&
   return std::nullopt;
 }
 
-/// The line of Python that sets it; empty for pipeline files.
+/// The line of code that sets it; empty for pipeline files.
 std::string line_of(const ChainDescription& chain, const std::string& path,
                     const std::string& json) {
-  const bool python = chain.dialect == Dialect::python;
-  const PythonSetting* const setting = python ? python_setting_at(path) : nullptr;
-  return setting != nullptr ? python_line(*setting, json) : std::string();
+  const JobSetting* const setting = chain.settings.of_file ? nullptr : chain.settings.at(path);
+  return setting != nullptr ? code_line(*setting, json) : std::string();
 }
 
 WhatIfArm arm_of_stage(const WhatIf& what_if, const ChainDescription& chain) {

@@ -10,7 +10,7 @@
 #include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/base/setting_path.hpp"
 #include "cachebisect/bisect/costs/what_if.hpp"
-#include "cachebisect/protocol/python_settings.hpp"
+#include "cachebisect/protocol/job_setting_text.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
@@ -22,16 +22,16 @@ constexpr double kMaxFactor = 1e6;
 const std::string kStep = "train";
 const std::string kStageForms = "STAGE=free, STAGE/2, STAGE*0.5, train/2";
 
-std::string forms(Dialect dialect) {
-  if (dialect == Dialect::pipeline_file) {
+std::string forms(const JobSettings& settings) {
+  if (settings.of_file) {
     return "forms: workers=4, batch_size=256, prefetch=4, " + kStageForms +
            ", PATH=JSON as for --set";
   }
   std::string names;
-  for (const PythonSetting& setting : python_settings()) {
-    names += (names.empty() ? "" : ", ") + std::string(setting.name);
-  }
-  return "forms: num_workers=4, " + kStageForms + ", and NAME=VALUE for " + names;
+  for (const JobSetting& setting : settings.all)
+    names += (names.empty() ? "" : ", ") + setting.name;
+  return "forms: " + kStageForms +
+         (names.empty() ? std::string() : ", and NAME=VALUE for " + names);
 }
 
 std::vector<std::string> names_of(const ChainDescription& chain) {
@@ -59,21 +59,20 @@ class Parser {
  private:
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(ErrorKind::usage,
-                "--what-if " + std::string(text_) + ": " + what + "; " + forms(chain_.dialect));
+                "--what-if " + std::string(text_) + ": " + what + "; " + forms(chain_.settings));
   }
 
   void assignment(std::string_view left, std::string_view right) {
     if (left.empty() || right.empty()) refuse("write NAME=VALUE");
-    const bool python = chain_.dialect == Dialect::python;
-    if (!python && counted(left, right)) return;
+    const bool of_file = chain_.settings.of_file;
+    if (of_file && counted(left, right)) return;
     if (right == "free") return subject(left, 0);
     if (find_stage(left)) {
       refuse("a stage can be free or cost a part" +
-             (python
-                  ? std::string()
-                  : ", and its parameters are set as stages." + std::string(left) + ".KEY=JSON"));
+             (of_file ? ", and its parameters are set as stages." + std::string(left) + ".KEY=JSON"
+                      : std::string()));
     }
-    python ? python_setting(left, right) : setting(left, right);
+    of_file ? setting(left, right) : setting_of_code(left, right);
   }
 
   /// The place of a stage, by its name or by the first word of it, if no other stage has the same.
@@ -91,17 +90,17 @@ class Parser {
     return static_cast<std::size_t>(first - names.begin());
   }
 
-  void python_setting(std::string_view name, std::string_view value) {
-    const PythonSetting* const known = find_python_setting(name);
+  void setting_of_code(std::string_view name, std::string_view value) {
+    const JobSetting* const known = chain_.settings.find(name);
     if (known == nullptr) {
       auto names = names_of(chain_);
-      for (const PythonSetting& one : python_settings()) names.emplace_back(one.name);
+      for (const JobSetting& one : chain_.settings.all) names.push_back(one.name);
       refuse("there is no " + quote(name) + ", " + suggestion(name, names));
     }
-    const auto json = python_value_json(*known, value);
+    const auto json = value_json(*known, value);
     if (!json) refuse(std::string(name) + " is " + allowed_values(*known));
     if (known->of_workers && chain_.workers == 0) {
-      refuse("num_workers is 0, so that there are no workers to change");
+      refuse("there are no workers to change");
     }
     if (counted(known->path, *json)) return;
     result_.kind = WhatIf::Kind::setting;

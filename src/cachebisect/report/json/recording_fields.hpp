@@ -15,7 +15,29 @@ namespace cachebisect {
 
 inline constexpr std::array kStageKinds{StageKind::source, StageKind::sample, StageKind::collate,
                                         StageKind::batch,  StageKind::copy,   StageKind::device};
-inline constexpr std::array kDialects{Dialect::pipeline_file, Dialect::python};
+inline constexpr std::array kSettingValues{JobSetting::Values::count, JobSetting::Values::flag,
+                                           JobSetting::Values::word};
+
+template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, JobSetting>& setting) {
+  v.text({"path"}, setting.path);
+  v.text({"name"}, setting.name);
+  v.text({"code"}, setting.code);
+  v.choice({"values"}, setting.values, kSettingValues);
+  v.whole({"min"}, setting.min);
+  v.whole({"max"}, setting.max);
+  v.texts({"words"}, setting.words);
+  v.flag({"can_run"}, setting.can_run);
+  v.flag({"of_workers"}, setting.of_workers);
+  v.flag({"per_worker"}, setting.per_worker);
+}
+
+template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, JobSettings>& settings) {
+  v.flag({"of_file", "changed in a pipeline file, not in code"}, settings.of_file);
+  v.list({"all"}, settings.all);
+  v.texts_by_name({"advice", "of the adapter, by the id of a remedy or warning"}, settings.advice);
+}
 
 template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, StageDescription>& stage) {
@@ -30,13 +52,17 @@ void fields(Visitor& v, Visited<Visitor, StageDescription>& stage) {
   v.text({"output", "fields, dtypes and shapes"}, stage.output);
   v.number({"output_bytes", "per sample"}, stage.output_bytes);
   v.choice({"held"}, stage.held, kHeld);
+  v.flag({"elementwise"}, stage.elementwise);
+  v.flag({"makes_floats"}, stage.makes_floats);
 }
 
 /// What the parts "device" and "pipeline" of the report do not say of the chain.
 template <class Visitor>
 void chain_fields(Visitor& v, Visited<Visitor, ChainDescription>& chain) {
-  v.choice({"dialect", "how the job names its settings"}, chain.dialect, kDialects);
+  v.part({"settings", "how the job is changed"}, chain.settings);
   v.list({"stages"}, chain.stages);
+  v.flag({"worker_processes"}, chain.worker_processes);
+  v.flag({"profiles_steps"}, chain.profiles_steps);
   v.flag({"keeps_queues", "each arm goes on where it was"}, chain.keeps_queues);
   v.whole({"local_ranks", "training processes of the job on this machine"}, chain.local_ranks);
   v.number({"epoch_start_seconds"}, chain.epoch_start_seconds);

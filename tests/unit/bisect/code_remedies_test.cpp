@@ -1,11 +1,12 @@
-// Remedies for a program in Python name lines of it, and nothing of a pipeline file.
-#include "cachebisect/bisect/advice/python_remedies.hpp"
+// Remedies for a job in code name lines of it, and nothing of a pipeline file.
+#include "cachebisect/bisect/advice/code_remedies.hpp"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "support/text.hpp"
+#include "support/torch_settings.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/bisect/advice/remedies.hpp"
@@ -29,16 +30,16 @@ StageReport stage(int index, const std::string& name, const std::string& type, d
 }
 
 /// What remedies are sought from.
-struct PythonSituation {
+struct CodeSituation {
   Measurements measured;
   Waterfall waterfall;
   Verdict verdict;
 };
 
-PythonSituation python_situation(const std::string& named, DeviceKind device = DeviceKind::cuda) {
-  PythonSituation now;
+CodeSituation code_situation(const std::string& named, DeviceKind device = DeviceKind::cuda) {
+  CodeSituation now;
   ChainDescription& chain = now.measured.chain;
-  chain.dialect = Dialect::python;
+  chain.settings = test::torch_settings();
   chain.device_kind = device;
   chain.batch_size = 64;
   chain.workers = 2;
@@ -56,13 +57,15 @@ PythonSituation python_situation(const std::string& named, DeviceKind device = D
                           stage(7, "pin", "pin.thread", 1e-3),
                           stage(8, "copy", "copy.to", 1e-3)};
   chain.stages.resize(now.waterfall.stages.size());
+  chain.stages[2].makes_floats = true;
+  chain.stages[3].elementwise = true;
   now.verdict.kind = named.empty() ? VerdictKind::flat : VerdictKind::drop;
   now.verdict.stage = now.verdict.fix_first = named;
   now.verdict.stage_index = 6;
   return now;
 }
 
-std::vector<Remedy> remedies_for(const PythonSituation& now) {
+std::vector<Remedy> remedies_for(const CodeSituation& now) {
   return find_remedies(now.measured, now.waterfall, now.verdict, std::nullopt);
 }
 
@@ -81,10 +84,10 @@ bool offers(const std::vector<Remedy>& remedies, const std::string& id) {
 
 TEST_CASE("no remedy names a key or an option of a pipeline file") {
   std::vector<std::string> names{""};
-  for (const StageReport& one : python_situation("").waterfall.stages) names.push_back(one.name);
+  for (const StageReport& one : code_situation("").waterfall.stages) names.push_back(one.name);
   for (const std::string& name : names) {
     for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
-      const auto remedies = remedies_for(python_situation(name, device));
+      const auto remedies = remedies_for(code_situation(name, device));
       CAPTURE(name);
       CHECK_FALSE(remedies.empty());
       CHECK_FALSE(offers(remedies, "emulate"));
@@ -103,8 +106,8 @@ TEST_CASE("no remedy names a key or an option of a pipeline file") {
   }
 }
 
-TEST_CASE("more workers are a line of Python, and an arm that the adapter runs") {
-  const auto remedies = remedies_for(python_situation("PIL.open"));
+TEST_CASE("more workers are a line of code, and an arm that the adapter runs") {
+  const auto remedies = remedies_for(code_situation("PIL.open"));
   const Remedy& workers = remedy(remedies, "workers");
   CHECK(workers.lines == std::vector<std::string>{"DataLoader(..., num_workers=8)"});
   CHECK(workers.arm->overrides.at("num_workers") == "8");
@@ -112,7 +115,7 @@ TEST_CASE("more workers are a line of Python, and an arm that the adapter runs")
 }
 
 TEST_CASE("a copy without overlap is offered pinned memory and no waiting, but no other stream") {
-  const auto remedies = remedies_for(python_situation("copy"));
+  const auto remedies = remedies_for(code_situation("copy"));
   const Remedy& copy = remedy(remedies, "overlap_copy");
   CHECK(copy.lines == std::vector<std::string>{"DataLoader(..., pin_memory=True)",
                                                ".to(device, non_blocking=True)"});
@@ -122,7 +125,7 @@ TEST_CASE("a copy without overlap is offered pinned memory and no waiting, but n
 }
 
 TEST_CASE("nothing is said of waiting for the copy if it is unknown whether the step waits") {
-  PythonSituation now = python_situation("copy");
+  CodeSituation now = code_situation("copy");
   now.measured.chain.copy_non_blocking.reset();
   CHECK(remedy(remedies_for(now), "overlap_copy").lines ==
         std::vector<std::string>{"DataLoader(..., pin_memory=True)"});
@@ -131,7 +134,7 @@ TEST_CASE("nothing is said of waiting for the copy if it is unknown whether the 
 }
 
 TEST_CASE("a transfer of many tensors is offered to pack them, and to share them by name") {
-  PythonSituation now = python_situation("transfer");
+  CodeSituation now = code_situation("transfer");
   const auto remedies = remedies_for(now);
   CHECK(has(remedy(remedies, "pack").text, "114 tensors of a batch into 3"));
   CHECK(has(remedy(remedies, "pack").lines.front(), "torch.cat"));
@@ -151,13 +154,13 @@ TEST_CASE("a transfer of many tensors is offered to pack them, and to share them
 }
 
 TEST_CASE("pinning is offered to be left out") {
-  const Remedy pinning = remedy(remedies_for(python_situation("pin")), "no_pinning");
+  const Remedy pinning = remedy(remedies_for(code_situation("pin")), "no_pinning");
   CHECK(pinning.lines.front() == "DataLoader(..., pin_memory=False)");
   CHECK(pinning.arm->overrides.at("pin_memory") == "false");
 }
 
 TEST_CASE("threads of workers that outnumber the cores are offered to be one") {
-  PythonSituation now = python_situation("transforms[1] Normalize", DeviceKind::cpu);
+  CodeSituation now = code_situation("transforms[1] Normalize", DeviceKind::cpu);
   CHECK_FALSE(offers(remedies_for(now), "worker_threads"));
   now.measured.chain.worker_threads = 8;
   const Remedy threads = remedy(remedies_for(now), "worker_threads");
@@ -166,8 +169,8 @@ TEST_CASE("threads of workers that outnumber the cores are offered to be one") {
 }
 
 TEST_CASE("element-wise work moves behind .to(device) if that is another device") {
-  CHECK(has(remedy(remedies_for(python_situation("transforms[1] Normalize")), "to_device").text,
+  CHECK(has(remedy(remedies_for(code_situation("transforms[1] Normalize")), "to_device").text,
             "on the device"));
-  CHECK_FALSE(offers(remedies_for(python_situation("transforms[1] Normalize", DeviceKind::cpu)),
+  CHECK_FALSE(offers(remedies_for(code_situation("transforms[1] Normalize", DeviceKind::cpu)),
                      "to_device"));
 }

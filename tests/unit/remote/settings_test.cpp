@@ -1,4 +1,4 @@
-// An adapter that names its Python is asked, and reported on, in the terms of Python.
+// An adapter that names its settings is asked, and reported on, in its own terms.
 #include <sstream>
 #include <string>
 #include <utility>
@@ -6,6 +6,7 @@
 #include "support/attached.hpp"
 #include "support/starved_chain.hpp"
 #include "support/text.hpp"
+#include "support/torch_settings.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/bisect/bisect.hpp"
@@ -52,9 +53,10 @@ class PythonReplayer final : public Replayer {
 
 Report report_of_python(const BisectOptions& options) {
   PythonReplayer replayer(starved_chain());
-  ServedReplayer served(replayer, {}, [](FakeAdapter& adapter) { adapter.python = "3.11.2"; });
+  ServedReplayer served(replayer, {},
+                        [](FakeAdapter& adapter) { adapter.settings = torch_settings_json(); });
   auto remote = served.attach();
-  CHECK(remote->describe().dialect == Dialect::python);
+  CHECK_FALSE(remote->describe().settings.of_file);
   Report report = bisect(*remote, options);
   remote->finish(true, 0, "");
   return report;
@@ -81,10 +83,10 @@ TEST_CASE("what-ifs and remedies of a Python program are run under its own names
   CHECK(workers.measured.has_value());
 }
 
-TEST_CASE("an adapter without Python keeps the terms of pipeline files") {
+TEST_CASE("an adapter that names none keeps the terms of pipeline files, whatever its language") {
   SimulatedReplayer replayer(starved_chain());
-  ServedReplayer served(replayer);
+  ServedReplayer served(replayer, {}, [](FakeAdapter& adapter) { adapter.python = "3.11.2"; });
   const auto remote = served.attach();
-  CHECK(remote->describe().dialect == Dialect::pipeline_file);
+  CHECK(remote->describe().settings.of_file);
   remote->finish(true, 0, "");
 }

@@ -1,10 +1,11 @@
-// What-ifs in the terms of a program in Python.
+// What-ifs in the terms of a job in code.
 #include <string>
 
 #include "support/errors.hpp"
 #include "support/measured.hpp"
 #include "support/starved_chain.hpp"
 #include "support/text.hpp"
+#include "support/torch_settings.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/bisect/costs/what_if.hpp"
@@ -18,7 +19,7 @@ ChainDescription chain(int workers = 2) {
   SimulatedChain simulated = test::starved_chain();
   simulated.workers = workers;
   ChainDescription described = SimulatedReplayer(simulated).describe();
-  described.dialect = Dialect::python;
+  described.settings = test::torch_settings();
   described.stages[2].name = "transforms[0] Crop";
   described.stages[3].name = "transforms[1] Flip";
   return described;
@@ -50,7 +51,7 @@ TEST_CASE("arguments of a DataLoader are what-ifs, and arms of the same name") {
   CHECK(override_of("worker_threads=1", "worker_threads") == "1");
   const WhatIfArm batch = arm_of(parsed("batch_size=64"), chain());
   CHECK_FALSE(batch.arm.has_value());
-  CHECK(has(batch.why, "in the script"));
+  CHECK(has(batch.why, "in the code"));
 }
 
 TEST_CASE("a stage goes by the first word of its name") {
@@ -73,12 +74,12 @@ TEST_CASE("what is not understood is refused in the same terms") {
   CHECK(has(refusal("multiprocessing_context=thread"), "fork or spawn or forkserver"));
   CHECK(has(refusal("transforms[0]=3"), "free or cost a part"));
   CHECK_FALSE(has(refusal("stages.crop.size=3"), "--set"));
-  CHECK(has(refusal("prefetch_factor=4", 0), "num_workers is 0"));
+  CHECK(has(refusal("prefetch_factor=4", 0), "no workers"));
 }
 
 TEST_CASE("the answer names the line and the memory of more workers") {
   Measurements run = test::measure_chain(test::starved_chain(), {.budget_seconds = 10});
-  run.chain.dialect = Dialect::python;
+  run.chain.settings = test::torch_settings();
   run.chain.worker_bytes = 210e6;
   const auto answer = [&](const std::string& text) {
     return predict_what_if(parse_what_if(text, run.chain), run.chain, Forecast::of(run));

@@ -1,0 +1,117 @@
+"""The settings of a DataLoader as a program writes them, and lines of code that mend it.
+
+The engine gets both with `describe` (docs/protocol.md), and makes remedies, what-ifs and the
+overrides of live arms of them. It knows no name of PyTorch by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Union
+
+FLAGS = ("False", "True")
+
+Values = Union[tuple[int, int], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """`values`: least and most of a count, the words that are allowed, or FLAGS."""
+
+    name: str
+    path: str
+    """In the engine's terms, as in a pipeline file; what no such file has: the name."""
+    code: str
+    values: Values
+    can_run: bool = True
+    """A shadow loader can run it as a live arm."""
+    of_workers: bool = False
+    """It means nothing without workers."""
+    per_worker: bool = False
+    """Its value is that of each worker."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As the engine reads it."""
+        return {
+            "name": self.name,
+            "path": self.path,
+            "code": self.code,
+            "values": self._values(),
+            "can_run": self.can_run,
+            "of_workers": self.of_workers,
+            "per_worker": self.per_worker,
+        }
+
+    def _values(self) -> dict[str, Any]:
+        if self.values == FLAGS:
+            return {"flags": list(FLAGS)}
+        if isinstance(self.values[0], int):
+            return {"min": self.values[0], "max": self.values[1]}
+        return {"words": list(self.values)}
+
+
+def _argument(name: str) -> str:
+    return f"DataLoader(..., {name}={{}})"
+
+
+SETTINGS = (
+    Setting("num_workers", "workers", _argument("num_workers"), (0, 1024)),
+    Setting("batch_size", "batch_size", _argument("batch_size"), (1, 1 << 20), can_run=False),
+    Setting(
+        "prefetch_factor", "prefetch", _argument("prefetch_factor"), (1, 64),
+        of_workers=True, per_worker=True,
+    ),
+    Setting("pin_memory", "stages.*.pinned", _argument("pin_memory"), FLAGS),
+    Setting("non_blocking", "stages.*.non_blocking", ".to(device, non_blocking={})", FLAGS),
+    Setting("in_order", "in_order", _argument("in_order"), FLAGS, of_workers=True),
+    Setting(
+        "persistent_workers", "persistent_workers", _argument("persistent_workers"), FLAGS,
+        can_run=False,
+    ),
+    Setting(
+        "multiprocessing_context", "multiprocessing_context",
+        _argument("multiprocessing_context"), ("fork", "spawn", "forkserver"), of_workers=True,
+    ),
+    Setting(
+        "sharing_strategy", "sharing_strategy", "torch.multiprocessing.set_sharing_strategy({})",
+        ("file_descriptor", "file_system"), of_workers=True,
+    ),
+    Setting(
+        "worker_threads", "worker_threads",
+        "DataLoader(..., worker_init_fn=f), where f(worker) calls torch.set_num_threads({}) and "
+        "cv2.setNumThreads({})",
+        (1, 1024), of_workers=True,
+    ),
+)  # fmt: skip
+
+ADVICE = {
+    "move_to_workers": "return prepare(default_collate(samples))  # in collate_fn",
+    "pack": "return torch.cat(tensors), torch.tensor([len(t) for t in tensors])",
+    "fewer_objects": "return torch.tensor(values)",
+    "partial_decode": 'image.draft("RGB", (256, 256))  # a JPEG, before it is loaded',
+    "to_device": "images = normalize(images.to(device))",
+    "ship_bytes": "images = images.to(device).float() / 255  # PILToTensor in place of ToTensor",
+    "half": "images = images.to(torch.bfloat16)",
+    "no_sync": "total += loss.detach()  # loss.item() once per log line",
+    "precision": "with torch.autocast(device.type, dtype=torch.bfloat16):",
+    "model": "model = torch.compile(model)",
+    "weights_not_restored": (
+        "pass model and optimizer: cachebisect.bisect(loader, step, state=[model, optimizer])"
+    ),
+}
+"""By the engine's id of a remedy: the line of code; of a warning: what to do."""
+
+ELEMENTWISE = frozenset({"Normalize", "ConvertImageDtype", "ToDtype"})
+"""Transforms each of whose output values depends on one input value alone."""
+MAKES_FLOATS = frozenset({"ToTensor"})
+"""Transforms that make floats of bytes."""
+
+
+def described_settings() -> dict[str, Any]:
+    """Fields of the answer to `describe`."""
+    return {"settings": [setting.to_json() for setting in SETTINGS], "advice": ADVICE}
+
+
+def runnable() -> frozenset[str]:
+    """What a live arm may change; `workers` is the engine's word for num_workers."""
+    return frozenset(setting.name for setting in SETTINGS if setting.can_run) | {"workers"}
