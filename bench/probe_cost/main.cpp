@@ -1,4 +1,4 @@
-// Prints the cost of inline observation, as quoted in docs/performance.md.
+// Prints the cost of inline observation, as quoted in docs/understand/performance.md.
 #include <algorithm>
 #include <array>
 #include <cstdio>

@@ -79,7 +79,7 @@ def row_of(name: str, cases: list[dict[str, Any]]) -> list[str]:
 
 
 def summary(cases: list[dict[str, Any]]) -> str:
-    """The table for docs/accuracy.md, and what went wrong."""
+    """The table for docs/understand/accuracy.md, and what went wrong."""
     header = ["planted in", *RESULTS, "99% intervals cover the truth", "seconds: median, longest"]
     places = sorted({case["plan"]["place"] for case in cases})
     by_place = [(p, [c for c in cases if c["plan"]["place"] == p]) for p in places]

@@ -4,7 +4,7 @@
     report = cachebisect.bisect(loader, step, state=[model, optimizer])
     print(report)
 
-docs/python.md says how; importing this package imports no torch.
+docs/use/python.md says how; importing this package imports no torch.
 """
 
 from ._chain.marked import stage

@@ -62,12 +62,12 @@ TEST_CASE("a figure that is not finite is no metric") {
 }
 
 TEST_CASE("every metric and every column is documented") {
-  const std::string metrics = read_file(CACHEBISECT_SOURCE_DIR "/docs/dashboards.md");
+  const std::string metrics = read_file(CACHEBISECT_SOURCE_DIR "/docs/use/dashboards.md");
   for (const Metric& metric : report_metrics()) {
     CAPTURE(metric.name);
     CHECK(has(metrics, "| `" + std::string(metric.name) + "` |"));
   }
-  const std::string csv = read_file(CACHEBISECT_SOURCE_DIR "/docs/reports.md");
+  const std::string csv = read_file(CACHEBISECT_SOURCE_DIR "/docs/use/report.md");
   std::istringstream titles(to_csv(Report{}));
   for (std::string title; std::getline(titles, title, ',');) {
     title = title.substr(0, title.find("_low"));

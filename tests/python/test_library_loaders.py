@@ -1,6 +1,6 @@
 """Loaders of other libraries, as their documents use them: what `run` makes of each.
 
-`scripts/test-python --frameworks` installs them; docs/python.md has the table.
+`scripts/test-python --frameworks` installs them; docs/use/python.md has the table.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The trace of `cachebisect profile`, read by others: json, and the tools of PyTorch if they are
-installed (docs/profile.md)."""
+installed (docs/use/profile.md)."""
 
 from __future__ import annotations
 

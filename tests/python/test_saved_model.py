@@ -1,4 +1,4 @@
-"""A model that PyTorch saved, as docs/pipeline-file.md shows it, trained by the built command."""
+"""A model that PyTorch saved, as in docs/use/pipeline-file.md, trained by the built command."""
 
 from __future__ import annotations
 

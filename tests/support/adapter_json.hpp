@@ -1,4 +1,4 @@
-// What an adapter sends, as JSON (docs/protocol.md).
+// What an adapter sends, as JSON (docs/extend/protocol.md).
 #pragma once
 
 #include <array>

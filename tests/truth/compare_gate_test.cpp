@@ -1,5 +1,5 @@
 // The gate of `compare --run` in virtual time: on a recorded busy machine it never fires on a job
-// against itself, and finds one that takes 10% longer. docs/accuracy.md has the rates.
+// against itself, and finds one that takes 10% longer. docs/understand/accuracy.md has the rates.
 #include <string>
 
 #include "bench/truth/noise_choice.hpp"

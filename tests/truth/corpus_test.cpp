@@ -1,5 +1,5 @@
 // 2,000 chains of the published corpus in virtual time, under every kind of noise. Only a broken
-// method misses the bounds; docs/accuracy.md has the rates.
+// method misses the bounds; docs/understand/accuracy.md has the rates.
 #include <string>
 
 #include "bench/truth/corpus_run.hpp"

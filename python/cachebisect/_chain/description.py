@@ -33,7 +33,7 @@ class Stage:
 
     name: str
     type: str
-    """ "category.name" of docs/protocol.md."""
+    """ "category.name" of docs/extend/protocol.md."""
     kind: str
     place: str
     held: str = "host"

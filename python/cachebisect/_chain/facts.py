@@ -69,7 +69,7 @@ def _private_bytes(pid: int) -> Optional[float]:
 
 
 def batch_contents(batch: Any) -> dict[str, Any]:
-    """`batch_contents` of docs/protocol.md: what a worker sends for `batch`."""
+    """`batch_contents` of docs/extend/protocol.md: what a worker sends for `batch`."""
     tensors, objects, kinds = 0, 0, set()
     for leaf in trees.leaves(batch):
         if trees.is_tensor(leaf):

@@ -1,6 +1,6 @@
 """The settings of a DataLoader as a program writes them, and lines of code that mend it.
 
-The engine gets both with `describe` (docs/protocol.md), and makes remedies, what-ifs and the
+The engine gets both with `describe` (docs/extend/protocol.md), and makes remedies, what-ifs and the
 overrides of live arms of them. It knows no name of PyTorch by itself.
 """
 

@@ -1,6 +1,6 @@
 """The adapter's end of the socket: one JSON object per line, in both directions.
 
-docs/protocol.md is the contract. One thread at a time may use a Connection.
+docs/extend/protocol.md is the contract. One thread at a time may use a Connection.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Connection:
         sample: Optional[int] = None,
         traceback: Sequence[str] = (),
     ) -> None:
-        """Answers `request` with an error; `kind` is one of those in docs/protocol.md."""
+        """Answers `request` with an error; `kind` is one of those in docs/extend/protocol.md."""
         message: Message = {"id": request.get("id"), "type": "error", "kind": kind}
         message["text"] = text[-8000:]
         if stage is not None:

@@ -67,7 +67,7 @@ class ArmQueues:
         self._queues: dict[str, ArmQueue] = {}
 
     def of(self, arm: dict[str, Any]) -> ArmQueue:
-        """That of `arm`, as in docs/protocol.md."""
+        """That of `arm`, as in docs/extend/protocol.md."""
         known = {name: value for name, value in arm.items() if name not in _NO_MATTER}
         return self._queues.setdefault(json.dumps(known, sort_keys=True), ArmQueue())
 

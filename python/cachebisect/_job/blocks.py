@@ -84,7 +84,7 @@ class Usage:
 
 
 class Block:
-    """A block in progress. `request`: a run request of docs/protocol.md.
+    """A block in progress. `request`: a run request of docs/extend/protocol.md.
 
     `sampler_seconds`: what drawing indices has taken so far. `pin_python_seconds`: of Python in
     pinning one batch.
@@ -171,7 +171,7 @@ class Block:
         self._feed.end()
 
     def result(self) -> dict[str, Any]:
-        """The `block` of docs/protocol.md. Called once enter() has returned True."""
+        """The `block` of docs/extend/protocol.md. Called once enter() has returned True."""
         start, now = self._start, self._usage()
         assert start is not None
         elapsed = self._marks.seconds(self._start_mark, self._group_marks[-1])

@@ -63,7 +63,7 @@ class Caches:
         return len(self.held.sizes)
 
     def fill(self, samples: int, progress: Progress) -> dict[str, Any]:
-        """Caches about `samples` samples at every boundary. Returns `cache` of docs/protocol.md."""
+        """Caches about `samples` samples; returns `cache` of docs/extend/protocol.md."""
         began = time.monotonic()
         workers = max(1, self._loader.workers)
         batches = max(1, -(-samples // self._loader.batch_size))

@@ -91,7 +91,7 @@ class Companions:
             companion.fill(batches, device)
 
     def serve(self, arm: dict[str, Any], chain: Chain, waiting: Waiting) -> None:
-        """As `arm` (docs/protocol.md) says."""
+        """As `arm` (docs/extend/protocol.md) says."""
         places = [stage.place for stage in chain.stages]
         first = places.index(COMPANION) + 1 if self._all else 0
         boundary = int(arm.get("boundary", 0)) if arm.get("kind") in REPLAYED else 0

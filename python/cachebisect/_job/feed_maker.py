@@ -35,7 +35,7 @@ class FeedMaker:
     """Batches per optimizer step: blocks are whole periods, and so is what comes before them."""
 
     def feed(self, arm: dict[str, Any], shadow: Optional[ShadowLoader] = None) -> Feed:
-        """`arm` as in docs/protocol.md; `shadow`: the loader of a live arm with overrides."""
+        """`arm`: of docs/extend/protocol.md; `shadow`: the loader of a live arm with overrides."""
         kind = arm.get("kind")
         loader = shadow or self.shadow
         if kind == "shadow":

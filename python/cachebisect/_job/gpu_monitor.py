@@ -53,7 +53,7 @@ class GpuMonitor:
         return cls(*_address(sys.modules["torch"].cuda.get_device_properties(device)))
 
     def read(self) -> Optional[dict[str, Any]]:
-        """`device` of a block in docs/protocol.md; None if nothing is known."""
+        """`device` of a block in docs/extend/protocol.md; None if nothing is known."""
         if self._nvml is None:
             return None
         power = self._number("nvmlDeviceGetPowerUsage")

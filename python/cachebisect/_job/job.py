@@ -202,7 +202,7 @@ class Job:
         return self._caches.sizes(samples, progress)
 
     def fill(self, samples: int, progress: Progress) -> dict[str, Any]:
-        """Caches about `samples` samples at every boundary. Returns `cache` of docs/protocol.md."""
+        """Caches about `samples` samples; returns `cache` of docs/extend/protocol.md."""
         facts = self._caches.fill(samples, progress)
         self._companions.fill(self._caches.batches, self.device)
         return facts

@@ -9,9 +9,10 @@ from typing import Any, Optional
 from .._chain.pinning import has_accelerator
 from .._worker.boundary import BoundaryCollate, BoundaryDataset, WorkerInit
 
+
 class ShadowArguments:
     """`loader`: the user's torch.utils.data.DataLoader. `overrides`: arguments that take the place
-    of the user's, by the names of _chain/settings.py. Raises ValueError for an unknown start method.
+    of the user's, named as in _chain/settings.py. Raises ValueError for an unknown start method.
     """
 
     def __init__(self, loader: Any, overrides: dict[str, Any]) -> None:

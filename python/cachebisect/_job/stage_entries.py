@@ -1,4 +1,4 @@
-"""What a block says of each stage: `stages` of docs/protocol.md."""
+"""What a block says of each stage: `stages` of docs/extend/protocol.md."""
 
 from __future__ import annotations
 

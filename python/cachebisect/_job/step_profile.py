@@ -74,7 +74,7 @@ class StepSamples:
             self._lines[line] += 1
 
     def functions(self) -> list[dict[str, Any]]:
-        """The functions and lines that take most, as `step_functions` of docs/protocol.md."""
+        """What takes most: `step_functions` of docs/extend/protocol.md."""
         found = [self._function(code, count) for code, count in self._listed().items()]
         found += [self._line(line, count) for line, count in self._lines.items()]
         found = [entry for entry in found if entry["share"] >= MIN_SHARE]

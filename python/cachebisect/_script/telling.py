@@ -12,7 +12,7 @@ _FINISH_SECONDS = 10.0
 
 
 def tell_engine(connection: Connection, kind: str, reason: str) -> Optional[Message]:
-    """Answers `describe` with an error of this kind (docs/protocol.md).
+    """Answers `describe` with an error of this kind (docs/extend/protocol.md).
 
     Returns the engine's `finish`; None if it sends none in time. Raises nothing.
     """

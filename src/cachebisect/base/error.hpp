@@ -22,7 +22,7 @@ enum class ErrorKind {
   interrupted,  ///< stopped by the user
 };
 
-/// The exit code of the command for an error of this kind (docs/report.md, "Exit codes").
+/// The exit code of the command for an error of this kind (docs/use/report.md, "Exit codes").
 CACHEBISECT_API int exit_code(ErrorKind kind) noexcept;
 
 /// Every message says what is wrong, where, and what would be right.

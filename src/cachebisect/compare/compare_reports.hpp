@@ -25,8 +25,9 @@ struct CompareOptions {
 
 /// Every figure of both reports, with the interval of its change from the blocks of both, the
 /// findings in words and the gates. The two were measured in different sessions, and a gate that
-/// would fire is undecided if either report warns of noise (docs/compare.md). Throws Error(usage)
-/// if the two are not comparable and that was not forced, and for a gate that is not one.
+/// would fire is undecided if either report warns of noise (docs/use/compare.md). Throws
+/// Error(usage) if the two are not comparable and that was not forced, and for a gate that is not
+/// one.
 [[nodiscard]] CACHEBISECT_API Comparison compare(const ReportSource& a, const ReportSource& b,
                                                  const CompareOptions& options = {});
 

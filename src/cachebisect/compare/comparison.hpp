@@ -1,4 +1,4 @@
-// Two jobs side by side, as one plain struct (docs/compare.md).
+// Two jobs side by side, as one plain struct (docs/use/compare.md).
 #pragma once
 
 #include <cstdint>

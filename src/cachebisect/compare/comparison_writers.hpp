@@ -15,7 +15,7 @@ namespace cachebisect {
 CACHEBISECT_API std::string to_text(const Comparison& comparison, const TextOptions& options = {});
 /// For a pull-request comment or the summary of a CI job.
 CACHEBISECT_API std::string to_markdown(const Comparison& comparison);
-/// docs/compare.md, "As JSON".
+/// docs/use/compare.md, "As JSON".
 CACHEBISECT_API void write_json(const Comparison& comparison, std::ostream& out);
 
 }  // namespace cachebisect

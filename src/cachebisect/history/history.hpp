@@ -1,4 +1,4 @@
-// The history of reports: JSON Lines, one line per run (docs/history.md).
+// The history of reports: JSON Lines, one line per run (docs/use/history.md).
 #pragma once
 
 #include <string>

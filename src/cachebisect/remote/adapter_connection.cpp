@@ -58,7 +58,7 @@ std::optional<json> AdapterConnection::answer_in(const std::string& line) {
   json message = json::parse(line, nullptr, false);
   const std::string place = "a message while '" + open_type_ + "' is open";
   if (message.is_discarded()) {
-    throw Error(ErrorKind::internal, place + " is not JSON in UTF-8 (docs/protocol.md)");
+    throw Error(ErrorKind::internal, place + " is not JSON in UTF-8 (docs/extend/protocol.md)");
   }
   const Fields fields(message, place);
   if (const auto clock = fields.optional_number("clock")) {

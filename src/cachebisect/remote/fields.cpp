@@ -27,13 +27,13 @@ bool is_small_count(const json& value) {
 
 Fields::Fields(const json& object, std::string place) : object_(&object), place_(std::move(place)) {
   if (!object.is_object()) {
-    throw Error(ErrorKind::internal, place_ + " is not a JSON object (docs/protocol.md)");
+    throw Error(ErrorKind::internal, place_ + " is not a JSON object (docs/extend/protocol.md)");
   }
 }
 
 void Fields::refuse(const std::string& key, const std::string& expected) const {
   throw Error(ErrorKind::internal,
-              place_ + ": field '" + key + "' must be " + expected + " (docs/protocol.md)");
+              place_ + ": field '" + key + "' must be " + expected + " (docs/extend/protocol.md)");
 }
 
 bool Fields::has(const char* key) const {

@@ -1,4 +1,4 @@
-// Messages over a stream socket: one line each (docs/protocol.md).
+// Messages over a stream socket: one line each (docs/extend/protocol.md).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The answers of an adapter as values, and the requests that need more than a name
-// (docs/protocol.md).
+// (docs/extend/protocol.md).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace cachebisect {
 
-/// Of docs/protocol.md. Both sides must have the same.
+/// Of docs/extend/protocol.md. Both sides must have the same.
 inline constexpr std::uint64_t kProtocolVersion = 1;
 
 /// What an adapter says about itself.

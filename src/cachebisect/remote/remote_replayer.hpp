@@ -1,4 +1,4 @@
-// A Replayer in one other process, which answers over a socket (docs/protocol.md).
+// A Replayer in one other process, which answers over a socket (docs/extend/protocol.md).
 #pragma once
 
 #include <exception>

@@ -1,4 +1,5 @@
-// docs/protocol.md is true: its requests are those that the engine sends, and its answers are read.
+// docs/extend/protocol.md is true: its requests are those that the engine sends, and its answers
+// are read.
 #include <map>
 #include <set>
 #include <sstream>
@@ -22,7 +23,7 @@ using nlohmann::json;
 
 namespace {
 
-std::string page() { return read_file(CACHEBISECT_SOURCE_DIR "/docs/protocol.md"); }
+std::string page() { return read_file(CACHEBISECT_SOURCE_DIR "/docs/extend/protocol.md"); }
 
 /// All messages of the page, in its order.
 std::vector<json> messages() {

@@ -1,4 +1,4 @@
-// The answer as one plain struct (docs/report.md). Assembled by bisect(), written by report/.
+// The answer as one plain struct (docs/use/report.md). Assembled by bisect(), written by report/.
 #pragma once
 
 #include <cstdint>

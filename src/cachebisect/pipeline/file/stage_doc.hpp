@@ -1,4 +1,4 @@
-// The documentation of stages from their declarations, for the terminal and for docs/stages.md.
+// The documentation of stages from their declarations, for the terminal and for docs/use/stages.md.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ CACHEBISECT_INTERNAL_API std::string stage_text(const StageType& type);
 /// All stages for the terminal, one per line unless too long, grouped by category.
 CACHEBISECT_INTERNAL_API std::string stages_text(const Registry& registry);
 
-/// The whole of docs/stages.md: every stage, grouped by category.
+/// The whole of docs/use/stages.md: every stage, grouped by category.
 CACHEBISECT_INTERNAL_API std::string stages_markdown(const Registry& registry);
 
 }  // namespace cachebisect

@@ -25,10 +25,23 @@ struct Fitted {
   Html remark;
 };
 
+/// Without what only an analysis needs.
+void leave_out_recording(Json& json) {
+  json.erase("recording");
+  for (Json& block : json["blocks"]) block.erase("counters");
+}
+
 Fitted fit(const Report& report, std::size_t bytes) {
   Json json = parsed(report);
   Html whole = json_text(json);
   if (whole.source().size() <= bytes) return {std::move(whole), {}};
+  leave_out_recording(json);
+  Html shorter = json_text(json);
+  if (shorter.source().size() <= bytes) {
+    return {std::move(shorter),
+            note("Without \"recording\" and the counters of blocks, which would "
+                 "make the page too large; --json writes them.")};
+  }
   json.erase("blocks");
   Html without_blocks = json_text(json);
   if (without_blocks.source().size() <= bytes) {

@@ -28,7 +28,7 @@ struct Metric {
   std::vector<MetricReading> (*read)(const Report& report);
 };
 
-/// All metrics. A new one is one more row in metrics.cpp, and one in docs/dashboards.md.
+/// All metrics. A new one is one more row in metrics.cpp, and one in docs/use/dashboards.md.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::span<const Metric> report_metrics() noexcept;
 
 }  // namespace cachebisect

@@ -76,7 +76,7 @@ std::string of_span(const Row& row, const Cell& cell) {
   return row.span == nullptr ? "" : cell(*row.span);
 }
 
-// docs/reports.md, "As CSV", says what each column is.
+// docs/use/report.md, "As CSV", says what each column is.
 using S = StageReport;
 constexpr std::array kCsvColumns{
     Column{"started", [](const Row& r) { return csv_text(r.report.started); }},
