@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cachebisect import _mcp
+
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = os.environ.get("CACHEBISECT_BINARY") or str(ROOT / "build/release/bin/cachebisect")
 needs_command = pytest.mark.skipif(

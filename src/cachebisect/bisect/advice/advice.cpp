@@ -46,7 +46,7 @@ void Advice::add_workers(const std::string& stage, const std::string& reason, bo
 }
 
 bool Advice::mostly_waits(const StageReport& stage) const {
-  if (!stage.cpu_seconds_per_sample || !stage.wait_seconds_per_sample) return false;
+  if (!observed(stage)) return false;
   const double cpu = *stage.cpu_seconds_per_sample;
   const double busy = cpu + *stage.wait_seconds_per_sample;
   const double sharing = chain().workers / std::max(free_cpus(), kMinShare);

@@ -49,6 +49,10 @@ class CACHEBISECT_INTERNAL_API Advice {
   }
   /// Usable, less what other processes kept busy.
   [[nodiscard]] double free_cpus() const;
+  /// True if it is known how much of the stage's time is CPU time.
+  [[nodiscard]] static bool observed(const StageReport& stage) noexcept {
+    return stage.cpu_seconds_per_sample && stage.wait_seconds_per_sample;
+  }
   /// True if the stage's own waiting takes most of its time: not waiting for a core that more
   /// workers than free cores share.
   [[nodiscard]] bool mostly_waits(const StageReport& stage) const;

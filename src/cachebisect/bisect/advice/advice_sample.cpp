@@ -9,7 +9,19 @@
 namespace cachebisect {
 namespace {
 
+/// Whether it waits or computes is not known.
+void advise_on_unobserved_reading(Advice& advice, const StageReport& stage) {
+  advice.add_workers(stage.name, "more workers read side by side");
+  advice.add(propose("large_files", stage.name,
+                     "pack samples into few large files and read them in order",
+                     "each small file costs a look-up of its own"));
+  advice.add(propose("storage", stage.name,
+                     "see whether storage limits it: read the same files from memory",
+                     "whether " + stage.name + " waits or computes was not observed"));
+}
+
 void advise_on_reading(Advice& advice, const StageReport& stage) {
+  if (!Advice::observed(stage)) return advise_on_unobserved_reading(advice, stage);
   if (advice.mostly_waits(stage)) {
     advice.add_workers(stage.name, "reading waits for storage; more workers wait side by side",
                        true);
@@ -60,7 +72,9 @@ void propose_fewer_threads(Advice& advice, const StageReport& stage) {
 
 void advise_on_computing(Advice& advice, const StageReport& stage) {
   propose_fewer_threads(advice, stage);
-  advice.add_workers(stage.name, stage.name + " is bound by the CPU and cores are idle");
+  advice.add_workers(stage.name, Advice::observed(stage)
+                                     ? stage.name + " is bound by the CPU and cores are idle"
+                                     : "more workers do " + stage.name + " side by side");
   offer_device(advice, stage);
   if (stage.category == Category::decode) {
     advice.add(propose("smaller_images", stage.name,
@@ -79,6 +93,7 @@ void advise_on_computing(Advice& advice, const StageReport& stage) {
                          "its output is the same in every epoch", {}, free_stage(stage)));
     }
   }
+  if (!Advice::observed(stage)) return;
   advice.add(propose("more_cpu", stage.name, "use a machine with more cores per GPU",
                      "all " + percent(stage.busy_share.value_or(1)) + " of the workers' time in " +
                          stage.name + " is CPU time" + core_limit(advice)));
