@@ -45,7 +45,7 @@ TEST_CASE("time writes its files") {
     const std::string content = read_file(folder.path("new/folder/" + file));
     CHECK_FALSE(content.empty());
     CHECK(content.starts_with("\x89PNG") == picture);
-    CHECK(has(result.out, "  " + file + "\n"));
+    CHECK(has(result.out, "written: " + folder.path("new/folder/" + file) + "\n"));
   }
   CHECK(has(read_file(folder.path("new/folder/benchmark_config.yaml")), "name: \"starved\"\n"));
   const std::string csv = read_file(folder.path("new/folder/timing_results.csv"));

@@ -1,11 +1,9 @@
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "commands/commands.hpp"
-#include "output/answer_output.hpp"
-#include "output/output_file.hpp"
+#include "output/output_files.hpp"
 #include "shell/log.hpp"
 #include "shell/terminal.hpp"
 #include <CLI/CLI.hpp>
@@ -24,28 +22,31 @@ struct HistoryArguments {
   std::string color = "auto";
 };
 
-/// None if there is no page or it goes to standard output.
-std::optional<OutputFile> open_page(const HistoryArguments& arguments) {
-  if (arguments.html.empty() || arguments.html == "-") return std::nullopt;
-  OutputFile page(arguments.html);
+/// The page must not replace what it is made of.
+void refuse_history_as_page(const HistoryArguments& arguments) {
   std::error_code ignored;
-  if (page.is_file() && std::filesystem::equivalent(arguments.file, arguments.html, ignored)) {
-    throw Error(ErrorKind::usage,
-                "the page would replace the history " + arguments.file + "; give it another name");
-  }
-  return page;
+  if (!std::filesystem::equivalent(arguments.file, arguments.html, ignored)) return;
+  throw Error(ErrorKind::usage,
+              "the page would replace the history " + arguments.file + "; give it another name");
 }
 
 int run(const HistoryArguments& arguments) {
   const TextOptions text = text_options(arguments.color, STDOUT_FILENO);
-  std::optional<OutputFile> page = open_page(arguments);
+  const bool to_stdout = arguments.html == "-";
+  OutputSet<History> outputs;
+  const auto page = [&](const History& history) {
+    return history_html(history, arguments.selection);
+  };
+  if (!arguments.html.empty() && !to_stdout) {
+    refuse_history_as_page(arguments);
+    outputs.add(arguments.html, page);
+  }
   const History history = load_history(arguments.file);
   for (const std::string& problem : history.problems) print_error(problem + "; left out");
-  const bool to_stdout = arguments.html == "-";
-  const std::string html =
-      page || to_stdout ? history_html(history, arguments.selection) : std::string();
-  write_answer(to_stdout ? html : history_text(history.entries, arguments.selection, text),
-               {page ? &*page : nullptr, html}, [] {});
+  const auto answer = [&] {
+    return to_stdout ? page(history) : history_text(history.entries, arguments.selection, text);
+  };
+  outputs.write(history, {.text = answer}, [] {});
   return 0;
 }
 

@@ -7,7 +7,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/pipeline_options.hpp"
-#include "output/output_file.hpp"
+#include "output/output_files.hpp"
 #include "shell/log.hpp"
 #include "shell/signals.hpp"
 #include "shell/terminal.hpp"
@@ -87,38 +87,22 @@ class ProfileOutputs {
  public:
   ProfileOutputs(const std::string& trace, const TextOptions& text, const profile::CallView& calls)
       : text_(text), calls_(calls) {
-    if (!trace.empty()) trace_.emplace(trace);
+    if (!trace.empty()) outputs_.add(trace, profile::trace_json);
   }
 
-  /// A file first, because standard output and other streams may block.
   void write(const profile::Profile& profile, SignalWatch& signals) {
-    std::optional<Error> failure;
-    if (trace_ && trace_->is_file()) commit(profile, failure);
-    signals.begin_streams();
-    std::cout << profile::to_text(profile, text_, calls_);
-    if (trace_ && !failure) std::cout << "written: " << printable(trace_->path()) << '\n';
-    std::cout.flush();
-    if (trace_ && !trace_->is_file()) commit(profile, failure);
-    if (!std::cout) throw Error(ErrorKind::output, "standard output could not be written");
-    if (failure) throw Error(*failure);
+    outputs_.write(
+        profile,
+        {.text = [&] { return profile::to_text(profile, text_, calls_); }, .lists_files = true},
+        [&] { signals.begin_streams(); });
   }
   /// See OutputFile::discard(). Any thread.
-  void discard() const noexcept {
-    if (trace_) trace_->discard();
-  }
+  void discard() const noexcept { outputs_.discard(); }
 
  private:
-  void commit(const profile::Profile& profile, std::optional<Error>& failure) {
-    try {
-      trace_->commit(profile::trace_json(profile));
-    } catch (const Error& error) {
-      failure = error;
-    }
-  }
-
   TextOptions text_;
   profile::CallView calls_;
-  std::optional<OutputFile> trace_;
+  OutputSet<profile::Profile> outputs_;
 };
 
 int run(const ProfileArguments& arguments) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "commands/commands.hpp"
-#include "output/output_file.hpp"
+#include "output/output_files.hpp"
 #include "shell/log.hpp"
 #include "shell/signals.hpp"
 #include "shell/terminal.hpp"
@@ -25,51 +25,37 @@ struct SelftestArguments {
   bool no_progress = false;
 };
 
+std::string json_of(const selftest::Result& result) {
+  std::ostringstream json;
+  selftest::write_json(result, json);
+  return json.str();
+}
+
 /// The outputs, opened before anything is measured. With `--json -`, standard output has only JSON.
 class SelftestOutputs {
  public:
   explicit SelftestOutputs(const std::string& json) : rows_(json != "-") {
-    if (rows_ && !json.empty()) json_.emplace(json);
+    if (rows_ && !json.empty()) outputs_.add(json, json_of);
   }
 
   void header() const { say(selftest::row_header()); }
   void row(const selftest::Score& score) const { say(selftest::row(score)); }
-  /// A file first, because standard output and other streams may block.
   void finish(const selftest::Result& result, SignalWatch& signals) {
-    std::ostringstream json;
-    selftest::write_json(result, json);
-    std::optional<Error> failure;
-    if (json_ && json_->is_file()) commit(json.str(), failure);
-    signals.begin_streams();
-    if (rows_) {
-      say('\n' + selftest::summary(result.scores));
-    } else {
-      std::cout << json.str() << std::flush;
-    }
-    if (json_ && !json_->is_file()) commit(json.str(), failure);
-    if (!std::cout) throw Error(ErrorKind::output, "standard output could not be written");
-    if (failure) throw Error(*failure);
+    const auto text = [&] {
+      return rows_ ? '\n' + selftest::summary(result.scores) : json_of(result);
+    };
+    outputs_.write(result, {.text = text}, [&] { signals.begin_streams(); });
   }
   /// See OutputFile::discard(). Any thread.
-  void discard() const noexcept {
-    if (json_) json_->discard();
-  }
+  void discard() const noexcept { outputs_.discard(); }
 
  private:
   void say(const std::string& text) const {
     if (rows_) std::cout << text << std::flush;
   }
 
-  void commit(const std::string& json, std::optional<Error>& failure) {
-    try {
-      json_->commit(json);
-    } catch (const Error& error) {
-      failure = error;
-    }
-  }
-
   bool rows_;
-  std::optional<OutputFile> json_;
+  OutputSet<selftest::Result> outputs_;
 };
 
 int run(const SelftestArguments& arguments) {

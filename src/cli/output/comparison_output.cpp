@@ -2,8 +2,7 @@
 
 #include <sstream>
 
-#include "output/answer_output.hpp"
-
+#include "cachebisect/base/error.hpp"
 #include "cachebisect/compare/comparison_writers.hpp"
 
 namespace cachebisect::cli {
@@ -23,18 +22,18 @@ ComparisonOutput::ComparisonOutput(const std::string& format, const TextOptions&
   if (!markdown_ && format != "text") {
     throw Error(ErrorKind::usage, "--format " + format + ": text or markdown");
   }
-  if (!json_to_stdout_ && !json.empty()) json_.emplace(json);
+  if (!json_to_stdout_ && !json.empty()) outputs_.add(json, json_text);
 }
 
 void ComparisonOutput::write(const Comparison& comparison,
                              const std::function<void()>& before_streams) {
-  const std::string text = markdown_ ? to_markdown(comparison) : to_text(comparison, text_);
-  const std::string json = json_ || json_to_stdout_ ? json_text(comparison) : std::string();
-  write_answer(json_to_stdout_ ? json : text, {json_ ? &*json_ : nullptr, json}, before_streams);
+  const auto text = [&] {
+    if (json_to_stdout_) return json_text(comparison);
+    return markdown_ ? to_markdown(comparison) : to_text(comparison, text_);
+  };
+  outputs_.write(comparison, {.text = text}, before_streams);
 }
 
-void ComparisonOutput::discard() const noexcept {
-  if (json_) json_->discard();
-}
+void ComparisonOutput::discard() const noexcept { outputs_.discard(); }
 
 }  // namespace cachebisect::cli

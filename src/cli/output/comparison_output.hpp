@@ -2,12 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 
-#include "output/output_file.hpp"
+#include "output/output_files.hpp"
 
-#include "cachebisect/base/error.hpp"
 #include "cachebisect/compare/comparison.hpp"
 #include "cachebisect/format/text_options.hpp"
 
@@ -21,7 +19,7 @@ class ComparisonOutput {
   /// written.
   ComparisonOutput(const std::string& format, const TextOptions& text, const std::string& json);
 
-  /// See write_answer().
+  /// See OutputSet::write().
   void write(const Comparison& comparison, const std::function<void()>& before_streams);
   /// See OutputFile::discard(). Any thread.
   void discard() const noexcept;
@@ -30,7 +28,7 @@ class ComparisonOutput {
   bool markdown_;
   TextOptions text_;
   bool json_to_stdout_;
-  std::optional<OutputFile> json_;
+  OutputSet<Comparison> outputs_;
 };
 
 }  // namespace cachebisect::cli

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cachebisect/base/current_error.hpp"
-#include "cachebisect/base/printable.hpp"
 #include "cachebisect/history/history.hpp"
 
 namespace cachebisect::cli {
@@ -18,6 +17,11 @@ namespace {
 bool has_run_failed(const Report& report) {
   return std::ranges::any_of(report.warnings,
                              [](const Warning& warning) { return warning.code == "run_failed"; });
+}
+
+/// True if a file is named twice: by its option and as one of the folder.
+bool same_place(const std::string& name, const std::string& in_folder) {
+  return !name.empty() && name != "-" && OutputFile(name).same_file(OutputFile(in_folder));
 }
 
 }  // namespace
@@ -31,24 +35,22 @@ ReportOutputs::ReportOutputs(const ReportDestinations& to)
   for (const ReportFormat& format : report_formats()) {
     const auto named = to.files.find(std::string(format.option));
     const std::string name = named == to.files.end() ? "" : named->second;
+    const auto content = [&format, explain = text_.explain](const Report& report) {
+      return format.write(report, {.explain = explain});
+    };
     if (name == "-") {
       take_stdout(format);
     } else if (!name.empty()) {
-      add(format, name);
+      outputs_.add(name, content);
     }
-    if (folder_) add(format, folder_->file(format.file));
+    if (folder_ && !same_place(name, folder_->file(format.file))) {
+      outputs_.add(folder_->file(format.file), content);
+    }
   }
-  if (!to.append.empty()) add_history(to.append);
-}
-
-void ReportOutputs::add_history(const std::string& path) {
-  if (path == "-") throw Error(ErrorKind::usage, "--append -: give a file, which keeps all runs");
-  history_.emplace(path);
-  for (const Output& other : outputs_) {
-    if (!history_->same_file(other.file)) continue;
-    throw Error(ErrorKind::usage,
-                "a report would replace the history " + path + "; give one of them another name");
+  if (to.append == "-") {
+    throw Error(ErrorKind::usage, "--append -: give a file, which keeps all runs");
   }
+  if (!to.append.empty()) outputs_.add_to(to.append, history_line);
 }
 
 void ReportOutputs::take_stdout(const ReportFormat& format) {
@@ -60,64 +62,20 @@ void ReportOutputs::take_stdout(const ReportFormat& format) {
   to_stdout_ = &format;
 }
 
-void ReportOutputs::add(const ReportFormat& format, const std::string& path) {
-  OutputFile file(path);
-  for (const Output& other : outputs_) {
-    if (!other.file.same_file(file)) continue;
-    if (other.format == &format) return;
-    throw Error(ErrorKind::usage, "two different reports would be written to " + path +
-                                      "; give one of them another name");
-  }
-  outputs_.push_back({&format, std::move(file)});
-}
-
-void ReportOutputs::commit(const Report& report, bool files, std::optional<Error>& first_error) {
-  const auto attempt = [&first_error](const auto& write) {
-    try {
-      write();
-    } catch (...) {
-      if (!first_error) first_error = current_error(ErrorKind::output);
-    }
-  };
-  for (Output& output : outputs_) {
-    if (output.file.is_file() != files) continue;
-    attempt([&] { output.file.commit(output.format->write(report, {.explain = text_.explain})); });
-  }
-  if (history_ && history_->is_file() == files) {
-    attempt([&] { history_->append(history_line(report)); });
-  }
-}
-
-void ReportOutputs::write_stdout(const Report& report) const {
-  if (to_stdout_ != nullptr) {
-    std::cout << to_stdout_->write(report);
-  } else if (!quiet_) {
-    std::cout << (markdown_ ? to_markdown(report, {.explain = text_.explain})
-                            : to_text(report, text_));
-  }
-  std::cout.flush();
+std::string ReportOutputs::answer(const Report& report) const {
+  if (to_stdout_ != nullptr) return to_stdout_->write(report);
+  if (quiet_) return {};
+  return markdown_ ? to_markdown(report, {.explain = text_.explain}) : to_text(report, text_);
 }
 
 void ReportOutputs::write(const Report& report, const std::function<void()>& before_streams) {
-  std::optional<Error> first_error;
-  commit(report, true, first_error);
-  before_streams();
-  write_stdout(report);
-  commit(report, false, first_error);
-  if (!quiet_ && !markdown_ && to_stdout_ == nullptr && !first_error) {
-    for (const Output& output : outputs_) {
-      std::cout << "written: " << printable(output.file.path()) << '\n';
-    }
-    if (history_) std::cout << "added to: " << printable(history_->path()) << '\n';
-  }
-  std::cout.flush();
-  if (!std::cout) throw Error(ErrorKind::output, "standard output could not be written");
-  if (first_error) throw Error(*first_error);
+  outputs_.write(report,
+                 {.text = [&] { return answer(report); },
+                  .lists_files = !quiet_ && !markdown_ && to_stdout_ == nullptr},
+                 before_streams);
 }
 
-void ReportOutputs::discard() const noexcept {
-  for (const Output& output : outputs_) output.file.discard();
-}
+void ReportOutputs::discard() const noexcept { outputs_.discard(); }
 
 void LastReport::set(const Report& report) {
   const std::scoped_lock lock(mutex_);

@@ -5,10 +5,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "output/append_file.hpp"
-#include "output/output_file.hpp"
+#include "output/output_files.hpp"
 #include "output/output_folder.hpp"
 #include "output/report_destinations.hpp"
 
@@ -31,24 +29,15 @@ class ReportOutputs {
   void discard() const noexcept;
 
  private:
-  struct Output {
-    const ReportFormat* format;
-    OutputFile file;
-  };
-
   void take_stdout(const ReportFormat& format);
-  void add(const ReportFormat& format, const std::string& path);
-  void add_history(const std::string& path);
-  void commit(const Report& report, bool files, std::optional<Error>& first_error);
-  void write_stdout(const Report& report) const;
+  [[nodiscard]] std::string answer(const Report& report) const;
 
   bool quiet_;
   TextOptions text_;
   bool markdown_;  ///< the page of Markdown alone, in place of the terminal report
   const ReportFormat* to_stdout_ = nullptr;  ///< in place of the terminal report
   std::optional<OutputFolder> folder_;       ///< of --out
-  std::vector<Output> outputs_;
-  std::optional<AppendFile> history_;
+  OutputSet<Report> outputs_;
 };
 
 /// The report as of the last complete round, for a run that fails or never returns because a stage

@@ -2,14 +2,11 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "output/output_file.hpp"
+#include "output/output_files.hpp"
 #include "output/output_folder.hpp"
 
-#include "cachebisect/base/error.hpp"
 #include "cachebisect/timing/timing_files.hpp"
 
 namespace cachebisect::cli {
@@ -22,29 +19,19 @@ class TimingOutputs {
   /// Error(output).
   TimingOutputs(const std::string& folder, const std::string& json, bool quiet);
 
-  /// Files first; `before_streams` is called before standard output is written to. Throws
-  /// Error(output) after trying all.
+  /// See OutputSet::write().
   void write(const TimingRecord& record, const TextOptions& text,
              const std::function<void()>& before_streams);
   /// See OutputFile::discard(). Any thread.
   void discard() const noexcept;
 
  private:
-  struct Output {
-    const TimingFile* format;
-    OutputFile file;
-  };
-
-  /// Those that are regular files, or the others.
-  void commit(const TimingRecord& record, bool files, std::optional<Error>& first_error);
-  /// `written`: the files are there.
-  void write_stdout(const TimingRecord& record, const TextOptions& text, bool written) const;
+  [[nodiscard]] std::string answer(const TimingRecord& record, const TextOptions& text) const;
 
   OutputFolder folder_;
   bool quiet_;
   bool json_to_stdout_;
-  std::optional<OutputFile> json_;
-  std::vector<Output> outputs_;
+  OutputSet<TimingRecord> outputs_;
 };
 
 }  // namespace cachebisect::cli
