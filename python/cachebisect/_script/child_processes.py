@@ -63,7 +63,7 @@ def _count_after(loader: Any, act: Callable[[], None]) -> None:
 
     def exec_module(module: Any) -> None:
         execute(module)
-        from .._chain.optimizer_steps import follow_steps
+        from .._follow.optimizer_steps import follow_steps
 
         follow_steps(module, _Counter(act))
 

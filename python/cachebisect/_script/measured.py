@@ -10,11 +10,11 @@ from .._chain.callers import script_name
 from .._chain.own_iteration import OwnIteration
 from .._engine.adapter import Adapter
 from .._engine.messages import Connection
+from .._follow.loaders import Level
 from .._job.companions import Companion
 from .._job.job import Job
 from .._job.state import KeptState, device_of_step
 from .found_state import FoundState
-from .loader_hooks import Level
 from .script_iterator import ScriptIterator
 
 Context = Callable[[], contextlib.AbstractContextManager[Any]]

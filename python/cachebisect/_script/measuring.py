@@ -8,8 +8,8 @@ from typing import Any, Optional
 
 from .._engine.adapter import Adapter
 from .._engine.messages import ConnectionLost, Message
+from .._follow.loaders import Level, Open
 from .._job.companions import Companion
-from .loader_hooks import Level, Open
 from .script_iterator import ScriptIterator
 
 _OFTEN = 0.5

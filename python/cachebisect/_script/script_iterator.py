@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from .._engine.adapter import Adapter, Finished
 from .._engine.messages import ConnectionLost
+from .._follow.loaders import Level
 from .._job.needs import needs_of
 from .._job.pass_through import PASS_MIN_STEPS, PassThrough
 from .._job.ranks import rank_and_world
 from .._worker.worker_end import end_workers
 from .epoch import Epoch, length_of_epoch
-from .loader_hooks import Level
 
 if TYPE_CHECKING:
     from .session import Session

@@ -19,12 +19,12 @@ from typing import Any, Optional
 
 from .._engine.adapter import Adapter
 from .._engine.messages import Connection, ConnectionLost
+from .._follow.loaders import Level, Open
 from .._worker.boundary import BoundaryDataset
 from . import refusals
 from .checkpoints import Checkpoints
 from .found_state import FoundState, ModuleTensors
 from .guard import Guard
-from .loader_hooks import Level, Open
 from .loaders_of_step import LoadersOfStep, companions_of
 from .measured import Measured
 from .measuring import Measuring

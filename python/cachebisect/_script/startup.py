@@ -7,13 +7,16 @@ can stop the script. Children of multiprocessing do not come here.
 from __future__ import annotations
 
 import atexit
-import importlib.abc
-import importlib.machinery
-import importlib.util
 import os
-import sys
-from types import ModuleType
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Any
+
+from .._follow.after_import import after_import
+from .._follow.backward import FollowedBackward
+from .._follow.loaders import follow_loaders
+from .._follow.optimizer_steps import follow_steps
+
+if TYPE_CHECKING:
+    from .session import Session
 
 SOCKET = "CACHEBISECT_SOCKET"
 LOADER = "CACHEBISECT_LOADER"
@@ -35,7 +38,6 @@ def start() -> None:
         return
     from .._engine.adapter import Adapter
     from .._engine.messages import Connection, ConnectionLost
-    from .loader_hooks import install, watch_backward, watch_optimizers
     from .seen_loaders import SeenLoaders
     from .session import Session
 
@@ -54,59 +56,24 @@ def start() -> None:
     ends = os.environ.get(THEN) == "exit"
     session = Session(connection, loaders, protects, int(samples) if samples else None, ends)
     atexit.register(session.explain)
-    after_import("torch.utils.data.dataloader", lambda module: install(session, module))
-    after_import("torch.autograd", lambda module: watch_backward(session, module))
-    after_import("torch.optim.optimizer", lambda module: watch_optimizers(session, module))
+    after_import("torch.utils.data.dataloader", lambda module: follow_loaders(session, module))
+    after_import("torch.autograd", lambda module: _follow_backward(session, module))
+    after_import("torch.optim.optimizer", lambda module: _follow_optimizers(session, module))
 
 
-def after_import(name: str, act: Callable[[ModuleType], None]) -> None:
-    """Calls `act(module)` once the module `name` has been imported; at once if it is already."""
-    if name in sys.modules:
-        act(sys.modules[name])
-    else:
-        sys.meta_path.insert(0, _AfterImport(name, act))
+def _follow_backward(session: Session, autograd: Any) -> None:
+    """Notes the first call; later ones cost nothing."""
+
+    def begun() -> bool:
+        followed.remove()
+        session.has_computed_gradients = True
+        return False
+
+    followed = FollowedBackward(autograd, begun)
 
 
-class _AfterImport(importlib.abc.MetaPathFinder):
-    def __init__(self, name: str, act: Callable[[ModuleType], None]) -> None:
-        self._name = name
-        self._act = act
-
-    def find_spec(
-        self, fullname: str, path: Any = None, target: Any = None
-    ) -> Optional[importlib.machinery.ModuleSpec]:
-        if fullname != self._name:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, self._act)
-        return spec
-
-
-class _Loader(importlib.abc.Loader):
-    """The module's own loader, and then the action."""
-
-    def __init__(self, loader: Any, act: Callable[[ModuleType], None]) -> None:
-        self._loader = loader
-        self._act = act
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> Optional[ModuleType]:
-        created: Optional[ModuleType] = self._loader.create_module(spec)
-        return created
-
-    def exec_module(self, module: ModuleType) -> None:
-        self._loader.exec_module(module)
-        spec = module.__spec__
-        if spec is not None:
-            spec.loader = self._loader
-        try:
-            self._act(module)
-        except Exception as error:  # The script is worth more than its measurement.
-            print(f"cachebisect: not measured: {error}", file=sys.stderr)
+def _follow_optimizers(session: Session, optimizer_module: Any) -> None:
+    follow_steps(optimizer_module, lambda optimizer, _args, _kwargs: session.note_step(optimizer))
 
 
 def _no_job(_writes_batches: bool) -> Any:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any
 
-from .._chain.optimizer_steps import follow_steps
+from .._follow.backward import FollowedBackward
+from .._follow.loaders import Level, Open
+from .._follow.optimizer_steps import follow_steps
 
 if TYPE_CHECKING:
     from .session import TimingSession
@@ -39,45 +41,55 @@ class TimedIterator(Iterator[Any]):
         if not self._trained and session.timer.trained and session.giver is self:
             self._trained = True
             session.trained_with(self._own)
+        if session.loads:  # Another iterator makes its batch of this one's.
+            return next(self._own)
         session.load_begun()
+        session.loads = True
         try:
             batch = next(self._own)
         except StopIteration:
             session.epoch_ended(self._trained)
             raise
+        finally:
+            session.loads = False
         session.giver = self
         session.load_ended(self._loader, batch)
         return batch
 
 
-def follow_loaders(session: TimingSession, dataloader: Any) -> None:
-    """`dataloader`: the module torch.utils.data.dataloader."""
-    original: Callable[[Any], Iterator[Any]] = dataloader.DataLoader.__iter__
+class TimedLoaders:
+    """Gives the script a TimedIterator for each iterator that it opens; see follow_loaders()."""
 
-    def __iter__(self: Any) -> Iterator[Any]:
-        if not session.follows:
-            return original(self)
+    def __init__(self, session: TimingSession) -> None:
+        self._session = session
+        self._opened: list[Any] = []
+        """Loaders whose iterators are being made, the outermost first."""
+
+    def opens(self, loader: Any) -> bool:
+        return any(opened is loader for opened in self._opened)
+
+    def iterator(self, loader: Any, original: Open, _level: Level) -> Iterator[Any]:
+        session = self._session
+        # What another iterator uses to make its batches is a part of its time.
+        if not session.follows or self._opened or session.loads:
+            return original(loader)
         session.load_begun()
-        own = original(self)
-        session.iterator_made(self)
-        return TimedIterator(session, self, own)
-
-    dataloader.DataLoader.__iter__ = __iter__
+        self._opened.append(loader)
+        try:
+            own = original(loader)
+        finally:
+            self._opened.pop()
+        session.iterator_made(loader)
+        return TimedIterator(session, loader, own)
 
 
 def follow_backward(session: TimingSession, autograd: Any) -> None:
-    """`autograd`: the module torch.autograd, through which Tensor.backward goes too."""
-    original = autograd.backward
+    """`autograd`: the module torch.autograd."""
 
-    def backward(*args: Any, **kwargs: Any) -> Any:
-        if not session.follows or not session.timer.backward_begun():
-            return original(*args, **kwargs)
-        try:
-            return original(*args, **kwargs)
-        finally:
-            session.timer.part_ended()
+    def begun() -> bool:
+        return session.follows and session.timer.backward_begun()
 
-    autograd.backward = backward
+    FollowedBackward(autograd, begun, lambda: session.timer.part_ended())
 
 
 def follow_optimizers(session: TimingSession, optimizer: Any) -> None:

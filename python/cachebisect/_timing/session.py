@@ -45,6 +45,8 @@ class TimingSession:
         self.timer = BatchTimer(HostMarks())
         self.giver: Optional[object] = None
         """The iterator that gave the last batch."""
+        self.loads = False
+        """True while an iterator makes a batch."""
         self._file = str(options["file"])
         self._continues = options.get("then") == "continue"
         self._limits = Limits(options)

@@ -6,10 +6,11 @@ import atexit
 import json
 import os
 
+from .._follow.after_import import after_import
+from .._follow.loaders import follow_loaders
 from .._script.child_processes import command_line, is_multiprocessing_child
-from .._script.startup import after_import
 from .fetches import FetchLog, follow_fetches
-from .hooks import follow_backward, follow_loaders, follow_optimizers
+from .hooks import TimedLoaders, follow_backward, follow_optimizers
 from .profiling import ProfilingSession
 from .session import TimingSession
 
@@ -35,6 +36,8 @@ def start() -> None:
     options = json.loads(text)
     session = TimingSession(options) if profile is None else ProfilingSession(options, profile)
     atexit.register(session.end, "script")
-    after_import("torch.utils.data.dataloader", lambda module: follow_loaders(session, module))
+    after_import(
+        "torch.utils.data.dataloader", lambda module: follow_loaders(TimedLoaders(session), module)
+    )
     after_import("torch.autograd", lambda module: follow_backward(session, module))
     after_import("torch.optim.optimizer", lambda module: follow_optimizers(session, module))
