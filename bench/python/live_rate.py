@@ -49,10 +49,10 @@ from torch.optim import SGD
 from torch.utils.data import DataLoader
 
 import cachebisect
+from cachebisect._follow.loaders import Level
 from cachebisect._job.blocks import Block
 from cachebisect._job.job import Job
 from cachebisect._job.state import KeptState
-from cachebisect._script.loader_hooks import Level
 from cachebisect._script.session import Session
 
 PARTS = ("ratio", "batch", "pass", "engine")

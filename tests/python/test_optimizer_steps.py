@@ -7,7 +7,7 @@ import functools
 from types import SimpleNamespace
 from typing import Any
 
-from cachebisect._chain.optimizer_steps import follow_steps
+from cachebisect._follow.optimizer_steps import follow_steps
 
 
 def module_of_pytorch_1() -> Any:
