@@ -1,71 +1,35 @@
 // The floors of the design: which room may include which. Reads the sources, so that no new
 // dependency goes unnoticed.
+#include "unit/structure/floors.hpp"
+
 #include <algorithm>
-#include <map>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "support/files.hpp"
 #include "support/source_text.hpp"
 #include <doctest/doctest.h>
 
 namespace {
 
+using cachebisect::test::Floor;
+using cachebisect::test::floors;
 using cachebisect::test::includes_of;
 using cachebisect::test::product_sources;
 using cachebisect::test::Sources;
 
-/// What each room may include besides its own files. Two towers on one ground: the machine (data to
-/// replay) runs pipelines, the method (bisect, simulate, report) measures whatever answers the
-/// protocol; they meet in api and its siblings alone.
-const std::map<std::string, std::set<std::string>> kMayInclude = [] {
-  const std::set<std::string> ground{"base", "protocol"};
-  std::map<std::string, std::set<std::string>> rules{
-      {"base", {}}, {"protocol", {"base"}}, {"format", {"base"}}, {"data", {"base"}}};
-  std::set<std::string> below{"base", "protocol", "data"};
-  for (const char* const floor : {"device", "pipeline", "train", "executor", "replay"}) {
-    rules[floor] = below;
-    below.insert(floor);
-  }
-  rules["simulate"] = ground;
-  rules["remote"] = ground;
-  rules["bisect"] = ground;
-  rules["report"] = {"base", "format", "protocol", "bisect"};
-  const std::set<std::string> shown{"base", "format", "protocol", "bisect", "report"};
-  rules["history"] = shown;
-  rules["compare"] = shown;
-  const std::set<std::string> method{"format", "simulate", "remote", "bisect",
-                                     "report", "history",  "compare"};
-  below.insert(method.begin(), method.end());
-  for (const char* const top : {"api", "doctor", "profile", "selftest", "timing"}) {
-    rules[top] = below;
-  }
-  rules["launch"] = {"base"};
-  rules["timing"].insert("launch");
-  rules["profile"].insert({"launch", "timing"});
-  rules["chunks"] = {"base", "format"};
-  rules["stages/kernels"] = {"base", "data"};
-  rules["stages/codecs"] = {"base", "stages/kernels"};
-  rules["stages/modules"] = {"base", "stages/kernels", "stages/codecs"};
-  rules["stages/datasets"] = {"base", "data", "pipeline", "stages/kernels", "stages/codecs"};
-  rules["stages/support"] = {"base", "data", "pipeline", "stages/kernels"};
-  rules["stages"] = {"base",          "protocol",        "data",
-                     "device",        "pipeline",        "stages/kernels",
-                     "stages/codecs", "stages/datasets", "stages/support"};
-  rules["torch"] = {"base", "protocol", "data", "device", "pipeline", "train"};
-  return rules;
-}();
+const std::vector<Floor> kFloors = floors();
 
-/// Rooms within a floor, from the ground up: each may include those before it.
-const std::map<std::string, std::vector<std::string>> kRooms{
-    {"format", {"", "html", "picture"}},
-    {"report", {"", "words", "json", "html", "writers"}},
-    {"bisect", {"record", "evidence", "costs", "report", "phases", "analysis", "advice", ""}},
-    {"pipeline", {"", "file"}},
-    {"replay", {"loop", "cache", "reading", "", "job"}},
-    {"cli", {"shell", "output", "commands", ""}},
-};
+/// Null if there is none of this name.
+const Floor* find_floor(const std::string& name) {
+  const auto found = std::ranges::find(kFloors, name, &Floor::name);
+  return found == kFloors.end() ? nullptr : &*found;
+}
 
 bool starts_with_any(std::string_view text, const std::vector<std::string_view>& starts) {
   return std::any_of(starts.begin(), starts.end(),
@@ -122,21 +86,21 @@ Place place_of_source(const std::string& path) {
   return {};
 }
 
-bool may_include_room(const Place& from, const Place& to) {
-  const auto rooms = kRooms.find(from.floor);
-  if (rooms == kRooms.end()) return true;
-  const auto level = [&](const std::string& room) {
-    return std::find(rooms->second.begin(), rooms->second.end(), room);
-  };
-  return level(to.room) <= level(from.room) && level(from.room) != rooms->second.end();
+bool may_include_room(const Floor& floor, const Place& from, const Place& to) {
+  if (floor.rooms.empty()) return true;
+  const auto level = [&](const std::string& room) { return std::ranges::find(floor.rooms, room); };
+  return level(to.room) <= level(from.room) && level(from.room) != floor.rooms.end();
 }
 
 /// Whether a file in one place may include one in the other.
 bool may_include(const Place& from, const Place& to) {
-  if (from.floor.empty() || (from.floor == "cli" && to.floor != "cli")) return true;
-  if (from.floor == to.floor) return may_include_room(from, to);
-  const auto rule = kMayInclude.find(from.floor);
-  return rule != kMayInclude.end() && rule->second.count(to.floor) > 0;
+  if (from.floor.empty()) return true;
+  // What users of the library include.
+  if (from.floor == "cli" && to.floor.empty()) return true;
+  const Floor* const floor = find_floor(from.floor);
+  if (floor == nullptr) return false;
+  if (from.floor == to.floor) return may_include_room(*floor, from, to);
+  return floor->may_include.contains(to.floor);
 }
 
 /// What a file does that its place forbids; empty when it keeps the rules.
@@ -228,6 +192,77 @@ TEST_CASE("every source keeps to its floor") {
   CHECK(sources.size() > 30);
   for (const auto& [path, text] : sources)
     for (const std::string& violation : violations(path, text)) FAIL_CHECK(violation);
+}
+
+const std::set<std::string> kMachine{"data", "device", "pipeline", "train", "executor", "replay"};
+const std::set<std::string> kMethod{"simulate", "remote", "bisect"};
+const std::set<std::string> kShown{"report", "history", "compare"};
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (!name.empty()) text += (text.empty() ? "`" : ", `") + name + "/`";
+  }
+  return text;
+}
+
+/// What a floor includes, in a few words.
+std::string included(const Floor& floor) {
+  std::set<std::string> rest = floor.may_include;
+  std::string text;
+  const auto take = [&](const std::set<std::string>& tower, const std::string& words) {
+    if (!std::ranges::includes(rest, tower)) return;
+    for (const std::string& name : tower) rest.erase(name);
+    text += (text.empty() ? "" : ", ") + words;
+  };
+  take(kMachine, "the machine");
+  take(kMethod, "the method");
+  take(kShown, "what is shown");
+  const std::string names = listed({rest.begin(), rest.end()});
+  return text + (text.empty() || names.empty() ? "" : ", ") + names;
+}
+
+std::string tower_of(const Floor& floor) {
+  if (kMachine.contains(floor.name)) return "the machine: ";
+  if (kMethod.contains(floor.name)) return "the method: ";
+  return kShown.contains(floor.name) ? "what is shown: " : "";
+}
+
+/// The rules as a table of Markdown, the top first.
+std::string map_of_floors() {
+  std::string table =
+      "| room | what it is | its own rooms, lower ones first | includes |\n|---|---|---|---|\n";
+  for (auto floor = kFloors.rbegin(); floor != kFloors.rend(); ++floor) {
+    table += "| `" + floor->name + "/` | " + tower_of(*floor) + floor->purpose + " | " +
+             listed(floor->rooms) + " | " + included(*floor) + " |\n";
+  }
+  return table;
+}
+
+TEST_CASE("the map of the pages is that of these rules") {
+  // CACHEBISECT_UPDATE_GOLDEN=1 rewrites it.
+  const std::string path = CACHEBISECT_SOURCE_DIR "/docs/extend/extending.md";
+  const std::string page = cachebisect::test::read_file(path);
+  const std::string begin = "<!-- floors: begin -->\n";
+  const std::size_t from = page.find(begin);
+  const std::size_t to = page.find("<!-- floors: end -->");
+  REQUIRE(from != std::string::npos);
+  REQUIRE(to != std::string::npos);
+  const std::size_t first = from + begin.size();
+  const std::string map = map_of_floors();
+  if (std::getenv("CACHEBISECT_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path) << page.substr(0, first) + map + page.substr(to);
+  }
+  CHECK(cachebisect::test::read_file(path).substr(first, map.size()) == map);
+}
+
+TEST_CASE("every room has its rule") {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(CACHEBISECT_SOURCE_DIR "/src/cachebisect")) {
+    if (!entry.is_directory()) continue;
+    CAPTURE(entry.path().string());
+    CHECK(find_floor(entry.path().filename().string()) != nullptr);
+  }
 }
 
 TEST_CASE("no include goes in a circle") {

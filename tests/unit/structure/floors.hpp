@@ -1,0 +1,97 @@
+// The rooms of the source, what each is for, and what it may include: the rules of the design.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace cachebisect::test {
+
+struct Floor {
+  std::string name;  ///< folder of src/cachebisect, or "stages/kernels", "torch", "cli"
+  std::string purpose;
+  std::set<std::string> may_include;  ///< besides its own files
+  /// Its own rooms, lower ones first: each may include those before it; "": the floor's own files.
+  /// Empty: no rule.
+  std::vector<std::string> rooms{};
+};
+
+/// Two towers on one ground. The machine (data to replay) runs pipelines, the method (simulate to
+/// bisect) measures whatever answers the protocol; they meet in api and its neighbours alone.
+inline std::vector<Floor> floors() {
+  std::set<std::string> below;
+  std::vector<Floor> all;
+  const auto add = [&](Floor floor) { all.push_back(std::move(floor)); };
+  add({"base", "errors, clock, random numbers, statistics, the machine, files", {}});
+  add({"protocol", "Replayer, arms, blocks, the description of a chain", {"base"}});
+  add({"format",
+       "text layout, Markdown, HTML elements, CSV, YAML, JSON by fields, pictures, event files",
+       {"base"},
+       {"", "html", "picture"}});
+  below = {"base", "protocol"};
+  const auto next = [&](Floor floor) {
+    floor.may_include = below;
+    below.insert(floor.name);
+    add(std::move(floor));
+  };
+  add({"data", "fields, samples, batches, memory", {"base"}});
+  below.insert("data");
+  next({"device", "cpu, emulated and CUDA devices", {}});
+  next({"pipeline", "stages, registry, chain, builder, plugins", {}, {"", "file"}});
+  next({"train", "training steps; opens the LibTorch module", {}});
+  next({"executor", "workers, the ring of batch slots, load programs", {}});
+  next({"replay",
+        "PipelineReplayer: caches, the training loop",
+        {},
+        {"loop", "cache", "reading", "", "job"}});
+  const std::set<std::string> machine = below;
+  add({"simulate", "a Replayer in virtual time", {"base", "protocol"}});
+  add({"remote", "a Replayer over a socket", {"base", "protocol"}});
+  add({"bisect",
+       "what is recorded, evidence, costs, phases, verdict, advice",
+       {"base", "protocol"},
+       {"record", "evidence", "costs", "report", "phases", "analysis", "advice", ""}});
+  add({"report",
+       "a Report as text, JSON and every other format; writers compute nothing",
+       {"base", "format", "protocol", "bisect"},
+       {"", "words", "json", "html", "writers"}});
+  const std::set<std::string> shown{"base", "format", "protocol", "bisect", "report"};
+  add({"history", "the trend of many runs", shown});
+  add({"compare", "what changed between two reports or jobs", shown});
+  std::set<std::string> everything = machine;
+  everything.insert({"format", "simulate", "remote", "bisect", "report", "history", "compare"});
+  const auto with = [&](std::set<std::string> more) {
+    more.insert(everything.begin(), everything.end());
+    return more;
+  };
+  add({"launch", "child processes and the Python hook", {"base"}});
+  add({"chunks", "what the chunk shape of an array costs", {"base", "format"}});
+  add({"timing", "where the time of each batch goes", with({"launch"})});
+  add({"profile", "where the time of a step goes", with({"launch", "timing"})});
+  add({"doctor", "whether this machine can be trusted", everything});
+  add({"selftest", "planted chains, judged", everything});
+  add({"api", "the library call", everything});
+  add({"stages/kernels", "image kernels", {"base", "data"}});
+  add({"stages/codecs", "image codecs", {"base", "stages/kernels"}});
+  add({"stages/modules",
+       "codecs that are opened at run time",
+       {"base", "stages/kernels", "stages/codecs"}});
+  add({"stages/datasets",
+       "files of data sets",
+       {"base", "data", "pipeline", "stages/kernels", "stages/codecs"}});
+  add({"stages/support", "what stages share", {"base", "data", "pipeline", "stages/kernels"}});
+  add({"stages",
+       "one file per built-in stage",
+       {"base", "protocol", "data", "device", "pipeline", "stages/kernels", "stages/codecs",
+        "stages/datasets", "stages/support"}});
+  add({"torch",
+       "the LibTorch models, a module of its own",
+       {"base", "protocol", "data", "device", "pipeline", "train"}});
+  add({"cli",
+       "one file per subcommand: parse, call, print, exit",
+       with({"launch", "chunks", "timing", "profile", "doctor", "selftest", "api"}),
+       {"shell", "output", "commands", ""}});
+  return all;
+}
+
+}  // namespace cachebisect::test
