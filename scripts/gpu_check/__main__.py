@@ -51,7 +51,7 @@ def main(words: list[str]) -> int:
     parts, options = parse(words)
     tool = options.build / "bin/cachebisect"
     if not os.access(tool, os.X_OK):
-        print(f"skip everything: no {tool}; build it (docs/extend/building.md), or give --build")
+        print(f"skip everything: there is no {tool}; see docs/extend/building.md, or give --build")
         return NO_BUILD
     if not options.dry_run:
         try:

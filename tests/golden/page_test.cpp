@@ -153,13 +153,20 @@ TEST_CASE("a report of nothing is a page") {
 
 TEST_CASE("edits can be copied as JSON Patch") {
   Report report = sample_report();
-  report.remedies[0].edits = {{"/stages/2", "null"},
-                              {"/stages/-", R"({"use":"device.normalize"})"}};
+  report.remedies[0].edits = {{"/stages/2", "null", EditKind::remove},
+                              {"/stages/1", R"({"use":"cache.disk"})", EditKind::insert},
+                              {"/stages/4/prefetch", "2"},
+                              {"/stages/0", R"({"use":"read.other"})"},
+                              {"/stages/-", R"({"use":"device.normalize"})", EditKind::insert}};
   const std::string page = to_html(report);
   CHECK(has(page, "{&quot;op&quot;:&quot;remove&quot;,&quot;path&quot;:&quot;/stages/2&quot;}"));
   CHECK(has(page,
             "{&quot;op&quot;:&quot;add&quot;,&quot;path&quot;:&quot;/stages/-&quot;,"
             "&quot;value&quot;:{&quot;use&quot;:&quot;device.normalize&quot;}}"));
+  CHECK(has(page, "&quot;add&quot;,&quot;path&quot;:&quot;/stages/1&quot;"));
+  CHECK(has(page, "&quot;add&quot;,&quot;path&quot;:&quot;/stages/4/prefetch&quot;"));
+  CHECK(has(page, "&quot;replace&quot;,&quot;path&quot;:&quot;/stages/0&quot;"));
+  CHECK(has(to_text(report), "insert at /stages/1"));
 }
 
 TEST_CASE("the rank that the others wait for is named") {

@@ -124,8 +124,8 @@ TEST_CASE("an edit that adds or removes a stage has no arm") {
   CHECK(arm_of(remedy, {}) ==
         Arm{.kind = ArmKind::live,
             .overrides = {{"stages.4.prefetch", "2"}, {"stages.4.pinned", "true"}}});
-  remedy.edits = {{"/stages/2", "null"}};
+  remedy.edits = {{"/stages/2", "null", EditKind::remove}};
   CHECK_FALSE(arm_of(remedy, {}).has_value());
-  remedy.edits = {{"/stages/-", "{}"}};
+  remedy.edits = {{"/stages/3", "{}", EditKind::insert}};
   CHECK_FALSE(arm_of(remedy, {}).has_value());
 }

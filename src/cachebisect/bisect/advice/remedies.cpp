@@ -56,8 +56,7 @@ std::optional<Arm> arm_of(const Remedy& remedy, const JobSettings& settings) {
   Arm arm{.kind = ArmKind::live};
   for (const Edit& edit : remedy.edits) {
     const auto path = SettingPath::from_pointer(edit.path);
-    const bool structural = edit.value == "null" || edit.path.ends_with("/-");
-    if (structural || !path || path->parts().empty()) return std::nullopt;
+    if (edit.kind != EditKind::set || !path || path->parts().empty()) return std::nullopt;
     const auto name = override_name(settings, path->dotted());
     if (!name) return std::nullopt;
     arm.overrides[*name] = edit.value;

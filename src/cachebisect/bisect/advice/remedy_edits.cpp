@@ -51,9 +51,11 @@ std::vector<Edit> move_to_device(const ChainDescription& chain,
       return {};
   }
   std::vector<Edit> edits;
-  const auto removal = [](std::size_t s) { return Edit{"/stages/" + std::to_string(s), "null"}; };
+  const auto removal = [](std::size_t s) {
+    return Edit{"/stages/" + std::to_string(s), "null", EditKind::remove};
+  };
   std::transform(stages.rbegin(), stages.rend(), std::back_inserter(edits), removal);
-  edits.push_back({"/stages/-", on_device(all[stages.back()], collate).dump()});
+  edits.push_back({"/stages/-", on_device(all[stages.back()], collate).dump(), EditKind::insert});
   return edits;
 }
 

@@ -1,6 +1,7 @@
 // The answer as one plain struct (docs/use/report.md). Assembled by bisect(), written by report/.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -102,9 +103,15 @@ struct RankReport {
   Estimate payoff;  ///< samples/s of each rank, with this one alone at its ceiling
 };
 
+/// What is done at a place of a pipeline file.
+enum class EditKind { set, insert, remove };
+inline constexpr std::array kEditKinds{EditKind::set, EditKind::insert, EditKind::remove};
+CACHEBISECT_API const char* to_string(EditKind kind) noexcept;
+
 struct Edit {
-  std::string path;   ///< JSON pointer into the pipeline file
-  std::string value;  ///< JSON
+  std::string path;   ///< JSON pointer into the pipeline file; "/-" at its end: behind the last
+  std::string value;  ///< JSON; "null" of what is removed
+  EditKind kind = EditKind::set;
 };
 
 struct Remedy {

@@ -13,17 +13,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// All edits as one JSON Patch (RFC 6902), in which "add" also replaces what is there.
+bool is_element(const std::string& path) {
+  const std::string last = path.substr(path.find_last_of('/') + 1);
+  return !last.empty() && last.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// In a JSON Patch (RFC 6902), "add" sets a member of an object, but inserts into an array.
+const char* operation(const Edit& edit) {
+  if (edit.kind == EditKind::remove) return "remove";
+  return edit.kind == EditKind::set && is_element(edit.path) ? "replace" : "add";
+}
+
+/// All edits as one JSON Patch.
 std::string json_patch(const Remedy& remedy) {
   Json patch = Json::array();
   for (const Edit& edit : remedy.edits) {
-    Json value = Json::parse(edit.value, nullptr, false);
-    if (value.is_discarded()) value = edit.value;
-    if (value.is_null()) {
-      patch.push_back({{"op", "remove"}, {"path", edit.path}});
-    } else {
-      patch.push_back({{"op", "add"}, {"path", edit.path}, {"value", std::move(value)}});
+    Json step{{"op", operation(edit)}, {"path", edit.path}};
+    if (edit.kind != EditKind::remove) {
+      Json value = Json::parse(edit.value, nullptr, false);
+      step["value"] = value.is_discarded() ? Json(edit.value) : std::move(value);
     }
+    patch.push_back(std::move(step));
   }
   return patch.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -194,6 +194,8 @@ template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, Edit>& edit) {
   v.text({"path", "JSON pointer into the pipeline file", Presence::required}, edit.path);
   v.json({"value"}, edit.value);
+  v.choice({"kind", "set, insert (before what is there) or remove", Presence::added}, edit.kind,
+           kEditKinds);
 }
 
 template <class Visitor>

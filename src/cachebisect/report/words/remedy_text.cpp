@@ -20,12 +20,14 @@ std::string remedy_gain(const Remedy& remedy) {
   return "gains " + predicted + (predicted.empty() || measured.empty() ? "" : ", ") + measured;
 }
 
-// "/-" at the end of a path appends, as in JSON Patch; null removes.
 std::string edit_text(const Edit& edit) {
-  if (edit.value == "null") return "in the file: remove " + edit.path;
-  if (edit.path.ends_with("/-")) {
+  if (edit.kind == EditKind::remove) return "in the file: remove " + edit.path;
+  if (edit.kind == EditKind::insert && edit.path.ends_with("/-")) {
     return "in the file: append to " + edit.path.substr(0, edit.path.size() - 2) + ": " +
            edit.value;
+  }
+  if (edit.kind == EditKind::insert) {
+    return "in the file: insert at " + edit.path + ": " + edit.value;
   }
   return "in the file: " + edit.path + " = " + edit.value;
 }
