@@ -114,7 +114,8 @@ def ratio_interval(pairs: Sequence[tuple[float, float]]) -> Optional[Interval]:
 
 
 def ratio_of_medians(pairs: Sequence[tuple[float, float]]) -> float:
-    """Of all first figures to that of all second ones: a neighbour's burst moves neither."""
+    """Ratio of the median of all first figures to that of all second ones: a neighbour's burst
+    moves neither."""
     first, second = zip(*pairs)
     return statistics.median(first) / statistics.median(second)
 
@@ -161,7 +162,7 @@ def machine(records: Sequence[dict[str, Any]]) -> str:
 
 
 def revision() -> str:
-    """Of the source tree; "unknown" outside a git checkout."""
+    """The git revision of the source tree; "unknown" outside a git checkout."""
     command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)

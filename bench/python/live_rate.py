@@ -63,11 +63,11 @@ LIMITS = {"ratio": 0.02, "pass": 0.005, "engine": 0.01}
 
 
 class Cost(NamedTuple):
-    """Of one batch, in seconds."""
+    """The cost of one batch, in seconds."""
 
     wall: float
     cpu: float
-    """Of this process and the loader's workers."""
+    """CPU time of this process and the loader's workers."""
 
 
 def cpu_seconds(batches: Iterator[Any]) -> float:
@@ -87,7 +87,7 @@ def cost_per_batch(batches: Iterator[Any], warmup: int, steps: int) -> Cost:
 
 
 def live(job: Job, warmup: int, steps: int) -> Cost:
-    """Of a step of a live block."""
+    """The cost of a step of a live block."""
     arm = {"kind": "replay", "boundary": 0, "observed": True}
     block = job.begin_block({"arm": arm, "steps": steps, "warmup_steps": warmup})
     while not block.enter():
@@ -111,7 +111,7 @@ def rounds_left(records: Records, key: dict[str, Any], rounds: int) -> list[int]
 
 
 def fresh_plain(name: str, steps: int) -> Cost:
-    """Of the loader as it is, with new workers."""
+    """The cost per batch of the loader as it is, with new workers."""
     batches = iter(LOADERS[name]())
     return cost_per_batch(batches, steps, steps)
 

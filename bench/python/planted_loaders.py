@@ -36,7 +36,7 @@ class Plan:
     collate: float
     tensors: int
     copy: float
-    """Of moving a batch to DEVICE; 0: the step runs where the batch is."""
+    """Seconds for moving a batch to DEVICE; 0: the step runs where the batch is."""
     step: float
     batch: int
 

@@ -16,7 +16,7 @@ from planted_loaders import DEVICE, SHAPE, Plan, Step, loader_of
 
 PASSES = 5
 _SLACK = 0.005
-"""Of true drops next to the smallest drop worth naming."""
+"""Tolerance for true drops next to the smallest drop worth naming."""
 _COLLATED = 4
 
 
@@ -71,7 +71,8 @@ def batches_at(plan: Plan, boundary: int) -> Iterator[Any]:
 
 
 def seconds_per_sample(plan: Plan, boundary: int, seconds: float) -> float:
-    """Of the training loop over a fresh loader, after its start. Workers are forked."""
+    """Time per sample of the training loop over a fresh loader, after its start. Workers are
+    forked."""
     step = Step(plan)
     batches = batches_at(plan, boundary)
     group = max(1, plan.workers)

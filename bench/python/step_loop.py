@@ -53,7 +53,7 @@ class Loop:
         return bool(torch.cuda.current_stream(self._device).query())
 
     def idle_share(self) -> float:
-        """Of the ends of all steps so far."""
+        """Share of the ends of all steps so far at which the device was idle."""
         return statistics.fmean(self._idle_ends)
 
     def _finish(self) -> None:

@@ -40,7 +40,7 @@ class Report:
         self._fields = fields
         self._files = dict(files)
         self.exit_code = exit_code
-        """Of the engine: 0, or what docs/use/report.md says; 130 after Ctrl-C."""
+        """The engine's exit code: 0, or what docs/use/report.md says; 130 after Ctrl-C."""
 
     @property
     def verdict(self) -> Section:

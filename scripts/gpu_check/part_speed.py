@@ -9,7 +9,7 @@ from .results import FAIL, OK
 from .session import Session
 
 _KERNEL_AT_LEAST = 0.5
-"""Of what moving float32 unchanged reaches in the same run."""
+"""Share of what moving float32 unchanged reaches in the same run."""
 _RECORD_AT_MOST_US = 5.0
 _LAUNCH_AT_MOST_US = 10.0
 

@@ -99,7 +99,7 @@ class Session:
         return done
 
     def python_with_torch(self) -> Optional[str]:
-        """That of the options, else this one or that of build/venv; None if there is none."""
+        """The Python of the options, else this one or that of build/venv; None if there is none."""
         given = self.options.python
         for python in [given] if given else [sys.executable, str(ROOT / "build/venv/bin/python")]:
             if self.run([python, "-c", "import torch"], 120).code == 0:

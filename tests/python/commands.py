@@ -33,7 +33,7 @@ needs_command = pytest.mark.skipif(
 
 MARK = "CACHEBISECT_TEST_RUN"
 POLLS = 1200
-"""Of 0.05 s and more each: what processes may take to end, on any machine."""
+"""Number of polls of 0.05 s and more each: what processes may take to end, on any machine."""
 
 SCRIPT = f"""
 import os, sys, time

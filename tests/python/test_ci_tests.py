@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 CLOCKS = {"time", "monotonic", "perf_counter", "process_time"}
 CLOCKS |= {f"{name}_ns" for name in CLOCKS}
 MEASURED = {"kind", "stage", "drop", "fix_first", "rank"}
-"""Of a verdict."""
+"""Fields of a verdict that a run measures."""
 
 
 def is_nightly(node: ast.AST) -> bool:

@@ -116,7 +116,7 @@ def test_a_python_that_the_script_starts_while_it_is_measured_runs(tmp_path: Pat
 
 
 def test_names_that_are_not_ascii(tmp_path: Path) -> None:
-    """Those of classes, of files, and a message with bytes that are no UTF-8."""
+    """Names of classes, of files, and a message with bytes that are no UTF-8."""
     text = SCRIPT.replace("if __name__", "class Größe(Member): pass\n\nif __name__", 1)
     text = text.replace("Compose([Member(", "Compose([Größe(")
     late = f"if rounds == {PARTIAL_ROUNDS}: raise ValueError('ü \\udcff')"

@@ -34,7 +34,7 @@ torch._inductor.aoti_compile_and_package(program, package_path=sys.argv[1] + "/m
 
 @pytest.fixture
 def folder(package: Path, tmp_path: Path) -> Path:
-    """Of this test alone, with what `package` has."""
+    """A folder of this test alone, with what `package` has."""
     for name in ("model.pt2", "program.pt2"):
         shutil.copy(package / name, tmp_path)
     return tmp_path

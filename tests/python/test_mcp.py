@@ -48,7 +48,7 @@ def test_the_value_of_a_figure_is_that_of_its_place() -> None:
 
 
 def recording(folder: Path) -> Path:
-    """Of a short run of a planted chain."""
+    """The recording of a short run of a planted chain."""
     file = folder / "run.json"
     words = [COMMAND, "--pipeline", str(ROOT / "pipelines/starved.json"), "--budget", "1"]
     words += ["--no-explain", "--sustain", "0", "--quiet", "--json", str(file)]

@@ -11,7 +11,7 @@ PACKAGE = Path(cachebisect.__file__).parent
 FLOORS = ("_chain", "_worker", "_job", "_engine", "_follow", "_script", "_timing")
 """Lowest first. Each uses what is below it; modules of the package itself use all of them."""
 LINES = 250
-"""Of a module at most."""
+"""Most lines of a module."""
 
 
 def used_packages(module: Path) -> set[str]:

@@ -23,7 +23,7 @@ ACTIVE = 4
 
 @pytest.fixture(scope="module")
 def trace_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of LibTorch's profiler where the command has LibTorch, else of an emulated step."""
+    """The trace of LibTorch's profiler where the command has LibTorch, else of an emulated step."""
     path = tmp_path_factory.mktemp("trace") / "mnist.pt.trace.json"
     words = [str(COMMAND), "profile", "--pipeline", "mnist.json", "--workers", "1"]
     words += ["--profiler", "pytorch", "--memory", "--shapes", "--trace", str(path)]

@@ -40,5 +40,5 @@ def is_users(file: str) -> bool:
 
 
 def script_name() -> str:
-    """Of this process, for messages."""
+    """The name of the script that this process runs, for messages."""
     return os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "the script"

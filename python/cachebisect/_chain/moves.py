@@ -111,8 +111,9 @@ def _moved(source: Any, result: Any) -> bool:
 
 
 def _says_non_blocking(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Of `to(device, dtype, non_blocking)`, `to(dtype, non_blocking)`, `to(other, non_blocking)`,
-    `cuda(device, non_blocking)` and `copy_(other, non_blocking)`: the first bool by position."""
+    """The `non_blocking` of `to(device, dtype, non_blocking)`, `to(dtype, non_blocking)`,
+    `to(other, non_blocking)`, `cuda(device, non_blocking)` and `copy_(other, non_blocking)`: by
+    keyword, else the first bool by position."""
     if "non_blocking" in kwargs:
         return bool(kwargs["non_blocking"])
     return next((value for value in args[1:] if isinstance(value, bool)), False)

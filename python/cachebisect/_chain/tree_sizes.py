@@ -26,7 +26,7 @@ _MAX_OBJECTS = 2000
 
 
 def _object_bytes(value: Any) -> int:
-    """Of an object and of the data that its attributes hold, such as a graph's tensors."""
+    """Bytes of an object and of the data that its attributes hold, such as a graph's tensors."""
     size, seen, waiting = 0, {id(value)}, [(value, _OBJECT_DEPTH)]
     while waiting:
         owner, depth = waiting.pop()
@@ -65,7 +65,7 @@ def _tensor_bytes(tensor: Any) -> int:
 
 
 _PARTS = ("values", "offsets")
-"""Of a nested tensor."""
+"""Methods that give the parts of a nested tensor."""
 
 
 def nbytes(tree: Any) -> int:

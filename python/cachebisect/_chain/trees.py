@@ -75,7 +75,8 @@ def map_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _changed_mapping(tree: Any, change: Callable[[Any], Any]) -> Any:
-    """Of the same type, such as UserDict or TensorDict; a plain dict where none can be made."""
+    """A mapping of the same type, such as UserDict or TensorDict; a plain dict where none can be
+    made."""
     before = {key: tree[key] for key in tree.keys()}
     changed = {key: map_leaves(value, change) for key, value in before.items()}
     try:

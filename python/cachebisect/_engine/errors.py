@@ -50,7 +50,7 @@ def traceback_end(error: BaseException) -> list[str]:
 
 
 def _lines(error: BaseException) -> list[str]:
-    """Of the traceback, without our own frames, in this process and in the worker."""
+    """The lines of the traceback, without our own frames, in this process and in the worker."""
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     kept: list[str] = []

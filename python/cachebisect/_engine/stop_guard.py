@@ -22,7 +22,7 @@ from typing import Any, Callable
 _SIGNAL = signal.SIGURG
 _F_SETOWN_EX = 15
 _F_OWNER_TID = 0
-"""Of fcntl(2), Linux; Python does not name them."""
+"""Constants of fcntl(2), Linux; Python does not name them."""
 _guards: weakref.WeakSet[StopGuard] = weakref.WeakSet()
 
 

@@ -13,7 +13,7 @@ import importlib.util
 import os
 import sys
 
-TYPE_CHECKING = False  # Of typing, which takes a while to import.
+TYPE_CHECKING = False  # Replaces that of typing, which takes a while to import.
 if TYPE_CHECKING:
     from typing import Any
 

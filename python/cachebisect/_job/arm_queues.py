@@ -44,7 +44,7 @@ class Entry:
 
 @dataclass
 class ArmQueue:
-    """Of one arm and one loader."""
+    """The queue of one arm and one loader."""
 
     entries: deque[Entry] = field(default_factory=deque)
     """In order; empty before the first block."""
@@ -61,13 +61,13 @@ class ArmQueue:
 
 
 class ArmQueues:
-    """Of one loader."""
+    """The queues of all arms of one loader."""
 
     def __init__(self) -> None:
         self._queues: dict[str, ArmQueue] = {}
 
     def of(self, arm: dict[str, Any]) -> ArmQueue:
-        """That of `arm`, as in docs/extend/protocol.md."""
+        """The queue of `arm`, as in docs/extend/protocol.md."""
         known = {name: value for name, value in arm.items() if name not in _NO_MATTER}
         return self._queues.setdefault(json.dumps(known, sort_keys=True), ArmQueue())
 
@@ -87,7 +87,7 @@ class Dealer:
         self._queue: Optional[ArmQueue] = None
         self._old: deque[Entry] = deque()
         self._held: dict[int, Entry] = {}
-        """Those of them that are made, by the number of their tasks."""
+        """Entries that are dealt out again and are made already, by the number of their tasks."""
         self._block = 0
         self._observed = True
 

@@ -13,8 +13,8 @@ _ATTEMPTS = 4
 
 
 class Attempts:
-    """Of one block. `room`: shared by all blocks of a job. `group`: blocks are multiples of so many
-    steps."""
+    """The attempts at one block. `room`: shared by all blocks of a job. `group`: blocks are
+    multiples of so many steps."""
 
     def __init__(self, request: dict[str, Any], room: Room, group: int) -> None:
         self._request = request

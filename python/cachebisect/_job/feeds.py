@@ -32,11 +32,11 @@ class HeldBatches:
     indices: list[Any] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     pin_python_seconds: float = 0.0
-    """Of Python in pinning one batch."""
+    """Time that Python code takes in pinning one batch."""
     serve_copies: bool = False
     """The step writes into its batches: each gets a copy."""
     digests: dict[int, list[int]] = field(default_factory=dict)
-    """Of lists of batches that no block has served yet, by their id()."""
+    """Digests of lists of batches that no block has served yet, by their id()."""
 
     def clear(self) -> None:
         """Lets go of all batches."""

@@ -47,7 +47,7 @@ class GpuMonitor:
 
     @classmethod
     def of(cls, device: Any) -> Optional[GpuMonitor]:
-        """Of a torch.device; None if it is no CUDA device."""
+        """The monitor of a torch.device; None if it is no CUDA device."""
         if device is None or device.type != "cuda":
             return None
         return cls(*_address(sys.modules["torch"].cuda.get_device_properties(device)))

@@ -81,7 +81,7 @@ class Job:
 
     @property
     def workers(self) -> int:
-        """Of the loader; 0: the training process loads."""
+        """Workers of the loader; 0: the training process loads."""
         return self._loader.workers
 
     def steps_of_group(self, batches_per_step: int) -> int:

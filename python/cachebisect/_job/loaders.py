@@ -60,7 +60,7 @@ class MeasuredLoader:
     @property
     def workers(self) -> int:
         """0: the training process loads."""
-        if self.shadow is None:  # Those of a loader that is measured as a whole come in turns, too.
+        if self.shadow is None:  # Workers of a loader measured as a whole come in turns, too.
             return int(getattr(self.own, "num_workers", 0) or 0)
         return self.shadow.workers
 

@@ -12,7 +12,7 @@ from .ranks import rank_and_world
 
 _SHARED_MEMORY = "/dev/shm"
 _MUCH = 0.8
-"""Of what is free."""
+"""Share of what is free: the user is told of a need above it."""
 _SHARE_FOR_QUEUES = 0.25
 _MORE_ARMS = 4
 """Besides the replays at all boundaries."""
@@ -88,7 +88,7 @@ def _if_much(
 
 
 def _free_memory() -> Optional[float]:
-    """Of the machine, or of the container if that has less."""
+    """Free bytes of the machine, or of the container if that has less; None if not known."""
     found = [_available(), _left_in_group()]
     known = [value for value in found if value is not None]
     return min(known) if known else None
@@ -104,7 +104,7 @@ def _available() -> Optional[float]:
 
 
 def _left_in_group() -> Optional[float]:
-    """Of a control group, version 2; None without a limit."""
+    """Bytes that are left in a control group, version 2; None without a limit."""
     try:
         with open("/sys/fs/cgroup/memory.max") as limit:
             most = float(limit.read())

@@ -140,7 +140,7 @@ class PassThrough:
 
     @property
     def own_steps(self) -> int:
-        """Those of this epoch alone."""
+        """Steps of this epoch alone."""
         return len(self._sizes)
 
     def is_enough(self) -> bool:

@@ -88,7 +88,7 @@ class _PinThread:
 
     def _run(self, device: Optional[int]) -> None:
         torch = sys.modules["torch"]
-        torch.set_num_threads(1)  # Of this thread; so does torch's pin thread.
+        torch.set_num_threads(1)  # For this thread only; torch's pin thread does the same.
         if device is not None:
             torch.cuda.set_device(device)
         while self._requests.get() and not self._over:

@@ -12,7 +12,8 @@ import sys
 
 
 def rank_and_world() -> tuple[int, int]:
-    """Of torch.distributed, else of the launcher's environment; (0, 1) for a single process."""
+    """Rank and world size of torch.distributed, else of the launcher's environment; (0, 1) for a
+    single process."""
     torch = sys.modules.get("torch")
     distributed = getattr(torch, "distributed", None)
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
@@ -27,7 +28,8 @@ def local_ranks() -> int:
 
 
 def _number(name: str, default: int) -> int:
-    """Of a variable that other programs than launchers may use for something else."""
+    """The number in a variable that other programs than launchers may use for something else:
+    `default` if it holds no number."""
     try:
         return int(os.environ.get(name, default))
     except ValueError:

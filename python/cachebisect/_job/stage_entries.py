@@ -12,11 +12,12 @@ from .feeds import Waiting
 
 
 class StageEntries:
-    """Of one block. `steps`, `samples`: timed ones. `waiting`: of the training thread in them.
+    """The entries of one block. `steps`, `samples`: timed ones. `waiting`: how the training thread
+    waited in them.
 
-    `sums`: of the stages in workers, by their number. `sampler_seconds`: what drawing indices took.
-    `pin_python_seconds`: of Python in pinning one batch. `companion_seconds`: waited for each of
-    the other loaders.
+    `sums`: counters of the stages in workers, by their number. `sampler_seconds`: what drawing
+    indices took. `pin_python_seconds`: time that Python code takes in pinning one batch.
+    `companion_seconds`: time waited for each of the other loaders.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ from .._chain.callers import is_ours, is_users
 from .._chain.functions import name_of
 
 MIN_SHARE = 0.1
-"""Of the step that a function or line must take."""
+"""Share of the step that a function or line must take."""
 
 _EXPLAINED = 0.8
 """A function is left out if those below it that are listed take this share of its time."""
@@ -44,7 +44,7 @@ class StepSamples:
         self._stacks: Counter[tuple[CodeType, ...]] = Counter()
         """The user's own functions that the loop called, innermost first."""
         self._lines: Counter[Line] = Counter()
-        """Of the loop, while no function of the user ran below."""
+        """Lines of the loop, while no function of the user ran below."""
         self._above_model: Counter[CodeType] = Counter()
 
     def add(self, frame: Optional[FrameType]) -> None:

@@ -11,7 +11,7 @@ from .._worker.tasks import Task
 
 class GivesTasks(Protocol):
     def next_task(self) -> Task:
-        """That of the next batch."""
+        """The task of the next batch."""
 
 
 class TaskSampler:

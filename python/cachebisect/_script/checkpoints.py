@@ -16,7 +16,7 @@ from .parameter import Parameter, path_of
 
 _SERIALIZERS = ("safetensors.torch", "safetensors.numpy")
 _CHECKPOINT_IO = ("lightning.fabric.plugins.io.torch_io", "lightning_fabric.plugins.io.torch_io")
-"""Of Lightning: `TorchCheckpointIO`."""
+"""Modules of Lightning that have `TorchCheckpointIO`."""
 _SKIPPED = (
     ("transformers.trainer", "Trainer", "_save_checkpoint"),
     ("accelerate.accelerator", "Accelerator", "save_state"),
@@ -36,8 +36,8 @@ _MOVES = (
 )
 _REMOVALS = (("os", "remove"), ("os", "unlink"), ("shutil", "rmtree"))
 _SUFFIXES = (".pt", ".pth", ".ckpt", ".safetensors", "pytorch_model.bin")
-"""Of files that hold the state of training. Other ".bin" files are data: caches of streamed data
-sets remove theirs."""
+"""Name endings of files that hold the state of training. Other ".bin" files are data: caches of
+streamed data sets remove theirs."""
 _MAX_LISTED = 10
 
 Replacement = Callable[[Callable[..., Any]], Callable[..., Any]]

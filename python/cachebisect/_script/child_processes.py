@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False  # Of typing, which takes a while to import.
+TYPE_CHECKING = False  # Replaces that of typing, which takes a while to import.
 if TYPE_CHECKING:
     from typing import Any, Callable, Optional
 
@@ -24,7 +24,7 @@ def is_multiprocessing_child(command_line: list[str]) -> bool:
 
 
 def command_line() -> list[str]:
-    """Of this process, with the options of Python."""
+    """The command line of this process, with the options of Python."""
     own = getattr(sys, "orig_argv", None)  # Python 3.10
     if own is not None:
         return list(own)

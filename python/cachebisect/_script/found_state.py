@@ -68,7 +68,7 @@ def _instances(kinds: tuple[type, ...]) -> list[Any]:
 def _version(tensor: Any) -> int:
     try:
         return int(tensor._version)
-    except RuntimeError:  # Of an inference tensor.
+    except RuntimeError:  # An inference tensor has no version.
         return -1
 
 
@@ -131,7 +131,7 @@ def _generators(owners: list[Any]) -> list[Any]:
 
 
 def _samplers(loader: Any) -> list[Any]:
-    """Those of a DataLoader, and those inside them."""
+    """The samplers of a DataLoader, and those inside them."""
     found: list[Any] = []
     waiting = [getattr(loader, "batch_sampler", None), getattr(loader, "sampler", None)]
     while waiting:

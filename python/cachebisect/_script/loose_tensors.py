@@ -38,5 +38,5 @@ class LooseTensors:
 
 
 def _may_be_state(tensor: Any) -> bool:
-    """Of no graph, and with a count of writes, which an inference tensor has not."""
+    """True for a tensor of no graph, with a count of writes, which an inference tensor has not."""
     return tensor.grad_fn is None and tensor._base is None and not tensor.is_inference()

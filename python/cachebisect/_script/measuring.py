@@ -110,6 +110,6 @@ class Measuring:
     def _batch_of(self, iterator: ScriptIterator, companion: Companion) -> Any:
         try:
             return companion.next_batch()
-        except Exception as error:  # Of an iterator that the script has not asked for.
+        except Exception as error:  # An error of an iterator that the script has not asked for.
             self.adapter.fail(error, companion.name)
             return iterator.own_batch()

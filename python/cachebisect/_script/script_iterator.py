@@ -47,7 +47,7 @@ class ScriptIterator(Iterator[Any]):
         self.learnt = PassThrough(
             session.loaders.batches_of(self.number), opened_seconds, session.samples_per_batch
         )
-        # Of the loader: epochs may have one batch.
+        # The pattern is that of the loader: epochs may have one batch.
         steps = session.optimizer_steps
         self.has_ended = False
         self.pattern = session.loaders.pattern_of(self, steps)
@@ -59,7 +59,7 @@ class ScriptIterator(Iterator[Any]):
         self.is_inner = False
         """Its batches become those of another iterator."""
         self.epoch: Optional[Epoch] = None
-        """Of the script, once this has been taken."""
+        """The epoch of the script, once this iterator has been taken."""
         self._iterations_before = session.iterations
         self._adapter: Optional[Adapter] = None
         self._is_released = False

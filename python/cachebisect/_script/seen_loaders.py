@@ -55,8 +55,9 @@ class SeenLoaders:
         return len(self._words)
 
     def pattern_of(self, iterator: ScriptIterator, optimizer_steps: int) -> StepPattern:
-        """That of the earlier iterators of this loader and level, another one of which is opened
-        after so many steps; of its own while one of them gives batches, as in zip(loader, loader).
+        """The pattern of the earlier iterators of this loader and level, another one of which is
+        opened after so many steps; a pattern of its own while one of them gives batches, as in
+        zip(loader, loader).
         Levels: one iterator may lie in another one of the same loader."""
         number, level = iterator.number, iterator.level
         self._opened[number, level] = self.opened(number, level) + 1

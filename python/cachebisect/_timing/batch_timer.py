@@ -28,7 +28,7 @@ class Row(NamedTuple):
     optimizer: float
     total: float
     wait: float
-    """Of the thread that trains, for the loader; on a GPU, also while the GPU was busy."""
+    """How long the training thread waited for the loader; on a GPU, also while the GPU was busy."""
 
 
 class _Batch:
@@ -126,7 +126,7 @@ class BatchTimer:
         return True
 
     def part_ended(self) -> None:
-        """Of the backward pass or the optimizer."""
+        """The backward pass or the optimizer has ended."""
         self._end_part(self._marks.mark())
 
     @property

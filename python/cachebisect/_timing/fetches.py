@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional
 
 _NUMBER = "_cachebisect_number"
-"""Of a fetcher within its process."""
+"""Attribute that holds the number of a fetcher within its process."""
 
 
 class Fetch(NamedTuple):
@@ -63,7 +63,8 @@ def follow_fetches(log: FetchLog, fetch: Any) -> None:
 
 
 def fetcher_number(iterator: Any) -> Optional[int]:
-    """Of an iterator that loads in the training process; None before its first batch."""
+    """The fetcher number of an iterator that loads in the training process; None before its first
+    batch."""
     return getattr(getattr(iterator, "_dataset_fetcher", None), _NUMBER, None)
 
 

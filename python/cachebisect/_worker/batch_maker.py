@@ -19,7 +19,8 @@ _Maker = Callable[[str, Callable[[], Any]], Tape]
 
 
 class BatchMaker:
-    """Of one worker. `members`: slots that are stages; `copies` grows with what is found."""
+    """The batch maker of one worker. `members`: slots that are stages; `copies` grows with what is
+    found."""
 
     def __init__(
         self, source: Union[IndexedSource, IterableSource], area: SharedArea, members: list[Slot]

@@ -19,12 +19,12 @@ from .._chain.stand_ins import Installed
 from .probe import probe
 
 MIN_SHARE = 0.1
-"""Of the profiled time that a function must take."""
+"""Share of the profiled time that a function must take."""
 
 _MIN_SAMPLES = 8
 _MAX_SECONDS = 30.0
 _TIMED = 0.9
-"""Of the samples: the slowest show how long the process waited for a core."""
+"""Share of samples whose times count: the slowest show how long the process waited for a core."""
 _EXPLAINED = 0.8
 """A function is replaced by those that it calls if they take this share of its time."""
 _ALL = 0.95

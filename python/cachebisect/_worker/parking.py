@@ -27,7 +27,7 @@ class Parked(NamedTuple):
 
 
 class Parking:
-    """Of one worker. Not thread safe."""
+    """The interrupted tasks of one worker. Not thread safe."""
 
     def __init__(self, area: SharedArea, timer: SampleTimer) -> None:
         self._area = area

@@ -18,7 +18,8 @@ _TIMING_SECONDS = 6e-6
 
 
 class SampleTimer:
-    """Of one worker. Sums go to `area`; stage 0 is the dataset's own code. Not thread safe."""
+    """The sample timer of one worker. Sums go to `area`; stage 0 is the dataset's own code. Not
+    thread safe."""
 
     def __init__(self, area: SharedArea, worker: int) -> None:
         self._area = area

@@ -52,7 +52,7 @@ class Task(NamedTuple):
     ticket: int = 0
     """What the task is known by from block to block; 0: it ends with its block."""
     samples: int = 0
-    """Of the batch; 0: not known."""
+    """Samples in the batch; 0: not known."""
 
 
 def idle_task(number: int) -> Task:
@@ -127,7 +127,7 @@ class SharedArea:
             self.start_worker(worker, 0)
 
     def pids(self) -> list[int]:
-        """Of workers that have begun; 0 of others."""
+        """Process ids of the workers that have begun; 0 for others."""
         return [int(self._numbers[w * ROW + _PID]) for w in range(self.rows)]
 
     def finish(self, worker: int, number: int) -> None:

@@ -13,7 +13,7 @@ from .tape import Tape
 
 
 class UnseenBatches:
-    """Of one worker; each batch is served once. Not thread safe."""
+    """The unseen batches of one worker; each is served once. Not thread safe."""
 
     def __init__(self) -> None:
         self._waiting: deque[CachedBatch] = deque()
