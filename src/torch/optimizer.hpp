@@ -22,7 +22,7 @@ class Optimizer {
   void step(const std::optional<at::Tensor>& found_inf = {});
   /// Frees the gradients, as zero_grad(set_to_none=True) does.
   void clear_gradients();
-  /// Those of the parameters that have one.
+  /// The gradients of the parameters that have one.
   [[nodiscard]] std::vector<at::Tensor> gradients() const;
   /// A copy of all gradients, for set_gradients().
   [[nodiscard]] std::vector<at::Tensor> copy_gradients() const;
@@ -33,7 +33,7 @@ class Optimizer {
  private:
   enum class Kind { sgd, adam, adamw };
   static Kind parse(const OptimizerSpec& spec);
-  /// Of one tensor per parameter, those whose parameter has a gradient.
+  /// The tensors whose parameter has a gradient, from one tensor per parameter.
   [[nodiscard]] std::vector<at::Tensor> with_gradient(const std::vector<at::Tensor>& all) const;
 
   OptimizerSpec spec_;

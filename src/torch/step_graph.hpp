@@ -6,7 +6,7 @@
 
 namespace cachebisect::torch_module {
 
-/// Of the current stream. One thread.
+/// A graph of calls on the current stream. One thread.
 class StepGraph {
  public:
   virtual ~StepGraph() = default;

@@ -15,7 +15,7 @@ void append_hex(std::string& out, std::string_view bytes) {
   }
 }
 
-/// Of a well-formed character.
+/// Whether a well-formed character is a control character.
 bool is_control(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character.front());
   if (character.size() == 1) return lead < 0x20 || lead == 0x7f;

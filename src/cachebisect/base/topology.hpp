@@ -10,14 +10,14 @@
 
 namespace cachebisect {
 
-/// Of a set of CPUs. Empty members: the system does not report them.
+/// The cores and memory nodes of a set of CPUs. Empty members: the system does not report them.
 struct Topology {
   std::optional<int> cores;       ///< physical; the hyper-threads of one count once
   std::optional<int> numa_nodes;  ///< memory nodes that at least one of the CPUs belongs to
 };
 
-/// Of these CPUs, by /sys/devices/system below `root`. A CPU whose siblings cannot be read counts
-/// as a core of its own. Never throws for malformed contents.
+/// The topology of these CPUs, by /sys/devices/system below `root`. A CPU whose siblings cannot be
+/// read counts as a core of its own. Never throws for malformed contents.
 CACHEBISECT_INTERNAL_API Topology topology_of(const std::vector<int>& cpus,
                                               const std::string& root = "");
 

@@ -27,7 +27,8 @@ struct Analysis {
   std::vector<Warning> warnings;
 };
 
-/// Of whatever was measured so far. Throws Error(usage) for a what-if that cannot be parsed.
+/// The analysis of whatever was measured so far. Throws Error(usage) for a what-if that cannot be
+/// parsed.
 [[nodiscard]] CACHEBISECT_INTERNAL_API Analysis analyse(const Measurements& measured);
 
 /// What-ifs and remedies that an arm can run, each arm once.

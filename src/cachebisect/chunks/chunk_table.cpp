@@ -124,7 +124,8 @@ void check(const ChunkQuestion& question) {
   if (costs.parallel == 0) refuse("one or more requests are in flight");
 }
 
-/// Of the smallest figure; of equal ones, that with the smaller second figure.
+/// The index of the row with the smallest figure; of equal ones, that with the smaller second
+/// figure.
 template <class First, class Second>
 std::size_t smallest(const std::vector<ChunkRow>& rows, First first, Second second) {
   const auto less = [&](const ChunkRow& a, const ChunkRow& b) {

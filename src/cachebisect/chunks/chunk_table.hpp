@@ -11,7 +11,7 @@
 
 namespace cachebisect {
 
-/// Of the storage.
+/// What requests to the storage cost.
 struct RequestCosts {
   double latency_seconds = 0;   ///< of one request, until its first byte
   double bytes_per_second = 0;  ///< of all requests in flight together

@@ -56,7 +56,7 @@ std::string live_unchanged(const ComparedFigure& live) {
          percent(std::max(std::abs(change.low), std::abs(change.high))) + " would have been seen";
 }
 
-/// Of the stages that changed for certain: those whose time changed most.
+/// The stages whose time changed most, among those that changed for certain; largest change first.
 std::vector<const ComparedFigure*> changed_stages(const Comparison& comparison) {
   std::vector<const ComparedFigure*> stages;
   for (const ComparedFigure& figure : comparison.figures) {

@@ -26,7 +26,7 @@ void check(const PairedOptions& options) {
   }
 }
 
-/// Of a job that is only run live.
+/// The block lengths of a job that is only run live.
 BlockLengths lengths_of(const ChainDescription& chain) {
   BlockLengths lengths({.workers = chain.workers, .loader = chain.loader});
   lengths.set_warmup(settling_steps(chain.workers, chain.ring_slots));

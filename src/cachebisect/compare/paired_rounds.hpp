@@ -40,7 +40,7 @@ struct PairedRounds {
 };
 
 /// log(rate of b / rate of a), from the pairs: their median, with the interval of a
-/// PairedSequence, which holds at every look. Needs at least one round.
+/// PairedSequence, which holds at every check. Needs at least one round.
 [[nodiscard]] CACHEBISECT_INTERNAL_API LogRatio paired_rate_ratio(const RoundTable& rounds,
                                                                   double confidence);
 

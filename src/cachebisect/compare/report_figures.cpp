@@ -61,7 +61,7 @@ std::optional<double> change_of(const Estimate& a, const Estimate& b, FigureUnit
   return *b.value / *a.value - 1;
 }
 
-/// Of figures for which there are no rounds: by the intervals that the reports state.
+/// The interval of a change without rounds: by the intervals that the reports state.
 std::optional<Interval> stated_interval(const Estimate& a, const Estimate& b, double centre) {
   if (!a.interval || !b.interval) return std::nullopt;
   const double half_a = 0.5 * (a.interval->high - a.interval->low);
@@ -133,7 +133,7 @@ class FigureTable {
 
 int last_boundary(const Report& report) { return static_cast<int>(report.stages.size()); }
 
-/// Of the worker threads, waiting included.
+/// Busy seconds per sample of the worker threads in a stage, waiting included.
 Estimate busy_seconds(const StageReport& stage) {
   if (!stage.cpu_seconds_per_sample || !stage.wait_seconds_per_sample) return {};
   return {*stage.cpu_seconds_per_sample + *stage.wait_seconds_per_sample, std::nullopt};

@@ -8,7 +8,7 @@
 
 namespace cachebisect {
 
-/// Those of the whole job, then those of each stage that both have.
+/// The figures of the whole job, then those of each stage that both reports have.
 [[nodiscard]] std::vector<ComparedFigure> report_figures(const Report& a, const Report& b,
                                                          double confidence);
 

@@ -21,7 +21,8 @@ void check(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "interrupted");
 }
 
-/// Of each of a thread's two buffers; together they take at most an eighth of the available memory.
+/// The size of each of a thread's two buffers; together they take at most an eighth of the
+/// available memory.
 std::size_t buffer_bytes(int threads, const MachineInfo& machine) {
   constexpr double kMin = 1 << 20;
   constexpr auto kMax = static_cast<double>(kCopyBytes);

@@ -30,7 +30,7 @@ class NoiseSource {
                  .index = static_cast<std::uint64_t>(trial),
                  .stage = hash_name("doctor-trust")}) {}
 
-  /// Of one block: the difference of two varies twice as much.
+  /// The noise of one block: the difference of two varies twice as much.
   double next() {
     const double size = differences_[random_.below(differences_.size())] / std::numbers::sqrt2;
     return random_.uniform() < 0.5 ? size : -size;

@@ -54,7 +54,7 @@ class WorkerRecord {
     if (is_on()) spans_.add(span);
   }
 
-  /// Of the system; 0 before anything was recorded.
+  /// The worker's thread id in the system; 0 before anything was recorded.
   [[nodiscard]] pid_t thread() const noexcept { return thread_; }
   [[nodiscard]] const RecordBuffer<LoadSpan>& spans() const noexcept { return spans_; }
   void clear() noexcept { spans_.clear(); }

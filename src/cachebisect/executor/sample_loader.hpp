@@ -41,7 +41,7 @@ class SampleLoader {
   void finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t size);
   /// The thread was blocked outside the stages for `seconds`.
   void rested(double seconds) noexcept { pace_.rested(seconds); }
-  /// Of this run; null if nothing is recorded.
+  /// The record of this run; null if nothing is recorded.
   [[nodiscard]] WorkerRecord* record() const noexcept { return record_; }
   /// Adds what this worker measured.
   void add_to(LoadCounters& counters) const;

@@ -49,7 +49,7 @@ struct alignas(64) StageTimes {
   WeightedSeconds wall;
   WeightedSeconds cpu;
   Gauge<std::uint64_t> samples;
-  Gauge<double> serial;  ///< of all samples, as the stage reports it
+  Gauge<double> serial;  ///< seconds for all samples, as the stage reports them
 
   void clear() noexcept {
     wall.clear();

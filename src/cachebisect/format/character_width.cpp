@@ -27,7 +27,7 @@ class UnicodeCharacters {
   locale_t previous_;
 };
 
-/// Of a well-formed character of two or more bytes.
+/// The code point of a well-formed character of two or more bytes.
 wchar_t code_point(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character.front());
   unsigned long point = lead & (0x7fU >> character.size());

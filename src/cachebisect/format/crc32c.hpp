@@ -8,7 +8,8 @@
 
 namespace cachebisect {
 
-/// Of all bytes: Castagnoli's polynomial, reflected, with initial value and final complement.
+/// The checksum of all bytes: Castagnoli's polynomial, reflected, with initial value and final
+/// complement.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::uint32_t crc32c(std::string_view bytes) noexcept;
 
 }  // namespace cachebisect

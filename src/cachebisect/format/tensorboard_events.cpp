@@ -26,13 +26,13 @@ constexpr unsigned kWallTime = 1;
 constexpr unsigned kStep = 2;
 constexpr unsigned kFileVersion = 3;
 constexpr unsigned kSummary = 5;
-// Of Summary, and of Summary.Value.
+// Fields of Summary, and of Summary.Value.
 constexpr unsigned kValue = 1;
 constexpr unsigned kTag = 1;
 constexpr unsigned kSimpleValue = 2;
 constexpr unsigned kTensor = 8;
 constexpr unsigned kMetadata = 9;
-// Of SummaryMetadata, of its PluginData, and of TensorProto.
+// Fields of SummaryMetadata, of its PluginData, and of TensorProto.
 constexpr unsigned kPluginData = 1;
 constexpr unsigned kPluginName = 1;
 constexpr unsigned kDtype = 1;

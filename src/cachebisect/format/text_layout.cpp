@@ -15,7 +15,7 @@ constexpr std::size_t kLeastColumns = 8;  ///< of a clipped column
 
 constexpr std::string_view kEndOfColor = "\x1b[0m";
 
-/// Of UTF-8: a byte after the first one of its character.
+/// Whether a byte of UTF-8 text comes after the first one of its character.
 bool is_inside_character(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
 
 /// What a terminal shows in one go: a character, or an escape sequence, which takes no columns.

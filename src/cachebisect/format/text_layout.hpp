@@ -11,12 +11,12 @@ namespace cachebisect {
 
 /// Terminal columns that a text takes, without escape sequences; wide characters take two.
 CACHEBISECT_INTERNAL_API std::size_t display_width(std::string_view text) noexcept;
-/// The text, or its beginning and end with `mark` between them if it takes more columns than these;
-/// of a text with escape sequences, the beginning alone.
 /// Names of stages without what stands behind the first word of a name, the longest first, until
 /// they take at most so many columns: "+ read ... transforms[1] (3)" of "+ read A.__getitem__ ...
 /// transforms[1] Normalize (3)". They may still take more.
 CACHEBISECT_INTERNAL_API std::string fitted(std::string_view names, std::size_t columns);
+/// The text, or its beginning and end with `mark` between them if it takes more columns than these;
+/// of a text with escape sequences, the beginning alone.
 CACHEBISECT_INTERNAL_API std::string clipped(std::string_view text, std::size_t columns,
                                              std::string_view mark = "...");
 /// Wraps words at `columns` and indents all lines after the first; words longer than a line are
@@ -62,7 +62,7 @@ class CACHEBISECT_INTERNAL_API TextTable {
   struct Column {
     std::string title;
     Align align = Align::left;
-    bool names = false;  ///< of stages: fitted() before they are clipped
+    bool names = false;  ///< cells name stages: fitted() before they are clipped
   };
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }

@@ -50,7 +50,7 @@ struct History {
 
 /// Which entries are shown.
 struct HistorySelection {
-  std::size_t last = 0;  ///< of each job; 0: all
+  std::size_t last = 0;  ///< number of latest entries of each job; 0: all
   std::string pipeline;  ///< empty: all
 };
 

@@ -23,7 +23,7 @@ struct Cycle {
   std::uint64_t first_step = 0;   ///< its number over all cycles
   std::vector<LoopSpan> loop;
   std::vector<std::vector<LoadSpan>> workers;
-  std::vector<pid_t> worker_threads;  ///< of the system
+  std::vector<pid_t> worker_threads;  ///< their ids in the system
   std::vector<DeviceSpan> device;
   std::string step_trace;  ///< of the step's library; empty if it was not profiled
 };

@@ -8,7 +8,7 @@
 namespace cachebisect::profile {
 namespace {
 
-/// Of time, in seconds.
+/// A stretch of time, in seconds.
 struct Stretch {
   double begin = 0;
   double end = 0;
@@ -121,15 +121,15 @@ std::optional<IdleTime> idle_time(const std::vector<Cycle>& cycles, DeviceKind d
 }
 
 std::string idle_text(const IdleTime& idle, DeviceKind device) {
-  constexpr double kWorthSaying = 0.01;
+  constexpr double kReportIdleAboveShare = 0.01;
   const auto share = [&](double seconds) { return percent(seconds / idle.total); };
-  if (idle.idle() < kWorthSaying * idle.total) {
+  if (idle.idle() < kReportIdleAboveShare * idle.total) {
     return device == DeviceKind::cpu ? "steps followed one another without gaps"
                                      : "the device was busy with steps all the time";
   }
   std::string causes;
   const auto add = [&](double seconds, const char* cause) {
-    if (seconds < kWorthSaying * idle.idle()) return;
+    if (seconds < kReportIdleAboveShare * idle.idle()) return;
     causes += (causes.empty() ? "" : ", ") + share(seconds) + cause;
   };
   add(idle.loading, " while the training thread waited for a batch or loaded one");

@@ -20,8 +20,8 @@ struct IdleTime {
   [[nodiscard]] double idle() const noexcept { return loading + copying + queueing; }
 };
 
-/// Of all cycles. The device is busy in its steps: on the cpu in those of the training thread, on
-/// CUDA in the kernels of LibTorch's trace. Empty if nothing tells when it was.
+/// The idle time in all cycles. The device is busy in its steps: on the cpu in those of the
+/// training thread, on CUDA in the kernels of LibTorch's trace. Empty if nothing tells when it was.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<IdleTime> idle_time(
     const std::vector<Cycle>& cycles, DeviceKind device);
 /// In words, for the findings.

@@ -8,7 +8,8 @@
 namespace cachebisect::profile {
 namespace {
 
-/// Of one batch: load, copy, step, three parts, iteration, and a wait before and after the step.
+/// The number of spans of one batch: load, copy, step, three parts, iteration, and a wait before
+/// and after the step.
 constexpr std::size_t kSpansPerStep = 9;
 /// Batches that are copied ahead when the recording ends, and the like.
 constexpr std::size_t kSpare = 64;

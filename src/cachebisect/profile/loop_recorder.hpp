@@ -42,7 +42,7 @@ class CACHEBISECT_INTERNAL_API LoopRecorder final : public LoopObserver {
   void device_wait_ended() override;
   void block_ended() override;
 
-  /// Of the latest block. In the order of their ends.
+  /// The spans of the latest block, in the order of their ends.
   [[nodiscard]] std::span<const LoopSpan> spans() const noexcept { return spans_.records(); }
   [[nodiscard]] const std::vector<DeviceSpan>& device_spans() const noexcept { return on_device_; }
   [[nodiscard]] double begin_seconds() const noexcept { return began_; }
@@ -75,7 +75,7 @@ class CACHEBISECT_INTERNAL_API LoopRecorder final : public LoopObserver {
   RecordBuffer<LoopSpan> spans_;
   std::vector<DeviceSpan> on_device_;
   std::vector<Submission> submissions_;  ///< events made beforehand
-  std::size_t used_ = 0;                 ///< of them
+  std::size_t used_ = 0;                 ///< number of submissions in use
 
   Device* device_ = nullptr;
   Stream* compute_ = nullptr;

@@ -27,18 +27,21 @@ constexpr int kTracedActive = 3;
 constexpr int kMaxSteps = 100'000;
 constexpr int kCycles = 10;
 constexpr int kAdvancedCycles = 3;
-/// Of advanced: a step of a small network calls a hundred operators, each an event.
+/// The most steps of a cycle that `advanced` profiles: a step of a small network calls a hundred
+/// operators, each an event.
 constexpr int kMaxAdvancedActive = 50;
 constexpr double kConfidence = 0.95;
-/// Of what is left over for measuring the cost, when fewer cycles are asked for.
+/// Limits of measuring the cost with further pairs, when fewer cycles are asked for: pairs in all,
+/// and seconds in all.
 constexpr int kCostPairs = 5;
 constexpr double kCostSeconds = 10;
-/// Of the functions of stages. The kernel's tick, 1 to 10 ms, bounds the rate as well.
+/// Seconds between two samples of the functions of stages. The kernel's tick, 1 to 10 ms, bounds
+/// the rate as well.
 constexpr double kSamplePeriod = 0.5e-3;
 constexpr double kSampledSeconds = 1;
 constexpr int kSampledBlocks = 3;
 constexpr std::size_t kMaxSamples = 50'000;
-/// Of all workers: about 20 MB, and 100 MB as text.
+/// The most events of all workers together: about 20 MB, and 100 MB as text.
 constexpr std::size_t kMaxEvents = 500'000;
 
 std::unique_ptr<StepProfiler> profiler_of(const Job& job, const Options& options) {

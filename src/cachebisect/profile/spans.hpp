@@ -24,7 +24,7 @@ struct LoopSpan {
   double end = 0;
   std::uint64_t batch = 0;  ///< in the block; of device_wait: the step before it
   LoopWork work = LoopWork::load;
-  bool starved = false;  ///< of load: the batch was not ready
+  bool starved = false;  ///< true only for a load: the batch was not ready
 };
 
 /// A copy or a step on the timeline of an emulated device.

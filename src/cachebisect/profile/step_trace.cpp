@@ -10,7 +10,7 @@
 namespace cachebisect::profile {
 namespace {
 
-/// Of c10::DeviceType, as the memory events number it.
+/// The CPU as a value of c10::DeviceType, as the memory events number it.
 constexpr int kCpuDevice = 0;
 
 bool is_device_work(const std::string& category) {

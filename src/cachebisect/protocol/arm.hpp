@@ -9,7 +9,7 @@
 
 namespace cachebisect {
 
-/// Of Arm::rank.
+/// Value of Arm::rank that means every rank.
 inline constexpr int kAllRanks = -1;
 
 enum class ArmKind { replay, bypass, shadow, live, null, unseen };

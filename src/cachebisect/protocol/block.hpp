@@ -40,7 +40,7 @@ struct BlockResult {
   double starved_seconds = 0;  ///< training thread waiting for a batch
   std::uint64_t skipped = 0;   ///< damaged samples
   std::vector<std::string> first_skipped;
-  /// Of the pages that the block read, those in memory before; empty if not measured.
+  /// Share of the pages read by the block that were in memory before; empty if not measured.
   std::optional<double> resident_share;
   bool is_void = false;  ///< the process was suspended during the block
   double padding_share = 0;
@@ -54,9 +54,9 @@ struct BlockResult {
   /// Share of the step ends at which the device had completed all that was queued (in a loop of
   /// this tool: of the submissions of the next step); empty if not observed.
   std::optional<double> device_idle_share;
-  /// Of the fastest CPU when the block ended, by the frequency driver; empty without one.
+  /// The clock of the fastest CPU when the block ended, by the frequency driver; empty without one.
   std::optional<double> clock_mhz;
-  /// Of the accelerator when the block ended.
+  /// The reading of the accelerator when the block ended.
   DeviceReading device;
   std::vector<std::string> not_kept;         ///< files that the steps saved, away from their place
   std::vector<StepFunction> step_functions;  ///< largest share first; if asked for

@@ -8,7 +8,7 @@
 
 namespace cachebisect {
 
-/// Of the memory that other programs leave, for caches that have no budget.
+/// Share of the memory that other programs leave, for caches that have no budget.
 inline constexpr double kHostCacheShare = 0.25;
 
 struct CacheBudget {

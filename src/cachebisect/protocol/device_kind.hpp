@@ -29,7 +29,8 @@ struct DeviceName {
   std::optional<DeviceKind> kind;  ///< empty: "auto"
   int ordinal = 0;                 ///< of "cuda:1": 1
 };
-/// Of "auto", "cpu", "cuda", "cuda:1"; empty for any other text. N is at most 999.
+/// The device that a text names: "auto", "cpu", "cuda", "cuda:N" or "emulated"; empty for any other
+/// text. N is at most 999.
 CACHEBISECT_API std::optional<DeviceName> parse_device_name(std::string_view text);
 /// "auto, cpu, cuda[:N] or emulated".
 CACHEBISECT_API std::string device_names();

@@ -37,8 +37,8 @@ class CACHEBISECT_INTERNAL_API AttachedReplayer : public Replayer {
   virtual bool finish(bool exit, int exit_code, const std::string& text) noexcept = 0;
 };
 
-/// Of one process, or of all ranks of a distributed job. Throws Error(usage) if the ranks cannot be
-/// measured together.
+/// The replayer of one process, or of all ranks of a distributed job. Throws Error(usage) if the
+/// ranks cannot be measured together.
 CACHEBISECT_INTERNAL_API std::unique_ptr<AttachedReplayer> make_replayer(
     std::vector<AttachedAdapter> adapters, const std::stop_token& stop);
 

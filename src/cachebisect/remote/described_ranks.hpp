@@ -17,7 +17,8 @@ class DescribedRanks {
   [[nodiscard]] bool is_complete() const noexcept;
   /// Throws Error(usage) if a rank has ended, or some are missing `limit` seconds after the first.
   void check(double limit);
-  /// Of check(), on the monotonic clock; empty before the first rank.
+  /// The time from which on check() throws for missing ranks, on the monotonic clock; empty before
+  /// the first rank.
   [[nodiscard]] std::optional<double> deadline(double limit) const;
   void add_descriptors(std::vector<int>& descriptors) const;
   /// By rank.

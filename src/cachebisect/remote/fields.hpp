@@ -42,7 +42,7 @@ class Fields {
   [[nodiscard]] std::map<std::string, std::string> texts_by_name(const char* key) const;
   /// The fields of an object in this one.
   [[nodiscard]] Fields object(const char* key) const;
-  /// Those of each object in an array; empty if there is no such field.
+  /// The fields of each object in an array; empty if there is no such field.
   [[nodiscard]] std::vector<Fields> objects_or_empty(const char* key) const;
   /// The value itself; the field must exist.
   [[nodiscard]] const nlohmann::json& value(const char* key) const;

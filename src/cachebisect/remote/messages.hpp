@@ -15,7 +15,7 @@
 
 namespace cachebisect {
 
-/// Of docs/extend/protocol.md. Both sides must have the same.
+/// The version of the protocol in docs/extend/protocol.md. Both sides must have the same.
 inline constexpr std::uint64_t kProtocolVersion = 1;
 
 /// What an adapter says about itself.

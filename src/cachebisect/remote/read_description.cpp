@@ -58,7 +58,7 @@ JobSetting read_setting(const Fields& fields) {
   return setting;
 }
 
-/// Of an adapter that names its settings: the job is changed in code.
+/// Reads the settings of a job. If an adapter names them, the job is changed in code.
 void read_settings(const Fields& description, JobSettings& settings) {
   settings.of_file = !description.has("settings");
   for (const Fields& setting : description.objects_or_empty("settings")) {

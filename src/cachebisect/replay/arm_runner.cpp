@@ -42,7 +42,7 @@ void set_counters(const Pipeline& pipeline, const LoadCounters& loaded,
   }
 }
 
-/// Those of an empty ring, in whole groups of batches.
+/// The settling steps of an empty ring, in whole groups of batches.
 int whole_settling_steps(const Trainer& on) {
   const int workers = on.loader.workers();
   const int unit = std::lcm(on.pipeline.spec().train.accumulate,

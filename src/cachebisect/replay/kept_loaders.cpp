@@ -8,7 +8,7 @@
 namespace cachebisect {
 namespace {
 
-/// Of arms that explain a verdict: bypasses, the shadow.
+/// The number of rings for arms that explain a verdict: bypasses, the shadow.
 constexpr std::size_t kMoreRings = 4;
 constexpr double kShareOfMemory = 0.25;
 

@@ -63,8 +63,8 @@ class CACHEBISECT_API PipelineReplayer final : public Replayer {
   void begin_round() override;
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override;
-  /// From now on `observer` follows the training loop of every block; null: nobody does. It must
-  /// outlive the blocks.
+  /// From now on `observer` follows the training loop of every block; null removes the observer.
+  /// It must outlive the blocks.
   void observe(LoopObserver* observer) noexcept;
   /// From now on `recorder`, of as many workers, records what they do in every block; null: nothing
   /// is recorded. It must outlive the blocks.

@@ -7,7 +7,7 @@
 
 namespace cachebisect::selftest {
 
-/// Of the chain replayed at `boundary`.
+/// The demands of the chain replayed at `boundary`.
 CACHEBISECT_INTERNAL_API Demands chain_law(const SimulatedChain& chain, int boundary);
 
 }  // namespace cachebisect::selftest

@@ -55,7 +55,7 @@ class SimulatedCores {
   /// Time on cores, of all threads together.
   [[nodiscard]] double cpu_seconds() const noexcept { return cpu_seconds_; }
   [[nodiscard]] double cpu_seconds(std::size_t stage) const { return accounts_[stage + 1].cpu; }
-  /// Of a stage up to now, including its waits for cores, locks and memory.
+  /// Busy time of a stage up to now, including its waits for cores, locks and memory.
   [[nodiscard]] double busy_seconds(std::size_t stage) const;
 
  private:
@@ -93,7 +93,8 @@ class SimulatedCores {
   void leave_queue(Thread thread);
 
   [[nodiscard]] Thread first_streamer() const;
-  /// Of a thread that has a core: false while it waits for the memory bandwidth.
+  /// Whether a thread that has a core makes progress: false while it waits for the memory
+  /// bandwidth.
   [[nodiscard]] bool progresses(Thread thread) const {
     return !activities_[thread].streams || thread == streamer_;
   }

@@ -55,7 +55,7 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   void begin_round() override;
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override { return clock_; }
-  /// Of a machine on which no other program runs.
+  /// The reading of a machine on which no other program runs.
   [[nodiscard]] MachineReading read_machine() const override;
 
  private:

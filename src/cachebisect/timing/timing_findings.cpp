@@ -5,9 +5,9 @@
 namespace cachebisect {
 namespace {
 
-/// Of the batch's time, from which on "Training at Larger Scale", chapter 5, says to check the data
-/// pipeline, and calls it bound by input (sections "Tips for Optimization" and "When to Take
-/// Action").
+/// Shares of the batch's time from which on "Training at Larger Scale", chapter 5, says to check
+/// the data pipeline, and calls it bound by input (sections "Tips for Optimization" and "When to
+/// Take Action").
 constexpr double kCheckLoading = 0.30;
 constexpr double kInputBound = 0.40;
 constexpr double kCopyShare = 0.10;

@@ -16,7 +16,7 @@ struct TimingFinding {
   std::string command{};  ///< that tells more; may be empty
 };
 
-/// Of the run of record.runs with this summary.
+/// The findings about the run of record.runs that has this summary.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<TimingFinding> timing_findings(
     const TimingRecord& record, const TimingSummary& summary);
 

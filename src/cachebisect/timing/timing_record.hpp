@@ -47,7 +47,8 @@ enum class TimingEnd { epochs, max_batches, max_seconds, script, interrupted };
 
 /// What timing costs, measured in two ways. Empty: not measured.
 struct TimingCost {
-  /// Of the training thread per batch: the timer's calls alone, repeated without a loop around.
+  /// What timing costs the training thread per batch: the timer's calls alone, repeated without a
+  /// loop around.
   std::optional<double> call_seconds{};
   int pairs = 0;     ///< of blocks with and without timing, in turns
   Estimate share{};  ///< by which blocks with timing take longer, at 95%

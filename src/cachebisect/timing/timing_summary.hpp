@@ -9,7 +9,7 @@
 
 namespace cachebisect {
 
-/// Of one part, or of whole batches. Seconds per batch.
+/// The times of one part of a batch, or of whole batches. Seconds per batch.
 struct PartSummary {
   double mean = 0;
   double std = 0;  ///< of the sample (n - 1)

@@ -111,7 +111,7 @@ bool AttachedRun::opened(const Report& report, SessionTools& tools) {
     print_error("note: --inside: no single stage holds the step back");
     return false;
   }
-  // Of several stages that were taken together, the first.
+  // If several stages were taken together, the first of them is profiled.
   const auto first = static_cast<std::size_t>(std::max(1, report.verdict.stage_index)) - 1;
   const std::string stage = replayer_->describe().stages.at(first).name;
   tools.progress.show("profiling " + stage);

@@ -35,7 +35,7 @@ struct CommandTree {
   std::vector<CommandEntry> commands;
 };
 
-/// Of the parser with all its subcommands, but for hidden ones.
+/// The commands of the parser, with all its subcommands but hidden ones.
 [[nodiscard]] CommandTree command_tree(const CLI::App& app);
 
 }  // namespace cachebisect::cli

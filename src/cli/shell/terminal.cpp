@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kRedrawSeconds = 0.1;
 
-/// Of the environment; empty if it is not set.
+/// The value of an environment variable; empty if it is not set.
 std::string_view variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? std::string_view() : std::string_view(value);

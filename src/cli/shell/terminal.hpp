@@ -13,8 +13,8 @@ namespace cachebisect::cli {
 bool use_color(const std::string& choice, int file_descriptor);
 /// Whether the locale's characters are UTF-8, by LC_ALL, LC_CTYPE and LANG in this order.
 bool use_unicode();
-/// Of the terminal, or 80 for anything else; COLUMNS in the environment comes first. From 60 to
-/// 200.
+/// The columns of the terminal, or 80 for anything else; COLUMNS in the environment comes first.
+/// From 60 to 200.
 int terminal_columns(int file_descriptor);
 /// All three, for the report. Throws as use_color().
 TextOptions text_options(const std::string& color, int file_descriptor);

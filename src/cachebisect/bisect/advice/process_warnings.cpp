@@ -10,11 +10,12 @@
 namespace cachebisect {
 namespace {
 
-constexpr double kStartWorthSaying = 0.01;      ///< of an epoch
-constexpr double kStartSecondsWorthSaying = 1;  ///< if the length of an epoch is not known
+constexpr double kReportStartAboveShare = 0.01;  ///< of an epoch
+constexpr double kReportStartAboveSeconds = 1;   ///< if the length of an epoch is not known
 constexpr std::size_t kMostFiles = 10;
 
-/// Of a whole epoch, its start included; empty if the length of the data set is not known.
+/// The length of a whole epoch, its start included; empty if the length of the data set is not
+/// known.
 std::optional<double> epoch_seconds(const ChainDescription& chain, double start,
                                     const Estimate& live) {
   if (chain.samples == 0 || !live.value || *live.value <= 0) return std::nullopt;
@@ -26,7 +27,7 @@ void warn_of_epoch_start(std::vector<Warning>& out, const ChainDescription& chai
   if (!chain.epoch_start_seconds || chain.persistent_workers) return;
   const double start = *chain.epoch_start_seconds;
   const auto epoch = epoch_seconds(chain, start, live);
-  if (epoch ? start < kStartWorthSaying * *epoch : start < kStartSecondsWorthSaying) return;
+  if (epoch ? start < kReportStartAboveShare * *epoch : start < kReportStartAboveSeconds) return;
   std::string text = "an epoch begins with " + duration(start) + " without a batch";
   if (epoch) text += ", " + percent(start / *epoch) + " of its " + duration(*epoch);
   text += ", which no stage is blamed for";

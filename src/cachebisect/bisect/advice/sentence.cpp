@@ -9,7 +9,7 @@ namespace cachebisect {
 namespace {
 
 /// Nobody waits for longer.
-constexpr double kSecondsWorthSaying = 4 * 3600;
+constexpr double kReportDurationAboveSeconds = 4 * 3600;
 
 std::string list(const std::vector<std::string>& names) {
   std::string text;
@@ -247,7 +247,7 @@ class Sentence {
     bool several = false;  ///< stages
   };
 
-  /// Of the stages and spans that were measured.
+  /// The losses of the stages and spans that were measured.
   [[nodiscard]] std::vector<LostAt> losses() const {
     std::vector<LostAt> parts;
     const auto add = [&](const auto& rows, bool several) {
@@ -302,7 +302,7 @@ class Sentence {
       if (!part.bursty || part.drop < measured_.settings.min_drop) continue;
       text += " At " + part.name + " time is lost in rare stalls rather than in every batch.";
     }
-    if (verdict_.needed && verdict_.needed->seconds > kSecondsWorthSaying) {
+    if (verdict_.needed && verdict_.needed->seconds > kReportDurationAboveSeconds) {
       text += " To tell would take " + duration(verdict_.needed->seconds) +
               ": a quieter machine or a larger --min-drop takes less.";
     } else if (verdict_.needed) {

@@ -20,10 +20,10 @@ namespace cachebisect {
 namespace {
 
 constexpr double kUnsteady = 0.005;
-constexpr double kLoadWorthSaying = 0.05;       ///< of the usable CPUs
-constexpr double kMinLoad = 0.1;                ///< CPUs: background activity of any machine
-constexpr double kFrequencyWorthSaying = 0.05;  ///< the default of the smallest drop worth naming
-constexpr double kWholeCpus = 0.01;             ///< closer to a whole number than this is whole
+constexpr double kReportLoadAboveShare = 0.05;       ///< of the usable CPUs
+constexpr double kMinLoad = 0.1;                     ///< CPUs: background activity of any machine
+constexpr double kReportFrequencyAboveShare = 0.05;  ///< the default of min_drop
+constexpr double kWholeCpus = 0.01;  ///< closer to a whole number than this is whole
 constexpr double kExpectTolerance = 0.1;
 /// What inline probes may cost if blocks vary by no more than kQuiet, and otherwise.
 constexpr double kProbesQuiet = 0.005;
@@ -34,7 +34,7 @@ std::string cpus(double count) { return rate(count) + (count == 1 ? " CPU" : " C
 
 void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
   const Noise& noise = machine.noise;
-  const double worth = std::max(kMinLoad, kLoadWorthSaying * machine.usable_cpus);
+  const double worth = std::max(kMinLoad, kReportLoadAboveShare * machine.usable_cpus);
   if (noise.other_load && *noise.other_load > worth) {
     out.push_back({"other_load",
                    "other processes kept " + cpus(*noise.other_load) +
@@ -42,7 +42,7 @@ void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
                    "stop them, or measure when they are idle; or read every figure as that of "
                    "this machine with this load"});
   }
-  if (noise.frequency_change && *noise.frequency_change > kFrequencyWorthSaying) {
+  if (noise.frequency_change && *noise.frequency_change > kReportFrequencyAboveShare) {
     out.push_back({"frequency",
                    "the CPU clock changed by " + percent(*noise.frequency_change) +
                        " while measuring: work done at one clock is compared with work at another",

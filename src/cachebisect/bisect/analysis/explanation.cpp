@@ -76,7 +76,7 @@ class Explainer {
     out.slow_rank = slow_rank(rounds_, alpha_);
   }
 
-  /// Of all stages whose bypass was run, the one with the largest payoff; 0: none.
+  /// The stage with the largest payoff, among all whose bypass was run; 0: none.
   [[nodiscard]] int largest_payoff() const {
     int best = 0;
     double best_tau = std::numeric_limits<double>::infinity();
@@ -112,7 +112,7 @@ class Explainer {
     const LogRatio lead = log_ratio(rounds_, *named_arm, *bypass_of(best), alpha_);
     out.pays_most_certainly = lead.interval && lead.interval->low > 0;
     if (out.pays_most_certainly) return;
-    if (lead.value > std::log(kLeadWorthSaying) && is_predicted(forecast, best, named)) return;
+    if (lead.value > std::log(kReportLeadAboveRatio) && is_predicted(forecast, best, named)) return;
     out.pays_most = named;
     out.pays_most_certainly = true;
   }

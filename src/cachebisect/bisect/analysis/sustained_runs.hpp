@@ -20,7 +20,8 @@ struct SustainedFigures {
   std::optional<SustainedFigure> ceiling;
   /// Share of throughput that live loses against the ceiling in one piece.
   Estimate loss;
-  /// Of it, what the interval of the whole loss is widened to hold; empty for a flat chain.
+  /// The value of `loss` that the interval of the whole loss is widened to hold; empty for a flat
+  /// chain.
   std::optional<double> held_loss;
   /// The training step alone runs at another speed in one piece than in its blocks, on a device of
   /// its own. On the cpu, the clock that changed is that of the input too.
@@ -33,8 +34,8 @@ struct SustainedFigures {
   /// The blocks say flat, or are open and stay below the bar, and such stalls do not exclude a loss
   /// above it.
   bool stalled = false;
-  double slower_seconds = 0;  ///< of that stage per sample, over the whole run
-  double usual_seconds = 0;   ///< of that stage in the blocks
+  double slower_seconds = 0;  ///< of slower_stage per sample, over the whole run
+  double usual_seconds = 0;   ///< of slower_stage per sample, in the blocks
 };
 
 [[nodiscard]] CACHEBISECT_INTERNAL_API SustainedFigures describe_sustained(

@@ -27,7 +27,7 @@ struct JudgedRun {
 struct Judgement {
   VerdictKind kind = VerdictKind::inconclusive;
   std::optional<std::size_t> part;  ///< which is named: index in Findings::parts
-  int stage = 0;                    ///< of it (1-based), the one to point at; 0: none
+  int stage = 0;                    ///< (1-based) of that part, the one to point at; 0: none
   std::string stage_name;           ///< what the verdict names: the part, or a stage of it
   Estimate loss;                    ///< of throughput: a flat verdict's, if not that of the blocks
   /// Why the verdict of the blocks does not stand, in sentences; empty if it does.

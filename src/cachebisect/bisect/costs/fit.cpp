@@ -98,8 +98,8 @@ class Fit {
     return threads > cpus && cpu > kCrowded * cpus * live_.seconds / live_.samples;
   }
 
-  /// Of live blocks. Receiving a batch from a worker can only be timed if the batch was ready,
-  /// which may happen in replays alone.
+  /// The counters of a stage in live blocks. Receiving a batch from a worker can only be timed if
+  /// the batch was ready, which may happen in replays alone.
   [[nodiscard]] StageCounters counters_of(std::size_t s) const {
     if (s < live_.stages.size() && live_.stages[s].samples > 0) return live_.stages[s];
     if (chain_.stages[s].category != Category::transfer) return {};

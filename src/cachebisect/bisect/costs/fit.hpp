@@ -18,10 +18,10 @@ class CACHEBISECT_INTERNAL_API CostFit {
  public:
   CostFit(const Measurements& measured, const RoundRatios& ratios);
 
-  /// Of all live blocks together. Empty if boundary n was not measured or no live block has
-  /// counters.
+  /// The cost model of all live blocks together. Empty if boundary n was not measured or no live
+  /// block has counters.
   [[nodiscard]] std::optional<CostModel> fit() const;
-  /// Of one live block and what was measured alongside it.
+  /// The cost model of one live block and what was measured alongside it.
   [[nodiscard]] std::optional<CostModel> fit_to(const BlockRecord& live) const;
 
  private:

@@ -124,7 +124,7 @@ Interval hull(const Interval& a, const Interval& b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 
-/// Of the median, or of all values if there are too few; holds `value`.
+/// The interval of the median, or the range of all values if there are too few; holds `value`.
 Interval spread(const std::vector<double>& values, double confidence, double value) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   const Interval all{*least, *most};

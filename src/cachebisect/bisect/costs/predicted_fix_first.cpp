@@ -41,7 +41,7 @@ std::optional<std::string> predicted_fix_first(const ChainDescription& chain,
 
 std::string fix_first_by_model(const ChainDescription& chain,
                                const std::optional<Forecast>& forecast, const std::string& named) {
-  const auto first = predicted_fix_first(chain, forecast, named, kLeadWorthSaying);
+  const auto first = predicted_fix_first(chain, forecast, named, kReportLeadAboveRatio);
   if (!first) return named;
   const bool steady = is_steady(chain, *forecast, *first) && is_steady(chain, *forecast, named);
   return steady ? *first : named;

@@ -9,8 +9,8 @@
 
 namespace cachebisect {
 
-/// Smaller leads of one stage over another are not worth saying.
-inline constexpr double kLeadWorthSaying = 1.03;
+/// Smaller leads of one stage over another are not reported.
+inline constexpr double kReportLeadAboveRatio = 1.03;
 
 /// The name of that stage. Empty if there is no model, if it misses live by more than 10%, or if
 /// fixing `named` (a stage's name) gives as much: no less than the best throughput over `lead`.
@@ -19,7 +19,7 @@ inline constexpr double kLeadWorthSaying = 1.03;
     const std::string& named, double lead);
 
 /// The same for a stage that no measured payoff contradicts: `named` itself if there is no other
-/// with a lead worth saying, or if the costs of one of the two vary too much between blocks for
+/// with a lead to report, or if the costs of one of the two vary too much between blocks for
 /// the model to stand alone.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string fix_first_by_model(
     const ChainDescription& chain, const std::optional<Forecast>& forecast,

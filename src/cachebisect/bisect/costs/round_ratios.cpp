@@ -43,7 +43,8 @@ std::vector<double> log_ratios(const std::vector<Pair>& pairs) {
   return logs;
 }
 
-/// Of the centre, from the median deviation, so that a few wild rounds do not count.
+/// The standard error of the centre, from the median deviation, so that a few wild rounds do not
+/// count.
 double standard_error(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   return kSigmaOverMedianDeviation * median_deviation(values) / std::sqrt(count);

@@ -106,7 +106,7 @@ WhatIfArm with_setting(const ChainDescription& chain, std::string_view path,
   return with(*name, value);
 }
 
-/// Of a what-if that sets one: its path in a pipeline file.
+/// The path in a pipeline file of the setting that a what-if sets.
 std::string setting_path(const WhatIf& what_if, const ChainDescription& chain) {
   const JobSetting* const setting =
       chain.settings.of_file ? nullptr : chain.settings.find(what_if.path);

@@ -17,8 +17,8 @@ struct LogRatio {
   std::optional<Interval> interval;
 };
 
-/// Of two anchors that may tell an arm's throughput, the one that mostly does has this share of the
-/// error, so that two super-rounds suffice for it; the other has the rest.
+/// Share of the error that the main anchor has: of two anchors that may tell an arm's throughput,
+/// the one that mostly does, so that two super-rounds suffice for it. The other has the rest.
 inline constexpr double kMainAnchor = 0.9;
 
 /// The log ratio of columns `slow` and `fast`, with the interval of a ConfidenceSequence at error

@@ -1,5 +1,5 @@
-// An interval for a log drop from blocks of two arms, valid after every look without a penalty for
-// repeated checks: a test by betting (Waudby-Smith and Ramdas 2023; Howard et al. 2021). A
+// An interval for a log drop from blocks of two arms, valid after every check without a penalty for
+// repeated ones: a test by betting (Waudby-Smith and Ramdas 2023; Howard et al. 2021). A
 // hypothetical log drop is rejected when bets against it have multiplied their capital.
 #pragma once
 

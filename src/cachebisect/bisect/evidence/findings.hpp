@@ -32,9 +32,9 @@ struct CACHEBISECT_INTERNAL_API Finding {
   /// noise.
   double seeming_drop = 0;
   double scale = 0;  ///< median deviation of one round's log drop
-  /// Of a rival: how far its log drop is from one that costs as much as the leader.
+  /// For a rival: how far its log drop is from one that costs as much as the leader.
   double distance = 0;
-  double missing = 0;  ///< of a rival: log of what excluding it lacks in evidence
+  double missing = 0;  ///< for a rival: log of what excluding it lacks in evidence
   /// Rounds after which its stalls certify it if they go on like this; 0: not known, or not needed.
   double rounds_to_certify_stalls = 0;
   [[nodiscard]] std::optional<Interval> interval() const;

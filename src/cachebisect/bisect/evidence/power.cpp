@@ -10,10 +10,11 @@ namespace {
 
 /// The log of the e-process grows by about this x (distance / sigma)^2 per round.
 constexpr double kGrowth = 0.38;
-/// Of 20 orders one has every block of an arm above every block of the other: log(20) in 3 rounds.
+/// The most growth per round. One order in 20 has every block of an arm above every block of the
+/// other: log(20) in 3 rounds.
 constexpr double kMostGrowth = 0.998;
 constexpr double kLeastGrowth = 1e-18;
-/// Of the capital: the bets that grow so.
+/// Share of the initial capital that is on the bets that grow so.
 constexpr double kTiltWeight = 0.1;
 
 }  // namespace

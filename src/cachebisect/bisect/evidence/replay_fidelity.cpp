@@ -12,7 +12,7 @@ namespace cachebisect {
 namespace {
 
 constexpr std::size_t kRoundsToSuspect = 4;
-/// Of a span's live time or loss: what one stage must take for the loss to be its own.
+/// Share of a span's live time or loss that one stage must take for the loss to be its own.
 constexpr double kMostOfSpan = 0.7;
 /// Bytes per second that one thread reads from memory at least. What takes longer is not read: it
 /// waits for memory or cores that the loop shares, as it would in training.

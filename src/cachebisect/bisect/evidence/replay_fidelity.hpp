@@ -78,7 +78,7 @@ class CACHEBISECT_INTERNAL_API ReplayFidelity {
     bool crowded = false;
     std::vector<OwnSeconds> own;
   };
-  /// Of one arm, by round.
+  /// The observations of one arm, by round.
   using Observations = std::map<int, Observation>;
   /// The blocks of a super-round. Which of them share a round is random with regard to time.
   struct Blocks {

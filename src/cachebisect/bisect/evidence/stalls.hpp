@@ -34,8 +34,8 @@ struct StalledShare {
   double high = 0;   ///< the most that stalls as rare as these may take in a long run
 };
 
-/// Of the time that was watched; stalls as above. Each list holds times that are alike: a level
-/// that changed from one list to another is no stall.
+/// The share of the watched time that is lost in stalls; stalls as above. Each list holds times
+/// that are alike: a level that changed from one list to another is no stall.
 [[nodiscard]] CACHEBISECT_INTERNAL_API StalledShare
 stalled_share(std::span<const std::vector<Watch>> watched, double confidence);
 

@@ -13,7 +13,7 @@ void TableEvidence::update(const RoundTable& rounds, const Columns& columns) {
   add_values(rounds, columns, rounds.rounds());
 }
 
-/// Of rounds that are not evidence.
+/// Adds the values of rounds that are not evidence.
 void TableEvidence::add_values(const RoundTable& rounds, const Columns& columns,
                                std::size_t until) {
   for (; rounds_ < until; ++rounds_) {

@@ -69,7 +69,7 @@ class CACHEBISECT_INTERNAL_API BlockLengths {
   /// bias. With periods of several batches nothing is drawn: blocks are in phase with them. Nor
   /// where queues are kept: the next block goes on with the rest of the group.
   [[nodiscard]] PlannedBlock block(const Arm& arm, double step_seconds) const;
-  /// Of such a block.
+  /// Seconds of such a block.
   [[nodiscard]] double block_seconds(const Arm& arm, double step_seconds) const;
 
  private:

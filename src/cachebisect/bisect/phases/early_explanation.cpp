@@ -9,7 +9,7 @@
 namespace cachebisect {
 namespace {
 
-/// Of the time of a round: what the extra blocks may take.
+/// Share of the time of a round that the extra blocks may take.
 constexpr double kMaxShare = 0.4;
 
 /// The stage (1-based) that every round shows above `min_drop`, and that costs most; 0 if none

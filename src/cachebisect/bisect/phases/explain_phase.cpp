@@ -21,7 +21,8 @@ constexpr double kFlatSeconds = 1.0;
 /// size of the caches if its rounds do. With slower blocks, neither is worth the wait.
 constexpr double kProbeSeconds = 0.8;
 constexpr double kCacheCheckSeconds = 2.0;
-/// Of the time to the verdict: explaining takes longer only to have an interval at all.
+/// Share of the time to the verdict that explaining may take; it takes longer only to have an
+/// interval at all.
 constexpr double kShareOfVerdict = 1;
 /// Rounds vary in length, and the first few intervals are wide.
 constexpr double kMargin = 1.3;

@@ -27,8 +27,8 @@ constexpr double kLongBatches = 0.2;
 /// Above this share of work on whole batches they come in groups.
 constexpr double kNoticeableBatches = 0.1;
 
-/// Of the batches that a ring can hold ready: with more of them the workers are far ahead, and the
-/// training thread, whose pace the first steps show, limits.
+/// Share of the batches that a ring can hold ready: with more of them ready, the workers are far
+/// ahead, and the training thread, whose pace the first steps show, limits.
 constexpr double kFullRing = 0.7;
 
 /// True if the training thread of live found the ring nearly full.

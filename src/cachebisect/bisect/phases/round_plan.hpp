@@ -54,7 +54,7 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   }
   /// The samples that a block of the live pipeline times.
   [[nodiscard]] std::uint64_t samples_of_live_block() const;
-  /// Of the pilot; 0 without one.
+  /// Seconds of a step in the pilot; 0 without one.
   [[nodiscard]] double step_seconds(int boundary) const { return step_seconds_.at(at(boundary)); }
   [[nodiscard]] double block_seconds(int boundary) const;
 

@@ -9,7 +9,7 @@ namespace {
 constexpr int kProfileGroups = 20;
 /// Samples are taken every millisecond: so many tell shares to a few percent.
 constexpr double kProfileSeconds = 0.5;
-/// Of slow steps fewer are run.
+/// The most seconds of a profiled block: if steps are slow, fewer of them are run.
 constexpr double kMostProfileSeconds = 3;
 /// A block may fall into a validation.
 constexpr int kProfileAttempts = 3;

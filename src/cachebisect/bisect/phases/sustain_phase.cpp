@@ -16,8 +16,8 @@ constexpr double kSeconds = 3;
 constexpr double kSecondsOfEmptyRing = 0.5;
 /// Batches that are ready when the training thread asks, in a ring that never fills.
 constexpr double kEmptyRing = 0.1;
-/// Of the time of live blocks, waiting for a batch: a loader so slow never gets ahead of the step,
-/// also if its batches come in groups.
+/// Share of the time of live blocks spent waiting for a batch: a loader that slow never gets ahead
+/// of the step, also if its batches come in groups.
 constexpr double kStarved = 0.25;
 /// A flat verdict says that live never falls, and the bounds of an open one that it does not fall
 /// far: it is watched for longer than it took.
@@ -26,7 +26,7 @@ constexpr double kMaxOfFlat = 12;
 /// Turbo and power limits show within a second.
 constexpr double kCeilingSeconds = 1;
 constexpr int kGroups = 32;
-/// Of slow steps; fewer say nothing (see sustained_figure()).
+/// The fewest groups of a run if its steps are slow; fewer say nothing (see sustained_figure()).
 constexpr int kMinGroups = 20;
 /// If live slows down on the way, it runs for longer: a few groups would tell nothing.
 constexpr double kPatience = 2;

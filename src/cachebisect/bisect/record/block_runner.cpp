@@ -13,8 +13,8 @@ namespace {
 constexpr int kMaxVoidInARow = 20;
 constexpr int kMaxThrottledInARow = 2;
 constexpr int kMaxThrottledRepeats = 8;  ///< in a run
-/// Of the time measured: replacing the cached samples may take as much, or a run with samples that
-/// are slow to make would take far longer than its budget.
+/// Time that replacing the cached samples may take, as a share of the time measured: without a
+/// limit, a run with samples that are slow to make would take far longer than its budget.
 constexpr double kMaxFreshShare = 1;
 
 }  // namespace

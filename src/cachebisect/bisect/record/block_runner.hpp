@@ -37,7 +37,8 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   void set_fresh_samples(std::uint64_t samples) noexcept { fresh_samples_ = samples; }
   /// The caches hold so many samples that no round has used: the first ones need not fill them.
   void set_filled(std::uint64_t samples) noexcept { unused_samples_ = samples; }
-  /// Of a CPU quota that may run out in longer blocks; 0: none does, as far as is known. Seconds.
+  /// The period, in seconds, of a CPU quota that may run out in longer blocks; 0: none does, as far
+  /// as is known.
   [[nodiscard]] double quota_period() const noexcept { return quota_.period_seconds(); }
   void begin_round(int round);
   /// Gives the caches other samples, before the first round of a super-round. Pilots (-1) do

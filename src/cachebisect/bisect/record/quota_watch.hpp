@@ -24,7 +24,8 @@ class CACHEBISECT_INTERNAL_API QuotaWatch {
   /// wherever they begin. The step during which the last one ends counts in part. Unchanged if it
   /// is shorter than a period. `in_groups`: its groups are then periods; otherwise it has none.
   void settle(BlockResult& block, bool in_groups) const;
-  /// Of a quota that has run out in a block, or that a block comes near; 0 until then. Seconds.
+  /// The period, in seconds, of a quota that has run out in a block, or that a block comes near; 0
+  /// until then.
   [[nodiscard]] double period_seconds() const noexcept { return period_seconds_; }
 
  private:

@@ -120,7 +120,7 @@ class CACHEBISECT_INTERNAL_API RoundTable {
     std::vector<BlockResult> blocks;
     std::optional<Null> null;
   };
-  /// Of the first or the last arm, in seconds per sample.
+  /// The pace of the first or the last arm, in seconds per sample.
   struct Pace {
     double alongside = 0;  ///< mean over the rounds that also ran some other arm; 0: none did
     double overall = 0;    ///< mean over all rounds

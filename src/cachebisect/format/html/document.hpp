@@ -9,7 +9,7 @@
 
 namespace cachebisect::html {
 
-/// Of a whole page, so that it can be attached to an issue or sent by mail.
+/// The most bytes of a whole page, so that it can be attached to an issue or sent by mail.
 inline constexpr std::size_t kMaxPageBytes = 600'000;
 
 /// Up to the start of the body. `kind` follows the name in the title; `skip` is the link to the

@@ -19,7 +19,7 @@ namespace cachebisect::html {
 [[nodiscard]] Html note(std::string_view words);
 /// The name of a stage, a file, a setting: short, and apart from the text around it.
 [[nodiscard]] Html name(std::string_view name);
-/// A figure in a cell; words in its place, such as kNotMeasured, stand back.
+/// A figure in a cell; words in its place, such as kNotMeasured, are dimmed.
 [[nodiscard]] Html figure(std::string_view figure);
 /// Text to copy, with a button.
 [[nodiscard]] Html copyable(std::string_view copied, std::string_view button = "Copy");

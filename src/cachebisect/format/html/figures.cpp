@@ -17,7 +17,7 @@ bool is_finite(const std::optional<Interval>& interval) {
   return interval && std::isfinite(interval->low) && std::isfinite(interval->high);
 }
 
-/// Of a figure with an interval.
+/// The text of a figure that is shown with its interval.
 template <class Format>
 std::string figure_text(const Estimate& estimate, const Format& format) {
   if (!estimate.value || !std::isfinite(*estimate.value)) return kNotMeasured;

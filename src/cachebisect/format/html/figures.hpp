@@ -10,7 +10,7 @@
 namespace cachebisect::html {
 
 inline constexpr const char* kNotMeasured = "not measured";
-/// Of a figure without an interval.
+/// Shown in place of a figure without an interval.
 inline constexpr const char* kTooFewRounds = "too few rounds";
 
 /// "4,520 (4,480 - 4,560)", in samples/s. Figures of few rounds have no interval, and are not

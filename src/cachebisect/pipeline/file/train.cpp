@@ -110,7 +110,8 @@ const TrainStepType& step_type(const json& use, const Registry& registry, const 
   }
 }
 
-/// Those of wait_params() that the step does not declare itself, and so reads itself.
+/// The parameters of wait_params() that the step does not declare: those that it declares, it reads
+/// itself.
 std::vector<ParamSpec> undeclared_waits(const TrainStepType& type) {
   std::vector<ParamSpec> waits = wait_params();
   std::erase_if(waits, [&](const ParamSpec& wait) {

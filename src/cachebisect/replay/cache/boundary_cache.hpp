@@ -54,9 +54,9 @@ class CACHEBISECT_INTERNAL_API BoundaryCache {
   [[nodiscard]] std::uint64_t samples() const noexcept;
   /// The K samples, in the order of the caches.
   [[nodiscard]] std::span<const SampleIndex> indices() const noexcept;
-  /// Of a boundary held on the host.
+  /// A view of the cache of a boundary held on the host.
   [[nodiscard]] HostCacheView host(std::size_t boundary) const;
-  /// Of a boundary held on the device.
+  /// The cached batches of a boundary held on the device.
   [[nodiscard]] std::span<const DeviceBatch> device(std::size_t boundary) const;
   void remember(std::size_t boundary);
   /// True if the cache of `boundary` is unchanged since it was remembered; fill() and refill()

@@ -9,7 +9,7 @@
 namespace cachebisect {
 namespace {
 
-/// Of the free memory, next to the caches and rings.
+/// Share of the free memory that unseen samples may take, next to the caches and rings.
 constexpr double kShareOfMemory = 0.1;
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace cachebisect {
 
-/// Of all turns since reset(), estimated from those that were measured.
+/// The time of all turns since reset(), estimated from those that were measured.
 struct DeviceTime {
   double busy_seconds = 0;  ///< on the device
   double cpu_seconds = 0;   ///< of the calling thread if the device is the host; else 0
@@ -31,7 +31,7 @@ class CACHEBISECT_INTERNAL_API DeviceTimer {
   void reset(bool observed);
   void begin(Stream& stream);
   void end(Stream& stream, std::int64_t samples);
-  /// Of all turns, which the device must have completed.
+  /// The time of all turns, which the device must have completed.
   [[nodiscard]] DeviceTime total();
 
  private:

@@ -19,7 +19,7 @@ class LoaderFeeds {
 
   /// The feed that takes the loader's batches in a block from this source; null without a loader.
   DeviceFeed* feed_of(const StepSource& source, Stream& compute);
-  /// Of the last block that had one; null before the first.
+  /// The loader of the last block that had one; null before the first.
   [[nodiscard]] Executor* loader() const noexcept { return loader_; }
   /// Null if the device reads host memory itself.
   [[nodiscard]] BatchCopier* copier() const noexcept { return copier_.get(); }

@@ -43,7 +43,7 @@ struct BlockTiming {
   std::optional<double> device_idle_share{};
   double first_batch_seconds = 0;  ///< from the block's start to its first batch
   double padding_share = 0;        ///< mean
-  /// Of the copy and of each device stage, over all steps; empty when not observed.
+  /// The times of the copy and of each device stage, over all steps; empty when not observed.
   std::vector<DeviceTime> device_stages{};
 };
 

@@ -28,7 +28,7 @@ void whole_unless(Visitor& v, const FieldKey& key, Int& value, std::int64_t none
   }
 }
 
-/// Of an arm, next to the fields of its block.
+/// The fields of an arm, next to those of its block.
 template <class Visitor>
 void arm_fields(Visitor& v, Visited<Visitor, Arm>& arm) {
   v.choice({"arm", {}, Presence::required}, arm.kind, kArmKinds);

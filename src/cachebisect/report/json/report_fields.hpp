@@ -16,7 +16,7 @@
 
 namespace cachebisect {
 
-/// Of the tool that writes.
+/// The fields of the tool that writes the report.
 template <class Visitor>
 void tool_fields(Visitor& v) {
   std::string name = "cachebisect";

@@ -8,7 +8,7 @@
 namespace cachebisect {
 namespace {
 
-/// Of throughput, relative to live.
+/// The change of throughput, relative to live.
 Interval relative(const Interval& rates, double live) {
   return {rates.low / live - 1, rates.high / live - 1};
 }
