@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 from figures import Records, machine, rate_text, table
 from planted_loaders import DEVICE, Plan, Step, loader_of
-from planted_truth import Truth, coverage, judge, truth_of
+from planted_truth import Truth, coverage, decided_truth, judge, truth_of
 
 import cachebisect
 
@@ -48,6 +48,21 @@ def run_case(plan: Plan, arguments: argparse.Namespace) -> dict[str, Any]:
         "seconds": took,
         "report": {key: report[key] for key in REPORT_FIELDS},
     }
+
+
+def passes_of(
+    record: dict[str, Any], records: Records, arguments: argparse.Namespace
+) -> list[list[float]]:
+    """What fresh loaders measured, with as many passes as the truth needs to be decided."""
+    plan = Plan(**record["plan"])
+    key = {"figure": "planted_truth", "seed": plan.seed, "settings": record["settings"]}
+    found = records.find(**key)
+    if found is None:
+        truth = Truth(record["passes"])
+        truth = decided_truth(plan, truth, arguments.truth_seconds, arguments.close)
+        found = records.add(**key, passes=truth.passes)
+    passes: list[list[float]] = found["passes"]
+    return passes
 
 
 def judged(record: dict[str, Any], close: float) -> dict[str, Any]:
@@ -117,6 +132,7 @@ def main() -> int:
         key = {"figure": "planted", "seed": seed, "settings": settings}
         record = records.find(**key)
         record = record or records.add(**key, **run_case(Plan.draw(seed), arguments))
+        record = {**record, "passes": passes_of(record, records, arguments)}
         cases.append(judged(record, arguments.close))
         print(line_of(cases[-1]), flush=True)
     print("\n" + summary(cases))

@@ -15,6 +15,8 @@ from figures import Interval, mean_interval
 from planted_loaders import DEVICE, SHAPE, Plan, Step, loader_of
 
 PASSES = 5
+MOST_PASSES = 30
+"""As many as that where fewer do not tell which stages are as good an answer."""
 _SLACK = 0.005
 """Tolerance for true drops next to the smallest drop worth naming."""
 _COLLATED = 4
@@ -31,6 +33,18 @@ class Truth:
     def costs(self) -> list[float]:
         """Seconds per sample of each stage."""
         return [a - b for a, b in zip(self.taus, self.taus[1:])]
+
+    def is_decided(self, close: float) -> bool:
+        """True if it is known of each stage, at 99%, whether its cost is the largest but for the
+        share `close` of it."""
+        costs = [[a - b for a, b in zip(taus, taus[1:])] for taus in self.passes]
+        means = [statistics.fmean(column) for column in zip(*costs)]
+        best = means.index(max(means))
+        for stage in range(len(means)):
+            gaps = mean_interval([cost[stage] - (1 - close) * cost[best] for cost in costs])
+            if stage != best and (gaps is None or gaps.low < 0 < gaps.high):
+                return False
+        return True
 
     def drop(self, first: int, last: int) -> Interval:
         """Share of throughput that stages `first` to `last` (from 1) take; at 99%."""
@@ -51,14 +65,26 @@ class Coverage(NamedTuple):
 
 def truth_of(plan: Plan, seconds: float) -> Truth:
     """Measures each boundary for `seconds`, in PASSES passes of random order."""
-    boundaries = list(range(len(plan.stages) + 1))
     order = random.Random(plan.seed)
-    passes = []
-    for _ in range(PASSES):
-        order.shuffle(boundaries)
-        taus = {b: seconds_per_sample(plan, b, seconds / PASSES) for b in boundaries}
-        passes.append([taus[b] for b in sorted(taus)])
+    return Truth([_pass(plan, order, seconds / PASSES) for _ in range(PASSES)])
+
+
+def decided_truth(plan: Plan, known: Truth, seconds: float, close: float) -> Truth:
+    """`known` with more passes, until it is decided or has MOST_PASSES. The verdict plays no
+    part in it."""
+    order = random.Random(plan.seed + 1)
+    passes = list(known.passes)
+    while len(passes) < MOST_PASSES and not Truth(passes).is_decided(close):
+        passes += [_pass(plan, order, seconds / PASSES) for _ in range(PASSES)]
     return Truth(passes)
+
+
+def _pass(plan: Plan, order: random.Random, seconds: float) -> list[float]:
+    """Seconds per sample at every boundary, measured once for `seconds` each, in random order."""
+    boundaries = list(range(len(plan.stages) + 1))
+    order.shuffle(boundaries)
+    taus = {b: seconds_per_sample(plan, b, seconds) for b in boundaries}
+    return [taus[b] for b in sorted(taus)]
 
 
 def batches_at(plan: Plan, boundary: int) -> Iterator[Any]:
