@@ -23,7 +23,7 @@ def block(page: str, language: str, part: str) -> str:
 
 
 def test_the_model_of_the_document_is_saved_and_trained(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "pipeline-file.md").read_text()
+    page = (ROOT / "docs" / "use" / "pipeline-file.md").read_text()
     (tmp_path / "save.py").write_text(block(page, "python", "torch.jit.script"))
     (tmp_path / "own.json").write_text(block(page, "json", '"module"'))
     subprocess.run([sys.executable, "save.py"], cwd=tmp_path, check=True)

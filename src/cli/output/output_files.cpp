@@ -15,6 +15,9 @@ template <class... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;
 };
+// Clang 16 does not deduce it by itself.
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
 
 [[noreturn]] void refuse_second(const std::string& path) {
   throw Error(ErrorKind::usage, "two different reports would be written to " + path +
