@@ -1,7 +1,7 @@
-#include "cachebisect/protocol/job_setting_text.hpp"
-
 #include "support/torch_settings.hpp"
 #include <doctest/doctest.h>
+
+#include "cachebisect/protocol/job_setting_text.hpp"
 
 using namespace cachebisect;
 
