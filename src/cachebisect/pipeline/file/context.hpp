@@ -15,7 +15,7 @@ namespace cachebisect::spec {
 
 struct Context {
   std::string origin;
-  const SpecPaths& paths;
+  SpecPaths paths;
   /// JSON pointers that --set wrote to, with the option as given.
   std::map<std::string, std::string> overridden{};
   /// The name of the top level in messages.

@@ -36,6 +36,11 @@ load_pipeline(const std::string& file, const Registry& registry,
 CACHEBISECT_INTERNAL_API PipelineSpec change_pipeline(const PipelineSpec& spec,
                                                       const Registry& registry,
                                                       const std::vector<SpecOverride>& overrides);
+/// The spec after a JSON Patch (RFC 6902). Throws as parse_pipeline(), and Error(usage) for a patch
+/// that does not fit.
+CACHEBISECT_INTERNAL_API PipelineSpec patch_pipeline(const PipelineSpec& spec,
+                                                     const Registry& registry,
+                                                     std::string_view patch);
 /// Parses the JSON object of one stage of this type; "use" may be left out. Throws as
 /// parse_pipeline().
 CACHEBISECT_INTERNAL_API StageSpec parse_stage(std::string_view text, const StageType& type,

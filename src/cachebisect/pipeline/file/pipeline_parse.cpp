@@ -81,6 +81,21 @@ PipelineSpec parse_root(const json& root, const Registry& registry, const Contex
   return out;
 }
 
+/// All paths of a spec are absolute.
+Context context_of(const PipelineSpec& spec) {
+  return {.origin = spec.name,
+          .paths = {.base_folder = ".", .cache_folder = default_cache_folder()}};
+}
+
+/// A spec that was made from another one keeps the file that this came from.
+PipelineSpec parse_changed(const json& root, const PipelineSpec& from, const Registry& registry,
+                           const Context& context) {
+  PipelineSpec changed = parse_root(root, registry, context);
+  changed.file = from.file;
+  changed.sha256 = from.sha256;
+  return changed;
+}
+
 }  // namespace
 
 PipelineSpec parse_pipeline(std::string_view text, const std::string& origin,
@@ -95,14 +110,21 @@ PipelineSpec parse_pipeline(std::string_view text, const std::string& origin,
 PipelineSpec change_pipeline(const PipelineSpec& spec, const Registry& registry,
                              const std::vector<SpecOverride>& overrides) {
   json root = spec::json_of(spec);
-  // All paths of a spec are absolute.
-  Context context{.origin = spec.name,
-                  .paths = {.base_folder = ".", .cache_folder = default_cache_folder()}};
+  Context context = context_of(spec);
   spec::apply_overrides(root, overrides, context);
-  PipelineSpec changed = parse_root(root, registry, context);
-  changed.file = spec.file;
-  changed.sha256 = spec.sha256;
-  return changed;
+  return parse_changed(root, spec, registry, context);
+}
+
+PipelineSpec patch_pipeline(const PipelineSpec& spec, const Registry& registry,
+                            std::string_view patch) {
+  const Context context = context_of(spec);
+  try {
+    const json changed = spec::json_of(spec).patch(json::parse(patch));
+    return parse_changed(changed, spec, registry, context);
+  } catch (const json::exception& error) {
+    throw Error(ErrorKind::usage,
+                std::string("the patch does not fit the pipeline: ") + error.what());
+  }
 }
 
 StageSpec parse_stage(std::string_view text, const StageType& type, const SpecPaths& paths) {
