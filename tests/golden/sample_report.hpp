@@ -128,8 +128,8 @@ inline void fill_advice(Report& report) {
                              "Decoding burns CPU, and 2 of 8 usable CPUs load.",
                              {"--workers 6"},
                              {{"/workers", "6"}},
-                             980,
-                             992});
+                             estimate(980, 950, 1010),
+                             estimate(992, 981, 1003)});
   report.what_ifs = {{"workers=4", estimate(1980, 1950, 2010), estimate(1992, 1981, 2003), ""},
                      {"stages.decode.scale=2",
                       {},

@@ -23,4 +23,14 @@ struct Estimate {
   return result;
 }
 
+/// The estimate with `by` added.
+[[nodiscard]] inline Estimate shifted(const Estimate& estimate, double by) {
+  Estimate result;
+  if (estimate.value) result.value = *estimate.value + by;
+  if (estimate.interval) {
+    result.interval = Interval{estimate.interval->low + by, estimate.interval->high + by};
+  }
+  return result;
+}
+
 }  // namespace cachebisect

@@ -71,7 +71,7 @@ TEST_CASE("a CPU-bound stage is offered the idle cores") {
   for (const Remedy& remedy : remedies) {
     CHECK_FALSE(remedy.text.empty());
     CHECK_FALSE(remedy.reason.empty());
-    CHECK_FALSE(remedy.predicted.has_value());
+    CHECK_FALSE(remedy.predicted.value.has_value());
   }
 }
 
@@ -182,4 +182,26 @@ TEST_CASE("uncertain verdicts come without remedies") {
     now.verdict.kind = kind;
     CHECK(find_remedies(now).empty());
   }
+}
+
+TEST_CASE("what gains for certain is said first, and what may lose last") {
+  const auto estimate = [](double value, double low, double high) {
+    return Estimate{.value = value, .interval = Interval{low, high}};
+  };
+  std::vector<Remedy> remedies(7);
+  remedies[0] = {.id = "may_lose", .predicted = estimate(1760, -300, 3000)};
+  remedies[1] = {.id = "unknown"};
+  remedies[2] = {.id = "little", .predicted = estimate(50, 40, 60)};
+  remedies[3] = {.id = "much", .predicted = estimate(900, 800, 1000)};
+  remedies[4] = {
+      .id = "measured", .predicted = estimate(500, 400, 600), .measured = estimate(200, 150, 250)};
+  remedies[5] = {.id = "refuted",
+                 .predicted = estimate(999, 998, 1000),
+                 .measured = estimate(-240, -250, -230)};
+  remedies[6] = {.id = "also_unknown"};
+  sort_by_gain(remedies);
+  std::vector<std::string> order;
+  for (const Remedy& remedy : remedies) order.push_back(remedy.id);
+  CHECK(order == std::vector<std::string>{"measured", "much", "little", "unknown", "also_unknown",
+                                          "refuted", "may_lose"});
 }

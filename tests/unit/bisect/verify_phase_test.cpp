@@ -83,10 +83,10 @@ TEST_CASE("remedies whose edits are settings are run, and their gain is in sampl
   const Report report = bisect(replayer, asking({}));
   REQUIRE_FALSE(report.remedies.empty());
   REQUIRE(report.remedies.front().id == "workers");
-  REQUIRE(report.remedies.front().measured.has_value());
+  REQUIRE(report.remedies.front().measured.value.has_value());
   SimulatedChain changed = chain;
   changed.workers = 4;
-  CHECK(*report.remedies.front().measured ==
+  CHECK(*report.remedies.front().measured.value ==
         doctest::Approx(rate_of(changed) - rate_of(chain)).epsilon(0.03));
 }
 

@@ -80,7 +80,7 @@ TEST_CASE("what-ifs and remedies of a Python program are run under its own names
   const Remedy& workers = report.remedies.front();
   CHECK(workers.id == "workers");
   CHECK(workers.lines.front().starts_with("DataLoader(..., num_workers="));
-  CHECK(workers.measured.has_value());
+  CHECK(workers.measured.value.has_value());
 }
 
 TEST_CASE("an adapter that names none keeps the terms of pipeline files, whatever its language") {

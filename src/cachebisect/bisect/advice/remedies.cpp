@@ -1,7 +1,9 @@
 #include "cachebisect/bisect/advice/remedies.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "cachebisect/base/setting_path.hpp"
 #include "cachebisect/bisect/advice/code_remedies.hpp"
@@ -22,6 +24,17 @@ void advise_on(Advice& advice, const std::string& name) {
   if (found->category == Category::pin) return advise_on_pinning(advice, *found);
   const bool batch = found->category == Category::collate || !runs_on_host(found->category);
   batch ? advise_on_batch_stage(advice, *found) : advise_on_sample_stage(advice, *found);
+}
+
+std::optional<double> lower_end(const Estimate& gain) {
+  return gain.interval ? gain.interval->low : gain.value;
+}
+
+std::pair<bool, double> rank(const Remedy& remedy) {
+  const double measured = lower_end(remedy.measured).value_or(0);
+  if (measured > 0) return {true, measured};
+  const auto predicted = remedy.measured.value ? measured : lower_end(remedy.predicted);
+  return {false, predicted.value_or(0)};
 }
 
 }  // namespace
@@ -64,19 +77,26 @@ std::optional<Arm> arm_of(const Remedy& remedy, const JobSettings& settings) {
   return arm;
 }
 
+void sort_by_gain(std::vector<Remedy>& remedies) {
+  std::ranges::stable_sort(remedies, std::greater{}, rank);
+}
+
 std::vector<Remedy> find_remedies(const Measurements& measured, const Waterfall& waterfall,
                                   const Verdict& verdict, const std::optional<Forecast>& forecast) {
   std::vector<Remedy> remedies;
   for (const auto& [proposed, changes] : find_proposals(measured, waterfall, verdict)) {
     Remedy& remedy = remedies.emplace_back(proposed);
     const auto& live = waterfall.live.value;
-    if (forecast && changes) remedy.predicted = *forecast->after(*changes).value - *live;
+    if (forecast && changes && live) {
+      remedy.predicted = shifted(forecast->after(*changes), -*live);
+    }
     remedy.arm = arm_of(remedy, measured.chain.settings);
     if (!measured.chain.settings.of_file) write_in_code(remedy, measured.chain.settings);
     const auto verified = remedy.arm ? verification_of(measured, *remedy.arm) : std::nullopt;
     if (!verified || !verified->speedup.value || !live) continue;
-    remedy.measured = *live * (*verified->speedup.value - 1);
+    remedy.measured = scaled(shifted(verified->speedup, -1), *live);
   }
+  sort_by_gain(remedies);
   return remedies;
 }
 

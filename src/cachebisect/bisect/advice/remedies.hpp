@@ -20,8 +20,12 @@ namespace cachebisect {
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<Arm> arm_of(const Remedy& remedy,
                                                                  const JobSettings& settings);
 
-/// The remedies with the gains that are predicted and those that were measured. `forecast` may be
-/// empty.
+/// What was run and gains comes first, then what is predicted to gain, each by the lower end of its
+/// interval; then what nobody knows the gain of; then what may lose.
+CACHEBISECT_INTERNAL_API void sort_by_gain(std::vector<Remedy>& remedies);
+
+/// The remedies, so sorted, with the gains that are predicted and those that were measured.
+/// `forecast` may be empty.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Remedy> find_remedies(
     const Measurements& measured, const Waterfall& waterfall, const Verdict& verdict,
     const std::optional<Forecast>& forecast);

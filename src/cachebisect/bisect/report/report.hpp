@@ -120,10 +120,9 @@ struct Remedy {
   std::string text;
   std::string reason;
   std::vector<std::string> flags;
-  std::vector<Edit> edits;          ///< of a pipeline file
-  std::optional<double> predicted;  ///< samples/s gained by it alone, by the cost model
-  std::optional<double>
-      measured;  ///< samples/s gained by it alone, run alongside the live pipeline
+  std::vector<Edit> edits;  ///< of a pipeline file
+  Estimate predicted;       ///< samples/s gained by it alone, by the cost model
+  Estimate measured;        ///< samples/s gained by it alone, run alongside the live pipeline
   std::vector<std::string> lines{};  ///< of Python to change
   std::optional<Arm> arm{};          ///< that runs it; empty if none can
 };

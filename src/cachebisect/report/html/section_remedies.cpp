@@ -34,7 +34,10 @@ Html remedies_section(const Report& report) {
   if (report.remedies.empty()) return {};
   Html items;
   for (const Remedy& remedy : report.remedies) items += item(remedy);
-  return section("remedies", "Things to try", element("ol", {{"class", "remedies"}}, items));
+  const std::string caution = remedies_caution(report.remedies);
+  return section("remedies", "Things to try",
+                 (caution.empty() ? Html{} : paragraph(caution)) +
+                     element("ol", {{"class", "remedies"}}, items));
 }
 
 }  // namespace cachebisect::html

@@ -207,8 +207,10 @@ void fields(Visitor& v, Visited<Visitor, Remedy>& r) {
   v.texts({"flags"}, r.flags);
   v.list({"edits"}, r.edits);
   v.texts({"lines", "of Python to change; empty for pipeline files"}, r.lines);
-  v.number({"predicted", "samples/s gained by it alone, by the fitted law"}, r.predicted);
-  v.number({"measured", "samples/s gained by it alone, run beside the live pipeline"}, r.measured);
+  estimate(v, {"predicted", "samples/s gained by it alone, by the fitted law"},
+           {"predicted_interval", "of the gain", Presence::added}, r.predicted);
+  estimate(v, {"measured", "samples/s gained by it alone, run beside the live pipeline"},
+           {"measured_interval", "of the gain", Presence::added}, r.measured);
 }
 
 template <class Visitor>

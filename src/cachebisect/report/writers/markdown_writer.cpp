@@ -106,7 +106,8 @@ std::string lines_of(const Remedy& remedy) {
 }
 
 std::string remedies(const Report& report) {
-  std::string text;
+  std::string text = markdown_text(remedies_caution(report.remedies));
+  if (!text.empty()) text += "\n\n";
   int number = 1;
   for (const Remedy& remedy : report.remedies) {
     const std::string gain = remedy_gain(remedy);

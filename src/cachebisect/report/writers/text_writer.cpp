@@ -111,6 +111,8 @@ std::string boundary_table(const Report& report, const TextPaint& paint, int col
 std::string remedies(const Report& report, const TextPaint& paint, int columns) {
   if (report.remedies.empty()) return "";
   std::string text = paint.bold("Things to try") + "\n";
+  const std::string caution = remedies_caution(report.remedies);
+  if (!caution.empty()) text += wrap(caution, columns, 0);
   int number = 1;
   for (const Remedy& remedy : report.remedies) {
     text += wrap(std::to_string(number++) + ". " + as_sentence(remedy.text), columns, 3);
