@@ -68,6 +68,7 @@ inline std::vector<Floor> floors() {
   add({"chunks", "what the chunk shape of an array costs", {"base", "format"}});
   add({"timing", "where the time of each batch goes", with({"launch"})});
   add({"profile", "where the time of a step goes", with({"launch", "timing"})});
+  add({"tune", "changes of a pipeline: predicted, run, kept if they gain", everything});
   add({"doctor", "whether this machine can be trusted", everything});
   add({"selftest", "planted chains, judged", everything});
   add({"api", "the library call", everything});
@@ -89,7 +90,7 @@ inline std::vector<Floor> floors() {
        {"base", "protocol", "data", "device", "pipeline", "train"}});
   add({"cli",
        "one file per subcommand: parse, call, print, exit",
-       with({"launch", "chunks", "timing", "profile", "doctor", "selftest", "api"}),
+       with({"launch", "chunks", "timing", "profile", "doctor", "selftest", "api", "tune"}),
        {"shell", "output", "commands", ""}});
   return all;
 }

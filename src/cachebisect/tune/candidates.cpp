@@ -1,0 +1,105 @@
+#include "cachebisect/tune/candidates.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/number_parse.hpp"
+#include "cachebisect/tune/climb.hpp"
+
+namespace cachebisect::tune {
+namespace {
+
+/// Predicted gains that differ by less are taken to be the same.
+constexpr double kSameGain = 0.02;
+constexpr std::string_view kWorkers = "workers=";
+
+/// Remedies that change what is trained.
+bool is_semantic(std::string_view id) {
+  constexpr std::array<std::string_view, 3> kSemantic{"batch_size", "precision", "model"};
+  return std::ranges::find(kSemantic, id) != kSemantic.end();
+}
+
+Estimate share_of(const Estimate& gained, const Report& report) {
+  if (!report.live.value || !(*report.live.value > 0)) return {};
+  return scaled(gained, 1 / *report.live.value);
+}
+
+Trial trial_of(const Remedy& remedy, const Report& report) {
+  return {.id = remedy.id,
+          .text = remedy.text,
+          .edits = remedy.edits,
+          .predicted = share_of(remedy.predicted, report)};
+}
+
+/// A what-if of the form workers=N that was predicted.
+std::optional<Trial> trial_of(const WhatIfResult& what_if, const Report& report) {
+  const std::string_view change = what_if.change;
+  if (!change.starts_with(kWorkers) || !what_if.predicted.value || !report.live.value) {
+    return std::nullopt;
+  }
+  const auto count = parse_number<int>(change.substr(kWorkers.size()));
+  if (!count) return std::nullopt;
+  return Trial{.id = "workers",
+               .text = "use " + counted(static_cast<std::uint64_t>(*count), "worker") +
+                       " instead of " + std::to_string(report.chain.workers),
+               .edits = {{"/workers", std::to_string(*count)}},
+               .predicted = share_of(shifted(what_if.predicted, -*report.live.value), report)};
+}
+
+bool same_edits(const Trial& a, const Trial& b) {
+  return std::ranges::equal(a.edits, b.edits, [](const Edit& x, const Edit& y) {
+    return x.path == y.path && x.value == y.value && x.kind == y.kind;
+  });
+}
+
+/// By the cost model it most likely gains too little.
+bool is_worthless(const Trial& trial) {
+  return trial.predicted.value && *trial.predicted.value < kLeastGain;
+}
+
+void add(std::vector<Trial>& all, Trial trial) {
+  const bool known = std::ranges::any_of(all, [&](const Trial& t) { return same_edits(t, trial); });
+  if (!trial.edits.empty() && !known && !is_worthless(trial)) all.push_back(std::move(trial));
+}
+
+/// The lower end of the predicted gain, in steps; what is not predicted ranks between what gains
+/// and what may lose.
+double rank(const Trial& trial) {
+  const auto& [value, interval] = trial.predicted;
+  const double least = interval ? interval->low : value.value_or(0);
+  return std::floor(least / kSameGain);
+}
+
+}  // namespace
+
+std::vector<std::string> questions(int workers, double usable_cpus) {
+  const int cores = std::max(1, static_cast<int>(std::floor(usable_cpus)));
+  std::vector<int> counts{workers / 2, workers + 1, 2 * workers, cores, 2 * cores, 4 * cores};
+  std::ranges::sort(counts);
+  const auto repeated = std::ranges::unique(counts);
+  counts.erase(repeated.begin(), repeated.end());
+  std::vector<std::string> asked;
+  for (const int count : counts) {
+    if (count > 0 && count != workers)
+      asked.push_back(std::string(kWorkers) + std::to_string(count));
+  }
+  return asked;
+}
+
+std::vector<Trial> candidates(const Report& report, bool allow_semantic) {
+  std::vector<Trial> all;
+  for (const WhatIfResult& what_if : report.what_ifs) {
+    if (auto trial = trial_of(what_if, report)) add(all, std::move(*trial));
+  }
+  for (const Remedy& remedy : report.remedies) {
+    if (allow_semantic || !is_semantic(remedy.id)) add(all, trial_of(remedy, report));
+  }
+  std::ranges::stable_sort(all, std::greater{}, rank);
+  return all;
+}
+
+}  // namespace cachebisect::tune

@@ -1,0 +1,165 @@
+#include "cachebisect/tune/climb.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/report/words/json_patch.hpp"
+#include "cachebisect/tune/candidates.hpp"
+
+namespace cachebisect::tune {
+namespace {
+
+constexpr int kMaxTrials = 4;  ///< after each diagnosis
+constexpr double kTrialSeconds = 30;
+constexpr double kDiagnosisSeconds = 25;
+constexpr double kLeastSeconds = 1;  ///< left of the budget to begin with anything
+
+/// Samples/s of the job: in one piece, if it was run so; else in short blocks.
+Estimate reached_by(const Report& report) {
+  return report.live_sustained ? report.live_sustained->samples_per_second : report.live;
+}
+
+class Climb {
+ public:
+  Climb(Subject& subject, const Options& options) : subject_(subject), options_(options) {
+    if (options.resumed) resume(*options.resumed);
+  }
+
+  Result run() {
+    diagnose();
+    note_start();
+    try {
+      while (!limit_reached() && improve()) {
+        diagnose();
+        note_reached();
+      }
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::internal) throw;
+      result_.interrupted = error.kind() == ErrorKind::interrupted;
+      result_.end = result_.interrupted ? "interrupted" : error.what();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// The budget begins anew.
+  void resume(const Result& earlier) {
+    result_ = earlier;
+    result_.seconds = 0;
+    result_.end.clear();
+    result_.interrupted = false;
+    const auto last = std::ranges::find_if(result_.trials.rbegin(), result_.trials.rend(),
+                                           [](const Trial& trial) { return trial.kept; });
+    for (auto trial = last.base(); trial != result_.trials.end(); ++trial) {
+      seen_.insert(subject_.json() + json_patch(trial->edits));
+    }
+  }
+
+  void diagnose() {
+    announce("diagnosing");
+    report_ = subject_.diagnose(std::min(kDiagnosisSeconds, left()));
+    result_.seconds += report_.timing.measure_seconds + report_.timing.sustain_seconds;
+    reached_ = reached_by(report_);
+    result_.device = report_.chain.device_name;
+    result_.best = reached_;
+    result_.ceiling = report_.ceiling;
+    result_.verdict = report_.verdict.text;
+    result_.pipeline_json = subject_.json();
+  }
+
+  void note_start() {
+    if (result_.start.value) return;
+    result_.name = report_.chain.name;
+    result_.start = reached_;
+    result_.start_seconds = step_seconds();
+  }
+
+  /// The change that was kept last is now part of what was diagnosed.
+  void note_reached() {
+    result_.trials.back().samples_per_second = reached_.value;
+    result_.trials.back().step_seconds = step_seconds();
+  }
+
+  [[nodiscard]] std::optional<double> step_seconds() const {
+    if (!reached_.value || !(*reached_.value > 0)) return std::nullopt;
+    return static_cast<double>(report_.chain.batch_size) / *reached_.value;
+  }
+
+  bool limit_reached() {
+    const auto& target = options_.target_samples_per_second;
+    if (target && reached_.value && *reached_.value >= *target) {
+      result_.end = "the target is reached";
+    } else if (report_.verdict.kind == VerdictKind::flat) {
+      result_.end = "the training step is the limit";
+    }
+    return !result_.end.empty();
+  }
+
+  /// Keeps the first change that gains. False if none does, or if the budget has ended.
+  bool improve() {
+    int tried = 0;
+    for (Trial& trial : candidates(report_, options_.allow_semantic)) {
+      if (tried == kMaxTrials) break;
+      if (budget_has_ended()) return false;
+      if (!seen_.insert(result_.pipeline_json + json_patch(trial.edits)).second) continue;
+      ++tried;
+      try_out(trial);
+      result_.trials.push_back(trial);
+      if (trial.kept) return !budget_has_ended();
+    }
+    result_.end = tried > 0 ? "nothing that was tried gains 1% or more"
+                            : "no other change is predicted to gain 1% or more";
+    return false;
+  }
+
+  void announce(const std::string& what) const {
+    if (options_.announce) options_.announce(what);
+  }
+
+  bool budget_has_ended() {
+    if (left() >= kLeastSeconds) return false;
+    result_.end = "the budget of measuring has ended";
+    return true;
+  }
+
+  void try_out(Trial& trial) {
+    announce("trying: " + trial.text);
+    try {
+      const Comparison compared = subject_.compare(trial.edits, std::min(kTrialSeconds, left()));
+      result_.seconds += compared.seconds;
+      trial.measured = change_of(compared.gain);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::internal) throw;
+      trial.fault = error.what();
+      return;
+    }
+    const auto& [value, interval] = trial.measured;
+    trial.kept = value && interval && interval->low > 0 && *value >= kLeastGain;
+    if (trial.kept) keep(trial);
+  }
+
+  void keep(Trial& trial) {
+    subject_.keep(trial.edits);
+    result_.pipeline_json = subject_.json();
+    if (!reached_.value) return;
+    trial.samples_per_second = *reached_.value * (1 + *trial.measured.value);
+    result_.best = {.value = trial.samples_per_second};
+  }
+
+  [[nodiscard]] double left() const { return options_.budget_seconds - result_.seconds; }
+
+  Subject& subject_;
+  const Options& options_;
+  Report report_;
+  Estimate reached_;  ///< by the version that was diagnosed
+  Result result_;
+  std::set<std::string> seen_;  ///< versions with the changes that were tried on them
+};
+
+}  // namespace
+
+Result climb(Subject& subject, const Options& options) { return Climb(subject, options).run(); }
+
+}  // namespace cachebisect::tune

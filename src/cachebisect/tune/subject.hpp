@@ -1,0 +1,35 @@
+// What tune() asks of the job that it tunes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cachebisect/bisect/evidence/arm_ratio.hpp"
+#include "cachebisect/bisect/report/report.hpp"
+
+namespace cachebisect::tune {
+
+/// Both parts in one: the job with a change, against the job without.
+struct Comparison {
+  LogRatio gain;       ///< log(throughput with it / without)
+  double seconds = 0;  ///< of measuring
+};
+
+/// A job, the best version so far. Its members throw Error(interrupted) on a stop.
+class Subject {
+ public:
+  Subject() = default;
+  Subject(const Subject&) = delete;
+  Subject& operator=(const Subject&) = delete;
+  virtual ~Subject() = default;
+
+  [[nodiscard]] virtual Report diagnose(double budget_seconds) = 0;
+  /// In turns. Throws Error for a change that cannot be run.
+  [[nodiscard]] virtual Comparison compare(const std::vector<Edit>& edits,
+                                           double budget_seconds) = 0;
+  virtual void keep(const std::vector<Edit>& edits) = 0;
+  /// The best version so far, as a JSON object.
+  [[nodiscard]] virtual std::string json() const = 0;
+};
+
+}  // namespace cachebisect::tune

@@ -1,0 +1,78 @@
+// What a diagnosis proposes, and in which order.
+#include "cachebisect/tune/candidates.hpp"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace cachebisect;
+
+namespace {
+
+Estimate estimate(double value, double low, double high) {
+  return {.value = value, .interval = Interval{low, high}};
+}
+
+Report report_at(double live) {
+  Report report;
+  report.live = estimate(live, live, live);
+  report.chain.workers = 2;
+  return report;
+}
+
+Remedy remedy(std::string id, std::string path, Estimate predicted) {
+  return {.id = std::move(id),
+          .text = "a change",
+          .edits = {{std::move(path), "1"}},
+          .predicted = predicted};
+}
+
+std::vector<std::string> paths(const std::vector<tune::Trial>& trials) {
+  std::vector<std::string> all;
+  for (const tune::Trial& trial : trials) {
+    all.push_back(trial.edits[0].path + "=" + trial.edits[0].value);
+  }
+  return all;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("changes are ranked by the lower end of what they gain") {
+  Report report = report_at(1000);
+  report.remedies = {remedy("wide", "/a", estimate(900, -100, 1900)),
+                     remedy("narrow", "/b", estimate(300, 250, 350)), remedy("unknown", "/c", {})};
+  CHECK(paths(tune::candidates(report, false)) == Texts{"/b=1", "/c=1", "/a=1"});
+}
+
+TEST_CASE("what cannot gain is not tried, nor what has no edit, nor the same twice") {
+  Report report = report_at(1000);
+  report.remedies = {remedy("loses", "/a", estimate(-50, -80, 5)),
+                     remedy("gains", "/workers", estimate(300, 250, 350)),
+                     Remedy{.id = "advice", .text = "buy a machine"}};
+  report.what_ifs = {{"workers=1", estimate(1300, 1250, 1350), {}, ""}};
+  CHECK(paths(tune::candidates(report, false)) == Texts{"/workers=1"});
+}
+
+TEST_CASE("what changes training is tried only if that is allowed") {
+  Report report = report_at(1000);
+  report.remedies = {remedy("batch_size", "/batch_size", {}), remedy("precision", "/p", {})};
+  CHECK(tune::candidates(report, false).empty());
+  CHECK(tune::candidates(report, true).size() == 2);
+}
+
+TEST_CASE("of counts of workers that promise the same, the fewest come first") {
+  Report report = report_at(1000);
+  report.what_ifs = {{"workers=3", estimate(1980, 1975, 1985), {}, ""},
+                     {"workers=4", estimate(1985, 1978, 1990), {}, ""},
+                     {"workers=8", estimate(1400, 1390, 1410), {}, ""},
+                     {"parse/2", estimate(3000, 2990, 3010), {}, ""}};
+  CHECK(paths(tune::candidates(report, false)) == Texts{"/workers=3", "/workers=4", "/workers=8"});
+}
+
+TEST_CASE("fewer and more workers are asked about, up to four per core") {
+  CHECK(tune::questions(2, 2.5) == Texts{"workers=1", "workers=3", "workers=4", "workers=8"});
+  CHECK(tune::questions(0, 1) == Texts{"workers=1", "workers=2", "workers=4"});
+}
