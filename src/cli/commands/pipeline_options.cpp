@@ -27,16 +27,6 @@ SpecOverride parse_set(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-std::vector<SpecOverride> overrides_of(const PipelineOptions& options) {
-  std::vector<SpecOverride> overrides;
-  for (const std::string& set : options.sets) overrides.push_back(parse_set(set));
-  if (options.device) overrides.push_back({"device", '"' + *options.device + '"'});
-  if (options.workers) overrides.push_back({"workers", *options.workers});
-  if (options.batch_size) overrides.push_back({"batch_size", std::to_string(*options.batch_size)});
-  if (options.seed) overrides.push_back({"seed", std::to_string(*options.seed)});
-  return overrides;
-}
-
 std::vector<fs::path> installed_folders() {
   std::error_code ignored;
   const fs::path binary = fs::read_symlink("/proc/self/exe", ignored).parent_path();
@@ -100,6 +90,16 @@ Registry make_registry(const std::vector<std::string>& plugins) {
   stages::register_all(registry);
   for (const std::string& plugin : plugins) registry.load_plugin(plugin);
   return registry;
+}
+
+std::vector<SpecOverride> overrides_of(const PipelineOptions& options) {
+  std::vector<SpecOverride> overrides;
+  for (const std::string& set : options.sets) overrides.push_back(parse_set(set));
+  if (options.device) overrides.push_back({"device", '"' + *options.device + '"'});
+  if (options.workers) overrides.push_back({"workers", *options.workers});
+  if (options.batch_size) overrides.push_back({"batch_size", std::to_string(*options.batch_size)});
+  if (options.seed) overrides.push_back({"seed", std::to_string(*options.seed)});
+  return overrides;
 }
 
 PipelineSpec load_spec(const PipelineOptions& options, const Registry& registry) {

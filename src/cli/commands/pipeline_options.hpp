@@ -30,6 +30,8 @@ void add_pipeline_options(CLI::App& app, PipelineOptions& options);
 /// The same without --pipeline, for commands that name their pipelines otherwise.
 void add_override_options(CLI::App& app, PipelineOptions& options);
 
+/// --set and the options that have names of their own, in the order in which they apply.
+[[nodiscard]] std::vector<SpecOverride> overrides_of(const PipelineOptions& options);
 /// The built-in stages and those of the plugins.
 Registry make_registry(const std::vector<std::string>& plugins);
 

@@ -32,18 +32,6 @@ std::string whole_seconds(double seconds) {
   return std::to_string(std::lround(std::ceil(seconds))) + " s";
 }
 
-std::string describe(const Progress& progress) {
-  std::string line = progress.phase;
-  if (progress.phase == "measure") line = "round " + std::to_string(progress.round + 1);
-  line += progress.arm.kind == ArmKind::replay
-              ? ", boundary " + std::to_string(progress.arm.boundary)
-              : std::string(", ") + to_string(progress.arm.kind);
-  if (!progress.best.empty()) line += ", " + progress.best;
-  const double left = progress.budget_seconds - progress.elapsed_seconds;
-  if (left > 0) line += ", at most " + whole_seconds(left) + " left";
-  return line;
-}
-
 }  // namespace
 
 bool use_color(const std::string& choice, int file_descriptor) {
@@ -79,6 +67,18 @@ TextOptions text_options(const std::string& color, int file_descriptor) {
   return {.color = use_color(color, file_descriptor),
           .columns = terminal_columns(file_descriptor),
           .unicode = use_unicode()};
+}
+
+std::string describe(const Progress& progress) {
+  std::string line = progress.phase;
+  if (progress.phase == "measure") line = "round " + std::to_string(progress.round + 1);
+  line += progress.arm.kind == ArmKind::replay
+              ? ", boundary " + std::to_string(progress.arm.boundary)
+              : std::string(", ") + to_string(progress.arm.kind);
+  if (!progress.best.empty()) line += ", " + progress.best;
+  const double left = progress.budget_seconds - progress.elapsed_seconds;
+  if (left > 0) line += ", at most " + whole_seconds(left) + " left";
+  return line;
 }
 
 ProgressLine::~ProgressLine() { clear(); }

@@ -19,6 +19,9 @@ int terminal_columns(int file_descriptor);
 /// All three, for the report. Throws as use_color().
 TextOptions text_options(const std::string& color, int file_descriptor);
 
+/// "round 12, boundary 3, crop: 41%, at most 8 s left".
+std::string describe(const Progress& progress);
+
 /// One line on standard error, rewritten in place; only on a terminal. That the budget grows is
 /// said on any standard error.
 class ProgressLine {
