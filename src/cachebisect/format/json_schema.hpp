@@ -62,6 +62,7 @@ class JsonSchema {
   template <class Kind, std::size_t N>
   void choice(const FieldKey& key, Kind, const std::array<Kind, N>& kinds) {
     std::vector<std::string> names;
+    names.reserve(N);
     for (const Kind kind : kinds) names.emplace_back(to_string(kind));
     add_choice(key, names);
   }

@@ -80,9 +80,9 @@ std::vector<std::string> questions(int workers, double usable_cpus) {
   const int cores = std::max(1, static_cast<int>(std::floor(usable_cpus)));
   std::vector<int> counts{workers / 2, workers + 1, 2 * workers, cores, 2 * cores, 4 * cores};
   std::ranges::sort(counts);
-  const auto repeated = std::ranges::unique(counts);
-  counts.erase(repeated.begin(), repeated.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   std::vector<std::string> asked;
+  asked.reserve(counts.size());
   for (const int count : counts) {
     if (count > 0 && count != workers)
       asked.push_back(std::string(kWorkers) + std::to_string(count));

@@ -42,6 +42,7 @@ void show_package_to_python() {
   show_package_to_python();
   std::vector<std::string> words{python(), "-m", "cachebisect._mcp"};
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execvp(arguments.front(), arguments.data());

@@ -32,8 +32,9 @@ void refuse_input_as_output(const ReportArguments& arguments) {
     std::error_code ignored;
     if (name.empty() || name == "-" || !std::filesystem::equivalent(arguments.file, name, ignored))
       continue;
-    throw Error(ErrorKind::usage,
-                option + " " + name + ": would replace the recording itself; give another name");
+    std::string message(option);
+    message.append(" ").append(name).append(": would replace the recording itself");
+    throw Error(ErrorKind::usage, message + "; give another name");
   }
 }
 
