@@ -47,6 +47,7 @@ LoadProgram::LoadProgram(const Pipeline& pipeline, const Sampler& sampler,
       break;
   }
   if (origin_ != Origin::cached_batches) add_sample_steps();
+  find_cache_steps();
   add_batch_steps();
 }
 
@@ -79,7 +80,17 @@ void LoadProgram::add_sample_steps() {
   for (std::size_t i = request_.boundary; i < end; ++i) {
     auto kind = i == 0 ? LoadStep::Kind::read : LoadStep::Kind::process;
     if (request_.bypass_stage == i + 1) kind = LoadStep::Kind::substitute;
+    // A cache that costs nothing has every sample.
+    if (kind == LoadStep::Kind::substitute && stages[i].traits.caches) sample_steps_.clear();
     sample_steps_.push_back({kind, i, &stages[i]});
+  }
+}
+
+void LoadProgram::find_cache_steps() {
+  if (request_.on_sample) return;
+  for (std::size_t i = sample_steps_.size(); i-- > 0;) {
+    const LoadStep& step = sample_steps_[i];
+    if (step.kind == LoadStep::Kind::process && step.link->traits.caches) cache_steps_.push_back(i);
   }
 }
 

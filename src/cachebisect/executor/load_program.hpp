@@ -51,6 +51,11 @@ class CACHEBISECT_INTERNAL_API LoadProgram {
   [[nodiscard]] const LoadRequest& request() const noexcept { return request_; }
   [[nodiscard]] Origin origin() const noexcept { return origin_; }
   [[nodiscard]] const std::vector<LoadStep>& sample_steps() const noexcept { return sample_steps_; }
+  /// Sample steps that are asked for a sample before the steps before them run, the last one first.
+  /// None while outputs are observed, which must be those of every stage.
+  [[nodiscard]] const std::vector<std::size_t>& cache_steps() const noexcept {
+    return cache_steps_;
+  }
   [[nodiscard]] const std::vector<LoadStep>& batch_steps() const noexcept { return batch_steps_; }
   /// Batches are handed over as they are, and nothing runs.
   [[nodiscard]] bool by_pointer() const noexcept {
@@ -77,6 +82,7 @@ class CACHEBISECT_INTERNAL_API LoadProgram {
   }
   void check() const;
   void add_sample_steps();
+  void find_cache_steps();
   void add_batch_steps();
 
   const Pipeline* pipeline_ = nullptr;
@@ -87,6 +93,7 @@ class CACHEBISECT_INTERNAL_API LoadProgram {
   std::uint64_t batch_size_ = 1;
   std::uint64_t modulus_ = 1;
   std::vector<LoadStep> sample_steps_;
+  std::vector<std::size_t> cache_steps_;
   std::vector<LoadStep> batch_steps_;
 };
 

@@ -91,7 +91,7 @@ void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, S
   const auto& steps = program_->sample_steps();
   observed_ = request.observe && probe_.begin();
   recorded_ = record_ != nullptr && record_->begin();
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+  for (std::size_t i = first_step(slot, row, index, input, position); i < steps.size(); ++i) {
     const LoadStep& step = steps[i];
     current_ = step.link;
     current_index_ = index;
@@ -125,6 +125,26 @@ void SampleLoader::run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, S
     probe_.lap(slot_write_);
     probe_.end();
   }
+}
+
+std::size_t SampleLoader::first_step(BatchSlot& slot, std::int64_t row, SampleIndex index,
+                                     const Sample*& input, std::uint64_t position) {
+  const auto& steps = program_->sample_steps();
+  for (const std::size_t at : program_->cache_steps()) {
+    const LoadStep& step = steps[at];
+    Sample& buffer = outputs_[step.position];
+    Sample& out = at == final_ ? rows_.target(slot, row, buffer) : buffer;
+    if (!static_cast<const CacheStage&>(*step.link->stage).find(index, out)) continue;
+    if (observed_) {
+      probe_.lap(times_[step.position]);
+      // Those that it spares took no time.
+      for (std::size_t i = 0; i < at; ++i) probe_.lap(times_[steps[i].position]);
+    }
+    if (recorded_) record_->lap(LoadWork::stage, step.position, position);
+    input = &out;
+    return at + 1;
+  }
+  return 0;
 }
 
 void SampleLoader::run_step(const LoadStep& step, const Sample* input, Sample& out,

@@ -50,6 +50,10 @@ class SampleLoader {
  private:
   void run(BatchSlot& slot, std::int64_t row, std::uint64_t epoch, SampleIndex index,
            const Sample* input, std::uint64_t position);
+  /// Looks for the sample in the caches of the chain. The step after the one that had it, with its
+  /// output in `input`; 0 and `input` as it was if none has it.
+  std::size_t first_step(BatchSlot& slot, std::int64_t row, SampleIndex index, const Sample*& input,
+                         std::uint64_t position);
   void run_step(const LoadStep& step, const Sample* input, Sample& out, std::uint64_t epoch,
                 SampleIndex index);
   void note_serial(std::size_t position) noexcept {

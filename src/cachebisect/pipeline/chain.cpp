@@ -65,6 +65,19 @@ void check_names(std::span<const ChainStage> chain) {
   }
 }
 
+/// What a cache serves would be the same in every epoch.
+void check_caches(std::span<const ChainStage> chain) {
+  const ChainStage* random = nullptr;
+  for (const ChainStage& stage : chain) {
+    if (stage.traits.random && random == nullptr) random = &stage;
+    if (!stage.traits.caches || random == nullptr) continue;
+    if (static_cast<const CacheStage&>(*stage.stage).frozen()) continue;
+    refuse(describe(stage) + " would serve what " + describe(*random) +
+           " drew once in every epoch; put '" + stage.name + "' before '" + random->name +
+           "', or say \"frozen\": true if training may see the same draws again");
+  }
+}
+
 }  // namespace
 
 std::string describe(const ChainStage& stage) {
@@ -84,6 +97,7 @@ std::string_view base_stage_name(std::string_view type) noexcept {
   switch (category_of(type)) {
     case Category::read:
     case Category::decode:
+    case Category::cache:
     case Category::collate:
     case Category::copy:
       return category_name(type);
@@ -120,6 +134,7 @@ void check_order(std::span<const ChainStage> chain) {
                 R"({"use": "collate.stack", "layout": "NCHW"})");
   check_present(chain, StageKind::copy, StageKind::batch, R"({"use": "copy.device"})");
   check_names(chain);
+  check_caches(chain);
 }
 
 }  // namespace cachebisect

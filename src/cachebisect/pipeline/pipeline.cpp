@@ -13,10 +13,9 @@
 namespace cachebisect {
 namespace {
 
-Params with_fields(const StageSpec& spec, StageKind kind) {
+Params with_fields(const StageSpec& spec, const StageType& type) {
   Params params = spec.params;
-  const bool takes_fields = kind == StageKind::sample || kind == StageKind::device;
-  if (takes_fields && !params.has("fields")) params.set("fields", spec.fields);
+  if (type.takes_fields() && !params.has("fields")) params.set("fields", spec.fields);
   return params;
 }
 
@@ -28,7 +27,7 @@ ChainStage make_link(const StageSpec& spec, const StageType& type) {
   link.traits = type.traits;
   link.random_key = hash_name(spec.name);
   link.skip_damaged = spec.skip_damaged;
-  const Params params = with_fields(spec, type.kind);
+  const Params params = with_fields(spec, type);
   if (params.has("fields")) link.fields = params.strings("fields");
   link.stage = in_stage(link, [&] { return type.make(params); });
   if (!link.stage || link.stage->kind() != type.kind) {

@@ -88,6 +88,10 @@ std::string_view StageType::category() const noexcept {
   return std::string_view(type).substr(0, type.find('.'));
 }
 
+bool StageType::takes_fields() const noexcept {
+  return (kind == StageKind::sample && !traits.caches) || kind == StageKind::device;
+}
+
 // By value: the old libraries are closed after everything that came from them.
 Registry& Registry::operator=(Registry other) noexcept {
   std::swap(libraries_, other.libraries_);
@@ -97,8 +101,7 @@ Registry& Registry::operator=(Registry other) noexcept {
 }
 
 void Registry::add(StageType type) {
-  const bool takes_fields = type.kind == StageKind::sample || type.kind == StageKind::device;
-  if (takes_fields &&
+  if (type.takes_fields() &&
       std::ranges::find(type.params, "fields", &ParamSpec::name) == type.params.end()) {
     type.params.push_back(fields_param());
   }

@@ -29,6 +29,7 @@ struct CACHEBISECT_API StageType {
   std::function<std::unique_ptr<Stage>(const Params&)> make{};
 
   [[nodiscard]] std::string_view category() const noexcept;  ///< before the dot
+  [[nodiscard]] bool takes_fields() const noexcept;          ///< it works on some fields alone
 };
 
 /// A training step that a plugin offers under `train: {"use": "my.step"}`.

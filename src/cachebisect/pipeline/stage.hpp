@@ -17,6 +17,7 @@
 #include "cachebisect/device/device_ops.hpp"
 #include "cachebisect/pipeline/open_context.hpp"
 #include "cachebisect/pipeline/params.hpp"
+#include "cachebisect/protocol/cache_use.hpp"
 #include "cachebisect/protocol/kinds.hpp"
 
 namespace cachebisect {
@@ -31,6 +32,7 @@ struct StageTraits {
   bool strided_output = false;  ///< writes with resize_strided(), into a row of any layout
   bool allocates = false;       ///< uses a library that allocates in the steady state
   bool planted = false;         ///< costs only what it requests of the worker's pace
+  bool caches = false;          ///< is a CacheStage
 };
 
 /// What a stage may know while it processes a sample, and its scratch memory. Made by the executor,
@@ -112,6 +114,26 @@ class CACHEBISECT_API SampleStage : public Stage {
   /// `out` begins as a view of every field of `input` (Sample::begin_from); the stage resizes and
   /// fills the fields that it changes. Throws Error(data) on a damaged sample.
   virtual void process(const Sample& input, Sample& out, const SampleContext& context) const = 0;
+};
+
+/// Kind `sample`, trait `caches`: hands samples on as they are and keeps some of them, for which no
+/// stage before it runs again. The only stages whose work changes what they hold; thread safe.
+class CACHEBISECT_API CacheStage : public SampleStage {
+ public:
+  [[nodiscard]] SampleSpec infer(const SampleSpec& input) override { return input; }
+  void process(const Sample& input, Sample& /*out*/, const SampleContext& /*context*/) const final {
+    keep(input);
+  }
+  /// Makes `out` the sample of this index, of which it may be a view while the stage lives. False
+  /// if it is not kept.
+  virtual bool find(SampleIndex index, Sample& out) const = 0;
+  [[nodiscard]] virtual CacheUse use() const = 0;
+  /// True if it may come after random stages, whose draws it then serves again in every epoch.
+  [[nodiscard]] virtual bool frozen() const noexcept { return false; }
+
+ private:
+  /// Keeps a copy, if there is room.
+  virtual void keep(const Sample& sample) const = 0;
 };
 
 /// Kind `collate`: samples to a batch. Static shapes are written directly into rows of the batch;

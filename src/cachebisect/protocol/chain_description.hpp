@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/protocol/cache_use.hpp"
 #include "cachebisect/protocol/device_facts.hpp"
 #include "cachebisect/protocol/job_settings.hpp"
 #include "cachebisect/protocol/kinds.hpp"
@@ -28,6 +29,7 @@ struct StageDescription {
   Held held = Held::host;              ///< where the output of this stage is cached
   bool elementwise = false;            ///< each output value depends on one input value alone
   bool makes_floats = false;           ///< of bytes: four times as many bytes
+  std::optional<CacheUse> cache{};     ///< of a cache stage, when the chain was described
 };
 
 /// The whole loop with one count of workers.

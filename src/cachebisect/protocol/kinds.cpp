@@ -12,6 +12,8 @@ std::string_view to_string(Category category) noexcept {
       return "decode";
     case Category::augment:
       return "augment";
+    case Category::cache:
+      return "cache";
     case Category::collate:
       return "collate";
     case Category::transfer:
@@ -35,9 +37,10 @@ std::string_view category_name(std::string_view type) noexcept {
 }
 
 Category category_of(std::string_view type) noexcept {
-  constexpr std::array kBuiltIn{Category::read,    Category::decode,   Category::augment,
-                                Category::collate, Category::transfer, Category::pin,
-                                Category::copy,    Category::device,   Category::synthetic};
+  constexpr std::array kBuiltIn{Category::read,     Category::decode,  Category::augment,
+                                Category::cache,    Category::collate, Category::transfer,
+                                Category::pin,      Category::copy,    Category::device,
+                                Category::synthetic};
   for (const Category category : kBuiltIn) {
     if (category_name(type) == to_string(category)) return category;
   }

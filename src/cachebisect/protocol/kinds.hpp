@@ -17,6 +17,7 @@ enum class Category {
   read,
   decode,
   augment,
+  cache,
   collate,
   transfer,  ///< of batches from a worker process to the training process
   pin,       ///< a copy of the batch into page-locked memory

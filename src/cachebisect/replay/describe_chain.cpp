@@ -48,6 +48,7 @@ std::vector<StageDescription> describe_stages(const Pipeline& pipeline,
     d.output_bytes = static_bytes(stage, pipeline.batch_size());
     if (!d.output_bytes && i + 1 < item_bytes.size()) d.output_bytes = item_bytes[i + 1];
     d.held = pipeline.held(i + 1);
+    if (stage.traits.caches) d.cache = static_cast<const CacheStage&>(*stage.stage).use();
   }
   return all;
 }

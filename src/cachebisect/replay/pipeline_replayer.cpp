@@ -13,6 +13,7 @@
 #include "cachebisect/pipeline/in_stage.hpp"
 #include "cachebisect/replay/arm_runner.hpp"
 #include "cachebisect/replay/cache/boundary_cache.hpp"
+#include "cachebisect/replay/cache/fill_stages.hpp"
 #include "cachebisect/replay/cache/input_guard.hpp"
 #include "cachebisect/replay/choose_workers.hpp"
 #include "cachebisect/replay/describe_chain.hpp"
@@ -128,6 +129,7 @@ Trainer& PipelineReplayer::State::trainer_of(const Arm& arm) {
   if (!place) {
     PipelineVariant variant = options.rebuild(arm.overrides);
     if (!variant.device) variant.device = trainer.device;
+    fill_cache_stages(variant.pipeline, *variant.device, {});
     if (!variant.step) variant.step = trainer.step;
     LiveOrder shared = order.shared_with(variant.pipeline);
     int count = workers;
@@ -143,6 +145,7 @@ Trainer& PipelineReplayer::State::trainer_of(const Arm& arm) {
 PipelineReplayer::PipelineReplayer(Pipeline pipeline, std::shared_ptr<Device> device,
                                    std::shared_ptr<TrainStep> step, const ReplayOptions& options) {
   check_io(options.io, pipeline);
+  fill_cache_stages(pipeline, *device, {});
   state_ =
       std::make_unique<State>(std::move(pipeline), std::move(device), std::move(step), options);
 }

@@ -80,7 +80,9 @@ inline std::vector<Floor> floors() {
   add({"stages/datasets",
        "files of data sets",
        {"base", "data", "pipeline", "stages/kernels", "stages/codecs"}});
-  add({"stages/support", "what stages share", {"base", "data", "pipeline", "stages/kernels"}});
+  add({"stages/support",
+       "what stages share",
+       {"base", "protocol", "data", "pipeline", "stages/kernels"}});
   add({"stages",
        "one file per built-in stage",
        {"base", "protocol", "data", "device", "pipeline", "stages/kernels", "stages/codecs",

@@ -36,7 +36,7 @@ std::string wrapped(std::string first, std::size_t indent, std::string_view text
 std::vector<std::string> categories_of(const Registry& registry) {
   std::vector<std::string> out;
   for (const char* category :
-       {"read", "decode", "augment", "collate", "copy", "device", "synthetic"}) {
+       {"read", "decode", "augment", "cache", "collate", "copy", "device", "synthetic"}) {
     const bool used = std::ranges::any_of(
         registry.stages(), [&](const StageType& type) { return type.category() == category; });
     if (used) out.emplace_back(category);

@@ -8,6 +8,7 @@
 
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/executor/live_order.hpp"
+#include "cachebisect/replay/cache/fill_stages.hpp"
 #include "cachebisect/replay/choose_workers.hpp"
 #include "cachebisect/replay/job/make_device.hpp"
 #include "cachebisect/replay/job/make_train_step.hpp"
@@ -67,6 +68,7 @@ Job open_job(Pipeline pipeline, const Registry* registry, JobOptions options) {
   const std::uint64_t nonce = options.order_nonce ? *options.order_nonce : draw_nonce();
   job.order = std::make_shared<LiveOrder>(job.pipeline, nonce);
   if (!job.device) job.device = make_device(job.pipeline.spec());
+  fill_cache_stages(job.pipeline, *job.device, job.opening);
   if (!makes_step(options, *job.device)) check_device(*job.step, job.device->info());
   job.workers = options.workers.value_or(job.pipeline.spec().workers);
   if (job.workers == kAutoWorkers) resolve_workers(options, job);

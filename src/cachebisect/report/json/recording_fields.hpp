@@ -40,6 +40,14 @@ void fields(Visitor& v, Visited<Visitor, JobSettings>& settings) {
 }
 
 template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, CacheUse>& use) {
+  v.count({"samples"}, use.samples);
+  v.count({"bytes"}, use.bytes);
+  v.count({"limit_bytes"}, use.limit_bytes);
+  v.flag({"full", "a sample was not kept, or another one went for it"}, use.full);
+}
+
+template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, StageDescription>& stage) {
   v.text({"name"}, stage.name);
   v.text({"type"}, stage.type);
@@ -54,6 +62,7 @@ void fields(Visitor& v, Visited<Visitor, StageDescription>& stage) {
   v.choice({"held"}, stage.held, kHeld);
   v.flag({"elementwise"}, stage.elementwise);
   v.flag({"makes_floats"}, stage.makes_floats);
+  v.part({"cache", "of a cache stage: what it holds", Presence::added}, stage.cache);
 }
 
 /// What the parts "device" and "pipeline" of the report do not say of the chain.

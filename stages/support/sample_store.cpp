@@ -1,0 +1,169 @@
+#include "stages/support/sample_store.hpp"
+
+#include <array>
+#include <atomic>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace cachebisect::stages {
+namespace {
+
+constexpr std::size_t kChunkBits = 12;
+constexpr std::size_t kChunk = std::size_t{1} << kChunkBits;
+/// Indices from 2^28 on are not kept.
+constexpr std::size_t kChunks = std::size_t{1} << 16U;
+
+/// Nothing goes, so that readers need no lock.
+class FixedStore final : public SampleStore {
+ public:
+  explicit FixedStore(std::uint64_t limit_bytes) : places_(kChunks) {
+    use_.limit_bytes = limit_bytes;
+  }
+
+  void keep(const Sample& sample) override {
+    if (full_.load(std::memory_order_relaxed) || place(sample.index()) != nullptr) return;
+    auto copy = std::make_unique<Sample>();
+    copy->copy_from(sample);
+    const std::lock_guard lock(mutex_);
+    add(std::move(copy));
+  }
+
+  bool find(SampleIndex index, Sample& out) override {
+    const Sample* const kept = place(index);
+    if (kept == nullptr) return false;
+    out.begin_from(*kept);
+    return true;
+  }
+
+  [[nodiscard]] CacheUse use() const override {
+    const std::lock_guard lock(mutex_);
+    CacheUse use = use_;
+    use.full = full_;
+    return use;
+  }
+
+ private:
+  struct Chunk {
+    std::array<std::atomic<const Sample*>, kChunk> samples{};
+  };
+
+  [[nodiscard]] const Sample* place(SampleIndex index) const noexcept {
+    const std::uint64_t chunk = index.value >> kChunkBits;
+    if (chunk >= kChunks) return nullptr;
+    const Chunk* const samples = places_[chunk].load(std::memory_order_acquire);
+    if (samples == nullptr) return nullptr;
+    return samples->samples[index.value % kChunk].load(std::memory_order_acquire);
+  }
+
+  void add(std::unique_ptr<Sample> sample) {
+    const SampleIndex index = sample->index();
+    const std::uint64_t chunk = index.value >> kChunkBits;
+    if (chunk >= kChunks || place(index) != nullptr) return;
+    const std::uint64_t bytes =
+        bytes_held(*sample) + (places_[chunk].load() == nullptr ? sizeof(Chunk) : 0);
+    if (use_.bytes + bytes > use_.limit_bytes) {
+      full_.store(true, std::memory_order_relaxed);
+      return;
+    }
+    if (places_[chunk].load() == nullptr) {
+      chunks_.push_back(std::make_unique<Chunk>());
+      places_[chunk].store(chunks_.back().get(), std::memory_order_release);
+    }
+    chunks_of(chunk).samples[index.value % kChunk].store(sample.get(), std::memory_order_release);
+    kept_.push_back(std::move(sample));
+    use_.bytes += bytes;
+    ++use_.samples;
+  }
+
+  [[nodiscard]] Chunk& chunks_of(std::uint64_t chunk) const noexcept {
+    return *places_[chunk].load(std::memory_order_relaxed);
+  }
+
+  mutable std::mutex mutex_;  ///< of what follows; readers use places_ alone
+  CacheUse use_;
+  std::vector<std::unique_ptr<const Sample>> kept_;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::atomic<bool> full_ = false;
+  std::vector<std::atomic<Chunk*>> places_;
+};
+
+/// The oldest goes, or the one that was not used for longest.
+class EvictingStore final : public SampleStore {
+ public:
+  EvictingStore(std::uint64_t limit_bytes, bool by_use) : by_use_(by_use) {
+    use_.limit_bytes = limit_bytes;
+  }
+
+  void keep(const Sample& sample) override {
+    Entry entry;
+    entry.sample.copy_from(sample);
+    entry.bytes = bytes_held(entry.sample) + kEntryBytes;
+    const std::lock_guard lock(mutex_);
+    if (places_.contains(sample.index().value)) return;
+    if (entry.bytes > use_.limit_bytes) {
+      use_.full = true;
+      return;
+    }
+    while (use_.bytes + entry.bytes > use_.limit_bytes) evict();
+    use_.bytes += entry.bytes;
+    ++use_.samples;
+    entries_.push_front(std::move(entry));
+    places_[sample.index().value] = entries_.begin();
+  }
+
+  bool find(SampleIndex index, Sample& out) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = places_.find(index.value);
+    if (found == places_.end()) return false;
+    if (by_use_) entries_.splice(entries_.begin(), entries_, found->second);
+    out.copy_from(found->second->sample);
+    return true;
+  }
+
+  [[nodiscard]] CacheUse use() const override {
+    const std::lock_guard lock(mutex_);
+    return use_;
+  }
+
+ private:
+  struct Entry {
+    Sample sample;
+    std::uint64_t bytes = 0;
+  };
+  using Entries = std::list<Entry>;
+  /// Of the list and the map, about.
+  static constexpr std::uint64_t kEntryBytes = 80;
+
+  void evict() {
+    const Entry& last = entries_.back();
+    use_.bytes -= last.bytes;
+    --use_.samples;
+    use_.full = true;
+    places_.erase(last.sample.index().value);
+    entries_.pop_back();
+  }
+
+  bool by_use_;
+  mutable std::mutex mutex_;
+  CacheUse use_;
+  Entries entries_;  ///< the next to go is the last
+  std::unordered_map<std::uint64_t, Entries::iterator> places_;
+};
+
+}  // namespace
+
+std::uint64_t bytes_held(const Sample& sample) noexcept {
+  std::uint64_t bytes = sizeof(Sample) + sample.fields().capacity() * sizeof(Sample::NamedField);
+  for (const Sample::NamedField& named : sample.fields()) bytes += named.field.capacity();
+  return bytes;
+}
+
+std::unique_ptr<SampleStore> make_sample_store(std::uint64_t limit_bytes, Eviction eviction) {
+  if (eviction == Eviction::none) return std::make_unique<FixedStore>(limit_bytes);
+  return std::make_unique<EvictingStore>(limit_bytes, eviction == Eviction::lru);
+}
+
+}  // namespace cachebisect::stages

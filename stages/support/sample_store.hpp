@@ -1,0 +1,40 @@
+// Samples by index within a limit of bytes, shared by all workers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "cachebisect/data/sample.hpp"
+#include "cachebisect/protocol/cache_use.hpp"
+
+namespace cachebisect::stages {
+
+/// What goes when the limit is reached. none: what is kept stays, which serves training best, as
+/// each epoch asks for every sample once (Mohan et al., "Analyzing and Mitigating Data Stalls in
+/// DNN Training", VLDB 2021, section 4.1).
+enum class Eviction { none, fifo, lru };
+
+/// Thread safe.
+class SampleStore {
+ public:
+  SampleStore() = default;
+  SampleStore(const SampleStore&) = delete;
+  SampleStore& operator=(const SampleStore&) = delete;
+  virtual ~SampleStore() = default;
+
+  /// Keeps a copy, if the limit allows; does nothing if there is one.
+  virtual void keep(const Sample& sample) = 0;
+  /// Makes `out` that sample. False if it is not there. With Eviction::none a view, which is valid
+  /// while the store lives, without a lock; else a copy.
+  virtual bool find(SampleIndex index, Sample& out) = 0;
+  [[nodiscard]] virtual CacheUse use() const = 0;
+};
+
+/// Bytes that a kept sample takes, with what manages them.
+[[nodiscard]] std::uint64_t bytes_held(const Sample& sample) noexcept;
+
+[[nodiscard]] std::unique_ptr<SampleStore> make_sample_store(std::uint64_t limit_bytes,
+                                                             Eviction eviction);
+
+}  // namespace cachebisect::stages
