@@ -28,6 +28,7 @@ namespace {
 struct Planted {
   std::optional<double> usable_cpus;
   std::optional<WorkerSearch> worker_search;
+  std::optional<CacheUse> cache;  ///< of the second stage
   std::optional<double> floor_per_sample;
   std::optional<double> floor_per_batch;
   std::optional<double> resident_share;  ///< of what each block reads
@@ -48,6 +49,7 @@ class PlantedMachine final : public Replayer {
     ChainDescription chain = inner_.describe();
     if (planted_.usable_cpus) chain.usable_cpus = planted_.usable_cpus;
     chain.worker_search = planted_.worker_search;
+    chain.stages[1].cache = planted_.cache;
     return chain;
   }
   [[nodiscard]] bool supports(const Arm& arm) const override { return inner_.supports(arm); }
@@ -144,6 +146,17 @@ TEST_CASE("a count of workers that short trials leave open is a warning with the
   const Report small = run({.worker_search = limited});
   REQUIRE(find(small, "auto_workers") != nullptr);
   CHECK(has(find(small, "auto_workers")->text, "memory"));
+}
+
+TEST_CASE("a cache that is full is a warning with what all samples take") {
+  CHECK(find(run({.cache = CacheUse{.samples = 10, .bytes = 1000}}), "cache_full") == nullptr);
+  const Report report =
+      run({.cache = CacheUse{
+               .samples = 100, .bytes = 1'000'000, .limit_bytes = 1'000'000, .full = true}});
+  const Warning* warning = find(report, "cache_full");
+  REQUIRE(warning != nullptr);
+  CHECK(has(warning->text, "its limit of 1.0 MB is reached"));
+  CHECK(has(warning->remedy, "limit_gb"));
 }
 
 TEST_CASE("a quiet machine with whole CPUs causes no warning") {

@@ -1,6 +1,7 @@
 // Edits as JSON Patch, and a pipeline that is patched: an edit that inserts never replaces.
 #include <string>
 
+#include "support/all_stages.hpp"
 #include "support/spec_errors.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -33,6 +34,20 @@ TEST_CASE("an inserted stage stands before the one that was there, which stays")
   REQUIRE(changed.stages.size() == spec.stages.size() + 1);
   CHECK(changed.stages[3].name == "cut");
   CHECK(changed.stages[4].name == spec.stages[3].name);
+}
+
+TEST_CASE("a cache that is inserted into a ready pipeline stands behind decode") {
+  const PipelineSpec spec =
+      load_pipeline(CACHEBISECT_SOURCE_DIR "/pipelines/imagefolder.json", all_stages());
+  const PipelineSpec changed = patch_pipeline(
+      spec, all_stages(),
+      json_patch(
+          {{"/stages/2", R"({"use": "cache.memory", "limit_gb": 0.01})", EditKind::insert}}));
+  REQUIRE(changed.stages.size() == spec.stages.size() + 1);
+  CHECK(changed.stages[1].use == "decode.image");
+  CHECK(changed.stages[2].use == "cache.memory");
+  CHECK(changed.stages[3].name == "crop");
+  CHECK(changed.file == spec.file);
 }
 
 TEST_CASE("a patch that does not fit is refused with its place") {

@@ -47,6 +47,10 @@ class CACHEBISECT_INTERNAL_API Advice {
   [[nodiscard]] const std::vector<StepFunction>& step_functions() const noexcept {
     return measured_->step_functions;
   }
+  /// Bytes, when the machine was probed; 0 if unknown.
+  [[nodiscard]] double available_memory() const noexcept {
+    return measured_->machine.memory_available_bytes;
+  }
   /// Usable, less what other processes kept busy.
   [[nodiscard]] double free_cpus() const;
   /// True if it is known how much of the stage's time is CPU time.
@@ -87,6 +91,9 @@ CACHEBISECT_INTERNAL_API void advise_on_transfer(Advice& advice, const StageRepo
 CACHEBISECT_INTERNAL_API void advise_on_pinning(Advice& advice, const StageReport& stage);
 /// What to try at the training step.
 CACHEBISECT_INTERNAL_API void advise_on_training_step(Advice& advice);
+/// Proposes a cache in memory behind the stage, or further on, where the output is the same in
+/// every epoch and memory holds some of the samples. Of pipeline files alone.
+CACHEBISECT_INTERNAL_API void offer_cache(Advice& advice, const StageReport& stage);
 /// Proposes to run an element-wise stage on the device: there it costs next to nothing, and the
 /// copy shrinks. Nothing for other stages.
 CACHEBISECT_INTERNAL_API void offer_device(Advice& advice, const StageReport& stage);

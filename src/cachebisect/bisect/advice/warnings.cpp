@@ -162,6 +162,23 @@ void warn_of_chain(std::vector<Warning>& out, const ChainDescription& chain) {
   }
 }
 
+void warn_of_full_caches(std::vector<Warning>& out, const ChainDescription& chain) {
+  for (const StageDescription& stage : chain.stages) {
+    if (!stage.cache || !stage.cache->full || chain.samples == 0) continue;
+    const CacheUse& use = *stage.cache;
+    const auto kept = static_cast<double>(use.samples);
+    const auto samples = static_cast<double>(chain.samples);
+    const double needed = static_cast<double>(use.bytes) / std::max(kept, 1.0) * samples;
+    out.push_back({"cache_full",
+                   stage.name + " holds " + percent(kept / samples) +
+                       " of the samples: its limit of " +
+                       format_bytes(static_cast<double>(use.limit_bytes)) + " is reached",
+                   "all of them take about " + format_bytes(needed) +
+                       ": raise limit_gb as far as "
+                       "memory allows"});
+  }
+}
+
 /// What the workers do is seen only in a row that is certainly below the ceiling.
 bool is_limited_by_loading(const BoundaryReport& boundary, const Waterfall& waterfall) {
   const auto& row = boundary.samples_per_second.interval;
@@ -263,6 +280,7 @@ std::vector<Warning> find_warnings(const Measurements& measured, const MachineRe
   }
   if (auto warning = throttling_warning(measured.blocks)) out.push_back(std::move(*warning));
   warn_of_chain(out, measured.chain);
+  warn_of_full_caches(out, measured.chain);
   for (Warning& warning : find_process_warnings(measured, waterfall.live)) {
     out.push_back(std::move(warning));
   }

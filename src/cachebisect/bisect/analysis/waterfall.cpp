@@ -15,8 +15,8 @@ std::optional<double> value_at(const std::vector<double>& values, int k) {
   return i < values.size() ? std::optional(values[i]) : std::nullopt;
 }
 
-void add_stages(Waterfall& out, const ChainDescription& chain) {
-  for (const StageDescription& description : chain.stages) {
+void add_stages(Waterfall& out, const Measurements& measured) {
+  for (const StageDescription& description : measured.chain.stages) {
     StageReport& stage = out.stages.emplace_back();
     stage.index = static_cast<int>(out.stages.size());
     stage.name = description.name;
@@ -25,6 +25,8 @@ void add_stages(Waterfall& out, const ChainDescription& chain) {
     stage.random = description.random;
     stage.cacheable = description.cacheable;
     stage.output_bytes = description.output_bytes;
+    // Where the shapes vary: the mean of what was cached.
+    if (!stage.output_bytes) stage.output_bytes = value_at(measured.cache.item_bytes, stage.index);
   }
 }
 
@@ -144,7 +146,7 @@ void add_busy_ratios(Waterfall& out, const Measurements& measured) {
 Waterfall make_waterfall(const Measurements& measured, const Findings& findings) {
   Waterfall out;
   const RoundTable& rounds = measured.verdict.table;
-  add_stages(out, measured.chain);
+  add_stages(out, measured);
   add_boundaries(out, measured, findings);
   if (rounds.rounds() == 0) return out;
   add_drops(out, findings, rounds, measured.settings.min_drop);

@@ -1,0 +1,103 @@
+// When a cache is proposed, where, and of what size.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/text.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/bisect/advice/advice.hpp"
+
+using namespace cachebisect;
+using namespace cachebisect::test;
+
+namespace {
+
+struct CacheSituation {
+  Measurements measured;
+  Waterfall waterfall;
+
+  void add(const std::string& name, const std::string& type, double cpu, double bytes,
+           bool cacheable) {
+    StageDescription described{.name = name, .type = type, .cacheable = cacheable};
+    described.kind = measured.chain.stages.empty() ? StageKind::source : StageKind::sample;
+    if (type == "collate.stack") described.kind = StageKind::collate;
+    measured.chain.stages.push_back(described);
+    StageReport stage{.index = static_cast<int>(measured.chain.stages.size()), .name = name};
+    stage.type = type;
+    stage.category = category_of(type);
+    stage.cacheable = cacheable;
+    stage.cpu_seconds_per_sample = cpu;
+    stage.wait_seconds_per_sample = 0;
+    stage.output_bytes = bytes;
+    waterfall.stages.push_back(stage);
+  }
+};
+
+/// 1,000 samples: 100 kB each as files, 1 MB as images; crop is random.
+CacheSituation photos(double memory_bytes) {
+  CacheSituation now;
+  now.measured.chain.settings.of_file = true;
+  now.measured.chain.samples = 1000;
+  now.measured.machine.memory_available_bytes = memory_bytes;
+  now.add("read", "read.image_folder", 1e-4, 1e5, true);
+  now.add("decode", "decode.image", 1e-3, 1e6, true);
+  now.add("crop", "augment.random_crop", 1e-4, 1e5, false);
+  now.add("collate", "collate.stack", 1e-6, 1e5, false);
+  return now;
+}
+
+std::vector<Proposal> proposals(const CacheSituation& now, std::size_t stage) {
+  Advice advice(now.measured, now.waterfall);
+  offer_cache(advice, now.waterfall.stages[stage]);
+  return advice.proposals();
+}
+
+}  // namespace
+
+TEST_CASE("a cache stands behind the last stage that is the same in every epoch") {
+  const auto found = proposals(photos(1e10), 1);
+  REQUIRE(found.size() == 1);
+  const Remedy& remedy = found[0].remedy;
+  CHECK(remedy.id == "cache");
+  CHECK(remedy.text == "keep samples in memory after decode");
+  CHECK(has(remedy.reason, "all samples take 1.1 GB of memory"));
+  REQUIRE(remedy.edits.size() == 1);
+  CHECK(remedy.edits[0].kind == EditKind::insert);
+  CHECK(remedy.edits[0].path == "/stages/2");
+  CHECK(remedy.edits[0].value == R"({"use": "cache.memory", "limit_gb": 1.05})");
+  REQUIRE(found[0].changes);
+  REQUIRE(found[0].changes->stages.size() == 2);
+  for (const CostScale& scale : found[0].changes->stages) CHECK(scale.factor == 0);
+}
+
+TEST_CASE("where memory does not hold all samples, the place that spares most is taken") {
+  CacheSituation now = photos(2e8);  // 100 MB: all files, or a tenth of the images
+  now.waterfall.stages[0].cpu_seconds_per_sample = 1e-3;
+  now.waterfall.stages[1].cpu_seconds_per_sample = 1e-4;
+  const auto found = proposals(now, 0);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].remedy.text == "keep samples in memory after read");
+  CHECK(found[0].remedy.edits[0].path == "/stages/1");
+  REQUIRE(found[0].changes->stages.size() == 1);
+  CHECK(found[0].changes->stages[0].factor == doctest::Approx(1 - 1e8 / 1.05e8));
+  CHECK(has(found[0].remedy.reason, "95%"));
+}
+
+TEST_CASE("a cache before the stage that costs does not help it") {
+  CHECK(proposals(photos(1e10), 2).empty());
+}
+
+TEST_CASE("nothing is proposed where it cannot work") {
+  CHECK(proposals(photos(1e6), 1).empty());
+  CHECK(proposals(photos(0), 1).empty());
+  CacheSituation code = photos(1e10);
+  code.measured.chain.settings.of_file = false;
+  CHECK(proposals(code, 1).empty());
+  CacheSituation cached = photos(1e10);
+  cached.measured.chain.stages[1].cache = CacheUse{};
+  CHECK(proposals(cached, 1).empty());
+  CacheSituation unknown = photos(1e10);
+  for (StageReport& stage : unknown.waterfall.stages) stage.output_bytes.reset();
+  CHECK(proposals(unknown, 1).empty());
+}
