@@ -19,7 +19,7 @@ using namespace cachebisect::test;
 
 namespace {
 
-constexpr std::uint64_t kSamples = 40;
+constexpr std::uint64_t kEpochSamples = 40;
 constexpr double kGb = 1e-9;  ///< of a byte
 
 struct Built {
@@ -39,7 +39,7 @@ struct CachedChain {
 
 Built cached_chain(CachedChain options) {
   PipelineBuilder builder;
-  builder.source("read", toy_source({.samples = kSamples,
+  builder.source("read", toy_source({.samples = kEpochSamples,
                                      .vary = options.vary,
                                      .on_read = std::move(options.on_read)}));
   Built built{.pipeline = {}, .cache = nullptr};
@@ -76,7 +76,7 @@ std::vector<std::byte> load(const Pipeline& pipeline, int workers, int batches) 
   return bytes_of(executor, batches);
 }
 
-constexpr int kEpoch = kSamples / 8;
+constexpr int kEpoch = kEpochSamples / 8;
 
 }  // namespace
 
@@ -91,11 +91,11 @@ TEST_CASE("a kept sample is not made again, and every batch is as it is without 
       CHECK(cached ==
             load(cached_chain({.cached = false, .last = last}).pipeline, workers, 3 * kEpoch));
       // Workers run ahead into the next epoch before each sample of the first is kept.
-      CHECK(reads >= static_cast<int>(kSamples));
+      CHECK(reads >= static_cast<int>(kEpochSamples));
       const int before = reads;
       CHECK(load(built.pipeline, workers, 3 * kEpoch) == cached);
       CHECK(reads == before);
-      CHECK(built.cache->use().samples == kSamples);
+      CHECK(built.cache->use().samples == kEpochSamples);
       CHECK_FALSE(built.cache->use().full);
     }
   }
@@ -106,9 +106,9 @@ TEST_CASE("samples of different shapes are served as they were") {
     return cached_chain({.cached = cached, .last = true, .vary = true, .batch_size = 1}).pipeline;
   };
   const Pipeline cached = chain(true);
-  const std::vector<std::byte> expected = load(chain(false), 2, 2 * kSamples);
-  CHECK(load(cached, 2, 2 * kSamples) == expected);
-  CHECK(load(cached, 2, 2 * kSamples) == expected);
+  const std::vector<std::byte> expected = load(chain(false), 2, 2 * kEpochSamples);
+  CHECK(load(cached, 2, 2 * kEpochSamples) == expected);
+  CHECK(load(cached, 2, 2 * kEpochSamples) == expected);
 }
 
 TEST_CASE("the limit holds, and what does not fit is made each time") {
@@ -126,13 +126,13 @@ TEST_CASE("the limit holds, and what does not fit is made each time") {
     CHECK(use.full);
     CHECK(use.bytes <= use.limit_bytes);
     CHECK(use.limit_bytes == static_cast<std::uint64_t>(limit));
-    CHECK(use.samples < kSamples);
+    CHECK(use.samples < kEpochSamples);
     CHECK(use.bytes + 2 * use.bytes / use.samples > use.limit_bytes);
     reads = 0;
     CHECK(load(built.pipeline, 0, kEpoch) ==
           std::vector<std::byte>(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(
                                                                           expected.size() / 3)));
-    if (evict == "none") CHECK(reads == static_cast<int>(kSamples - use.samples));
+    if (evict == "none") CHECK(reads == static_cast<int>(kEpochSamples - use.samples));
   }
 }
 
@@ -141,10 +141,10 @@ TEST_CASE("a cache that is filled before anything is measured holds an epoch, or
   std::atomic<int> reads = 0;
   const Built whole = cached_chain({.on_read = [&](std::uint64_t) { ++reads; }});
   fill_cache_stages(whole.pipeline, *device, {});
-  CHECK(whole.cache->use().samples == kSamples);
-  CHECK(reads == static_cast<int>(kSamples));
+  CHECK(whole.cache->use().samples == kEpochSamples);
+  CHECK(reads == static_cast<int>(kEpochSamples));
   fill_cache_stages(whole.pipeline, *device, {});
-  CHECK(reads == static_cast<int>(kSamples));
+  CHECK(reads == static_cast<int>(kEpochSamples));
   const Built part = cached_chain({.limit_bytes = 50'000});
   fill_cache_stages(part.pipeline, *device, {});
   CHECK(part.cache->use().full);
@@ -172,7 +172,7 @@ TEST_CASE("a sample that fails is not kept") {
 TEST_CASE("a cache after a random stage is refused, unless its draws may be frozen") {
   const auto chain = [](bool frozen) {
     PipelineBuilder builder;
-    builder.source("read", toy_source({.samples = kSamples})).stage("noise", toy_noise(true));
+    builder.source("read", toy_source({.samples = kEpochSamples})).stage("noise", toy_noise(true));
     const std::shared_ptr<CacheStage> cache =
         make_stage<CacheStage>("cache.memory", {{"limit_gb", 0.001}, {"frozen", frozen}});
     builder.stage("cache", {"cache.memory", {.caches = true}, cache});
