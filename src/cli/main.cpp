@@ -66,7 +66,7 @@ int parse_and_run(int argc, char** argv) {
           cachebisect::cli::add_time),
       add(app, "demo", "a planted chain, with a moving picture of what is measured: ten seconds",
           cachebisect::cli::add_demo),
-      add(app, "tune", "change a pipeline until the step is the limit; keep what gains",
+      add(app, "tune", "change a pipeline or a loader until the step is the limit; keep what gains",
           cachebisect::cli::add_tune),
       add(app, "stages", "list the stages, or describe one", cachebisect::cli::add_stages),
       add(app, "check", "validate a pipeline file and print its chain",

@@ -8,6 +8,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/number_parse.hpp"
+#include "cachebisect/protocol/job_setting_text.hpp"
 #include "cachebisect/tune/climb.hpp"
 
 namespace cachebisect::tune {
@@ -15,7 +16,6 @@ namespace {
 
 /// Predicted gains that differ by less are taken to be the same.
 constexpr double kSameGain = 0.02;
-constexpr std::string_view kWorkers = "workers=";
 
 /// Remedies that change what is trained.
 bool is_semantic(std::string_view id) {
@@ -32,21 +32,32 @@ Trial trial_of(const Remedy& remedy, const Report& report) {
   return {.id = remedy.id,
           .text = remedy.text,
           .edits = remedy.edits,
+          .lines = remedy.lines,
           .predicted = share_of(remedy.predicted, report)};
 }
 
-/// A what-if of the form workers=N that was predicted.
+/// "workers=", or what the job calls it.
+std::string workers_prefix(const JobSettings& settings) {
+  return override_name(settings, "workers").value_or("workers") + "=";
+}
+
+/// A what-if about the count of workers that was predicted.
 std::optional<Trial> trial_of(const WhatIfResult& what_if, const Report& report) {
   const std::string_view change = what_if.change;
-  if (!change.starts_with(kWorkers) || !what_if.predicted.value || !report.live.value) {
+  const std::string prefix = workers_prefix(report.chain.settings);
+  if (!change.starts_with(prefix) || !what_if.predicted.value || !report.live.value) {
     return std::nullopt;
   }
-  const auto count = parse_number<int>(change.substr(kWorkers.size()));
+  const auto count = parse_number<int>(change.substr(prefix.size()));
   if (!count) return std::nullopt;
+  const std::string value = std::to_string(*count);
+  const JobSettings& settings = report.chain.settings;
   return Trial{.id = "workers",
                .text = "use " + counted(static_cast<std::uint64_t>(*count), "worker") +
                        " instead of " + std::to_string(report.chain.workers),
-               .edits = {{"/workers", std::to_string(*count)}},
+               .edits = {{"/workers", value}},
+               .lines = settings.of_file ? std::vector<std::string>{}
+                                         : std::vector{setting_text(settings, "workers", value)},
                .predicted = share_of(shifted(what_if.predicted, -*report.live.value), report)};
 }
 
@@ -76,7 +87,9 @@ double rank(const Trial& trial) {
 
 }  // namespace
 
-std::vector<std::string> questions(int workers, double usable_cpus) {
+std::vector<std::string> questions(const ChainDescription& chain, double usable_cpus) {
+  const int workers = chain.workers;
+  const std::string prefix = workers_prefix(chain.settings);
   const int cores = std::max(1, static_cast<int>(std::floor(usable_cpus)));
   std::vector<int> counts{workers / 2, workers + 1, 2 * workers, cores, 2 * cores, 4 * cores};
   std::ranges::sort(counts);
@@ -84,8 +97,7 @@ std::vector<std::string> questions(int workers, double usable_cpus) {
   std::vector<std::string> asked;
   asked.reserve(counts.size());
   for (const int count : counts) {
-    if (count > 0 && count != workers)
-      asked.push_back(std::string(kWorkers) + std::to_string(count));
+    if (count > 0 && count != workers) asked.push_back(prefix + std::to_string(count));
   }
   return asked;
 }

@@ -11,8 +11,8 @@
 namespace cachebisect::tune {
 
 /// What-ifs to ask of a diagnosis, so that each count of workers has a prediction; fewest first.
-[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::string> questions(int workers,
-                                                                          double usable_cpus);
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::string> questions(
+    const ChainDescription& chain, double usable_cpus);
 
 /// The changes that a diagnosis proposes, by the lower end of what they are predicted to gain:
 /// other counts of workers, fewest first where they promise the same, and the remedies of the

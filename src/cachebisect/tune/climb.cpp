@@ -1,6 +1,7 @@
 #include "cachebisect/tune/climb.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -11,7 +12,8 @@
 namespace cachebisect::tune {
 namespace {
 
-constexpr int kMaxTrials = 4;  ///< after each diagnosis
+constexpr double kAtCeiling = 0.98;  ///< share of it from which on the step is the limit
+constexpr int kMaxTrials = 4;        ///< after each diagnosis
 constexpr double kTrialSeconds = 30;
 constexpr double kDiagnosisSeconds = 25;
 constexpr double kLeastSeconds = 1;  ///< left of the budget to begin with anything
@@ -32,6 +34,7 @@ class Climb {
     note_start();
     try {
       while (!limit_reached() && improve()) {
+        if (!subject_.diagnoses_again()) continue;
         diagnose();
         note_reached();
       }
@@ -65,7 +68,7 @@ class Climb {
     result_.device = report_.chain.device_name;
     result_.best = reached_;
     result_.ceiling = report_.ceiling;
-    result_.verdict = report_.verdict.text;
+    result_.verdict = (subject_.diagnoses_again() ? "" : "At the start: ") + report_.verdict.text;
     result_.pipeline_json = subject_.json();
   }
 
@@ -91,10 +94,17 @@ class Climb {
     const auto& target = options_.target_samples_per_second;
     if (target && reached_.value && *reached_.value >= *target) {
       result_.end = "the target is reached";
-    } else if (report_.verdict.kind == VerdictKind::flat) {
+    } else if (report_.verdict.kind == VerdictKind::flat || is_at_ceiling()) {
       result_.end = "the training step is the limit";
     }
     return !result_.end.empty();
+  }
+
+  /// Of a version that is not diagnosed.
+  [[nodiscard]] bool is_at_ceiling() const {
+    const auto& ceiling = result_.ceiling.value;
+    return !subject_.diagnoses_again() && reached_.value && ceiling &&
+           *reached_.value >= kAtCeiling * *ceiling;
   }
 
   /// Keeps the first change that gains. False if none does, or if the budget has ended.
@@ -103,6 +113,7 @@ class Climb {
     for (Trial& trial : candidates(report_, options_.allow_semantic)) {
       if (tried == kMaxTrials) break;
       if (budget_has_ended()) return false;
+      if (is_kept(trial)) continue;
       if (!seen_.insert(result_.pipeline_json + json_patch(trial.edits)).second) continue;
       ++tried;
       try_out(trial);
@@ -116,6 +127,13 @@ class Climb {
 
   void announce(const std::string& what) const {
     if (options_.announce) options_.announce(what);
+  }
+
+  /// The diagnosis may be that of a version that did not have it yet.
+  [[nodiscard]] bool is_kept(const Trial& trial) const {
+    return std::ranges::any_of(result_.trials, [&](const Trial& t) {
+      return t.kept && !subject_.diagnoses_again() && t.text == trial.text;
+    });
   }
 
   bool budget_has_ended() {
@@ -145,7 +163,9 @@ class Climb {
     result_.pipeline_json = subject_.json();
     if (!reached_.value) return;
     trial.samples_per_second = *reached_.value * (1 + *trial.measured.value);
-    result_.best = {.value = trial.samples_per_second};
+    reached_ = {.value = trial.samples_per_second};
+    trial.step_seconds = step_seconds();
+    result_.best = reached_;
   }
 
   [[nodiscard]] double left() const { return options_.budget_seconds - result_.seconds; }

@@ -16,6 +16,7 @@ void fields(Visitor& v, Visited<Visitor, Trial>& trial) {
   v.text({"id"}, trial.id);
   v.text({"text"}, trial.text);
   v.list({"edits"}, trial.edits);
+  v.texts({"lines"}, trial.lines);
   v.group({"predicted"}, [&] { estimate(v, {"gain"}, {"interval"}, trial.predicted); });
   v.group({"measured"}, [&] { estimate(v, {"gain"}, {"interval"}, trial.measured); });
   v.flag({"kept"}, trial.kept);

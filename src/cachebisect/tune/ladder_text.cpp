@@ -86,6 +86,8 @@ std::string changes_text(const Result& result, int columns) {
     text += wrap(std::to_string(++number) + ". " + printable(trial.text + ": " + outcome(trial)),
                  columns, 3);
     if (!trial.kept) continue;
+    for (const std::string& line : trial.lines) text += "   " + printable(line) + '\n';
+    if (!trial.lines.empty()) continue;
     for (const Edit& edit : trial.edits) text += "   " + printable(edit_text(edit)) + '\n';
   }
   return text.empty() ? text : text + '\n';

@@ -23,7 +23,10 @@ class Subject {
   Subject& operator=(const Subject&) = delete;
   virtual ~Subject() = default;
 
+  /// Of the best version so far.
   [[nodiscard]] virtual Report diagnose(double budget_seconds) = 0;
+  /// False if only the first version can be diagnosed.
+  [[nodiscard]] virtual bool diagnoses_again() const = 0;
   /// In turns. Throws Error for a change that cannot be run.
   [[nodiscard]] virtual Comparison compare(const std::vector<Edit>& edits,
                                            double budget_seconds) = 0;

@@ -14,6 +14,7 @@
 #include "cachebisect/bisect/record/bisect_options.hpp"
 #include "cachebisect/bisect/report/report.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
+#include "cachebisect/protocol/replayer.hpp"
 
 namespace cachebisect::tune {
 
@@ -22,8 +23,9 @@ struct Trial {
   std::string id;    ///< of the remedy
   std::string text;  ///< "use 4 workers instead of 2"
   std::vector<Edit> edits;
-  Estimate predicted{};  ///< share of throughput gained, by the cost model
-  Estimate measured{};   ///< share gained, in turns with the best so far
+  std::vector<std::string> lines{};  ///< of code to change; empty for pipeline files
+  Estimate predicted{};              ///< share of throughput gained, by the cost model
+  Estimate measured{};               ///< share gained, in turns with the best so far
   bool kept = false;
   std::string fault{};                         ///< why it could not be run
   std::optional<double> samples_per_second{};  ///< of the job with it, if it was kept
@@ -43,7 +45,7 @@ struct Result {
   std::string end;      ///< why it ended, in words
   double seconds = 0;   ///< of measuring
   bool interrupted = false;
-  std::string pipeline_json;  ///< the best one, whole
+  std::string pipeline_json;  ///< the best one, whole; of a script, the settings that were kept
 
   [[nodiscard]] CACHEBISECT_INTERNAL_API int kept() const noexcept;
 };
@@ -69,5 +71,9 @@ struct Options {
 [[nodiscard]] CACHEBISECT_INTERNAL_API Result tune(const PipelineSpec& spec,
                                                    const Registry& registry,
                                                    const Options& options);
+
+/// The same for a job that is changed by the overrides of its live arms, such as a script: it is
+/// diagnosed once, and every change is run against the best so far.
+[[nodiscard]] CACHEBISECT_INTERNAL_API Result tune(Replayer& replayer, const Options& options);
 
 }  // namespace cachebisect::tune

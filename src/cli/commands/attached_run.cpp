@@ -80,19 +80,23 @@ bool AttachedRun::attach(SessionTools& tools, int command_ended) {
   return !adapters_.empty();
 }
 
-Report AttachedRun::measure(SessionTools& tools) {
+AttachedReplayer& AttachedRun::open(SessionTools& tools) {
   const AdapterDescription description = adapters_.front().description;
   const ChainDescription& chain = description.chain;
   tools.log.info(chain.name + ": " + std::to_string(chain.samples) + " samples, " +
                  std::to_string(chain.workers) + " workers, device " + chain.device_name +
                  ", step " + chain.train + ", adapter " + adapters_.front().hello.adapter);
   print_notes(description.notes);
+  expected_ = description.expect_samples_per_second;
+  tools.options.seed = chain.seed;
+  replayer_ = make_replayer(std::exchange(adapters_, {}), tools.options.stop);
+  return *replayer_;
+}
+
+Report AttachedRun::measure(SessionTools& tools) {
+  open(tools);
   BisectOptions options = tools.options;
-  options.seed = chain.seed;
-  if (!options.expect_samples_per_second) {
-    options.expect_samples_per_second = description.expect_samples_per_second;
-  }
-  replayer_ = make_replayer(std::exchange(adapters_, {}), options.stop);
+  if (!options.expect_samples_per_second) options.expect_samples_per_second = expected_;
   const double prepared = monotonic_seconds();
   Report report = bisect(*replayer_, options);
   replayer_->check_running();

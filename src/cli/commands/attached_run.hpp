@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "commands/bisect_options.hpp"
@@ -41,6 +42,8 @@ class AttachedRun {
   [[nodiscard]] std::string seen() const { return names_of(seen_); }
   /// True once a process with a loader was found.
   [[nodiscard]] bool has_begun() const noexcept { return attached_seconds_ > 0; }
+  /// After attach(): says what was found, and takes it over.
+  AttachedReplayer& open(SessionTools& tools);
   /// After attach().
   Report measure(SessionTools& tools);
   /// Tells the training process how the session ended. False if none is attached or it
@@ -55,6 +58,7 @@ class AttachedRun {
   SocketListener& listener_;
   std::vector<AdapterHello> seen_;
   std::vector<AttachedAdapter> adapters_;
+  std::optional<double> expected_;  ///< samples/s, as the training process says
   std::unique_ptr<AttachedReplayer> replayer_;
   double attached_seconds_ = 0;
   bool refused_ = false;  ///< the process could not be measured, and knows how the session ends

@@ -1,4 +1,5 @@
-// `tune`: changes the pipeline until the training step is the limit, and keeps what gains.
+// `tune`: changes a pipeline, or the loader of a script, until the training step is the limit, and
+// keeps what gains.
 #include <memory>
 #include <optional>
 #include <string>
@@ -6,6 +7,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/pipeline_options.hpp"
+#include "commands/script_run.hpp"
 #include "output/output_files.hpp"
 #include "shell/log.hpp"
 #include "shell/signals.hpp"
@@ -13,6 +15,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "cachebisect/base/current_error.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/tune/ladder_json.hpp"
 #include "cachebisect/tune/ladder_text.hpp"
@@ -23,6 +26,8 @@ namespace {
 
 struct TuneArguments {
   PipelineOptions pipeline;
+  ScriptArguments script;
+  AttachArguments attach{.then = "exit"};
   tune::Options options;
   std::vector<std::string> allowed;
   std::string resume;
@@ -90,29 +95,102 @@ PipelineSpec spec_of(const TuneArguments& arguments, const Registry& registry,
                         {".", default_cache_folder()}, overrides_of(arguments.pipeline));
 }
 
+/// One run of tune(): signals, progress and outputs around it.
+class TuneSession {
+ public:
+  explicit TuneSession(const TuneArguments& arguments)
+      : options(checked(arguments)),
+        outputs_(arguments),
+        script_(arguments.script.command.empty()
+                    ? nullptr
+                    : std::make_unique<ScriptRun>(arguments.script, arguments.attach)),
+        signals_({.report = [](SignalWatch&) { print_error("interrupted"); },
+                  .remove_temporaries = [this] { abandon(); }}),
+        log_(LogLevel::warn),
+        progress_(!arguments.no_progress && isatty(STDERR_FILENO) != 0),
+        tools_{{}, log_, progress_} {
+    tools_.options.stop = options.stop = signals_.token();
+    options.announce = [this](const std::string& what) { doing_ = what; };
+    options.progress = [this](const Progress& now) {
+      progress_.show(doing_ + ": " + describe(now));
+    };
+  }
+
+  template <class Work>
+  int run(const Work& work) {
+    const auto written = [&] {
+      const tune::Result result = work();
+      said_ = result.end;
+      signals_.begin_output();
+      progress_.clear();
+      outputs_.write(result, signals_);
+      return 0;
+    };
+    const auto interrupted = [] { print_error("interrupted before the first diagnosis"); };
+    try {
+      return end(run_until_signal(signals_, written, interrupted));
+    } catch (...) {
+      const Error error = current_error(ErrorKind::internal);
+      said_ = error.what();
+      end(exit_code(error.kind()));
+      throw Error(error);
+    }
+  }
+
+  tune::Result of_script(bool stdout_to_stderr) {
+    AttachedRun& attached = script_->begin(tools_, stdout_to_stderr);
+    try {
+      AttachedReplayer& replayer = attached.open(tools_);
+      options.seed = tools_.options.seed;
+      return tune::tune(replayer, options);
+    } catch (const Error& error) {
+      throw Error(script_->with_end_of_command(error));
+    }
+  }
+
+  tune::Options options;
+
+ private:
+  int end(int code) {
+    if (!script_) return code;
+    signals_.begin_output();
+    return script_->end({code, said_, signals_});
+  }
+  void abandon() const {
+    outputs_.discard();
+    if (script_) script_->abandon();
+  }
+
+  TuneOutputs outputs_;
+  std::unique_ptr<ScriptRun> script_;  ///< null: a pipeline is tuned
+  SignalWatch signals_;
+  Log log_;
+  ProgressLine progress_;
+  SessionTools tools_;
+  std::string doing_;
+  std::string said_;
+};
+
+void check_subject(const TuneArguments& arguments) {
+  if (arguments.script.command.empty()) return;
+  if (!arguments.pipeline.file.empty() || !arguments.resume.empty()) {
+    throw Error(ErrorKind::usage, "a pipeline, or a command after --: not both");
+  }
+}
+
 int run(const TuneArguments& arguments) {
-  tune::Options options = checked(arguments);
-  TuneOutputs outputs(arguments);
-  SignalWatch signals({.report = [](SignalWatch&) { print_error("interrupted"); },
-                       .remove_temporaries = [&] { outputs.discard(); }});
-  ProgressLine progress(!arguments.no_progress && isatty(STDERR_FILENO) != 0);
-  options.stop = signals.token();
-  std::string doing;
-  options.announce = [&](const std::string& what) { doing = what; };
-  options.progress = [&](const Progress& now) { progress.show(doing + ": " + describe(now)); };
+  check_subject(arguments);
+  TuneSession session(arguments);
+  if (!arguments.script.command.empty()) {
+    return session.run([&] { return session.of_script(arguments.json == "-"); });
+  }
   Registry registry;  // keeps plugins open until their errors have been handled
-  const auto work = [&] {
+  return session.run([&] {
     registry = make_registry(arguments.pipeline.plugins);
-    const PipelineSpec spec = spec_of(arguments, registry, options.resumed);
-    options.seed = spec.seed;
-    const tune::Result result = tune::tune(spec, registry, options);
-    signals.begin_output();
-    progress.clear();
-    outputs.write(result, signals);
-    return 0;
-  };
-  return run_until_signal(signals, work,
-                          [] { print_error("interrupted before the first diagnosis"); });
+    const PipelineSpec spec = spec_of(arguments, registry, session.options.resumed);
+    session.options.seed = spec.seed;
+    return tune::tune(spec, registry, session.options);
+  });
 }
 
 }  // namespace
@@ -121,6 +199,7 @@ Command add_tune(CLI::App& app) {
   auto arguments = std::make_shared<TuneArguments>();
   tune::Options& options = arguments->options;
   add_pipeline_options(app, arguments->pipeline);
+  add_script_options(app, arguments->script);
   app.add_option("--target", options.target_samples_per_second, "samples/s that are enough")
       ->type_name("SAMPLES_PER_SECOND");
   app.add_option("--budget", options.budget_seconds, "seconds of measuring at most (120)")
@@ -131,7 +210,8 @@ Command add_tune(CLI::App& app) {
       ->type_name("semantic");
   app.add_option("--resume", arguments->resume, "go on from what an earlier --json holds")
       ->type_name("FILE");
-  app.add_option("--keep", arguments->keep, "write the tuned pipeline")->type_name("FILE");
+  app.add_option("--keep", arguments->keep, "write the tuned pipeline, or the settings of a script")
+      ->type_name("FILE");
   app.add_option("--json", arguments->json, "write the ladder as JSON; - is standard output")
       ->type_name("FILE");
   app.add_flag("--no-progress", arguments->no_progress, "no progress on standard error");

@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "support/torch_settings.hpp"
 #include <doctest/doctest.h>
 
 using namespace cachebisect;
+using test::torch_settings;
 
 namespace {
 
@@ -73,6 +75,26 @@ TEST_CASE("of counts of workers that promise the same, the fewest come first") {
 }
 
 TEST_CASE("fewer and more workers are asked about, up to four per core") {
-  CHECK(tune::questions(2, 2.5) == Texts{"workers=1", "workers=3", "workers=4", "workers=8"});
-  CHECK(tune::questions(0, 1) == Texts{"workers=1", "workers=2", "workers=4"});
+  const auto asked = [](int workers, double cpus) {
+    ChainDescription chain;
+    chain.workers = workers;
+    return tune::questions(chain, cpus);
+  };
+  CHECK(asked(2, 2.5) == Texts{"workers=1", "workers=3", "workers=4", "workers=8"});
+  CHECK(asked(0, 1) == Texts{"workers=1", "workers=2", "workers=4"});
+}
+
+TEST_CASE("a job in code is asked under its own names, and told the line to change") {
+  ChainDescription chain;
+  chain.workers = 2;
+  chain.settings = torch_settings();
+  CHECK(tune::questions(chain, 2) ==
+        Texts{"num_workers=1", "num_workers=3", "num_workers=4", "num_workers=8"});
+  Report report = report_at(1000);
+  report.chain.settings = torch_settings();
+  report.what_ifs = {{"num_workers=3", estimate(1980, 1975, 1985), {}, ""}};
+  const auto trials = tune::candidates(report, false);
+  REQUIRE(trials.size() == 1);
+  REQUIRE(trials[0].lines.size() == 1);
+  CHECK(trials[0].lines[0] == "DataLoader(..., num_workers=3)");
 }

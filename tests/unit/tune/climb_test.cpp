@@ -1,6 +1,7 @@
 // The search: what is tried, kept and left, and how it ends.
 #include "cachebisect/tune/climb.hpp"
 
+#include <set>
 #include <string>
 
 #include "support/text.hpp"
@@ -146,4 +147,29 @@ TEST_CASE("an interrupted search that is gone on from reaches the same end") {
   CHECK_FALSE(after.interrupted);
   CHECK(after.end == "the training step is the limit");
   CHECK(after.kept() >= 1);
+}
+
+TEST_CASE("a job that is changed by overrides of its live arms is diagnosed once") {
+  SimulatedReplayer replayer(one_worker(), {.noise = {.white_cv = 0.01}});
+  const tune::Result result = tune::tune(replayer, {});
+  REQUIRE(result.kept() >= 1);
+  CHECK(result.end == "the training step is the limit");
+  CHECK(*result.best.value > 0.97 * *result.ceiling.value);
+  CHECK(has(result.verdict, "At the start: "));
+  CHECK(has(result.pipeline_json, R"("workers":)"));
+  const tune::Trial& last = result.trials.back();
+  CHECK(last.kept);
+  CHECK(last.samples_per_second == result.best.value);
+}
+
+TEST_CASE("of a version that is not diagnosed again, no change is kept twice") {
+  SimulatedSubject subject(one_worker());
+  subject.again = false;
+  const tune::Result result = tune::climb(subject, {.target_samples_per_second = 1e9});
+  CHECK(subject.diagnoses == 1);
+  std::set<std::string> kept;
+  for (const tune::Trial& trial : result.trials) {
+    if (trial.kept) CHECK(kept.insert(trial.text).second);
+  }
+  CHECK(result.trials.size() < 20);
 }

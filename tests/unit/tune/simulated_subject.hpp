@@ -26,9 +26,11 @@ class SimulatedSubject final : public tune::Subject {
     BisectOptions asked;
     asked.budget_seconds = budget_seconds;
     asked.explain = false;
-    asked.what_ifs = tune::questions(chain.workers, chain.cores);
+    asked.what_ifs = tune::questions(replayer.describe(), chain.cores);
     return bisect(replayer, asked);
   }
+
+  [[nodiscard]] bool diagnoses_again() const override { return again; }
 
   tune::Comparison compare(const std::vector<Edit>& edits, double) override {
     compared.push_back(edits);
@@ -44,6 +46,7 @@ class SimulatedSubject final : public tune::Subject {
 
   SimulatedChain chain;
   int diagnoses = 0;
+  bool again = true;
   std::vector<std::vector<Edit>> compared;
   double penalty = 0;  ///< of every change, in log throughput
   std::function<void()> before_comparing;

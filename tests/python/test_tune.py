@@ -1,0 +1,82 @@
+"""`tune -- python train.py`: trials beside the script's own loader, and nothing of it is edited."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from commands import COMMAND, HOOK, SCRIPT, Run, needs_command
+
+pytestmark = needs_command
+
+
+def tune(tmp_path: Path, *options: str, late: str = "pass") -> Run:
+    """A run of the script, whose loader waits 2 ms per sample in the training thread."""
+    text = SCRIPT
+    for word, value in (("WORKERS", "0"), ("METHOD", "None"), ("LATE", late)):
+        text = text.replace(word, value)
+    script = tmp_path / "train.py"
+    script.write_text(text, encoding="utf-8")
+    words = [str(COMMAND), "tune", "--hook", str(HOOK), "--no-progress", *options]
+    return Run(tmp_path, [*words, "--", sys.executable, str(script)])
+
+
+def ladder(tmp_path: Path) -> Any:
+    return json.loads((tmp_path / "ladder.json").read_text())
+
+
+def test_a_script_is_tuned_by_the_lines_to_change(tmp_path: Path) -> None:
+    path = str(tmp_path / "ladder.json")
+    run = tune(tmp_path, "--budget", "25", "--json", path, "--keep", str(tmp_path / "kept.json"))
+    assert run.end() == 0, run.errors()
+    found = ladder(tmp_path)
+    assert found["name"] == "train.py"
+    assert found["start"]["samples_per_second"] > 0
+    for trial in found["trials"]:
+        assert trial["edits"], trial
+        assert trial["lines"], trial
+        assert trial["kept"] in (True, False)
+        if trial["id"] == "workers":
+            assert trial["lines"][0].startswith("DataLoader(..., num_workers="), trial
+    kept = [trial for trial in found["trials"] if trial["kept"]]
+    for trial in kept:
+        assert trial["measured"]["interval"][0] > 0
+    assert json.loads((tmp_path / "kept.json").read_text()) == found["pipeline"]
+    assert len(found["pipeline"]) == (1 if kept else 0)
+    assert "num_workers=0" in (tmp_path / "train.py").read_text()
+    assert "At the start: " in run.output
+
+
+def test_a_target_ends_it_after_the_diagnosis(tmp_path: Path) -> None:
+    path = str(tmp_path / "ladder.json")
+    run = tune(tmp_path, "--budget", "15", "--target", "1", "--json", path)
+    assert run.end() == 0, run.errors()
+    assert ladder(tmp_path)["end"] == "the target is reached"
+    assert ladder(tmp_path)["trials"] == []
+
+
+def test_ctrl_c_ends_the_script_too_and_leaves_no_file(tmp_path: Path) -> None:
+    run = tune(tmp_path, "--json", str(tmp_path / "ladder.json"))
+    run.await_training()
+    assert run.end(interrupted=True) == 130, run.errors()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["stderr", "train.py"]
+
+
+def test_a_script_that_ends_early_is_an_error_with_its_reason(tmp_path: Path) -> None:
+    late = "if rounds == 1: raise ValueError('loss is nan')"
+    run = tune(tmp_path, "--json", str(tmp_path / "ladder.json"), late=late)
+    assert run.end() == 3, run.errors()
+    assert "loss is nan" in run.errors()
+    assert not (tmp_path / "ladder.json").exists()
+
+
+def test_a_pipeline_and_a_command_are_not_tuned_at_once(tmp_path: Path) -> None:
+    run = tune(tmp_path, "--pipeline", "cifar.json")
+    assert run.end() == 2
+    assert "not both" in run.errors()
