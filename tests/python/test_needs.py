@@ -17,14 +17,14 @@ def test_nothing_is_said_of_what_is_plenty() -> None:
 
 
 def test_a_small_shared_memory_is_named_with_its_remedy(monkeypatch: Any) -> None:
-    monkeypatch.setattr(needs, "_free_shared_memory", lambda: 64e6)
+    monkeypatch.setattr(needs, "free_shared_memory", lambda: 64e6)
     (text,) = needs.needs_of(LOADER, OWN, 20_000_000, 3)
     assert text.startswith("measuring starts a second set of 4 workers: about 0.16 GB of /dev/shm")
     assert "of which 0.06 are free" in text and "--shm-size" in text
 
 
 def test_memory_and_descriptors(monkeypatch: Any) -> None:
-    monkeypatch.setattr(needs, "_free_memory", lambda: 3e9)
+    monkeypatch.setattr(needs, "free_memory", lambda: 3e9)
     monkeypatch.setattr(needs, "_free_descriptors", lambda: 100.0)
     monkeypatch.setattr(needs.facts, "private_bytes", lambda _pids: 1e9)
     texts = needs.needs_of(LOADER, OWN, 1000, 600)
@@ -33,7 +33,7 @@ def test_memory_and_descriptors(monkeypatch: Any) -> None:
 
 
 def test_a_machine_that_tells_nothing(monkeypatch: Any) -> None:
-    for name in ("_free_memory", "_free_shared_memory", "_free_descriptors"):
+    for name in ("free_memory", "free_shared_memory", "_free_descriptors"):
         monkeypatch.setattr(needs, name, lambda: None)
     assert needs.needs_of(LOADER, OWN, 1 << 50, 1 << 50) == []
 
@@ -46,7 +46,7 @@ def measured(**fields: Any) -> Any:
 
 
 def test_queues_are_kept_where_those_of_all_arms_fit(monkeypatch: Any) -> None:
-    for name in ("_free_memory", "_free_shared_memory", "_free_descriptors"):
+    for name in ("free_memory", "free_shared_memory", "_free_descriptors"):
         monkeypatch.setattr(needs, name, lambda: None)
     assert needs.queues_fit(measured(), 4, 1000, 2)
     monkeypatch.setattr(needs, "_free_descriptors", lambda: 4.0 * 8 * (4 + 4) * 2)
@@ -54,7 +54,7 @@ def test_queues_are_kept_where_those_of_all_arms_fit(monkeypatch: Any) -> None:
     assert not needs.queues_fit(measured(), 4, 1000, 3)
     monkeypatch.setattr(needs.pinning, "happens", lambda _loader: True)
     assert needs.queues_fit(measured(), 4, 1000, 3)  # pinned batches hold none
-    monkeypatch.setattr(needs, "_free_memory", lambda: 4.0 * 8 * (4 + 4) * 999)
+    monkeypatch.setattr(needs, "free_memory", lambda: 4.0 * 8 * (4 + 4) * 999)
     assert not needs.queues_fit(measured(), 4, 1000, 2)
 
 

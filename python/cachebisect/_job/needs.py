@@ -7,10 +7,10 @@ import resource
 from typing import Any, Optional
 
 from .._chain import facts, pinning
+from .._chain.free import SHARED_MEMORY, free_memory, free_shared_memory
 from .loaders import MeasuredLoader
 from .ranks import rank_and_world
 
-_SHARED_MEMORY = "/dev/shm"
 _MUCH = 0.8
 """Share of what is free: the user is told of a need above it."""
 _SHARE_FOR_QUEUES = 0.25
@@ -31,11 +31,11 @@ def needs_of(loader: Any, own: Any, batch_bytes: int, batch_tensors: int) -> lis
     pids = [worker.pid or 0 for worker in getattr(own, "_workers", ())]
     private = facts.private_bytes(pids)
     found = [
-        _if_much("memory", (private or 0) * workers, _free_memory(), "fewer workers"),
+        _if_much("memory", (private or 0) * workers, free_memory(), "fewer workers"),
         _if_much(
-            _SHARED_MEMORY,
+            SHARED_MEMORY,
             float(batch_bytes * in_flight),
-            _free_shared_memory(),
+            free_shared_memory(),
             "a larger one (docker run --shm-size)",
         ),
         _if_much(
@@ -68,10 +68,10 @@ def queues_fit(
     if rank_and_world()[1] > 1:
         return False
     batches = (boundaries + _MORE_ARMS) * shadow.in_flight
-    rooms = [(batches * batch_bytes, _free_memory())]
+    rooms = [(batches * batch_bytes, free_memory())]
     if not pinning.happens(loader.own):
         rooms += [
-            (batches * batch_bytes, _free_shared_memory()),
+            (batches * batch_bytes, free_shared_memory()),
             (batches * batch_tensors, _free_descriptors()),
         ]
     return all(free is None or needed <= _SHARE_FOR_QUEUES * free for needed, free in rooms)
@@ -85,41 +85,6 @@ def _if_much(
     scale, digits = (1e9, 2) if unit else (1.0, 0)
     amount, left = (f"{value / scale:.{digits}f}" for value in (needed, max(0.0, free)))
     return f"about {amount} {unit}{what}, of which {left} are free; {remedy} may help"
-
-
-def _free_memory() -> Optional[float]:
-    """Free bytes of the machine, or of the container if that has less; None if not known."""
-    found = [_available(), _left_in_group()]
-    known = [value for value in found if value is not None]
-    return min(known) if known else None
-
-
-def _available() -> Optional[float]:
-    try:
-        with open("/proc/meminfo") as file:
-            values = dict(line.split(":", 1) for line in file)
-        return 1024.0 * int(values["MemAvailable"].split()[0])
-    except (OSError, KeyError, ValueError):
-        return None
-
-
-def _left_in_group() -> Optional[float]:
-    """Bytes that are left in a control group, version 2; None without a limit."""
-    try:
-        with open("/sys/fs/cgroup/memory.max") as limit:
-            most = float(limit.read())
-        with open("/sys/fs/cgroup/memory.current") as current:
-            return most - float(current.read())
-    except (OSError, ValueError):
-        return None
-
-
-def _free_shared_memory() -> Optional[float]:
-    try:
-        status = os.statvfs(_SHARED_MEMORY)
-    except OSError:
-        return None
-    return float(status.f_bavail * status.f_frsize)
 
 
 def _free_descriptors() -> Optional[float]:
