@@ -147,6 +147,11 @@ double physical_cores(const MachineInfo& machine) noexcept {
   return machine.usable_cores.value_or(machine.usable_cpus);
 }
 
+int whole_cpus(double cpus) noexcept {
+  constexpr double kMax = 1 << 20;
+  return cpus >= 1 ? static_cast<int>(std::min(cpus, kMax)) : 1;
+}
+
 std::optional<CpuTimes> read_cpu_times(const std::string& root, const std::vector<int>& cpus) {
   std::ifstream file(root + "/proc/stat");
   std::string line;

@@ -39,6 +39,9 @@ CACHEBISECT_INTERNAL_API MachineInfo probe_machine(const std::string& root = "")
 /// `usable_cores`, or `usable_cpus` if the system does not report the cores.
 CACHEBISECT_INTERNAL_API double physical_cores(const MachineInfo& machine) noexcept;
 
+/// How many threads `cpus` serves in full; at least one. A recording may hold any number.
+CACHEBISECT_INTERNAL_API int whole_cpus(double cpus) noexcept;
+
 /// As in probe_machine(), and fast.
 CACHEBISECT_INTERNAL_API AvailableMemory available_memory(const std::string& root = "");
 

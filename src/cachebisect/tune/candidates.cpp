@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
@@ -90,7 +91,7 @@ double rank(const Trial& trial) {
 std::vector<std::string> questions(const ChainDescription& chain, double usable_cpus) {
   const int workers = chain.workers;
   const std::string prefix = workers_prefix(chain.settings);
-  const int cores = std::max(1, static_cast<int>(std::floor(usable_cpus)));
+  const int cores = whole_cpus(usable_cpus);
   std::vector<int> counts{workers / 2, workers + 1, 2 * workers, cores, 2 * cores, 4 * cores};
   std::ranges::sort(counts);
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());

@@ -1,6 +1,7 @@
 #include "cachebisect/base/machine.hpp"
 
 #include <array>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -197,4 +198,12 @@ TEST_CASE("CPU times are those of the CPUs that this process may use") {
   CHECK(times->total == 485);
   CHECK(read_cpu_times(root.path())->total == 600);
   CHECK(read_cpu_times(root.path(), {5})->total == 600);
+}
+
+TEST_CASE("whole CPUs are at least one, whatever a recording holds") {
+  CHECK(whole_cpus(3.9) == 3);
+  CHECK(whole_cpus(0.5) == 1);
+  CHECK(whole_cpus(-1e300) == 1);
+  CHECK(whole_cpus(std::numeric_limits<double>::quiet_NaN()) == 1);
+  CHECK(whole_cpus(1e300) == 1 << 20);
 }

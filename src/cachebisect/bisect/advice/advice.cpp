@@ -1,9 +1,9 @@
 #include "cachebisect/bisect/advice/advice.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/process_warnings.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
@@ -33,7 +33,7 @@ bool Advice::is_host_bound() const { return cachebisect::is_host_bound(*measured
 void Advice::add_workers(const std::string& stage, const std::string& reason, bool waiting) {
   const int now = chain().workers;
   const double usable = std::min(free_cpus(), measured_->usable_cores());
-  const int cores = std::max(1, static_cast<int>(std::floor(usable)));
+  const int cores = whole_cpus(usable);
   const int better = waiting ? std::max(2 * std::max(1, now), cores) : cores;
   if (better <= now) return;
   const std::string count = std::to_string(better);

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/clock_warning.hpp"
 #include "cachebisect/bisect/advice/process_warnings.hpp"
@@ -72,7 +73,7 @@ void warn_of_quota(std::vector<Warning>& out, const MachineReport& machine, int 
   const int threads = workers > 0 ? workers + 1 : 1;
   const bool fractional = std::abs(usable - std::round(usable)) > kWholeCpus;
   if (fractional && threads > usable) {
-    const int fitting = std::max(1, static_cast<int>(std::floor(usable)));
+    const int fitting = whole_cpus(usable);
     out.push_back(
         {"fractional_cpus",
          "this container may use " + cpus(usable) + ", and " + std::to_string(threads) +

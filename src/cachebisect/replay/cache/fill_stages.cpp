@@ -1,7 +1,6 @@
 #include "cachebisect/replay/cache/fill_stages.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -36,7 +35,7 @@ void fill_cache_stages(const Pipeline& pipeline, Device& device, const OpenConte
   std::size_t last = 0;
   const std::vector<const CacheStage*> caches = cache_stages(pipeline, last);
   if (std::ranges::none_of(caches, is_empty)) return;
-  const int workers = std::max(1, static_cast<int>(std::floor(probe_machine().usable_cpus)));
+  const int workers = whole_cpus(probe_machine().usable_cpus);
   Executor loader(pipeline, device, {.workers = workers, .prefetch = 1});
   const auto batch = static_cast<std::uint64_t>(pipeline.batch_size());
   const std::uint64_t samples = epoch_length(pipeline);
