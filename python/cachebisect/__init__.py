@@ -7,10 +7,21 @@
 docs/use/python.md says how; importing this package imports no torch.
 """
 
+from ._cache.api import cached
+from ._cache.entry import NotCacheable
 from ._chain.marked import stage
 from ._engine.command import EngineError
 from ._library import BisectError, bisect
 from ._report import Report
 from ._version import __version__
 
-__all__ = ["BisectError", "EngineError", "Report", "__version__", "bisect", "stage"]
+__all__ = [
+    "BisectError",
+    "EngineError",
+    "NotCacheable",
+    "Report",
+    "__version__",
+    "bisect",
+    "cached",
+    "stage",
+]

@@ -1,0 +1,142 @@
+"""After which stage of a dataset its samples are cached. Not thread safe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from .draws import GLUE, KeptDraws
+from .encoding import decoded, encoded
+from .entry import Entry, NotCacheable, cut_after
+from .examined import Examined, Findings, examine
+
+WHOLE = "sample"
+"""In place of the name of a stage: what the dataset returns."""
+
+_OVERHEAD = 1.05
+"""Bytes of a cache for a byte of its values."""
+
+
+@dataclass
+class Choice:
+    """`names`: of all stages; the first `stages` of them are cached."""
+
+    examined: Examined
+    stages: int
+    bytes_per_sample: float
+
+    @property
+    def after(self) -> str:
+        """The last stage that is cached."""
+        return _stage_name(self.examined.names, self.stages)
+
+
+def _stage_name(names: list[str], stages: int) -> str:
+    """The last of the first `stages`."""
+    return WHOLE if stages == len(names) else names[stages - 1]
+
+
+def choose(
+    dataset: Any, shared: list[Any], after: Optional[str], frozen: bool, limit: int
+) -> Choice:
+    """The stage `after`, else the last one behind which a cache of `limit` bytes has room for all
+    samples and every epoch gives the same.
+
+    `shared`: objects that entries name. Raises NotCacheable; what the dataset raises.
+    """
+    with KeptDraws():
+        found = examine(dataset)
+        if GLUE in found.random and not frozen:
+            raise NotCacheable(_random_code(found.names))
+        stages = _asked_for(found, after, frozen) if after is not None else None
+        tried = [stages] if stages is not None else _candidates(found)
+        sized = _sized(found, tried, shared, frozen)
+    fitting = [pair for pair in sized if pair[1] * _OVERHEAD * len(dataset) <= limit]
+    chosen = fitting[0] if fitting else min(sized, key=lambda pair: pair[1])
+    return Choice(found.examined, *chosen)
+
+
+def _candidates(found: Findings) -> list[int]:
+    """How many stages may be cached, most first."""
+    same = found.same_stages
+    if same == 0 and found.names:
+        raise NotCacheable(
+            f"the first stage, {found.names[0]}, makes another output in every epoch: what the "
+            "cache would hold has cost nothing. Its reading can be cached if it is a function "
+            'of its own: mark it with @cachebisect.stage("read")'
+        )
+    return list(range(same, 0, -1)) or [0]
+
+
+def _asked_for(found: Findings, after: str, frozen: bool) -> int:
+    """How many stages are cached. Raises NotCacheable if not all of them may be."""
+    names = found.names
+    matching = [i for i, name in enumerate(names) if after in (name, name.split(" ")[0])]
+    if after != WHOLE and len(matching) != 1:
+        known = ", ".join([*names, WHOLE])
+        what = "is no stage" if not matching else "is the name of several stages"
+        raise NotCacheable(f"after={after!r} {what}; there are {known}")
+    stages = len(names) if after == WHOLE else matching[0] + 1
+    if stages <= found.same_stages or frozen:
+        return stages
+    first = names[found.same_stages]
+    place = f"after={names[found.same_stages - 1]!r}" if found.same_stages else "before it"
+    raise NotCacheable(
+        f"after={after!r}: {first} makes another output in every epoch, and the cache would "
+        f"repeat one of them. Cache {place}, or pass frozen=True: training changes then"
+    )
+
+
+def _random_code(names: list[str]) -> str:
+    stages = f" (the stages are {', '.join(names)})" if names else ""
+    return (
+        "the dataset's own code draws random numbers, or depends on something else than the "
+        f"index{stages}: the cache would repeat what it gave. Mark the function that does so with "
+        "@cachebisect.stage(...): it then runs behind the cache. Or pass frozen=True: training "
+        "changes then"
+    )
+
+
+def _sized(
+    found: Findings, tried: list[int], shared: list[Any], frozen: bool
+) -> list[tuple[int, float]]:
+    """Those of `tried` that can be cached, with the bytes of a sample. Raises if there is none."""
+    sized, failure = [], None
+    for stages in tried:
+        try:
+            sized.append((stages, _checked_bytes(found, stages, shared, frozen)))
+        except NotCacheable as error:
+            failure = failure or error
+    if failure is not None and not sized:
+        raise failure
+    return sized
+
+
+def _checked_bytes(found: Findings, stages: int, shared: list[Any], frozen: bool) -> float:
+    """Mean bytes of a sample in the cache."""
+    sizes = []
+    for index, tape in zip(found.indices, found.tapes):
+        data = encode_entry(
+            cut_after(tape, stages, found.names), _stage_name(found.names, stages), shared
+        )
+        found.examined.check(index, decoded(data, shared), frozen)
+        sizes.append(len(data))
+    return sum(sizes) / len(sizes)
+
+
+def decode_entry(data: bytes, shared: list[Any], later: list[str]) -> Optional[Entry]:
+    """The entry that encode_entry() wrote; None if it is of no use where `later` stages follow."""
+    try:
+        entry = decoded(data, shared)
+    except Exception:  # Written by what is installed no more.
+        return None
+    return entry if isinstance(entry, Entry) and entry.later == tuple(later) else None
+
+
+def encode_entry(entry: Entry, after: str, shared: list[Any]) -> bytes:
+    """Raises NotCacheable for what cannot be stored."""
+    try:
+        return encoded(entry, shared)
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        raise NotCacheable(f"what is there after {after} cannot be stored: {text}") from error
