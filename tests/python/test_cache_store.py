@@ -11,7 +11,7 @@ import pytest
 
 from cachebisect._cache.sizes import in_words, size_in_bytes
 from cachebisect._cache.sqlite_file import Broken
-from cachebisect._cache.store import Store
+from cachebisect._cache.store import Store, limit_for
 
 LIMIT = 16 << 20
 
@@ -55,6 +55,15 @@ def test_a_value_that_is_too_large_evicts_nothing(tmp_path: Path) -> None:
         assert kept.put(str(number), bytes(100_000))
     assert not kept.put("large", bytes(kept.largest + 1))
     assert len(kept.keys()) == 20
+
+
+@pytest.mark.parametrize("size", [500, 3000, 5000, 14_000, 20_000, 300_000, 3_000_000])
+def test_a_limit_that_holds_all_values(tmp_path: Path, size: int) -> None:
+    count = max(20, (12 << 20) // size)
+    limit = max(LIMIT, int(limit_for(count, size)))
+    kept = Store(tmp_path, limit, "none", False)
+    assert all(kept.put(str(number), bytes(size)) for number in range(count))
+    assert limit < 1.7 * count * size + LIMIT
 
 
 def test_two_stores_of_one_file_see_each_other(tmp_path: Path) -> None:

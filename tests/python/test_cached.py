@@ -179,6 +179,44 @@ def seldom_and_by_time(x: torch.Tensor) -> torch.Tensor:
     return x + next(_times)
 
 
+def test_auto_is_what_all_samples_need() -> None:
+    kept = cached(Numbers(Scale(), count=100, width=30_000), memory="auto")
+    epoch(kept)
+    epoch(kept)
+    assert (kept.hits, kept.misses) == (100, 100)
+    assert sum(file.stat().st_size for file in kept._folder.path.iterdir()) < 32 << 20
+
+
+class OpensLate(Numbers):
+    """Opens a file when it makes its first sample."""
+
+    file: Any = None
+
+    def __getitem__(self, index: int) -> Any:
+        self.file = self.file or open(os.devnull)  # noqa: SIM115
+        return super().__getitem__(index)
+
+
+def test_choosing_leaves_nothing_behind_in_the_dataset() -> None:
+    dataset = OpensLate(Scale())
+    cached(dataset)
+    assert dataset.file is None
+
+
+class Fails(Numbers):
+    def __getitem__(self, index: int) -> Any:
+        if self.count == 41:
+            os._exit(3)
+        raise LookupError(f"sample {index} is missing")
+
+
+def test_a_dataset_that_fails_says_so() -> None:
+    with pytest.raises(LookupError, match="sample 0 is missing"):
+        cached(Fails())
+    with pytest.raises(RuntimeError, match="ended with 3"):
+        cached(Fails(count=41))
+
+
 def test_close_ends_the_cache() -> None:
     kept = cached(Numbers(Scale()))
     epoch(kept)

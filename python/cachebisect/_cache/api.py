@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any, Optional, Union
 
 from .._chain.slots import datasets_within
-from .choice import Choice, choose, decode_entry
+from .child import in_child
+from .choice import Choice, choose
+from .contents import check_contents
 from .disk_folder import bytes_of, own_folder
-from .draws import KeptDraws
-from .entry import NotCacheable
-from .identity import difference, identity
-from .shared_folder import SharedFolder
+from .shared_folder import SharedFolder, check_room, most_memory
 from .sizes import in_words, size_in_bytes
 from .sqlite_file import Broken
-from .store import MIN_LIMIT, Store
+from .store import MIN_LIMIT, Store, limit_for
 from .tiers import Tiers
 
 _EVICT = ("none", "fifo", "lru")
-_COMPARED = 8
-"""Samples of an earlier run that are made anew and compared."""
+_AUTO = "auto"
 
 
 def cached(
@@ -43,8 +42,9 @@ def cached(
         after: the last stage that is cached, as the report names it ("transforms[0]"), or "sample"
             for what the dataset returns; by default the last one behind which every epoch gives
             the same and for which there is room. The stages behind it run for every sample.
-        memory: bytes of shared memory, such as "8GiB". One copy serves all workers of this process;
-            it is gone when the process ends.
+        memory: bytes of shared memory, such as "8GiB"; "auto" is what all samples need, at most
+            half of what is free. One copy serves all workers of this process; it is gone when the
+            process ends.
         disk: a folder, made if it is missing; later runs and other processes use what is there.
             On a local disk, and writable by you alone.
         disk_limit: bytes of the folder; by default half of what is free.
@@ -59,30 +59,65 @@ def cached(
 
     Raises:
         NotCacheable (a ValueError): a sample would not be what the dataset makes. 8 samples are
-            made several times to see. TypeError, ValueError: an argument. RuntimeError: a folder
-            that cannot be used, or holds a cache of something else. What the dataset raises.
+            made several times to see, in a process of their own. TypeError, ValueError: an
+            argument. RuntimeError: a folder that cannot be used, or holds a cache of something
+            else. What the dataset raises.
 
     Thread safe; one thread of a process makes samples at a time.
     """
     _check_arguments(dataset, after, memory, disk, disk_limit, evict, frozen)
     from .dataset import CachedDataset
 
-    shared = datasets_within(dataset)
-    memory_bytes = None if memory is None else size_in_bytes("memory", memory, MIN_LIMIT)
+    asked = None if memory in (None, _AUTO) else size_in_bytes("memory", memory, MIN_LIMIT)
+    if asked is not None:
+        check_room(asked)
     folder = None if disk is None else own_folder(Path(disk))
-    disk_bytes = None if folder is None else bytes_of(folder, disk_limit)
-    limit = max(memory_bytes or 0, disk_bytes or 0)
-    choice = choose(dataset, shared, after, frozen, limit)
-    stores, in_memory = [], None
-    if memory_bytes is not None:
-        in_memory = SharedFolder(memory_bytes)
-        stores.append(Store(in_memory.path, memory_bytes, evict, durable=False))
-    if folder is not None and disk_bytes is not None:
-        stores.append(Store(folder, disk_bytes, evict, durable=True))
-    for store in stores:
-        _check_size(store, choice)
-        _check_contents(store, dataset, shared, choice, version, frozen)
+    stores = []
+    if folder is not None:
+        stores.append(Store(folder, bytes_of(folder, disk_limit), evict, durable=True))
+    room = most_memory() if memory == _AUTO else asked or 0
+    limit = max([room, *(store.limit for store in stores)])
+    choice = in_child(partial(_chosen, dataset, after, frozen, limit, version, stores))
+    in_memory = None
+    if memory is not None:
+        needed = limit_for(len(dataset), choice.bytes_per_sample)
+        size = asked or max(MIN_LIMIT, int(min(needed, room)))
+        in_memory = SharedFolder(size)
+        stores.insert(0, Store(in_memory.path, size, evict, durable=False))
+    _check_stores(stores, choice)
     return CachedDataset(dataset, choice, Tiers(stores), frozen, in_memory)
+
+
+def _chosen(
+    dataset: Any,
+    after: Optional[str],
+    frozen: bool,
+    limit: float,
+    version: str,
+    on_disk: list[Store],
+) -> Choice:
+    shared = datasets_within(dataset)
+    choice, examined = choose(dataset, shared, after, frozen, limit)
+    for store in on_disk:
+        check_contents(store, dataset, shared, examined, choice, version, frozen)
+    return choice
+
+
+def _check_stores(stores: list[Store], choice: Choice) -> None:
+    """Raises ValueError if no sample fits, RuntimeError if a store cannot be used."""
+    for store in stores:
+        if choice.bytes_per_sample > store.largest:
+            raise ValueError(
+                f"cached: a sample takes {in_words(choice.bytes_per_sample)} after "
+                f"{choice.after}; with this limit at most {in_words(store.largest)} can be "
+                "stored: give more"
+            )
+        try:
+            store.about("identity")
+        except Broken as error:
+            raise RuntimeError(f"cached: {error}") from error
+        finally:
+            store.close()
 
 
 def _check_arguments(
@@ -106,50 +141,3 @@ def _check_arguments(
         raise ValueError(f"cached: evict={evict!r}; there are {', '.join(_EVICT)}")
     if frozen and after is None:
         raise ValueError("cached: frozen=True needs after=: it says what is repeated")
-
-
-def _check_size(store: Store, choice: Choice) -> None:
-    if choice.bytes_per_sample > store.largest:
-        raise ValueError(
-            f"cached: a sample takes {in_words(choice.bytes_per_sample)} after {choice.after}; "
-            f"with this limit at most {in_words(store.largest)} can be stored: give more"
-        )
-
-
-def _check_contents(
-    store: Store, dataset: Any, shared: list[Any], choice: Choice, version: str, frozen: bool
-) -> None:
-    """Raises RuntimeError or NotCacheable if what is stored is not of this dataset."""
-    examined = choice.examined
-    with KeptDraws():
-        slots = examined.slots[: choice.stages]
-        wanted = identity(dataset, slots, version, lambda: dataset[0])
-    try:
-        found = store.describe("identity", wanted)
-        if found != wanted:
-            what = difference(found, wanted)
-            raise RuntimeError(
-                f"cached: {store.path} is {what}: remove its folder, or take another one"
-            )
-        why = store.about("refused")
-        if why is not None:
-            raise NotCacheable(
-                f"{why} (found by an earlier run; remove the folder of {store.path})"
-            )
-        with KeptDraws():
-            for key in store.keys()[:: max(1, len(store.keys()) // _COMPARED)][:_COMPARED]:
-                _compare(store, key, shared, choice, frozen)
-    except Broken as error:
-        raise RuntimeError(f"cached: {error}") from error
-    finally:
-        store.close()
-
-
-def _compare(store: Store, key: str, shared: list[Any], choice: Choice, frozen: bool) -> None:
-    data = store.get(key)
-    if data is None or frozen:
-        return
-    examined = choice.examined
-    entry = decode_entry(data, shared, examined.names[choice.stages :])
-    if entry is not None and key.isdigit():
-        examined.check(int(key), entry, frozen=False)

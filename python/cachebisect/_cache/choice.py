@@ -5,30 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from .._worker.tape import Copies
 from .draws import GLUE, KeptDraws
 from .encoding import decoded, encoded
 from .entry import Entry, NotCacheable, cut_after
 from .examined import Examined, Findings, examine
+from .store import limit_for
 
 WHOLE = "sample"
 """In place of the name of a stage: what the dataset returns."""
 
-_OVERHEAD = 1.05
-"""Bytes of a cache for a byte of its values."""
-
 
 @dataclass
 class Choice:
-    """`names`: of all stages; the first `stages` of them are cached."""
+    """`names`: of all stages; the first `stages` of them are cached. `copies`: of values that are
+    overwritten."""
 
-    examined: Examined
+    names: list[str]
     stages: int
     bytes_per_sample: float
+    copies: Copies
 
     @property
     def after(self) -> str:
         """The last stage that is cached."""
-        return _stage_name(self.examined.names, self.stages)
+        return _stage_name(self.names, self.stages)
+
+    @property
+    def later(self) -> list[str]:
+        """The stages behind the cache."""
+        return self.names[self.stages :]
 
 
 def _stage_name(names: list[str], stages: int) -> str:
@@ -37,8 +43,8 @@ def _stage_name(names: list[str], stages: int) -> str:
 
 
 def choose(
-    dataset: Any, shared: list[Any], after: Optional[str], frozen: bool, limit: int
-) -> Choice:
+    dataset: Any, shared: list[Any], after: Optional[str], frozen: bool, limit: float
+) -> tuple[Choice, Examined]:
     """The stage `after`, else the last one behind which a cache of `limit` bytes has room for all
     samples and every epoch gives the same.
 
@@ -51,9 +57,9 @@ def choose(
         stages = _asked_for(found, after, frozen) if after is not None else None
         tried = [stages] if stages is not None else _candidates(found)
         sized = _sized(found, tried, shared, frozen)
-    fitting = [pair for pair in sized if pair[1] * _OVERHEAD * len(dataset) <= limit]
+    fitting = [pair for pair in sized if limit_for(len(dataset), pair[1]) <= limit]
     chosen = fitting[0] if fitting else min(sized, key=lambda pair: pair[1])
-    return Choice(found.examined, *chosen)
+    return Choice(found.names, *chosen, found.examined.copies), found.examined
 
 
 def _candidates(found: Findings) -> list[int]:

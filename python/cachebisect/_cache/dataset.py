@@ -57,10 +57,10 @@ class CachedDataset(Dataset):  # type: ignore[misc]
         """Samples from the cache, in this process."""
         self.misses = 0
         """Samples that the dataset made, in this process."""
-        self._names = choice.examined.names
+        self._names = choice.names
         self._stages = choice.stages
         self._bytes_per_sample = choice.bytes_per_sample
-        self._copies = choice.examined.copies
+        self._copies = choice.copies
         self._tiers = tiers
         self._frozen = frozen
         self._folder = folder

@@ -26,7 +26,7 @@ class SharedFolder:
 
     def __init__(self, limit: int) -> None:
         _remove_abandoned()
-        _check_room(limit)
+        check_room(limit)
         process = os.getpid()
         prefix = f"{_PREFIX}{process}-{_start_of(process)}-"
         self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=SHARED_MEMORY))
@@ -42,7 +42,13 @@ def _remove(path: str, process: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _check_room(limit: int) -> None:
+def most_memory() -> float:
+    """Bytes that may be taken without asking: half of what is free."""
+    return min(free_shared_memory() or 0.0, free_memory() or 0.0) / 2
+
+
+def check_room(limit: int) -> None:
+    """Raises ValueError if `limit` bytes of shared memory are not free."""
     rooms = (
         (free_shared_memory(), f"bytes of {SHARED_MEMORY} (in a container: docker run --shm-size)"),
         (free_memory(), "bytes of memory"),

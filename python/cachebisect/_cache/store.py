@@ -18,6 +18,8 @@ MIN_LIMIT = 16 << 20
 
 _LARGEST_SHARE, _LARGEST = 1 / 16, 64 << 20
 """Share of the limit that one value may take, and bytes."""
+_ROW = 100
+"""Bytes of a value's key, checksum and places in both indexes."""
 _EVICTED_SHARE = 1 / 64
 """Share of the limit that is evicted at a time."""
 _TOUCHED = 64
@@ -28,6 +30,19 @@ CREATE TABLE IF NOT EXISTS entry(
   id INTEGER PRIMARY KEY, key TEXT UNIQUE, crc INTEGER, used INTEGER, bytes BLOB);
 CREATE INDEX IF NOT EXISTS entry_used ON entry(used);
 """
+
+
+def limit_for(count: int, bytes_each: float) -> float:
+    """The limit of a store that holds `count` values of that size."""
+    kept = count * _stored_bytes(bytes_each) + 2 * LOG + PAGE
+    return max(min(kept / (1 - _LARGEST_SHARE), kept + _LARGEST), bytes_each / _LARGEST_SHARE)
+
+
+def _stored_bytes(size: float) -> float:
+    """Bytes of the file for a value: small ones share a page, large ones leave half of their last
+    (https://www.sqlite.org/fileformat2.html#b_tree_pages)."""
+    shared = int(PAGE / (size + _ROW))
+    return _ROW + (1.1 * PAGE / shared if shared > 0 else 1.02 * size + PAGE / 2)
 
 
 class Store:
@@ -44,7 +59,7 @@ class Store:
         """True once a value had no room, and none is evicted."""
         self.largest = min(int(limit * _LARGEST_SHARE), _LARGEST)
         """Bytes of a value that can be stored."""
-        self._limit = limit
+        self.limit = limit
         self._evict = evict
         self._touched: list[str] = []
         pages = (limit - 2 * LOG - self.largest) // PAGE
@@ -135,7 +150,7 @@ class Store:
             file.execute("INSERT OR REPLACE INTO entry(key, crc, used, bytes) VALUES(?,?,?,?)", row)
 
     def _make_room(self, file: Any, wanted: int) -> None:
-        target, freed, evicted = max(2 * wanted, int(self._limit * _EVICTED_SHARE)), 0, []
+        target, freed, evicted = max(2 * wanted, int(self.limit * _EVICTED_SHARE)), 0, []
         for number, size in file.execute("SELECT id, length(bytes) FROM entry ORDER BY used, id"):
             evicted.append((number,))
             freed += size
