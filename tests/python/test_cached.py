@@ -142,6 +142,8 @@ def test_it_looks_like_the_dataset() -> None:
     assert same(pickle.loads(pickle.dumps(kept))[3], dataset[3])
     assert same(kept[np.int64(3)], kept[3])
     assert "after sample" in repr(kept)
+    kept.opened = 5  # As worker_init_fn does, by get_worker_info().dataset.
+    assert dataset.opened == 5
 
 
 def test_errors_of_the_dataset_are_its_own() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from .._worker.draws import GLUE
 from .._worker.tape import Copies
-from .draws import GLUE, KeptDraws
+from .draws import KeptDraws
 from .encoding import decoded, encoded
 from .entry import Entry, NotCacheable, cut_after
 from .examined import Examined, Findings, examine

@@ -66,6 +66,7 @@ class CachedDataset(Dataset):  # type: ignore[misc]
         self._folder = folder
         self._shared = datasets_within(dataset)
         self._examined: Optional[Examined] = None
+        self._is_ready = True
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -85,6 +86,13 @@ class CachedDataset(Dataset):  # type: ignore[misc]
         if name.startswith("__") or "dataset" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.dataset, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Of what is not the cache's own, such as a file that worker_init_fn opens."""
+        if "_is_ready" in self.__dict__ and name not in self.__dict__:
+            setattr(self.dataset, name, value)
+        else:
+            object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_examined": None, "_folder": None, "hits": 0, "misses": 0}

@@ -11,10 +11,11 @@ from typing import Any, Callable
 
 from .._chain import trees
 from .._chain.stand_ins import Installed
+from .._worker.draws import GLUE
 from .._worker.probe import planned_slots, probe
 from .._worker.recording import record, settled
 from .._worker.tape import Copies, Tape
-from .draws import GLUE, WatchedDraws
+from .draws import WatchedDraws
 from .entry import Entry, NotCacheable
 
 SAMPLES = 8

@@ -36,6 +36,14 @@ class Tiers:
         """Writes to every store that has room."""
         self._write(list(self._stores), key, data)
 
+    def keys(self) -> list[str]:
+        """Those that the fastest store has."""
+        for store in list(self._stores):
+            found = self._asked(store, store.keys)
+            if found is not None:
+                return found
+        return []
+
     def is_in_use(self) -> bool:
         """False once every store is broken."""
         return bool(self._stores)

@@ -38,6 +38,10 @@ class Stage:
     place: str
     held: str = "host"
     output: str = ""
+    random: bool = False
+    """It has drawn random numbers."""
+    cacheable: bool = True
+    """Neither it nor a stage before it is random."""
 
     def to_json(self) -> dict[str, Any]:
         transform = self.type.partition(".")[2]
@@ -47,6 +51,8 @@ class Stage:
             "kind": self.kind,
             "held": self.held,
             "output": self.output,
+            "random": self.random,
+            "cacheable": self.cacheable,
             "elementwise": transform in ELEMENTWISE,
             "makes_floats": transform in MAKES_FLOATS,
         }
@@ -92,8 +98,9 @@ class Chain:
         return None
 
 
-def chain_of_loader(loader: Any, members: list[dict[str, Any]], on_device: bool) -> Chain:
-    """The chain of a DataLoader. `members`: what a worker found that is called for each sample."""
+def chain_of_loader(loader: Any, found: dict[str, Any], on_device: bool) -> Chain:
+    """The chain of a DataLoader. `found`: what a worker found that is called for each sample."""
+    members = found["stages"]
     stages: list[Stage] = []
     if not is_iterable(loader.dataset) and not _torchs_own_sampler(loader):
         sampler = loader.batch_sampler if loader.batch_sampler is not None else loader.sampler
@@ -101,12 +108,12 @@ def chain_of_loader(loader: Any, members: list[dict[str, Any]], on_device: bool)
         name = f"sampler {_class_name(sampler if _is_users(sampler) else inner)}"
         stages.append(Stage(name, f"sampler.{_class_name(inner)}", "sample", SAMPLER))
     reads = f"read {_class_name(_inner_dataset(loader.dataset))}.{_reading_method(loader)}"
-    stages.append(Stage(reads, "read.dataset", "sample", READ))
+    reads_random = bool(found.get("random"))
+    stages.append(Stage(reads, "read.dataset", "sample", READ, random=reads_random))
     for member in members:
         kind = f"{member['category']}.{member['name'].split()[-1]}"
-        stages.append(
-            Stage(member["name"], kind, "sample", MEMBER, output=member.get("output", ""))
-        )
+        output, random = member.get("output", ""), bool(member.get("random"))
+        stages.append(Stage(member["name"], kind, "sample", MEMBER, output=output, random=random))
     collate = callable_name(loader.collate_fn)
     stages.append(Stage(f"collate_fn {collate}", f"collate.{collate}", "collate", COLLATE))
     if loader.num_workers > 0:
@@ -117,6 +124,7 @@ def chain_of_loader(loader: Any, members: list[dict[str, Any]], on_device: bool)
     if on_device:
         stages.append(Stage("copy", "copy.to", "copy", COPY, held="device"))
     stages[0].kind = "source"
+    _mark_cacheable(stages)
     chain = Chain(stages, tuple(member["name"] for member in members))
     if loader.pin_memory and not pinning.happens(loader):
         chain.notes.append(_PINS_NOTHING)
@@ -132,6 +140,13 @@ def chain_of_iterable(batches: Any, on_device: bool) -> Chain:
         stages.append(Stage("copy", "copy.to", "copy", COPY, held="device"))
     why = "is no torch DataLoader" if own is None else "makes its batches in its own iterator"
     return Chain(stages, notes=[f"{name} {why}: only the loader as a whole can be measured"])
+
+
+def _mark_cacheable(stages: list[Stage]) -> None:
+    same = True
+    for stage in stages:
+        same = same and not stage.random
+        stage.cacheable = same
 
 
 def _torchs_own_sampler(loader: Any) -> bool:

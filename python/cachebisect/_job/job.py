@@ -183,7 +183,7 @@ class Job:
         if found["stages"] is None:
             self.chain.notes = [f"--inside: {found['note']}"]
             return False
-        self.chain = chain_of_loader(self.loader, found["stages"], self.device is not None)
+        self.chain = chain_of_loader(self.loader, found, self.device is not None)
         self._companions.add_to(self.chain)
         self._feeds.chain = self.chain
         self._caches.use_chain(self.chain)

@@ -51,7 +51,7 @@ class MeasuredLoader:
         if not self.shadow.iterable:
             self.order = Order(self.own)
         found, counted = self._probe(self.shadow)
-        chain = chain_of_loader(self.own, found["stages"], on_device)
+        chain = chain_of_loader(self.own, found, on_device)
         chain.notes += counted
         if found["note"]:
             chain.notes.append(found["note"])

@@ -11,6 +11,7 @@ from .._chain.libraries import library_slots
 from .._chain.marked import marked_slots
 from .._chain.slots import Slot, collapsed, find_slots, with_unique_names
 from .._chain.sources import NothingDelivered
+from .draws import GLUE, DrawWatch
 from .recording import record
 from .tape import Copies, Tape, arguments
 from .tasks import MAX_MEMBERS
@@ -36,6 +37,7 @@ def probe(
     dataset: Any, makers: Sequence[Callable[[], Any]], functions: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Which slots are called for a sample, in order (`stages`), and what was in the way (`note`).
+    `random`: the dataset's own code draws random numbers.
 
     `functions`: names of more functions that may be called. Raises what the dataset raises.
     """
@@ -44,7 +46,8 @@ def probe(
     note = ""
     while slots:
         try:
-            tapes = [record(slots, make, Copies()) for make in makers]
+            watch = DrawWatch()
+            tapes = [_recorded(slots, make, watch) for make in makers]
         except NothingDelivered:
             raise
         except Exception as error:  # With the originals in place it may well succeed.
@@ -52,11 +55,22 @@ def probe(
             break
         unwanted = _unusable(slots, tapes)
         if not unwanted:
-            return {"stages": _in_order(slots, tapes), "note": note}
+            stages = _in_order(slots, tapes, watch.drew)
+            return {"stages": stages, "note": note, "random": GLUE in watch.drew}
         slots = collapsed(slots, unwanted)
+    watch = DrawWatch()
     for make in makers:
+        watch.begin_sample()
         make()
-    return {"stages": [], "note": note}
+        watch.end_sample()
+    return {"stages": [], "note": note, "random": GLUE in watch.drew}
+
+
+def _recorded(slots: list[Slot], make: Callable[[], Any], watch: DrawWatch) -> Tape:
+    watch.begin_sample()
+    tape = record(slots, make, Copies(), watch.call)
+    watch.end_sample()
+    return tape
 
 
 def _candidates(dataset: Any) -> list[Slot]:
@@ -106,7 +120,7 @@ class _All(set):  # type: ignore[type-arg]
 _COPY_ALL = Copies(_All(), _All())
 
 
-def _in_order(slots: list[Slot], tapes: list[Tape]) -> list[dict[str, Any]]:
+def _in_order(slots: list[Slot], tapes: list[Tape], drew: set[int]) -> list[dict[str, Any]]:
     """The slots in the order of their first calls; members never called in the probe last."""
     order: dict[int, None] = {}
     outputs: dict[int, str] = {}
@@ -115,6 +129,11 @@ def _in_order(slots: list[Slot], tapes: list[Tape]) -> list[dict[str, Any]]:
             order.setdefault(call.stage)
             outputs.setdefault(call.stage, trees.describe(call.output))
     return [
-        {"name": slots[s].name, "category": slots[s].category, "output": outputs[s]}
+        {
+            "name": slots[s].name,
+            "category": slots[s].category,
+            "output": outputs[s],
+            "random": s in drew,
+        }
         for s in list(order)[:MAX_MEMBERS]
     ]
