@@ -43,6 +43,17 @@ class AddInPlace:
         return x.add_(1)
 
 
+class Counter:
+    """Gives another output each time."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        return x + self.calls
+
+
 class OwnGenerator:
     """Draws from a generator that nobody else sees."""
 

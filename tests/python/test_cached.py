@@ -21,6 +21,7 @@ import cachebisect
 from cachebisect import NotCacheable
 from cached_data import (
     AddInPlace,
+    Counter,
     Jitter,
     Numbers,
     OwnGenerator,
@@ -70,6 +71,15 @@ def test_a_dataset_without_random_stages_is_cached_as_a_whole() -> None:
     assert kept.hits == 40
 
 
+@pytest.mark.parametrize("own", [OwnGenerator(), Counter()])
+def test_stages_behind_it_may_have_generators_and_counters_of_their_own(own: Any) -> None:
+    kept = cached(Numbers(Scale(), own, AddInPlace(), count=100), after="transforms[0]")
+    before = epoch(kept)
+    again = epoch(kept)
+    assert (kept.hits, kept.misses) == (100, 100)
+    assert not any(torch.equal(one[0], other[0]) for one, other in zip(before, again))
+
+
 def test_a_dataset_without_members_is_cached_by_its_samples() -> None:
     dataset = torch.utils.data.TensorDataset(torch.arange(12.0).reshape(6, 2), torch.arange(6))
     kept = cached(dataset)
@@ -115,10 +125,12 @@ def test_what_would_change_training_is_refused(dataset: Any, options: Any, words
 
 
 def test_frozen_repeats_random_stages() -> None:
-    kept = cached(Numbers(Scale(), Jitter()), after="transforms[1]", frozen=True)
+    dataset = Numbers(Scale(), Jitter(), count=100)
+    kept = cached(dataset, after="transforms[1]", frozen=True)
     first = epoch(kept)
     assert all(same(one, other) for one, other in zip(first, epoch(kept)))
     assert not torch.equal(first[0][0], first[1][0] - 3)
+    assert kept.hits == 100
 
 
 def test_choosing_leaves_the_generators_where_they_were() -> None:

@@ -11,6 +11,7 @@ from .draws import KeptDraws
 from .encoding import decoded, encoded
 from .entry import Entry, NotCacheable, cut_after
 from .examined import Examined, Findings, examine
+from .reference import Reference, reference
 from .store import limit_for
 
 WHOLE = "sample"
@@ -57,7 +58,8 @@ def choose(
             raise NotCacheable(_random_code(found.names))
         stages = _asked_for(found, after, frozen) if after is not None else None
         tried = [stages] if stages is not None else _candidates(found)
-        sized = _sized(found, tried, shared, frozen)
+        made = [reference(found.examined, index, frozen) for index in found.indices]
+        sized = _sized(found, tried, shared, made)
     fitting = [pair for pair in sized if limit_for(len(dataset), pair[1]) <= limit]
     chosen = fitting[0] if fitting else min(sized, key=lambda pair: pair[1])
     return Choice(found.names, *chosen, found.examined.copies), found.examined
@@ -105,13 +107,13 @@ def _random_code(names: list[str]) -> str:
 
 
 def _sized(
-    found: Findings, tried: list[int], shared: list[Any], frozen: bool
+    found: Findings, tried: list[int], shared: list[Any], made: list[Reference]
 ) -> list[tuple[int, float]]:
     """Those of `tried` that can be cached, with the bytes of a sample. Raises if there is none."""
     sized, failure = [], None
     for stages in tried:
         try:
-            sized.append((stages, _checked_bytes(found, stages, shared, frozen)))
+            sized.append((stages, _checked_bytes(found, stages, shared, made)))
         except NotCacheable as error:
             failure = failure or error
     if failure is not None and not sized:
@@ -119,14 +121,14 @@ def _sized(
     return sized
 
 
-def _checked_bytes(found: Findings, stages: int, shared: list[Any], frozen: bool) -> float:
+def _checked_bytes(found: Findings, stages: int, shared: list[Any], made: list[Reference]) -> float:
     """Mean bytes of a sample in the cache."""
     sizes = []
-    for index, tape in zip(found.indices, found.tapes):
+    for tape, now in zip(found.tapes, made):
         data = encode_entry(
             cut_after(tape, stages, found.names), _stage_name(found.names, stages), shared
         )
-        found.examined.check(index, decoded(data, shared), frozen)
+        now.check(decoded(data, shared))
         sizes.append(len(data))
     return sum(sizes) / len(sizes)
 

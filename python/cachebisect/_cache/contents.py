@@ -9,6 +9,7 @@ from .draws import KeptDraws
 from .entry import NotCacheable
 from .examined import Examined
 from .identity import difference, identity
+from .reference import reference
 from .sqlite_file import Broken
 from .store import Store
 
@@ -56,4 +57,4 @@ def _compare(store: Store, shared: list[Any], examined: Examined, choice: Choice
         entry = None if data is None else decode_entry(data, shared, choice.later)
         if entry is not None and key.isdigit():
             with KeptDraws():
-                examined.check(int(key), entry, frozen=False)
+                reference(examined, int(key), frozen=False).check(entry)

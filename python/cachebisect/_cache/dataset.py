@@ -16,6 +16,7 @@ from .draws import KeptDraws
 from .encoding import decoded
 from .entry import Entry, NotCacheable, call_now, cut_after
 from .examined import Examined
+from .reference import reference
 from .shared_folder import SharedFolder
 from .sizes import in_words
 from .tiers import Tiers
@@ -147,10 +148,11 @@ class CachedDataset(Dataset):  # type: ignore[misc]
 
     def _keep(self, index: Any, key: str, entry: Entry) -> None:
         data = encode_entry(entry, self.after, self._shared)
-        if self.misses % _CHECKED == 0:
+        if self.misses % _CHECKED == 0 and not self._frozen:
             assert self._examined is not None
             with KeptDraws():
-                self._examined.check(index, decoded(data, self._shared), self._frozen)
+                now = reference(self._examined, index, frozen=False)
+                now.check(decoded(data, self._shared))
         self._tiers.put(key, data)
 
     def _end(self, why: str) -> None:

@@ -1,4 +1,4 @@
-"""Which stages of a dataset give the same in every epoch, and whether a cached sample is right.
+"""Which stages of a dataset give the same in every epoch.
 
 Makes a few samples in this process, several times each. Not thread safe.
 """
@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Callable
+from typing import Any
 
 from .._chain import trees
-from .._chain.stand_ins import Installed
 from .._worker.draws import GLUE
 from .._worker.probe import planned_slots, probe
 from .._worker.recording import record, settled
 from .._worker.tape import Copies, Tape
 from .draws import WatchedDraws
-from .entry import Entry, NotCacheable
+from .entry import NotCacheable
 
 SAMPLES = 8
 
-_RECORDED, _AGAIN, _COMPARED = 1, 2, 3
-"""Seeds: of the samples that are cached, of a second time, of those that replays are held to."""
+RECORDED = 1
+"""Seed of the samples that are examined."""
+_AGAIN = 2
+"""Of the second time."""
 
 
 class Examined:
@@ -57,33 +58,9 @@ class Examined:
 
     def random_stages(self, index: Any) -> tuple[Tape, set[int]]:
         """How the sample is made, and which stages may make another one the next time."""
-        tape, drew = self.watched(index, _RECORDED)
+        tape, drew = self.watched(index, RECORDED)
         again, drew_again = self.watched(index, _AGAIN)
         return tape, drew | drew_again | _different(tape, again)
-
-    def check(self, index: Any, entry: Entry, frozen: bool) -> None:
-        """Raises NotCacheable unless the sample of `entry` is that which the dataset makes now."""
-        seed = _RECORDED if frozen else _COMPARED
-        draws = WatchedDraws(seed)
-        draws.begin_sample(str(index))
-        served = entry.sample(self.slots, draws.make)
-        made = self._made(index, seed)
-        if not _equal(served, made):
-            raise NotCacheable(
-                f"sample {index} from the cache is not what the dataset makes now: the data has "
-                "changed, or what the dataset itself does with the output of a stage (its own "
-                "code; mark it with @cachebisect.stage(...) and it runs behind the cache)"
-            )
-
-    def _made(self, index: Any, seed: int) -> Any:
-        draws = WatchedDraws(seed)
-
-        def stand_for(stage: int, original: Any) -> Callable[..., Any]:
-            return lambda *args, **kwargs: draws.call(stage, original, args, kwargs)
-
-        with Installed(self.slots, stand_for):
-            draws.begin_sample(str(index))
-            return self._dataset[index]
 
 
 @dataclass
@@ -133,9 +110,10 @@ def _different(tape: Tape, again: Tape) -> set[int]:
     if len(tape.calls) != len(again.calls):
         longer = max(tape.calls, again.calls, key=len)
         return {longer[min(len(tape.calls), len(again.calls))].stage}
-    return set() if _equal(tape.sample, again.sample) else {GLUE}
+    return set() if equal(tape.sample, again.sample) else {GLUE}
 
 
-def _equal(one: Any, other: Any) -> bool:
+def equal(one: Any, other: Any) -> bool:
+    """Both samples have the same types and contents."""
     kinds = [[type(leaf) for leaf in trees.leaves(tree)] for tree in (one, other)]
     return kinds[0] == kinds[1] and trees.digest(one) == trees.digest(other)

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib.metadata
 import inspect
 import json
 import re
-import sys
 from typing import Any, Callable
 
 from .._chain import trees
 from .._chain.slots import Slot, attributes, datasets_within
 from .._version import __version__
 
-_LIBRARIES = ("torch", "torchvision", "PIL", "numpy", "cv2", "albumentations")
+_LIBRARIES = ("torch", "torchvision", "Pillow", "numpy", "opencv-python", "albumentations")
+"""As they are installed: whether one is imported by now depends on the rest of the program."""
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 _SHOWN = 64
 """Items of a long list that count, from each end; of arrays as many elements."""
@@ -39,7 +40,7 @@ def identity(dataset: Any, slots: list[Slot], version: str, make_sample: Callabl
     held = {
         "cachebisect": __version__,
         "version": version,
-        "libraries": {name: _version_of(name) for name in _LIBRARIES if name in sys.modules},
+        "libraries": {name: _version_of(name) for name in _LIBRARIES},
         "dataset": steady.pop(_DATASET),
         "stages": steady,
     }
@@ -75,7 +76,10 @@ def difference(found: str, wanted: str) -> str:
 
 
 def _version_of(library: str) -> str:
-    return str(getattr(sys.modules[library], "__version__", ""))
+    try:
+        return importlib.metadata.version(library)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
 
 
 def _digest(description: Any) -> str:
