@@ -19,7 +19,7 @@ from cachebisect._job.job import Job
 from cachebisect._job.pass_through import PassThrough
 from cachebisect._job.state import KeptState
 from cachebisect._library import as_measured
-from loaders import Items, Stream
+from loaders import Compose, CountingMember, Items, Member, Stream
 
 
 @pytest.fixture
@@ -125,6 +125,24 @@ def test_live_arms_change_workers(job: Any) -> None:
         assert run(measured, live(**overrides))[0][0].tolist() == expected
     assert not measured.supports(live(batch_size="8"))
     assert not measured.supports(live(non_blocking="true"))  # There is no other device.
+
+
+def test_a_cache_serves_live_arms_without_the_stages_before_it(job: Any) -> None:
+    measured = job(DataLoader(Items(Compose([Member(1), CountingMember()]), 40), batch_size=4))
+    names = {s["name"]: s for s in measured.describe(PassThrough(), [])["settings"]}
+    assert names["cache"]["values"] == {"words": ["transforms[0]", "transforms[1]", "sample"]}
+    arm = live(cache='"transforms[0]"')
+    assert measured.supports(arm)
+    assert len(run(measured, arm)[0][0]) == 4
+    assert not measured.supports(live(cache='"transforms[1]"'))  # Another sample every time.
+    assert not measured.supports(live(cache='"transforms[2]"'))
+    assert measured.supports(live(cache='"transforms[0]"', num_workers="1"))
+
+
+def test_a_stream_cannot_be_cached(job: Any) -> None:
+    measured = job(DataLoader(Stream(shards=1), batch_size=4))
+    described = measured.describe(PassThrough(), [])["settings"]
+    assert all(setting["name"] != "cache" for setting in described)
 
 
 def test_non_blocking_moves_the_batch_before_the_step(job: Any) -> None:

@@ -44,11 +44,14 @@ def test_a_script_is_tuned_by_the_lines_to_change(tmp_path: Path) -> None:
         assert trial["kept"] in (True, False)
         if trial["id"] == "workers":
             assert trial["lines"][0].startswith("DataLoader(..., num_workers="), trial
+        if trial["id"] == "cache":
+            after = 'after="transforms[0]", memory="auto"'
+            assert trial["lines"] == [f"cachebisect.cached(dataset, {after})"], trial
     kept = [trial for trial in found["trials"] if trial["kept"]]
     for trial in kept:
         assert trial["measured"]["interval"][0] > 0
     assert json.loads((tmp_path / "kept.json").read_text()) == found["pipeline"]
-    assert len(found["pipeline"]) == (1 if kept else 0)
+    assert len(found["pipeline"]) == len({trial["id"] for trial in kept})
     assert "num_workers=0" in (tmp_path / "train.py").read_text()
     assert "At the start: " in run.output
 

@@ -66,6 +66,8 @@ class Chain:
     plan: tuple[str, ...] = ()
     """Names of the member stages."""
     notes: list[str] = field(default_factory=list)
+    cached_after: tuple[str, ...] = ()
+    """Behind what a cache may stand, as cachebisect.cached() names it."""
 
     @property
     def last(self) -> int:
@@ -126,6 +128,8 @@ def chain_of_loader(loader: Any, found: dict[str, Any], on_device: bool) -> Chai
     stages[0].kind = "source"
     _mark_cacheable(stages)
     chain = Chain(stages, tuple(member["name"] for member in members))
+    if not is_iterable(loader.dataset):
+        chain.cached_after = _cached_after(stages)
     if loader.pin_memory and not pinning.happens(loader):
         chain.notes.append(_PINS_NOTHING)
     return chain
@@ -147,6 +151,15 @@ def _mark_cacheable(stages: list[Stage]) -> None:
     for stage in stages:
         same = same and not stage.random
         stage.cacheable = same
+
+
+def _cached_after(stages: list[Stage]) -> tuple[str, ...]:
+    """The names of members, without those that several have; the whole sample."""
+    samples = [stage for stage in stages if stage.place in (READ, MEMBER)]
+    words = [stage.name.split()[0] for stage in samples if stage.place == MEMBER]
+    cached = [s.name.split()[0] for s in samples if s.place == MEMBER and s.cacheable]
+    whole = ["sample"] if all(stage.cacheable for stage in samples) else []
+    return (*(word for word in cached if words.count(word) == 1), *whole)
 
 
 def _torchs_own_sampler(loader: Any) -> bool:

@@ -11,6 +11,10 @@ from typing import Any, Union
 
 FLAGS = ("False", "True")
 
+CACHE = "cache"
+"""The setting that puts a cache into a dataset; its values depend on the stages."""
+_CACHED = 'cachebisect.cached(dataset, after={}, memory="auto")'
+
 Values = Union[tuple[int, int], tuple[str, ...]]
 
 
@@ -107,11 +111,13 @@ MAKES_FLOATS = frozenset({"ToTensor"})
 """Transforms that make floats of bytes."""
 
 
-def described_settings() -> dict[str, Any]:
-    """Fields of the answer to `describe`."""
-    return {"settings": [setting.to_json() for setting in SETTINGS], "advice": ADVICE}
+def described_settings(cached_after: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Fields of the answer to `describe`. `cached_after`: stages behind which a cache may stand."""
+    cache = [Setting(CACHE, CACHE, _CACHED, cached_after)] if cached_after else []
+    settings = [setting.to_json() for setting in (*SETTINGS, *cache)]
+    return {"settings": settings, "advice": ADVICE}
 
 
 def runnable() -> frozenset[str]:
     """What a live arm may change; `workers` is the engine's word for num_workers."""
-    return frozenset(setting.name for setting in SETTINGS if setting.can_run) | {"workers"}
+    return frozenset(setting.name for setting in SETTINGS if setting.can_run) | {"workers", CACHE}

@@ -129,7 +129,8 @@ class Job:
         }
         if not self.state:
             notes = [*notes, "weights are not restored between rounds: no state was given"]
-        answer: dict[str, Any] = {"chain": chain, "arms": self.arms(), **described_settings()}
+        settings = described_settings(self.chain.cached_after)
+        answer: dict[str, Any] = {"chain": chain, "arms": self.arms(), **settings}
         answer["notes"] = [*notes, *self._caches.notes, *self.chain.notes]
         rate = passed.rate()
         if rate is not None:
@@ -168,7 +169,7 @@ class Job:
             return False
         try:
             self._loader.variant(arm)
-        except (TypeError, ValueError):
+        except Exception:  # Its dataset, too, may fail.
             return False
         return True
 

@@ -10,6 +10,7 @@ from .._chain import facts, trees
 from .._chain.description import Chain, chain_of_iterable, chain_of_loader
 from .._chain.orders import Order
 from .._chain.restart import Restarting
+from .._chain.settings import CACHE
 from .._worker.tasks import INSIDE, LIVE, PROBE, Task
 from .._worker.worker_end import end_iterator
 from .patience import Patience
@@ -38,6 +39,7 @@ class MeasuredLoader:
         self._contents: Optional[dict[str, Any]] = None
         self._worker_threads = 1
         self._variants: dict[str, ShadowLoader] = {}
+        self._filled: dict[str, Any] = {}
         self._batches = Restarting(loader)
         self._blocks = 0
 
@@ -98,7 +100,7 @@ class MeasuredLoader:
     def variant(self, arm: dict[str, Any]) -> Optional[ShadowLoader]:
         """The loader of `arm`: with overrides, one with other arguments.
 
-        Raises what the constructor of DataLoader raises.
+        Raises what the constructor of DataLoader raises, and filled() of _cache/trial.py.
         """
         texts = arm.get("overrides") or {}
         if arm.get("kind") != "live" or not texts:
@@ -106,8 +108,18 @@ class MeasuredLoader:
         key = json.dumps(texts, sort_keys=True)
         if key not in self._variants:
             overrides = {path: json.loads(text) for path, text in texts.items()}
-            self._variants[key] = ShadowLoader(self.own, overrides)
+            after = overrides.pop(CACHE, None)
+            dataset = None if after is None else self._cached(str(after))
+            self._variants[key] = ShadowLoader(self.own, overrides, dataset)
         return self._variants[key]
+
+    def _cached(self, after: str) -> Any:
+        """The dataset behind a cache, for all variants that have it."""
+        if after not in self._filled:
+            from .._cache.trial import filled  # Takes torch.
+
+            self._filled[after] = filled(self.own.dataset, after)
+        return self._filled[after]
 
     def cpu_seconds(self) -> float:
         """CPU time of this process and of all its children so far."""
@@ -120,6 +132,9 @@ class MeasuredLoader:
         for shadow in self._shadows():
             shadow.close()
         self._variants.clear()
+        for dataset in self._filled.values():
+            dataset.close()
+        self._filled.clear()
         end_iterator(self._batches.release())
 
     def forget_queues(self) -> None:

@@ -30,20 +30,20 @@ class ShadowLoader:
     """Workers that wait for tasks.
 
     `loader`: the user's torch.utils.data.DataLoader; it is only read. `overrides`: arguments that
-    take the place of the user's. Raises what the constructor of DataLoader raises.
+    take the place of the user's. `dataset`: in place of the user's. Raises what the constructor of
+    DataLoader raises.
     """
 
-    def __init__(self, loader: Any, overrides: Optional[dict[str, Any]] = None) -> None:
+    def __init__(
+        self, loader: Any, overrides: Optional[dict[str, Any]] = None, dataset: Any = None
+    ) -> None:
         changed = ShadowArguments(loader, overrides or {})
         self.workers = changed.workers
         self.prefetch = changed.prefetch
         self.in_order = changed.in_order
         self.area = SharedArea(changed.context, self.workers)
-        self.iterable = facts.is_iterable(loader.dataset)
-        batched = loader.batch_sampler is not None
-        self._boundary = BoundaryDataset(
-            loader.dataset, self.iterable, batched, loader.batch_size, self.area
-        )
+        self._boundary = BoundaryDataset.of(loader, dataset, self.area)
+        self.iterable = self._boundary.iterable
         self._pin_log = PinLog() if changed.pins else None
         key = self._pin_log.key if self._pin_log is not None else None
         self._arguments = changed.for_constructor(self._boundary, key)

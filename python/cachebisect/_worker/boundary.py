@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional
 
+from .._chain import facts
 from .._chain.pinning import Parcel
 from .._chain.sources import IndexedSource, IterableSource
 from .server import Server
@@ -35,6 +36,13 @@ class BoundaryDataset:
         self.batch_size = batch_size
         self.area = area
         self._server: Optional[Server] = None
+
+    @classmethod
+    def of(cls, loader: Any, dataset: Any, area: SharedArea) -> BoundaryDataset:
+        """That of `loader`; `dataset`: in place of its own, unless it is None."""
+        served = loader.dataset if dataset is None else dataset
+        batched = loader.batch_sampler is not None
+        return cls(served, facts.is_iterable(served), batched, loader.batch_size, area)
 
     def server(self) -> Server:
         """This process's server, made at its first use."""
