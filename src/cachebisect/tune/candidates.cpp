@@ -29,10 +29,24 @@ Estimate share_of(const Estimate& gained, const Report& report) {
   return scaled(gained, 1 / *report.live.value);
 }
 
+/// What a live arm of a job in code changes, by the paths of its settings.
+std::vector<Edit> edits_of(const Arm& arm, const JobSettings& settings) {
+  std::vector<Edit> edits;
+  edits.reserve(arm.overrides.size());
+  for (const auto& [name, value] : arm.overrides) {
+    const JobSetting* const setting = settings.find(name);
+    std::string path = "/" + (setting == nullptr ? name : setting->path);
+    std::ranges::replace(path, '.', '/');
+    edits.push_back({std::move(path), value});
+  }
+  return edits;
+}
+
 Trial trial_of(const Remedy& remedy, const Report& report) {
+  const bool of_code = remedy.edits.empty() && remedy.arm;
   return {.id = remedy.id,
           .text = remedy.text,
-          .edits = remedy.edits,
+          .edits = of_code ? edits_of(*remedy.arm, report.chain.settings) : remedy.edits,
           .lines = remedy.lines,
           .predicted = share_of(remedy.predicted, report)};
 }

@@ -98,3 +98,17 @@ TEST_CASE("a job in code is asked under its own names, and told the line to chan
   REQUIRE(trials[0].lines.size() == 1);
   CHECK(trials[0].lines[0] == "DataLoader(..., num_workers=3)");
 }
+
+TEST_CASE("a remedy of a job in code is tried by the settings of its live arm") {
+  Report report = report_at(1000);
+  report.chain.settings = torch_settings();
+  Remedy pinned{.id = "pinned", .text = "pin", .lines = {"DataLoader(..., pin_memory=True)"}};
+  pinned.predicted = estimate(300, 250, 350);
+  pinned.arm = Arm{.kind = ArmKind::live};
+  pinned.arm->overrides = {{"pin_memory", "true"}};
+  Remedy text{.id = "order", .text = "reorder", .predicted = estimate(300, 250, 350)};
+  report.remedies = {pinned, text};
+  const auto found = tune::candidates(report, false);
+  CHECK(paths(found) == Texts{"/stages/*/pinned=true"});
+  CHECK(found[0].lines == Texts{"DataLoader(..., pin_memory=True)"});
+}

@@ -92,7 +92,7 @@ CACHEBISECT_INTERNAL_API void advise_on_pinning(Advice& advice, const StageRepor
 /// What to try at the training step.
 CACHEBISECT_INTERNAL_API void advise_on_training_step(Advice& advice);
 /// Proposes a cache in memory behind the stage, or further on, where the output is the same in
-/// every epoch and memory holds some of the samples. Of pipeline files alone.
+/// every epoch and memory holds some of the samples.
 CACHEBISECT_INTERNAL_API void offer_cache(Advice& advice, const StageReport& stage);
 /// Proposes to run an element-wise stage on the device: there it costs next to nothing, and the
 /// copy shrinks. Nothing for other stages.

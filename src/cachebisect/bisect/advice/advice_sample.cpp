@@ -87,7 +87,7 @@ void advise_on_computing(Advice& advice, const StageReport& stage) {
     advice.add(propose("order", stage.name,
                        "put " + stage.name + " after the stages that make samples smaller",
                        "work on fewer pixels: crop, then transform"));
-    if (!stage.random) {
+    if (stage.cacheable) {
       advice.add(propose("prepare", stage.name,
                          "do " + stage.name + " once, when the data set is prepared",
                          "its output is the same in every epoch", {}, free_stage(stage)));
