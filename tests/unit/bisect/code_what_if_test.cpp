@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/bisect/costs/what_if.hpp"
+#include "cachebisect/bisect/costs/worker_changes.hpp"
 
 using namespace cachebisect;
 using test::has;
@@ -94,4 +95,26 @@ TEST_CASE("the answer names the line and the memory of more workers") {
   run.chain.ring_prefetch = 4;
   CHECK(answer("prefetch_factor=2").predicted.interval->high <
         1.5 * *answer("prefetch_factor=2").predicted.value);
+}
+
+TEST_CASE("the first worker process may cost what nobody knows: sending, and the step's threads") {
+  SimulatedChain simulated = test::starved_chain();
+  simulated.workers = 0;
+  Measurements run = test::measure_chain(simulated, {.budget_seconds = 10});
+  run.chain.settings = test::torch_settings();
+  const auto low_end = [&] {
+    const WhatIf one = parse_what_if("num_workers=1", run.chain);
+    return predict_what_if(one, run.chain, Forecast::of(run)).predicted.interval->low;
+  };
+  const double threads = low_end();
+  run.chain.worker_processes = true;
+  const double processes = low_end();
+  const double batch = static_cast<double>(run.chain.batch_size);
+  CHECK(1 / processes - 1 / threads >= 2e-3 / batch);
+  CHECK(processes > 0.2 * threads);
+  // No other change of the workers sends what was not sent before.
+  CHECK(changed_workers(run.chain, 1).unknown_seconds > 0);
+  CHECK(changed_workers(run.chain, 0).unknown_seconds == 0);
+  run.chain.workers = 2;
+  CHECK(changed_workers(run.chain, 4).unknown_seconds == 0);
 }

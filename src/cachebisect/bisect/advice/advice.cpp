@@ -6,6 +6,7 @@
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/process_warnings.hpp"
+#include "cachebisect/bisect/costs/worker_changes.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
@@ -41,8 +42,7 @@ void Advice::add_workers(const std::string& stage, const std::string& reason, bo
               "use " + counted(static_cast<std::uint64_t>(better), "worker") + " instead of " +
                   std::to_string(now),
               now == 0 ? "now the training thread loads every batch itself; " + reason : reason,
-              {{"/workers", count}}, CostChanges{.workers = better, .stages = {}},
-              {"--workers " + count}));
+              {{"/workers", count}}, changed_workers(chain(), better), {"--workers " + count}));
 }
 
 bool Advice::mostly_waits(const StageReport& stage) const {

@@ -66,6 +66,7 @@ Demands demands_of(const CostModel& costs, const CostChanges& changes, int bound
   in.workers = changes.workers.value_or(costs.workers);
   in.cores = costs.cores;
   in.trainer_seconds = changes.step_factor * costs.trainer_seconds;
+  in.trainer_threads = costs.trainer_threads;
   in.step_seconds = changes.step_factor * costs.step_seconds;
   in.cpu_seconds = changes.step_factor * costs.trainer_cpu_seconds;
   in.copy_overlaps = costs.copy_overlaps || changes.copy_overlaps;

@@ -37,6 +37,7 @@ struct CostModel {
   double trainer_seconds = 0;         ///< p
   double step_seconds = 0;            ///< g
   double trainer_cpu_seconds = 0;
+  int trainer_threads = 1;  ///< that the step computes with on the host
   bool copy_blocks = false;
   bool copy_overlaps = true;
   bool device_is_host = false;
@@ -54,6 +55,8 @@ struct CostChanges {
   std::vector<CostScale> stages;
   double step_factor = 1;      ///< on the training step, host and device
   bool copy_overlaps = false;  ///< copy and step are made to run at the same time
+  /// Per sample, of the training thread: nobody knows how much of it the change costs.
+  double unknown_seconds = 0;
 };
 
 /// What limits, at what throughput.

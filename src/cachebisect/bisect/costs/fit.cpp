@@ -37,6 +37,8 @@ class Fit {
     costs_.copy_overlaps = costs_.device_is_host || (may_overlap && chain_.copy_prefetch >= 1);
     costs_.load_floor_seconds = measured_.cache.floor_seconds_per_sample.value_or(0);
     costs_.trainer_cpu_seconds = at_ceiling(&BlockTotals::cpu_seconds);
+    // Those of a step of ours depend on the workers.
+    costs_.trainer_threads = chain_.worker_processes ? std::max(1, chain_.train_threads) : 1;
     fit_step();
     if (!fit_host()) return std::nullopt;
     fit_device();

@@ -40,7 +40,7 @@ double worker_seconds(const Demands& in) {
 /// at worst they take turns. The law's seconds if there are enough cores.
 double seconds_in_turns(const Demands& in) {
   const double tau = predicted_seconds_per_sample(in);
-  const bool enough = in.workers < 1 || in.workers + 1 <= in.cores;
+  const bool enough = in.workers < 1 || in.workers + in.trainer_threads <= in.cores;
   if (enough || in.trainer_seconds < kBusyTrainer * tau) return tau;
   const double computed = std::max(0.0, in.cpu_seconds - in.trainer_seconds);
   const double loading = std::max(computed / in.cores, worker_seconds(in) / in.workers);
@@ -204,6 +204,7 @@ Estimate Forecast::after(const CostChanges& changes) const {
   const double best = predicted_seconds_per_sample(in);
   const double worst = std::max(seconds_in_turns(in), best / (1 - share_lost_to_turns(in)));
   if (worst > best) interval = hull(interval, {1 / worst, 1 / best});
+  interval.low = 1 / (1 / interval.low + changes.unknown_seconds);
   interval.low *= 1 - kLeastHalfWidth - share_lost_to_ties(then) - share_lost_to_cores(in);
   interval.high *= 1 + kLeastHalfWidth;
   estimate.interval = interval;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/bisect/costs/worker_changes.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
 #include "cachebisect/protocol/settings.hpp"
@@ -16,20 +17,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Without worker processes, nothing is sent between processes.
-void free_transfer(const ChainDescription& chain, CostChanges& changes) {
-  for (std::size_t s = 0; s < chain.stages.size(); ++s) {
-    if (chain.stages[s].category != Category::transfer) continue;
-    changes.stages.push_back({.stage = s, .factor = 0});
-  }
-}
-
 CostChanges changes_of(const WhatIf& what_if, const ChainDescription& chain) {
-  CostChanges changes;
   if (what_if.kind == WhatIf::Kind::workers) {
-    changes.workers = static_cast<int>(what_if.count);
-    if (what_if.count == 0) free_transfer(chain, changes);
+    return changed_workers(chain, static_cast<int>(what_if.count));
   }
+  CostChanges changes;
   if (what_if.kind == WhatIf::Kind::step) changes.step_factor = what_if.factor;
   if (what_if.kind == WhatIf::Kind::stage) {
     changes.stages = {{.stage = what_if.stage, .factor = what_if.factor}};
@@ -74,7 +66,7 @@ void predict_prefetch(const WhatIf& what_if, const ChainDescription& chain,
 /// What other workers cost beyond what the model predicts, if they are processes.
 void add_process_notes(const WhatIf& what_if, const ChainDescription& chain, WhatIfResult& out) {
   if (chain.worker_processes && chain.workers == 0 && what_if.count > 0) {
-    out.add_note("the prediction leaves out what it costs to send batches from workers");
+    out.add_note("what it costs to send batches from workers is not known, and is in the interval");
   }
   const std::int64_t more = what_if.count - chain.workers;
   if (!chain.worker_bytes || more <= 0) return;

@@ -1,0 +1,15 @@
+// What another count of workers changes in the costs, besides the workers.
+#pragma once
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/costs/cost_model.hpp"
+#include "cachebisect/protocol/chain_description.hpp"
+
+namespace cachebisect {
+
+/// `workers` instead of those of the chain. Where they are processes, batches are sent from the
+/// first of them on, and no longer without any.
+[[nodiscard]] CACHEBISECT_INTERNAL_API CostChanges changed_workers(const ChainDescription& chain,
+                                                                   int workers);
+
+}  // namespace cachebisect
