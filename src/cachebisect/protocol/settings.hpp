@@ -30,6 +30,8 @@ inline constexpr Count kPrefetch{"prefetch", "batch slots beyond those being fil
 
 /// The key of LoaderKind (kinds.hpp).
 inline constexpr std::string_view kLoader = "loader";
+/// Of jobs in code alone: the stage behind which samples are kept.
+inline constexpr std::string_view kCache = "cache";
 
 /// Every key at the top level of a pipeline file.
 inline constexpr std::array<std::string_view, 12> kKeys{

@@ -1,5 +1,7 @@
 // What-ifs in the terms of a job in code.
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "support/errors.hpp"
 #include "support/measured.hpp"
@@ -95,6 +97,30 @@ TEST_CASE("the answer names the line and the memory of more workers") {
   run.chain.ring_prefetch = 4;
   CHECK(answer("prefetch_factor=2").predicted.interval->high <
         1.5 * *answer("prefetch_factor=2").predicted.value);
+}
+
+TEST_CASE("a cache in code is predicted: the stages before it run for no sample") {
+  Measurements run = test::measure_chain(test::starved_chain(), {.budget_seconds = 10});
+  run.chain.settings = test::torch_settings();
+  std::vector<std::string> words;
+  for (const StageDescription& stage : run.chain.stages) words.push_back(stage.name);
+  words.emplace_back("sample");
+  run.chain.settings.all.push_back({.path = "cache",
+                                    .name = "cache",
+                                    .code = "cached(dataset, after={})",
+                                    .values = SettingValues::word,
+                                    .words = std::move(words)});
+  const auto answer = [&](const std::string& text) {
+    return predict_what_if(parse_what_if(text, run.chain), run.chain, Forecast::of(run));
+  };
+  const double live = *Forecast::of(run)->live().value;
+  const WhatIfResult early = answer("cache=" + run.chain.stages[1].name);
+  const WhatIfResult whole = answer("cache=sample");
+  REQUIRE(early.predicted.value.has_value());
+  CHECK(*whole.predicted.value > *early.predicted.value);
+  CHECK(*early.predicted.value > 0.9 * live);
+  CHECK(has(whole.note, "from the second epoch on"));
+  CHECK(whole.line == "cached(dataset, after=\"sample\")");
 }
 
 TEST_CASE("the first worker process may cost what nobody knows: sending, and the step's threads") {

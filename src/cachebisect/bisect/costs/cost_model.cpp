@@ -86,6 +86,7 @@ Demands demands_of(const CostModel& costs, const CostChanges& changes, int bound
   }
   if (from < costs.serve_seconds.size()) in.serve_seconds = costs.serve_seconds[from];
   if (loads) in.serve_seconds += costs.load_floor_seconds;
+  in.serve_seconds += changes.added_seconds;
   in.cpu_seconds += in.serve_seconds;
   return in;
 }

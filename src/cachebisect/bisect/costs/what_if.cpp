@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/bisect/costs/cache_changes.hpp"
 #include "cachebisect/bisect/costs/worker_changes.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
@@ -61,6 +62,17 @@ void predict_prefetch(const WhatIf& what_if, const ChainDescription& chain,
     predicted.interval->low = std::min(predicted.interval->low, forecast.unqueued());
   }
   out.note = "with steady costs the length of the queue changes nothing";
+}
+
+/// Full, in later epochs, with room for all samples.
+void predict_cache(const WhatIf& what_if, const ChainDescription& chain, const Forecast& forecast,
+                   WhatIfResult& out) {
+  const Json name = Json::parse(what_if.value, nullptr, false);
+  const auto after = cached_stage(chain, name.is_string() ? name.get<std::string>() : "");
+  if (!after) return;
+  const double bytes = chain.stages[*after - 1].output_bytes.value_or(0);
+  out.predicted = forecast.after(cached_after(chain, *after, 1, bytes));
+  out.add_note("from the second epoch on, with room for all samples");
 }
 
 /// What other workers cost beyond what the model predicts, if they are processes.
@@ -154,7 +166,8 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
   if (const auto setting = changed_setting(what_if, chain)) {
     out.line = line_of(chain, setting->first, setting->second);
   }
-  if (what_if.kind == WhatIf::Kind::setting) {
+  const bool caches = !chain.settings.of_file && what_if.path == settings::kCache;
+  if (what_if.kind == WhatIf::Kind::setting && !caches) {
     out.note = what_if.path == settings::kLoader
                    ? "with steady costs the loader changes nothing, and what slow samples hold "
                      "back is not predicted; --verify runs it"
@@ -171,7 +184,9 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
                "," + std::to_string(what_if.stage + 1) + " does";
     return out;
   }
-  if (what_if.kind == WhatIf::Kind::batch_size) {
+  if (caches) {
+    predict_cache(what_if, chain, *forecast, out);
+  } else if (what_if.kind == WhatIf::Kind::batch_size) {
     predict_batch_size(what_if, chain, *forecast, out);
   } else if (what_if.kind == WhatIf::Kind::prefetch) {
     predict_prefetch(what_if, chain, *forecast, out);

@@ -1,0 +1,45 @@
+#include "cachebisect/bisect/costs/cache_changes.hpp"
+
+#include <algorithm>
+
+namespace cachebisect {
+namespace {
+
+/// What a sample from a cache costs a process that shares it with others.
+constexpr double kSharedHitSeconds = 1e-4;
+constexpr double kSharedBytesPerSecond = 1e9;
+
+bool makes_samples(const StageDescription& stage) {
+  return stage.kind == StageKind::source || stage.kind == StageKind::sample;
+}
+
+}  // namespace
+
+std::size_t reading_stage(const ChainDescription& chain) {
+  const auto found = std::ranges::find(chain.stages, Category::read, &StageDescription::category);
+  return found == chain.stages.end() ? 0 : static_cast<std::size_t>(found - chain.stages.begin());
+}
+
+std::optional<std::size_t> cached_stage(const ChainDescription& chain, std::string_view name) {
+  std::optional<std::size_t> last;
+  for (std::size_t s = 0; s < chain.stages.size() && makes_samples(chain.stages[s]); ++s) {
+    last = s + 1;
+    const std::string_view own = chain.stages[s].name;
+    if (own.substr(0, own.find(' ')) == name) return last;
+  }
+  return name == "sample" ? last : std::nullopt;
+}
+
+CostChanges cached_after(const ChainDescription& chain, std::size_t after, double kept,
+                         double bytes_per_sample) {
+  CostChanges changes;
+  for (std::size_t stage = reading_stage(chain); stage < after; ++stage) {
+    changes.stages.push_back({.stage = stage, .factor = 1 - kept});
+  }
+  if (!chain.settings.of_file) {
+    changes.added_seconds = kept * (kSharedHitSeconds + bytes_per_sample / kSharedBytesPerSecond);
+  }
+  return changes;
+}
+
+}  // namespace cachebisect
