@@ -20,6 +20,7 @@ from ._job.ranks import rank_and_world
 from ._job.state import KeptState, describe_step, device_of
 from ._proxy import Proxy
 from ._report import Report, read_report
+from ._worker.held_interrupt import HeldInterrupt
 
 
 class BisectError(RuntimeError):
@@ -152,7 +153,8 @@ def _train(
             return adapter.failure
         persistent = bool(getattr(loader, "persistent_workers", False))
         began = time.monotonic()
-        own = iter(loader)
+        with HeldInterrupt() if facts.is_torch_loader(loader) else contextlib.nullcontext():
+            own = iter(loader)
         opened = time.monotonic() - began
         passed = PassThrough(opened_seconds=opened, samples_per_batch=samples_per_batch)
         proxy = Proxy(adapter, own, not persistent, passed)

@@ -15,6 +15,8 @@ import traceback
 import warnings
 from typing import Any, Callable, TypeVar
 
+from .._worker.held_interrupt import HeldInterrupt
+
 T = TypeVar("T")
 
 
@@ -24,7 +26,7 @@ def in_child(function: Callable[[], T]) -> T:
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(function, sender), daemon=False)
-    with warnings.catch_warnings():
+    with HeldInterrupt(), warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # As workers of a DataLoader are.
         process.start()
     sender.close()

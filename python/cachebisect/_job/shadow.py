@@ -15,6 +15,7 @@ from typing import Any, Callable, Optional
 from .._chain import facts
 from .._chain.pinning import Parcel, PinLog
 from .._worker.boundary import BoundaryDataset
+from .._worker.held_interrupt import HeldInterrupt
 from .._worker.tasks import Empty, SharedArea, Stale, Task, idle_task
 from .._worker.worker_end import death_of_worker, end_workers, hint, interrupt_stuck
 from .arm_queues import ArmQueue, ArmQueues, Dealer, Entry
@@ -200,11 +201,10 @@ class ShadowLoader:
         from torch.utils.data import DataLoader
 
         gc.collect()
-        freezes = gc.get_freeze_count() == 0
-        if freezes:
+        if freezes := gc.get_freeze_count() == 0:
             gc.freeze()  # Forked workers then share what this process holds for longer.
         try:
-            with warnings.catch_warnings():
+            with HeldInterrupt(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # The user's own loader has given them.
                 self._loader = DataLoader(self._boundary, **self._arguments)
                 self._iterator = iter(self._loader)
