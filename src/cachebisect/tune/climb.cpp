@@ -116,6 +116,7 @@ class Climb {
       if (is_kept(trial)) continue;
       if (!seen_.insert(result_.pipeline_json + json_patch(trial.edits)).second) continue;
       ++tried;
+      if (is_of_another_version()) trial.predicted = {};
       try_out(trial);
       result_.trials.push_back(trial);
       if (trial.kept) return !budget_has_ended();
@@ -123,6 +124,11 @@ class Climb {
     result_.end = tried > 0 ? "nothing that was tried gains 1% or more"
                             : "no other change is predicted to gain 1% or more";
     return false;
+  }
+
+  /// What was diagnosed lacks a change that was kept since: its predictions do not hold.
+  [[nodiscard]] bool is_of_another_version() const {
+    return !subject_.diagnoses_again() && result_.kept() > 0;
   }
 
   void announce(const std::string& what) const {

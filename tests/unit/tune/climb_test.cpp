@@ -169,6 +169,8 @@ TEST_CASE("of a version that is not diagnosed again, no change is kept twice") {
   CHECK(subject.diagnoses == 1);
   std::set<std::string> kept;
   for (const tune::Trial& trial : result.trials) {
+    // What is predicted is of the version that was diagnosed.
+    CHECK(trial.predicted.value.has_value() == kept.empty());
     if (trial.kept) CHECK(kept.insert(trial.text).second);
   }
   CHECK(result.trials.size() < 20);

@@ -5,9 +5,10 @@
 namespace cachebisect {
 namespace {
 
-/// What a sample from a cache costs a process that shares it with others.
-constexpr double kSharedHitSeconds = 1e-4;
-constexpr double kSharedBytesPerSecond = 1e9;
+/// What a sample from a cache costs a process that shares it with others, measured for
+/// cachebisect.cached(): 29 us for 3 kB, 380 us for 600 kB.
+constexpr double kSharedHitSeconds = 4e-5;
+constexpr double kSharedBytesPerSecond = 1.6e9;
 
 bool makes_samples(const StageDescription& stage) {
   return stage.kind == StageKind::source || stage.kind == StageKind::sample;

@@ -55,7 +55,8 @@ struct CostChanges {
   std::vector<CostScale> stages;
   double step_factor = 1;      ///< on the training step, host and device
   bool copy_overlaps = false;  ///< copy and step are made to run at the same time
-  double added_seconds = 0;    ///< per sample, of the thread that loads
+  /// Per sample, of the thread that loads; known within a factor of two.
+  double added_seconds = 0;
   /// Per sample, of the training thread: nobody knows how much of it the change costs.
   double unknown_seconds = 0;
 };

@@ -18,6 +18,8 @@ constexpr double kClear = 1.15;
 constexpr double kMaxLostToTies = 0.10;
 /// A training thread that computes for a smaller share of the time does not need a core of its own.
 constexpr double kBusyTrainer = 0.05;
+/// Factor within which seconds that a change adds are known.
+constexpr double kAddedWithin = 2;
 /// Sharing matters little in a stage that computes for a smaller share of a sample's time.
 constexpr double kSuspect = 0.2;
 
@@ -190,6 +192,17 @@ Interval Forecast::over_alternatives(const CostChanges& changes, Interval interv
 }
 
 Estimate Forecast::after(const CostChanges& changes) const {
+  Estimate estimate = after_exactly(changes);
+  if (changes.added_seconds <= 0) return estimate;
+  for (const double factor : {1 / kAddedWithin, kAddedWithin}) {
+    CostChanges other = changes;
+    other.added_seconds *= factor;
+    estimate.interval = hull(*estimate.interval, *after_exactly(other).interval);
+  }
+  return estimate;
+}
+
+Estimate Forecast::after_exactly(const CostChanges& changes) const {
   const Limit now = limit_of(costs_);
   const Limit then = limit_of(costs_, changes);
   const Demands in = demands_of(costs_, changes);

@@ -41,6 +41,8 @@ class CACHEBISECT_INTERNAL_API Forecast {
     double stretch = 1;  ///< live throughput over that of this block
   };
 
+  /// As after(), as if it were known what the change adds.
+  [[nodiscard]] Estimate after_exactly(const CostChanges& changes) const;
   /// Samples/s by a cost model, less what its threads lose by taking turns on the cores.
   [[nodiscard]] double rate(const CostModel& costs, const CostChanges& changes) const;
   /// The spread over the live blocks, each with its own costs, of both ways of predicting.
