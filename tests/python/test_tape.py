@@ -7,8 +7,17 @@ from typing import Any
 import pytest
 
 from cachebisect._chain.slots import collapsed, find_slots
+from cachebisect._worker import tape as tape_module
 from cachebisect._worker.recording import record
-from cachebisect._worker.tape import Copies, StageTimes, answer_from, replay, replay_with, timed_run
+from cachebisect._worker.tape import (
+    Copies,
+    StageTimes,
+    answer_from,
+    replay,
+    replay_with,
+    timed,
+    timed_run,
+)
 from members import Compose
 
 
@@ -185,3 +194,23 @@ def test_timed_replay_counts_the_live_members() -> None:
     times = StageTimes([0.0, 0.0], [0.0, 0.0])
     replay_with(tape, 1, Copies(), timed_run(times))
     assert times.busy[0] == 0 and times.busy[1] > 0
+
+
+def test_reading_the_clocks_is_no_time_of_a_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+
+    def thread_time() -> float:
+        nonlocal now
+        now += 5.0  # Another thread runs meanwhile.
+        return 0.0
+
+    def work() -> None:
+        nonlocal now
+        now += 1.0
+
+    monkeypatch.setattr(tape_module, "thread_time", thread_time)
+    monkeypatch.setattr(tape_module, "perf_counter", lambda: now)
+    times = StageTimes([0.0], [0.0])
+    timed(times, 0, work, (), {})
+    assert times.busy == [1.0]
+    assert times.reading == 10.0

@@ -42,9 +42,9 @@ class SampleTimer:
 
     def collated(self, collate_fn: Callable[[Any], Any], samples: Any, count: int) -> Any:
         """What `collate_fn` makes of `samples`, which are `count`."""
-        began, cpu = perf_counter(), thread_time()
+        cpu, began = thread_time(), perf_counter()
         batch = collate_fn(samples)
-        spent, busy = thread_time() - cpu, perf_counter() - began
+        busy, spent = perf_counter() - began, thread_time() - cpu
         self._area.add(self._worker, len(self.members) + 1, count, count, busy, spent)
         return batch
 
@@ -71,9 +71,10 @@ class SampleTimer:
             return lambda *args, **kwargs: timed(times, stage, original, args, kwargs)
 
         with Installed(self.members, timer):
-            began, cpu = perf_counter(), thread_time()
+            cpu, began = thread_time(), perf_counter()
             sample = make()
             busy, spent = perf_counter() - began, thread_time() - cpu
+        busy -= times.reading
         self.sample_seconds = busy / max(1, samples)
         own = max(0.0, busy - sum(times.busy)), max(0.0, spent - sum(times.cpu))
         self._area.add(self._worker, 0, count, samples, *own)

@@ -146,7 +146,7 @@ class Server:
         fresh = not parked.samples
         timed = timer.choose(count, len(makers)) if task.observed and fresh else -1
         if timed < 0 and fresh and not timer.samples_are_slow:
-            began, cpu = perf_counter(), thread_time()
+            cpu, began = thread_time(), perf_counter()
             samples = self._source.batch(task.indices)
             if task.observed and not self._members:
                 timer.add_batch(count, perf_counter() - began, thread_time() - cpu)

@@ -68,10 +68,15 @@ class Copies:
 
 @dataclass
 class StageTimes:
-    """Sums over the samples that were timed. Seconds; `cpu` of the thread."""
+    """Sums over the samples that were timed. Seconds; `cpu` of the thread.
+
+    `reading`: what reading the clocks of stages took. The clock of a thread is a system call, at
+    which Linux likes to let another thread run: that is no time of a stage, nor of what calls it.
+    """
 
     busy: list[float]
     cpu: list[float]
+    reading: float = 0.0
 
 
 def loaded(output: Any) -> Any:
@@ -113,10 +118,13 @@ def timed(
     times: StageTimes, stage: int, function: Callable[..., Any], args: Any, kwargs: Any
 ) -> Any:
     """Calls `function` and adds its seconds to `times`."""
+    entered = perf_counter()
     cpu, began = thread_time(), perf_counter()
     output = loaded(function(*args, **kwargs))
-    times.busy[stage] += perf_counter() - began
+    ended = perf_counter()
     times.cpu[stage] += thread_time() - cpu
+    times.busy[stage] += ended - began
+    times.reading += (began - entered) + (perf_counter() - ended)
     return output
 
 
