@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/record/boundary_levels.hpp"
@@ -10,6 +11,7 @@
 #include "cachebisect/compare/job_pair.hpp"
 #include "cachebisect/compare/mismatches.hpp"
 #include "cachebisect/compare/paired_rounds.hpp"
+#include "cachebisect/compare/paired_stages.hpp"
 
 namespace cachebisect {
 namespace {
@@ -108,6 +110,8 @@ Comparison compare(const JobSource& a, const JobSource& b, const CompareJobsOpti
   comparison.rounds = static_cast<int>(rounds.table.rounds());
   comparison.seconds = rounds.seconds;
   comparison.figures = {live_figure(rounds.table, options.confidence)};
+  std::ranges::move(paired_stages(rounds, chain_a, chain_b, options.confidence),
+                    std::back_inserter(comparison.figures));
   if (rounds.interrupted) comparison.notes.emplace_back("the run was interrupted");
   note_stalls(rounds.table, comparison.figures.front(), comparison.notes);
   comparison.findings = describe_changes(comparison);

@@ -31,7 +31,8 @@ std::string verb(const ComparedFigure& figure) {
 std::string subject(const ComparedFigure& figure) {
   if (figure.stage.empty()) return figure.id == "loss" ? "the whole loss" : figure.id;
   const std::string what = figure.id.substr(figure.id.rfind('.') + 1);
-  return figure.stage + "'s " + (what == "seconds" ? "time per sample" : what);
+  if (what == "seconds") return figure.stage + "'s time per sample";
+  return figure.stage + "'s " + (what == "busy" ? "busy time per sample" : what);
 }
 
 std::string sentence(const ComparedFigure& figure) {

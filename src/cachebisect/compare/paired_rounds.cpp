@@ -68,6 +68,7 @@ class Session {
       result_.interrupted = true;
     }
     result_.seconds = blocks_.elapsed();
+    result_.records = std::move(records_);
     return std::move(result_);
   }
 

@@ -10,6 +10,7 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
 #include "cachebisect/bisect/record/bisect_options.hpp"
+#include "cachebisect/bisect/record/block_record.hpp"
 #include "cachebisect/bisect/record/round_table.hpp"
 #include "cachebisect/protocol/replayer.hpp"
 
@@ -35,6 +36,7 @@ struct PairedOptions {
 
 struct PairedRounds {
   RoundTable table{std::vector<Arm>{}};  ///< a, then b
+  std::vector<BlockRecord> records;      ///< all blocks that were run, those of the pilot too
   double seconds = 0;                    ///< of the budget
   bool interrupted = false;
 };
