@@ -142,7 +142,7 @@ void ScriptRun::abandon() {
   std::filesystem::remove_all(folder_.path(), ignored);
 }
 
-void add_script_options(CLI::App& app, ScriptArguments& arguments) {
+void add_script_settings(CLI::App& app, ScriptArguments& arguments) {
   app.add_option("--hook", arguments.hook,
                  "folder of the Python hook (that of the installed package)")
       ->type_name("DIR");
@@ -164,6 +164,10 @@ void add_script_options(CLI::App& app, ScriptArguments& arguments) {
   app.add_flag("--protect,!--no-protect", arguments.protect,
                "what measured steps save with torch.save() or safetensors goes to a temporary "
                "folder, and checkpoints of frameworks are left out (yes)");
+}
+
+void add_script_options(CLI::App& app, ScriptArguments& arguments) {
+  add_script_settings(app, arguments);
   app.add_option("command", arguments.command, "after --: the command that trains")
       ->type_name("-- CMD ARGS...");
 }

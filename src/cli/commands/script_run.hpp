@@ -23,7 +23,9 @@ struct ScriptArguments {
   std::vector<std::string> command;
 };
 
-/// The command, and what it is started with.
+/// What a command is started with.
+void add_script_settings(CLI::App& app, ScriptArguments& arguments);
+/// The same, and the command.
 void add_script_options(CLI::App& app, ScriptArguments& arguments);
 
 class ScriptRun {
