@@ -8,6 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import cachebisect
 from cachebisect._chain.description import chain_of_loader
 from cachebisect._worker.draws import states
 from cachebisect._worker.probe import probe
@@ -34,6 +35,18 @@ def test_watching_draws_nothing() -> None:
     before = states()
     found_in(Numbers(Scale()))
     assert states() == before
+
+
+def test_a_dataset_that_keeps_samples_is_said_to() -> None:
+    kept = cachebisect.cached(Numbers(Scale(), Jitter()), memory="16MiB")
+    assert all(kept[index] is not None for index in range(4))
+    loader = torch.utils.data.DataLoader(torch.utils.data.Subset(kept, range(4)), batch_size=4)
+    chain = chain_of_loader(loader, found_in(kept), False)
+    assert chain.cached_after == ()
+    assert any("keeps samples after transforms[0] Scale" in note for note in chain.notes)
+    assert [stage.name.split()[0] for stage in chain.stages] == [
+        "read", "transforms[1]", "collate_fn",
+    ]  # fmt: skip
 
 
 def test_what_follows_a_random_stage_cannot_be_cached() -> None:

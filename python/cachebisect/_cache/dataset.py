@@ -43,6 +43,9 @@ class CachedDataset(Dataset):  # type: ignore[misc]
     One thread of a process makes samples at a time.
     """
 
+    keeps_samples = True
+    """For code that must not import this class."""
+
     def __init__(
         self,
         dataset: Any,

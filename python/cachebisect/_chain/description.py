@@ -12,7 +12,7 @@ from . import pinning
 from .facts import is_iterable
 from .own_iteration import OwnIteration
 from .settings import ELEMENTWISE, MAKES_FLOATS
-from .slots import callable_name
+from .slots import callable_name, datasets_within
 from .sources import reads_whole_batches
 
 SAMPLER, READ, MEMBER, COLLATE, TRANSFER, PIN, COPY, LOADER, COMPANION = (
@@ -21,6 +21,10 @@ SAMPLER, READ, MEMBER, COLLATE, TRANSFER, PIN, COPY, LOADER, COMPANION = (
 """Places of stages."""
 
 _PINS_NOTHING = "pin_memory=True has no effect here: torch sees no accelerator to pin memory for"
+_KEEPS_SAMPLES = (
+    "the dataset keeps samples after {}: those that are kept by now are measured as later epochs "
+    "find them, the others are made"
+)
 _OWN_SAMPLERS = (
     "torch.utils.data", "torchdata.", "accelerate.", "lightning.", "transformers.", "timm.",
     "ultralytics.",
@@ -128,7 +132,10 @@ def chain_of_loader(loader: Any, found: dict[str, Any], on_device: bool) -> Chai
     stages[0].kind = "source"
     _mark_cacheable(stages)
     chain = Chain(stages, tuple(member["name"] for member in members))
-    if not is_iterable(loader.dataset):
+    kept = [each for each in datasets_within(loader.dataset) if _keeps_samples(each)]
+    if kept:
+        chain.notes.append(_KEEPS_SAMPLES.format(kept[0].after))
+    elif not is_iterable(loader.dataset):
         chain.cached_after = _cached_after(stages)
     if loader.pin_memory and not pinning.happens(loader):
         chain.notes.append(_PINS_NOTHING)
@@ -151,6 +158,11 @@ def _mark_cacheable(stages: list[Stage]) -> None:
     for stage in stages:
         same = same and not stage.random
         stage.cacheable = same
+
+
+def _keeps_samples(dataset: Any) -> bool:
+    """True for what cachebisect.cached() returns."""
+    return getattr(type(dataset), "keeps_samples", False) is True
 
 
 def _cached_after(stages: list[Stage]) -> tuple[str, ...]:
