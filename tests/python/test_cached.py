@@ -105,6 +105,19 @@ def test_all_workers_share_one_copy(start: str) -> None:
     assert (kept.hits, kept.misses) == (24, 0)  # The workers have made all of them.
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_training_gets_the_samples_of_a_run_without_it_bit_for_bit(workers: int) -> None:
+    dataset = Numbers(Scale(), Jitter(), count=150)
+    kept = cached(dataset, after="transforms[0]")
+    for seed in range(3):
+        epochs = []
+        for each in (dataset, kept):
+            torch.manual_seed(seed)
+            loader = DataLoader(each, batch_size=10, shuffle=True, num_workers=workers)
+            epochs.append([x for x, _label in loader])
+        assert all(torch.equal(one, other) for one, other in zip(*epochs))
+
+
 @pytest.mark.parametrize(
     ("dataset", "options", "words"),
     [
