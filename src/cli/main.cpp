@@ -23,10 +23,19 @@ struct Subcommand {
   Command run;
 };
 
+/// An option of several values would take the "--" before a command for its own end.
+void leave_separator(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) option->allow_extra_args(false);
+  }
+}
+
 Subcommand add(CLI::App& app, const char* name, const char* doc,
                Command (*add_options)(CLI::App&)) {
   CLI::App* subcommand = app.add_subcommand(name, doc);
-  return {subcommand, add_options(*subcommand)};
+  Command command = add_options(*subcommand);
+  leave_separator(*subcommand);
+  return {subcommand, std::move(command)};
 }
 
 /// Help and version, or what is wrong with the command line.

@@ -251,3 +251,18 @@ TEST_CASE("attach measures the process that connects, and lets it go on") {
   unsetenv("CACHEBISECT_SOCKET");
   CHECK(has(run_tool({"attach", "--socket", "/nonexistent/socket"}).err, "/nonexistent/socket"));
 }
+
+TEST_CASE("the -- before a command belongs to no option, whatever stands before it") {
+  const TemporaryFolder folder;
+  folder.write("sitecustomize.py", "");
+  using Words = std::vector<std::string>;
+  for (const Words& option :
+       {Words{"run", "--what-if", "num_workers=2"}, Words{"run", "--boundaries", "0,1"},
+        Words{"run", "--fail-on", "drop"}, Words{"tune", "--allow", "semantic"}}) {
+    Words words{option.front(), "--hook", folder.path()};
+    words.insert(words.end(), option.begin() + 1, option.end());
+    words.insert(words.end(), {"--", "/nonexistent/python", "--epochs"});
+    const auto result = run_tool(words);
+    CHECK_MESSAGE(has(result.err, "/nonexistent/python: No such file"), result.err);
+  }
+}

@@ -28,7 +28,6 @@ void add_measuring_options(CLI::App& app, BisectArguments& a) {
       ->type_name("BYTES|%");
   app.add_option("--boundaries", a.boundaries, "only these boundaries, e.g. 0,3,7")
       ->delimiter(',')
-      ->allow_extra_args(false)
       ->type_name("LIST");
   app.add_option("--expect", a.expect,
                  "samples/s of your own job; warns if the live figure differs")
@@ -54,8 +53,7 @@ void add_follow_up_options(CLI::App& app, BisectArguments& a) {
                  "(repeatable)")
       ->type_name("CHANGE")
       ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);  // else it would take the "--" before a command for its end
+      ->take_all();
   app.add_flag("--verify", a.verify,
                "run the what-ifs that can be run, alongside the live pipeline");
   app.add_flag("--no-explain", a.no_explain,

@@ -224,8 +224,7 @@ Command add_compare(CLI::App& app) {
                  "exit 5 if a figure certainly changed so, e.g. 'live<-5%' (repeatable)")
       ->type_name("GATE")
       ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);  // else it would take the "--" before a command for its end
+      ->take_all();
   app.add_flag("--force", options.force, "compare what is not comparable");
   app.add_option("--confidence", options.confidence, "of every interval (that of the reports)")
       ->type_name("SHARE");

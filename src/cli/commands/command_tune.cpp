@@ -207,7 +207,6 @@ Command add_tune(CLI::App& app) {
   app.add_option("--allow", arguments->allowed,
                  "semantic: also try what changes training, such as the batch size")
       ->delimiter(',')
-      ->allow_extra_args(false)  // else it would take the "--" before a command for its end
       ->type_name("semantic");
   app.add_option("--resume", arguments->resume, "go on from what an earlier --json holds")
       ->type_name("FILE");

@@ -72,8 +72,7 @@ void add_override_options(CLI::App& app, PipelineOptions& options) {
   app.add_option("--set", options.sets, "override a value, e.g. stages.crop.size=28 (repeatable)")
       ->type_name("PATH=VALUE")
       ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);  // else it would take the "--" before a command for its end
+      ->take_all();
   app.add_option("--device", options.device, device_names())->type_name("auto|cpu|cuda|emulated");
   app.add_option("--workers", options.workers, std::string(settings::kWorkers.doc) + "; auto")
       ->type_name("N|auto");
@@ -83,8 +82,7 @@ void add_override_options(CLI::App& app, PipelineOptions& options) {
   app.add_option("--plugin", options.plugins, "library with further stages or steps (repeatable)")
       ->type_name("LIB.so")
       ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);  // else it would take the "--" before a command for its end
+      ->take_all();
 }
 
 Registry make_registry(const std::vector<std::string>& plugins) {

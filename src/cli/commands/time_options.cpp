@@ -47,7 +47,6 @@ void add_time_options(CLI::App& app, TimeArguments& a) {
       ->delimiter(',')
       ->expected(1)
       ->take_all()
-      ->allow_extra_args(false)  // else it would take the "--" before a command for its own end
       ->type_name("N,...");
   app.add_option("--epochs", a.epochs, "how often the data set is read (2)")->type_name("N");
   app.add_option("--save-dir", a.save_dir, "folder of the files (results/benchmark/TIMESTAMP)")
