@@ -19,6 +19,16 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+/// An error says which of the two commands it is about.
+AttachedReplayer& begun(ScriptRun& run, const std::string& which, SessionTools& tools,
+                        bool stdout_to_stderr) {
+  try {
+    return run.begin(tools, stdout_to_stderr).open(tools);
+  } catch (const Error& error) {
+    throw Error(error.kind(), which + ": " + error.what());
+  }
+}
+
 }  // namespace
 
 std::vector<std::vector<std::string>> split_commands(const std::vector<std::string>& words) {
@@ -34,19 +44,10 @@ ScriptPair::ScriptPair(const ScriptArguments& options, std::vector<std::string> 
       a_(arguments_a_, attach_),
       b_(arguments_b_, attach_) {}
 
-AttachedReplayer& ScriptPair::begin(ScriptRun& run, const std::string& which, SessionTools& tools,
-                                    bool stdout_to_stderr) {
-  try {
-    return run.begin(tools, stdout_to_stderr).open(tools);
-  } catch (const Error& error) {
-    throw Error(error.kind(), which + ": " + error.what());
-  }
-}
-
 Comparison ScriptPair::compare(SessionTools& tools, CompareJobsOptions options,
                                bool stdout_to_stderr) {
-  AttachedReplayer& a = begin(a_, "A", tools, stdout_to_stderr);
-  AttachedReplayer& b = begin(b_, "B", tools, stdout_to_stderr);
+  AttachedReplayer& a = begun(a_, "A", tools, stdout_to_stderr);
+  AttachedReplayer& b = begun(b_, "B", tools, stdout_to_stderr);
   options.stop = tools.options.stop;
   return cachebisect::compare(JobSource{&a, joined(arguments_a_.command)},
                               JobSource{&b, joined(arguments_b_.command)}, options);

@@ -28,9 +28,6 @@ class ScriptPair {
   void abandon();
 
  private:
-  AttachedReplayer& begin(ScriptRun& run, const std::string& which, SessionTools& tools,
-                          bool stdout_to_stderr);
-
   AttachArguments attach_{.then = "exit"};
   ScriptArguments arguments_a_;
   ScriptArguments arguments_b_;
