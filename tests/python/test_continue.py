@@ -12,8 +12,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from cachebisect._chain import trees
-from cachebisect._job.kept_random import KeptRandom
 from cachebisect._job.state import KeptDict, KeptState
+from cachebisect._worker.kept_random import KeptRandom
 from engine import TestEngine
 from hooked import run_in_fork, run_script
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from .._worker.draws import GLUE
+from .._worker.kept_random import KeptRandom
 from .._worker.tape import Copies
-from .draws import KeptDraws
 from .encoding import decoded, encoded
 from .entry import Entry, NotCacheable, cut_after
 from .examined import Examined, Findings, examine
@@ -52,7 +52,7 @@ def choose(
 
     `shared`: objects that entries name. Raises NotCacheable; what the dataset raises.
     """
-    with KeptDraws():
+    with KeptRandom():
         found = examine(dataset)
         if GLUE in found.random and not frozen:
             raise NotCacheable(_random_code(found.names))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._worker.kept_random import KeptRandom
 from .choice import Choice, decode_entry
-from .draws import KeptDraws
 from .entry import NotCacheable
 from .examined import Examined
 from .identity import difference, identity
@@ -27,7 +27,7 @@ def check_contents(
     frozen: bool,
 ) -> None:
     """Raises RuntimeError or NotCacheable if what is stored is not of this dataset."""
-    with KeptDraws():
+    with KeptRandom():
         slots = examined.slots[: choice.stages]
         wanted = identity(dataset, slots, version, lambda: dataset[0])
     try:
@@ -56,5 +56,5 @@ def _compare(store: Store, shared: list[Any], examined: Examined, choice: Choice
         data = store.get(key)
         entry = None if data is None else decode_entry(data, shared, choice.later)
         if entry is not None and key.isdigit():
-            with KeptDraws():
+            with KeptRandom():
                 reference(examined, int(key), frozen=False).check(entry)

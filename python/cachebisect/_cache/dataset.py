@@ -11,8 +11,8 @@ from typing import Any, Optional
 from torch.utils.data import Dataset
 
 from .._chain.slots import datasets_within
+from .._worker.kept_random import KeptRandom
 from .choice import Choice, decode_entry, encode_entry
-from .draws import KeptDraws
 from .encoding import decoded
 from .entry import Entry, NotCacheable, call_now, cut_after
 from .examined import Examined
@@ -153,7 +153,7 @@ class CachedDataset(Dataset):  # type: ignore[misc]
         data = encode_entry(entry, self.after, self._shared)
         if self.misses % _CHECKED == 0 and not self._frozen:
             assert self._examined is not None
-            with KeptDraws():
+            with KeptRandom():
                 now = reference(self._examined, index, frozen=False)
                 now.check(decoded(data, self._shared))
         self._tiers.put(key, data)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import sys
 from typing import Any, Callable
 
 from .._worker.draws import DrawWatch
@@ -45,20 +43,3 @@ class WatchedDraws(ExactDraws):
         """Makes a call of an Entry."""
         self._calls = number
         return self.call(stage, function, args, kwargs)
-
-
-class KeptDraws:
-    """Puts the generators back to where they were, at the end of a with block."""
-
-    def __enter__(self) -> None:
-        torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-        self._random = random.getstate()
-        self._torch = torch.get_rng_state() if torch is not None else None
-        self._numpy = numpy.random.get_state() if numpy is not None else None
-
-    def __exit__(self, *error: object) -> None:
-        random.setstate(self._random)
-        if self._torch is not None:
-            sys.modules["torch"].set_rng_state(self._torch)
-        if self._numpy is not None:
-            sys.modules["numpy"].random.set_state(self._numpy)

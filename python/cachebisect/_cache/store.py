@@ -126,28 +126,27 @@ class Store:
     def _inserted(self, file: Any, key: str, data: bytes) -> bool:
         if not self._file.log_is_short(file):
             return False
-        try:
-            self._insert(file, key, data)
+        if self._insert(file, key, data):
             return True
-        except Exception as error:
-            if "full" not in str(error):
-                raise
         if self._evict == "none":
             self.full = True
             return False
         self._make_room(file, len(data))
+        # No room again: the disk is full, not the cache, or another process took it.
+        return self._insert(file, key, data)
+
+    def _insert(self, file: Any, key: str, data: bytes) -> bool:
+        """False if there is no room."""
+        row = (key, _crc(key, data), _next_use(file), data)
+        insert = "INSERT OR REPLACE INTO entry(key, crc, used, bytes) VALUES(?,?,?,?)"
         try:
-            self._insert(file, key, data)
-            return True
+            with file:
+                file.execute(insert, row)
         except Exception as error:
             if "full" not in str(error):
                 raise
-            return False  # The disk is full, not the cache; or another process took the room.
-
-    def _insert(self, file: Any, key: str, data: bytes) -> None:
-        row = (key, _crc(key, data), _next_use(file), data)
-        with file:
-            file.execute("INSERT OR REPLACE INTO entry(key, crc, used, bytes) VALUES(?,?,?,?)", row)
+            return False
+        return True
 
     def _make_room(self, file: Any, wanted: int) -> None:
         target, freed, evicted = max(2 * wanted, int(self.limit * _EVICTED_SHARE)), 0, []

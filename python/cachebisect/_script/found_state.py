@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._chain import trees
-from .._job.kept_random import KeptRandom
 from .._job.kept_tensors import KeptOptimizer, KeptTensors
 from .._job.state import Kept, KeptDict
+from .._worker.kept_random import KeptRandom
 from .loose_tensors import LooseTensors
 
 _SMALL_BYTES = 64 << 20

@@ -10,7 +10,7 @@ from typing import Any
 
 class KeptRandom:
     """The generators of torch (every device that is in use), NumPy and Python, and `generators`:
-    torch.Generator objects."""
+    torch.Generator objects. At the end of a with block they are restored."""
 
     def __init__(self, generators: Iterable[Any] = ()) -> None:
         torch, numpy = sys.modules["torch"], sys.modules.get("numpy")
@@ -19,6 +19,12 @@ class KeptRandom:
         self._cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
         self._numpy = numpy.random.get_state() if numpy is not None else None
         self._generators = [(generator, generator.get_state()) for generator in generators]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        self.restore()
 
     def restore(self) -> None:
         """All of them go on from where they were."""
