@@ -98,9 +98,8 @@ def test_later_stages_may_write_into_what_is_cached() -> None:
 def test_all_workers_share_one_copy(start: str) -> None:
     kept = cached(Numbers(Scale(), count=24))
     loader = DataLoader(kept, batch_size=4, num_workers=2, multiprocessing_context=start)
-    batches = [[x for x, _ in loader] for _ in range(2)]
-    assert all(torch.equal(a, b) for a, b in zip(*batches))
-    kept.hits = kept.misses = 0
+    for _ in range(8):  # Workers that find the file locked leave a sample to the next epoch.
+        assert all(torch.all(x % 3 == 0) for x, _label in loader)
     epoch(kept)
     assert (kept.hits, kept.misses) == (24, 0)  # The workers have made all of them.
 
