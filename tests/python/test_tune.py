@@ -1,4 +1,4 @@
-"""`tune -- python train.py`: trials beside the script's own loader, and nothing of it is edited."""
+"""`tune -- python train.py`: trials next to the script's own loader; nothing of it is edited."""
 
 from __future__ import annotations
 

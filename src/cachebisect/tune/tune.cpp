@@ -140,7 +140,7 @@ class ReplayerSubject final : public Subject {
   /// Throws Error(usage) for edits that no live arm runs.
   [[nodiscard]] Arm changed(const std::vector<Edit>& edits) const {
     const auto arm = arm_of({.edits = edits}, replayer_.describe().settings);
-    if (!arm) throw Error(ErrorKind::usage, "it cannot be run beside the job as it is");
+    if (!arm) throw Error(ErrorKind::usage, "it cannot be run next to the job as it is");
     Arm both = best_;
     both.kind = ArmKind::live;
     for (const auto& [name, value] : arm->overrides) both.overrides[name] = value;
