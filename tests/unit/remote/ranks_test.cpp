@@ -185,7 +185,7 @@ TEST_CASE("looking inside a stage of several ranks changes nothing and says why"
 TEST_CASE("a rank that is silent is named, and a stop reaches all") {
   const Job job(ranks_with(fast_chain(), 0));
   ServedRanks served(job.ranks(), 3, {.fault = Fault::silent});
-  const auto replayer = served.attach({.answer = 0.05, .stop = 0.05});
+  const auto replayer = served.attach({.answer = 2, .stop = 0.05});
   const std::string message =
       error_message([&] { static_cast<void>(replayer->run({.steps = 2}, {})); }, ErrorKind::data);
   CHECK(has(message, "rank 3"));
