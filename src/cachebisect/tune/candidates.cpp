@@ -24,9 +24,22 @@ bool is_semantic(std::string_view id) {
   return std::ranges::find(kSemantic, id) != kSemantic.end();
 }
 
-Estimate share_of(const Estimate& gained, const Report& report) {
-  if (!report.live.value || !(*report.live.value > 0)) return {};
-  return scaled(gained, 1 / *report.live.value);
+/// What a version of `rate` gains on the job as it is, as a share.
+Estimate gain_of(const Estimate& rate, const Report& report) {
+  const Estimate now = reached_by(report);
+  if (!rate.value || !now.value || !(*now.value > 0)) return {};
+  Estimate gain = shifted(scaled(rate, 1 / *now.value), -1);
+  // The live pipeline in short blocks is part of the prediction; a run in one piece is not.
+  if (gain.interval && report.live_sustained && now.interval && now.interval->low > 0) {
+    gain.interval = {rate.interval->low / now.interval->high - 1,
+                     rate.interval->high / now.interval->low - 1};
+  }
+  return gain;
+}
+
+/// The samples/s of a version that gains so much on the live pipeline.
+Estimate rate_after(const Estimate& gained, const Report& report) {
+  return report.live.value ? shifted(gained, *report.live.value) : Estimate{};
 }
 
 /// What a live arm of a job in code changes, by the paths of its settings.
@@ -48,7 +61,7 @@ Trial trial_of(const Remedy& remedy, const Report& report) {
           .text = remedy.text,
           .edits = of_code ? edits_of(*remedy.arm, report.chain.settings) : remedy.edits,
           .lines = remedy.lines,
-          .predicted = share_of(remedy.predicted, report)};
+          .predicted = gain_of(rate_after(remedy.predicted, report), report)};
 }
 
 /// "workers=", or what the job calls it.
@@ -60,9 +73,7 @@ std::string workers_prefix(const JobSettings& settings) {
 std::optional<Trial> trial_of(const WhatIfResult& what_if, const Report& report) {
   const std::string_view change = what_if.change;
   const std::string prefix = workers_prefix(report.chain.settings);
-  if (!change.starts_with(prefix) || !what_if.predicted.value || !report.live.value) {
-    return std::nullopt;
-  }
+  if (!change.starts_with(prefix) || !what_if.predicted.value) return std::nullopt;
   const auto count = parse_number<int>(change.substr(prefix.size()));
   if (!count) return std::nullopt;
   const std::string value = std::to_string(*count);
@@ -73,7 +84,7 @@ std::optional<Trial> trial_of(const WhatIfResult& what_if, const Report& report)
                .edits = {{"/workers", value}},
                .lines = settings.of_file ? std::vector<std::string>{}
                                          : std::vector{setting_text(settings, "workers", value)},
-               .predicted = share_of(shifted(what_if.predicted, -*report.live.value), report)};
+               .predicted = gain_of(what_if.predicted, report)};
 }
 
 bool same_edits(const Trial& a, const Trial& b) {
@@ -101,6 +112,10 @@ double rank(const Trial& trial) {
 }
 
 }  // namespace
+
+Estimate reached_by(const Report& report) {
+  return report.live_sustained ? report.live_sustained->samples_per_second : report.live;
+}
 
 std::vector<std::string> questions(const ChainDescription& chain, double usable_cpus) {
   const int workers = chain.workers;

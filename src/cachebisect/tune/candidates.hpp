@@ -10,6 +10,9 @@
 
 namespace cachebisect::tune {
 
+/// Samples/s of the job: in one piece, if it was run so; else in short blocks.
+[[nodiscard]] CACHEBISECT_INTERNAL_API Estimate reached_by(const Report& report);
+
 /// What-ifs to ask of a diagnosis, so that each count of workers has a prediction; fewest first.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::string> questions(
     const ChainDescription& chain, double usable_cpus);

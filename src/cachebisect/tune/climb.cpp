@@ -18,11 +18,6 @@ constexpr double kTrialSeconds = 30;
 constexpr double kDiagnosisSeconds = 25;
 constexpr double kLeastSeconds = 1;  ///< left of the budget to begin with anything
 
-/// Samples/s of the job: in one piece, if it was run so; else in short blocks.
-Estimate reached_by(const Report& report) {
-  return report.live_sustained ? report.live_sustained->samples_per_second : report.live;
-}
-
 class Climb {
  public:
   Climb(Subject& subject, const Options& options) : subject_(subject), options_(options) {

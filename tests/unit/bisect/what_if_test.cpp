@@ -12,6 +12,7 @@
 
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/evidence/throughput.hpp"
 
 using namespace cachebisect;
 using test::has;
@@ -141,6 +142,17 @@ TEST_CASE("prediction intervals contain the truth of the changed chain") {
   changed = chain;
   changed.ring_prefetch = 8;
   check_holds(predicted(run, "prefetch=8"), rate_of(changed));
+}
+
+TEST_CASE("no prediction exceeds what the training step alone can do") {
+  const Measurements run = measured(starved_chain(), 0.08);
+  const RoundTable& table = run.verdict.table;
+  const double ceiling = throughput(table, table.last(), 0.99).interval->high;
+  for (const char* const text : {"crop=free", "workers=8", "workers=16"}) {
+    const auto interval = predicted(run, text).predicted.interval;
+    REQUIRE(interval);
+    CHECK(interval->high <= 1.02 * ceiling);
+  }
 }
 
 TEST_CASE("more workers gain nothing if they share the memory bus") {

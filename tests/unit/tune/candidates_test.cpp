@@ -58,6 +58,19 @@ TEST_CASE("what cannot gain is not tried, nor what has no edit, nor the same twi
   CHECK(paths(tune::candidates(report, false)) == Texts{"/workers=1"});
 }
 
+TEST_CASE("a prediction is a gain on what the job reaches in one piece, if it was run so") {
+  Report report = report_at(1000);
+  report.remedies = {remedy("cache", "/a", estimate(1000, 800, 1200))};
+  CHECK(tune::candidates(report, false)[0].predicted.value == doctest::Approx(1.0));
+
+  report.live_sustained = SustainedReport{.samples_per_second = estimate(1600, 1500, 1700)};
+  const Estimate gain = tune::candidates(report, false)[0].predicted;
+  REQUIRE(gain.interval);
+  CHECK(gain.value == doctest::Approx(2000.0 / 1600 - 1));
+  CHECK(gain.interval->low == doctest::Approx(1800.0 / 1700 - 1));
+  CHECK(gain.interval->high == doctest::Approx(2200.0 / 1500 - 1));
+}
+
 TEST_CASE("what changes training is tried only if that is allowed") {
   Report report = report_at(1000);
   report.remedies = {remedy("batch_size", "/batch_size", {}), remedy("precision", "/p", {})};

@@ -147,6 +147,11 @@ std::optional<Forecast> Forecast::of(const Measurements& measured) {
   forecast.misfit_ = misfit_of(forecast.costs_, paced);
   forecast.confidence_ = measured.settings.confidence;
   forecast.live_ = throughput(measured.verdict.table, 0, forecast.confidence_);
+  const RoundTable& table = measured.verdict.table;
+  if (const auto reached = throughput(table, table.last(), forecast.confidence_).interval;
+      reached && table.last() > 0) {
+    forecast.ceiling_ = reached->high;
+  }
   for (const BlockRecord& record : measured.blocks) {
     if (!record.shows_live() || !record.has_counters()) continue;
     auto own = fit.fit_to(record);
@@ -221,7 +226,16 @@ Estimate Forecast::after_exactly(const CostChanges& changes) const {
   interval.low *= 1 - kLeastHalfWidth - share_lost_to_ties(then) - share_lost_to_cores(in);
   interval.high *= 1 + kLeastHalfWidth;
   estimate.interval = interval;
+  limit_to_ceiling(estimate, changes);
   return estimate;
+}
+
+void Forecast::limit_to_ceiling(Estimate& estimate, const CostChanges& changes) const {
+  if (!ceiling_ || changes.step_factor <= 0) return;
+  const double most = *ceiling_ / changes.step_factor;
+  estimate.value = std::min(*estimate.value, most);
+  estimate.interval->low = std::min(estimate.interval->low, *estimate.value);
+  estimate.interval->high = std::min(estimate.interval->high, (1 + kLeastHalfWidth) * most);
 }
 
 Estimate Forecast::between(const CostChanges& likely, const CostChanges& other) const {

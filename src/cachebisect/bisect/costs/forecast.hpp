@@ -50,10 +50,13 @@ class CACHEBISECT_INTERNAL_API Forecast {
                                      double absolute) const;
   /// Widened to hold the predictions of the alternatives.
   [[nodiscard]] Interval over_alternatives(const CostChanges& changes, Interval interval) const;
+  /// No version of the input is faster than the training step alone.
+  void limit_to_ceiling(Estimate& estimate, const CostChanges& changes) const;
 
   CostModel costs_;
   Misfit misfit_;
   Estimate live_;
+  std::optional<double> ceiling_;  ///< the upper end of its interval, samples/s
   double confidence_ = 0.99;
   double turns_ = 0;  ///< the share, 0 to 1, of the cost of taking turns that live pays
   std::vector<Block> blocks_;
