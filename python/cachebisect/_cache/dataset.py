@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 from torch.utils.data import Dataset
 
+from .._chain.forwarding import Forwarding
 from .._chain.slots import datasets_within
 from .._worker.kept_random import KeptRandom
 from .choice import Choice, decode_entry, encode_entry
@@ -36,7 +37,7 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-class CachedDataset(Dataset):  # type: ignore[misc]
+class CachedDataset(Forwarding, Dataset):  # type: ignore[misc]
     """What cachebisect.cached() returns: `dataset`, whose stages up to `after` run once per sample.
 
     Has the attributes of the dataset. Whatever fails in the cache, samples are made by the dataset.
@@ -54,7 +55,7 @@ class CachedDataset(Dataset):  # type: ignore[misc]
         frozen: bool,
         folder: Optional[SharedFolder],
     ) -> None:
-        self.dataset = dataset
+        super().__init__(dataset)
         self.after = choice.after
         """The last stage that is cached."""
         self.hits = 0
@@ -70,10 +71,7 @@ class CachedDataset(Dataset):  # type: ignore[misc]
         self._folder = folder
         self._shared = datasets_within(dataset)
         self._examined: Optional[Examined] = None
-        self._is_ready = True
-
-    def __len__(self) -> int:
-        return len(self.dataset)
+        self.become_ready()
 
     def __getitem__(self, index: Any) -> Any:
         with _one_at_a_time:
@@ -85,18 +83,6 @@ class CachedDataset(Dataset):  # type: ignore[misc]
                 return self._made(index, key)
             self.hits += 1
             return entry.sample(self._slots(), call_now)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or "dataset" not in self.__dict__:
-            raise AttributeError(name)
-        return getattr(self.dataset, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Of what is not the cache's own, such as a file that worker_init_fn opens."""
-        if "_is_ready" in self.__dict__ and name not in self.__dict__:
-            setattr(self.dataset, name, value)
-        else:
-            object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_examined": None, "_folder": None, "hits": 0, "misses": 0}
