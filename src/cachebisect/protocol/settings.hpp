@@ -32,6 +32,8 @@ inline constexpr Count kPrefetch{"prefetch", "batch slots beyond those being fil
 inline constexpr std::string_view kLoader = "loader";
 /// Of jobs in code alone: the stage behind which samples are kept.
 inline constexpr std::string_view kCache = "cache";
+/// Of jobs in code alone: the stage that runs on the device for a whole batch, with what follows.
+inline constexpr std::string_view kOnDevice = "on_device";
 
 /// Every key at the top level of a pipeline file.
 inline constexpr std::array<std::string_view, 12> kKeys{

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cachebisect/bisect/costs/sample_stages.hpp"
+
 namespace cachebisect {
 namespace {
 
@@ -9,10 +11,6 @@ namespace {
 /// cachebisect.cached(): 29 us for 3 kB, 380 us for 600 kB.
 constexpr double kSharedHitSeconds = 4e-5;
 constexpr double kSharedBytesPerSecond = 1.6e9;
-
-bool makes_samples(const StageDescription& stage) {
-  return stage.kind == StageKind::source || stage.kind == StageKind::sample;
-}
 
 }  // namespace
 
@@ -22,13 +20,9 @@ std::size_t reading_stage(const ChainDescription& chain) {
 }
 
 std::optional<std::size_t> cached_stage(const ChainDescription& chain, std::string_view name) {
-  std::optional<std::size_t> last;
-  for (std::size_t s = 0; s < chain.stages.size() && makes_samples(chain.stages[s]); ++s) {
-    last = s + 1;
-    const std::string_view own = chain.stages[s].name;
-    if (own.substr(0, own.find(' ')) == name) return last;
-  }
-  return name == "sample" ? last : std::nullopt;
+  if (const auto stage = sample_stage(chain, name)) return *stage + 1;
+  const std::size_t all = count_sample_stages(chain);
+  return name == "sample" && all > 0 ? std::optional(all) : std::nullopt;
 }
 
 CostChanges cached_after(const ChainDescription& chain, std::size_t after, double kept,

@@ -8,6 +8,8 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/costs/cache_changes.hpp"
+#include "cachebisect/bisect/costs/device_changes.hpp"
+#include "cachebisect/bisect/costs/sample_stages.hpp"
 #include "cachebisect/bisect/costs/worker_changes.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
@@ -73,6 +75,17 @@ void predict_cache(const WhatIf& what_if, const ChainDescription& chain, const F
   const double bytes = chain.stages[*after - 1].output_bytes.value_or(0);
   out.predicted = forecast.after(cached_after(chain, *after, 1, bytes));
   out.add_note("from the second epoch on, with room for all samples");
+}
+
+/// For whole batches, behind the copy.
+void predict_on_device(const WhatIf& what_if, const ChainDescription& chain,
+                       const Forecast& forecast, WhatIfResult& out) {
+  const Json name = Json::parse(what_if.value, nullptr, false);
+  const auto first = sample_stage(chain, name.is_string() ? name.get<std::string>() : "");
+  if (!first) return;
+  const DeviceChanges changes = on_device_from(chain, *first);
+  out.predicted = forecast.between(changes.likely, changes.least);
+  out.add_note("what the device takes for it is not known, and taken to be nothing");
 }
 
 /// What other workers cost beyond what the model predicts, if they are processes.
@@ -167,7 +180,8 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
     out.line = line_of(chain, setting->first, setting->second);
   }
   const bool caches = !chain.settings.of_file && what_if.path == settings::kCache;
-  if (what_if.kind == WhatIf::Kind::setting && !caches) {
+  const bool moves = !chain.settings.of_file && what_if.path == settings::kOnDevice;
+  if (what_if.kind == WhatIf::Kind::setting && !caches && !moves) {
     out.note = what_if.path == settings::kLoader
                    ? "with steady costs the loader changes nothing, and what slow samples hold "
                      "back is not predicted; --verify runs it"
@@ -186,6 +200,8 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
   }
   if (caches) {
     predict_cache(what_if, chain, *forecast, out);
+  } else if (moves) {
+    predict_on_device(what_if, chain, *forecast, out);
   } else if (what_if.kind == WhatIf::Kind::batch_size) {
     predict_batch_size(what_if, chain, *forecast, out);
   } else if (what_if.kind == WhatIf::Kind::prefetch) {

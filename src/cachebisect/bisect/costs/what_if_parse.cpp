@@ -21,6 +21,7 @@ using Json = nlohmann::json;
 constexpr double kMaxFactor = 1e6;
 const std::string kStep = "train";
 const std::string kStageForms = "STAGE=free, STAGE/2, STAGE*0.5, train/2";
+const std::string kDeviceForm = "STAGE=device, ";
 
 std::string forms(const JobSettings& settings) {
   if (settings.of_file) {
@@ -30,7 +31,8 @@ std::string forms(const JobSettings& settings) {
   std::string names;
   for (const JobSetting& setting : settings.all)
     names += (names.empty() ? "" : ", ") + setting.name;
-  return "forms: " + kStageForms +
+  const bool moves = settings.at(settings::kOnDevice) != nullptr;
+  return "forms: " + (moves ? kDeviceForm : std::string()) + kStageForms +
          (names.empty() ? std::string() : ", and NAME=VALUE for " + names);
 }
 
@@ -67,6 +69,7 @@ class Parser {
     const bool of_file = chain_.settings.of_file;
     if (of_file && counted(left, right)) return;
     if (right == "free") return subject(left, 0);
+    if (right == "device" && on_device(left)) return;
     if (find_stage(left)) {
       refuse("a stage can be free or cost a part" +
              (of_file ? ", and its parameters are set as stages." + std::string(left) + ".KEY=JSON"
@@ -106,6 +109,23 @@ class Parser {
     result_.kind = WhatIf::Kind::setting;
     result_.path = std::string(name);
     result_.value = *json;
+  }
+
+  /// A stage of code that can run on the device.
+  bool on_device(std::string_view name) {
+    const JobSetting* const known = chain_.settings.at(settings::kOnDevice);
+    const auto stage = find_stage(name);
+    if (known == nullptr || !stage) return false;
+    const std::string& own = chain_.stages[*stage].name;
+    const auto json = value_json(*known, std::string_view(own).substr(0, own.find(' ')));
+    if (!json) {
+      refuse("only what runs last, and draws no random numbers, can run on the device: " +
+             allowed_values(*known));
+    }
+    result_.kind = WhatIf::Kind::setting;
+    result_.path = known->name;
+    result_.value = *json;
+    return true;
   }
 
   bool counted(std::string_view left, std::string_view right) {
