@@ -17,6 +17,7 @@ namespace cachebisect {
 struct Proposal {
   Remedy remedy;
   std::optional<CostChanges> changes;
+  std::optional<CostChanges> least{};  ///< if it gives less than is likely
 };
 
 /// The proposals for one verdict. Not thread safe.

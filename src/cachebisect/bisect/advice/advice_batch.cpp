@@ -1,38 +1,17 @@
 // What to try at collate, the copy and device stages.
-#include <algorithm>
-#include <array>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/advice.hpp"
-#include "cachebisect/bisect/advice/remedy_edits.hpp"
 
 namespace cachebisect {
 namespace {
-
-constexpr double kBytesOfFloat = 0.25;  ///< a byte, of those of a float32
 
 std::string bytes_per_batch(const ChainDescription& chain) {
   const auto& bytes = chain.stages.back().output_bytes;
   if (!bytes) return "its size is not known";
   return rate(*bytes * static_cast<double>(chain.batch_size) / 1e6) + " MB per batch";
-}
-
-/// Bytes of a sample before a stage over those after it, at most 1; 1 if they are not known.
-double bytes_saved_by_moving(const Advice& advice, const StageReport& stage) {
-  if (stage.index < 2) return 1;
-  const auto& before = advice.stages()[static_cast<std::size_t>(stage.index) - 2].output_bytes;
-  const auto& after = stage.output_bytes;
-  return before && after && *after > 0 ? std::min(1.0, *before / *after) : 1;
-}
-
-/// The cost of the stage on the device is taken to be nothing.
-CostChanges moved_to_device(const Advice& advice, const StageReport& stage) {
-  CostChanges changes = free_stage(stage);
-  const CostChanges copy = scaled_copy(advice, bytes_saved_by_moving(advice, stage));
-  changes.stages.insert(changes.stages.end(), copy.stages.begin(), copy.stages.end());
-  return changes;
 }
 
 void propose_buckets(Advice& advice, const StageReport& stage, const std::string& where) {
@@ -45,6 +24,7 @@ void propose_buckets(Advice& advice, const StageReport& stage, const std::string
 void advise_on_collate(Advice& advice, const StageReport& stage) {
   if (stage.type == "collate.pad") propose_buckets(advice, stage, " of every batch is padding");
   advice.add_workers(stage.name, "batches are put together by the workers");
+  if (advice.of_code()) offer_bytes(advice);
   advice.add(propose("smaller_samples", stage.name,
                      "make samples smaller before they are put together",
                      "collate copies every byte of the batch"));
@@ -105,54 +85,7 @@ void advise_on_device_stage(Advice& advice, const StageReport& stage) {
                      "device stages are bound by memory bandwidth"));
 }
 
-/// The same for stages in code.
-void offer_device_in_code(Advice& advice, const StageReport& stage) {
-  if (advice.chain().device_kind == DeviceKind::cpu || !advice.described(stage).elementwise) return;
-  advice.add(propose("to_device", stage.name,
-                     "do " + stage.name + " on the device, on the whole batch",
-                     "element-wise work is next to free there", {}, free_stage(stage)));
-}
-
-void offer_bytes_in_code(Advice& advice) {
-  for (const StageReport& stage : advice.stages()) {
-    if (!advice.described(stage).makes_floats) continue;
-    advice.add(propose("ship_bytes", stage.name, "send uint8, and convert on the device",
-                       "float32 is four times the bytes of uint8, and the copy pays by the byte",
-                       {}, scaled_copy(advice, kBytesOfFloat)));
-  }
-}
-
 }  // namespace
-
-void offer_device(Advice& advice, const StageReport& stage) {
-  if (advice.of_code()) return offer_device_in_code(advice, stage);
-  static constexpr std::array kMovable{"to_float", "normalize", "one_hot"};
-  for (const std::string what : kMovable) {
-    if (stage.type != "augment." + what) continue;
-    advice.add(
-        propose("to_device", stage.name, "do it on the device: device." + what + " after the copy",
-                "element-wise work is next to free there, and raw bytes are copied instead of "
-                "floats",
-                move_to_device(advice.chain(), {static_cast<std::size_t>(stage.index) - 1}),
-                moved_to_device(advice, stage)));
-  }
-}
-
-void offer_bytes(Advice& advice) {
-  if (advice.of_code()) return offer_bytes_in_code(advice);
-  std::vector<std::size_t> moved;
-  for (const StageReport& stage : advice.stages()) {
-    const bool makes_floats = stage.type == "augment.normalize" || stage.type == "augment.to_float";
-    if (makes_floats) moved.push_back(static_cast<std::size_t>(stage.index) - 1);
-  }
-  if (moved.empty()) return;
-  const std::string type = advice.stages()[moved.back()].type;
-  const StageReport& first = advice.stages()[moved.front()];
-  advice.add(propose("ship_bytes", first.name,
-                     "copy uint8 and convert on the device: device" + type.substr(type.find('.')),
-                     "float32 is four times the bytes of uint8, and the copy pays by the byte",
-                     move_to_device(advice.chain(), moved), moved_to_device(advice, first)));
-}
 
 void advise_on_batch_stage(Advice& advice, const StageReport& stage) {
   if (stage.category == Category::copy) return advise_on_copy(advice, stage);

@@ -74,6 +74,7 @@ void advise_on_transfer(Advice& advice, const StageReport& stage) {
     propose_sharing_by_name(advice, stage, *batch);
   }
   propose_no_workers(advice, stage);
+  offer_bytes(advice);
   const std::string bytes = batch ? megabytes(*batch) : "every byte of a batch";
   advice.add(propose("narrower", stage.name,
                      "send fewer bytes: uint8 instead of float32, and only what the step uses",
@@ -84,6 +85,7 @@ void advise_on_transfer(Advice& advice, const StageReport& stage) {
 void advise_on_pinning(Advice& advice, const StageReport& stage) {
   const auto& batch = advice.chain().batch_contents;
   if (batch) propose_packing(advice, stage, *batch);
+  offer_bytes(advice);
   const std::string pointer = "/stages/" + std::to_string(stage.index - 1) + "/pinned";
   advice.add(propose("no_pinning", stage.name, "leave the batches in pageable memory",
                      "pinning copies each batch once more, in a thread that competes with the "

@@ -84,11 +84,12 @@ void sort_by_gain(std::vector<Remedy>& remedies) {
 std::vector<Remedy> find_remedies(const Measurements& measured, const Waterfall& waterfall,
                                   const Verdict& verdict, const std::optional<Forecast>& forecast) {
   std::vector<Remedy> remedies;
-  for (const auto& [proposed, changes] : find_proposals(measured, waterfall, verdict)) {
+  for (const auto& [proposed, changes, least] : find_proposals(measured, waterfall, verdict)) {
     Remedy& remedy = remedies.emplace_back(proposed);
     const auto& live = waterfall.live.value;
     if (forecast && changes && live) {
-      remedy.predicted = shifted(forecast->after(*changes), -*live);
+      const Estimate rate = least ? forecast->between(*changes, *least) : forecast->after(*changes);
+      remedy.predicted = shifted(rate, -*live);
     }
     remedy.arm = arm_of(remedy, measured.chain.settings);
     if (!measured.chain.settings.of_file) write_in_code(remedy, measured.chain.settings);

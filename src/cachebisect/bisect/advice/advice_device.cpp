@@ -1,0 +1,108 @@
+// Stages of samples that the device can run, on whole batches behind the copy.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cachebisect/bisect/advice/advice.hpp"
+#include "cachebisect/bisect/advice/remedy_edits.hpp"
+#include "cachebisect/bisect/costs/device_changes.hpp"
+#include "cachebisect/protocol/job_setting_text.hpp"
+#include "cachebisect/protocol/settings.hpp"
+
+namespace cachebisect {
+namespace {
+
+constexpr double kBytesOfFloat = 0.25;  ///< a byte, of those of a float32
+
+/// Bytes of a sample before a stage over those after it, at most 1; 1 if they are not known.
+double bytes_saved_by_moving(const Advice& advice, const StageReport& stage) {
+  if (stage.index < 2) return 1;
+  const auto& before = advice.stages()[static_cast<std::size_t>(stage.index) - 2].output_bytes;
+  const auto& after = stage.output_bytes;
+  return before && after && *after > 0 ? std::min(1.0, *before / *after) : 1;
+}
+
+/// The cost of the stage on the device is taken to be nothing.
+CostChanges moved_to_device(const Advice& advice, const StageReport& stage) {
+  CostChanges changes = free_stage(stage);
+  const CostChanges copy = scaled_copy(advice, bytes_saved_by_moving(advice, stage));
+  changes.stages.insert(changes.stages.end(), copy.stages.begin(), copy.stages.end());
+  return changes;
+}
+
+/// The setting of a job in code that runs a stage on the device; empty if it cannot run there.
+std::vector<Edit> set_on_device(const Advice& advice, const StageReport& stage) {
+  const JobSetting* const setting = advice.chain().settings.at(settings::kOnDevice);
+  if (setting == nullptr) return {};
+  const std::string_view name = stage.name;
+  auto value = value_json(*setting, name.substr(0, name.find(' ')));
+  if (!value) return {};
+  return {{"/" + std::string(settings::kOnDevice), *std::move(value)}};
+}
+
+void send_bytes_of(Advice& advice, const StageReport& stage) {
+  Proposal proposal = propose("ship_bytes", stage.name, "send uint8, and convert on the device",
+                              "float32 is four times the bytes of uint8, and whatever carries a "
+                              "batch pays by the byte",
+                              set_on_device(advice, stage), scaled_copy(advice, kBytesOfFloat));
+  if (!proposal.remedy.edits.empty()) {
+    auto changes = on_device_from(advice.chain(), static_cast<std::size_t>(stage.index) - 1);
+    proposal.changes = std::move(changes.likely);
+    proposal.least = std::move(changes.least);
+  }
+  advice.add(std::move(proposal));
+}
+
+/// The same for stages in code.
+void offer_device_in_code(Advice& advice, const StageReport& stage) {
+  if (advice.chain().device_kind == DeviceKind::cpu) return;
+  if (advice.described(stage).makes_floats) return send_bytes_of(advice, stage);
+  if (!advice.described(stage).elementwise) return;
+  advice.add(propose(
+      "to_device", stage.name, "do " + stage.name + " on the device, on the whole batch",
+      "element-wise work is next to free there", set_on_device(advice, stage), free_stage(stage)));
+}
+
+void offer_bytes_in_code(Advice& advice) {
+  if (advice.chain().device_kind == DeviceKind::cpu) return;
+  for (const StageReport& stage : advice.stages()) {
+    if (advice.described(stage).makes_floats) send_bytes_of(advice, stage);
+  }
+}
+
+}  // namespace
+
+void offer_device(Advice& advice, const StageReport& stage) {
+  if (advice.of_code()) return offer_device_in_code(advice, stage);
+  static constexpr std::array kMovable{"to_float", "normalize", "one_hot"};
+  for (const std::string what : kMovable) {
+    if (stage.type != "augment." + what) continue;
+    advice.add(
+        propose("to_device", stage.name, "do it on the device: device." + what + " after the copy",
+                "element-wise work is next to free there, and raw bytes are copied instead of "
+                "floats",
+                move_to_device(advice.chain(), {static_cast<std::size_t>(stage.index) - 1}),
+                moved_to_device(advice, stage)));
+  }
+}
+
+void offer_bytes(Advice& advice) {
+  if (advice.of_code()) return offer_bytes_in_code(advice);
+  std::vector<std::size_t> moved;
+  for (const StageReport& stage : advice.stages()) {
+    const bool makes_floats = stage.type == "augment.normalize" || stage.type == "augment.to_float";
+    if (makes_floats) moved.push_back(static_cast<std::size_t>(stage.index) - 1);
+  }
+  if (moved.empty()) return;
+  const std::string type = advice.stages()[moved.back()].type;
+  const StageReport& first = advice.stages()[moved.front()];
+  advice.add(propose("ship_bytes", first.name,
+                     "copy uint8 and convert on the device: device" + type.substr(type.find('.')),
+                     "float32 is four times the bytes of uint8, and the copy pays by the byte",
+                     move_to_device(advice.chain(), moved), moved_to_device(advice, first)));
+}
+
+}  // namespace cachebisect
