@@ -21,7 +21,9 @@ class WildRead final : public DeviceStage {
     const TensorView to = out.resize_field(0, field.name, field.tensor.dtype, field.tensor.shape);
     const bool wild = access(file_.c_str(), F_OK) == 0;
     const auto* const unmapped = reinterpret_cast<const std::byte*>(std::uintptr_t{64});
-    ops.cast(dense_view(wild ? unmapped : field.tensor.data, to.dtype, to.shape), to, stream);
+    // Another dtype of that size: a copy would be made by the driver, which reads on the host.
+    const DType other = to.dtype == DType::int8 ? DType::uint8 : DType::int8;
+    ops.cast(dense_view(wild ? unmapped : field.tensor.data, other, to.shape), to, stream);
   }
 
  private:
