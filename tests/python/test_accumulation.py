@@ -98,3 +98,28 @@ def test_a_block_that_fits_an_epoch_is_a_multiple_of_the_group() -> None:
     assert attempts.next_request()["steps"] == 60
     room.note(41, is_whole=True)
     assert attempts.next_request()["steps"] == 30
+
+
+def block_of(room: Room, steps: int, warmup: int = 6) -> Attempts:
+    return Attempts({"warmup_steps": warmup, "steps": steps}, room, group=2)
+
+
+def test_an_epoch_is_held_for_a_block_of_which_too_little_would_fit() -> None:
+    room = Room()
+    room.note(41, is_whole=True)
+    assert block_of(room, 137).next_request()["steps"] == 137 and room.holds_epochs
+    assert block_of(room, 136).next_request()["steps"] == 34 and not room.holds_epochs
+    assert block_of(room, 12).next_request()["steps"] == 12 and not room.holds_epochs
+    room = Room()
+    room.note(5, is_whole=True)  # Not even the warm-up fits.
+    assert block_of(room, 12).next_request()["steps"] == 12 and room.holds_epochs
+
+
+def test_no_epoch_is_held_in_a_script_that_ends_its_epochs_itself() -> None:
+    room = Room()
+    room.note(11, is_whole=True)
+    for _ in range(3):
+        held = block_of(room, 40)
+        assert held.next_request()["steps"] == 40 and room.holds_epochs
+        held.begins_again(12)
+    assert block_of(room, 40).next_request()["steps"] == 4 and not room.holds_epochs

@@ -178,3 +178,55 @@ def test_a_script_that_makes_its_dataset_anew_is_told_what_to_do(
     assert done.returncode == 7, done.stderr
     assert answers[0]["type"] == "error", answers
     assert "make the dataset once" in answers[0]["text"], answers
+
+
+def test_an_epoch_that_is_shorter_than_a_block_goes_on_until_the_block_ends(
+    monkeypatch: Any, tmp_path: Any
+) -> None:
+    """Workers prefetch more batches than an epoch of this script has."""
+    monkeypatch.setenv("CACHEBISECT_THEN", "exit")
+    blocks: list[Any] = []
+    text = """
+loader = DataLoader(Items(length=16), batch_size=4, num_workers=2, prefetch_factor=4)
+counts = []
+try:
+    for epoch in range(1000):
+        counts.append(sum(step(x) is None for x, _ in loader))
+finally:
+    print(counts)
+"""
+    done = run_script(tmp_path, blocks_of(blocks), BEGIN + text)
+    assert done.returncode == 7, done.stderr
+    assert not any(block["void"] for block in blocks)
+    assert all(block["steps"] == 12 for block in blocks)
+    counts = eval(done.stdout)
+    # Epochs end between blocks: some are as they were, others as long as a block.
+    assert counts[0] == 4 and max(counts) > 12
+
+
+def test_a_script_that_leaves_in_a_longer_epoch_is_told(monkeypatch: Any, tmp_path: Any) -> None:
+    monkeypatch.setenv("CACHEBISECT_THEN", "exit")
+    answers: list[Any] = []
+
+    def script(engine: TestEngine) -> None:
+        engine.greet()
+        engine.ask("prepare", samples=8, host_bytes=None, device_bytes=None)
+        engine.send(
+            "run", arm={"kind": "live", "boundary": 0, "stage": 0, "overrides": {},
+                        "observed": True, "cache_samples": 0},
+            steps=4000, warmup_steps=2, seed=1, groups=1, max_seconds=0, profile=False,
+        )  # fmt: skip
+        answers.append(engine.answer())
+        engine.ask("finish", then="exit", exit_code=7, text="")
+
+    text = """
+loader = DataLoader(Items(length=16), batch_size=4)
+for epoch in range(1000):
+    for index, (x, _) in enumerate(loader):
+        step(x)
+        while index > 10:
+            step(torch.zeros(4))
+"""
+    done = run_script(tmp_path, script, BEGIN + text)
+    assert done.returncode == 7, done.stderr
+    assert "the script trains on another loader now" in answers[0]["text"], answers

@@ -15,6 +15,7 @@ from .._job.blocks import Block
 from .._job.job import Job
 from .._job.pass_through import PassThrough
 from .._job.ranks import rank_and_world
+from .answers import Answers
 from .errors import error_fields, is_failure_of_job
 from .greeting import greeting
 from .messages import LOOP_ENDED, Connection, ConnectionLost, Message
@@ -37,6 +38,7 @@ class Adapter:
 
     def __init__(self, connection: Connection, make_job: Callable[[bool], Job]) -> None:
         self._connection = connection
+        self._answers = Answers(connection)
         self._make_job = make_job
         self._job: Optional[Job] = None
         self._block: Optional[Block] = None
@@ -107,6 +109,18 @@ class Adapter:
             except Exception as error:
                 self._give_up(error)
 
+    def may_end_epoch(self) -> bool:
+        """False while a block runs for which the epoch is held. Called when a step has ended: a
+        block that is complete by then ends. Raises ConnectionLost."""
+        block = self._block
+        if block is None or self._job is None or not self._job.room.holds_epochs:
+            return True
+        if not block.is_complete():
+            return False
+        block.enter()
+        self._end_block(block)
+        return True
+
     def fail(self, error: BaseException, stage: Optional[str] = None) -> None:
         """The step failed, or the user interrupted: the open request is answered with an error."""
         self._give_up(error, stage)
@@ -173,47 +187,12 @@ class Adapter:
             answer(request, rank=rank, world=self._world, **described)
         elif self._job is None:
             self._connection.answer_error(request, "internal", f"{kind} before describe")
-        else:
-            self._answer_for(self._job, request)
-
-    def _answer_for(self, job: Job, request: Message) -> None:
-        kind = request.get("type")
-        answer = self._connection.answer
-        if kind == "supports":
-            answer(request, supported=job.supports(request["arm"]))
-        elif kind == "sizes":
-            answer(request, **job.sizes(int(request["samples"]), self._progress))
-        elif kind in ("prepare", "refill"):
-            answer(request, cache=self._filled(job, int(request["samples"])))
-        elif kind == "freshen":
-            self._filled(job, 0)
-            answer(request, freshened=True)
-        elif kind == "inside":
-            self._look_inside(job, request)
-        elif kind == "begin_round":
-            job.begin_round()
-            answer(request)
-        elif kind == "machine":
-            answer(request, own_cpu_seconds=job.cpu_seconds())
         elif kind == "run":
-            group = job.steps_of_group(self._passed.batches_per_step)
-            self._attempts = Attempts(request, job.room, group)
-            self._begin_block(job)
-        else:
+            group = self._job.steps_of_group(self._passed.batches_per_step)
+            self._attempts = Attempts(request, self._job.room, group)
+            self._begin_block(self._job)
+        elif not self._answers.answer(self._job, request, self._passed):
             self._connection.answer_error(request, "internal", f"unknown request {kind!r}")
-
-    def _filled(self, job: Job, samples: int) -> dict[str, Any]:
-        return job.fill(samples or job.cached_samples, self._progress)
-
-    def _look_inside(self, job: Job, request: Message) -> None:
-        if job.look_inside(str(request["stage"]), int(request["samples"])):
-            self._connection.answer(request, **job.describe(self._passed, []))
-        else:
-            self._connection.answer(request, chain=None, notes=job.chain.notes)
-
-    def _progress(self, text: str) -> None:
-        self._connection.check_stop()
-        self._connection.keep_alive(text)
 
     def _begin_block(self, job: Job) -> None:
         assert self._attempts is not None

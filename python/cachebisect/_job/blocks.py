@@ -119,16 +119,14 @@ class Block:
         self._sampler_seconds = sampler_seconds
         self._pin_python_seconds = pin_python_seconds
         self._companions = companions or Companions()
-        self.taken = 0
-        """Batches served."""
+        self.taken = 0  # Batches.
         self._samples: list[int] = []
         self._first_batch_seconds = 0.0
         self._group_marks: list[Any] = []
         self._start: Optional[Usage] = None
         self._start_mark: Any = None
         self._began = 0.0
-        self._idle_ends = 0
-        """Steps after which the device had nothing left to do."""
+        self._idle_ends = 0  # Steps after which the device had nothing left to do.
 
     def begin(self, number: int) -> None:
         """Drops what older blocks left and starts. The call itself is not timed."""
@@ -149,10 +147,16 @@ class Block:
             if self._profile is not None:
                 self._profile.start()
             return False
-        if done % self._group_steps != 0 and done < self._steps:
+        if done % self._group_steps and done < self._steps:
             return False
         self._group_marks.append(self._marks.mark())
-        return done >= self._steps or self._time_is_up()
+        return self.is_complete()
+
+    def is_complete(self) -> bool:
+        """All steps are done, or the time is up after a group of them."""
+        done = self.taken - self._warmup
+        after_group = done > 0 and done % self._group_steps == 0
+        return done >= self._steps or (after_group and self._time_is_up())
 
     def take(self) -> Any:
         """The batch for the next step. Raises what the loader raises."""

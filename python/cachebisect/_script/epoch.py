@@ -10,25 +10,26 @@ class Epoch:
 
     def __init__(self, length: Optional[int], given: int) -> None:
         self._length = length
-        self._given = given
+        self.given = given
+        """Batches so far."""
         self._has_begun = False
 
     def begin(self) -> None:
         """The script asks for the first batch of another one."""
-        self._given = 0
+        self.given = 0
         self._has_begun = True
 
     def has_just_begun(self) -> bool:
         """True before the first batch of another one."""
-        return self._has_begun and self._given == 0
+        return self._has_begun and self.given == 0
 
     def note_batch(self) -> None:
         """The script is given another batch."""
-        self._given += 1
+        self.given += 1
 
     def is_over(self) -> bool:
         """True if the script's own iterator would end now."""
-        return self._length is not None and self._given >= self._length
+        return self._length is not None and self.given >= self._length
 
 
 def length_of_epoch(loader: Any, seen: Optional[int], is_inner: bool) -> Optional[int]:

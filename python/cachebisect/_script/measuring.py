@@ -50,6 +50,7 @@ class Measuring:
         self._others_in_steps = taken.others_per_step() > _OFTEN
         self._opened_in_steps = taken.opened_per_batch() > _OFTEN
         self._elsewhere = 0
+        self._given = 0
         if self._others_in_steps or any(not one.holds_another for one in self._in_step):
             adapter.notes.append("another loader is read in each step: that is part of the step")
 
@@ -87,7 +88,11 @@ class Measuring:
         """True if the script has trained on other loaders for long since the epoch ended. Called
         after each step of an optimizer."""
         epoch = self._taken.epoch
-        self._elsewhere = self._elsewhere + 1 if epoch is not None and epoch.is_over() else 0
+        if epoch is None or not epoch.is_over() or epoch.given != self._given:
+            self._elsewhere = 0
+            self._given = 0 if epoch is None else epoch.given
+        else:
+            self._elsewhere += 1
         return self._elsewhere > _MOST_ELSEWHERE
 
     def leave(self) -> Optional[Message]:

@@ -72,7 +72,7 @@ class ScriptIterator(Iterator[Any]):
 
     def __next__(self) -> Any:
         session = self._session
-        if self.epoch is not None and self.epoch.is_over():
+        if self.epoch is not None and self.epoch.is_over() and self._epoch_ends():
             raise StopIteration
         if not session.active:
             return self._own_batch_of_epoch()
@@ -104,6 +104,16 @@ class ScriptIterator(Iterator[Any]):
         """The next batch of the script's own iterator. Raises what the loader raises."""
         with self._session.threads.pulling(self):
             return next(self._own)
+
+    def _epoch_ends(self) -> bool:
+        """False while a block is measured that is longer than an epoch."""
+        adapter = self._adapter
+        if adapter is None:
+            return True
+        try:
+            return adapter.may_end_epoch()
+        except ConnectionLost:  # The next batch says so.
+            return False
 
     def _own_batch_of_epoch(self) -> Any:
         """The same, where measured batches of this epoch may lie before it."""

@@ -1,0 +1,56 @@
+"""Answers requests about a job between its blocks. Not thread safe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._job.job import Job
+from .._job.pass_through import PassThrough
+from .messages import Connection, Message
+
+
+class Answers:
+    """Answers over `connection`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def answer(self, job: Job, request: Message, passed: PassThrough) -> bool:
+        """False if the request is none of these. Raises what the job raises, ConnectionLost.
+
+        `passed`: the steps through the untouched loader.
+        """
+        kind = request.get("type")
+        answer = self._connection.answer
+        if kind == "supports":
+            answer(request, supported=job.supports(request["arm"]))
+        elif kind == "sizes":
+            answer(request, **job.sizes(int(request["samples"]), self._progress))
+        elif kind in ("prepare", "refill"):
+            answer(request, cache=self._filled(job, int(request["samples"])))
+        elif kind == "freshen":
+            self._filled(job, 0)
+            answer(request, freshened=True)
+        elif kind == "inside":
+            self._look_inside(job, request, passed)
+        elif kind == "begin_round":
+            job.begin_round()
+            answer(request)
+        elif kind == "machine":
+            answer(request, own_cpu_seconds=job.cpu_seconds())
+        else:
+            return False
+        return True
+
+    def _filled(self, job: Job, samples: int) -> dict[str, Any]:
+        return job.fill(samples or job.cached_samples, self._progress)
+
+    def _look_inside(self, job: Job, request: Message, passed: PassThrough) -> None:
+        if job.look_inside(str(request["stage"]), int(request["samples"])):
+            self._connection.answer(request, **job.describe(passed, []))
+        else:
+            self._connection.answer(request, chain=None, notes=job.chain.notes)
+
+    def _progress(self, text: str) -> None:
+        self._connection.check_stop()
+        self._connection.keep_alive(text)
