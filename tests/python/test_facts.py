@@ -19,6 +19,7 @@ from cachebisect._job.job import Job
 from cachebisect._job.pass_through import PassThrough
 from cachebisect._job.state import KeptState
 from cachebisect._library import as_measured
+from job_blocks import live, run
 from loaders import Compose, CountingMember, Items, Member, Stream
 
 
@@ -26,8 +27,8 @@ from loaders import Compose, CountingMember, Items, Member, Stream
 def job() -> Any:
     made: list[Job] = []
 
-    def make(loader: Any) -> Job:
-        made.append(Job(loader, KeptState(())))
+    def make(loader: Any, device: Any = None) -> Job:
+        made.append(Job(loader, KeptState(()), device))
         return made[-1]
 
     yield make
@@ -47,22 +48,6 @@ def test_what_a_batch_counts_as_is_said(given: Any, size: int) -> None:
         assert set(job._feeds.held.sizes) == {size}
     finally:
         job.close()
-
-
-def live(**overrides: str) -> dict[str, Any]:
-    arm = {"kind": "live", "boundary": 0, "stage": 0, "observed": True, "cache_samples": 0}
-    return {**arm, "overrides": overrides}
-
-
-def run(job: Job, arm: dict[str, Any]) -> list[Any]:
-    """The batches of a short block."""
-    block = job.begin_block({"arm": arm, "steps": 2, "warmup_steps": 1})
-    batches = []
-    while not block.enter():
-        batches.append(block.take())
-    block.end()
-    assert block.result()["device_idle_share"] is None
-    return batches
 
 
 class WorkerFacts(Items):
@@ -146,8 +131,7 @@ def test_a_stream_cannot_be_cached(job: Any) -> None:
 
 
 def test_non_blocking_moves_the_batch_before_the_step(job: Any) -> None:
-    measured = job(DataLoader(Items(), batch_size=4, num_workers=1))
-    measured.device = torch.device("meta")
+    measured = job(DataLoader(Items(), batch_size=4, num_workers=1), torch.device("meta"))
     assert measured.supports(live(non_blocking="true"))
     batch = run(measured, live(non_blocking="true"))[0]
     assert batch[0].device.type == "meta"

@@ -47,6 +47,11 @@ class Stage:
     cacheable: bool = True
     """Neither it nor a stage before it is random."""
 
+    @property
+    def makes_floats(self) -> bool:
+        """It makes a tensor of floats of an image of bytes."""
+        return self.type.partition(".")[2] in MAKES_FLOATS
+
     def to_json(self) -> dict[str, Any]:
         transform = self.type.partition(".")[2]
         return {
@@ -58,7 +63,7 @@ class Stage:
             "random": self.random,
             "cacheable": self.cacheable,
             "elementwise": transform in ELEMENTWISE,
-            "makes_floats": transform in MAKES_FLOATS,
+            "makes_floats": self.makes_floats,
         }
 
 
@@ -72,6 +77,8 @@ class Chain:
     notes: list[str] = field(default_factory=list)
     cached_after: tuple[str, ...] = ()
     """Behind what a cache may stand, as cachebisect.cached() names it."""
+    on_device_from: tuple[str, ...] = ()
+    """What may run on the device, with the members that follow it: the first words of names."""
 
     @property
     def last(self) -> int:
@@ -137,6 +144,8 @@ def chain_of_loader(loader: Any, found: dict[str, Any], on_device: bool) -> Chai
         chain.notes.append(_KEEPS_SAMPLES.format(kept[0].after))
     elif not is_iterable(loader.dataset):
         chain.cached_after = _cached_after(stages)
+    if on_device and not is_iterable(loader.dataset):
+        chain.on_device_from = _on_device_from(stages)
     if loader.pin_memory and not pinning.happens(loader):
         chain.notes.append(_PINS_NOTHING)
     return chain
@@ -172,6 +181,20 @@ def _cached_after(stages: list[Stage]) -> tuple[str, ...]:
     cached = [s.name.split()[0] for s in samples if s.place == MEMBER and s.cacheable]
     whole = ["sample"] if all(stage.cacheable for stage in samples) else []
     return (*(word for word in cached if words.count(word) == 1), *whole)
+
+
+def _on_device_from(stages: list[Stage]) -> tuple[str, ...]:
+    """The last members, back to one that draws random numbers or that makes tensors of images."""
+    members = [stage for stage in stages if stage.place == MEMBER]
+    words = [stage.name.split()[0] for stage in members]
+    found: list[str] = []
+    for stage, word in zip(reversed(members), reversed(words)):
+        if stage.random or words.count(word) > 1 or "PIL" in stage.output:
+            break
+        found.append(word)
+        if stage.makes_floats:
+            break
+    return tuple(reversed(found))
 
 
 def _torchs_own_sampler(loader: Any) -> bool:

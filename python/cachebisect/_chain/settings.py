@@ -6,6 +6,8 @@ overrides of live arms of them. It knows no name of PyTorch by itself.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -14,6 +16,13 @@ FLAGS = ("False", "True")
 CACHE = "cache"
 """The setting that puts a cache into a dataset; its values depend on the stages."""
 _CACHED = 'cachebisect.cached(dataset, after={}, memory="auto")'
+
+ON_DEVICE = "on_device"
+"""The setting that runs a stage, and those that follow it, on the device for a whole batch."""
+_ON_DEVICE = "images = images.to(device)  # then {} and what follows it, for the whole batch"
+
+NEED_DEVICE = frozenset({"non_blocking", ON_DEVICE})
+"""Settings of what happens on the way to a device."""
 
 Values = Union[tuple[int, int], tuple[str, ...]]
 
@@ -94,7 +103,10 @@ ADVICE = {
     "fewer_objects": "return torch.tensor(values)",
     "partial_decode": 'image.draft("RGB", (256, 256))  # a JPEG, before it is loaded',
     "to_device": "images = normalize(images.to(device))",
-    "ship_bytes": "images = images.to(device).float() / 255  # PILToTensor in place of ToTensor",
+    "ship_bytes": (
+        "images = images.to(device).float() / 255  "
+        "# PILToTensor in place of ToTensor; what follows it comes here too"
+    ),
     "half": "images = images.to(torch.bfloat16)",
     "no_sync": "total += loss.detach()  # loss.item() once per log line",
     "precision": "with torch.autocast(device.type, dtype=torch.bfloat16):",
@@ -111,13 +123,25 @@ MAKES_FLOATS = frozenset({"ToTensor"})
 """Transforms that make floats of bytes."""
 
 
-def described_settings(cached_after: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Fields of the answer to `describe`. `cached_after`: stages behind which a cache may stand."""
-    cache = [Setting(CACHE, CACHE, _CACHED, cached_after)] if cached_after else []
-    settings = [setting.to_json() for setting in (*SETTINGS, *cache)]
+def described_settings(
+    cached_after: tuple[str, ...] = (), on_device_from: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Fields of the answer to `describe`. `cached_after`: stages behind which a cache may stand.
+    `on_device_from`: stages that may run on the device, with those that follow."""
+    of_stages = [
+        Setting(CACHE, CACHE, _CACHED, cached_after),
+        Setting(ON_DEVICE, ON_DEVICE, _ON_DEVICE, on_device_from),
+    ]
+    settings = [s.to_json() for s in (*SETTINGS, *of_stages) if s.values]
     return {"settings": settings, "advice": ADVICE}
 
 
 def runnable() -> frozenset[str]:
     """What a live arm may change; `workers` is the engine's word for num_workers."""
-    return frozenset(setting.name for setting in SETTINGS if setting.can_run) | {"workers", CACHE}
+    of_stages = {"workers", CACHE, ON_DEVICE}
+    return frozenset(setting.name for setting in SETTINGS if setting.can_run) | of_stages
+
+
+def value_of(overrides: Mapping[str, str], name: str, otherwise: Any) -> Any:
+    """The value of an override of an arm, which is JSON."""
+    return json.loads(overrides[name]) if name in overrides else otherwise

@@ -42,7 +42,8 @@ def callable_name(value: Any) -> str:
     name = getattr(value, "__name__", None)
     if name == "<lambda>":
         return "lambda"
-    return name if isinstance(name, str) else type(value).__name__
+    # A stand-in says the class of what it stands for.
+    return name if isinstance(name, str) else str(value.__class__.__name__)
 
 
 def find_slots(dataset: Any) -> list[Slot]:

@@ -12,15 +12,15 @@ from typing import Any, Optional
 
 from .._chain import facts, pinning
 from .._chain.description import PIN, READ, TRANSFER, chain_of_loader
-from .._chain.settings import described_settings, runnable
+from .._chain.settings import described_settings
 from .attempts import Room
 from .blocks import Block, DeviceMarks
 from .caches import Caches, Progress
 from .companions import Companion, Companions
 from .feed_maker import FeedMaker
 from .feeds import HeldBatches
+from .live_arms import LiveArms
 from .loaders import MeasuredLoader
-from .moving_feed import MovingFeed
 from .needs import queues_fit
 from .pass_through import PassThrough
 from .ranks import local_ranks
@@ -63,6 +63,7 @@ class Job:
         self.room = Room()
         self._marks = DeviceMarks(self.device)
         self._loader = MeasuredLoader(loader, samples_per_batch)
+        self._live = LiveArms(self._loader, self.device)
         self._companions = Companions(companions)
         try:
             self.chain = self._loader.find_chain(self.device is not None)
@@ -100,6 +101,8 @@ class Job:
         size, tensors = passed.batch_bytes, passed.batch_tensors
         self._feeds.keeps_queues = queues_fit(self._loader, self.chain.last, size, tensors)
         self._feeds.period = passed.batches_per_step
+        if self.device is not None:
+            self._live.non_blocking = passed.copies_without_waiting()
         chain: dict[str, Any] = {
             "name": self.name,
             "batch_size": self.batch_size,
@@ -115,7 +118,7 @@ class Job:
             "train": self.train,
             "weights_restored": bool(self.state),
             "copy_pinned": pinning.happens(self.loader) and bool(self.device),
-            "copy_non_blocking": passed.copies_without_waiting() if self.device else False,
+            "copy_non_blocking": self._live.non_blocking,
             "device_kind": "cpu" if self.device is None else _DEVICE_KINDS[self.device.type],
             "device_name": facts.device_name(self.device),
             "usable_cpus": len(os.sched_getaffinity(0)),
@@ -129,7 +132,7 @@ class Job:
         }
         if not self.state:
             notes = [*notes, "weights are not restored between rounds: no state was given"]
-        settings = described_settings(self.chain.cached_after)
+        settings = described_settings(self.chain.cached_after, self.chain.on_device_from)
         answer: dict[str, Any] = {"chain": chain, "arms": self.arms(), **settings}
         answer["notes"] = [*notes, *self._caches.notes, *self.chain.notes]
         rate = passed.rate()
@@ -160,18 +163,7 @@ class Job:
 
     def supports(self, arm: dict[str, Any]) -> bool:
         """True if a live arm with overrides can run."""
-        if arm.get("kind") != "live" or self._loader.shadow is None:
-            return False
-        overrides = set(arm.get("overrides", {}))
-        if not overrides <= runnable():
-            return False
-        if "non_blocking" in overrides and self.device is None:
-            return False
-        try:
-            self._loader.variant(arm)
-        except Exception:  # Its dataset, too, may fail.
-            return False
-        return True
+        return self._live.can_run(arm, self.chain)
 
     def look_inside(self, stage: str, samples: int) -> bool:
         """Makes stages of functions that `stage`, the dataset's own code, calls. True if it found
@@ -189,6 +181,7 @@ class Job:
         self._feeds.chain = self.chain
         self._caches.use_chain(self.chain)
         self._loader.forget_queues()
+        self._live.forget()
         return True
 
     # Caches
@@ -219,10 +212,7 @@ class Job:
         """Starts the block of a `run` request."""
         if request["arm"].get("kind") == "unseen":
             prepare_unseen(self._loader, self.chain, request)
-        shadow = self._loader.variant(request["arm"])
-        feed = self._feeds.feed(request["arm"], shadow)
-        if "non_blocking" in request["arm"].get("overrides", {}):
-            feed = MovingFeed(feed, self.device)
+        feed, shadow = self._live.feed(request["arm"], self._feeds)
         order = self._loader.order
         block = Block(
             request,

@@ -10,9 +10,10 @@ from .._chain import facts, trees
 from .._chain.description import Chain, chain_of_iterable, chain_of_loader
 from .._chain.orders import Order
 from .._chain.restart import Restarting
-from .._chain.settings import CACHE
+from .._chain.settings import CACHE, ON_DEVICE
 from .._worker.tasks import INSIDE, LIVE, PROBE, Task
 from .._worker.worker_end import end_iterator
+from .on_device import DeviceStages
 from .patience import Patience
 from .shadow import ShadowLoader
 
@@ -97,8 +98,11 @@ class MeasuredLoader:
         except StopIteration:
             raise ValueError("the loader gave no batch") from None
 
-    def variant(self, arm: dict[str, Any]) -> Optional[ShadowLoader]:
-        """The loader of `arm`: with overrides, one with other arguments.
+    def variant(
+        self, arm: dict[str, Any], on_device: Optional[DeviceStages] = None
+    ) -> Optional[ShadowLoader]:
+        """The loader of `arm`: with overrides, one with other arguments. `on_device`: stages that
+        it leaves out.
 
         Raises what the constructor of DataLoader raises, and filled() of _cache/trial.py.
         """
@@ -110,6 +114,9 @@ class MeasuredLoader:
             overrides = {path: json.loads(text) for path, text in texts.items()}
             after = overrides.pop(CACHE, None)
             dataset = None if after is None else self._cached(str(after))
+            overrides.pop(ON_DEVICE, None)
+            if on_device is not None:
+                dataset = on_device.host_part(self.own.dataset if dataset is None else dataset)
             self._variants[key] = ShadowLoader(self.own, overrides, dataset)
         return self._variants[key]
 

@@ -174,3 +174,28 @@ TEST_CASE("element-wise work moves behind .to(device) if that is another device"
   CHECK_FALSE(offers(remedies_for(code_situation("transforms[1] Normalize", DeviceKind::cpu)),
                      "to_device"));
 }
+
+TEST_CASE("what makes floats is moved to the device where the job can run it there") {
+  CodeSituation now = code_situation("transfer");
+  now.measured.chain.batch_contents.reset();
+  CHECK_FALSE(remedy(remedies_for(now), "ship_bytes").arm.has_value());
+  now.measured.chain.settings.all.push_back({.path = "on_device",
+                                             .name = "on_device",
+                                             .code = "f({})",
+                                             .values = SettingValues::word,
+                                             .words = {"transforms[0]", "transforms[1]"}});
+  for (const std::string named : {"transfer", "pin", "copy", "transforms[0] ToTensor"}) {
+    now.verdict.stage = now.verdict.fix_first = named;
+    CAPTURE(named);
+    const Remedy bytes = remedy(remedies_for(now), "ship_bytes");
+    REQUIRE(bytes.arm.has_value());
+    CHECK(bytes.arm->overrides.at("on_device") == "\"transforms[0]\"");
+    CHECK(has(bytes.lines.front(), "PILToTensor"));
+  }
+  now.verdict.stage = now.verdict.fix_first = "transforms[1] Normalize";
+  CHECK(remedy(remedies_for(now), "to_device").arm->overrides.at("on_device") ==
+        "\"transforms[1]\"");
+  now.measured.chain.settings.all.back().words = {"transforms[1]"};  // Random numbers are drawn.
+  now.verdict.stage = now.verdict.fix_first = "copy";
+  CHECK_FALSE(remedy(remedies_for(now), "ship_bytes").arm.has_value());
+}

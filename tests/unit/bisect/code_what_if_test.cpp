@@ -1,4 +1,5 @@
 // What-ifs in the terms of a job in code.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "support/torch_settings.hpp"
 #include <doctest/doctest.h>
 
+#include "cachebisect/bisect/costs/device_changes.hpp"
 #include "cachebisect/bisect/costs/what_if.hpp"
 #include "cachebisect/bisect/costs/worker_changes.hpp"
 
@@ -121,6 +123,50 @@ TEST_CASE("a cache in code is predicted: the stages before it run for no sample"
   CHECK(*early.predicted.value > 0.9 * live);
   CHECK(has(whole.note, "from the second epoch on"));
   CHECK(whole.line == "cached(dataset, after=\"sample\")");
+}
+
+TEST_CASE("stages on the device are predicted: they are free, and fewer bytes are carried") {
+  SimulatedChain simulated = test::starved_chain();
+  Measurements run = test::measure_chain(simulated, {.budget_seconds = 10});
+  run.chain.settings = test::torch_settings();
+  CHECK(has(test::usage_error([&] { (void)parse_what_if("flip=device", run.chain); }),
+            "no stage of this job"));
+  run.chain.settings.all.push_back({.path = "on_device",
+                                    .name = "on_device",
+                                    .code = "then {}",
+                                    .values = SettingValues::word,
+                                    .words = {"crop", "flip"}});
+  const auto answer = [&](const std::string& text) {
+    return predict_what_if(parse_what_if(text, run.chain), run.chain, Forecast::of(run));
+  };
+  const WhatIfResult crop = answer("crop=device");
+  REQUIRE(crop.predicted.value.has_value());
+  CHECK(*crop.predicted.value > *answer("flip=device").predicted.value);
+  CHECK(*answer("flip=device").predicted.value >= *answer("flip=free").predicted.value * 0.99);
+  CHECK(crop.line == "then \"crop\"");
+  CHECK(has(crop.note, "what the device takes"));
+  const WhatIfArm arm = arm_of(parse_what_if("crop=device", run.chain), run.chain);
+  CHECK(arm.arm->overrides.at("on_device") == "\"crop\"");
+  const std::string refused =
+      test::usage_error([&] { (void)parse_what_if("decode=device", run.chain); });
+  CHECK(has(refused, "only what runs last"));
+  CHECK(has(refused, "crop or flip"));
+  CHECK(has(refused, "STAGE=device"));
+}
+
+TEST_CASE("a moved stage that makes floats leaves a quarter of the bytes to carry") {
+  ChainDescription described = chain();
+  described.stages[2].makes_floats = true;
+  const DeviceChanges changes = on_device_from(described, 2);
+  const auto factor_of = [](const CostChanges& changed, std::size_t stage) {
+    const auto found = std::ranges::find(changed.stages, stage, &CostScale::stage);
+    return found == changed.stages.end() ? 1.0 : found->factor;
+  };
+  CHECK(factor_of(changes.likely, 1) == 1);
+  CHECK(factor_of(changes.likely, 2) == 0);
+  CHECK(factor_of(changes.likely, 3) == 0);
+  CHECK(factor_of(changes.likely, 4) == 0.25);
+  CHECK(factor_of(changes.least, 4) == 1);
 }
 
 TEST_CASE("the first worker process may cost what nobody knows: sending, and the step's threads") {

@@ -115,7 +115,8 @@ class Parser {
   bool on_device(std::string_view name) {
     const JobSetting* const known = chain_.settings.at(settings::kOnDevice);
     const auto stage = find_stage(name);
-    if (known == nullptr || !stage) return false;
+    if (!stage || chain_.settings.of_file) return false;
+    if (known == nullptr) refuse("no stage of this job can be run on another device than the CPU");
     const std::string& own = chain_.stages[*stage].name;
     const auto json = value_json(*known, std::string_view(own).substr(0, own.find(' ')));
     if (!json) {

@@ -1,0 +1,69 @@
+"""Live arms: with other settings than the user's, from loaders of their own. Not thread safe."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from .._chain.description import Chain
+from .._chain.settings import NEED_DEVICE, ON_DEVICE, runnable, value_of
+from .feed_maker import FeedMaker
+from .feeds import Feed
+from .loaders import MeasuredLoader
+from .moving_feed import MovingFeed
+from .on_device import DeviceStages
+from .shadow import ShadowLoader
+
+
+class LiveArms:
+    """`device`: the torch.device of the step, None for the CPU."""
+
+    def __init__(self, loader: MeasuredLoader, device: Any) -> None:
+        self.device = device
+        self.non_blocking: Optional[bool] = False
+        """How the step itself moves its batches; None: that was not seen."""
+        self._loader = loader
+        self._on_device: dict[str, DeviceStages] = {}
+
+    def can_run(self, arm: dict[str, Any], chain: Chain) -> bool:
+        """True if a live arm with overrides can run."""
+        if arm.get("kind") != "live" or self._loader.shadow is None:
+            return False
+        overrides = set(arm.get("overrides", {}))
+        if not overrides <= runnable() or (overrides & NEED_DEVICE and self.device is None):
+            return False
+        try:
+            self._shadow(arm, chain)
+        except Exception:  # Its dataset, too, may fail.
+            return False
+        return True
+
+    def feed(self, arm: dict[str, Any], feeds: FeedMaker) -> tuple[Feed, Optional[ShadowLoader]]:
+        """What a block of any arm takes its batches from, and the loader behind it.
+
+        Raises what the constructor of DataLoader raises, filled() of _cache/trial.py, DeviceStages.
+        """
+        shadow = self._shadow(arm, feeds.chain)
+        feed = feeds.feed(arm, shadow)
+        overrides = arm.get("overrides") or {}
+        if not NEED_DEVICE & set(overrides):
+            return feed, shadow
+        waits_not = value_of(overrides, "non_blocking", self.non_blocking)
+        stages = self._stages(arm, feeds.chain)
+        return MovingFeed(feed, self.device, bool(waits_not), stages), shadow
+
+    def forget(self) -> None:
+        """The chain has other stages from now on."""
+        self._on_device.clear()
+
+    def _shadow(self, arm: dict[str, Any], chain: Chain) -> Optional[ShadowLoader]:
+        return self._loader.variant(arm, self._stages(arm, chain))
+
+    def _stages(self, arm: dict[str, Any], chain: Chain) -> Optional[DeviceStages]:
+        first = value_of(arm.get("overrides") or {}, ON_DEVICE, None)
+        if first is None:
+            return None
+        if first not in chain.on_device_from:
+            raise ValueError(f"{first} cannot run on the device")
+        if first not in self._on_device:
+            self._on_device[first] = DeviceStages(self._loader.own, chain.plan, first)
+        return self._on_device[first]
