@@ -7,60 +7,17 @@ is recorded at each of the two, so that the device's own completion is timed.
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any, Callable, Optional
 
 from .._chain.description import Chain
 from .._worker.tasks import stage_sums
 from .companions import Companions
+from .device_marks import DeviceMarks
 from .feeds import DroppingFeed, Feed, Waiting
-from .gpu_monitor import GpuMonitor
 from .shadow import ShadowLoader
 from .stage_entries import StageEntries
 from .step_profile import StepProfile
-
-
-class DeviceMarks:
-    """Marks moments at which the device has completed what was queued.
-
-    `device`: a torch.device, or None where steps end when Python says so.
-    """
-
-    def __init__(self, device: Any) -> None:
-        self._cuda = device if device is not None and device.type == "cuda" else None
-        self._monitor = GpuMonitor.of(device)
-
-    def mark(self) -> Any:
-        """The time, or a recorded CUDA event."""
-        if self._cuda is None:
-            return time.monotonic()
-        torch = sys.modules["torch"]
-        event = torch.cuda.Event(enable_timing=True)
-        event.record(torch.cuda.current_stream(self._cuda))
-        return event
-
-    def is_idle(self) -> Optional[bool]:
-        """True if the device has completed what was queued; None if steps run on the CPU."""
-        if self._cuda is None:
-            return None
-        return bool(sys.modules["torch"].cuda.current_stream(self._cuda).query())
-
-    def reading(self) -> Optional[dict[str, Any]]:
-        """What the device does by itself at this moment; None if nothing is known."""
-        return self._monitor.read() if self._monitor is not None else None
-
-    def close(self) -> None:
-        """No reading after this."""
-        if self._monitor is not None:
-            self._monitor.close()
-
-    def seconds(self, begin: Any, end: Any) -> float:
-        """From one mark to another. Waits for the device."""
-        if self._cuda is None:
-            return float(end - begin)
-        end.synchronize()
-        return float(begin.elapsed_time(end)) / 1e3
 
 
 class Usage:
@@ -119,14 +76,16 @@ class Block:
         self._sampler_seconds = sampler_seconds
         self._pin_python_seconds = pin_python_seconds
         self._companions = companions or Companions()
-        self.taken = 0  # Batches.
+        self.taken = 0
+        """Batches served."""
         self._samples: list[int] = []
         self._first_batch_seconds = 0.0
         self._group_marks: list[Any] = []
         self._start: Optional[Usage] = None
         self._start_mark: Any = None
         self._began = 0.0
-        self._idle_ends = 0  # Steps after which the device had nothing left to do.
+        self._idle_ends = 0
+        """Steps after which the device had nothing left to do."""
 
     def begin(self, number: int) -> None:
         """Drops what older blocks left and starts. The call itself is not timed."""

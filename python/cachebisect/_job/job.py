@@ -14,9 +14,10 @@ from .._chain import facts, pinning
 from .._chain.description import PIN, READ, TRANSFER, chain_of_loader
 from .._chain.settings import described_settings
 from .attempts import Room
-from .blocks import Block, DeviceMarks
+from .blocks import Block
 from .caches import Caches, Progress
 from .companions import Companion, Companions
+from .device_marks import DeviceMarks
 from .feed_maker import FeedMaker
 from .feeds import HeldBatches
 from .live_arms import LiveArms
