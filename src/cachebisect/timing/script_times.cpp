@@ -1,25 +1,19 @@
 #include "cachebisect/timing/script_times.hpp"
 
-#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <utility>
 
-#include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/launch/child_process.hpp"
 #include "cachebisect/launch/hook_folder.hpp"
 #include "cachebisect/remote/socket_listener.hpp"
-#include "cachebisect/remote/stop_event.hpp"
-#include "cachebisect/remote/wait.hpp"
+#include "cachebisect/timing/await_child.hpp"
 #include "cachebisect/timing/script_timing.hpp"
 
 namespace cachebisect {
 namespace {
-
-/// What a command may take to end after SIGINT, before it is killed.
-constexpr double kEndSeconds = 10;
 
 ChildOptions child_options(const ScriptCommand& command, const TimingOptions& options,
                            const std::string& file) {
@@ -30,17 +24,6 @@ ChildOptions child_options(const ScriptCommand& command, const TimingOptions& op
                             script_timing_request(file, options, command.continues));
   child.environment.insert(command.environment.begin(), command.environment.end());
   return child;
-}
-
-/// Empty if it had to be killed.
-std::optional<ChildStatus> await_end(ChildProcess& child, const std::stop_token& stop) {
-  const StopEvent stopped(stop);
-  static_cast<void>(wait_readable({child.descriptor(), stopped.descriptor()}, std::nullopt));
-  if (stop.stop_requested()) {
-    child.send_signal(SIGINT);
-    static_cast<void>(wait_readable({child.descriptor()}, monotonic_seconds() + kEndSeconds));
-  }
-  return child.status();
 }
 
 [[noreturn]] void fail_without_batches(const std::optional<ChildStatus>& status,
@@ -65,7 +48,7 @@ ScriptTimes time_script(const ScriptCommand& command, const TimingOptions& optio
   std::optional<ChildStatus> status;
   {
     ChildProcess child(child_options(command, options, file));
-    status = await_end(child, stop);
+    status = await_child(child, stop);
   }
   std::ifstream content(file);
   if (!content) fail_without_batches(status, stop);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/shell_word.hpp"
 #include "cachebisect/remote/fields.hpp"
 
 namespace cachebisect {
@@ -14,16 +15,6 @@ namespace {
 constexpr int kFileVersion = 1;
 const std::vector<TimePart> kParts{TimePart::load, TimePart::forward, TimePart::backward,
                                    TimePart::optimizer};
-
-/// As a shell reads it.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string{c};
-  return quoted + "'";
-}
 
 std::string bisect_command(const std::vector<std::string>& command) {
   std::string text = "cachebisect run --";
