@@ -49,12 +49,27 @@ def step(timer: BatchTimer, clock: SetClock) -> None:
     assert timer.backward_begun()
     timer.forward_begun()  # recomputed within the backward pass
     clock.now += 5
-    timer.part_ended()
+    timer.backward_ended()
     clock.now += 0.25
     assert timer.optimizer_begun()
-    assert not timer.backward_begun()  # a closure's
     clock.now += 1
-    timer.part_ended()
+    timer.optimizer_ended()
+    clock.now += 0.125
+
+
+def step_with_closure(timer: BatchTimer, clock: SetClock, calls: int = 1) -> None:
+    clock.now += 0.5
+    assert timer.optimizer_begun()
+    clock.now += 0.25
+    for _ in range(calls):
+        timer.forward_begun()
+        clock.now += 3
+        assert timer.backward_begun()
+        assert not timer.backward_begun()  # a checkpoint's
+        clock.now += 5
+        timer.backward_ended()
+        clock.now += 0.75
+    timer.optimizer_ended()
     clock.now += 0.125
 
 
@@ -125,3 +140,30 @@ def test_marks_are_reused_once_and_never_while_they_are_needed() -> None:
     timed(timer, clock, 4)
     assert len(clock.reused) == len(set(clock.reused))
     assert clock.now not in clock.reused
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_what_a_closure_computes_is_no_time_of_the_optimizer(calls: int) -> None:
+    """Lightning's loop and LBFGS run forward and backward pass inside the optimizer's step."""
+    clock = SetClock(False)
+    timer = BatchTimer(clock, untimed=0)
+    for _ in range(3):
+        load(timer, clock, 3)
+        step_with_closure(timer, clock, calls)
+        assert timer.trained
+    timer.load_begun()
+    timer.finish()
+    assert len(timer.rows) == 3
+    for row in timer.rows:
+        assert (row.load, row.forward, row.backward) == (3, 3 * calls, 5 * calls)
+        assert row.optimizer == 0.25 + 0.75 * calls
+        assert row.total == 3 + 0.5 + row.forward + row.backward + row.optimizer + 0.125
+
+
+def test_a_closure_that_fails_does_not_hold_the_next_batch() -> None:
+    clock = SetClock(False)
+    timer = BatchTimer(clock, untimed=0)
+    load(timer, clock, 1)
+    assert timer.optimizer_begun()
+    timer.forward_begun()
+    assert timed(timer, clock, 2)[-1].optimizer == 1

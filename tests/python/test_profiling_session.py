@@ -53,7 +53,7 @@ def train(session: Any, batches: int) -> None:
         session.load_begun()
         session.timer.load_ended(4)
         session.timer.backward_begun()
-        session.timer.part_ended()
+        session.timer.backward_ended()
 
 
 def test_what_the_profiler_writes_after_a_step_is_no_time_of_that_step(session: Any) -> None:

@@ -2,7 +2,9 @@
 
 A batch begins when the loader is asked for it and ends when the loader is asked for the next one.
 What the loader gives without a backward pass in between (validation) is no training batch, and is
-left out; so are the first batches, in which libraries choose their algorithms.
+left out; so are the first batches, in which libraries choose their algorithms. An optimizer may run
+forward and backward pass inside its step, by a closure, as Lightning's loop does: they are no time
+of the optimizer.
 """
 
 from __future__ import annotations
@@ -66,6 +68,7 @@ class BatchTimer:
         self._untimed = untimed
         self._batch: Optional[_Batch] = None
         self._part: Optional[tuple[str, Any]] = None
+        self._steps = False  # Inside the optimizer's step.
         self._asked = 0.0
         self._closed: deque[_Batch] = deque()
 
@@ -78,6 +81,7 @@ class BatchTimer:
         """The loader is asked for a batch, or for an iterator."""
         now = self._marks.mark()
         self._asked = time.perf_counter()
+        self._steps = False
         self._end_part(now)
         batch = self._batch
         # Several loaders may be read before one step: that is all loading.
@@ -102,32 +106,34 @@ class BatchTimer:
 
     def forward_begun(self) -> None:
         """An outermost module is called. The forward pass lasts until the backward pass begins."""
-        if self._batch is not None and self._part is None:
-            self._part = ("forward", self._marks.mark())
+        if self._batch is not None and (self._part is None or self._part[0] == "optimizer"):
+            self._change_part("forward")
 
     def backward_begun(self) -> bool:
         """False if it lies within another part, and its end must not be told."""
         batch = self._batch
-        if batch is None or (self._part is not None and self._part[0] != "forward"):
+        if batch is None or (self._part is not None and self._part[0] in ("load", "backward")):
             return False
-        now = self._marks.mark()
-        self._end_part(now)
+        self._change_part("backward")
         batch.trained = True
-        self._part = ("backward", now)
         return True
+
+    def backward_ended(self) -> None:
+        """The rest of an optimizer's step is the optimizer's."""
+        self._change_part("optimizer" if self._steps else None)
 
     def optimizer_begun(self) -> bool:
         """As backward_begun()."""
         if self._batch is None or (self._part is not None and self._part[0] != "forward"):
             return False
-        now = self._marks.mark()
-        self._end_part(now)
-        self._part = ("optimizer", now)
+        self._change_part("optimizer")
+        self._steps = True
         return True
 
-    def part_ended(self) -> None:
-        """The backward pass or the optimizer has ended."""
-        self._end_part(self._marks.mark())
+    def optimizer_ended(self) -> None:
+        """Its step, with all that ran inside."""
+        self._steps = False
+        self._change_part(None)
 
     @property
     def trained(self) -> bool:
@@ -138,6 +144,11 @@ class BatchTimer:
         """Waits until all batches are done. The one that is under way is left out."""
         self._marks.finish()
         self._collect()
+
+    def _change_part(self, part: Optional[str]) -> None:
+        now = self._marks.mark()
+        self._end_part(now)
+        self._part = (part, now) if part is not None else None
 
     def _end_part(self, now: Any) -> None:
         part, self._part = self._part, None

@@ -89,7 +89,7 @@ def follow_backward(session: TimingSession, autograd: Any) -> None:
     def begun() -> bool:
         return session.follows and session.timer.backward_begun()
 
-    FollowedBackward(autograd, begun, lambda: session.timer.part_ended())
+    FollowedBackward(autograd, begun, lambda: session.timer.backward_ended())
 
 
 def follow_optimizers(session: TimingSession, optimizer: Any) -> None:
@@ -102,7 +102,7 @@ def follow_optimizers(session: TimingSession, optimizer: Any) -> None:
     def ended(_optimizer: Any, _args: Any, _kwargs: Any) -> None:
         if inside[0]:
             inside[0] = False
-            session.timer.part_ended()
+            session.timer.optimizer_ended()
 
     follow_steps(optimizer, ended, begun)
 

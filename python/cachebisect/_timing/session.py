@@ -184,8 +184,8 @@ def call_seconds(marks: Marks) -> float:
             timer.load_ended(1)
             timer.forward_begun()
             timer.backward_begun()
-            timer.part_ended()
+            timer.backward_ended()
             timer.optimizer_begun()
-            timer.part_ended()
+            timer.optimizer_ended()
         least = min(least, (time.perf_counter() - began) / batches)
     return least
