@@ -8,7 +8,9 @@ from pathlib import Path
 import cachebisect
 
 PACKAGE = Path(cachebisect.__file__).parent
-FLOORS = ("_chain", "_worker", "_cache", "_job", "_engine", "_follow", "_script", "_timing")
+FLOORS = (
+    "_chain", "_worker", "_cache", "_job", "_engine", "_follow", "_script", "_timing", "_lightning",
+)  # fmt: skip
 """Lowest first. Each uses what is below it; modules of the package itself use all of them."""
 LINES = 250
 """Most lines of a module."""

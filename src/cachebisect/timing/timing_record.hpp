@@ -84,6 +84,7 @@ struct TimingRecord {
   int epochs = 0;               ///< asked for
   std::string bisect_command;   ///< that finds the stage: "cachebisect --pipeline cifar.json"
   std::string config_json;      ///< the effective pipeline, or the command
+  std::string config_text{};    ///< a file that is copied in its place
   std::vector<TimedRun> runs;   ///< one per batch size, at least one
 };
 

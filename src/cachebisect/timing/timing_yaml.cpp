@@ -99,6 +99,7 @@ std::string timing_summary_json(const TimingRecord& record) {
 }
 
 std::string benchmark_config_yaml(const TimingRecord& record) {
+  if (!record.config_text.empty()) return record.config_text;
   return to_yaml(Json::parse(record.config_json));
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands/commands.hpp"
+#include "commands/lightning_profile.hpp"
 #include "commands/pipeline_options.hpp"
 #include "output/output_files.hpp"
 #include "shell/log.hpp"
@@ -29,7 +30,8 @@ struct ProfileArguments {
   std::string sort = "self";
   PipelineOptions pipeline;
   profile::Options options;
-  std::string kind = "simple";
+  std::string kind;  ///< empty: simple; with -c: all
+  LightningProfileArguments lightning;
   std::string trace;
   std::string hook;
   std::vector<std::string> command;  ///< of a script, in place of a pipeline
@@ -52,7 +54,7 @@ void check_script_options(const ProfileArguments& a) {
 /// The options of the run. Throws Error(usage).
 profile::Options options_of(const ProfileArguments& arguments) {
   profile::Options options = arguments.options;
-  const auto kind = profile::parse_kind(arguments.kind);
+  const auto kind = profile::parse_kind(arguments.kind.empty() ? "simple" : arguments.kind);
   if (!kind) {
     throw Error(ErrorKind::usage, "--profiler " + printable(arguments.kind) +
                                       "; it must be simple, advanced or pytorch");
@@ -68,6 +70,31 @@ profile::Options options_of(const ProfileArguments& arguments) {
     throw Error(ErrorKind::usage, "--shapes and --memory need --profiler pytorch");
   }
   return options;
+}
+
+/// Lightning's profilers write files of their own. Throws Error(usage).
+void check_lightning_options(const ProfileArguments& a) {
+  const PipelineOptions& p = a.pipeline;
+  check_lightning(a.lightning.training, !p.file.empty() || !a.command.empty());
+  if (!a.lightning.training.given()) {
+    if (!a.lightning.has_own_options()) return;
+    throw Error(ErrorKind::usage,
+                "--epochs, --max-batches, --precision and --save-dir need a file: -c FILE");
+  }
+  const profile::Options& o = a.options;
+  const bool ours = !a.trace.empty() || o.repeat || o.active || o.step_profiler.shapes ||
+                    o.step_profiler.memory || !p.sets.empty() || p.workers || p.seed ||
+                    p.batch_size || !p.plugins.empty();
+  if (ours) {
+    throw Error(ErrorKind::usage,
+                "-c FILE runs Lightning's own profilers; of the options, only --profiler, "
+                "--epochs, --max-batches, --precision, --device, --save-dir, --model-class, "
+                "--data-class, --python and --hook apply to it");
+  }
+  if (!a.kind.empty() && !profile::parse_kind(a.kind)) {
+    throw Error(ErrorKind::usage,
+                "--profiler " + printable(a.kind) + "; it must be simple, advanced or pytorch");
+  }
 }
 
 /// How operators are shown. Throws Error(usage).
@@ -105,7 +132,20 @@ class ProfileOutputs {
   OutputSet<profile::Profile> outputs_;
 };
 
+int run_lightning(const ProfileArguments& arguments) {
+  SignalWatch signals({.report = [](SignalWatch&) { print_error("interrupted"); }});
+  std::vector<std::string> kinds;
+  if (!arguments.kind.empty()) kinds.push_back(arguments.kind);
+  const auto work = [&] {
+    return profile_lightning(arguments.lightning, kinds, arguments.pipeline.device.value_or(""),
+                             arguments.hook, signals.token());
+  };
+  return run_until_signal(signals, work, [] { print_error("interrupted"); });
+}
+
 int run(const ProfileArguments& arguments) {
+  check_lightning_options(arguments);
+  if (arguments.lightning.training.given()) return run_lightning(arguments);
   profile::Options options = options_of(arguments);
   ProfileOutputs outputs(arguments.trace, text_options(arguments.color, STDOUT_FILENO),
                          view_of(arguments));
@@ -141,10 +181,11 @@ int run(const ProfileArguments& arguments) {
 Command add_profile(CLI::App& app) {
   auto arguments = std::make_shared<ProfileArguments>();
   add_pipeline_options(app, arguments->pipeline);
+  add_lightning_profile_options(app, arguments->lightning);
   profile::Options& options = arguments->options;
   app.add_option("--profiler", arguments->kind,
                  "simple: by action and stage; advanced: also by function and operator; pytorch: "
-                 "LibTorch's own profiler (simple)")
+                 "LibTorch's own profiler (simple; with -c all three, which are Lightning's then)")
       ->type_name("simple|advanced|pytorch");
   app.add_option("--trace", arguments->trace, "write a Chrome trace for Perfetto or TensorBoard")
       ->type_name("FILE");

@@ -1,4 +1,8 @@
+#include <cstddef>
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "commands/commands.hpp"
 #include "commands/time_options.hpp"
@@ -9,6 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "cachebisect/base/text_file.hpp"
 #include "cachebisect/timing/script_times.hpp"
 
 namespace cachebisect::cli {
@@ -53,20 +58,31 @@ class TimeRuns {
   TimingRecord record_;
 };
 
+constexpr std::size_t kMaxConfigBytes = 1 << 20;
+
+/// In terms of the file that -c names.
+void name_by_file(TimingRecord& record, const LightningArguments& lightning) {
+  record.name = std::filesystem::path(lightning.config).filename().string();
+  record.bisect_command = lightning_bisect_command(lightning);
+  record.config_text = read_text_file(lightning.config, kMaxConfigBytes, "a file of LightningCLI");
+}
+
 /// The batches of a script or a pipeline, and the exit code.
 int time_any(const TimeArguments& arguments, const TimingOptions& options, TimingOutputs& outputs,
              SignalWatch& signals, ProgressLine& progress) {
   TimingRecord record;
   int code = 0;
-  if (arguments.command.empty()) {
+  const std::vector<std::string> command = timed_command(arguments);
+  if (command.empty()) {
     record = TimeRuns(arguments, signals.token(), progress).run();
   } else {
-    ScriptTimes script = time_script({.words = arguments.command,
+    ScriptTimes script = time_script({.words = command,
                                       .hook = arguments.hook,
                                       .continues = arguments.then == "continue",
                                       .stdout_to_stderr = arguments.json == "-"},
                                      options, signals.token());
     record = std::move(script.record);
+    if (arguments.lightning.given()) name_by_file(record, arguments.lightning);
     code = script.exit_code;
   }
   signals.begin_output();

@@ -37,10 +37,23 @@ void check_script_options(const TimeArguments& a) {
   }
 }
 
+/// Throws Error(usage) for options that a file of LightningCLI does not have.
+void check_lightning_options(const TimeArguments& a) {
+  const PipelineOptions& p = a.pipeline;
+  check_lightning(a.lightning, !p.file.empty() || !a.command.empty());
+  if (!a.lightning.given()) return;
+  if (!p.sets.empty() || p.workers || p.seed || !p.plugins.empty() || !a.batch_sizes.empty()) {
+    throw Error(ErrorKind::usage,
+                "a file of LightningCLI sets its own data and batch size; of the options of a "
+                "pipeline, only --device and --precision apply to it");
+  }
+}
+
 }  // namespace
 
 void add_time_options(CLI::App& app, TimeArguments& a) {
   add_pipeline_options(app, a.pipeline);
+  add_lightning_options(app, a.lightning);
   app.remove_option(app.get_option("--batch-size"));
   app.add_option("--batch-size", a.batch_sizes,
                  "samples in a batch; several sizes are compared: 16,32,64")
@@ -54,7 +67,7 @@ void add_time_options(CLI::App& app, TimeArguments& a) {
   app.add_option("--json", a.json, "write the summary as JSON; - is standard output")
       ->type_name("FILE");
   app.add_option("--precision", a.precision,
-                 "32, 16-mixed or bf16-mixed, in place of the pipeline's own")
+                 "32, 16-mixed or bf16-mixed, in place of the pipeline's or the file's own")
       ->type_name("32|16-mixed|bf16-mixed");
   app.add_option("--max-batches", a.max_batches, "end after so many batches (0: never)")
       ->type_name("N");
@@ -75,6 +88,7 @@ void add_time_options(CLI::App& app, TimeArguments& a) {
 }
 
 TimingOptions timing_options(const TimeArguments& a) {
+  check_lightning_options(a);
   if (!a.command.empty()) check_script_options(a);
   constexpr int kMaxEpochs = 1'000'000;
   if (a.epochs < 1 || a.epochs > kMaxEpochs) {
@@ -91,6 +105,14 @@ TimingOptions timing_options(const TimeArguments& a) {
     options.max_seconds /= static_cast<double>(a.batch_sizes.size());
   }
   return options;
+}
+
+std::vector<std::string> timed_command(const TimeArguments& a) {
+  if (!a.lightning.given()) return a.command;
+  std::vector<std::string> more{"--epochs", std::to_string(a.epochs)};
+  if (!a.precision.empty()) more.insert(more.end(), {"--precision", a.precision});
+  if (a.pipeline.device) more.insert(more.end(), {"--device", *a.pipeline.device});
+  return lightning_command(a.lightning, a.hook, more);
 }
 
 PipelineOptions pipeline_options(const TimeArguments& a) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/lightning_options.hpp"
 #include "commands/pipeline_options.hpp"
 
 #include "cachebisect/timing/time_job.hpp"
@@ -20,6 +21,7 @@ struct TimeArguments {
   std::string hook;
   std::string then = "exit";
   std::vector<std::string> command;  ///< of a script, in place of a pipeline
+  LightningArguments lightning;      ///< in place of both
   std::uint64_t max_batches = 0;
   double max_seconds = 60;
   std::string json;  ///< a file, or "-" for standard output
@@ -31,6 +33,8 @@ struct TimeArguments {
 void add_time_options(CLI::App& app, TimeArguments& arguments);
 /// Checks ranges. Throws Error(usage) naming the option.
 TimingOptions timing_options(const TimeArguments& arguments);
+/// The command that trains what -c names; that after -- otherwise. Throws Error(usage).
+std::vector<std::string> timed_command(const TimeArguments& arguments);
 /// The options of the pipeline, at its own batch size.
 PipelineOptions pipeline_options(const TimeArguments& arguments);
 
