@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "cachebisect/pipeline/cache_origin.hpp"
 #include "cachebisect/pipeline/callable_stages.hpp"
 #include "cachebisect/pipeline/chain.hpp"
 #include "cachebisect/pipeline/chain_probe.hpp"
@@ -111,6 +112,10 @@ void Pipeline::check_and_infer(OpenContext opening) {
   check_order(stages_);
   collate_ = position_of(stages_, StageKind::collate);
   copy_ = position_of(stages_, StageKind::copy);
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    if (!stages_[i].traits.caches) continue;
+    static_cast<CacheStage&>(*stages_[i].stage).set_origin(cache_origin(spec_, stages_, i));
+  }
   const bool learning = std::any_of(stages_.begin(), stages_.end(), is_callable);
   infer_specs(learning, opening);
   if (!learning) {

@@ -116,6 +116,14 @@ class CACHEBISECT_API SampleStage : public Stage {
   virtual void process(const Sample& input, Sample& out, const SampleContext& context) const = 0;
 };
 
+/// What a cache stage keeps the output of.
+struct CacheOrigin {
+  /// The stages before it with all their parameters, a line each, and the seed if one of them is
+  /// random.
+  std::string stages;
+  const SourceStage* source = nullptr;  ///< open once the cache opens
+};
+
 /// Kind `sample`, trait `caches`: hands samples on as they are and keeps some of them, for which no
 /// stage before it runs again. The only stages whose work changes what they hold; thread safe.
 class CACHEBISECT_API CacheStage : public SampleStage {
@@ -124,6 +132,8 @@ class CACHEBISECT_API CacheStage : public SampleStage {
   void process(const Sample& input, Sample& /*out*/, const SampleContext& /*context*/) const final {
     keep(input);
   }
+  /// Called once, before the stage opens.
+  virtual void set_origin(const CacheOrigin& /*origin*/) {}
   /// Makes `out` the sample of this index, of which it may be a view while the stage lives. False
   /// if it is not kept.
   virtual bool find(SampleIndex index, Sample& out) const = 0;
