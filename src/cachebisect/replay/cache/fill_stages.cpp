@@ -27,18 +27,22 @@ std::vector<const CacheStage*> cache_stages(const Pipeline& pipeline, std::size_
 }
 
 bool is_full(const CacheStage* stage) { return stage->use().full; }
-bool is_empty(const CacheStage* stage) { return stage->use().samples == 0; }
 
 }  // namespace
 
 void fill_cache_stages(const Pipeline& pipeline, Device& device, const OpenContext& opening) {
   std::size_t last = 0;
   const std::vector<const CacheStage*> caches = cache_stages(pipeline, last);
-  if (std::ranges::none_of(caches, is_empty)) return;
+  const std::uint64_t samples = epoch_length(pipeline);
+  // One on disk may hold what earlier runs kept.
+  const auto is_filled = [samples](const CacheStage* stage) {
+    const CacheUse use = stage->use();
+    return use.full || use.samples >= samples;
+  };
+  if (std::ranges::all_of(caches, is_filled)) return;
   const int workers = whole_cpus(probe_machine().usable_cpus);
   Executor loader(pipeline, device, {.workers = workers, .prefetch = 1});
   const auto batch = static_cast<std::uint64_t>(pipeline.batch_size());
-  const std::uint64_t samples = epoch_length(pipeline);
   const std::uint64_t batches = (samples + batch - 1) / batch;
   loader.start({.batches = batches, .last_stage = last, .observe = false});
   for (std::uint64_t i = 0; i < batches && !std::ranges::all_of(caches, is_full); ++i) {
