@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "stages/support/eviction_param.hpp"
 #include "stages/support/sample_store.hpp"
 
 #include "cachebisect/base/machine.hpp"
@@ -14,18 +15,13 @@ namespace {
 
 constexpr double kBytesPerGb = 1e9;
 
-Eviction eviction_of(const std::string& name) {
-  if (name == "fifo") return Eviction::fifo;
-  return name == "lru" ? Eviction::lru : Eviction::none;
-}
-
 class CacheMemory final : public CacheStage {
  public:
   explicit CacheMemory(const Params& params)
       : limit_bytes_(
             static_cast<std::uint64_t>(std::llround(params.number("limit_gb") * kBytesPerGb))),
         frozen_(params.boolean("frozen")),
-        store_(make_sample_store(limit_bytes_, eviction_of(params.string("evict")))) {}
+        store_(make_sample_store(limit_bytes_, eviction_of(params))) {}
 
   void open() override {
     const double available = available_memory().available_bytes;
@@ -61,17 +57,8 @@ void register_cache_memory(Registry& registry) {
                    .minimum = 0,
                    .maximum = 1e5,
                    .exclusive_minimum = true},
-                  {.name = "evict",
-                   .type = ParamType::string,
-                   .doc = "what goes when the limit is reached: nothing, the oldest, or what was "
-                          "not used for longest",
-                   .default_value = "none",
-                   .choices = {"none", "fifo", "lru"}},
-                  {.name = "frozen",
-                   .type = ParamType::boolean,
-                   .doc = "allows random stages before it, whose draws are then the same in every "
-                          "epoch: this changes training",
-                   .default_value = false}},
+                  eviction_param(),
+                  frozen_param()},
        .example = R"({"limit_gb": 0.25})",
        .make = [](const Params& params) { return std::make_unique<CacheMemory>(params); }});
 }
