@@ -33,13 +33,22 @@ inline ParamValue value_of(const ParamSpec& spec, const nlohmann::json& json) {
   }
 }
 
-/// The parameters of the type's example, without defaults.
+/// Where stages of examples write.
+inline const TemporaryFolder& example_folder() {
+  static const TemporaryFolder folder;
+  return folder;
+}
+
+/// The parameters of the type's example, without defaults. Paths lie in example_folder().
 inline Params example_params(const StageType& type) {
   const nlohmann::json example = nlohmann::json::parse(type.example);
   Params params;
   for (const ParamSpec& spec : type.params) {
     if (spec.type != ParamType::jitter && example.contains(spec.name))
       params.set(spec.name, value_of(spec, example.at(spec.name)));
+    if (spec.type == ParamType::path && params.has(spec.name)) {
+      params.set(spec.name, example_folder().path(params.string(spec.name)));
+    }
   }
   return params;
 }
