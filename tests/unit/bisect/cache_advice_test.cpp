@@ -150,3 +150,14 @@ TEST_CASE("in code a cache without a stage to name holds whole samples, or is no
   CHECK(proposals(in_code({"transforms[1]"}), 1).empty());
   CHECK(proposals(in_code({}), 1).empty());
 }
+
+TEST_CASE("a cache that limits is not offered to be done once") {
+  CacheSituation now = photos(1e9);
+  now.add("cache", "cache.disk", 1e-4, 1e6, true);
+  const StageReport& cache = now.waterfall.stages.back();
+  Advice advice(now.measured, now.waterfall);
+  advise_on_sample_stage(advice, cache);
+  std::vector<std::string> ids;
+  for (const Proposal& one : advice.proposals()) ids.push_back(one.remedy.id);
+  CHECK(ids == std::vector<std::string>{"cache_memory", "smaller_samples"});
+}

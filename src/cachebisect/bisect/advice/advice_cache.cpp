@@ -105,4 +105,15 @@ void offer_cache(Advice& advice, const StageReport& stage) {
       cached_after(advice.chain(), place->after, place->kept, kept.output_bytes.value_or(0))));
 }
 
+void advise_on_cache(Advice& advice, const StageReport& stage) {
+  if (stage.type == "cache.disk") {
+    advice.add(propose("cache_memory", stage.name, "keep the samples in memory: cache.memory",
+                       "reading them from the file costs their bytes once more"));
+  }
+  advice.add(
+      propose("smaller_samples", stage.name,
+              "put the cache where samples are smaller, or behind a stage that makes them so",
+              "it serves every byte of a sample"));
+}
+
 }  // namespace cachebisect
