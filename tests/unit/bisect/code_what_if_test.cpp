@@ -190,3 +190,27 @@ TEST_CASE("the first worker process may cost what nobody knows: sending, and the
   run.chain.workers = 2;
   CHECK(changed_workers(run.chain, 4).unknown_seconds == 0);
 }
+
+TEST_CASE("a step whose threads are what the workers leave is known within their ratio") {
+  SimulatedChain simulated = test::starved_chain();
+  simulated.workers = 0;
+  Measurements run = test::measure_chain(simulated, {.budget_seconds = 10});
+  ChainDescription& described = run.chain;
+  described.train_threads = 4;
+  described.device_kind = DeviceKind::cpu;
+  const auto answer = [&] {
+    const WhatIf three = parse_what_if("workers=3", described);
+    return predict_what_if(three, described, Forecast::of(run));
+  };
+  const WhatIfResult other_step = answer();  // Of no pipeline file.
+  described.effective_json = R"({"train": {"model": "mlp"}})";
+  const WhatIfResult with_fewer = answer();
+  CHECK(changed_workers(described, 3).step_within == 4);
+  CHECK(changed_workers(described, 9).step_within == 4);
+  CHECK(with_fewer.predicted.interval->low < 0.9 * other_step.predicted.interval->low);
+  CHECK(with_fewer.predicted.interval->high >= other_step.predicted.interval->high);
+  CHECK(with_fewer.predicted.value == other_step.predicted.value);
+  CHECK(has(with_fewer.note, "computes with 1 thread instead of 4"));
+  described.effective_json = R"({"train": {"model": "mlp", "threads": 4}})";
+  CHECK(changed_workers(described, 3).step_within == 1);
+}

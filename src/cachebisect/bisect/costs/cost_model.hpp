@@ -54,6 +54,7 @@ struct CostChanges {
   std::optional<int> workers;
   std::vector<CostScale> stages;
   double step_factor = 1;      ///< on the training step, host and device
+  double step_within = 1;      ///< factor within which it is known then, 1 or more
   bool copy_overlaps = false;  ///< copy and step are made to run at the same time
   /// Per sample, of the thread that loads; known within a factor of two.
   double added_seconds = 0;

@@ -18,6 +18,8 @@ constexpr double kClear = 1.15;
 constexpr double kMaxLostToTies = 0.10;
 /// A training thread that computes for a smaller share of the time does not need a core of its own.
 constexpr double kBusyTrainer = 0.05;
+/// Share of the worst cost of taking turns where nothing is known of it.
+constexpr double kUnknownTurns = 0.5;
 /// Factor within which seconds that a change adds are known.
 constexpr double kAddedWithin = 2;
 /// Sharing matters little in a stage that computes for a smaller share of a sample's time.
@@ -49,9 +51,11 @@ double seconds_in_turns(const Demands& in) {
   return std::max(tau, in.trainer_seconds + loading);
 }
 
-/// The share, 0 to 1, of the worst cost of taking turns that the live pipeline pays; 0 if the
-/// measurements do not tell.
+/// The share, 0 to 1, of the worst cost of taking turns that the live pipeline pays; 0 if it pays
+/// next to nothing in any case. Without workers nothing takes turns yet: what the first of them
+/// takes from a step that computes with several threads lies anywhere between.
 double turns(const CostModel& costs, double samples_per_second) {
+  if (costs.workers == 0 && costs.trainer_threads > 1) return kUnknownTurns;
   const Demands in = demands_of(costs);
   const double least = predicted_seconds_per_sample(in);
   const double most = seconds_in_turns(in);
@@ -198,11 +202,20 @@ Interval Forecast::over_alternatives(const CostChanges& changes, Interval interv
 
 Estimate Forecast::after(const CostChanges& changes) const {
   Estimate estimate = after_exactly(changes);
-  if (changes.added_seconds <= 0) return estimate;
+  const auto widen = [&](const CostChanges& other) {
+    estimate.interval = hull(*estimate.interval, *after_exactly(other).interval);
+  };
   for (const double factor : {1 / kAddedWithin, kAddedWithin}) {
+    if (changes.added_seconds <= 0) break;
     CostChanges other = changes;
     other.added_seconds *= factor;
-    estimate.interval = hull(*estimate.interval, *after_exactly(other).interval);
+    widen(other);
+  }
+  for (const double factor : {1 / changes.step_within, changes.step_within}) {
+    if (changes.step_within <= 1) break;
+    CostChanges other = changes;
+    other.step_factor *= factor;
+    widen(other);
   }
   return estimate;
 }

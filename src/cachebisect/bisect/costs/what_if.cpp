@@ -93,6 +93,12 @@ void add_process_notes(const WhatIf& what_if, const ChainDescription& chain, Wha
   if (chain.worker_processes && chain.workers == 0 && what_if.count > 0) {
     out.add_note("what it costs to send batches from workers is not known, and is in the interval");
   }
+  const int threads = train_threads_with(chain, static_cast<int>(what_if.count));
+  if (threads != chain.train_threads) {
+    out.add_note("the training step then computes with " +
+                 counted(static_cast<std::uint64_t>(threads), "thread") + " instead of " +
+                 std::to_string(chain.train_threads) + ", in a time that is not known");
+  }
   const std::int64_t more = what_if.count - chain.workers;
   if (!chain.worker_bytes || more <= 0) return;
   out.add_note("each worker takes " + format_bytes(*chain.worker_bytes) + " of memory, together " +

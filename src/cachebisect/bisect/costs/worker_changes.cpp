@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <nlohmann/json.hpp>
+
 namespace cachebisect {
 namespace {
 
@@ -21,10 +23,25 @@ double most_seconds_to_receive(const ChainDescription& chain) {
   return kMostSecondsPerBatch / samples + bytes / kLeastBytesPerSecond;
 }
 
+/// A step of LibTorch on the cores that the workers leave.
+bool threads_follow_workers(const ChainDescription& chain) {
+  if (!chain.settings.of_file || chain.device_kind != DeviceKind::cpu) return false;
+  const auto spec = nlohmann::json::parse(chain.effective_json, nullptr, false);
+  if (!spec.is_object() || !spec.contains("train")) return false;
+  return spec["train"].contains("model") && !spec["train"].contains("threads");
+}
+
 }  // namespace
+
+int train_threads_with(const ChainDescription& chain, int workers) {
+  if (!threads_follow_workers(chain)) return chain.train_threads;
+  return std::max(1, chain.train_threads + chain.workers - workers);
+}
 
 CostChanges changed_workers(const ChainDescription& chain, int workers) {
   CostChanges changes{.workers = workers, .stages = {}};
+  const auto [fewer, more] = std::minmax({chain.train_threads, train_threads_with(chain, workers)});
+  changes.step_within = static_cast<double>(more) / std::max(1, fewer);
   if (workers == 0) {
     for (std::size_t s = 0; s < chain.stages.size(); ++s) {
       if (chain.stages[s].category == Category::transfer) changes.stages.push_back({s, 0});

@@ -7,6 +7,12 @@
 
 namespace cachebisect {
 
+/// Threads that the training step of a pipeline file computes with next to `workers`: those of the
+/// chain, unless they are what the workers leave of the cores (TrainSpec::threads). More workers
+/// than now may have been more than the cores: then at most so many.
+[[nodiscard]] CACHEBISECT_INTERNAL_API int train_threads_with(const ChainDescription& chain,
+                                                              int workers);
+
 /// `workers` instead of those of the chain. Where they are processes, batches are sent from the
 /// first of them on, and no longer without any.
 [[nodiscard]] CACHEBISECT_INTERNAL_API CostChanges changed_workers(const ChainDescription& chain,
