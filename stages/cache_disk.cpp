@@ -1,12 +1,10 @@
 // cache.disk: keeps samples in a file, for later epochs and later runs.
-#include <cmath>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "stages/support/disk_store.hpp"
-#include "stages/support/eviction_param.hpp"
 #include "stages/support/source_print.hpp"
+#include "stages/support/stored_cache.hpp"
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/version.hpp"
@@ -15,21 +13,13 @@
 namespace cachebisect::stages {
 namespace {
 
-constexpr double kBytesPerGb = 1e9;
-
-class CacheDisk final : public CacheStage {
+class CacheDisk final : public StoredCache {
  public:
   explicit CacheDisk(const Params& params)
-      : version_(params.string("version")), frozen_(params.boolean("frozen")) {
-    options_.folder = params.string("path");
-    options_.limit_bytes =
-        static_cast<std::uint64_t>(std::llround(params.number("limit_gb") * kBytesPerGb));
-    options_.eviction = eviction_of(params);
-    if (options_.limit_bytes < kLeastDiskLimit) {
-      throw Error(ErrorKind::usage, "limit_gb is " +
-                                        format_bytes(params.number("limit_gb") * kBytesPerGb) +
-                                        "; it must be 0.017 or more");
-    }
+      : StoredCache(params), folder_(params.string("path")), version_(params.string("version")) {
+    if (limit_bytes_ >= kLeastDiskLimit) return;
+    throw Error(ErrorKind::usage, "limit_gb is " + format_bytes(static_cast<double>(limit_bytes_)) +
+                                      "; it must be 0.017 or more");
   }
 
   void set_origin(const CacheOrigin& origin) override { origin_ = origin; }
@@ -38,13 +28,11 @@ class CacheDisk final : public CacheStage {
     std::string content = "cachebisect " + std::string(version()) + "\n";
     if (!version_.empty()) content += "version " + version_ + "\n";
     if (origin_.source != nullptr) content += fingerprint(*origin_.source) + "\n";
-    options_.content = content + origin_.stages;
-    store_ = opened(options_);
+    store_ = opened({.folder = folder_,
+                     .limit_bytes = limit_bytes_,
+                     .eviction = eviction_,
+                     .content = content + origin_.stages});
   }
-
-  bool find(SampleIndex index, Sample& out) const override { return store_->find(index, out); }
-  [[nodiscard]] CacheUse use() const override { return store_->use(); }
-  [[nodiscard]] bool frozen() const noexcept override { return frozen_; }
 
  private:
   static std::unique_ptr<SampleStore> opened(const DiskStoreOptions& options) {
@@ -58,13 +46,9 @@ class CacheDisk final : public CacheStage {
 #endif
   }
 
-  void keep(const Sample& sample) const override { store_->keep(sample); }
-
+  std::string folder_;
   std::string version_;
-  bool frozen_;
-  DiskStoreOptions options_;
   CacheOrigin origin_;
-  std::unique_ptr<SampleStore> store_;
 };
 
 }  // namespace
@@ -78,12 +62,7 @@ void register_cache_disk(Registry& registry) {
        .params = {{.name = "path",
                    .type = ParamType::path,
                    .doc = "folder of the file; made if it is missing"},
-                  {.name = "limit_gb",
-                   .type = ParamType::number,
-                   .doc = "what the file may take, in GB of 10^9 bytes; 0.017 or more",
-                   .minimum = 0,
-                   .maximum = 1e6,
-                   .exclusive_minimum = true},
+                  limit_param("what the file may take, in GB of 10^9 bytes; 0.017 or more", 1e6),
                   eviction_param(),
                   frozen_param(),
                   {.name = "version",

@@ -28,7 +28,10 @@ constexpr std::uint64_t kLargest = std::uint64_t{64} << 20U;
 constexpr std::uint64_t kLargestPart = 16;  ///< of the limit, that one sample may take
 constexpr std::uint64_t kEvictedPart = 64;  ///< of the limit, that is evicted at a time
 constexpr std::size_t kTouched = 64;        ///< uses after which lru writes them down
+/// A sample that cannot be stored in this time is made again the next time.
 constexpr int kBusyMilliseconds = 200;
+/// To see what the file is of, others are waited for.
+constexpr int kOpenMilliseconds = 10'000;
 
 constexpr const char* kTables = R"(
 CREATE TABLE IF NOT EXISTS about(name TEXT PRIMARY KEY, text TEXT);
@@ -102,7 +105,8 @@ class DiskStore final : public SampleStore {
       check_content();
     } catch (const SqliteError& error) {
       refuse(options_.folder, std::string("cannot be opened: ") + error.what() +
-                                  "; remove the folder, or name another");
+                                  (error.is_busy() ? "; another process holds it"
+                                                   : "; remove the folder, or name another"));
     }
   }
 
@@ -172,10 +176,10 @@ class DiskStore final : public SampleStore {
     return access;
   }
 
-  [[nodiscard]] std::unique_ptr<Access> open() const {
+  [[nodiscard]] std::unique_ptr<Access> open(int patience = kBusyMilliseconds) const {
     auto access = std::make_unique<Access>(file_);
     SqliteConnection& database = access->database;
-    database.run("PRAGMA busy_timeout = " + std::to_string(kBusyMilliseconds));
+    database.run("PRAGMA busy_timeout = " + std::to_string(patience));
     database.run("PRAGMA page_size = " + std::to_string(kPage));
     database.run("PRAGMA journal_mode = WAL");
     // What was written survives the end of the machine's power up to the last seconds.
@@ -192,7 +196,7 @@ class DiskStore final : public SampleStore {
   }
 
   void check_content() {
-    std::unique_ptr<Access> access = open();
+    const std::unique_ptr<Access> access = open(kOpenMilliseconds);
     SqliteConnection& database = access->database;
     database.prepare("INSERT OR IGNORE INTO about VALUES('content', ?)")
         .bind(1, options_.content)
@@ -205,8 +209,6 @@ class DiskStore final : public SampleStore {
              difference(held, options_.content) + "; remove the folder, or name another");
     }
     next_use_ = 1 + database.number("SELECT max(used) FROM sample");
-    const std::scoped_lock lock(mutex_);
-    idle_.push_back(std::move(access));
   }
 
   /// Writes the log back if it is long; false if others keep it from ending.
@@ -270,6 +272,7 @@ class DiskStore final : public SampleStore {
     evicted_ = true;
   }
 
+  /// Notes the use. Where it cannot be written now, the order is a little older.
   void touch(Access& access, SampleIndex index) {
     std::vector<std::int64_t> used;
     {
@@ -279,6 +282,14 @@ class DiskStore final : public SampleStore {
       used.swap(touched_);
     }
     const std::scoped_lock lock(writing_);
+    try {
+      write_uses(access, used);
+    } catch (const SqliteError& error) {
+      if (!error.is_busy() && !error.is_full()) throw;
+    }
+  }
+
+  void write_uses(Access& access, const std::vector<std::int64_t>& used) {
     SqliteStatement update = access.database.prepare("UPDATE sample SET used = ? WHERE id = ?");
     SqliteTransaction transaction(access.database);
     for (const std::int64_t id : used) {

@@ -157,8 +157,19 @@ for epoch in range(1000):
 """
 
 
-def test_a_script_that_makes_its_dataset_anew_is_told_what_to_do(
-    monkeypatch: Any, tmp_path: Any
+LONGER_EPOCH = """
+loader = DataLoader(Items(length=16), batch_size=4)
+for epoch in range(1000):
+    for index, (x, _) in enumerate(loader):
+        step(x)
+        while index > 10:
+            step(torch.zeros(4))
+"""
+
+
+@pytest.mark.parametrize("text,steps", [(ANOTHER_DATASET, 12), (LONGER_EPOCH, 4000)])
+def test_a_script_that_leaves_its_loader_is_told_what_to_do(
+    text: str, steps: int, monkeypatch: Any, tmp_path: Any
 ) -> None:
     monkeypatch.setenv("CACHEBISECT_THEN", "exit")
     answers: list[Any] = []
@@ -169,12 +180,12 @@ def test_a_script_that_makes_its_dataset_anew_is_told_what_to_do(
         engine.send(
             "run", arm={"kind": "replay", "boundary": 0, "stage": 0, "overrides": {},
                         "observed": True, "cache_samples": 0},
-            steps=12, warmup_steps=2, seed=1, groups=1, max_seconds=0, profile=False,
+            steps=steps, warmup_steps=2, seed=1, groups=1, max_seconds=0, profile=False,
         )  # fmt: skip
         answers.append(engine.answer())
         engine.ask("finish", then="exit", exit_code=7, text="")
 
-    done = run_script(tmp_path, script, BEGIN + ANOTHER_DATASET)
+    done = run_script(tmp_path, script, BEGIN + text)
     assert done.returncode == 7, done.stderr
     assert answers[0]["type"] == "error", answers
     assert "make the dataset once" in answers[0]["text"], answers
@@ -202,31 +213,3 @@ finally:
     counts = eval(done.stdout)
     # Epochs end between blocks: some are as they were, others as long as a block.
     assert counts[0] == 4 and max(counts) > 12
-
-
-def test_a_script_that_leaves_in_a_longer_epoch_is_told(monkeypatch: Any, tmp_path: Any) -> None:
-    monkeypatch.setenv("CACHEBISECT_THEN", "exit")
-    answers: list[Any] = []
-
-    def script(engine: TestEngine) -> None:
-        engine.greet()
-        engine.ask("prepare", samples=8, host_bytes=None, device_bytes=None)
-        engine.send(
-            "run", arm={"kind": "live", "boundary": 0, "stage": 0, "overrides": {},
-                        "observed": True, "cache_samples": 0},
-            steps=4000, warmup_steps=2, seed=1, groups=1, max_seconds=0, profile=False,
-        )  # fmt: skip
-        answers.append(engine.answer())
-        engine.ask("finish", then="exit", exit_code=7, text="")
-
-    text = """
-loader = DataLoader(Items(length=16), batch_size=4)
-for epoch in range(1000):
-    for index, (x, _) in enumerate(loader):
-        step(x)
-        while index > 10:
-            step(torch.zeros(4))
-"""
-    done = run_script(tmp_path, script, BEGIN + text)
-    assert done.returncode == 7, done.stderr
-    assert "the script trains on another loader now" in answers[0]["text"], answers

@@ -113,6 +113,9 @@ def test_time_divides_the_batches_of_a_lightning_training(
 
 
 def test_profile_writes_the_files_of_all_three_profilers(folder: Path) -> None:
+    kept = folder / "output/profiler/plain/profiler_logs.partial"
+    kept.mkdir(parents=True)
+    (kept / "notes.txt").write_text("the user's")
     words = ["profile", "-c", "plain.yaml", *CLASSES, "--max-batches", "8"]
     done = command(folder, *words)
     assert done.returncode == 0, done.stderr
@@ -127,7 +130,10 @@ def test_profile_writes_the_files_of_all_three_profilers(folder: Path) -> None:
     again = command(folder, *words, "--profiler", "simple")
     assert again.returncode == 0, again.stderr
     assert "profiler_logs-2" in again.stdout  # The earlier ones are kept.
-    assert not list(logs.parent.glob("*.partial"))
+    assert sorted(each.name for each in logs.parent.iterdir()) == [
+        "profiler_logs", "profiler_logs-2", "profiler_logs.partial"
+    ]  # fmt: skip
+    assert (kept / "notes.txt").read_text() == "the user's"
 
 
 def test_run_bisects_it(folder: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import OrderedDict
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -12,7 +13,7 @@ from torch.utils.data import DataLoader, Dataset, default_collate
 
 from cachebisect._chain import trees
 from cachebisect._job.job import Job
-from cachebisect._job.on_device import DeviceStages
+from cachebisect._job.on_device import DeviceStages, _with_output
 from cachebisect._job.pass_through import PassThrough
 from cachebisect._job.state import KeptState
 from job_blocks import live, run
@@ -161,34 +162,52 @@ def test_without_a_device_nothing_is_offered() -> None:
         job.close()
 
 
-@pytest.mark.parametrize("workers", [0, 1])
-def test_a_live_arm_trains_on_the_same_batches(workers: int, monkeypatch: Any) -> None:
+@pytest.mark.parametrize(
+    "workers,overrides",
+    [
+        (0, {"on_device": '"transforms[1]"'}),
+        (1, {"on_device": '"transforms[1]"'}),
+        (0, {"on_device": '"transforms[2]"', "cache": '"transforms[1]"'}),
+    ],
+)
+def test_a_live_arm_trains_on_the_same_batches(
+    workers: int, overrides: Any, monkeypatch: Any
+) -> None:
     loader = DataLoader(Images(Halved(), Shifted()), batch_size=4, num_workers=workers)
     job = Job(loader, KeptState(()), torch.device("meta"))
     # A device with values: what takes its place on this machine is the CPU.
     monkeypatch.setattr(job._live, "device", torch.device("cpu"))
     try:
-        arm = live(on_device='"transforms[1]"')
-        assert job.supports(arm)
-        for batch in run(job, arm):
+        assert job.supports(live(**overrides))
+        for batch in run(job, live(**overrides)):
             expected = torch.stack([loader.dataset[int(i)]["image"] for i in batch["label"]])
             assert torch.equal(batch["image"], expected)
     finally:
         job.close()
 
 
-def test_a_cache_before_the_stages_is_kept() -> None:
-    loader = DataLoader(Images(Halved(), Shifted()), batch_size=4)
-    job = Job(loader, KeptState(()), torch.device("meta"))
-    job._live.device = torch.device("cpu")
-    try:
-        arm = live(on_device='"transforms[2]"', cache='"transforms[1]"')
-        assert job.supports(arm)
-        for batch in run(job, arm):
-            expected = torch.stack([loader.dataset[int(i)]["image"] for i in batch["label"]])
-            assert torch.equal(batch["image"], expected)
-    finally:
-        job.close()
+class Pair(NamedTuple):
+    image: Any
+    label: Any
+
+
+@pytest.mark.parametrize(
+    "batch,path",
+    [
+        (Pair(torch.ones(2), 1), (0,)),
+        ((1, [torch.ones(2)]), (1, 0)),
+        (OrderedDict(image=torch.ones(2)), ("image",)),
+    ],
+)
+def test_a_batch_keeps_its_types(batch: Any, path: tuple[Any, ...]) -> None:
+    changed = _with_output(batch, path, [lambda x: x + 1])
+    assert type(changed) is type(batch)
+    assert [torch.equal(leaf, torch.full((2,), 2.0)) for leaf in tensors(changed)] == [True]
+    assert [torch.equal(leaf, torch.ones(2)) for leaf in tensors(batch)] == [True]
+
+
+def tensors(batch: Any) -> list[Any]:
+    return [leaf for leaf in trees.leaves(batch) if trees.is_tensor(leaf)]
 
 
 def test_non_blocking_is_what_the_arm_says_or_the_step_does() -> None:

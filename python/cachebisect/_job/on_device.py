@@ -6,6 +6,7 @@ safe.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -127,11 +128,9 @@ def _path_of(template: Any, call: int) -> Optional[tuple[Any, ...]]:
 def _paths_of(template: Any, call: int, path: tuple[Any, ...]) -> Any:
     if _is_output(template, call):
         yield path
-    elif type(template) is dict:
-        for key, item in template.items():
-            yield from _paths_of(item, call, (*path, key))
-    elif type(template) in (tuple, list):
-        for key, item in enumerate(template):
+    elif type(template) in (dict, tuple, list):
+        items = template.items() if type(template) is dict else enumerate(template)
+        for key, item in items:
             yield from _paths_of(item, call, (*path, key))
 
 
@@ -159,11 +158,12 @@ def _with_output(batch: Any, path: tuple[Any, ...], functions: list[Callable[[An
         return batch
     key, rest = path[0], path[1:]
     inner = _with_output(batch[key], rest, functions)
-    if isinstance(batch, dict):
-        return {**batch, key: inner}
-    items = list(batch)
-    items[key] = inner
-    return tuple(items) if isinstance(batch, tuple) else items
+    if isinstance(batch, tuple):
+        items = [*batch[:key], inner, *batch[key + 1 :]]
+        return type(batch)(*items) if hasattr(batch, "_fields") else tuple(items)
+    changed = copy.copy(batch)  # Of its own type.
+    changed[key] = inner
+    return changed
 
 
 def _close(one: Any, other: Any) -> bool:

@@ -15,10 +15,16 @@ import importlib
 import os
 import shutil
 import sys
+import tempfile
 import traceback
 from typing import Any, NoReturn, Optional
 
-PROFILERS = ("simple", "advanced", "pytorch")
+PROFILERS = {
+    "simple": "SimpleProfiler",
+    "advanced": "AdvancedProfiler",
+    "pytorch": "PyTorchProfiler",
+}
+NEEDED = "LightningCLI's files need jsonargparse: pip install 'jsonargparse[signatures]'"
 _MUCH = 0.4
 """Share of an epoch that loading may take before training counts as bound by its input."""
 
@@ -42,31 +48,30 @@ def class_of(path: str, option: str) -> Any:
         fail(f"{option} {path}: {module} has no {name}")
 
 
-def lightning_parts() -> tuple[Any, Any, Any]:
-    """LightningCLI, LightningModule and LightningDataModule of the Lightning that is installed."""
-    try:
-        package = importlib.import_module("lightning.pytorch")
-    except ImportError:
+def lightning() -> Any:
+    """The package of Lightning that is installed."""
+    for name in ("lightning.pytorch", "pytorch_lightning"):
         try:
-            package = importlib.import_module("pytorch_lightning")
+            return importlib.import_module(name)
         except ImportError:
-            fail("this Python has no lightning: pip install lightning, or name another --python")
-    cli = importlib.import_module(f"{package.__name__}.cli").LightningCLI
-    return cli, package.LightningModule, package.LightningDataModule
+            continue
+    fail("this Python has no lightning: pip install lightning, or name another --python")
 
 
-def names_its_class(config: str, section: str) -> bool:
-    """True if the section of the file says which class it is for."""
-    yaml = importlib.import_module("yaml")
+def content_of(config: str) -> dict[str, Any]:
+    """The sections of the file."""
+    try:
+        yaml = importlib.import_module("yaml")
+    except ImportError:
+        fail(NEEDED)
     try:
         with open(config) as file:
             content = yaml.safe_load(file)
     except OSError as error:
         fail(f"{config}: {error.strerror}")
-    except yaml.YAMLError as error:
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
         fail(f"{config}: {error}")
-    part = content.get(section) if isinstance(content, dict) else None
-    return isinstance(part, dict) and "class_path" in part
+    return content if isinstance(content, dict) else {}
 
 
 def trainer_options(options: argparse.Namespace) -> list[str]:
@@ -96,34 +101,41 @@ class Training:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
-        self._cli, module, data = lightning_parts()
-        named = [names_its_class(options.config, section) for section in ("model", "data")]
-        self._of_file = named[0] or not options.model_class, named[1] or not options.data_class
-        self._model = module if self._of_file[0] else class_of(options.model_class, "--model-class")
-        self._data = data if self._of_file[1] else class_of(options.data_class, "--data-class")
+        self.package = lightning()
+        content = content_of(options.config)
+        self._model = None if _names_class(content, "model") else options.model_class
+        self._data = None if _names_class(content, "data") else options.data_class
 
     def run(self, profiler: Any = None) -> None:
         """Trains. Raises what the user's code raises."""
         cli = self._parsed()
         trainer = cli.trainer
-        kinds = _module_of(trainer, "callbacks")
-        callbacks = [c for c in trainer.callbacks if not isinstance(c, kinds.Checkpoint)]
-        trainer.callbacks = callbacks
+        saves = self.module("callbacks").Checkpoint
+        trainer.callbacks = [each for each in trainer.callbacks if not isinstance(each, saves)]
         if trainer.logger is None:  # Some callbacks insist on one.
-            trainer.loggers = [_module_of(trainer, "loggers.logger").DummyLogger()]
+            trainer.loggers = [self.module("loggers.logger").DummyLogger()]
         if profiler is not None:
             trainer.profiler = profiler
         trainer.fit(cli.model, datamodule=cli.datamodule)
 
+    def module(self, name: str) -> Any:
+        """A module of Lightning."""
+        return importlib.import_module(f"{self.package.__name__}.{name}")
+
     def _parsed(self) -> Any:
         """A LightningCLI that has made all that the file describes."""
+        model, data = self.package.LightningModule, self.package.LightningDataModule
+        if self._model:
+            model = class_of(self._model, "--model-class")
+        if self._data:
+            data = class_of(self._data, "--data-class")
         words, sys.argv = sys.argv, sys.argv[:1]  # It would read them too.
         try:
-            return self._cli(
-                self._model,
-                self._data,
-                subclass_mode_model=self._of_file[0],
-                subclass_mode_data=self._of_file[1],
+            return self.module("cli").LightningCLI(
+                model,
+                data,
+                subclass_mode_model=not self._model,
+                subclass_mode_data=not self._data,
                 save_config_callback=None,
                 run=False,
                 args=["--config", self._options.config, *trainer_options(self._options)],
@@ -131,35 +143,33 @@ class Training:
         except ModuleNotFoundError as error:
             if "jsonargparse" not in str(error):
                 raise
-            fail("LightningCLI's files need jsonargparse: pip install 'jsonargparse[signatures]'")
+            fail(NEEDED)
         finally:
             sys.argv = words
 
 
-def _module_of(trainer: Any, name: str) -> Any:
-    """A module of the Lightning that `trainer` is of."""
-    package = type(trainer).__module__.partition(".trainer")[0]
-    return importlib.import_module(f"{package}.{name}")
+def _names_class(content: dict[str, Any], section: str) -> bool:
+    """True if the section of the file says which class it is for."""
+    part = content.get(section)
+    return isinstance(part, dict) and "class_path" in part
 
 
 def profile(training: Training, kinds: list[str], logs: str, bisect: str) -> None:
     """One training per kind. The files of all lie in `logs` once all are done. `bisect`: the
     command that names the stage."""
-    partial = f"{logs}.partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    package = "lightning.pytorch" if "lightning.pytorch" in sys.modules else "pytorch_lightning"
-    profilers = importlib.import_module(f"{package}.profilers")
+    folder = os.path.dirname(os.path.abspath(logs))
+    os.makedirs(folder, exist_ok=True)
+    partial = tempfile.mkdtemp(prefix=".profiler-", dir=folder)
     share: Optional[float] = None
     try:
         for kind in kinds:
-            name = {"simple": "Simple", "advanced": "Advanced", "pytorch": "PyTorch"}[kind]
-            made = getattr(profilers, f"{name}Profiler")(
-                dirpath=partial, filename=f"{kind}_profiler_output"
-            )
-            print(f"profiling with {name}Profiler", flush=True)
+            profiler = getattr(training.module("profilers"), PROFILERS[kind])
+            print(f"profiling with {profiler.__name__}", flush=True)
+            made = profiler(dirpath=partial, filename=f"{kind}_profiler_output")
             training.run(made)
             if kind == "simple":
                 share = loading_share(made.recorded_durations)
+        os.chmod(partial, 0o755)  # mkdtemp lets nobody else read.
         os.replace(partial, logs)
     finally:
         shutil.rmtree(partial, ignore_errors=True)

@@ -51,22 +51,25 @@ void check_script_options(const ProfileArguments& a) {
               "--hook and --color apply to it");
 }
 
+/// The profiler that was named, else the simple one. Throws Error(usage).
+profile::Kind kind_of(const ProfileArguments& arguments) {
+  if (arguments.kind.empty()) return profile::Kind::simple;
+  if (const auto kind = profile::parse_kind(arguments.kind)) return *kind;
+  throw Error(ErrorKind::usage, "--profiler " + printable(arguments.kind) +
+                                    "; it must be simple, advanced or pytorch");
+}
+
 /// The options of the run. Throws Error(usage).
 profile::Options options_of(const ProfileArguments& arguments) {
   profile::Options options = arguments.options;
-  const auto kind = profile::parse_kind(arguments.kind.empty() ? "simple" : arguments.kind);
-  if (!kind) {
-    throw Error(ErrorKind::usage, "--profiler " + printable(arguments.kind) +
-                                      "; it must be simple, advanced or pytorch");
-  }
-  options.kind = *kind;
+  options.kind = kind_of(arguments);
   options.trace = !arguments.trace.empty();
-  if (*kind == profile::Kind::pytorch && !options.trace) {
+  if (options.kind == profile::Kind::pytorch && !options.trace) {
     throw Error(ErrorKind::usage, "--profiler pytorch writes a trace; name its file: --trace FILE");
   }
   if (!arguments.command.empty()) check_script_options(arguments);
   const bool step_options = options.step_profiler.shapes || options.step_profiler.memory;
-  if (*kind != profile::Kind::pytorch && step_options) {
+  if (options.kind != profile::Kind::pytorch && step_options) {
     throw Error(ErrorKind::usage, "--shapes and --memory need --profiler pytorch");
   }
   return options;
@@ -91,10 +94,7 @@ void check_lightning_options(const ProfileArguments& a) {
                 "--epochs, --max-batches, --precision, --device, --save-dir, --model-class, "
                 "--data-class, --python and --hook apply to it");
   }
-  if (!a.kind.empty() && !profile::parse_kind(a.kind)) {
-    throw Error(ErrorKind::usage,
-                "--profiler " + printable(a.kind) + "; it must be simple, advanced or pytorch");
-  }
+  static_cast<void>(kind_of(a));
 }
 
 /// How operators are shown. Throws Error(usage).

@@ -8,6 +8,7 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/advice.hpp"
 #include "cachebisect/bisect/costs/cache_changes.hpp"
+#include "cachebisect/bisect/costs/sample_stages.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
@@ -82,8 +83,7 @@ std::vector<Edit> set_in_code(const Place& place, const Advice& advice) {
   const JobSetting* const setting = advice.chain().settings.at(settings::kCache);
   if (setting == nullptr) return {};
   const auto& stages = advice.chain().stages;
-  const std::string& name = stages[place.after - 1].name;
-  auto value = value_json(*setting, std::string_view(name).substr(0, name.find(' ')));
+  auto value = value_json(*setting, first_word(stages[place.after - 1].name));
   const bool whole = place.after == stages.size() || stages[place.after].kind != StageKind::sample;
   if (!value && whole) value = value_json(*setting, "sample");
   if (!value) return {};

@@ -1,21 +1,20 @@
 // Stages of samples that the device can run, on whole batches behind the copy.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cachebisect/bisect/advice/advice.hpp"
 #include "cachebisect/bisect/advice/remedy_edits.hpp"
 #include "cachebisect/bisect/costs/device_changes.hpp"
+#include "cachebisect/bisect/costs/sample_stages.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
 namespace {
-
-constexpr double kBytesOfFloat = 0.25;  ///< a byte, of those of a float32
 
 /// Bytes of a sample before a stage over those after it, at most 1; 1 if they are not known.
 double bytes_saved_by_moving(const Advice& advice, const StageReport& stage) {
@@ -36,18 +35,14 @@ CostChanges moved_to_device(const Advice& advice, const StageReport& stage) {
 /// The setting of a job in code that runs a stage on the device; empty if it cannot run there.
 std::vector<Edit> set_on_device(const Advice& advice, const StageReport& stage) {
   const JobSetting* const setting = advice.chain().settings.at(settings::kOnDevice);
-  if (setting == nullptr) return {};
-  const std::string_view name = stage.name;
-  auto value = value_json(*setting, name.substr(0, name.find(' ')));
+  auto value = setting == nullptr ? std::nullopt : value_json(*setting, first_word(stage.name));
   if (!value) return {};
   return {{"/" + std::string(settings::kOnDevice), *std::move(value)}};
 }
 
-void send_bytes_of(Advice& advice, const StageReport& stage) {
-  Proposal proposal = propose("ship_bytes", stage.name, "send uint8, and convert on the device",
-                              "float32 is four times the bytes of uint8, and whatever carries a "
-                              "batch pays by the byte",
-                              set_on_device(advice, stage), scaled_copy(advice, kBytesOfFloat));
+/// Where the job can run the stage on the device, what follows it runs there too.
+void add_in_code(Advice& advice, const StageReport& stage, Proposal proposal) {
+  proposal.remedy.edits = set_on_device(advice, stage);
   if (!proposal.remedy.edits.empty()) {
     auto changes = on_device_from(advice.chain(), static_cast<std::size_t>(stage.index) - 1);
     proposal.changes = std::move(changes.likely);
@@ -56,14 +51,23 @@ void send_bytes_of(Advice& advice, const StageReport& stage) {
   advice.add(std::move(proposal));
 }
 
+void send_bytes_of(Advice& advice, const StageReport& stage) {
+  add_in_code(advice, stage,
+              propose("ship_bytes", stage.name, "send uint8, and convert on the device",
+                      "float32 is four times the bytes of uint8, and whatever carries a batch "
+                      "pays by the byte",
+                      {}, scaled_copy(advice, kBytesOfFloat)));
+}
+
 /// The same for stages in code.
 void offer_device_in_code(Advice& advice, const StageReport& stage) {
   if (advice.chain().device_kind == DeviceKind::cpu) return;
   if (advice.described(stage).makes_floats) return send_bytes_of(advice, stage);
   if (!advice.described(stage).elementwise) return;
-  advice.add(propose(
-      "to_device", stage.name, "do " + stage.name + " on the device, on the whole batch",
-      "element-wise work is next to free there", set_on_device(advice, stage), free_stage(stage)));
+  add_in_code(
+      advice, stage,
+      propose("to_device", stage.name, "do " + stage.name + " on the device, on the whole batch",
+              "element-wise work is next to free there", {}, free_stage(stage)));
 }
 
 void offer_bytes_in_code(Advice& advice) {

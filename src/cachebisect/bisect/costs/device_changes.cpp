@@ -8,8 +8,6 @@
 namespace cachebisect {
 namespace {
 
-constexpr double kBytesOfFloat = 0.25;  ///< a byte, of those of a float32
-
 /// Its cost grows with the bytes of a batch.
 bool carries_batches(const StageDescription& stage) {
   constexpr std::array kCarriers{Category::collate, Category::transfer, Category::pin,

@@ -9,6 +9,8 @@
 
 namespace cachebisect {
 
+inline constexpr double kBytesOfFloat = 0.25;  ///< a byte, of those of a float32
+
 /// Both ends of what the change may give. The sample stages from `first` (0-based) on are free, as
 /// the device takes next to no time for them.
 struct DeviceChanges {

@@ -205,17 +205,13 @@ Estimate Forecast::after(const CostChanges& changes) const {
   const auto widen = [&](const CostChanges& other) {
     estimate.interval = hull(*estimate.interval, *after_exactly(other).interval);
   };
-  for (const double factor : {1 / kAddedWithin, kAddedWithin}) {
-    if (changes.added_seconds <= 0) break;
+  for (const bool less : {true, false}) {
     CostChanges other = changes;
-    other.added_seconds *= factor;
-    widen(other);
-  }
-  for (const double factor : {1 / changes.step_within, changes.step_within}) {
-    if (changes.step_within <= 1) break;
-    CostChanges other = changes;
-    other.step_factor *= factor;
-    widen(other);
+    other.added_seconds *= less ? 1 / kAddedWithin : kAddedWithin;
+    if (changes.added_seconds > 0) widen(other);
+    other = changes;
+    other.step_factor *= less ? 1 / changes.step_within : changes.step_within;
+    if (changes.step_within > 1) widen(other);
   }
   return estimate;
 }

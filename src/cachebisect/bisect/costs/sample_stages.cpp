@@ -13,8 +13,7 @@ std::size_t count_sample_stages(const ChainDescription& chain) {
 
 std::optional<std::size_t> sample_stage(const ChainDescription& chain, std::string_view word) {
   for (std::size_t s = 0; s < count_sample_stages(chain); ++s) {
-    const std::string_view name = chain.stages[s].name;
-    if (name.substr(0, name.find(' ')) == word) return s;
+    if (first_word(chain.stages[s].name) == word) return s;
   }
   return std::nullopt;
 }

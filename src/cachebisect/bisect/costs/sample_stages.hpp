@@ -10,6 +10,11 @@
 
 namespace cachebisect {
 
+/// "transforms[2]" of "transforms[2] Normalize": what settings of jobs in code call a stage.
+[[nodiscard]] inline std::string_view first_word(std::string_view name) noexcept {
+  return name.substr(0, name.find(' '));
+}
+
 /// How many of the first stages make samples.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::size_t count_sample_stages(
     const ChainDescription& chain);

@@ -9,6 +9,7 @@
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/base/setting_path.hpp"
+#include "cachebisect/bisect/costs/sample_stages.hpp"
 #include "cachebisect/bisect/costs/what_if.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
 #include "cachebisect/protocol/settings.hpp"
@@ -117,8 +118,7 @@ class Parser {
     const auto stage = find_stage(name);
     if (!stage || chain_.settings.of_file) return false;
     if (known == nullptr) refuse("no stage of this job can be run on another device than the CPU");
-    const std::string& own = chain_.stages[*stage].name;
-    const auto json = value_json(*known, std::string_view(own).substr(0, own.find(' ')));
+    const auto json = value_json(*known, first_word(chain_.stages[*stage].name));
     if (!json) {
       refuse("only what runs last, and draws no random numbers, can run on the device: " +
              allowed_values(*known));
