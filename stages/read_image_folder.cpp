@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "stages/datasets/data_folder.hpp"
-#include "stages/datasets/file.hpp"
 #include "stages/datasets/generate_photos.hpp"
 #include "stages/datasets/image_folder.hpp"
 
+#include "cachebisect/base/file.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 
 namespace cachebisect::stages {

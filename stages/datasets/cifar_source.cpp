@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "stages/datasets/data_folder.hpp"
-#include "stages/datasets/file.hpp"
 #include "stages/datasets/generated_folder.hpp"
+
+#include "cachebisect/base/file.hpp"
 
 namespace cachebisect::stages {
 namespace {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "stages/datasets/file.hpp"
 #include <sys/stat.h>
+
+#include "cachebisect/base/file.hpp"
 
 namespace cachebisect::stages {
 

@@ -6,9 +6,10 @@
 #include <numbers>
 #include <vector>
 
-#include "stages/datasets/file.hpp"
-#include "stages/datasets/parallel.hpp"
+#include "stages/datasets/append_samples.hpp"
 #include "stages/datasets/small_random.hpp"
+
+#include "cachebisect/base/file.hpp"
 
 namespace cachebisect::stages {
 namespace {

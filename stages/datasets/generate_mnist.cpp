@@ -5,10 +5,11 @@
 #include <cmath>
 #include <vector>
 
-#include "stages/datasets/file.hpp"
+#include "stages/datasets/append_samples.hpp"
 #include "stages/datasets/idx.hpp"
-#include "stages/datasets/parallel.hpp"
 #include "stages/datasets/small_random.hpp"
+
+#include "cachebisect/base/file.hpp"
 
 namespace cachebisect::stages {
 namespace {

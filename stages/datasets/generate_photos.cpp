@@ -3,10 +3,10 @@
 #include <filesystem>
 
 #include "stages/codecs/jpeg.hpp"
-#include "stages/datasets/file.hpp"
-#include "stages/datasets/parallel.hpp"
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/file.hpp"
+#include "cachebisect/base/parallel.hpp"
 
 namespace cachebisect::stages {
 

@@ -4,10 +4,11 @@
 #include <filesystem>
 #include <system_error>
 
-#include "stages/datasets/file.hpp"
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+#include "cachebisect/base/file.hpp"
 
 namespace cachebisect::stages {
 namespace {

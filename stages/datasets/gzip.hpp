@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "stages/datasets/file.hpp"
 #include <zlib.h>
+
+#include "cachebisect/base/file.hpp"
 
 namespace cachebisect::stages {
 

@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "stages/datasets/file.hpp"
 #include "stages/datasets/gzip.hpp"
+
+#include "cachebisect/base/file.hpp"
 
 namespace cachebisect::stages {
 

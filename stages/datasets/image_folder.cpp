@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "stages/datasets/file.hpp"
 #include "stages/datasets/natural_order.hpp"
 #include <dirent.h>
 #include <sys/stat.h>
 
+#include "cachebisect/base/file.hpp"
 #include "cachebisect/base/number_format.hpp"
 
 namespace cachebisect::stages {

@@ -8,12 +8,13 @@
 #include <string_view>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/base/file_descriptor.hpp"
 
-namespace cachebisect::stages {
+namespace cachebisect {
 
 /// A regular file opened for reading. Thread safe: it has no file position.
-class InputFile {
+class CACHEBISECT_INTERNAL_API InputFile {
  public:
   InputFile() = default;
   /// Throws Error(data) naming the path if it cannot be opened or is not a regular file.
@@ -35,11 +36,12 @@ class InputFile {
 
 /// Opens `path` for reading and stores its bytes in `size`. Throws Error(data) as InputFile does.
 /// Allocates nothing unless it throws.
-FileDescriptor open_regular(const char* path, std::uint64_t& size);
+CACHEBISECT_INTERNAL_API FileDescriptor open_regular(const char* path, std::uint64_t& size);
 /// As InputFile::read().
-void read_exactly(int descriptor, const char* path, std::uint64_t offset, std::span<std::byte> out);
+CACHEBISECT_INTERNAL_API void read_exactly(int descriptor, const char* path, std::uint64_t offset,
+                                           std::span<std::byte> out);
 /// A new file, written from its beginning to its end. Throws Error(data) naming it.
-class NewFile {
+class CACHEBISECT_INTERNAL_API NewFile {
  public:
   explicit NewFile(std::string path);
   void append(std::span<const std::byte> bytes);
@@ -50,8 +52,8 @@ class NewFile {
 };
 
 /// Writes a whole new file, as NewFile does.
-void write_file(const std::string& path, std::span<const std::byte> bytes);
+CACHEBISECT_INTERNAL_API void write_file(const std::string& path, std::span<const std::byte> bytes);
 /// True if anything exists at `path`.
-bool exists(const std::string& path) noexcept;
+CACHEBISECT_INTERNAL_API bool exists(const std::string& path) noexcept;
 
-}  // namespace cachebisect::stages
+}  // namespace cachebisect

@@ -1,4 +1,4 @@
-#include "stages/datasets/file.hpp"
+#include "cachebisect/base/file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-namespace cachebisect::stages {
+namespace cachebisect {
 namespace {
 
 [[noreturn]] void fail(const char* path, const std::string& what) {
@@ -98,4 +98,4 @@ bool exists(const std::string& path) noexcept {
   return ::lstat(path.c_str(), &status) == 0;
 }
 
-}  // namespace cachebisect::stages
+}  // namespace cachebisect
