@@ -3,12 +3,12 @@
 #include <string>
 
 #include "stages/support/disk_store.hpp"
-#include "stages/support/source_print.hpp"
 #include "stages/support/stored_cache.hpp"
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/version.hpp"
 #include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/pipeline/source_print.hpp"
 
 namespace cachebisect::stages {
 namespace {

@@ -7,8 +7,8 @@
 #include "stages/codecs/jpeg.hpp"
 #include "stages/kernels/orientation.hpp"
 #include "stages/support/field_stage.hpp"
-#include "stages/support/object_pool.hpp"
 
+#include "cachebisect/base/object_pool.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 
 namespace cachebisect::stages {

@@ -89,6 +89,12 @@ void NewFile::append(std::span<const std::byte> bytes) {
   }
 }
 
+void NewFile::close() {
+  if (::fsync(file_.get()) != 0 || !file_.close()) {
+    fail(path_.c_str(), "cannot be written: " + errno_text(errno));
+  }
+}
+
 void write_file(const std::string& path, std::span<const std::byte> bytes) {
   NewFile(path).append(bytes);
 }

@@ -45,6 +45,8 @@ class CACHEBISECT_INTERNAL_API NewFile {
  public:
   explicit NewFile(std::string path);
   void append(std::span<const std::byte> bytes);
+  /// Waits until all is on the disk. Nothing may be appended afterwards.
+  void close();
 
  private:
   std::string path_;

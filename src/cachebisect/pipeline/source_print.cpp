@@ -1,4 +1,4 @@
-#include "stages/support/source_print.hpp"
+#include "cachebisect/pipeline/source_print.hpp"
 
 #include <algorithm>
 #include <set>
@@ -10,7 +10,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 
-namespace cachebisect::stages {
+namespace cachebisect {
 namespace {
 
 constexpr std::uint64_t kMostSamples = 4096;
@@ -37,4 +37,4 @@ std::string fingerprint(const SourceStage& source) {
          std::to_string(XXH3_64bits(facts.data(), facts.size()));
 }
 
-}  // namespace cachebisect::stages
+}  // namespace cachebisect

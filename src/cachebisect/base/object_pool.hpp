@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-namespace cachebisect::stages {
+namespace cachebisect {
 
 /// Thread safe. Keeps at most Capacity idle objects; further ones are destroyed when returned.
 template <class T, std::size_t Capacity = 64>
@@ -67,4 +67,4 @@ class ObjectPool {
   std::array<std::atomic<T*>, Capacity> slots_{};
 };
 
-}  // namespace cachebisect::stages
+}  // namespace cachebisect

@@ -5,10 +5,10 @@
 
 #include "cachebisect/pipeline/stage.hpp"
 
-namespace cachebisect::stages {
+namespace cachebisect {
 
 /// The number of samples, and a digest of names, sizes and times of the files that hold them: of
 /// some thousand samples, spread over all. `source`: open.
-[[nodiscard]] std::string fingerprint(const SourceStage& source);
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::string fingerprint(const SourceStage& source);
 
-}  // namespace cachebisect::stages
+}  // namespace cachebisect
