@@ -36,6 +36,7 @@ inline std::vector<Floor> floors() {
   };
   add({"data", "fields, samples, batches, memory", {"base"}});
   below.insert("data");
+  add({"shards", "samples in files, compressed or not", {"base", "format", "data"}});
   next({"device", "cpu, emulated and CUDA devices", {}});
   next({"pipeline", "stages, registry, chain, builder, plugins", {}, {"", "file"}});
   next({"train", "training steps; opens the LibTorch module", {}});

@@ -1,0 +1,128 @@
+#include "cachebisect/shards/shard_file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "cachebisect/base/error.hpp"
+
+namespace cachebisect::shards {
+namespace {
+
+constexpr std::array<char, 8> kBegin{'C', 'B', 'S', 'H', 'A', 'R', 'D', '1'};
+constexpr std::array<char, 8> kEnd{'C', 'B', 'S', 'H', 'E', 'N', 'D', '1'};
+
+struct Footer {
+  std::uint64_t index_offset = 0;
+  std::uint64_t records = 0;
+  std::uint64_t index_checksum = 0;
+  std::array<char, 8> magic{};
+};
+static_assert(sizeof(Footer) == 32 && sizeof(ShardEntry) == 24);
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+
+}  // namespace
+
+std::uint64_t checksum(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+ShardWriter::ShardWriter(std::string path)
+    : path_(std::move(path)), temporary_(path_ + kPartialEnding), file_(temporary_) {
+  file_.append(std::as_bytes(std::span(kBegin)));
+  offset_ = kBegin.size();
+}
+
+ShardWriter::~ShardWriter() {
+  if (!closed_) std::remove(temporary_.c_str());
+}
+
+void ShardWriter::append(std::span<const std::byte> stored, std::size_t record_bytes) {
+  constexpr std::size_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (stored.size() > kMost || record_bytes > kMost) {
+    throw Error(ErrorKind::data, "a sample of " + std::to_string(record_bytes) +
+                                     " bytes is too large for a shard (4 GB); prepare after an "
+                                     "earlier stage");
+  }
+  file_.append(stored);
+  index_.push_back({.offset = offset_,
+                    .stored_bytes = static_cast<std::uint32_t>(stored.size()),
+                    .record_bytes = static_cast<std::uint32_t>(record_bytes),
+                    .checksum = checksum(stored)});
+  offset_ += stored.size();
+}
+
+std::uint64_t ShardWriter::close() {
+  const std::span<const std::byte> index = std::as_bytes(std::span(index_));
+  const Footer footer{.index_offset = offset_,
+                      .records = index_.size(),
+                      .index_checksum = checksum(index),
+                      .magic = kEnd};
+  file_.append(index);
+  file_.append(bytes_of(footer));
+  offset_ += index.size() + sizeof(Footer);
+  file_.close();
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    throw Error(ErrorKind::data, path_ + ": cannot be made: " + errno_text(errno));
+  }
+  closed_ = true;
+  return footer.index_checksum;
+}
+
+ShardFile::ShardFile(const std::string& path) : file_(path) {
+  constexpr std::uint64_t kLeast = kBegin.size() + sizeof(Footer);
+  if (file_.size() < kLeast) refuse("is too short for a shard");
+  std::array<char, 8> begin{};
+  Footer footer;
+  file_.read(0, std::as_writable_bytes(std::span(begin)));
+  file_.read(file_.size() - sizeof(Footer), std::as_writable_bytes(std::span(&footer, 1)));
+  if (begin != kBegin || footer.magic != kEnd) refuse("is no whole shard");
+  const std::uint64_t room = file_.size() - kLeast;
+  if (footer.records > room / sizeof(ShardEntry) || footer.index_offset < kBegin.size() ||
+      footer.index_offset + footer.records * sizeof(ShardEntry) != file_.size() - sizeof(Footer)) {
+    refuse("has an index that does not fit into it");
+  }
+  index_.resize(footer.records);
+  file_.read(footer.index_offset, std::as_writable_bytes(std::span(index_)));
+  index_checksum_ = checksum(std::as_bytes(std::span(index_)));
+  if (index_checksum_ != footer.index_checksum) refuse("has a damaged index");
+  check_index();
+}
+
+void ShardFile::check_index() const {
+  std::uint64_t next = kBegin.size();
+  for (const ShardEntry& entry : index_) {
+    if (entry.offset != next) refuse("has an index with gaps");
+    next += entry.stored_bytes;
+  }
+  const std::uint64_t end = file_.size() - sizeof(Footer) - index_.size() * sizeof(ShardEntry);
+  if (next != end) refuse("has an index that ends elsewhere than its records");
+}
+
+void ShardFile::read(std::uint64_t record, std::span<std::byte> stored) const {
+  const ShardEntry& entry = index_[record];
+  file_.read(entry.offset, stored);
+  if (checksum(stored) != entry.checksum) {
+    refuse("is damaged at byte " + std::to_string(entry.offset) + " (record " +
+           std::to_string(record) + ")");
+  }
+}
+
+void ShardFile::refuse(const std::string& what) const {
+  throw Error(ErrorKind::data,
+              file_.path() + ": " + what + "; prepare the data set again (remove this file first)");
+}
+
+}  // namespace cachebisect::shards

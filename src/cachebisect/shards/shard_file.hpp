@@ -1,0 +1,80 @@
+// One file of records, with an index at its end.
+//
+//     "CBSHARD1" | records | index: an entry of 24 bytes per record | footer of 32 bytes
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/file.hpp"
+
+namespace cachebisect::shards {
+
+/// Behind the name of a file that is being written.
+inline constexpr const char* kPartialEnding = ".partial";
+
+/// Where a record lies, as the file has it.
+struct ShardEntry {
+  std::uint64_t offset = 0;
+  std::uint32_t stored_bytes = 0;
+  std::uint32_t record_bytes = 0;  ///< once it is expanded
+  std::uint64_t checksum = 0;      ///< of what is stored
+};
+
+/// XXH3, 64 bits.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::uint64_t checksum(std::span<const std::byte> bytes);
+
+/// Writes a shard under a temporary name; close() gives it its own. What is not closed is removed.
+class CACHEBISECT_INTERNAL_API ShardWriter {
+ public:
+  /// Throws Error(data) naming the file if it cannot be made.
+  explicit ShardWriter(std::string path);
+  ShardWriter(const ShardWriter&) = delete;
+  ShardWriter& operator=(const ShardWriter&) = delete;
+  ~ShardWriter();
+
+  /// `stored`: at most 4 GB. Throws Error(data) naming the file and the remedy.
+  void append(std::span<const std::byte> stored, std::size_t record_bytes);
+  /// Writes the index, waits until all is on the disk, and renames the file. Returns the checksum
+  /// of the index, which covers those of all records.
+  std::uint64_t close();
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return offset_; }
+  [[nodiscard]] std::uint64_t records() const noexcept { return index_.size(); }
+
+ private:
+  std::string path_;
+  std::string temporary_;
+  NewFile file_;
+  std::uint64_t offset_ = 0;
+  std::vector<ShardEntry> index_;
+  bool closed_ = false;
+};
+
+/// A shard opened for reading. Thread safe.
+class CACHEBISECT_INTERNAL_API ShardFile {
+ public:
+  /// Reads the index. Throws Error(data) naming the file if it is no whole shard.
+  explicit ShardFile(const std::string& path);
+
+  [[nodiscard]] const InputFile& file() const noexcept { return file_; }
+  [[nodiscard]] std::uint64_t records() const noexcept { return index_.size(); }
+  [[nodiscard]] const ShardEntry& entry(std::uint64_t record) const { return index_.at(record); }
+  [[nodiscard]] std::uint64_t index_checksum() const noexcept { return index_checksum_; }
+  /// Fills `stored`, whose size is that of the entry. Throws Error(data) naming the file if it
+  /// cannot be read, or if that is not what was written.
+  void read(std::uint64_t record, std::span<std::byte> stored) const;
+
+ private:
+  void check_index() const;
+  [[noreturn]] void refuse(const std::string& what) const;
+
+  InputFile file_;
+  std::vector<ShardEntry> index_;
+  std::uint64_t index_checksum_ = 0;
+};
+
+}  // namespace cachebisect::shards
