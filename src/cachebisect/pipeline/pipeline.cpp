@@ -101,6 +101,7 @@ Pipeline Pipeline::from_spec(PipelineSpec spec, const Registry& registry, OpenCo
     pipeline.stages_.push_back(make_link(stage, registry.stage(stage.use)));
   }
   pipeline.spec_ = std::move(spec);
+  pipeline.whole_spec_ = true;
   pipeline.check_and_infer(std::move(opening));
   return pipeline;
 }

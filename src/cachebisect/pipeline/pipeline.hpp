@@ -40,6 +40,8 @@ class CACHEBISECT_API Pipeline {
   static Pipeline from_spec(PipelineSpec spec, const Registry& registry, OpenContext opening = {});
 
   [[nodiscard]] const PipelineSpec& spec() const noexcept { return spec_; }
+  /// False for one that a program built: its spec does not have the parameters of stages.
+  [[nodiscard]] bool has_whole_spec() const noexcept { return whole_spec_; }
   [[nodiscard]] const std::vector<ChainStage>& stages() const noexcept { return stages_; }
   [[nodiscard]] std::uint64_t samples() const;  ///< of the source
   [[nodiscard]] std::int64_t batch_size() const noexcept { return spec_.batch_size; }
@@ -65,6 +67,7 @@ class CACHEBISECT_API Pipeline {
   void infer_specs(bool learning, const OpenContext& opening);
 
   PipelineSpec spec_;
+  bool whole_spec_ = false;
   std::shared_ptr<SharedObjects> shared_;
   std::vector<ChainStage> stages_;
   std::size_t collate_ = 0;

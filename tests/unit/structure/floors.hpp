@@ -69,6 +69,9 @@ inline std::vector<Floor> floors() {
   add({"chunks", "what the chunk shape of an array costs", {"base", "format"}});
   add({"timing", "where the time of each batch goes", with({"launch"})});
   add({"profile", "where the time of a step goes", with({"launch", "timing"})});
+  add({"prepare",
+       "a data set written once, at a stage",
+       {"base", "protocol", "format", "data", "device", "pipeline", "shards"}});
   add({"tune", "changes of a pipeline: predicted, run, kept if they gain", everything});
   add({"doctor", "whether this machine can be trusted", everything});
   add({"selftest", "planted chains, judged", everything});
@@ -86,14 +89,15 @@ inline std::vector<Floor> floors() {
        {"base", "protocol", "data", "pipeline", "stages/kernels"}});
   add({"stages",
        "one file per built-in stage",
-       {"base", "protocol", "data", "device", "pipeline", "stages/kernels", "stages/codecs",
-        "stages/datasets", "stages/support"}});
+       {"base", "protocol", "data", "shards", "device", "pipeline", "stages/kernels",
+        "stages/codecs", "stages/datasets", "stages/support"}});
   add({"torch",
        "the LibTorch models, a module of its own",
        {"base", "protocol", "data", "device", "pipeline", "train"}});
   add({"cli",
        "one file per subcommand: parse, call, print, exit",
-       with({"launch", "chunks", "timing", "profile", "doctor", "selftest", "api", "tune"}),
+       with({"launch", "chunks", "timing", "profile", "doctor", "selftest", "api", "tune",
+             "prepare"}),
        {"shell", "output", "commands", ""}});
   return all;
 }

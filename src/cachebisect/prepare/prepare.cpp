@@ -1,0 +1,187 @@
+#include "cachebisect/prepare/prepare.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include <sys/statvfs.h>
+
+#include "cachebisect/base/file.hpp"
+#include "cachebisect/base/names.hpp"
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/version.hpp"
+#include "cachebisect/pipeline/cache_origin.hpp"
+#include "cachebisect/pipeline/source_print.hpp"
+#include "cachebisect/prepare/prepared_pipeline.hpp"
+#include "cachebisect/prepare/sample_writer.hpp"
+#include "cachebisect/shards/record_codec.hpp"
+
+namespace cachebisect::prepare {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPipelineName = "pipeline.json";
+
+/// Of the disk on which the folder lies, or would lie.
+double free_bytes_at(const std::string& folder) {
+  fs::path place = fs::absolute(folder);
+  std::error_code ignored;
+  while (!fs::exists(place, ignored) && place.has_relative_path()) place = place.parent_path();
+  struct statvfs status {};
+  if (::statvfs(place.c_str(), &status) != 0) return 0;
+  return static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
+}
+
+std::string names_of(const Places& places) {
+  std::string names;
+  for (const Place& place : places.all) names += (names.empty() ? "" : ", ") + place.after;
+  return names;
+}
+
+/// Throws Error(usage) if the samples behind this stage cannot be prepared.
+const Place& place_named(const Pipeline& pipeline, const Places& places, const std::string& after) {
+  if (const Place* const place = places.find(after)) return *place;
+  const auto& stages = pipeline.stages();
+  const auto at = std::ranges::find(stages, after, &ChainStage::name);
+  const std::string which = "--after " + quote(after) + ": ";
+  if (at == stages.end()) {
+    std::vector<std::string> names;
+    for (const Place& place : places.all) names.push_back(place.after);
+    throw Error(ErrorKind::usage, which + "there is no such stage; " + suggestion(after, names));
+  }
+  const auto position = static_cast<std::size_t>(at - stages.begin());
+  if (position >= pipeline.collate_position()) {
+    throw Error(ErrorKind::usage, which +
+                                      "samples are prepared, and this stage has batches; there "
+                                      "are " +
+                                      names_of(places));
+  }
+  if (at->traits.caches) {
+    throw Error(ErrorKind::usage, which + "a cache hands samples on; name the stage before it");
+  }
+  throw Error(
+      ErrorKind::usage,
+      which + "'" + places.random +
+          "' draws random numbers, and every epoch would get the same ones: prepare after " +
+          names_of(places) + ", or add --allow semantic, which changes training");
+}
+
+const StoredCost& cost_of(const Place& place, const std::string& codec) {
+  const auto at = std::ranges::find(place.stored, codec, &StoredCost::codec);
+  return at == place.stored.end() ? place.stored.front() : *at;
+}
+
+std::optional<Choice> choose(const Pipeline& pipeline, const Places& places, const Options& options,
+                             double free_bytes) {
+  if (options.after.empty()) return best_choice(places, free_bytes);
+  const Place& place = place_named(pipeline, places, options.after);
+  const StoredCost& stored = cost_of(place, options.codec.empty() ? "none" : options.codec);
+  return Choice{.place = place, .stored = stored, .gain = gain_of(places, place, stored)};
+}
+
+/// Of a set that is not begun: a full disk ends a run that can be gone on with.
+void check_room(const Options& options, const Choice& choice, std::uint64_t samples,
+                double free_bytes) {
+  const double needed = choice.stored.bytes * static_cast<double>(samples);
+  const bool begun = exists(options.folder + "/" + shards::kUnfinishedName) ||
+                     exists(options.folder + "/" + shards::kIndexName);
+  if (needed <= free_bytes || begun) return;
+  throw Error(ErrorKind::data, options.folder + ": about " + format_bytes(needed) +
+                                   " are needed, and " + format_bytes(free_bytes) +
+                                   " are free: free some space, name another folder, or store with "
+                                   "--codec zstd:1");
+}
+
+shards::ShardSet facts_of(const Pipeline& pipeline, const Options& options, const Choice& choice) {
+  const std::size_t stages = choice.place.stages;
+  const CacheOrigin origin = cache_origin(pipeline.spec(), pipeline.stages(), stages);
+  const double per_shard =
+      static_cast<double>(options.shard_bytes) / std::max(1.0, choice.stored.bytes);
+  return {.content = "cachebisect " + std::string(version()) + "\n" + origin.stages +
+                     fingerprint(pipeline.source()) + "\n",
+          .after = choice.place.after,
+          .codec = choice.stored.codec,
+          .spec = pipeline.stages()[stages - 1].output,
+          .source_samples = pipeline.samples(),
+          .samples_per_shard = static_cast<std::uint64_t>(std::max(1.0, std::floor(per_shard))),
+          .generated = pipeline.source().generated()};
+}
+
+/// Writes pipeline.json unless the folder has one. Returns its path; empty for pipelines that a
+/// program built.
+std::string write_pipeline(const Pipeline& pipeline, const std::string& folder,
+                           std::size_t stages) {
+  if (!pipeline.has_whole_spec()) return "";
+  std::string path = folder + "/" + kPipelineName;
+  if (exists(path)) return path;
+  const std::string text = prepared_pipeline(pipeline.spec(), stages);
+  const std::string temporary = path + shards::kPartialEnding;
+  std::remove(temporary.c_str());
+  NewFile file(temporary);
+  file.append(std::as_bytes(std::span(text)));
+  file.close();
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    throw Error(ErrorKind::data, path + ": cannot be made: " + errno_text(errno));
+  }
+  return path;
+}
+
+/// The error, with what is whole and how to go on.
+Error with_state(const Error& error, const shards::ShardSetWriter& out) {
+  const std::uint64_t done = out.next_sample();
+  const std::string state = done == 0
+                                ? std::string("no shard is whole yet")
+                                : "the shards of " + format_count(done) + " of " +
+                                      format_count(out.set().source_samples) + " samples are whole";
+  return Error(error.kind(),
+               std::string(error.what()) + " (" + state + "; the same command goes on from there)");
+}
+
+Written write_all(const Pipeline& pipeline, const Options& options, const Choice& choice) {
+  const auto begin = std::chrono::steady_clock::now();
+  shards::ShardSetWriter out(options.folder, facts_of(pipeline, options, choice));
+  Written written{.after = choice.place.after, .codec = choice.stored.codec};
+  written.resumed = out.next_sample();
+  const std::string total = format_count(pipeline.samples());
+  const auto progress = [&](std::uint64_t done) {
+    if (options.progress) options.progress(format_count(done) + " of " + total + " samples");
+  };
+  if (!out.is_finished()) {
+    try {
+      SampleWriter(pipeline, choice.place.stages, out).run(options.stop, progress);
+      out.finish();
+    } catch (const Error& error) {
+      throw with_state(error, out);
+    }
+  }
+  written.pipeline = write_pipeline(pipeline, options.folder, choice.place.stages);
+  written.samples = out.set().samples();
+  written.left_out = pipeline.samples() - written.samples;
+  written.shards = out.set().shards.size();
+  written.bytes = out.set().bytes();
+  written.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return written;
+}
+
+}  // namespace
+
+Result prepare(const Pipeline& pipeline, const Options& options) {
+  Result result{.name = pipeline.spec().name, .folder = options.folder};
+  result.free_bytes = free_bytes_at(options.folder);
+  std::vector<std::string> codecs = shards::codecs_of_this_build();
+  if (!options.codec.empty()) codecs = {options.codec};
+  result.places = measure_places(pipeline, codecs, options.random_too);
+  result.choice = choose(pipeline, result.places, options, result.free_bytes);
+  if (options.dry_run || !result.choice) return result;
+  check_room(options, *result.choice, pipeline.samples(), result.free_bytes);
+  result.written = write_all(pipeline, options, *result.choice);
+  return result;
+}
+
+}  // namespace cachebisect::prepare

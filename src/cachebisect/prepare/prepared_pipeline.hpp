@@ -1,0 +1,15 @@
+// The pipeline that reads a prepared data set.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "cachebisect/pipeline/pipeline_spec.hpp"
+
+namespace cachebisect::prepare {
+
+/// The pipeline whose first stages are replaced by read.shards, as the text of a file in the folder
+/// of the data set.
+[[nodiscard]] std::string prepared_pipeline(const PipelineSpec& spec, std::size_t stages);
+
+}  // namespace cachebisect::prepare

@@ -1,0 +1,52 @@
+// Runs the first stages of a chain on all cores, and writes their samples as shards.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cachebisect/prepare/chain_prefix.hpp"
+#include "cachebisect/shards/packed_sample.hpp"
+#include "cachebisect/shards/record_codec.hpp"
+#include "cachebisect/shards/shard_set_writer.hpp"
+
+namespace cachebisect::prepare {
+
+/// Keeps references to the pipeline and the writer.
+class SampleWriter {
+ public:
+  SampleWriter(const Pipeline& pipeline, std::size_t stages, shards::ShardSetWriter& out);
+
+  /// Writes all samples that are not written yet. `progress` gets the number of those that are.
+  void run(const std::stop_token& stop, const std::function<void(std::uint64_t)>& progress);
+
+ private:
+  struct Record {
+    std::vector<std::byte> stored;
+    std::size_t bytes = 0;
+    bool is_left_out = false;
+  };
+  /// What one thread uses at a time.
+  struct Tools {
+    Tools(const Pipeline& pipeline, std::size_t stages) : chain(pipeline, stages) {}
+    ChainPrefix chain;
+    std::vector<std::byte> record;
+  };
+
+  void make(SampleIndex index, Record& record);
+  std::unique_ptr<Tools> take_tools();
+
+  const Pipeline& pipeline_;
+  std::size_t stages_;
+  shards::ShardSetWriter& out_;
+  shards::PackedSample packed_;
+  std::unique_ptr<shards::RecordCodec> codec_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Tools>> idle_;
+};
+
+}  // namespace cachebisect::prepare
