@@ -1,28 +1,34 @@
 // read.shards: a data set that `cachebisect prepare` wrote.
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <memory>
-#include <utility>
+#include <thread>
 #include <vector>
 
 #include "cachebisect/pipeline/registry.hpp"
 #include "cachebisect/shards/packed_sample.hpp"
 #include "cachebisect/shards/record_codec.hpp"
-#include "cachebisect/shards/shard_file.hpp"
+#include "cachebisect/shards/record_set.hpp"
+#include "cachebisect/shards/run_buffer.hpp"
 #include "cachebisect/shards/shard_set.hpp"
 
 namespace cachebisect::stages {
 namespace {
 
-using shards::ShardFile;
+constexpr std::uint32_t kMostBytes = std::uint32_t{1} << 30U;  ///< of a sample
+constexpr double kRunBytes = 1 << 20;                          ///< about what is read at once
+
+std::string without_dots(const std::string& folder) {
+  std::string path = std::filesystem::path(folder).lexically_normal().string();
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
 
 class ShardsSource final : public SourceStage {
  public:
   explicit ShardsSource(const Params& params)
-      : path_(std::filesystem::path(params.string("path")).lexically_normal().string()) {
-    if (path_.size() > 1 && path_.ends_with('/')) path_.pop_back();
-  }
+      : path_(without_dots(params.string("path"))),
+        buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6) {}
 
   [[nodiscard]] SampleSpec infer() override {
     set_ = shards::load_shard_set(path_);
@@ -32,86 +38,96 @@ class ShardsSource final : public SourceStage {
   }
 
   void open() override {
-    shards_.clear();
-    ends_.clear();
-    for (const shards::ShardFacts& facts : set_.shards) add(facts);
-    if (size() == 0) throw Error(ErrorKind::data, path_ + ": has no samples");
+    records_ = shards::RecordSet(path_, set_);
+    for (std::uint64_t i = 0; i < size(); ++i) check_size(records_.locate(i));
+    if (buffer_bytes_ > 0) make_buffer();
   }
 
-  [[nodiscard]] std::uint64_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
+  [[nodiscard]] std::uint64_t size() const override { return records_.size(); }
   [[nodiscard]] bool generated() const override { return set_.generated; }
+  [[nodiscard]] ReadRuns read_runs() const override { return runs_; }
 
   void read(Sample& out, const SampleContext& context) const override {
-    const auto [shard, record] = locate(context.index());
-    out.set_origin(shard->file().path());
-    const shards::ShardEntry& entry = shard->entry(record);
-    const std::span<std::byte> stored = context.arena().take(entry.stored_bytes);
-    shard->read(record, stored);
-    if (!codec_->compresses()) return unpack(stored, *shard, record, out);
-    const std::span<std::byte> expanded = context.arena().take(entry.record_bytes);
-    if (!codec_->expand(stored, expanded)) refuse(*shard, record);
-    unpack(expanded, *shard, record, out);
+    const Place place = records_.locate(context.index());
+    out.set_origin(place.shard->file().path());
+    const shards::ShardEntry& entry = place.entry();
+    if (!buffer_) {
+      const std::span<std::byte> stored = context.arena().take(entry.stored_bytes);
+      place.shard->read(place.record, stored);
+      return unpack(stored, place, context, out);
+    }
+    const std::uint64_t run = context.index() / runs_.samples;
+    const shards::RunBuffer::Lease lease = buffer_->get(run);
+    const std::uint64_t at =
+        records_.first_byte(context.index()) - records_.first_byte(run * runs_.samples);
+    const auto stored = lease.bytes().subspan(at, entry.stored_bytes);
+    place.shard->check(place.record, stored);
+    unpack(stored, place, context, out);
   }
 
   [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
-    const auto [shard, record] = locate(index);
-    const shards::ShardEntry& entry = shard->entry(record);
-    return {{shard->file().path(), entry.offset, entry.stored_bytes}};
+    const Place place = records_.locate(index);
+    return {{place.shard->file().path(), place.entry().offset, place.entry().stored_bytes}};
   }
 
  private:
-  void add(const shards::ShardFacts& facts) {
-    const std::string file = path_ + "/" + facts.file;
-    shards_.emplace_back(file);
-    const ShardFile& shard = shards_.back();
-    if (shard.records() != facts.samples ||
-        shards::checksum_text(shard.index_checksum()) != facts.index_checksum) {
-      throw Error(ErrorKind::data, file + ": is not the shard that " + shards::kIndexName +
-                                       " names; prepare the data set again");
-    }
-    check_sizes(shard);
-    ends_.push_back(size() + shard.records());
-  }
+  using Place = shards::RecordSet::Place;
 
   /// A record claims its size: nothing is allocated for more than a sample may have.
-  void check_sizes(const ShardFile& shard) const {
-    constexpr std::uint32_t kMostBytes = std::uint32_t{1} << 30U;
-    for (std::uint64_t i = 0; i < shard.records(); ++i) {
-      const std::uint32_t bytes = shard.entry(i).record_bytes;
-      if (packed_->bytes().value_or(bytes) != bytes || bytes > kMostBytes) {
-        throw Error(ErrorKind::data, shard.file().path() + ": record " + std::to_string(i) +
-                                         " has " + std::to_string(bytes) +
-                                         " bytes, which its fields do not");
-      }
-    }
+  void check_size(const Place& place) const {
+    const std::uint32_t bytes = place.entry().record_bytes;
+    const bool is_stored = codec_->compresses() || place.entry().stored_bytes == bytes;
+    if (packed_->bytes().value_or(bytes) == bytes && bytes <= kMostBytes && is_stored) return;
+    throw Error(ErrorKind::data, place.shard->file().path() + ": record " +
+                                     std::to_string(place.record) + " has " +
+                                     std::to_string(bytes) + " bytes, which its fields do not");
   }
 
-  [[nodiscard]] std::pair<const ShardFile*, std::uint64_t> locate(std::uint64_t index) const {
-    const auto at = std::ranges::upper_bound(ends_, index);
-    if (at == ends_.end()) {
-      throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
-                                           std::to_string(size()) + " was requested");
-    }
-    const auto number = static_cast<std::size_t>(at - ends_.begin());
-    return {&shards_[number], index - (number == 0 ? 0 : ends_[number - 1])};
+  void make_buffer() {
+    const double mean = static_cast<double>(records_.bytes()) / static_cast<double>(size());
+    const double samples = std::clamp(kRunBytes / std::max(1.0, mean), 2.0, 1e6);
+    runs_.samples = static_cast<std::uint64_t>(samples);
+    const double run_bytes = mean * static_cast<double>(runs_.samples);
+    // Half for the samples that are mixed now, half for those that threads are ahead with.
+    runs_.mixed = static_cast<std::uint64_t>(std::max(1.0, buffer_bytes_ / run_bytes / 2));
+    const std::uint64_t count = (size() + runs_.samples - 1) / runs_.samples;
+    const auto slots = 2 * runs_.mixed + std::thread::hardware_concurrency() + 1;
+    buffer_ = std::make_unique<shards::RunBuffer>(
+        count, std::min(count, slots) + 1,
+        [this](std::uint64_t run, std::vector<std::byte>& bytes) { read_run(run, bytes); });
   }
 
-  void unpack(std::span<const std::byte> record, const ShardFile& shard, std::uint64_t number,
+  void read_run(std::uint64_t run, std::vector<std::byte>& bytes) const {
+    const std::uint64_t first = run * runs_.samples;
+    const std::uint64_t end = std::min(size(), first + runs_.samples);
+    const std::uint64_t begin = records_.first_byte(first);
+    bytes.resize((end == size() ? records_.bytes() : records_.first_byte(end)) - begin);
+    records_.read(begin, bytes);
+  }
+
+  void unpack(std::span<const std::byte> stored, const Place& place, const SampleContext& context,
               Sample& out) const {
-    if (!packed_->unpack(record, out)) refuse(shard, number);
-  }
-
-  [[noreturn]] static void refuse(const ShardFile& shard, std::uint64_t record) {
-    throw Error(ErrorKind::data, shard.file().path() + ": record " + std::to_string(record) +
+    bool right = false;
+    if (codec_->compresses()) {
+      const std::span<std::byte> record = context.arena().take(place.entry().record_bytes);
+      right = codec_->expand(stored, record) && packed_->unpack(record, out);
+    } else {
+      right = packed_->unpack(stored, out);
+    }
+    if (right) return;
+    throw Error(ErrorKind::data, place.shard->file().path() + ": record " +
+                                     std::to_string(place.record) +
                                      " is no sample of its fields; prepare the data set again");
   }
 
   std::string path_;
+  double buffer_bytes_;
   shards::ShardSet set_;
   std::unique_ptr<const shards::PackedSample> packed_;
   std::unique_ptr<const shards::RecordCodec> codec_;
-  std::vector<ShardFile> shards_;
-  std::vector<std::uint64_t> ends_;  // samples up to the end of each shard
+  shards::RecordSet records_;
+  ReadRuns runs_;
+  std::unique_ptr<shards::RunBuffer> buffer_;  ///< null: samples are read one by one
 };
 
 }  // namespace
@@ -124,7 +140,14 @@ void register_read_shards(Registry& registry) {
        .traits = {},
        .params = {{.name = "path",
                    .type = ParamType::path,
-                   .doc = "folder with index.json and the shards"}},
+                   .doc = "folder with index.json and the shards"},
+                  {.name = "shuffle_buffer_mb",
+                   .type = ParamType::number,
+                   .doc = "0: samples are read one by one, in any order; else about 1 MB "
+                          "is read at once, and shuffled within so many MB",
+                   .default_value = 0.0,
+                   .minimum = 0,
+                   .maximum = 1e6}},
        .example = R"({"path": "${cache}/prepared"})",
        .make = [](const Params& params) { return std::make_unique<ShardsSource>(params); }});
 }

@@ -1,6 +1,7 @@
 // `prepare` and read.shards: what is read back is what the stages make, bit for bit.
 #include "cachebisect/prepare/prepare.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <stop_token>
@@ -14,6 +15,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
+#include "cachebisect/pipeline/sampler.hpp"
 #include "cachebisect/prepare/chain_prefix.hpp"
 #include "cachebisect/prepare/prepare_text.hpp"
 #include "cachebisect/shards/record_codec.hpp"
@@ -27,18 +30,20 @@ namespace {
 constexpr std::uint64_t kDigits = 150;
 
 /// Digits in files of MNIST, made in the folder.
-std::string digits_json(const TemporaryFolder& folder, const std::string& more_stages = "") {
+std::string digits_json(const TemporaryFolder& folder, const std::string& more_stages,
+                        std::uint64_t samples) {
   return R"({"name": "digits", "batch_size": 8, "workers": 1, "device": "emulated", "stages": [
       {"use": "read.mnist", "path": ")" +
          folder.path("mnist") + R"(", "if_missing": "generate", "generated_samples": )" +
-         std::to_string(kDigits) + R"(},
+         std::to_string(samples) + R"(},
       {"use": "decode.mnist"}, {"use": "augment.to_float"}, )" +
          more_stages + R"({"use": "collate.stack"}, {"use": "copy.device"}],
       "train": {"kind": "emulated"}})";
 }
 
-Pipeline digits(const TemporaryFolder& folder, const std::string& more_stages = "") {
-  return Pipeline::from_json(digits_json(folder, more_stages), all_stages());
+Pipeline digits(const TemporaryFolder& folder, const std::string& more_stages = "",
+                std::uint64_t samples = kDigits) {
+  return Pipeline::from_json(digits_json(folder, more_stages, samples), all_stages());
 }
 
 /// Whether the samples at collate's input are the same, all of them.
@@ -91,6 +96,33 @@ TEST_CASE("every place and codec gives back what the stages make") {
       CHECK(prepared.source().generated());
       check_same_samples(pipeline, prepared);
     }
+  }
+}
+
+TEST_CASE("read in runs, samples are the same ones, and each run is read once in an epoch") {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = digits(folder, "", 9000);
+  for (const std::string& codec : shards::codecs_of_this_build()) {
+    CAPTURE(codec);
+    const std::string out = folder.path(codec);
+    // Runs of 1 MB: some end in another shard.
+    static_cast<void>(written_to(
+        pipeline, {.folder = out, .after = "decode", .codec = codec, .shard_bytes = 700'000}));
+    const auto runs = change_pipeline(load_pipeline(out + "/pipeline.json", all_stages()),
+                                      all_stages(), {{"stages.read.shuffle_buffer_mb", "3"}});
+    const Pipeline prepared = Pipeline::from_spec(runs, all_stages());
+    const ReadRuns together = prepared.source().read_runs();
+    CHECK(together.samples > 1000);
+    CHECK(together.mixed == 1);
+    check_same_samples(pipeline, prepared);
+    const Sampler sampler = sampler_of(prepared);
+    std::vector<bool> seen(prepared.samples());
+    for (std::uint64_t p = 0; p < prepared.samples(); ++p) {
+      const SampleIndex index = sampler.index(1, p);
+      seen[index] = true;
+      CHECK(read_sample(prepared.source(), index).field("label").as_integer() < 10);
+    }
+    CHECK(std::ranges::all_of(seen, [](bool one) { return one; }));
   }
 }
 

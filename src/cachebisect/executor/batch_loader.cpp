@@ -82,7 +82,7 @@ BatchLoader::BatchLoader(const Pipeline& pipeline, Device& device, const Executo
       has_workers_(options.workers > 0),
       grain_(grain_of(options, pipeline.batch_size())),
       grains_((pipeline.batch_size() + grain_ - 1) / grain_),
-      sampler_(pipeline.samples(), pipeline.spec().seed, pipeline.spec().shuffle),
+      sampler_(sampler_of(pipeline)),
       layouts_(row_layouts(pipeline)),
       ring_(fitting_slots(pipeline, options), pipeline, device.slot_memory(options.pinned)) {
   LoaderTraits traits{all_planted(pipeline, device, options.workers), measure_probe_clocks(),

@@ -23,7 +23,7 @@ std::uint64_t shift_of(const Pipeline& pipeline, std::uint64_t nonce) {
 }  // namespace
 
 LiveOrder::LiveOrder(const Pipeline& pipeline, std::uint64_t nonce)
-    : sampler_(pipeline.samples(), pipeline.spec().seed, pipeline.spec().shuffle),
+    : sampler_(sampler_of(pipeline)),
       batch_size_(static_cast<std::uint64_t>(pipeline.batch_size())),
       epoch_length_(std::max<std::uint64_t>(epoch_length(pipeline), 1)),
       nonce_(nonce),

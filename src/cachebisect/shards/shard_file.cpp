@@ -27,6 +27,7 @@ struct Footer {
   std::array<char, 8> magic{};
 };
 static_assert(sizeof(Footer) == 32 && sizeof(ShardEntry) == 24);
+static_assert(kBegin.size() == ShardFile::kFirstRecord);
 
 template <class T>
 std::span<const std::byte> bytes_of(const T& value) {
@@ -102,18 +103,25 @@ ShardFile::ShardFile(const std::string& path) : file_(path) {
 }
 
 void ShardFile::check_index() const {
-  std::uint64_t next = kBegin.size();
+  std::uint64_t next = kFirstRecord;
   for (const ShardEntry& entry : index_) {
     if (entry.offset != next) refuse("has an index with gaps");
     next += entry.stored_bytes;
   }
-  const std::uint64_t end = file_.size() - sizeof(Footer) - index_.size() * sizeof(ShardEntry);
-  if (next != end) refuse("has an index that ends elsewhere than its records");
+  if (next != records_end()) refuse("has an index that ends elsewhere than its records");
+}
+
+std::uint64_t ShardFile::records_end() const noexcept {
+  return file_.size() - sizeof(Footer) - index_.size() * sizeof(ShardEntry);
 }
 
 void ShardFile::read(std::uint64_t record, std::span<std::byte> stored) const {
+  file_.read(index_[record].offset, stored);
+  check(record, stored);
+}
+
+void ShardFile::check(std::uint64_t record, std::span<const std::byte> stored) const {
   const ShardEntry& entry = index_[record];
-  file_.read(entry.offset, stored);
   if (checksum(stored) != entry.checksum) {
     refuse("is damaged at byte " + std::to_string(entry.offset) + " (record " +
            std::to_string(record) + ")");

@@ -57,16 +57,22 @@ class CACHEBISECT_INTERNAL_API ShardWriter {
 /// A shard opened for reading. Thread safe.
 class CACHEBISECT_INTERNAL_API ShardFile {
  public:
+  static constexpr std::uint64_t kFirstRecord = 8;  ///< the byte at which it begins
+
   /// Reads the index. Throws Error(data) naming the file if it is no whole shard.
   explicit ShardFile(const std::string& path);
 
   [[nodiscard]] const InputFile& file() const noexcept { return file_; }
   [[nodiscard]] std::uint64_t records() const noexcept { return index_.size(); }
   [[nodiscard]] const ShardEntry& entry(std::uint64_t record) const { return index_.at(record); }
+  /// The byte behind the last record.
+  [[nodiscard]] std::uint64_t records_end() const noexcept;
   [[nodiscard]] std::uint64_t index_checksum() const noexcept { return index_checksum_; }
   /// Fills `stored`, whose size is that of the entry. Throws Error(data) naming the file if it
   /// cannot be read, or if that is not what was written.
   void read(std::uint64_t record, std::span<std::byte> stored) const;
+  /// Throws Error(data) naming the file if `stored` is not what was written.
+  void check(std::uint64_t record, std::span<const std::byte> stored) const;
 
  private:
   void check_index() const;

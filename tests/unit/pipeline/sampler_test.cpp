@@ -1,5 +1,6 @@
 #include "cachebisect/pipeline/sampler.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <vector>
@@ -88,4 +89,51 @@ TEST_CASE("a huge data set is shuffled at no cost") {
   const Sampler sampler(size, 1, true);
   CHECK(sampler.index(0, size - 1) < size);
   CHECK(sampler.index(0, 0) != sampler.index(0, 1));
+}
+
+TEST_CASE("with runs, an epoch is a permutation of every size") {
+  for (const std::uint64_t size : {1U, 2U, 9U, 10U, 11U, 99U, 100U, 101U, 1000U, 12345U}) {
+    for (const std::uint64_t run : {2U, 10U, 64U, 20000U}) {
+      for (const std::uint64_t mixed : {1U, 3U, 1000U}) {
+        CAPTURE(size);
+        CAPTURE(run);
+        CAPTURE(mixed);
+        const Sampler sampler(size, 7, true, {.samples = run, .mixed = mixed});
+        std::vector<std::uint64_t> all = order(sampler, 5);
+        std::ranges::sort(all);
+        for (std::uint64_t i = 0; i < size; ++i) REQUIRE(all[i] == i);
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "with runs, a window has the samples of as many runs as are mixed, and their neighbours") {
+  constexpr std::uint64_t kRun = 50;
+  constexpr std::uint64_t kMixed = 4;
+  for (const std::uint64_t size : {5000U, 5017U}) {
+    const Sampler sampler(size, 3, true, {.samples = kRun, .mixed = kMixed});
+    std::set<std::uint64_t> first_runs;
+    for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
+      for (std::uint64_t begin = 0; begin + kRun * kMixed <= size; begin += kRun * kMixed) {
+        std::set<std::uint64_t> runs;
+        for (std::uint64_t p = begin; p < begin + kRun * kMixed; ++p) {
+          runs.insert(sampler.index(epoch, p) / kRun);
+        }
+        CHECK(runs.size() <= kMixed + 2);  // A shorter run shifts the others.
+        if (begin == 0) first_runs.insert(*runs.begin());
+      }
+    }
+    CHECK(first_runs.size() > 5);
+  }
+}
+
+TEST_CASE("with runs, samples of a window are shuffled, anew in each epoch") {
+  const Sampler sampler(4000, 3, true, {.samples = 100, .mixed = 10});
+  CHECK(order(sampler, 0) != order(sampler, 1));
+  int neighbours = 0;
+  for (std::uint64_t p = 1; p < 1000; ++p) {
+    if (sampler.index(0, p) == sampler.index(0, p - 1) + 1) ++neighbours;
+  }
+  CHECK(neighbours < 10);
 }

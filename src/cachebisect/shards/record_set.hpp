@@ -1,0 +1,50 @@
+// The records of all shards of a set, by one number and as one sequence of bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cachebisect/shards/shard_file.hpp"
+#include "cachebisect/shards/shard_set.hpp"
+
+namespace cachebisect::shards {
+
+/// Thread safe.
+class CACHEBISECT_INTERNAL_API RecordSet {
+ public:
+  struct Place {
+    const ShardFile* shard = nullptr;
+    std::uint64_t record = 0;  ///< in the shard
+
+    [[nodiscard]] const ShardEntry& entry() const { return shard->entry(record); }
+  };
+
+  RecordSet() = default;
+  /// Opens all shards. Throws Error(data) naming what is not as the index of the set says.
+  RecordSet(const std::string& folder, const ShardSet& set);
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return ends_.empty() ? 0 : ends_.back(); }
+  /// Throws Error(internal) if there is no such record.
+  [[nodiscard]] Place locate(std::uint64_t index) const;
+
+  /// Where the record begins in the sequence of all that is stored.
+  [[nodiscard]] std::uint64_t first_byte(std::uint64_t index) const;
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return byte_ends_.empty() ? 0 : byte_ends_.back();
+  }
+  /// Fills `out` from there, by one read per shard. Checks no record.
+  void read(std::uint64_t first_byte, std::span<std::byte> out) const;
+
+ private:
+  void add(const std::string& folder, const ShardFacts& facts);
+  [[nodiscard]] std::size_t shard_of(std::uint64_t index) const;
+
+  std::vector<ShardFile> shards_;
+  std::vector<std::uint64_t> ends_;       ///< records up to the end of each shard
+  std::vector<std::uint64_t> byte_ends_;  ///< and their bytes
+};
+
+}  // namespace cachebisect::shards
