@@ -34,31 +34,39 @@ def in_child(function: Callable[[], T]) -> T:
         succeeded, data, text = receiver.recv()
     except EOFError:
         process.join()
-        raise RuntimeError(_death(process.exitcode)) from None
+        raise RuntimeError(death(process.exitcode)) from None
     except BaseException:
         process.kill()
         raise
     finally:
         receiver.close()
         process.join()
-    return _result(succeeded, data, text)  # type: ignore[no-any-return]
+    if not succeeded:
+        raise raised_in_child(data, text)
+    return pickle.loads(data)  # type: ignore[no-any-return]
 
 
 def _run(function: Callable[[], Any], sender: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.set_num_threads(1)  # Threads of the parent are not here.
+    begin_child()
     try:
         sender.send((True, pickle.dumps(function()), ""))
     except BaseException as error:
-        sender.send((False, _pickled(error), traceback.format_exc()))
+        sender.send((False, pickled_error(error), traceback.format_exc()))
     finally:
         sender.close()
         os._exit(0)  # Nothing of the parent's is ended here.
 
 
-def _pickled(error: BaseException) -> bytes:
+def begin_child() -> None:
+    """What a forked process does first. Ctrl-C ends it without words."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)  # Threads of the parent are not here.
+
+
+def pickled_error(error: BaseException) -> bytes:
+    """Empty for an error that cannot be pickled."""
     try:
         data = pickle.dumps(error)
         pickle.loads(data)
@@ -67,16 +75,16 @@ def _pickled(error: BaseException) -> bytes:
         return b""
 
 
-def _result(succeeded: bool, data: bytes, text: str) -> Any:
-    if succeeded:
-        return pickle.loads(data)
+def raised_in_child(data: bytes, text: str) -> BaseException:
+    """The error that pickled_error() gave; `text`: its traceback."""
     if not data:
-        raise RuntimeError(f"the dataset failed:\n{text}")
-    error = pickle.loads(data)
+        return RuntimeError(f"the dataset failed:\n{text}")
+    error: BaseException = pickle.loads(data)
     error.__cause__ = RuntimeError(f"in a child process:\n{text}")
-    raise error
+    return error
 
 
-def _death(exit_code: Any) -> str:
+def death(exit_code: Any) -> str:
+    """In words, how a process ended that made samples."""
     how = f"by signal {-exit_code}" if exit_code and exit_code < 0 else f"with {exit_code}"
     return f"cached: the process that made a few samples ended {how}"

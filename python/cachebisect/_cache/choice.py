@@ -31,7 +31,7 @@ class Choice:
     @property
     def after(self) -> str:
         """The last stage that is cached."""
-        return _stage_name(self.names, self.stages)
+        return stage_name(self.names, self.stages)
 
     @property
     def later(self) -> list[str]:
@@ -39,7 +39,7 @@ class Choice:
         return self.names[self.stages :]
 
 
-def _stage_name(names: list[str], stages: int) -> str:
+def stage_name(names: list[str], stages: int) -> str:
     """The last of the first `stages`."""
     return WHOLE if stages == len(names) else names[stages - 1]
 
@@ -54,15 +54,22 @@ def choose(
     """
     with KeptRandom():
         found = examine(dataset)
-        if GLUE in found.random and not frozen:
-            raise NotCacheable(_random_code(found.names))
-        stages = _asked_for(found, after, frozen) if after is not None else None
-        tried = [stages] if stages is not None else _candidates(found)
-        made = [reference(found.examined, index, frozen) for index in found.indices]
-        sized = _sized(found, tried, shared, made)
-    fitting = [pair for pair in sized if limit_for(len(dataset), pair[1]) <= limit]
+        return choose_from(found, len(dataset), shared, after, frozen, limit), found.examined
+
+
+def choose_from(
+    found: Findings, count: int, shared: list[Any], after: Optional[str], frozen: bool, limit: float
+) -> Choice:
+    """As choose(), of a dataset with `count` samples that was examined. Draws random numbers."""
+    if GLUE in found.random and not frozen:
+        raise NotCacheable(_random_code(found.names))
+    stages = _asked_for(found, after, frozen) if after is not None else None
+    tried = [stages] if stages is not None else _candidates(found)
+    made = [reference(found.examined, index, frozen) for index in found.indices]
+    sized = _sized(found, tried, shared, made)
+    fitting = [pair for pair in sized if limit_for(count, pair[1]) <= limit]
     chosen = fitting[0] if fitting else min(sized, key=lambda pair: pair[1])
-    return Choice(found.names, *chosen, found.examined.copies), found.examined
+    return Choice(found.names, *chosen, found.examined.copies)
 
 
 def _candidates(found: Findings) -> list[int]:
@@ -126,7 +133,7 @@ def _checked_bytes(found: Findings, stages: int, shared: list[Any], made: list[R
     sizes = []
     for tape, now in zip(found.tapes, made):
         data = encode_entry(
-            cut_after(tape, stages, found.names), _stage_name(found.names, stages), shared
+            cut_after(tape, stages, found.names), stage_name(found.names, stages), shared
         )
         now.check(decoded(data, shared))
         sizes.append(len(data))

@@ -22,7 +22,7 @@ def own_folder(path: Path) -> Path:
         raise RuntimeError(f"cached: the folder {path} cannot be used: {error}") from error
     if not stat.S_ISDIR(status.st_mode):
         raise RuntimeError(f"cached: {path} is no folder")
-    if status.st_uid != os.getuid() or status.st_mode & 0o022:
+    if status.st_uid != os.getuid() or others_can_write(status):
         raise RuntimeError(
             f"cached: others can write to {path}, and what is cached is run when it is read: "
             f"chmod 700 {path}, or take a folder of your own"
@@ -34,6 +34,11 @@ def own_folder(path: Path) -> Path:
             "take a local disk"
         )
     return path
+
+
+def others_can_write(status: os.stat_result) -> bool:
+    """True if somebody else than this user and root can write to what `status` is of."""
+    return status.st_uid not in (os.getuid(), 0) or bool(status.st_mode & 0o022)
 
 
 def _kind_of_disk(path: Path) -> str:
