@@ -12,6 +12,7 @@ from ._cache.entry import NotCacheable
 from ._chain.marked import stage
 from ._engine.command import EngineError
 from ._library import BisectError, bisect
+from ._prepare.api import prepare, prepared
 from ._report import Report
 from ._version import __version__
 
@@ -23,5 +24,7 @@ __all__ = [
     "__version__",
     "bisect",
     "cached",
+    "prepare",
+    "prepared",
     "stage",
 ]
