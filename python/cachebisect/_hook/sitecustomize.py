@@ -1,4 +1,5 @@
-"""Found first on PYTHONPATH by every Python process that `cachebisect run` or `time` starts.
+"""Found first on PYTHONPATH by every Python process that `cachebisect run`, `time` or `prepare`
+starts.
 
 Runs the sitecustomize that it hides, then cachebisect's own start. The package is loaded from where
 this file lies, so that it need not be installed for the script's Python. Where it is installed,
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _STARTED = "_cachebisect_has_started"
+_VARIABLES = ("CACHEBISECT_TIME", "CACHEBISECT_PREPARE", "CACHEBISECT_SOCKET")
+"""One of them is set by the command."""
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -63,11 +66,15 @@ def _start() -> None:
     if hasattr(sys, _STARTED):
         return
     setattr(sys, _STARTED, True)
-    if not os.environ.get("CACHEBISECT_TIME") and not os.environ.get("CACHEBISECT_SOCKET"):
+    if not any(os.environ.get(name) for name in _VARIABLES):
         return
     sys.meta_path.insert(0, _PackageFinder)
     if os.environ.get("CACHEBISECT_TIME"):
         from cachebisect._timing.startup import start
+
+        start()
+    elif os.environ.get("CACHEBISECT_PREPARE"):
+        from cachebisect._prepare_script.startup import start
 
         start()
     else:

@@ -1,8 +1,11 @@
-// `prepare`: writes a data set once, at a stage, and the pipeline that reads it.
+// `prepare`: writes a data set once, at a stage, and what reads it: of a pipeline, or of a script.
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <sstream>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/commands.hpp"
@@ -15,9 +18,12 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "cachebisect/base/number_parse.hpp"
+#include "cachebisect/base/printable.hpp"
 #include "cachebisect/pipeline/open_context.hpp"
 #include "cachebisect/prepare/prepare.hpp"
 #include "cachebisect/prepare/prepare_text.hpp"
+#include "cachebisect/prepare/script_prepare.hpp"
 
 namespace cachebisect::cli {
 namespace {
@@ -30,53 +36,127 @@ struct PrepareArguments {
   std::string shard_size = "128MiB";
   std::vector<std::string> allowed;
   bool dry_run = false;
+  std::string hook;
+  std::optional<int> loader;
+  std::vector<std::string> command;
   std::string json;
   bool no_progress = false;
   std::string color = "auto";
 };
 
-prepare::Options options_of(const PrepareArguments& arguments) {
-  if (arguments.out.empty()) {
-    throw Error(ErrorKind::usage, "--out FOLDER is needed: where the prepared data set goes");
-  }
-  prepare::Options options{.folder = arguments.out,
-                           .after = arguments.after,
-                           .codec = arguments.codec,
-                           .dry_run = arguments.dry_run};
+bool allows_random(const PrepareArguments& arguments) {
   for (const std::string& what : arguments.allowed) {
     if (what != "semantic") throw Error(ErrorKind::usage, "--allow " + what + ": semantic");
-    options.random_too = true;
   }
+  return !arguments.allowed.empty();
+}
+
+std::uint64_t shard_bytes(const PrepareArguments& arguments) {
   const double bytes = parse_bytes("--shard-size", arguments.shard_size, 0);
   if (arguments.shard_size.ends_with('%') || !(bytes >= 1)) {
     throw Error(ErrorKind::usage, "--shard-size: bytes, such as 128MiB");
   }
-  options.shard_bytes = static_cast<std::uint64_t>(bytes);
-  return options;
+  return static_cast<std::uint64_t>(bytes);
+}
+
+/// Throws Error(usage) for options that do not go together.
+void check(const PrepareArguments& arguments) {
+  if (arguments.out.empty()) {
+    throw Error(ErrorKind::usage, "--out FOLDER is needed: where the prepared data set goes");
+  }
+  const PipelineOptions& p = arguments.pipeline;
+  if (arguments.command.empty()) {
+    if (!arguments.hook.empty() || arguments.loader) {
+      throw Error(ErrorKind::usage, "--hook and --loader go with a command after --");
+    }
+  } else if (!p.file.empty() || !p.sets.empty() || p.device || p.batch_size || p.seed ||
+             !p.plugins.empty() || !arguments.codec.empty()) {
+    throw Error(ErrorKind::usage,
+                "a command after -- has its own data: --pipeline and its options, and --codec, do "
+                "not apply to it");
+  }
+}
+
+prepare::Options options_of(const PrepareArguments& arguments) {
+  return {.folder = arguments.out,
+          .after = arguments.after,
+          .codec = arguments.codec,
+          .shard_bytes = shard_bytes(arguments),
+          .random_too = allows_random(arguments),
+          .dry_run = arguments.dry_run};
+}
+
+prepare::ScriptRequest request_of(const PrepareArguments& arguments) {
+  std::optional<int> workers;
+  if (arguments.pipeline.workers) {
+    workers = parse_number<int>(*arguments.pipeline.workers);
+    if (!workers || *workers < 0) throw Error(ErrorKind::usage, "--workers: 0 or more processes");
+  }
+  return {.words = arguments.command,
+          .hook = arguments.hook,
+          .folder = arguments.out,
+          .after = arguments.after,
+          .shard_bytes = shard_bytes(arguments),
+          .workers = workers,
+          .loader = arguments.loader,
+          .random_too = allows_random(arguments),
+          .dry_run = arguments.dry_run,
+          .stdout_to_stderr = arguments.json == "-"};
+}
+
+/// What is printed, and what --json gets.
+struct Answer {
+  std::string text;
+  std::string json;
+};
+
+Answer of_pipeline(const PrepareArguments& arguments, prepare::Options options,
+                   const std::stop_token& stop, ProgressLine& progress) {
+  options.stop = stop;
+  options.progress = [&progress](const std::string& line) { progress.show(line); };
+  const Registry registry = make_registry(arguments.pipeline.plugins);
+  const OpenContext opening{.stop = stop, .progress = options.progress};
+  const Pipeline pipeline =
+      Pipeline::from_spec(load_spec(arguments.pipeline, registry), registry, opening);
+  const prepare::Result result = prepare::prepare(pipeline, options);
+  return {to_text(result, text_options(arguments.color, STDOUT_FILENO)), to_json(result)};
+}
+
+/// Lines of the script's own process.
+std::string printable_lines(const std::string& text) {
+  std::string lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines += printable(line) + '\n';
+  return lines;
+}
+
+Answer of_script(const prepare::ScriptRequest& request, const std::stop_token& stop) {
+  const prepare::ScriptResult result = prepare::prepare_script(request, stop);
+  std::string text = printable_lines(result.text);
+  if (!result.lines.empty()) text += "\nIn the script:\n";
+  for (const std::string& line : result.lines) text += "  " + printable(line) + '\n';
+  return {std::move(text), result.json + '\n'};
 }
 
 int run(const PrepareArguments& arguments) {
-  prepare::Options options = options_of(arguments);
-  const TextOptions text = text_options(arguments.color, STDOUT_FILENO);
+  check(arguments);
+  const prepare::Options options = options_of(arguments);
+  static_cast<void>(use_color(arguments.color, STDOUT_FILENO));
   std::optional<OutputFile> json;
   if (!arguments.json.empty() && arguments.json != "-") json.emplace(arguments.json);
   SignalWatch signals({.remove_temporaries = [&] {
     if (json) json->discard();
   }});
   ProgressLine progress(!arguments.no_progress && isatty(STDERR_FILENO) != 0);
-  options.stop = signals.token();
-  options.progress = [&](const std::string& line) { progress.show(line); };
   const auto work = [&] {
-    const Registry registry = make_registry(arguments.pipeline.plugins);
-    const OpenContext opening{.stop = options.stop, .progress = options.progress};
-    const Pipeline pipeline =
-        Pipeline::from_spec(load_spec(arguments.pipeline, registry), registry, opening);
-    const prepare::Result result = prepare::prepare(pipeline, options);
+    const Answer answer = arguments.command.empty()
+                              ? of_pipeline(arguments, options, signals.token(), progress)
+                              : of_script(request_of(arguments), signals.token());
     signals.begin_output();
     progress.clear();
-    if (json) json->commit(to_json(result));
+    if (json) json->commit(answer.json);
     signals.begin_streams();
-    std::cout << (arguments.json == "-" ? to_json(result) : to_text(result, text)) << std::flush;
+    std::cout << (arguments.json == "-" ? answer.json : answer.text) << std::flush;
     return 0;
   };
   return run_until_signal(signals, work, [] { print_error("interrupted"); });
@@ -101,6 +181,17 @@ Command add_prepare(CLI::App& app) {
                  "semantic: also behind random stages, whose draws then repeat in every epoch")
       ->delimiter(',')
       ->type_name("semantic");
+  app.add_option("--hook", arguments->hook,
+                 "folder of the Python hook (that of the installed package)")
+      ->type_name("DIR");
+  app.add_option(
+         "--loader", arguments->loader,
+         "prepare the data set of the N-th DataLoader that the script iterates, from 1 (the "
+         "first one that trains)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app.add_option("command", arguments->command, "after --: the Python command that trains")
+      ->type_name("-- CMD ARGS...");
   app.add_flag("--dry-run", arguments->dry_run, "measure what it would gain, and write nothing");
   app.add_option("--json", arguments->json, "write the table as JSON; - is standard output")
       ->type_name("FILE");

@@ -6,7 +6,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/launch/child_process.hpp"
-#include "cachebisect/timing/await_child.hpp"
+#include "cachebisect/launch/await_child.hpp"
 
 namespace cachebisect::cli {
 namespace {

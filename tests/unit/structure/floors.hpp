@@ -65,13 +65,13 @@ inline std::vector<Floor> floors() {
     more.insert(everything.begin(), everything.end());
     return more;
   };
-  add({"launch", "child processes and the Python hook", {"base"}});
+  add({"launch", "child processes and the Python hook", {"base", "protocol", "remote"}});
   add({"chunks", "what the chunk shape of an array costs", {"base", "format"}});
   add({"timing", "where the time of each batch goes", with({"launch"})});
   add({"profile", "where the time of a step goes", with({"launch", "timing"})});
   add({"prepare",
        "a data set written once, at a stage",
-       {"base", "protocol", "format", "data", "device", "pipeline", "shards"}});
+       {"base", "protocol", "format", "data", "device", "pipeline", "shards", "remote", "launch"}});
   add({"tune", "changes of a pipeline: predicted, run, kept if they gain", everything});
   add({"doctor", "whether this machine can be trusted", everything});
   add({"selftest", "planted chains, judged", everything});

@@ -1,4 +1,4 @@
-#include "cachebisect/timing/await_child.hpp"
+#include "cachebisect/launch/await_child.hpp"
 
 #include <csignal>
 

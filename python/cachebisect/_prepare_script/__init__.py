@@ -1,0 +1,1 @@
+"""Prepares the data set of an unchanged script, for `cachebisect prepare`."""
