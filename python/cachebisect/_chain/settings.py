@@ -98,6 +98,8 @@ SETTINGS = (
 )  # fmt: skip
 
 ADVICE = {
+    "prepare": "cachebisect.prepare(dataset, folder)  # once; then prepared(dataset, folder)",
+    "smaller_images": "cachebisect.prepare(dataset, folder)  # once, behind a Resize",
     "move_to_workers": "return prepare(default_collate(samples))  # in collate_fn",
     "pack": "return torch.cat(tensors), torch.tensor([len(t) for t in tensors])",
     "fewer_objects": "return torch.tensor(values)",

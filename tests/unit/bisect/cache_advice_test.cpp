@@ -161,3 +161,40 @@ TEST_CASE("a cache that limits is not offered to be done once") {
   for (const Proposal& one : advice.proposals()) ids.push_back(one.remedy.id);
   CHECK(ids == std::vector<std::string>{"cache_memory", "smaller_samples"});
 }
+
+TEST_CASE("writing a data set once is proposed with its command, its bytes and its gain") {
+  CacheSituation now = photos(1e10);
+  now.measured.chain.file = "my photos.json";
+  Advice advice(now.measured, now.waterfall);
+  for (const StageReport& stage : now.waterfall.stages) offer_prepared(advice, stage);
+  REQUIRE(advice.proposals().size() == 1);  // The first of an id counts; crop is random.
+  const Remedy& remedy = advice.proposals()[0].remedy;
+  CHECK(remedy.id == "prepare");
+  CHECK(remedy.lines ==
+        std::vector<std::string>{
+            "cachebisect prepare --pipeline 'my photos.json' --after read --out FOLDER"});
+  CHECK(has(remedy.reason, "all samples take 100 MB of the disk"));
+  CHECK(remedy.edits.empty());
+  CHECK(advice.proposals()[0].changes->added_seconds > 0);
+}
+
+TEST_CASE("shards are not packed once more: they are read in larger pieces") {
+  CacheSituation now = photos(1e10);
+  now.waterfall.stages[0].wait_seconds_per_sample = 1;
+  const auto ids = [&] {
+    Advice advice(now.measured, now.waterfall);
+    advise_on_sample_stage(advice, now.waterfall.stages[0]);
+    std::vector<std::string> found;
+    for (const Proposal& proposal : advice.proposals()) found.push_back(proposal.remedy.id);
+    return found;
+  };
+  const auto has_id = [&](const std::string& id) {
+    const auto found = ids();
+    return std::ranges::find(found, id) != found.end();
+  };
+  CHECK(has_id("large_files"));
+  CHECK_FALSE(has_id("large_reads"));
+  now.waterfall.stages[0].type = "read.shards";
+  CHECK_FALSE(has_id("large_files"));
+  CHECK(has_id("large_reads"));
+}

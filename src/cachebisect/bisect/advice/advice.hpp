@@ -95,6 +95,10 @@ CACHEBISECT_INTERNAL_API void advise_on_training_step(Advice& advice);
 /// Proposes a cache in memory behind the stage, or further on, where the output is the same in
 /// every epoch and memory holds some of the samples.
 CACHEBISECT_INTERNAL_API void offer_cache(Advice& advice, const StageReport& stage);
+/// Proposes to write the data set once behind the stage, if its output is the same in every epoch.
+CACHEBISECT_INTERNAL_API void offer_prepared(Advice& advice, const StageReport& stage);
+/// The command that does so, of a pipeline file.
+[[nodiscard]] std::string prepare_command(const Advice& advice, const StageReport& stage);
 /// What to try at a cache that limits.
 CACHEBISECT_INTERNAL_API void advise_on_cache(Advice& advice, const StageReport& stage);
 /// Proposes to run an element-wise stage on the device: there it costs next to nothing, and the

@@ -9,12 +9,28 @@
 namespace cachebisect {
 namespace {
 
+/// Of shards that are read one sample at a time.
+void propose_large_reads(Advice& advice, const StageReport& stage) {
+  constexpr double kBufferMb = 256;
+  advice.add(propose("large_reads", stage.name, "read about 1 MB at once, and shuffle in a buffer",
+                     "storage gives more in large reads than in small ones",
+                     {{"/stages/0/shuffle_buffer_mb", format_exact(kBufferMb)}}));
+}
+
+/// `why`: of packing.
+void propose_large_files(Advice& advice, const StageReport& stage, const std::string& text,
+                         const std::string& why) {
+  if (stage.type == "read.shards") return propose_large_reads(advice, stage);
+  Proposal proposal = propose("large_files", stage.name, text, why);
+  if (!advice.of_code()) proposal.remedy.lines = {prepare_command(advice, stage)};
+  advice.add(std::move(proposal));
+}
+
 /// Whether it waits or computes is not known.
 void advise_on_unobserved_reading(Advice& advice, const StageReport& stage) {
   advice.add_workers(stage.name, "more workers read side by side");
-  advice.add(propose("large_files", stage.name,
-                     "pack samples into few large files and read them in order",
-                     "each small file costs a look-up of its own"));
+  propose_large_files(advice, stage, "pack samples into few large files and read them in order",
+                      "each small file costs a look-up of its own");
   advice.add(propose("storage", stage.name,
                      "see whether storage limits it: read the same files from memory",
                      "whether " + stage.name + " waits or computes was not observed"));
@@ -28,17 +44,16 @@ void advise_on_reading(Advice& advice, const StageReport& stage) {
     advice.add(propose("storage", stage.name,
                        "move the data to faster storage: a local NVMe disk, or memory",
                        stage.name + " spends its time waiting, not computing"));
-    advice.add(propose("large_files", stage.name,
-                       "pack samples into few large files and read them in order",
-                       "each small file costs a look-up of its own"));
-    return;
+    return propose_large_files(advice, stage,
+                               "pack samples into few large files and read them in order",
+                               "each small file costs a look-up of its own");
   }
   advice.add_workers(stage.name, "reading is bound by the CPU and cores are idle");
   advice.add(propose("record_format", stage.name,
                      "store samples uncompressed, or in a cheaper format",
                      stage.name + " burns CPU time rather than waiting for storage"));
-  advice.add(propose("large_files", stage.name, "pack samples into few large files",
-                     "opening and closing a file for each sample is CPU time"));
+  propose_large_files(advice, stage, "pack samples into few large files",
+                      "opening and closing a file for each sample is CPU time");
 }
 
 /// Words on the cores if fewer than the machine's whole ones can be used.
@@ -77,9 +92,13 @@ void advise_on_computing(Advice& advice, const StageReport& stage) {
                                      : "more workers do " + stage.name + " side by side");
   offer_device(advice, stage);
   if (stage.category == Category::decode) {
-    advice.add(propose("smaller_images", stage.name,
-                       "store the images at the size that training needs",
-                       "decoding costs by the pixel, and pixels beyond the crop are thrown away"));
+    Proposal smaller =
+        propose("smaller_images", stage.name, "store the images at the size that training needs",
+                "decoding costs by the pixel, and pixels beyond the crop are thrown away");
+    if (stage.cacheable && !advice.of_code()) {
+      smaller.remedy.lines = {prepare_command(advice, stage)};
+    }
+    advice.add(std::move(smaller));
     advice.add(propose("partial_decode", stage.name,
                        "decode only the part or the scale that is used",
                        "JPEG can be decoded at 1/2, 1/4 or 1/8 scale at a fraction of the cost"));
@@ -87,11 +106,7 @@ void advise_on_computing(Advice& advice, const StageReport& stage) {
     advice.add(propose("order", stage.name,
                        "put " + stage.name + " after the stages that make samples smaller",
                        "work on fewer pixels: crop, then transform"));
-    if (stage.cacheable) {
-      advice.add(propose("prepare", stage.name,
-                         "do " + stage.name + " once, when the data set is prepared",
-                         "its output is the same in every epoch", {}, free_stage(stage)));
-    }
+    offer_prepared(advice, stage);
   }
   if (!Advice::observed(stage)) return;
   advice.add(propose("more_cpu", stage.name, "use a machine with more cores per GPU",

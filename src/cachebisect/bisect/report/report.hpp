@@ -123,7 +123,7 @@ struct Remedy {
   std::vector<Edit> edits;  ///< of a pipeline file
   Estimate predicted;       ///< samples/s gained by it alone, by the cost model
   Estimate measured;        ///< samples/s gained by it alone, run alongside the live pipeline
-  std::vector<std::string> lines{};  ///< of Python to change
+  std::vector<std::string> lines{};  ///< of Python to change, or a command to run
   std::optional<Arm> arm{};          ///< that runs it; empty if none can
 };
 

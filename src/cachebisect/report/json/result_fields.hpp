@@ -206,7 +206,7 @@ void fields(Visitor& v, Visited<Visitor, Remedy>& r) {
   v.text({"reason"}, r.reason);
   v.texts({"flags"}, r.flags);
   v.list({"edits"}, r.edits);
-  v.texts({"lines", "of Python to change; empty for pipeline files"}, r.lines);
+  v.texts({"lines", "of Python to change, or a command to run"}, r.lines);
   estimate(v, {"predicted", "samples/s gained by it alone, by the fitted law"},
            {"predicted_interval", "of the gain", Presence::added}, r.predicted);
   estimate(v, {"measured", "samples/s gained by it alone, run beside the live pipeline"},
