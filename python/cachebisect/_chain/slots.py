@@ -33,6 +33,8 @@ class Slot:
     """The slot that holds the object whose child this is; None at the top."""
     bound: bool = False
     """A function of a class: its first argument is the object whose method it is."""
+    steady: bool = False
+    """It gives the same each time that it is called with the same."""
 
 
 def callable_name(value: Any) -> str:
@@ -58,7 +60,7 @@ def find_slots(dataset: Any) -> list[Slot]:
                 if callable(value.get("transform")):
                     found.append(_held_slot(value, "transform"))
             elif not _is_dataset(value):
-                found.extend(_slots_at(attribute_slot(owner, name), name))
+                found.extend(slots_at(attribute_slot(owner, name), name))
     return with_unique_names(_without_repeats(found))[:MAX_SLOTS]
 
 
@@ -128,16 +130,25 @@ def _held_slot(held: dict[str, Any], name: str) -> Slot:
 
 
 def method_slot(owner: type, name: str) -> Slot:
-    """The method `name` that the class `owner` itself defines."""
+    """The method or property `name` that the class `owner` itself defines."""
+    held = vars(owner)[name]
+    is_property = isinstance(held, property)
+
+    def get() -> Any:
+        now = vars(owner)[name]
+        return now.fget if is_property else now
 
     def put(value: Any) -> None:
         def call(*args: Any, **kwargs: Any) -> Any:
             return value(*args, **kwargs)
 
-        setattr(owner, name, value if hasattr(type(value), "__get__") else call)
+        plain = value if hasattr(type(value), "__get__") else call
+        if is_property:
+            plain = held if value is held.fget else held.getter(plain)
+        setattr(owner, name, plain)
 
     label = f"{owner.__module__.split('.')[0]}.{owner.__name__}.{name}"
-    return Slot(label, "read", lambda: vars(owner)[name], put, (id(owner), name), bound=True)
+    return Slot(label, "read", get, put, (id(owner), name), bound=True)
 
 
 def _item_slot(items: list[Any], index: int, name: str) -> Slot:
@@ -156,7 +167,7 @@ def _tuple_slot(holder: Slot, index: int, name: str) -> Slot:
     return Slot(name, "augment", lambda: holder.get()[index], put, (*holder.place, index))
 
 
-def _slots_at(slot: Slot, path: str, depth: int = 0) -> list[Slot]:
+def slots_at(slot: Slot, path: str, depth: int = 0) -> list[Slot]:
     """The leaves below `slot`: its members if it holds a container, else itself if callable."""
     value = slot.get()
     if isinstance(value, (*_NOT_DATA, type)):
@@ -168,7 +179,7 @@ def _slots_at(slot: Slot, path: str, depth: int = 0) -> list[Slot]:
     for member, member_path in members:
         if callable(value):
             member.container = slot
-        found.extend(_slots_at(member, member_path, depth + 1))
+        found.extend(slots_at(member, member_path, depth + 1))
     return found
 
 

@@ -48,6 +48,9 @@ class IndexedSource:
     def count(self, indices: Any) -> int:
         return 1 if self._single else len(indices)
 
+    def restart(self) -> None:
+        """Samples have no order that could begin anew."""
+
 
 class IterableSource:
     """An iterable dataset, restarted at its end. `batch_size` None: it delivers whole batches."""
@@ -71,6 +74,10 @@ class IterableSource:
 
     def count(self, _indices: Any) -> int:
         return self._count
+
+    def restart(self) -> None:
+        """The next sample is the first of a new iterator."""
+        self._samples.release()
 
     def _next(self) -> Any:
         try:

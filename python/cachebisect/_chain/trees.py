@@ -43,6 +43,11 @@ def is_data(value: Any) -> bool:
     return is_tensor(value) or is_array(value) or is_image(value)
 
 
+def is_record(value: Any) -> bool:
+    """True for an object of a dataclass with attributes, as torchcodec returns frames."""
+    return hasattr(type(value), "__dataclass_fields__") and hasattr(value, "__dict__")
+
+
 def _is_mapping(value: Any) -> bool:
     """Only of a declared type: a method named `keys` promises nothing."""
     return isinstance(value, Mapping)

@@ -9,6 +9,7 @@ from .._chain.slots import Slot
 from .._chain.sources import IndexedSource, IterableSource
 from .cached_batch import CachedBatch
 from .exact import ExactDraws
+from .native_memory import allocated_bytes, settled_bytes
 from .recording import settled
 from .tape import Copies, Tape, answer_from
 from .tasks import SharedArea, Stale, Task
@@ -32,6 +33,14 @@ class BatchMaker:
 
     def recorded(self, task: Task) -> Union[CachedBatch, Stale]:
         """The batch of a FILL task, made by all stages."""
+        before = allocated_bytes()
+        held = self._recorded(task)
+        if isinstance(held, CachedBatch) and self._keeps_objects(held.tapes):
+            grown = settled_bytes() - before
+            held.native_bytes = max(0, grown - sum(held.sizes(len(self._members))))
+        return held
+
+    def _recorded(self, task: Task) -> Union[CachedBatch, Stale]:
         if task.exact is None:
             return self._batch(task, lambda _, make: settled(self._members, make, self.copies))
         draws = ExactDraws(task.exact)
@@ -65,3 +74,8 @@ class BatchMaker:
                 return Stale()
         held.samples = source.joined([tape.sample for tape in held.tapes])
         return held
+
+    def _keeps_objects(self, tapes: list[Tape]) -> bool:
+        """True if a tape holds an object of a library: it would be closed if it were not kept."""
+        calls = (call for tape in tapes for call in tape.calls if call.owner)
+        return any(self._members[call.stage].steady for call in calls)

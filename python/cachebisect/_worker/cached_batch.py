@@ -25,6 +25,9 @@ class CachedBatch:
     shared: list[bool] = field(default_factory=list)
     """Which leaves of `batch` collate_fn allocated in shared memory."""
 
+    native_bytes: int = 0
+    """What the objects of methods hold where Python does not see it, such as open decoders."""
+
     @property
     def samples_per_tape(self) -> int:
         return self.count // len(self.tapes)
@@ -32,6 +35,7 @@ class CachedBatch:
     def sizes(self, members: int) -> list[int]:
         """Bytes in memory: order, reading, each member, collate."""
         sizes = [0] * (members + 3)
+        sizes[1] = self.native_bytes
         for tape in self.tapes:
             for call in tape.calls:
                 sizes[1] += tree_sizes.nbytes((call.args, call.kwargs))

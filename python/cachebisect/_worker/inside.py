@@ -63,11 +63,15 @@ class Profile:
 
 
 def look_inside(
-    dataset: Any, makers: Sequence[Callable[[], Any]], members: list[Slot]
+    dataset: Any,
+    makers: Sequence[Callable[[], Any]],
+    members: list[Slot],
+    restart: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """As probe(), with the functions worth a stage of their own. `stages` is None if there is none.
 
-    `members`: slots that are stages already. Raises what the dataset raises.
+    `members`: slots that are stages already. `restart`: as for probe(). Raises what the dataset
+    raises.
     """
     try:
         names = functions_inside(makers, members)
@@ -75,7 +79,7 @@ def look_inside(
         return {"stages": None, "note": f"the dataset's code could not be profiled: {error}"}
     found: dict[str, Any] = {"stages": [], "note": ""}
     if names:
-        found = probe(dataset, makers, names)
+        found = probe(dataset, makers, names, restart)
     if any(stage["name"] in names for stage in found["stages"]):
         return found
     text = (

@@ -7,7 +7,7 @@ from typing import Any, Callable
 from .._chain import trees
 from .._chain.slots import Slot
 from .._chain.stand_ins import Installed
-from .tape import Call, Copies, Ref, Tape, loaded
+from .tape import Call, Copies, Field, Ref, Tape, loaded
 
 _MAX_LINK_DEPTH = 3
 _MAX_KNOWN_DEPTH = 2
@@ -120,6 +120,9 @@ def _know(output: Any, ref: Ref, known: dict[int, Ref]) -> None:
     elif type(output) is dict:
         for key, item in output.items():
             _know(item, Ref(ref.call, (*ref.path, key)), known)
+    elif trees.is_record(output):
+        for name, item in vars(output).items():
+            _know(item, Ref(ref.call, (*ref.path, Field(name))), known)
 
 
 def _linked(value: Any, known: dict[int, Ref], depth: int = 0) -> Any:

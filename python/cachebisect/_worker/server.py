@@ -69,11 +69,12 @@ class Server:
             self._frozen = True
         try:
             if task.mode == tasks.PROBE:
-                found = probe(self._dataset, self._source.makers(task.indices))
+                makers = self._source.makers(task.indices)
+                found = probe(self._dataset, makers, restart=self._source.restart)
                 return {**found, "threads": facts.worker_threads()}
             if task.mode == tasks.INSIDE:
                 makers = [make for each in task.indices for make in self._source.makers(each)]
-                return look_inside(self._dataset, makers, self._members)
+                return look_inside(self._dataset, makers, self._members, self._source.restart)
             if task.mode == tasks.FILL:
                 return self._record(task)
             if task.mode in (tasks.REPLAY, tasks.BYPASS, tasks.PREPARE) and not self._cache:
@@ -123,9 +124,8 @@ class Server:
         return self._timer.members
 
     def _samples_of(self, task: Task) -> int:
-        if task.mode in (tasks.REPLAY, tasks.UNSEEN):
-            return self._cached(task).count
-        return self._source.count(task.indices)
+        served = task.mode in (tasks.REPLAY, tasks.UNSEEN)
+        return self._cached(task).count if served else self._source.count(task.indices)
 
     def _cached(self, task: Task) -> CachedBatch:
         if task.mode == tasks.UNSEEN:

@@ -18,9 +18,16 @@ from .._chain.slots import Slot
 from .._chain.stand_ins import Installed
 
 
+class Field(str):
+    """The name of an attribute, in the path of a Ref."""
+
+
 @dataclass
 class Ref:
-    """Stands for the output of call `call`, or for the part of it at `path`."""
+    """Stands for the output of call `call`, or for the part of it at `path`.
+
+    `path`: keys, indices and Fields.
+    """
 
     call: int
     path: tuple[Any, ...] = ()
@@ -148,7 +155,7 @@ def resolved(value: Any, tape: Tape, outputs: dict[int, Any], copies: Copies) ->
     if isinstance(value, Ref):
         output = _output(value.call, tape, outputs, copies)
         for key in value.path:
-            output = output[key]
+            output = getattr(output, key) if type(key) is Field else output[key]
         return output
     if type(value) is tuple:
         return tuple([resolved(item, tape, outputs, copies) for item in value])
