@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional
 
 from .._chain import facts
 from .._chain.pinning import Parcel
+from .._chain.pipelines import with_switches
 from .._chain.sources import IndexedSource, IterableSource
 from .server import Server
 from .tasks import SharedArea, Task
@@ -48,13 +49,15 @@ class BoundaryDataset:
         """This process's server, made at its first use."""
         if self._server is None:
             source: Any
+            dataset = self.dataset
             if self.iterable:
-                source = IterableSource(self.dataset, self.batch_size if self.batched else None)
+                dataset = with_switches(dataset)
+                source = IterableSource(dataset, self.batch_size if self.batched else None)
             else:
                 source = IndexedSource(self.dataset, single=not self.batched)
             worker = worker_id()
             in_worker = worker is not None
-            self._server = Server(self.dataset, source, self.area, worker or 0, in_worker)
+            self._server = Server(dataset, source, self.area, worker or 0, in_worker)
         return self._server
 
     def __getitems__(self, task: Task) -> tuple[Task, Any]:

@@ -9,6 +9,7 @@ from typing import Any, Callable, Optional
 from .._chain import facts, libraries, trees
 from .._chain.functions import function_slot
 from .._chain.marked import marked_slots
+from .._chain.pipelines import switch_slots
 from .._chain.slots import Slot, collapsed, find_slots, with_unique_names
 from .._chain.sources import NothingDelivered
 from .draws import GLUE, DrawWatch
@@ -110,7 +111,7 @@ def _recorded(slots: list[Slot], make: Callable[[], Any], copies: Copies, watch:
 
 def _candidates(dataset: Any) -> list[Slot]:
     """Members of the dataset, functions that are marked as stages, functions of libraries."""
-    slots = find_slots(dataset)
+    slots = [*switch_slots(dataset), *find_slots(dataset)]
     return with_unique_names([*slots, *marked_slots(), *_libraries_beside(dataset, slots)])
 
 
