@@ -79,6 +79,8 @@ int parse_and_run(int argc, char** argv) {
           cachebisect::cli::add_tune),
       add(app, "prepare", "write a data set once, at a stage, as shards that are read fast",
           cachebisect::cli::add_prepare),
+      add(app, "plan", "what a measured job would reach on other machines, and at what price",
+          cachebisect::cli::add_plan),
       add(app, "stages", "list the stages, or describe one", cachebisect::cli::add_stages),
       add(app, "check", "validate a pipeline file and print its chain",
           cachebisect::cli::add_check),

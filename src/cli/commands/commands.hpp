@@ -25,6 +25,7 @@ Command add_selftest(CLI::App& app);
 Command add_time(CLI::App& app);
 Command add_tune(CLI::App& app);
 Command add_prepare(CLI::App& app);
+Command add_plan(CLI::App& app);
 Command add_attach(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_history(CLI::App& app);

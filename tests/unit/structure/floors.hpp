@@ -72,6 +72,7 @@ inline std::vector<Floor> floors() {
   add({"prepare",
        "a data set written once, at a stage",
        {"base", "protocol", "format", "data", "device", "pipeline", "shards", "remote", "launch"}});
+  add({"plan", "what a measured job would reach on other machines", shown});
   add({"tune", "changes of a pipeline: predicted, run, kept if they gain", everything});
   add({"doctor", "whether this machine can be trusted", everything});
   add({"selftest", "planted chains, judged", everything});
@@ -97,7 +98,7 @@ inline std::vector<Floor> floors() {
   add({"cli",
        "one file per subcommand: parse, call, print, exit",
        with({"launch", "chunks", "timing", "profile", "doctor", "selftest", "api", "tune",
-             "prepare"}),
+             "prepare", "plan"}),
        {"shell", "output", "commands", ""}});
   return all;
 }

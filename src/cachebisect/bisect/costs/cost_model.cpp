@@ -15,6 +15,20 @@ double factor_of(const CostChanges& changes, std::size_t stage) {
   return factor;
 }
 
+/// Seconds of a thread on the host, so many of them computing, on a core of another speed.
+double on_core(const CostChanges& changes, double seconds, double computing) {
+  if (!changes.machine) return seconds;
+  return seconds - std::min(seconds, computing) * (1 - 1 / changes.machine->core_speed);
+}
+
+double on_core(const CostChanges& changes, double computing) {
+  return on_core(changes, computing, computing);
+}
+
+double on_device(const CostChanges& changes, double seconds) {
+  return changes.machine ? seconds / changes.machine->device_speed : seconds;
+}
+
 /// The stage with the most seconds of a kind; empty if `other` is more than each of them.
 std::string most(const CostModel& costs, const CostChanges& changes, std::size_t from,
                  const std::function<double(const StageCost&)>& seconds, double other = 0) {
@@ -64,28 +78,35 @@ Demands demands_of(const CostModel& costs, const CostChanges& changes, int bound
   const auto from = static_cast<std::size_t>(boundary);
   Demands in;
   in.workers = changes.workers.value_or(costs.workers);
-  in.cores = costs.cores;
-  in.trainer_seconds = changes.step_factor * costs.trainer_seconds;
+  in.cores = changes.machine ? changes.machine->cores : costs.cores;
+  in.trainer_seconds = on_core(changes, changes.step_factor * costs.trainer_seconds);
   in.trainer_threads = costs.trainer_threads;
-  in.step_seconds = changes.step_factor * costs.step_seconds;
-  in.cpu_seconds = changes.step_factor * costs.trainer_cpu_seconds;
+  in.step_seconds = on_device(changes, changes.step_factor * costs.step_seconds);
+  in.cpu_seconds = on_core(changes, changes.step_factor * costs.trainer_cpu_seconds);
   in.copy_overlaps = costs.copy_overlaps || changes.copy_overlaps;
   in.copy_blocks = costs.copy_blocks && !changes.copy_overlaps;
   bool loads = false;
   for (std::size_t s = from; s < costs.stages.size(); ++s) {
     const double factor = factor_of(changes, s);
     const StageCost& stage = costs.stages[s];
-    in.live_seconds.push_back(factor * stage.worker_seconds);
-    in.cpu_seconds += factor * stage.cpu_seconds;
-    in.serial_seconds = std::max(in.serial_seconds, factor * stage.serial_seconds);
+    const double computing = factor * stage.cpu_seconds;
+    in.live_seconds.push_back(on_core(changes, factor * stage.worker_seconds, computing));
+    in.cpu_seconds += on_core(changes, computing);
+    in.serial_seconds =
+        std::max(in.serial_seconds, on_core(changes, factor * stage.serial_seconds, computing));
     in.memory_seconds += factor * stage.shared_seconds;
     in.copy_seconds += factor * stage.copy_seconds;
-    in.trainer_seconds += factor * stage.trainer_seconds;
-    (costs.device_is_host ? in.trainer_seconds : in.step_seconds) += factor * stage.device_seconds;
+    in.trainer_seconds += on_core(changes, factor * stage.trainer_seconds);
+    if (costs.device_is_host) {
+      in.trainer_seconds += on_core(changes, factor * stage.device_seconds);
+    } else {
+      in.step_seconds += on_device(changes, factor * stage.device_seconds);
+    }
     loads = loads || stage.worker_seconds > 0;
   }
   if (from < costs.serve_seconds.size()) in.serve_seconds = costs.serve_seconds[from];
   if (loads) in.serve_seconds += costs.load_floor_seconds;
+  in.serve_seconds = on_core(changes, in.serve_seconds);
   in.serve_seconds += changes.added_seconds;
   in.cpu_seconds += in.serve_seconds;
   return in;

@@ -49,9 +49,17 @@ struct CostScale {
   double factor = 1;
 };
 
+/// Another machine, as seen from the one that was measured. Storage and memory stay as they are.
+struct OtherMachine {
+  double cores = 1;         ///< that the job may use
+  double core_speed = 1;    ///< of a core, relative
+  double device_speed = 1;  ///< of the training step and of stages on the device, relative
+};
+
 /// A hypothetical change.
 struct CostChanges {
   std::optional<int> workers;
+  std::optional<OtherMachine> machine;
   std::vector<CostScale> stages;
   double step_factor = 1;      ///< on the training step, host and device
   double step_within = 1;      ///< factor within which it is known then, 1 or more

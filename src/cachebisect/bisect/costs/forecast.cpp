@@ -241,7 +241,10 @@ Estimate Forecast::after_exactly(const CostChanges& changes) const {
 
 void Forecast::limit_to_ceiling(Estimate& estimate, const CostChanges& changes) const {
   if (!ceiling_ || changes.step_factor <= 0) return;
-  const double most = *ceiling_ / changes.step_factor;
+  double most = *ceiling_ / changes.step_factor;
+  if (const auto& machine = changes.machine) {
+    most *= costs_.device_is_host ? machine->core_speed : machine->device_speed;
+  }
   estimate.value = std::min(*estimate.value, most);
   estimate.interval->low = std::min(estimate.interval->low, *estimate.value);
   estimate.interval->high = std::min(estimate.interval->high, (1 + kLeastHalfWidth) * most);
