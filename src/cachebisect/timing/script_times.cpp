@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/launch/await_child.hpp"
 #include "cachebisect/launch/child_process.hpp"
 #include "cachebisect/launch/hook_folder.hpp"
 #include "cachebisect/remote/socket_listener.hpp"
-#include "cachebisect/launch/await_child.hpp"
 #include "cachebisect/timing/script_timing.hpp"
 
 namespace cachebisect {

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/launch/child_process.hpp"
 #include "cachebisect/launch/await_child.hpp"
+#include "cachebisect/launch/child_process.hpp"
 
 namespace cachebisect::cli {
 namespace {

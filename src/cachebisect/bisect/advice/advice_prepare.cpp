@@ -11,8 +11,8 @@
 namespace cachebisect {
 namespace {
 
-/// What a sample from shards that are in memory costs, by `prepare --dry-run` and a read of as many bytes:
-/// 1 us for 800 bytes, 130 us for 550 kB.
+/// What a sample from shards that are in memory costs, by `prepare --dry-run` and a read of as many
+/// bytes: 1 us for 800 bytes, 130 us for 550 kB.
 constexpr double kReadSeconds = 1e-6;
 constexpr double kReadBytesPerSecond = 4e9;
 
