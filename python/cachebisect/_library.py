@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Callable, Optional, Union
 
 from ._chain import facts
+from ._chain.called import Called
 from ._chain.own_iteration import OwnIteration
 from ._engine.adapter import Adapter
 from ._engine.command import Engine, EngineError
@@ -35,7 +36,7 @@ class BisectError(RuntimeError):
 
 
 def bisect(
-    loader: Iterable[Any],
+    loader: Union[Iterable[Any], Callable[[], Iterable[Any]]],
     step: Callable[[Any], Any],
     *,
     state: Sequence[Any] = (),
@@ -55,7 +56,8 @@ def bisect(
     """Finds the stage of `loader` that holds the training step back.
 
     Args:
-        loader: a torch.utils.data.DataLoader, or any iterable of batches. It is read, not changed.
+        loader: a torch.utils.data.DataLoader, any iterable of batches that can be iterated again,
+            or a function that gives one. It is read, not changed. A generator ends for good.
         step: one training step, `step(batch)`: the body of the loop, with its own `.to(device)`.
         state: model and optimizer. Their `state_dict()` is restored before each round of blocks
             and at the end; without it training goes on from block to block.
@@ -98,6 +100,8 @@ def bisect(
     command += ([] if explain else ["--no-explain"]) + (["--inside"] if inside else [])
     title = name or os.path.basename(sys.argv[0] if sys.argv else "") or "training loop"
 
+    if not isinstance(loader, Iterable) and callable(loader) and not hasattr(loader, "__getitem__"):
+        loader = Called(loader)
     measured = as_measured(loader)
 
     def make_job(writes_batches: bool) -> Job:

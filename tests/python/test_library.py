@@ -89,7 +89,7 @@ def test_loader_without_workers_and_lists_of_batches() -> None:
 
 
 def test_a_generator_cannot_be_restarted() -> None:
-    with pytest.raises(cachebisect.BisectError, match="gave no batch") as caught:
+    with pytest.raises(cachebisect.BisectError, match="cannot begin again") as caught:
         cachebisect.bisect((torch.zeros(4) for _ in range(5)), nothing)
     assert isinstance(caught.value.__cause__, ValueError)
 

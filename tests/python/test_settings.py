@@ -24,3 +24,8 @@ def test_each_setting_has_a_name_a_path_and_a_line_with_its_value() -> None:
 def test_a_live_arm_runs_what_needs_no_other_batch() -> None:
     assert "batch_size" not in runnable()
     assert {"num_workers", "workers", "pin_memory"} <= runnable()
+
+
+def test_other_iterators_have_no_settings_of_a_data_loader() -> None:
+    names = {setting["name"] for setting in described_settings(of_data_loader=False)["settings"]}
+    assert names == {"non_blocking"}

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from . import pinning
+from .called import Called
 from .facts import is_iterable
+from .named_source import NamedSource
 from .own_iteration import OwnIteration
 from .settings import ELEMENTWISE, MAKES_FLOATS
 from .slots import callable_name, datasets_within
@@ -25,6 +27,7 @@ _KEEPS_SAMPLES = (
     "the dataset keeps samples after {}: those that are kept by now are measured as later epochs "
     "find them, the others are made"
 )
+_MADE_THERE = "its batches lie on the device already: there is no boundary on the host"
 _OWN_SAMPLERS = (
     "torch.utils.data", "torchdata.", "accelerate.", "lightning.", "transformers.", "timm.",
     "ultralytics.",
@@ -79,6 +82,8 @@ class Chain:
     """Behind what a cache may stand, as cachebisect.cached() names it."""
     on_device_from: tuple[str, ...] = ()
     """What may run on the device, with the members that follow it: the first words of names."""
+    of_data_loader: bool = True
+    """Batches come from torch's DataLoader, or from a class of its kind."""
 
     @property
     def last(self) -> int:
@@ -151,15 +156,27 @@ def chain_of_loader(loader: Any, found: dict[str, Any], on_device: bool) -> Chai
     return chain
 
 
-def chain_of_iterable(batches: Any, on_device: bool) -> Chain:
-    """The chain of any other iterable of batches: all of it is one stage."""
+def chain_of_iterable(batches: Any, on_device: bool, made_there: bool = False) -> Chain:
+    """The chain of any other iterable of batches: all of it is one stage. `made_there`: its batches
+    lie on the device already."""
     own = batches.loader if isinstance(batches, OwnIteration) else None
-    name = _class_name(batches if own is None else own)
-    stages = [Stage(f"loader {name}", f"read.{name}", "source", LOADER)]
-    if on_device:
+    name = name_of_loader(batches if own is None else own)
+    held = "device" if on_device and made_there else "host"
+    stages = [Stage(f"loader {name}", f"read.{name}", "source", LOADER, held=held)]
+    if on_device and not made_there:
         stages.append(Stage("copy", "copy.to", "copy", COPY, held="device"))
-    why = "is no torch DataLoader" if own is None else "makes its batches in its own iterator"
-    return Chain(stages, notes=[f"{name} {why}: only the loader as a whole can be measured"])
+    named = isinstance(own, NamedSource)
+    is_other = own is None or named
+    why = "is no torch DataLoader" if is_other else "makes its batches in its own iterator"
+    notes = [f"{name} {why}: only the loader as a whole can be measured"]
+    if held == "device":
+        notes.append(_MADE_THERE)
+    return Chain(stages, notes=notes, of_data_loader=not is_other)
+
+
+def name_of_loader(loader: Any) -> str:
+    """That of its class, or of the function that makes it."""
+    return loader.name if isinstance(loader, (NamedSource, Called)) else _class_name(loader)
 
 
 def _mark_cacheable(stages: list[Stage]) -> None:

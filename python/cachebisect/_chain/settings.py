@@ -43,6 +43,11 @@ class Setting:
     per_worker: bool = False
     """Its value is that of each worker."""
 
+    @property
+    def is_of_data_loader(self) -> bool:
+        """It belongs to torch's DataLoader, or to its workers."""
+        return self.of_workers or "DataLoader(" in self.code
+
     def to_json(self) -> dict[str, Any]:
         """As the engine reads it."""
         return {
@@ -126,15 +131,19 @@ MAKES_FLOATS = frozenset({"ToTensor"})
 
 
 def described_settings(
-    cached_after: tuple[str, ...] = (), on_device_from: tuple[str, ...] = ()
+    cached_after: tuple[str, ...] = (),
+    on_device_from: tuple[str, ...] = (),
+    of_data_loader: bool = True,
 ) -> dict[str, Any]:
     """Fields of the answer to `describe`. `cached_after`: stages behind which a cache may stand.
-    `on_device_from`: stages that may run on the device, with those that follow."""
+    `on_device_from`: stages that may run on the device, with those that follow.
+    `of_data_loader`: the batches come from torch's DataLoader, which has settings."""
     of_stages = [
         Setting(CACHE, CACHE, _CACHED, cached_after),
         Setting(ON_DEVICE, ON_DEVICE, _ON_DEVICE, on_device_from),
     ]
-    settings = [s.to_json() for s in (*SETTINGS, *of_stages) if s.values]
+    of_loader = SETTINGS if of_data_loader else [s for s in SETTINGS if not s.is_of_data_loader]
+    settings = [s.to_json() for s in (*of_loader, *of_stages) if s.values]
     return {"settings": settings, "advice": ADVICE}
 
 

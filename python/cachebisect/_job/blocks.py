@@ -90,6 +90,7 @@ class Block:
     def begin(self, number: int) -> None:
         """Drops what older blocks left and starts. The call itself is not timed."""
         self._began = time.monotonic()
+        self._feed.expect(self._warmup + self._steps)
         self._feed.begin(number)
 
     def enter(self) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any, Callable, Optional
 
 from .._chain import pinning, tree_sizes, trees
-from .._chain.description import Chain
+from .._chain.description import COPY, Chain
 from .._chain.facts import free_bytes
 from .._worker.tasks import FILL, Task
 from .feeds import HeldBatches
@@ -73,14 +74,16 @@ class Caches:
             return self._facts
         self.clear()
         if self._loader.shadow is None:
-            self._keep([self._loader.next_batch() for _ in range(batches)], progress)
+            # One by one: some iterators give the same memory again.
+            self._keep((self._loader.next_batch() for _ in range(batches)), progress)
         else:
             self._fill_from_workers(self._loader.shadow, batches, progress)
         self.held.keep_digests()
         self._note_copies()
         sizes = self.item_bytes()
         count = self.samples
-        device = sizes[-1] * count if self.held.device else 0
+        on_device = self._chain.stages[-1].held == "device"
+        device = sizes[-1] * count if on_device else 0
         return {
             "samples": count,
             "bytes_host": sum(sizes) * count - device,
@@ -108,7 +111,7 @@ class Caches:
         finally:
             shadow.end()
 
-    def _keep(self, batches: list[Any], progress: Progress) -> None:
+    def _keep(self, batches: Iterable[Any], progress: Progress) -> None:
         held = self.held
         for batch in batches:
             kept = trees.clone(batch)
@@ -118,7 +121,7 @@ class Caches:
                     held.pin_python_seconds = pinning.python_seconds(kept)
                 kept = pinning.pin(kept)
                 held.pinned.append(kept)
-            if self._device is not None:
+            if self._chain.has(COPY):
                 held.device.append(trees.to_device(kept, self._device))
             held.sizes.append(self._size(len(held.sizes), batch))
             progress(f"{len(held.host)} batches cached")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._chain import trees
-from .._chain.description import COMPANION, COPY, Chain, Stage
+from .._chain.description import COMPANION, COPY, Chain, Stage, name_of_loader
 from .._chain.own_iteration import OwnIteration
 from .._chain.restart import Restarting
 from .._worker.worker_end import end_iterator
@@ -26,7 +26,7 @@ class Companion:
         self._copies = copies
         self.seconds = 0.0
         """That the training thread has waited for its batches."""
-        self._kind = f"read.{type(loader.loader).__name__}"
+        self._kind = f"read.{name_of_loader(loader.loader)}"
         self._batches = Restarting(loader)
         self._host: list[Any] = []
         self._device: list[Any] = []

@@ -9,7 +9,8 @@ from .._chain.description import COLLATE, COMPANION, COPY, LOADER, PIN, SAMPLER,
 from .._chain.orders import Order
 from .._worker.tasks import BYPASS, LIVE, REPLAY, UNSEEN, Task
 from .arm_queues import ArmQueue
-from .feeds import REPLAYED, DroppingFeed, Feed, HeldBatches, HeldFeed, IterableFeed, WorkerFeed
+from .feeds import REPLAYED, DroppingFeed, Feed, HeldBatches, HeldFeed, WorkerFeed
+from .iterable_feed import IterableFeed
 from .pinning_feed import PinningFeed
 from .shadow import ShadowLoader
 
@@ -31,6 +32,10 @@ class FeedMaker:
     """Seed of random draws that repeat, for tests."""
     keeps_queues: bool = False
     """A block goes on with what the last one of its arm left."""
+    usual_wait: float = 0.0
+    """What the loop waited for a batch of the untouched loader. Seconds."""
+    make_room: Callable[[int], None] = lambda _steps: None
+    """As IterableFeed has it."""
     period: int = 1
     """Batches per optimizer step: blocks are whole periods, and so is what comes before them."""
 
@@ -59,7 +64,9 @@ class FeedMaker:
             return self._held_on_host(loader, limit)
         if loader is None:
             assert self.next_batch is not None
-            return IterableFeed(self.next_batch, self.samples_per_batch)
+            return IterableFeed(
+                self.next_batch, self.samples_per_batch, self.usual_wait, self.make_room
+            )
         if place is None:
             return self._live(loader, arm)
         if place == SAMPLER:

@@ -105,6 +105,9 @@ class Feed:
         self.settling_steps = 0
         """Untimed steps until a queue that begins empty has filled."""
 
+    def expect(self, steps: int) -> None:
+        """Called before begin(): so many batches will be taken."""
+
     def begin(self, block: int) -> None:
         """Starts empty: nothing made for an earlier block is delivered."""
 
@@ -231,20 +234,3 @@ class DroppingFeed(Feed):
 
     def end(self) -> None:
         self._live.end()
-
-
-class IterableFeed(Feed):
-    """Batches of any iterable, which is restarted at its end."""
-
-    def __init__(
-        self, next_batch: Callable[[], Any], samples_per_batch: Optional[int] = None
-    ) -> None:
-        super().__init__()
-        self._next_batch = next_batch
-        self._samples_per_batch = samples_per_batch
-
-    def take(self) -> tuple[Any, int]:
-        began = time.monotonic()
-        batch = self._next_batch()
-        self.waiting.starved += time.monotonic() - began
-        return batch, self._samples_per_batch or trees.count_samples(batch) or 1

@@ -79,6 +79,7 @@ class Job:
             self.chain, held, found.batch_size, found.order, found.shadow, found.next_batch
         )
         self._feeds.samples_per_batch = samples_per_batch
+        self._feeds.make_room = found.make_room
         self._feeds.exact = exact
 
     @property
@@ -102,6 +103,7 @@ class Job:
         size, tensors = passed.batch_bytes, passed.batch_tensors
         self._feeds.keeps_queues = queues_fit(self._loader, self.chain.last, size, tensors)
         self._feeds.period = passed.batches_per_step
+        self._feeds.usual_wait = passed.waited_per_batch()
         if self.device is not None:
             self._live.non_blocking = passed.copies_without_waiting()
         chain: dict[str, Any] = {
@@ -133,7 +135,9 @@ class Job:
         }
         if not self.state:
             notes = [*notes, "weights are not restored between rounds: no state was given"]
-        settings = described_settings(self.chain.cached_after, self.chain.on_device_from)
+        settings = described_settings(
+            self.chain.cached_after, self.chain.on_device_from, self.chain.of_data_loader
+        )
         answer: dict[str, Any] = {"chain": chain, "arms": self.arms(), **settings}
         answer["notes"] = [*notes, *self._caches.notes, *self.chain.notes]
         rate = passed.rate()

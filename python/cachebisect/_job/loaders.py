@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
 from .._chain import facts, trees
-from .._chain.description import Chain, chain_of_iterable, chain_of_loader
+from .._chain.array_devices import lies_on_device, refuse_untimed
+from .._chain.description import Chain, chain_of_iterable, chain_of_loader, name_of_loader
+from .._chain.named_source import NamedSource
 from .._chain.orders import Order
 from .._chain.restart import Restarting
 from .._chain.settings import CACHE, ON_DEVICE
@@ -47,8 +50,10 @@ class MeasuredLoader:
     def find_chain(self, on_device: bool) -> Chain:
         """Makes a few samples. `on_device`: a copy to the device belongs to the chain."""
         if not facts.is_torch_loader(self.own):
-            chain = chain_of_iterable(self.own, on_device)
-            chain.notes.append(self._count(self.next_batch()))
+            batch = self.next_batch()
+            refuse_untimed(batch)
+            chain = chain_of_iterable(self.own, on_device, lies_on_device(batch))
+            chain.notes.append(self._count(batch))
             return chain
         self.shadow = ShadowLoader(self.own)
         if not self.shadow.iterable:
@@ -92,11 +97,31 @@ class MeasuredLoader:
         return self._blocks
 
     def next_batch(self) -> Any:
-        """The next batch of a loader that is no torch DataLoader."""
+        """The next batch of a loader that is no torch DataLoader. Raises ValueError if it has
+        ended for good."""
         try:
             return self._batches.next()
         except StopIteration:
-            raise ValueError("the loader gave no batch") from None
+            raise ValueError(self._why_it_ended()) from None
+
+    def make_room(self, batches: int) -> None:
+        """Begins the next epoch of such a loader now, if the present one is known to end within so
+        many batches, and the next one not."""
+        end_iterator(self._batches.make_room(batches))
+
+    def _why_it_ended(self) -> str:
+        if isinstance(self.own, Iterator):
+            kind = type(self.own).__name__
+            return (
+                f"the loader is a {kind}, which has ended and cannot begin again: give what makes "
+                "one, such as a function (bisect(batches, step), not bisect(batches(), step)) or "
+                "an object with __iter__"
+            )
+        loader = getattr(self.own, "loader", self.own)
+        told = f"{name_of_loader(loader)} gave no batch, or has ended and cannot begin again"
+        stream = loader.stream if isinstance(loader, NamedSource) else None
+        keeps = stream is not None and stream.keeps
+        return f"{told}; measure without --then continue, or in a longer epoch" if keeps else told
 
     def variant(
         self, arm: dict[str, Any], on_device: Optional[DeviceStages] = None

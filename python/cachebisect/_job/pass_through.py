@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from .._chain import tree_sizes, trees
+from .._chain.array_devices import untimed
 from .._chain.moves import MoveWatch
 
 PASS_STEPS = 60
@@ -51,6 +52,8 @@ class PassThrough:
         """For batches, in all."""
         self.batch_bytes = 0
         self.batch_tensors = 0
+        self.untimed: Optional[str] = None
+        """As array_devices.untimed() says it of the first batches."""
         self.batches_per_step = 1
         """From one optimizer step to the next."""
         self._moves = MoveWatch()
@@ -84,6 +87,7 @@ class PassThrough:
         self._sizes.append(self.samples_per_batch or trees.count_samples(batch) or 1)
         if len(self._sizes) <= 2:
             self._last, self._digest = batch, trees.digest(batch)
+            self.untimed = untimed(batch)
             self.batch_bytes = tree_sizes.nbytes(batch)
             self.batch_tensors = sum(trees.is_tensor(leaf) for leaf in trees.leaves(batch))
             self._moves.start()

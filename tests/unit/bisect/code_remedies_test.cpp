@@ -114,6 +114,13 @@ TEST_CASE("more workers are a line of code, and an arm that the adapter runs") {
   CHECK(has(remedy(remedies, "partial_decode").lines.front(), "draft"));
 }
 
+TEST_CASE("workers are not offered where the job has no such setting") {
+  auto situation = code_situation("PIL.open");
+  std::erase_if(situation.measured.chain.settings.all,
+                [](const JobSetting& setting) { return setting.path == "workers"; });
+  for (const Remedy& one : remedies_for(situation)) CHECK(one.id != "workers");
+}
+
 TEST_CASE("a copy without overlap is offered pinned memory and no waiting, but no other stream") {
   const auto remedies = remedies_for(code_situation("copy"));
   const Remedy& copy = remedy(remedies, "overlap_copy");

@@ -8,6 +8,7 @@
 #include "cachebisect/bisect/advice/process_warnings.hpp"
 #include "cachebisect/bisect/costs/worker_changes.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
+#include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
 namespace {
@@ -32,6 +33,7 @@ double Advice::free_cpus() const {
 bool Advice::is_host_bound() const { return cachebisect::is_host_bound(*measured_); }
 
 void Advice::add_workers(const std::string& stage, const std::string& reason, bool waiting) {
+  if (of_code() && chain().settings.at(settings::kWorkers.key) == nullptr) return;
   const int now = chain().workers;
   const double usable = std::min(free_cpus(), measured_->usable_cores());
   const int cores = whole_cpus(usable);
