@@ -68,8 +68,8 @@ def test_a_loop_without_a_loader(tmp_path: Any) -> None:
     assert done.returncode == 2
     assert text == (
         "train.py has trained 100 steps (the last at train.py:11), and no batch of a torch "
-        "DataLoader was taken between them; for other loaders, call "
-        "cachebisect.bisect(loader, step) in the script"
+        "DataLoader was taken between them; for other iterators, use --iterator "
+        "package.module:Class, or call cachebisect.bisect(loader, step) in the script"
     )
 
 

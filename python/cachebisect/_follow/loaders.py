@@ -22,6 +22,7 @@ class Level(Enum):
     BASE = "DataLoader.__iter__"
     GET_ITERATOR = "DataLoader._get_iterator"
     SUBCLASS = "the __iter__ of a subclass"
+    NAMED = "what --iterator names"
 
 
 class LoaderSubscriber(Protocol):

@@ -11,10 +11,11 @@ from .._chain import trees
 from .._job.kept_tensors import KeptOptimizer, KeptTensors
 from .._job.state import Kept, KeptDict
 from .._worker.kept_random import KeptRandom
+from .kept_attributes import KeptAttributes
 from .loose_tensors import LooseTensors
+from .named_state import kept_of_named, loaders_within
 
 _SMALL_BYTES = 64 << 20
-_PLAIN = (type(None), bool, int, float, str, bytes)
 
 
 class ModuleTensors:
@@ -72,31 +73,6 @@ def _version(tensor: Any) -> int:
         return -1
 
 
-class KeptAttributes:
-    """The attributes of an object that are plain values or lists of them, such as a position."""
-
-    def __init__(self, owner: Any) -> None:
-        self._owner = owner
-        self._kept = {
-            name: list(value) if type(value) is list else value
-            for name, value in getattr(owner, "__dict__", {}).items()
-            if _is_plain(value)
-        }
-
-    def restore(self) -> None:
-        if not self._kept:
-            return
-        vars(self._owner).update(
-            {n: list(v) if type(v) is list else v for n, v in self._kept.items()}
-        )
-
-
-def _is_plain(value: Any) -> bool:
-    if type(value) is list:
-        return all(type(item) in _PLAIN for item in value)
-    return type(value) in _PLAIN
-
-
 class FoundState:
     """The state of a script's training. `optimizers`: those that have stepped. `modules`: as they
     were a few steps ago."""
@@ -107,10 +83,12 @@ class FoundState:
         self.each_round: list[Kept] = [KeptOptimizer(optimizer) for optimizer in optimizers]
         self.each_round += [others] if len(others) > 0 else []
         """What each round of blocks begins with."""
+        loaders = [*loaders, *(inner for loader in loaders for inner in loaders_within(loader))]
         samplers = [sampler for loader in loaders for sampler in _samplers(loader)]
         with_state = _with_state()
         self.at_end: list[Kept] = [KeptDict(owner) for owner in with_state]
         self.at_end += [KeptAttributes(sampler) for sampler in samplers]
+        self.at_end += [kept for loader in loaders for kept in kept_of_named(loader)]
         self.at_end.append(KeptRandom(_generators([*loaders, *samplers])))
         """What training goes on with after the last block."""
         names = [type(owner).__name__ for owner in (*optimizers, *with_state)]

@@ -8,6 +8,7 @@ from typing import Any, Callable
 from .._chain import facts
 from .._chain.callers import script_name
 from .._chain.own_iteration import OwnIteration
+from .._chain.shared_stream import SharedStream
 from .._engine.adapter import Adapter
 from .._engine.messages import Connection
 from .._follow.loaders import Level
@@ -17,6 +18,10 @@ from .._job.state import KeptState, device_of_step
 from .found_state import FoundState
 from .script_iterator import ScriptIterator
 
+_KEEPS = (
+    "the script's iterator cannot be opened twice: each batch that is measured is copied, and "
+    "training gets it afterwards"
+)
 Context = Callable[[], contextlib.AbstractContextManager[Any]]
 
 
@@ -44,6 +49,8 @@ class Measured:
         adapter.learn(self._iterator.learnt)
         adapter.notes.append(self._state.note)
         adapter.notes += self._iterator.needs()
+        if self._keeps():
+            adapter.notes.append(_KEEPS)
         for companion in self._companions:
             adapter.notes.append(f"{companion.name} is read in each step, too: a stage of its own")
         return adapter
@@ -53,16 +60,23 @@ class Measured:
             self._loader(),
             KeptState((), self._state.each_round, self._state.at_end),
             device_of_step(self._iterator.learnt.device(), self._optimizers),
-            writes_batches,
+            writes_batches or self._keeps(),
             script_name(),
             ", ".join(["step", *(type(optimizer).__name__ for optimizer in self._optimizers)]),
             companions=self._companions,
             samples_per_batch=self._iterator.learnt.samples_per_batch,
         )
 
+    def _keeps(self) -> bool:
+        """True if each batch that is measured is copied, to be given to training later."""
+        stream = getattr(self._iterator.loader, "stream", None)
+        return isinstance(stream, SharedStream) and stream.keeps
+
     def _loader(self) -> Any:
         """The loader, or an iterable of it if only its own class makes what the loop gets."""
         iterator = self._iterator
+        if iterator.level is Level.NAMED:
+            return OwnIteration(iterator.loader, iterator.reopen, self._unwatched)
         by_subclass = iterator.level is Level.SUBCLASS or facts.makes_own_iterator(iterator.loader)
         if not by_subclass or facts.adds_only_state(iterator.loader):
             return iterator.loader

@@ -9,11 +9,15 @@ import sys
 import time
 from typing import Any, Optional
 
+from .._chain.array_devices import refusal_of
 from .._chain.callers import place_of_caller, script_name
+from .._follow.named_iterator import NamedIterator
+from .._job.pass_through import PassThrough
 from .._job.ranks import rank_and_world
 from .seen_loaders import SeenLoaders, words_for
 
 STEPS = 100
+STEPS_WITHOUT_TORCH = 30
 _SECONDS = 60.0
 _MIN_STEPS = 10
 """The answer comes after STEPS optimizer steps, or after _SECONDS and _MIN_STEPS."""
@@ -25,9 +29,11 @@ _LIBRARY_CALL = "call cachebisect.bisect(loader, step) in the script"
 
 
 class LateAnswer:
-    """What is known of the training of a script."""
+    """What is known of the training of a script. `named`: what is to be measured, if it was
+    named."""
 
-    def __init__(self) -> None:
+    def __init__(self, named: Optional[NamedIterator] = None) -> None:
+        self._named = named
         self._began: Optional[float] = None
         self._candidate: Optional[tuple[int, float]] = None
         """Steps and time when a batch was last asked for."""
@@ -65,19 +71,39 @@ class LateAnswer:
         if self._thread:
             return (
                 f"{trained}, and {self._thread}, so that the time of a step says nothing about "
-                f"the loader; iterate the DataLoader in the thread that trains, or {_LIBRARY_CALL}"
+                f"the loader; iterate it in the thread that trains, or {_LIBRARY_CALL}"
             )
+        missing = self._missing()
+        if missing is not None:
+            return f"{trained}; {missing}"
         seen = loaders.listed()
         elsewhere = f" (DataLoaders seen elsewhere: {seen})" if seen else ""
-        return (
-            f"{trained}, and no batch of a torch DataLoader was taken between them{elsewhere}; "
-            + _remedy(world)
+        what = "a torch DataLoader" if self._named is None else self._named.target.text
+        return f"{trained}, and no batch of {what} was taken between them{elsewhere}; " + _remedy(
+            world
         )
+
+    def without_torch(self, learnt: PassThrough) -> Optional[str]:
+        """Why a named iterator is not measured in a script that has not imported torch; None as
+        long as it may still do so."""
+        if learnt.steps < STEPS_WITHOUT_TORCH:
+            return None
+        if learnt.untimed is not None:
+            return refusal_of(learnt.untimed)
+        return (
+            f"{script_name()} has taken {learnt.steps} batches and not imported torch: only "
+            f"training by torch is found; {_LIBRARY_CALL}, with a step that waits for its result"
+        )
+
+    def _missing(self) -> Optional[str]:
+        return None if self._named is None else self._named.missing()
 
     def reason_at_end(self, steps: int, loaders: SeenLoaders) -> Optional[str]:
         """The same when the script ends; None if it has not trained."""
         if self._candidate is None:
-            return self.reason(steps, loaders) if self._thread or steps > 0 else None
+            if steps == 0 and not self._thread:
+                return self._missing()
+            return self.reason(steps, loaders)
         batches = loaders.most_batches()
         return (
             f"{script_name()} ended after {batches} batches; a verdict usually needs 10 to 60 s "
@@ -87,7 +113,7 @@ class LateAnswer:
 
 def _remedy(world: int) -> str:
     if world == 1:
-        return f"for other loaders, {_LIBRARY_CALL}"
+        return f"for other iterators, use --iterator package.module:Class, or {_LIBRARY_CALL}"
     if "accelerate.data_loader" in sys.modules:
         return (
             "every rank must read batches of its own: with accelerate, "

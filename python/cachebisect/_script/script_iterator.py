@@ -151,10 +151,13 @@ class ScriptIterator(Iterator[Any]):
     def _is_training(self) -> bool:
         """True once this is known to be a loader that trains, and enough has passed."""
         session, pattern = self._session, self.pattern
+        if "torch" not in sys.modules:
+            session.refuse_without_torch(self)
+            return False
         pattern.enter(session.optimizer_steps)
         session.note_puller(self)
         self.trains = sys.modules["torch"].is_grad_enabled()
-        if session.refuses_thread(self) or self.holds_another:
+        if session.refuses_thread(self) or not session.loaders_of_step.may_choose(self):
             return False
         if session.loaders.wanted is not None:
             return self.number == session.loaders.wanted and self._has_enough()
@@ -201,6 +204,8 @@ class ScriptIterator(Iterator[Any]):
         """Ends the workers of the script's own iterator, and frees what they had prefetched: the
         script will not come back to it, unless measuring fails. Persistent ones would not begin
         again."""
+        if self.level is Level.NAMED:  # It may be what is measured.
+            return
         persistent = getattr(self.loader, "persistent_workers", False)
         if getattr(self._own, "_workers", None) and not persistent:
             end_workers(self._own)

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Optional
 
 from .._chain.callers import place_of_caller
+from .._chain.named_source import NamedSource
 from .._job.pass_through import PASS_MIN_STEPS
 from .step_pattern import StepPattern
 
@@ -123,5 +124,7 @@ class SeenLoaders:
 
 def words_for(loader: Any) -> str:
     """The loader as the code makes it, shortened."""
+    if isinstance(loader, NamedSource):
+        return loader.name
     name, workers = type(loader).__name__, f"num_workers={loader.num_workers}"
     return f"{name}({type(loader.dataset).__name__}, batch_size={loader.batch_size}, {workers})"

@@ -11,15 +11,16 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-import threading
 import time
 import weakref
 from collections.abc import Iterator
 from typing import Any, Optional
 
+from .._chain.named_source import how_to_reopen
 from .._engine.adapter import Adapter
 from .._engine.messages import Connection, ConnectionLost
 from .._follow.loaders import Level, Open
+from .._follow.named_iterator import NamedIterator
 from .._worker.boundary import BoundaryDataset
 from . import refusals
 from .checkpoints import Checkpoints
@@ -31,14 +32,14 @@ from .measuring import Measuring
 from .script_iterator import ScriptIterator, say
 from .seen_loaders import SeenLoaders
 from .telling import exit_if_told, tell_engine
-from .threads import ThreadStates
-from .training_child import tell
+from .threads import SteppingThread, ThreadStates
+from .training_child import StepsOfChild
 
 
 class Session:
     """One script and its connection to the engine. `protects`: what measured steps save is kept
     away from the script's own checkpoints. `samples_per_batch`: what each batch counts as, if that
-    was given. `ends_script`: it does not go on after it was measured."""
+    was given. `ends_script`: it does not go on after it was measured. `named`: by --iterator."""
 
     def __init__(
         self,
@@ -47,6 +48,7 @@ class Session:
         protects: bool = True,
         samples_per_batch: Optional[int] = None,
         ends_script: bool = False,
+        named: Optional[NamedIterator] = None,
     ) -> None:
         self.ends_script = ends_script
         self.samples_per_batch = samples_per_batch
@@ -59,13 +61,14 @@ class Session:
         self.iterations = 0
         """Iterators of all loaders that the script has asked for."""
         self._modules: Optional[ModuleTensors] = None
-        self.loaders_of_step = LoadersOfStep()
+        self.named = named
+        self.loaders_of_step = LoadersOfStep(named is not None)
         self._checkpoints = Checkpoints()
         self._protects = protects
-        self._late = refusals.LateAnswer()
-        self._stepping_thread: Optional[int] = None
+        self._late = refusals.LateAnswer(named)
+        self._stepping_thread = SteppingThread()
         self._pid = os.getpid()
-        self._child_steps = 0
+        self._steps_of_child = StepsOfChild()
         self._connection = connection
         self._optimizers: list[weakref.ref[Any]] = []
         self._measuring: Optional[Measuring] = None
@@ -86,7 +89,8 @@ class Session:
         """An optimizer has stepped. Raises SystemExit if the engine ends a script that it cannot
         measure."""
         if os.getpid() != self._pid:
-            self._count_step_of_child()
+            if not self.over:
+                self._steps_of_child.note()
         elif self.active and self._measuring is None:
             self.guard.observe(self._count_step, optimizer)
             self.end_if_failed()
@@ -95,15 +99,11 @@ class Session:
             self.end()
             exit_if_told(finish)
 
-    def _count_step_of_child(self) -> None:
-        """In a forked process."""
-        self._child_steps += 1
-        if self._child_steps == refusals.STEPS and not self.over:
-            tell()
-
     def _count_step(self, optimizer: Any) -> None:
         self.optimizer_steps += 1
-        self._stepping_thread = threading.get_ident()
+        if self.named is not None and self.optimizer_steps == 1:
+            self.named.look_at_last()
+        self._stepping_thread.note_step()
         if all(known() is not optimizer for known in self._optimizers):
             self._optimizers.append(weakref.ref(optimizer))
         if self.loaders.wanted is None and self._late.is_due(self.optimizer_steps):
@@ -112,14 +112,14 @@ class Session:
     def note_puller(self, iterator: ScriptIterator) -> None:
         """A batch of `iterator` is asked for."""
         outer = self.threads.puller()
-        if self._in_another_thread():
+        if self._stepping_thread.is_another():
             return
         if outer is not None and outer is not iterator:
             outer.holds_another = iterator.is_inner = True
         self.loaders_of_step.note(iterator)
         if self._modules is None and iterator.pattern.stepped == 1:
             self._modules = ModuleTensors()
-        if sys.modules["torch"].is_grad_enabled():
+        if sys.modules["torch"].is_grad_enabled() and self.loaders_of_step.may_choose(iterator):
             self._late.note_candidate(self.optimizer_steps)
 
     def refuses_thread(self, iterator: ScriptIterator) -> bool:
@@ -127,15 +127,10 @@ class Session:
 
         Blocks would time the thread, and SystemExit would end it instead of the script.
         """
-        if not self._in_another_thread():
+        if not self._stepping_thread.is_another():
             return False
         self._late.note_thread(iterator.loader)
         return True
-
-    def _in_another_thread(self) -> bool:
-        if threading.current_thread() is threading.main_thread():
-            return False
-        return threading.get_ident() != self._stepping_thread
 
     # Iterators
 
@@ -153,13 +148,13 @@ class Session:
         with self.threads.opening(loader):
             own = original(loader)
         seconds = time.monotonic() - began
-        if isinstance(own, ScriptIterator):
+        if isinstance(own, ScriptIterator) and level is not Level.NAMED:
             return own
         made = self.guard.observe(self._wrap, loader, own, seconds, level, original)
         return own if made is None else made
 
     def _sees(self, loader: Any) -> bool:
-        if not self.active or self.threads.is_unwatched:
+        if not self.active or self.threads.hides(loader):
             return False
         return not isinstance(loader.dataset, BoundaryDataset)
 
@@ -167,12 +162,15 @@ class Session:
         self, loader: Any, own: Iterator[Any], seconds: float, level: Level, original: Open
     ) -> ScriptIterator:
         self.iterations += 1
-        return ScriptIterator(self, loader, own, seconds, level, lambda: original(loader))
+        reopen = how_to_reopen(loader, own, original)
+        return ScriptIterator(self, loader, own, seconds, level, reopen)
 
     def batch_while_measuring(self, iterator: ScriptIterator) -> Any:
         """A batch of an iterator that is not the one that is measured."""
         measuring = self._measuring
-        return iterator.own_batch() if measuring is None else measuring.batch(iterator)
+        if measuring is None or self.threads.is_unwatched:
+            return iterator.own_batch()
+        return measuring.batch(iterator)
 
     # Measuring
 
@@ -180,8 +178,7 @@ class Session:
         """Begins to measure the loader of `iterator`. Raises ConnectionLost."""
         optimizers = [found for known in self._optimizers if (found := known()) is not None]
         others = self.loaders_of_step.others(iterator)
-        names = [self.loaders.name_of(other.number) for other in others]
-        companions = companions_of(others, names, self.threads.unwatched)
+        companions = companions_of(others, self.loaders, self.threads.unwatched)
         loaders = [one.loader for one in (iterator, *others)]
         state = FoundState(loaders, optimizers, self._modules or ModuleTensors())
         measured = Measured(iterator, state, optimizers, companions, self.threads.unwatched)
@@ -198,6 +195,11 @@ class Session:
         return adapter
 
     # The end
+
+    def refuse_without_torch(self, iterator: ScriptIterator) -> None:
+        """A batch is asked for in a script that has not imported torch."""
+        if reason := self._late.without_torch(iterator.learnt):
+            self.refuse("usage", reason)
 
     def end_if_failed(self) -> None:
         """If our own code has failed: tells the engine. Raises SystemExit if that ends the

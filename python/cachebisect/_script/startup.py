@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .._follow.after_import import after_import
 from .._follow.backward import FollowedBackward
 from .._follow.loaders import follow_loaders
+from .._follow.named_iterator import NamedIterator
 from .._follow.optimizer_steps import follow_steps
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 SOCKET = "CACHEBISECT_SOCKET"
 LOADER = "CACHEBISECT_LOADER"
 """Number of the loader that is measured, from 1."""
+ITERATOR = "CACHEBISECT_ITERATOR"
+"""What is measured in place of a DataLoader: "package.module:Class", and so on."""
 SAMPLES = "CACHEBISECT_SAMPLES_PER_BATCH"
 """What each batch counts as."""
 THEN = "CACHEBISECT_THEN"
@@ -54,11 +57,19 @@ def start() -> None:
     samples = os.environ.get(SAMPLES)
     protects = os.environ.get(PROTECT) != "0"
     ends = os.environ.get(THEN) == "exit"
-    session = Session(connection, loaders, protects, int(samples) if samples else None, ends)
+    iterator = os.environ.get(ITERATOR)
+    named = NamedIterator(iterator, keeps=not ends) if iterator else None
+    counts_as = int(samples) if samples else None
+    session = Session(connection, loaders, protects, counts_as, ends, named)
     atexit.register(session.explain)
+    if named is not None:
+        named.follow(session)
     after_import("torch.utils.data.dataloader", lambda module: follow_loaders(session, module))
     after_import("torch.autograd", lambda module: _follow_backward(session, module))
     after_import("torch.optim.optimizer", lambda module: _follow_optimizers(session, module))
+    if named is not None:
+        # The last of these modules that torch imports: from here on the script makes its own.
+        after_import("torch.optim.optimizer", lambda _module: named.look_in_script())
 
 
 def _follow_backward(session: Session, autograd: Any) -> None:

@@ -7,8 +7,27 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Optional
 
+from .._chain.named_source import NamedSource
+
 if TYPE_CHECKING:
     from .script_iterator import ScriptIterator
+
+
+class SteppingThread:
+    """The thread that steps the optimizers."""
+
+    def __init__(self) -> None:
+        self._ident: Optional[int] = None
+
+    def note_step(self) -> None:
+        """The present thread has stepped one."""
+        self._ident = threading.get_ident()
+
+    def is_another(self) -> bool:
+        """True in a thread that is neither this one nor the main one."""
+        if threading.current_thread() is threading.main_thread():
+            return False
+        return threading.get_ident() != self._ident
 
 
 class ThreadStates(threading.local):
@@ -48,6 +67,13 @@ class ThreadStates(threading.local):
     @property
     def is_unwatched(self) -> bool:
         return self._unwatched > 0
+
+    def hides(self, loader: Any) -> bool:
+        """True for loaders that we open, and for named ones that are part of another named one."""
+        if self._unwatched > 0 or not isinstance(loader, NamedSource):
+            return self._unwatched > 0
+        around = [*self._opened, *(iterator.loader for iterator in self._pulled)]
+        return any(isinstance(outer, NamedSource) for outer in around)
 
 
 @contextlib.contextmanager

@@ -39,6 +39,7 @@ std::map<std::string, std::string> environment(const std::string& socket, const 
     added.emplace("CACHEBISECT_SAMPLES_PER_BATCH", std::to_string(*arguments.samples_per_batch));
   }
   if (arguments.loader) added.emplace("CACHEBISECT_LOADER", std::to_string(*arguments.loader));
+  if (!arguments.iterator.empty()) added.emplace("CACHEBISECT_ITERATOR", arguments.iterator);
   return added;
 }
 
@@ -86,7 +87,8 @@ void ScriptRun::fail_without_loader() {
               "the command ended without iterating a torch.utils.data.DataLoader between two "
               "training steps; seen: " +
                   (seen.empty() ? "no Python process that loaded the hook" : seen) +
-                  ". For other loops, call cachebisect.bisect(loader, step) in the script");
+                  ". For other iterators, use --iterator package.module:Class, or call "
+                  "cachebisect.bisect(loader, step) in the script");
 }
 
 int ScriptRun::end(const SessionEnd& end) {
@@ -151,6 +153,11 @@ void add_script_settings(CLI::App& app, ScriptArguments& arguments) {
                  "batches lie between optimizer steps)")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
+  app.add_option("--iterator", arguments.iterator,
+                 "what yields the batches, if it is no DataLoader: a class, a method or a function "
+                 "of a module that the script imports, or of __main__")
+      ->type_name("MODULE:NAME")
+      ->excludes("--loader");
   app.add_option("--grace", arguments.grace_seconds,
                  "seconds that the command may take to end after the verdict, such as for a last "
                  "checkpoint (as long as it needs)")

@@ -17,6 +17,7 @@ namespace cachebisect::cli {
 struct ScriptArguments {
   std::string hook;
   std::optional<int> loader;
+  std::string iterator;  ///< "package.module:Class": what yields batches instead of a DataLoader
   std::optional<double> grace_seconds;
   std::optional<int> samples_per_batch;
   bool protect = true;
