@@ -124,6 +124,7 @@ std::vector<StoredCost> measure_codecs(const Pipeline& pipeline, std::size_t sta
                                        double budget) {
   const shards::PackedSample packed(pipeline.stages()[stages - 1].output);
   std::vector<CodecTrial> trials;
+  trials.reserve(codecs.size());
   for (const std::string& codec : codecs) trials.emplace_back(packed, codec);
   ChainPrefix chain(pipeline, stages);
   const auto begin = Clock::now();

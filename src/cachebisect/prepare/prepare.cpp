@@ -139,8 +139,8 @@ Error with_state(const Error& error, const shards::ShardSetWriter& out) {
                                 ? std::string("no shard is whole yet")
                                 : "the shards of " + format_count(done) + " of " +
                                       format_count(out.set().source_samples) + " samples are whole";
-  return Error(error.kind(),
-               std::string(error.what()) + " (" + state + "; the same command goes on from there)");
+  return {error.kind(),
+          std::string(error.what()) + " (" + state + "; the same command goes on from there)"};
 }
 
 Written write_all(const Pipeline& pipeline, const Options& options, const Choice& choice) {

@@ -6,10 +6,8 @@
 namespace cachebisect::shards {
 
 RunBuffer::RunBuffer(std::uint64_t runs, std::size_t slots, Read read)
-    : read_(std::move(read)),
-      slot_of_(std::make_unique<std::atomic<std::uint32_t>[]>(runs)),
-      slots_(slots) {
-  for (std::uint64_t run = 0; run < runs; ++run) slot_of_[run] = kNowhere;
+    : read_(std::move(read)), slot_of_(runs), slots_(slots) {
+  for (std::atomic<std::uint32_t>& slot : slot_of_) slot = kNowhere;
 }
 
 RunBuffer::Lease RunBuffer::get(std::uint64_t run) {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -66,7 +65,7 @@ class CACHEBISECT_INTERNAL_API RunBuffer {
   std::uint32_t reserve(std::uint64_t run);
 
   Read read_;
-  std::unique_ptr<std::atomic<std::uint32_t>[]> slot_of_;  ///< by run
+  std::vector<std::atomic<std::uint32_t>> slot_of_;  ///< by run
   std::vector<Slot> slots_;
   std::mutex mutex_;  ///< guards which slot is next
   std::size_t next_ = 0;
