@@ -1,6 +1,5 @@
 // read.shards: a data set that `cachebisect prepare` wrote.
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -15,25 +14,28 @@
 namespace cachebisect::stages {
 namespace {
 
-constexpr std::uint32_t kMostBytes = std::uint32_t{1} << 30U;  ///< of a sample
-constexpr double kRunBytes = 1 << 20;                          ///< about what is read at once
+constexpr double kRunBytes = 1 << 20;  ///< about what is read at once
 
-std::string without_dots(const std::string& folder) {
-  std::string path = std::filesystem::path(folder).lexically_normal().string();
-  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return path;
+/// As a pipeline file in the folder itself names it: "folder/.".
+std::string without_dot(std::string folder) {
+  while (folder.size() > 2 && folder.ends_with("/.")) folder.resize(folder.size() - 2);
+  return folder;
 }
 
 class ShardsSource final : public SourceStage {
  public:
   explicit ShardsSource(const Params& params)
-      : path_(without_dots(params.string("path"))),
+      : path_(without_dot(params.string("path"))),
         buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6) {}
 
   [[nodiscard]] SampleSpec infer() override {
     set_ = shards::load_shard_set(path_);
     packed_ = std::make_unique<const shards::PackedSample>(set_.spec);
-    codec_ = shards::make_codec(set_.codec);
+    try {
+      codec_ = shards::make_codec(set_.codec);
+    } catch (const Error& error) {
+      throw Error(ErrorKind::data, path_ + "/" + shards::kIndexName + ": " + error.what());
+    }
     return set_.spec;
   }
 
@@ -77,17 +79,18 @@ class ShardsSource final : public SourceStage {
   void check_size(const Place& place) const {
     const std::uint32_t bytes = place.entry().record_bytes;
     const bool is_stored = codec_->compresses() || place.entry().stored_bytes == bytes;
-    if (packed_->bytes().value_or(bytes) == bytes && bytes <= kMostBytes && is_stored) return;
-    throw Error(ErrorKind::data, place.shard->file().path() + ": record " +
-                                     std::to_string(place.record) + " has " +
-                                     std::to_string(bytes) + " bytes, which its fields do not");
+    if (packed_->bytes().value_or(bytes) == bytes && bytes <= shards::kMostRecordBytes && is_stored)
+      return;
+    throw Error(ErrorKind::data,
+                place.shard->file().path() + ": record " + std::to_string(place.record) + " has " +
+                    std::to_string(bytes) + " bytes, which does not match its fields");
   }
 
   void make_buffer() {
     const double mean = static_cast<double>(records_.bytes()) / static_cast<double>(size());
     const double samples = std::clamp(kRunBytes / std::max(1.0, mean), 2.0, 1e6);
     runs_.samples = static_cast<std::uint64_t>(samples);
-    const double run_bytes = mean * static_cast<double>(runs_.samples);
+    const double run_bytes = std::max(1.0, mean) * static_cast<double>(runs_.samples);
     // Half for the samples that are mixed now, half for those that threads are ahead with.
     runs_.mixed = static_cast<std::uint64_t>(std::max(1.0, buffer_bytes_ / run_bytes / 2));
     const std::uint64_t count = (size() + runs_.samples - 1) / runs_.samples;
@@ -115,9 +118,9 @@ class ShardsSource final : public SourceStage {
       right = packed_->unpack(stored, out);
     }
     if (right) return;
-    throw Error(ErrorKind::data, place.shard->file().path() + ": record " +
-                                     std::to_string(place.record) +
-                                     " is no sample of its fields; prepare the data set again");
+    throw Error(ErrorKind::data,
+                place.shard->file().path() + ": record " + std::to_string(place.record) +
+                    " is no sample of its fields; prepare the data set in another folder");
   }
 
   std::string path_;

@@ -120,6 +120,7 @@ int parse_and_run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A reader that has exited costs its own output, not the files.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // A write beyond the limit of a file then fails, and is told.
   try {
     return parse_and_run(argc, argv);
   } catch (...) {

@@ -109,3 +109,26 @@ TEST_CASE("Ctrl-C leaves whole shards, and the same command goes on") {
     CHECK_FALSE(has(entry.path().string(), ".partial"));
   }
 }
+
+TEST_CASE("a limit of the system on files is told with its remedy, and no half file is left") {
+  const TemporaryFolder folder;
+  folder.write("p.json", digits_pipeline(folder, 2000));
+  const std::string tool = CACHEBISECT_BINARY_DIR "/bin/cachebisect";
+  const std::string out = folder.path("out");
+  const auto shell = [&](const std::string& command) { return run({"bash", "-c", command}); };
+  const std::string prepare = tool + " prepare --pipeline " + folder.path("p.json") + " --out " +
+                              out + " --after decode --codec none";
+  REQUIRE(run_tool({"check", "--pipeline", folder.path("p.json")}).exit_code == 0);
+  // 1,024 bytes each: the first shard does not fit.
+  const auto full = shell("ulimit -f 100; " + prepare);
+  CHECK(full.exit_code == 6);
+  CHECK(has(full.err, "cannot be written"));
+  CHECK(has(full.err, "the same command goes on from there"));
+  for (const auto& entry : std::filesystem::directory_iterator(out)) {
+    CHECK_FALSE(has(entry.path().string(), ".partial"));
+  }
+  REQUIRE(shell(prepare + " --shard-size 9000").exit_code == 0);
+  const auto many = shell("ulimit -n 64; " + tool + " check --pipeline " + out + "/pipeline.json");
+  CHECK(many.exit_code == 3);
+  CHECK(has(many.err, "ulimit -n"));
+}

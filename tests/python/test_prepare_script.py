@@ -168,3 +168,22 @@ def test_children_of_the_script_do_nothing(tmp_path: Path) -> None:
     assert result["ok"] and done.stdout == "cleaned up\n"
     assert (tmp_path / "set" / "index.json").exists()
     assert cachebisect.prepared(Numbers(Scale(), Jitter()), tmp_path / "set").after
+
+
+def test_a_script_that_catches_its_end_trains_no_step(tmp_path: Path) -> None:
+    loop = """
+    try:
+        for x, _ in train:
+            print("step", flush=True)
+    except BaseException as error:
+        print("caught", repr(error), flush=True)
+    for x, _ in train:
+        print("step", flush=True)
+"""
+    begin = SCRIPT.index("    for x, _ in train:")
+    end = SCRIPT.index('    print("end")')
+    done, result = run(tmp_path, text=SCRIPT[:begin] + loop.lstrip("\n") + SCRIPT[end:])
+    assert result["ok"]
+    assert "caught SystemExit(0)" in done.stdout
+    assert "step" not in done.stdout.split()
+    assert "end" not in done.stdout.split()

@@ -19,6 +19,7 @@
 #include "cachebisect/pipeline/sampler.hpp"
 #include "cachebisect/prepare/chain_prefix.hpp"
 #include "cachebisect/prepare/prepare_text.hpp"
+#include "cachebisect/prepare/prepared_pipeline.hpp"
 #include "cachebisect/shards/record_codec.hpp"
 
 using namespace cachebisect;
@@ -139,28 +140,54 @@ TEST_CASE("the folder can be moved, and each sample says where it lies") {
   CHECK(files[0].bytes == 792);
 }
 
-TEST_CASE("a run that was stopped is gone on with") {
+TEST_CASE("a run that was stopped is gone on with, at the same place and with the same codec") {
+  constexpr std::uint64_t kMany = 3000;
   const TemporaryFolder folder;
-  const Pipeline pipeline = digits(folder);
+  const Pipeline pipeline = digits(folder, "", kMany);
   const std::string out = folder.path("out");
+  const std::string codec = shards::codecs_of_this_build().back();
   std::stop_source stop;
   pr::Options options{.folder = out,
                       .after = "decode",
-                      .codec = "none",
-                      .shard_bytes = 20'000,
+                      .codec = codec,
+                      .shard_bytes = 5'000,
                       .stop = stop.get_token()};
-  options.progress = [&stop](const std::string& line) {
-    if (has(line, "50 of 150 samples")) stop.request_stop();
-  };
+  options.progress = [&stop](const std::string&) { stop.request_stop(); };
   const std::string message = error_message(
       [&] { static_cast<void>(pr::prepare(pipeline, options)); }, ErrorKind::interrupted);
-  CHECK(has(message, "the shards of 50 of 150 samples are whole; the same command goes on"));
-  options.stop = {};
-  const pr::Written written = written_to(pipeline, options);
-  CHECK(written.resumed == 50);
-  CHECK(written.samples == kDigits);
+  CHECK(has(message, "of 3,000 samples are whole; the same command goes on"));
+  const pr::Written written = written_to(pipeline, {.folder = out, .shard_bytes = 5'000});
+  CHECK(written.resumed > 0);
+  CHECK(written.resumed < kMany);
+  CHECK(written.after == "decode");
+  CHECK(written.codec == codec);
+  CHECK(written.samples == kMany);
   check_same_samples(pipeline, pipeline_in(out));
-  CHECK(written_to(pipeline, options).resumed == kDigits);
+  CHECK(written_to(pipeline, {.folder = out, .after = "decode"}).resumed == kMany);
+}
+
+TEST_CASE("later stages may change: each version gets a pipeline file of its own") {
+  const TemporaryFolder folder;
+  const std::string out = folder.path("out");
+  const pr::Options options{.folder = out, .after = "decode"};
+  CHECK(written_to(digits(folder), options).pipeline == out + "/pipeline.json");
+  const Pipeline other = digits(folder, R"({"use": "augment.center_crop", "size": 20},)");
+  CHECK(written_to(other, options).pipeline == out + "/pipeline-2.json");
+  CHECK(written_to(other, options).pipeline == out + "/pipeline-2.json");
+  CHECK(written_to(digits(folder), options).pipeline == out + "/pipeline.json");
+  check_same_samples(other, Pipeline::from_json(out + "/pipeline-2.json", all_stages()));
+}
+
+TEST_CASE("caches of the pipeline are neither filled nor kept") {
+  const TemporaryFolder folder;
+  const PipelineSpec spec =
+      parse_pipeline(digits_json(folder, R"({"use": "cache.memory", "limit_gb": 0.1},)", kDigits),
+                     "the test", all_stages(), {".", folder.path()});
+  const Pipeline pipeline =
+      Pipeline::from_spec(pr::without_caches(spec, all_stages()), all_stages());
+  CHECK(pipeline.stages().size() == 5);
+  static_cast<void>(written_to(pipeline, {.folder = folder.path("out"), .after = "decode"}));
+  CHECK_FALSE(has(read_file(folder.path("out/pipeline.json")), "cache.memory"));
 }
 
 TEST_CASE("what draws random numbers is not prepared unless that is allowed") {
@@ -246,7 +273,6 @@ TEST_CASE("what gains most is chosen among what fits on the disk") {
 TEST_CASE("a disk that is too small is said before anything is written") {
   const TemporaryFolder folder;
   const Pipeline pipeline = digits(folder);
-  // No disk is this large, and no sample either: the table's own figures are not asked.
   const std::string out = "/proc/cachebisect-out";
   const std::string message = error_message(
       [&] { static_cast<void>(pr::prepare(pipeline, {.folder = out, .after = "decode"})); },
@@ -337,17 +363,45 @@ Pipeline photos(const TemporaryFolder& folder, bool skip) {
                              all_stages());
 }
 
-/// The path of one photo, which is no photo then.
+constexpr std::uintmax_t kDamaged = 100;  ///< bytes
+
+/// The path of one more photo, which is no photo then; empty if there is none.
 std::string damage_photo(const TemporaryFolder& folder) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path("photos"))) {
-    if (entry.path().extension() != ".jpg") continue;
-    std::filesystem::resize_file(entry.path(), 100);
+    if (entry.path().extension() != ".jpg" || entry.file_size() == kDamaged) continue;
+    std::filesystem::resize_file(entry.path(), kDamaged);
     return entry.path().string();
   }
   return "";
 }
 
 }  // namespace
+
+TEST_CASE("a folder within the data set is refused, one next to it is not") {
+  const TemporaryFolder folder;
+  const Pipeline pipeline = photos(folder, false);
+  const std::string message = usage_error([&] {
+    static_cast<void>(
+        pr::prepare(pipeline, {.folder = folder.path("photos/prepared"), .after = "read"}));
+  });
+  CHECK(has(message, "lies in the data set"));
+  CHECK_FALSE(std::filesystem::exists(folder.path("photos/prepared")));
+  static_cast<void>(written_to(pipeline, {.folder = folder.path("photos2"), .after = "read"}));
+}
+
+TEST_CASE("a data set of which every sample is damaged is refused") {
+  const TemporaryFolder folder;
+  static_cast<void>(photos(folder, false));
+  while (!damage_photo(folder).empty()) {
+  }
+  const std::string message = error_message(
+      [&] {
+        static_cast<void>(
+            pr::prepare(photos(folder, true), {.folder = folder.path("out"), .after = "decode"}));
+      },
+      ErrorKind::data);
+  CHECK(has(message, "are damaged"));
+}
 
 TEST_CASE("samples of any size are prepared") {
   const TemporaryFolder folder;

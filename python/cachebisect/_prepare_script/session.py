@@ -54,6 +54,8 @@ class PreparingSession:
         return any(opened is loader for opened in self._opened)
 
     def iterator(self, loader: Any, original: Open, _level: Level) -> Iterator[Any]:
+        if self._over and os.getpid() == self._process:
+            raise SystemExit(0)  # The script has caught the first one: it must not train.
         if self._follows() and not self._opened and self._is_wanted(loader):
             self._over = True
             self._prepare(loader)

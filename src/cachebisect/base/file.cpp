@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <utility>
 
 #include <fcntl.h>
@@ -97,6 +98,26 @@ void NewFile::close() {
 
 void write_file(const std::string& path, std::span<const std::byte> bytes) {
   NewFile(path).append(bytes);
+}
+
+std::string partial_path(const std::string& path) {
+  return path + ".partial-" + std::to_string(::getpid());
+}
+
+void replace_file(const std::string& path, std::span<const std::byte> bytes) {
+  const std::string partial = partial_path(path);
+  std::remove(partial.c_str());  // of an earlier process with this number
+  NewFile file(partial);
+  try {
+    file.append(bytes);
+    file.close();
+    if (std::rename(partial.c_str(), path.c_str()) != 0) {
+      fail(path.c_str(), "cannot be made: " + errno_text(errno));
+    }
+  } catch (const Error&) {
+    std::remove(partial.c_str());
+    throw;
+  }
 }
 
 bool exists(const std::string& path) noexcept {

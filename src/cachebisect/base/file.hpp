@@ -55,6 +55,12 @@ class CACHEBISECT_INTERNAL_API NewFile {
 
 /// Writes a whole new file, as NewFile does.
 CACHEBISECT_INTERNAL_API void write_file(const std::string& path, std::span<const std::byte> bytes);
+/// Writes a file under a temporary name of this process, waits until it is on the disk, and renames
+/// it: what `path` names is whole, or what it was before. Throws Error(data) naming it.
+CACHEBISECT_INTERNAL_API void replace_file(const std::string& path,
+                                           std::span<const std::byte> bytes);
+/// The name under which this process writes `path` meanwhile.
+CACHEBISECT_INTERNAL_API std::string partial_path(const std::string& path);
 /// True if anything exists at `path`.
 CACHEBISECT_INTERNAL_API bool exists(const std::string& path) noexcept;
 

@@ -39,9 +39,12 @@ std::size_t last_place(const Pipeline& pipeline, bool random_too, std::string& r
 /// Some samples of the whole set, and what all stages take for one whose file is in memory.
 class Probe {
  public:
-  explicit Probe(const Pipeline& pipeline) {
+  Probe(const Pipeline& pipeline, const std::stop_token& stop) {
     ChainPrefix chain(pipeline, pipeline.collate_position());
-    choose(chain, pipeline.samples());
+    choose(chain, pipeline.samples(), stop);
+    if (size() == 0) {
+      throw Error(ErrorKind::data, "all of the samples that were tried are damaged");
+    }
     const std::vector<double> before(chain.seconds().begin(), chain.seconds().end());
     for (const SampleIndex index : indices_) static_cast<void>(chain.run(index));
     seconds_.assign(chain.seconds().begin(), chain.seconds().end());
@@ -60,10 +63,11 @@ class Probe {
 
  private:
   /// Also brings files and buffers into memory: figures are of processing, not of the disk.
-  void choose(ChainPrefix& chain, std::uint64_t samples) {
+  void choose(ChainPrefix& chain, std::uint64_t samples, const std::stop_token& stop) {
     const std::uint64_t count = std::min(samples, kMostSamples);
     const auto begin = Clock::now();
     for (std::uint64_t i = 0; i < count; ++i) {
+      if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
       if (size() >= kLeastSamples && since(begin) > kMostSeconds) break;
       const SampleIndex index{i * samples / count};
       if (chain.run(index) != nullptr) indices_.push_back(index);
@@ -149,10 +153,10 @@ const Place* Places::find(const std::string& after) const noexcept {
 }
 
 Places measure_places(const Pipeline& pipeline, const std::vector<std::string>& codecs,
-                      bool random_too) {
+                      bool random_too, const std::stop_token& stop) {
   Places places{.samples = pipeline.samples()};
   const std::size_t last = last_place(pipeline, random_too, places.random);
-  const Probe probe(pipeline);
+  const Probe probe(pipeline, stop);
   places.seconds = probe.seconds_of(pipeline.collate_position());
   for (std::size_t stages = 1; stages <= last; ++stages) {
     const ChainStage& link = pipeline.stages()[stages - 1];

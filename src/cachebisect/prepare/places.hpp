@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@
 
 namespace cachebisect::prepare {
 
-/// A sample as one codec stores it; medians over samples.
+/// A sample as one codec stores it: mean bytes, median seconds of some samples.
 struct StoredCost {
   std::string codec;
   double bytes = 0;          ///< per sample
@@ -46,9 +47,11 @@ struct Choice {
 };
 
 /// Runs the chain on some samples, for some seconds at most. `random_too`: also behind stages that
-/// draw random numbers. Throws what the stages throw, and Error(usage) for a codec.
+/// draw random numbers. Throws what the stages throw, Error(usage) for a codec, Error(data) if all
+/// samples are damaged, Error(interrupted).
 [[nodiscard]] Places measure_places(const Pipeline& pipeline,
-                                    const std::vector<std::string>& codecs, bool random_too);
+                                    const std::vector<std::string>& codecs, bool random_too,
+                                    const std::stop_token& stop = {});
 
 /// The share by which a core makes more samples per second if they are read from there.
 [[nodiscard]] CACHEBISECT_INTERNAL_API double gain_of(const Places& places, const Place& place,

@@ -1,11 +1,9 @@
 #include "cachebisect/prepare/prepare.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cmath>
-#include <cstdio>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -14,6 +12,7 @@
 #include "cachebisect/base/file.hpp"
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/text_file.hpp"
 #include "cachebisect/base/version.hpp"
 #include "cachebisect/pipeline/cache_origin.hpp"
 #include "cachebisect/pipeline/source_print.hpp"
@@ -26,12 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPipelineName = "pipeline.json";
-
 /// Of the disk on which the folder lies, or would lie.
 double free_bytes_at(const std::string& folder) {
-  fs::path place = fs::absolute(folder);
   std::error_code ignored;
+  fs::path place = fs::absolute(folder, ignored);
   while (!fs::exists(place, ignored) && place.has_relative_path()) place = place.parent_path();
   struct statvfs status {};
   if (::statvfs(place.c_str(), &status) != 0) return 0;
@@ -77,6 +74,15 @@ const StoredCost& cost_of(const Place& place, const std::string& codec) {
   return at == place.stored.end() ? place.stored.front() : *at;
 }
 
+/// What the folder holds is gone on with, whatever would gain most now.
+Options as_begun(Options options) {
+  const auto held = shards::find_shard_set(options.folder);
+  if (!held) return options;
+  if (options.after.empty()) options.after = held->after;
+  if (options.codec.empty() && options.after == held->after) options.codec = held->codec;
+  return options;
+}
+
 std::optional<Choice> choose(const Pipeline& pipeline, const Places& places, const Options& options,
                              double free_bytes) {
   if (options.after.empty()) return best_choice(places, free_bytes);
@@ -89,47 +95,82 @@ std::optional<Choice> choose(const Pipeline& pipeline, const Places& places, con
 void check_room(const Options& options, const Choice& choice, std::uint64_t samples,
                 double free_bytes) {
   const double needed = choice.stored.bytes * static_cast<double>(samples);
-  const bool begun = exists(options.folder + "/" + shards::kUnfinishedName) ||
-                     exists(options.folder + "/" + shards::kIndexName);
-  if (needed <= free_bytes || begun) return;
+  if (needed <= free_bytes || shards::find_shard_set(options.folder)) return;
   throw Error(ErrorKind::data, options.folder + ": about " + format_bytes(needed) +
                                    " are needed, and " + format_bytes(free_bytes) +
                                    " are free: free some space, name another folder, or store with "
                                    "--codec zstd:1");
 }
 
-shards::ShardSet facts_of(const Pipeline& pipeline, const Options& options, const Choice& choice) {
+shards::ShardSet facts_of(const Pipeline& pipeline, const Choice& choice) {
   const std::size_t stages = choice.place.stages;
   const CacheOrigin origin = cache_origin(pipeline.spec(), pipeline.stages(), stages);
-  const double per_shard =
-      static_cast<double>(options.shard_bytes) / std::max(1.0, choice.stored.bytes);
   return {.content = "cachebisect " + std::string(version()) + "\n" + origin.stages +
                      fingerprint(pipeline.source()) + "\n",
           .after = choice.place.after,
           .codec = choice.stored.codec,
           .spec = pipeline.stages()[stages - 1].output,
           .source_samples = pipeline.samples(),
-          .samples_per_shard = static_cast<std::uint64_t>(std::max(1.0, std::floor(per_shard))),
           .generated = pipeline.source().generated()};
 }
 
-/// Writes pipeline.json unless the folder has one. Returns its path; empty for pipelines that a
-/// program built.
+/// Every shard is held open by what reads the set.
+std::uint64_t shard_bytes(const Options& options, const Choice& choice, std::uint64_t samples) {
+  constexpr double kUsual = 128 << 20;
+  constexpr double kMostShards = 512;
+  if (options.shard_bytes > 0) return options.shard_bytes;
+  const double all = choice.stored.bytes * static_cast<double>(samples);
+  return static_cast<std::uint64_t>(std::max(kUsual, all / kMostShards));
+}
+
+bool holds(const std::string& file, const std::string& text) {
+  try {
+    return read_text_file(file, text.size() + 1, "a pipeline file") == text;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Writes pipeline.json, or pipeline-2.json if that is another one, and so on. Returns its path;
+/// empty for pipelines that a program built.
 std::string write_pipeline(const Pipeline& pipeline, const std::string& folder,
                            std::size_t stages) {
   if (!pipeline.has_whole_spec()) return "";
-  std::string path = folder + "/" + kPipelineName;
-  if (exists(path)) return path;
   const std::string text = prepared_pipeline(pipeline.spec(), stages);
-  const std::string temporary = path + shards::kPartialEnding;
-  std::remove(temporary.c_str());
-  NewFile file(temporary);
-  file.append(std::as_bytes(std::span(text)));
-  file.close();
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    throw Error(ErrorKind::data, path + ": cannot be made: " + errno_text(errno));
+  for (int number = 1;; ++number) {
+    const std::string name = number == 1 ? "pipeline" : "pipeline-" + std::to_string(number);
+    std::string path = folder + "/" + name + ".json";
+    if (holds(path, text)) return path;
+    if (exists(path)) continue;
+    try {
+      replace_file(path, std::as_bytes(std::span(text)));
+    } catch (const Error& error) {
+      throw Error(ErrorKind::output, error.what());
+    }
+    return path;
   }
-  return path;
+}
+
+/// A data set would take its own shards for samples, or for a class of them.
+void refuse_inside_data(const Pipeline& pipeline, const std::string& folder) {
+  constexpr std::uint64_t kTried = 64;
+  const std::uint64_t samples = pipeline.samples();
+  std::set<fs::path> folders;
+  for (std::uint64_t i = 0; i < std::min(kTried, samples); ++i) {
+    const SampleIndex index{i * samples / std::min(kTried, samples)};
+    for (const FileRange& range : pipeline.source().files(index)) {
+      folders.insert(fs::path(range.path).parent_path().parent_path());
+    }
+  }
+  if (folders.size() != 1 || pipeline.source().files({0}).front().bytes != FileRange::kToEnd)
+    return;
+  std::error_code error;
+  const fs::path data = fs::weakly_canonical(*folders.begin(), error);
+  const fs::path out = fs::weakly_canonical(folder, error);
+  const auto [rest, unused] = std::mismatch(data.begin(), data.end(), out.begin(), out.end());
+  if (error || rest != data.end()) return;
+  throw Error(ErrorKind::usage, "--out " + folder + " lies in the data set, " + data.string() +
+                                    ", which would take it for samples: name another folder");
 }
 
 /// The error, with what is whole and how to go on.
@@ -145,7 +186,8 @@ Error with_state(const Error& error, const shards::ShardSetWriter& out) {
 
 Written write_all(const Pipeline& pipeline, const Options& options, const Choice& choice) {
   const auto begin = std::chrono::steady_clock::now();
-  shards::ShardSetWriter out(options.folder, facts_of(pipeline, options, choice));
+  refuse_inside_data(pipeline, options.folder);
+  shards::ShardSetWriter out(options.folder, facts_of(pipeline, choice));
   Written written{.after = choice.place.after, .codec = choice.stored.codec};
   written.resumed = out.next_sample();
   const std::string total = format_count(pipeline.samples());
@@ -154,7 +196,10 @@ Written write_all(const Pipeline& pipeline, const Options& options, const Choice
   };
   if (!out.is_finished()) {
     try {
-      SampleWriter(pipeline, choice.place.stages, out).run(options.stop, progress);
+      SampleWriter(pipeline, choice.place.stages, shard_bytes(options, choice, pipeline.samples()),
+                   out)
+          .run(options.stop, progress);
+      if (out.set().samples() == 0) throw Error(ErrorKind::data, "every sample is damaged");
       out.finish();
     } catch (const Error& error) {
       throw with_state(error, out);
@@ -171,12 +216,13 @@ Written write_all(const Pipeline& pipeline, const Options& options, const Choice
 
 }  // namespace
 
-Result prepare(const Pipeline& pipeline, const Options& options) {
-  Result result{.name = pipeline.spec().name, .folder = options.folder};
+Result prepare(const Pipeline& pipeline, const Options& asked) {
+  Result result{.name = pipeline.spec().name, .folder = asked.folder};
+  const Options options = as_begun(asked);
   result.free_bytes = free_bytes_at(options.folder);
   std::vector<std::string> codecs = shards::codecs_of_this_build();
   if (!options.codec.empty()) codecs = {options.codec};
-  result.places = measure_places(pipeline, codecs, options.random_too);
+  result.places = measure_places(pipeline, codecs, options.random_too, options.stop);
   result.choice = choose(pipeline, result.places, options, result.free_bytes);
   if (options.dry_run || !result.choice) return result;
   check_room(options, *result.choice, pipeline.samples(), result.free_bytes);

@@ -12,10 +12,10 @@
 namespace cachebisect::prepare {
 
 struct Options {
-  std::string folder;  ///< made if it is missing
-  std::string after;   ///< name of a stage; empty: the one that gains most
-  std::string codec;   ///< empty: the one that gains most, or "none"
-  std::uint64_t shard_bytes = std::uint64_t{128} << 20U;
+  std::string folder;             ///< made if it is missing
+  std::string after;              ///< name of a stage; empty: the one that gains most
+  std::string codec;              ///< empty: the one that gains most, or "none"
+  std::uint64_t shard_bytes = 0;  ///< 0: 128 MiB, and more for a set of more than 512 such shards
   bool random_too = false;  ///< stages may draw random numbers: each sample is one draw forever
   bool dry_run = false;     ///< measures, writes nothing
   std::stop_token stop{};

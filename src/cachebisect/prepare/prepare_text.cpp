@@ -59,8 +59,8 @@ std::string choice_text(const Result& result) {
   const std::string disk = format_bytes(bytes) + " of the " + format_bytes(result.free_bytes) +
                            " that are free on the disk";
   if (choice.gain < kLeastGain) {
-    return where + "a core makes " + times(1 + choice.gain) +
-           " as many samples per second: it does not pay. It takes " + disk + ".";
+    return where + "a core makes hardly more samples per second (" + times(1 + choice.gain) +
+           " as many): it does not pay. It takes " + disk + ".";
   }
   return where + "a core makes " + times(1 + choice.gain) +
          " as many samples per second, if the disk or the memory of the system gives that much. It "

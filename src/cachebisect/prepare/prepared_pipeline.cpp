@@ -16,4 +16,11 @@ std::string prepared_pipeline(const PipelineSpec& spec, std::size_t stages) {
   return document.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 
+PipelineSpec without_caches(PipelineSpec spec, const Registry& registry) {
+  std::erase_if(spec.stages, [&registry](const StageSpec& stage) {
+    return registry.stage(stage.use).traits.caches;
+  });
+  return spec;
+}
+
 }  // namespace cachebisect::prepare

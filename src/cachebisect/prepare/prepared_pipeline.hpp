@@ -12,4 +12,9 @@ namespace cachebisect::prepare {
 /// of the data set.
 [[nodiscard]] std::string prepared_pipeline(const PipelineSpec& spec, std::size_t stages);
 
+/// The pipeline without its cache stages: opened by `prepare`, they would keep samples of another
+/// source than the prepared pipeline has.
+[[nodiscard]] CACHEBISECT_INTERNAL_API PipelineSpec without_caches(PipelineSpec spec,
+                                                                   const Registry& registry);
+
 }  // namespace cachebisect::prepare

@@ -34,7 +34,7 @@ bool matches(const Field& field, const FieldSpec& spec) {
 void put_dims(const Shape& shape, const FieldSpec& spec, std::vector<std::byte>& out) {
   for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
     if (spec.shape[axis] != kDynamic) continue;
-    if (!std::in_range<Dim>(shape[axis])) {
+    if (!std::in_range<std::int32_t>(shape[axis])) {
       throw Error(ErrorKind::data, "the field '" + spec.name + "' has the shape " +
                                        shape.to_string() + ", too large for a shard");
     }
@@ -52,6 +52,7 @@ bool take_dims(std::span<const std::byte>& bytes, Shape& shape) {
     if (bytes.size() < sizeof(Dim)) return false;
     Dim dim = 0;
     std::memcpy(&dim, bytes.data(), sizeof(Dim));
+    if (!std::in_range<std::int32_t>(dim)) return false;
     shape[axis] = dim;
     bytes = bytes.subspan(sizeof(Dim));
   }

@@ -1,6 +1,7 @@
 #include "cachebisect/shards/record_set.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "cachebisect/base/error.hpp"
 
@@ -14,14 +15,25 @@ RecordSet::RecordSet(const std::string& folder, const ShardSet& set) {
 
 void RecordSet::add(const std::string& folder, const ShardFacts& facts) {
   const std::string file = folder + "/" + facts.file;
-  const ShardFile& shard = shards_.emplace_back(file);
+  const ShardFile& shard = open(file);
   if (shard.records() != facts.samples ||
       checksum_text(shard.index_checksum()) != facts.index_checksum) {
     throw Error(ErrorKind::data, file + ": is not the shard that " + kIndexName +
-                                     " names; prepare the data set again");
+                                     " names; the same `cachebisect prepare` writes it again");
   }
   ends_.push_back(size() + shard.records());
   byte_ends_.push_back(bytes() + shard.records_end() - ShardFile::kFirstRecord);
+}
+
+const ShardFile& RecordSet::open(const std::string& file) {
+  try {
+    return shards_.emplace_back(file);
+  } catch (const Error& error) {
+    if (errno != EMFILE) throw;
+    throw Error(ErrorKind::data, std::string(error.what()) +
+                                     "; every shard is held open: allow more by ulimit -n, or "
+                                     "prepare with a larger --shard-size");
+  }
 }
 
 std::size_t RecordSet::shard_of(std::uint64_t index) const {

@@ -40,6 +40,7 @@ class CACHEBISECT_INTERNAL_API RecordSet {
 
  private:
   void add(const std::string& folder, const ShardFacts& facts);
+  const ShardFile& open(const std::string& file);
   [[nodiscard]] std::size_t shard_of(std::uint64_t index) const;
 
   std::vector<ShardFile> shards_;

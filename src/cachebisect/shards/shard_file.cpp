@@ -1,12 +1,10 @@
 #include "cachebisect/shards/shard_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <limits>
-#include <system_error>
 #include <utility>
 
 #define XXH_INLINE_ALL
@@ -24,14 +22,21 @@ struct Footer {
   std::uint64_t index_offset = 0;
   std::uint64_t records = 0;
   std::uint64_t index_checksum = 0;
+  ShardOrigin origin;
   std::array<char, 8> magic{};
 };
-static_assert(sizeof(Footer) == 32 && sizeof(ShardEntry) == 24);
+static_assert(sizeof(Footer) == 56 && sizeof(ShardEntry) == 24);
 static_assert(kBegin.size() == ShardFile::kFirstRecord);
 
 template <class T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
+}
+
+/// A path at which nothing lies: what an earlier process of this number left is removed.
+std::string fresh(std::string path) {
+  std::remove(path.c_str());
+  return path;
 }
 
 }  // namespace
@@ -40,24 +45,33 @@ std::uint64_t checksum(std::span<const std::byte> bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-ShardWriter::ShardWriter(std::string path)
-    : path_(std::move(path)), temporary_(path_ + kPartialEnding), file_(temporary_) {
-  file_.append(std::as_bytes(std::span(kBegin)));
+ShardWriter::ShardWriter(std::string path) try
+    : path_(std::move(path)), partial_(fresh(partial_path(path_))), file_(partial_) {
   offset_ = kBegin.size();
+} catch (const Error& error) {
+  throw Error(ErrorKind::output, error.what());
 }
 
 ShardWriter::~ShardWriter() {
-  if (!closed_) std::remove(temporary_.c_str());
+  if (!closed_) std::remove(partial_.c_str());
+}
+
+void ShardWriter::write(std::span<const std::byte> bytes) {
+  try {
+    file_.append(bytes);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::output, error.what());
+  }
 }
 
 void ShardWriter::append(std::span<const std::byte> stored, std::size_t record_bytes) {
-  constexpr std::size_t kMost = std::numeric_limits<std::uint32_t>::max();
-  if (stored.size() > kMost || record_bytes > kMost) {
+  if (std::max(stored.size(), record_bytes) > kMostRecordBytes) {
     throw Error(ErrorKind::data, "a sample of " + std::to_string(record_bytes) +
-                                     " bytes is too large for a shard (4 GB); prepare after an "
+                                     " bytes is too large for a shard (1 GiB); prepare after an "
                                      "earlier stage");
   }
-  file_.append(stored);
+  if (index_.empty()) write(std::as_bytes(std::span(kBegin)));
+  write(stored);
   index_.push_back({.offset = offset_,
                     .stored_bytes = static_cast<std::uint32_t>(stored.size()),
                     .record_bytes = static_cast<std::uint32_t>(record_bytes),
@@ -65,18 +79,24 @@ void ShardWriter::append(std::span<const std::byte> stored, std::size_t record_b
   offset_ += stored.size();
 }
 
-std::uint64_t ShardWriter::close() {
+std::uint64_t ShardWriter::close(const ShardOrigin& origin) {
   const std::span<const std::byte> index = std::as_bytes(std::span(index_));
   const Footer footer{.index_offset = offset_,
                       .records = index_.size(),
                       .index_checksum = checksum(index),
+                      .origin = origin,
                       .magic = kEnd};
-  file_.append(index);
-  file_.append(bytes_of(footer));
+  if (index_.empty()) write(std::as_bytes(std::span(kBegin)));
+  write(index);
+  write(bytes_of(footer));
   offset_ += index.size() + sizeof(Footer);
-  file_.close();
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    throw Error(ErrorKind::data, path_ + ": cannot be made: " + errno_text(errno));
+  try {
+    file_.close();
+  } catch (const Error& error) {
+    throw Error(ErrorKind::output, error.what());
+  }
+  if (std::rename(partial_.c_str(), path_.c_str()) != 0) {
+    throw Error(ErrorKind::output, path_ + ": cannot be made: " + errno_text(errno));
   }
   closed_ = true;
   return footer.index_checksum;
@@ -95,6 +115,7 @@ ShardFile::ShardFile(const std::string& path) : file_(path) {
       footer.index_offset + footer.records * sizeof(ShardEntry) != file_.size() - sizeof(Footer)) {
     refuse("has an index that does not fit into it");
   }
+  origin_ = footer.origin;
   index_.resize(footer.records);
   file_.read(footer.index_offset, std::as_writable_bytes(std::span(index_)));
   index_checksum_ = checksum(std::as_bytes(std::span(index_)));
@@ -130,7 +151,7 @@ void ShardFile::check(std::uint64_t record, std::span<const std::byte> stored) c
 
 void ShardFile::refuse(const std::string& what) const {
   throw Error(ErrorKind::data,
-              file_.path() + ": " + what + "; prepare the data set again (remove this file first)");
+              file_.path() + ": " + what + "; the same `cachebisect prepare` writes it again");
 }
 
 }  // namespace cachebisect::shards

@@ -1,6 +1,6 @@
 // One file of records, with an index at its end.
 //
-//     "CBSHARD1" | records | index: an entry of 24 bytes per record | footer of 32 bytes
+//     "CBSHARD1" | records | index: an entry of 24 bytes per record | footer of 56 bytes
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace cachebisect::shards {
 
-/// Behind the name of a file that is being written.
-inline constexpr const char* kPartialEnding = ".partial";
+/// Of a record: what no sample needs is refused where it is written and where it is read.
+inline constexpr std::size_t kMostRecordBytes = std::size_t{1} << 30U;
 
 /// Where a record lies, as the file has it.
 struct ShardEntry {
@@ -24,30 +24,41 @@ struct ShardEntry {
   std::uint64_t checksum = 0;      ///< of what is stored
 };
 
+/// Which samples of the source a shard is made of: some may be left out.
+struct ShardOrigin {
+  std::uint64_t set = 0;  ///< a digest of what the whole set is of
+  std::uint64_t first_sample = 0;
+  std::uint64_t end_sample = 0;  ///< behind the last one
+
+  friend bool operator==(const ShardOrigin&, const ShardOrigin&) = default;
+};
+
 /// XXH3, 64 bits.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::uint64_t checksum(std::span<const std::byte> bytes);
 
 /// Writes a shard under a temporary name; close() gives it its own. What is not closed is removed.
 class CACHEBISECT_INTERNAL_API ShardWriter {
  public:
-  /// Throws Error(data) naming the file if it cannot be made.
+  /// Throws Error(output) naming the file if it cannot be made.
   explicit ShardWriter(std::string path);
   ShardWriter(const ShardWriter&) = delete;
   ShardWriter& operator=(const ShardWriter&) = delete;
   ~ShardWriter();
 
-  /// `stored`: at most 4 GB. Throws Error(data) naming the file and the remedy.
+  /// Throws Error(output) naming the file, Error(data) for a record above kMostRecordBytes.
   void append(std::span<const std::byte> stored, std::size_t record_bytes);
   /// Writes the index, waits until all is on the disk, and renames the file. Returns the checksum
-  /// of the index, which covers those of all records.
-  std::uint64_t close();
+  /// of the index, which covers those of all records. Throws Error(output).
+  std::uint64_t close(const ShardOrigin& origin);
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return offset_; }
   [[nodiscard]] std::uint64_t records() const noexcept { return index_.size(); }
 
  private:
+  void write(std::span<const std::byte> bytes);
+
   std::string path_;
-  std::string temporary_;
+  std::string partial_;
   NewFile file_;
   std::uint64_t offset_ = 0;
   std::vector<ShardEntry> index_;
@@ -63,6 +74,7 @@ class CACHEBISECT_INTERNAL_API ShardFile {
   explicit ShardFile(const std::string& path);
 
   [[nodiscard]] const InputFile& file() const noexcept { return file_; }
+  [[nodiscard]] const ShardOrigin& origin() const noexcept { return origin_; }
   [[nodiscard]] std::uint64_t records() const noexcept { return index_.size(); }
   [[nodiscard]] const ShardEntry& entry(std::uint64_t record) const { return index_.at(record); }
   /// The byte behind the last record.
@@ -79,6 +91,7 @@ class CACHEBISECT_INTERNAL_API ShardFile {
   [[noreturn]] void refuse(const std::string& what) const;
 
   InputFile file_;
+  ShardOrigin origin_;
   std::vector<ShardEntry> index_;
   std::uint64_t index_checksum_ = 0;
 };

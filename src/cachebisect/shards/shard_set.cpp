@@ -13,6 +13,7 @@
 #include "cachebisect/base/text_file.hpp"
 #include "cachebisect/format/json_reader.hpp"
 #include "cachebisect/format/json_writer.hpp"
+#include "cachebisect/shards/shard_file.hpp"
 
 namespace cachebisect {
 
@@ -55,9 +56,9 @@ void set_fields(Visitor& v, Visited<Visitor, ShardSet>& set) {
   v.text({.name = "after", .presence = Presence::required}, set.after);
   v.text({.name = "codec", .presence = Presence::required}, set.codec);
   v.text({"content"}, set.content);
+  v.text({.name = "digest", .presence = Presence::required}, set.digest);
   v.list({"fields"}, set.spec);
   v.count({"source_samples"}, set.source_samples);
-  v.count({"samples_per_shard"}, set.samples_per_shard);
   v.flag({"generated"}, set.generated);
   v.list({"shards"}, set.shards);
 }
@@ -68,7 +69,8 @@ void check(const ShardSet& set, const std::string& origin) {
   };
   if (set.spec.empty()) refuse("/fields must name a field");
   for (const ShardFacts& shard : set.shards) {
-    if (shard.file.find('/') != std::string::npos) refuse("/shards: a file must lie in the folder");
+    if (shard.file.empty() || shard.file.find('/') != std::string::npos)
+      refuse("/shards: a file must lie in the folder");
   }
 }
 
@@ -123,8 +125,23 @@ ShardSet load_shard_set(const std::string& folder) {
   try {
     return parse_shard_set(read_text_file(file, kLimits.max_bytes, kLimits.document), file);
   } catch (const Error& error) {
-    throw Error(ErrorKind::data, error.what());
+    throw Error(ErrorKind::data, std::string(error.what()) +
+                                     "; remove this file: the same `cachebisect prepare` then "
+                                     "writes it again, and what else is damaged");
   }
+}
+
+std::optional<ShardSet> find_shard_set(const std::string& folder) {
+  for (const char* const name : {kIndexName, kUnfinishedName}) {
+    const std::string file = folder + "/" + name;
+    if (!exists(file)) continue;
+    try {
+      return parse_shard_set(read_text_file(file, kLimits.max_bytes, kLimits.document), file);
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return std::nullopt;
 }
 
 std::string shard_name(std::uint64_t number) {
@@ -137,6 +154,10 @@ std::string checksum_text(std::uint64_t checksum) {
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(checksum));
   return text.data();
+}
+
+std::uint64_t text_digest(std::string_view text) {
+  return checksum(std::as_bytes(std::span(text)));
 }
 
 }  // namespace shards

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,13 +23,13 @@ struct ShardFacts {
 };
 
 struct CACHEBISECT_INTERNAL_API ShardSet {
-  std::string content;  ///< what the samples are of, a fact per line: another text is another set
+  std::string content;  ///< what the samples are of, a fact per line
+  std::string digest;   ///< of the content, hexadecimal: another one is another set
   std::string after;    ///< the stage that made them
   std::string codec = "none";
   SampleSpec spec;
   std::uint64_t source_samples = 0;
-  std::uint64_t samples_per_shard = 0;  ///< of the source; damaged ones may be left out
-  bool generated = false;               ///< the source was
+  bool generated = false;  ///< the source was
   std::vector<ShardFacts> shards;
 
   [[nodiscard]] std::uint64_t samples() const noexcept;
@@ -41,9 +42,14 @@ struct CACHEBISECT_INTERNAL_API ShardSet {
                                                                 const std::string& origin);
 /// The set in a folder. Throws Error(data) if it holds none that is whole.
 [[nodiscard]] CACHEBISECT_INTERNAL_API ShardSet load_shard_set(const std::string& folder);
+/// The set in a folder, whole or not. Empty if it holds none, or its facts cannot be read.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<ShardSet> find_shard_set(
+    const std::string& folder);
 /// "shard-00012.cbs"
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string shard_name(std::uint64_t number);
 /// 16 hexadecimal digits.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string checksum_text(std::uint64_t checksum);
+/// A digest of any text.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::uint64_t text_digest(std::string_view text);
 
 }  // namespace cachebisect::shards

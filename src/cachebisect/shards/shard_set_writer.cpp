@@ -13,18 +13,20 @@
 #include <unistd.h>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/text_file.hpp"
 
 namespace cachebisect::shards {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFacts = std::size_t{64} << 20U;
 constexpr const char* kOtherFolder = "; name another folder with --out, or remove this one";
 
 [[noreturn]] void refuse(const std::string& folder, const std::string& what) {
   throw Error(ErrorKind::usage, folder + ": " + what + kOtherFolder);
+}
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw Error(ErrorKind::output, path + ": " + what);
 }
 
 /// Makes the folder and those above it.
@@ -33,9 +35,8 @@ void make_folder(const std::string& folder) {
   fs::create_directories(folder, error);
   std::error_code ignored;
   if (fs::is_directory(folder, ignored)) return;
-  const std::string what =
-      fs::exists(folder, ignored) ? "is no folder" : "cannot be made: " + errno_text(error.value());
-  throw Error(ErrorKind::data, folder + ": " + what);
+  fail(folder, fs::exists(folder, ignored) ? "is no folder"
+                                           : "cannot be made: " + errno_text(error.value()));
 }
 
 /// The first line in which two texts differ, as each has it.
@@ -52,7 +53,7 @@ std::string difference(const std::string& held, const std::string& wanted) {
 }
 
 void check_same(const std::string& folder, const ShardSet& held, const ShardSet& wanted) {
-  if (held.content != wanted.content) refuse(folder, difference(held.content, wanted.content));
+  if (held.digest != wanted.digest) refuse(folder, difference(held.content, wanted.content));
   if (held.after != wanted.after) {
     refuse(folder,
            "holds samples after '" + held.after + "', and these are after '" + wanted.after + "'");
@@ -60,122 +61,153 @@ void check_same(const std::string& folder, const ShardSet& held, const ShardSet&
   if (held.codec != wanted.codec) {
     refuse(folder, "holds samples stored with " + held.codec + ", not " + wanted.codec);
   }
-  if (held.spec != wanted.spec || held.source_samples != wanted.source_samples)
+  if (held.spec != wanted.spec || held.source_samples != wanted.source_samples) {
     refuse(folder, "holds samples with other fields, or another number");
+  }
 }
 
-/// The facts of a shard of which every record is as it was written; empty of any other file.
-std::optional<ShardFacts> facts_of(const std::string& folder, const std::string& name) {
+bool has_whole_records(const ShardFile& shard) {
+  std::vector<std::byte> stored;
   try {
-    const ShardFile shard(folder + "/" + name);
-    std::vector<std::byte> stored;
     for (std::uint64_t i = 0; i < shard.records(); ++i) {
       stored.resize(shard.entry(i).stored_bytes);
       shard.read(i, stored);
     }
-    return ShardFacts{.file = name,
-                      .samples = shard.records(),
-                      .bytes = shard.file().size(),
-                      .index_checksum = checksum_text(shard.index_checksum())};
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+/// The shard, if it is one.
+std::optional<ShardFile> opened(const std::string& file) {
+  try {
+    return ShardFile(file);
   } catch (const Error&) {
     return std::nullopt;
   }
 }
 
-/// Of a process that was killed, or of a disk that was full.
 void remove_left_over(const std::string& file) {
   if (std::remove(file.c_str()) == 0 || errno == ENOENT) return;
-  throw Error(ErrorKind::data, file + ": cannot be removed: " + errno_text(errno));
+  fail(file, "cannot be removed: " + errno_text(errno));
 }
 
-bool is_empty(const std::string& folder) {
-  const auto is_ours = [](const fs::directory_entry& entry) {
-    return entry.path().filename() == std::string(kUnfinishedName) + kPartialEnding;
-  };
-  return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(), is_ours);
+/// Names in the folder. Throws Error(output) if it cannot be read.
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  if (error) fail(folder, "cannot be read: " + errno_text(error.value()));
+  return names;
 }
+
+/// Of a process that was killed. What is written now is another's only where locks do not work.
+bool is_left_over(const std::string& name) { return name.find(".partial-") != std::string::npos; }
 
 }  // namespace
 
 ShardSetWriter::ShardSetWriter(std::string folder, ShardSet facts)
     : folder_(std::move(folder)), set_(std::move(facts)) {
+  set_.digest = checksum_text(text_digest(set_.content));
+  identity_ = text_digest(set_.digest + '\n' + set_.after + '\n' + set_.codec);
   make_folder(folder_);
   lock();
-  if (exists(path(kIndexName))) {
-    ShardSet held = load_shard_set(folder_);
-    check_same(folder_, held, set_);
-    set_ = std::move(held);
+  check_folder();
+  remove_left_overs();
+  skip_whole_shards();
+  const auto held = find_shard_set(folder_);
+  const bool indexed = held && exists(path(kIndexName)) && next_sample_ == set_.source_samples &&
+                       held->shards.size() == set_.shards.size();
+  if (indexed) {
+    remove_left_over(path(kUnfinishedName));
     finished_ = true;
-  } else if (exists(path(kUnfinishedName))) {
-    resume(path(kUnfinishedName));
-  } else if (!is_empty(folder_)) {
-    refuse(folder_, "holds other files");
-  } else {
-    write_facts(kUnfinishedName);
+    return;
   }
+  write_facts(kUnfinishedName);
+  remove_left_over(path(kIndexName));
 }
 
 ShardSetWriter::~ShardSetWriter() = default;
 
 void ShardSetWriter::lock() {
   lock_ = FileDescriptor(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!lock_.is_open()) {
-    throw Error(ErrorKind::data, folder_ + ": cannot be opened: " + errno_text(errno));
-  }
-  // On a file system without locks, names alone keep every shard whole.
+  if (!lock_.is_open()) fail(folder_, "cannot be opened: " + errno_text(errno));
+  // On a file system without locks, names of their own keep the files of two processes apart.
   if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     refuse(folder_, "another process writes it now");
   }
 }
 
-void ShardSetWriter::resume(const std::string& file) {
-  ShardSet held = parse_shard_set(read_text_file(file, kMostFacts, "an unfinished data set"), file);
-  check_same(folder_, held, set_);
-  if (held.samples_per_shard == 0) refuse(folder_, "has shards without samples");
-  held.shards.clear();
-  set_ = std::move(held);
-  while (next_sample() < set_.source_samples && take_whole_shard()) {
+/// Throws Error(usage) if the folder holds anything else.
+void ShardSetWriter::check_folder() const {
+  if (const auto held = find_shard_set(folder_)) return check_same(folder_, *held, set_);
+  if (begins_with_own_shard()) return;
+  for (const std::string& name : names_in(folder_)) {
+    if (!is_left_over(name)) refuse(folder_, "holds other files, such as " + name);
+  }
+}
+
+bool ShardSetWriter::begins_with_own_shard() const {
+  const auto shard = opened(path(shard_name(0)));
+  return shard && shard->origin().set == identity_;
+}
+
+void ShardSetWriter::remove_left_overs() const {
+  for (const std::string& name : names_in(folder_)) {
+    if (is_left_over(name)) remove_left_over(path(name));
+  }
+}
+
+void ShardSetWriter::skip_whole_shards() {
+  while (next_sample_ < set_.source_samples && take_whole_shard()) {
   }
 }
 
 bool ShardSetWriter::take_whole_shard() {
   const std::string name = shard_name(set_.shards.size());
-  auto facts = facts_of(folder_, name);
-  if (facts) {
-    set_.shards.push_back(std::move(*facts));
-  } else {
+  if (!exists(path(name))) return false;
+  const auto shard = opened(path(name));
+  if (shard && shard->origin().set != identity_) refuse(folder_, name + " is of another set");
+  const auto fits = [this](const ShardFile& file) {
+    const auto& [set, first, end] = file.origin();
+    return first == next_sample_ && end > first && end <= set_.source_samples &&
+           file.records() <= end - first;
+  };
+  if (!shard || !fits(*shard) || !has_whole_records(*shard)) {
     remove_left_over(path(name));
+    return false;
   }
-  return facts.has_value();
+  set_.shards.push_back({.file = name,
+                         .samples = shard->records(),
+                         .bytes = shard->file().size(),
+                         .index_checksum = checksum_text(shard->index_checksum())});
+  next_sample_ = shard->origin().end_sample;
+  return true;
 }
 
-std::uint64_t ShardSetWriter::next_sample() const noexcept {
-  return std::min(set_.source_samples, set_.shards.size() * set_.samples_per_shard);
-}
-
-std::uint64_t ShardSetWriter::end_of_shard() const noexcept {
-  return std::min(set_.source_samples, (set_.shards.size() + 1) * set_.samples_per_shard);
+ShardWriter& ShardSetWriter::open_shard() {
+  if (!shard_) shard_.emplace(path(shard_name(set_.shards.size())));
+  return *shard_;
 }
 
 void ShardSetWriter::append(std::span<const std::byte> stored, std::size_t record_bytes) {
   open_shard().append(stored, record_bytes);
 }
 
-ShardWriter& ShardSetWriter::open_shard() {
-  if (shard_) return *shard_;
-  const std::string file = path(shard_name(set_.shards.size()));
-  remove_left_over(file + kPartialEnding);
-  return shard_.emplace(file);
-}
-
-void ShardSetWriter::end_shard() {
+void ShardSetWriter::end_shard(std::uint64_t end_sample) {
   ShardWriter& shard = open_shard();
-  const std::uint64_t checksum = shard.close();
+  const std::uint64_t checksum =
+      shard.close({.set = identity_, .first_sample = next_sample_, .end_sample = end_sample});
   set_.shards.push_back({.file = shard_name(set_.shards.size()),
                          .samples = shard.records(),
                          .bytes = shard.bytes(),
                          .index_checksum = checksum_text(checksum)});
   shard_.reset();
+  next_sample_ = end_sample;
+  skip_whole_shards();
 }
 
 void ShardSetWriter::finish() {
@@ -187,18 +219,10 @@ void ShardSetWriter::finish() {
 
 void ShardSetWriter::write_facts(const char* name) const {
   const std::string text = to_json(set_);
-  const std::string temporary = path(name) + kPartialEnding;
-  remove_left_over(temporary);
   try {
-    NewFile file(temporary);
-    file.append(std::as_bytes(std::span(text)));
-    file.close();
-  } catch (const Error&) {
-    remove_left_over(temporary);
-    throw;
-  }
-  if (std::rename(temporary.c_str(), path(name).c_str()) != 0) {
-    throw Error(ErrorKind::data, path(name) + ": cannot be made: " + errno_text(errno));
+    replace_file(path(name), std::as_bytes(std::span(text)));
+  } catch (const Error& error) {
+    throw Error(ErrorKind::output, error.what());
   }
 }
 

@@ -23,6 +23,7 @@
 #include "cachebisect/pipeline/open_context.hpp"
 #include "cachebisect/prepare/prepare.hpp"
 #include "cachebisect/prepare/prepare_text.hpp"
+#include "cachebisect/prepare/prepared_pipeline.hpp"
 #include "cachebisect/prepare/script_prepare.hpp"
 
 namespace cachebisect::cli {
@@ -33,7 +34,7 @@ struct PrepareArguments {
   std::string out;
   std::string after;
   std::string codec;
-  std::string shard_size = "128MiB";
+  std::string shard_size;
   std::vector<std::string> allowed;
   bool dry_run = false;
   std::string hook;
@@ -51,12 +52,14 @@ bool allows_random(const PrepareArguments& arguments) {
   return !arguments.allowed.empty();
 }
 
+/// 0 if it is not given.
 std::uint64_t shard_bytes(const PrepareArguments& arguments) {
-  const double bytes = parse_bytes("--shard-size", arguments.shard_size, 0);
-  if (arguments.shard_size.ends_with('%') || !(bytes >= 1)) {
-    throw Error(ErrorKind::usage, "--shard-size: bytes, such as 128MiB");
-  }
-  return static_cast<std::uint64_t>(bytes);
+  constexpr double kMost = 1e15;
+  if (arguments.shard_size.empty()) return 0;
+  const bool share = arguments.shard_size.ends_with('%');
+  const double bytes = share ? 0 : parse_bytes("--shard-size", arguments.shard_size, 0);
+  if (bytes >= 1 && bytes <= kMost) return static_cast<std::uint64_t>(bytes);
+  throw Error(ErrorKind::usage, "--shard-size: bytes, such as 128MiB");
 }
 
 /// Throws Error(usage) for options that do not go together.
@@ -116,8 +119,9 @@ Answer of_pipeline(const PrepareArguments& arguments, prepare::Options options,
   options.progress = [&progress](const std::string& line) { progress.show(line); };
   const Registry registry = make_registry(arguments.pipeline.plugins);
   const OpenContext opening{.stop = stop, .progress = options.progress};
-  const Pipeline pipeline =
-      Pipeline::from_spec(load_spec(arguments.pipeline, registry), registry, opening);
+  const Pipeline pipeline = Pipeline::from_spec(
+      prepare::without_caches(load_spec(arguments.pipeline, registry), registry), registry,
+      opening);
   const prepare::Result result = prepare::prepare(pipeline, options);
   return {to_text(result, text_options(arguments.color, STDOUT_FILENO)), to_json(result)};
 }
@@ -159,7 +163,9 @@ int run(const PrepareArguments& arguments) {
     std::cout << (arguments.json == "-" ? answer.json : answer.text) << std::flush;
     return 0;
   };
-  return run_until_signal(signals, work, [] { print_error("interrupted"); });
+  return run_until_signal(signals, work, [] {
+    print_error("interrupted; shards that are whole stay, and the same command goes on from there");
+  });
 }
 
 }  // namespace
@@ -173,9 +179,11 @@ Command add_prepare(CLI::App& app) {
                  "the stage whose output is stored; without it, what gains most")
       ->type_name("STAGE");
   app.add_option("--codec", arguments->codec,
-                 "none, lz4 or zstd:LEVEL; without it, what gains most")
+                 "none, lz4 or zstd:LEVEL; without it none, or what gains most if --after is "
+                 "not given")
       ->type_name("CODEC");
-  app.add_option("--shard-size", arguments->shard_size, "bytes of a file (128MiB)")
+  app.add_option("--shard-size", arguments->shard_size,
+                 "bytes at which a file ends (128MiB; more for a set of more than 512 such files)")
       ->type_name("BYTES");
   app.add_option("--allow", arguments->allowed,
                  "semantic: also behind random stages, whose draws then repeat in every epoch")

@@ -36,7 +36,7 @@ void write_shard(const std::string& path, std::uint64_t records = kRecords) {
     writer.append(record, record.size());
   }
   CHECK(writer.records() == records);
-  static_cast<void>(writer.close());
+  static_cast<void>(writer.close({.set = 7, .first_sample = 100, .end_sample = 100 + records}));
 }
 
 std::vector<std::byte> read_record(const ShardFile& shard, std::uint64_t number) {
@@ -74,6 +74,7 @@ TEST_CASE("records are read in any order") {
   REQUIRE(shard.records() == kRecords);
   for (std::uint64_t i = kRecords; i-- > 0;) CHECK(read_record(shard, i) == shard_record(i));
   CHECK(shard.file().size() == std::filesystem::file_size(path));
+  CHECK(shard.origin() == ShardOrigin{.set = 7, .first_sample = 100, .end_sample = 140});
 }
 
 TEST_CASE("a shard has its name once it is whole, and what is not closed is removed") {
@@ -111,7 +112,7 @@ TEST_CASE("an index that claims more than the file holds takes no memory") {
   const TemporaryFolder folder;
   write_shard(folder.path("shard"));
   const std::string whole = read_file(folder.path("shard"));
-  const std::size_t footer = whole.size() - 32;
+  const std::size_t footer = whole.size() - 56;
   for (const std::uint64_t claimed :
        {std::uint64_t{1} << 60U, std::uint64_t{1} << 32U, std::uint64_t{41}, ~std::uint64_t{0}}) {
     for (const std::size_t at : {footer, footer + 8}) {
@@ -132,4 +133,14 @@ TEST_CASE("what is no shard says so") {
   CHECK(has(refused(folder.path()), "is a folder"));
   CHECK(has(refused(folder.write("empty", std::string())), "too short"));
   CHECK(has(refused(folder.write("text", std::string(5000, 'x'))), "no whole shard"));
+}
+
+TEST_CASE("a record that no reader would take is not written") {
+  const TemporaryFolder folder;
+  ShardWriter writer(folder.path("shard"));
+  const auto refused = [&](std::size_t bytes) {
+    return error_message([&] { writer.append({}, bytes); }, ErrorKind::data);
+  };
+  CHECK(refused(kMostRecordBytes).empty());
+  CHECK(has(refused(kMostRecordBytes + 1), "too large for a shard"));
 }

@@ -1,4 +1,5 @@
 // A folder of shards: gone on with after any end, and never mixed with anything else.
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <functional>
@@ -31,7 +32,6 @@ ShardSet facts(const std::string& content = "read a\n", const std::string& codec
           .codec = codec,
           .spec = {{"image", DType::uint8, {kDynamic, 3}}, {"label", DType::int64, {}}},
           .source_samples = kSamples,
-          .samples_per_shard = kPerShard,
           .generated = true};
 }
 
@@ -42,11 +42,10 @@ std::vector<std::byte> set_record(std::uint64_t sample) {
 /// Writes so many more shards; all of them, and the index, if there are no more.
 void write_shards(ShardSetWriter& writer, std::uint64_t count = kSamples) {
   while (count-- > 0 && writer.next_sample() < kSamples) {
-    const std::uint64_t end = writer.end_of_shard();
-    for (std::uint64_t i = writer.next_sample(); i < end; ++i) {
-      writer.append(set_record(i), set_record(i).size());
-    }
-    writer.end_shard();
+    const std::uint64_t first = writer.next_sample();
+    const std::uint64_t end = std::min(kSamples, first + kPerShard);
+    for (std::uint64_t i = first; i < end; ++i) writer.append(set_record(i), set_record(i).size());
+    writer.end_shard(end);
   }
   if (writer.next_sample() == kSamples) writer.finish();
 }
@@ -68,6 +67,14 @@ void check_whole(const std::string& folder) {
   }
   CHECK(sample == kSamples);
   CHECK(entries_in(folder) == 6);
+}
+
+bool has_partial_files(const std::string& folder) {
+  const auto is_partial = [](const std::filesystem::directory_entry& entry) {
+    return has(entry.path().string(), ".partial-");
+  };
+  return std::any_of(std::filesystem::directory_iterator(folder),
+                     std::filesystem::directory_iterator(), is_partial);
 }
 
 std::string refused(const std::string& folder, const ShardSet& set) {
@@ -94,14 +101,11 @@ TEST_CASE("a set is written in one go, and is finished then") {
   CHECK(again.set().spec == facts().spec);
 }
 
-TEST_CASE("whole shards stay, and the size of the next ones is theirs") {
+TEST_CASE("whole shards stay") {
   const TemporaryFolder folder;
   for (std::uint64_t shards = 0; shards < 5; ++shards) {
-    ShardSet other = facts();
-    other.samples_per_shard += shards;  // As a later measurement may suggest.
-    ShardSetWriter writer(folder.path(), other);
+    ShardSetWriter writer(folder.path(), facts());
     CHECK(writer.next_sample() == shards * kPerShard);
-    CHECK(writer.set().samples_per_shard == kPerShard);
     write_shards(writer, 1);
   }
   check_whole(folder.path());
@@ -117,7 +121,7 @@ TEST_CASE("a process that is killed leaves whole shards") {
     kill(getpid(), SIGKILL);
   }
   waitpid(child, nullptr, 0);
-  CHECK(std::filesystem::exists(folder.path("shard-00003.cbs.partial")));
+  CHECK(has_partial_files(folder.path()));
   ShardSetWriter writer(folder.path(), facts());
   CHECK(writer.next_sample() == 15);
   write_shards(writer);
@@ -135,14 +139,14 @@ TEST_CASE("a disk that is full leaves whole shards") {
       ShardSetWriter writer(folder.path(), facts());
       write_shards(writer);
     } catch (const Error& error) {
-      _exit(error.kind() == ErrorKind::data && has(error.what(), "cannot be written") ? 0 : 2);
+      _exit(error.kind() == ErrorKind::output && has(error.what(), "cannot be written") ? 0 : 2);
     }
     _exit(1);
   }
   int status = 0;
   waitpid(child, &status, 0);
   CHECK(status == 0);
-  CHECK_FALSE(std::filesystem::exists(folder.path("shard-00002.cbs.partial")));
+  CHECK_FALSE(has_partial_files(folder.path()));
   ShardSetWriter writer(folder.path(), facts());
   CHECK(writer.next_sample() > 0);
   CHECK(writer.next_sample() < kSamples);
@@ -169,6 +173,73 @@ TEST_CASE("a shard that is not as it was written is made again") {
   }
 }
 
+TEST_CASE("of a finished set too, what is damaged or missing is written again, and that alone") {
+  for (const std::string damage : {"flipped", "missing", "index", "no index"}) {
+    CAPTURE(damage);
+    const TemporaryFolder folder;
+    {
+      ShardSetWriter writer(folder.path(), facts());
+      write_shards(writer);
+    }
+    const std::string third = folder.path("shard-00002.cbs");
+    std::string content = read_file(third);
+    content[2000] = static_cast<char>(content[2000] ^ 1);
+    if (damage == "flipped") folder.write("shard-00002.cbs", content);
+    if (damage == "missing") std::filesystem::remove(third);
+    if (damage == "index") folder.write("index.json", std::string("{"));
+    if (damage == "no index") std::filesystem::remove(folder.path("index.json"));
+    const bool of_shard = damage == "flipped" || damage == "missing";
+    const auto first = std::filesystem::last_write_time(folder.path("shard-00000.cbs"));
+    const auto last = std::filesystem::last_write_time(folder.path("shard-00004.cbs"));
+    ShardSetWriter writer(folder.path(), facts());
+    CHECK_FALSE(writer.is_finished());
+    CHECK(writer.next_sample() == (of_shard ? 2 * kPerShard : kSamples));
+    write_shards(writer);
+    check_whole(folder.path());
+    CHECK(std::filesystem::last_write_time(folder.path("shard-00000.cbs")) == first);
+    CHECK(std::filesystem::last_write_time(folder.path("shard-00004.cbs")) == last);
+  }
+}
+
+TEST_CASE("a whole shard of another set is not taken for one of this") {
+  const TemporaryFolder folder;
+  {
+    ShardSetWriter writer(folder.path(), facts());
+    write_shards(writer, 1);
+  }
+  const TemporaryFolder other;
+  {
+    ShardSetWriter writer(other.path(), facts("read b\n"));
+    write_shards(writer);
+  }
+  std::filesystem::copy_file(other.path("shard-00001.cbs"), folder.path("shard-00001.cbs"));
+  CHECK(has(refused(folder.path(), facts()), "shard-00001.cbs is of another set"));
+  CHECK(std::filesystem::exists(folder.path("shard-00001.cbs")));
+}
+
+TEST_CASE("what a kill between two names leaves is cleaned up") {
+  const TemporaryFolder folder;
+  {
+    ShardSetWriter writer(folder.path(), facts());
+    write_shards(writer);
+  }
+  folder.write("unfinished.json", read_file(folder.path("index.json")));
+  folder.write("shard-00009.cbs.partial-17", std::string("half"));
+  CHECK(ShardSetWriter(folder.path(), facts()).is_finished());
+  check_whole(folder.path());
+}
+
+TEST_CASE("content that is not UTF-8 is known again") {
+  const TemporaryFolder folder;
+  const std::string content = "read path=\xff\xfe\n";
+  {
+    ShardSetWriter writer(folder.path(), facts(content));
+    write_shards(writer, 2);
+  }
+  CHECK(ShardSetWriter(folder.path(), facts(content)).next_sample() == 2 * kPerShard);
+  CHECK_FALSE(refused(folder.path(), facts("read path=\xff\xfd\n")).empty());
+}
+
 TEST_CASE("anything else in the folder is refused and left as it is") {
   const TemporaryFolder folder;
   folder.write("theirs", std::string("precious"));
@@ -176,7 +247,7 @@ TEST_CASE("anything else in the folder is refused and left as it is") {
   CHECK(read_file(folder.path("theirs")) == "precious");
   CHECK(entries_in(folder.path()) == 1);
   const std::string file = folder.path("theirs");
-  CHECK(has(error_message([&] { const ShardSetWriter writer(file, facts()); }, ErrorKind::data),
+  CHECK(has(error_message([&] { const ShardSetWriter writer(file, facts()); }, ErrorKind::output),
             "no folder"));
 }
 
@@ -210,7 +281,9 @@ TEST_CASE("one process writes at a time") {
 }
 
 TEST_CASE("an index of anything else is refused, with its place") {
-  const std::string text = to_json(facts());
+  ShardSet set = facts();
+  set.digest = "0123456789abcdef";
+  const std::string text = to_json(set);
   CHECK(parse_shard_set(text, "index.json").spec == facts().spec);
   const auto bad = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
