@@ -139,7 +139,8 @@ std::string write_pipeline(const Pipeline& pipeline, const std::string& folder,
   const std::string text = prepared_pipeline(pipeline.spec(), stages);
   for (int number = 1;; ++number) {
     const std::string name = number == 1 ? "pipeline" : "pipeline-" + std::to_string(number);
-    std::string path = folder + "/" + name + ".json";
+    std::string path = folder;
+    path.append("/").append(name).append(".json");
     if (holds(path, text)) return path;
     if (exists(path)) continue;
     try {
