@@ -11,10 +11,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from commands import COMMAND, HERE, HOOK, needs_command
-
 import cachebisect
 from cached_data import Jitter, Numbers, Scale, same
+from commands import COMMAND, HERE, HOOK, needs_command
 
 pytestmark = needs_command
 
