@@ -61,6 +61,18 @@ std::optional<Cost> cost_of(const std::optional<double>& per_hour, const Estimat
   return Cost{*per_hour, scaled(loss, *per_hour)};
 }
 
+/// Of pipeline files: what a stage in Python returns need not be what it has read.
+std::optional<Reading> reading_of(const ChainDescription& chain, const Waterfall& waterfall) {
+  const auto read = std::ranges::find(waterfall.stages, Category::read, &StageReport::category);
+  if (!chain.settings.of_file || read == waterfall.stages.end()) return std::nullopt;
+  const double bytes = read->output_bytes.value_or(0);
+  if (!(bytes > 0)) return std::nullopt;
+  const auto rate = [bytes](const Estimate& samples) {
+    return samples.value ? std::optional(*samples.value * bytes) : std::nullopt;
+  };
+  return Reading{bytes, rate(waterfall.live), rate(waterfall.ceiling)};
+}
+
 std::optional<SustainedReport> sustained_of(const std::optional<SustainedFigure>& figure) {
   if (!figure) return std::nullopt;
   return SustainedReport{figure->samples_per_second, figure->seconds};
@@ -117,6 +129,7 @@ Report assemble(const Measurements& measured, const Analysis& analysis) {
   report.ceiling_sustained = sustained_of(analysis.sustained.ceiling);
   report.loss = loss_of(analysis);
   report.cost = cost_of(measured.questions.cost_per_hour, report.loss.total);
+  report.reading = reading_of(measured.chain, waterfall);
   report.boundaries = waterfall.boundaries;
   add_predictions(report.boundaries, analysis.forecast);
   add_stages(report, analysis);

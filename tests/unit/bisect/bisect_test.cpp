@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "support/measured.hpp"
 #include "support/starved_chain.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
@@ -76,6 +77,19 @@ TEST_CASE("the share of the price that is lost is the share of throughput that i
   CHECK(report.cost->lost_per_hour.value == doctest::Approx(98 * *report.loss.total.value));
   CHECK(report.cost->lost_per_hour.interval->high ==
         doctest::Approx(98 * report.loss.total.interval->high));
+}
+
+TEST_CASE("of a pipeline file it is said what storage must give for the ceiling") {
+  SimulatedChain chain = starved_chain();
+  chain.source_bytes = 10'000;
+  Measurements measured = test::measure_chain(chain, {.budget_seconds = 20});
+  const Report report = test::report_of(measured);
+  REQUIRE(report.reading.has_value());
+  CHECK(report.reading->bytes_per_sample == doctest::Approx(10'000));
+  CHECK(*report.reading->ceiling_bytes_per_second == doctest::Approx(1e4 * *report.ceiling.value));
+  CHECK(*report.reading->live_bytes_per_second == doctest::Approx(1e4 * *report.live.value));
+  measured.chain.settings.of_file = false;
+  CHECK_FALSE(test::report_of(measured).reading.has_value());
 }
 
 TEST_CASE("each super-round gives a complete partial report") {

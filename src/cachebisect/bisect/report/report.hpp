@@ -146,6 +146,13 @@ struct Cost {
   Estimate lost_per_hour;  ///< empty if the loss was not measured
 };
 
+/// What the source reads, and what storage must give for it.
+struct Reading {
+  double bytes_per_sample = 0;  ///< mean
+  std::optional<double> live_bytes_per_second;
+  std::optional<double> ceiling_bytes_per_second;  ///< for the training step alone not to wait
+};
+
 struct Noise {
   std::optional<double> block_cv;
   Estimate null_drop;
@@ -236,7 +243,8 @@ struct Report {
   std::optional<SustainedReport> live_sustained;
   std::optional<SustainedReport> ceiling_sustained;
   Loss loss;
-  std::optional<Cost> cost;  ///< empty if no price was given
+  std::optional<Cost> cost;        ///< empty if no price was given
+  std::optional<Reading> reading;  ///< empty if it is not known what is read
   std::vector<BoundaryReport> boundaries;
   std::vector<StageReport> stages;
   std::vector<SpanReport> spans;

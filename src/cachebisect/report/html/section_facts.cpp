@@ -6,6 +6,7 @@
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
+#include "cachebisect/report/words/reading_text.hpp"
 
 namespace cachebisect::html {
 namespace {
@@ -68,6 +69,9 @@ Html job_facts(const Report& report) {
   }
   if (!chain.file.empty()) facts.add("file", chain.file);
   facts.add("samples in the data set", format_count(chain.samples));
+  if (const std::string reading = reading_text(report); !reading.empty()) {
+    facts.add("reading", reading);
+  }
   facts.add("workers", std::to_string(chain.workers));
   facts.add("training thread waits for a batch", share_figure(report.live_loop.starved_share));
   facts.add("batches ready when it asks", number_figure(report.live_loop.ready_batches));

@@ -122,6 +122,9 @@ void fields(Visitor& v, Visited<Visitor, Report>& report) {
   v.part(
       {"cost", "what the loss costs, in the currency of --cost-per-hour; null without it", kAdded},
       report.cost);
+  v.part(
+      {"reading", "of a pipeline file: what its source reads; null if that is not known", kAdded},
+      report.reading);
   v.list({"boundaries"}, report.boundaries);
   v.list({"stages"}, report.stages);
   v.list({"spans",

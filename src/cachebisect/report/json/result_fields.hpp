@@ -97,6 +97,14 @@ void fields(Visitor& v, Visited<Visitor, Loss>& loss) {
 }
 
 template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, Reading>& reading) {
+  v.amount({"bytes_per_sample", "mean", Presence::required}, reading.bytes_per_sample);
+  v.amount({"live_bytes_per_second"}, reading.live_bytes_per_second);
+  v.amount({"ceiling_bytes_per_second", "what storage must give so that the step never waits"},
+           reading.ceiling_bytes_per_second);
+}
+
+template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, Cost>& cost) {
   v.amount({"per_hour", "price of the whole job", Presence::required}, cost.per_hour);
   estimate(

@@ -11,6 +11,7 @@
 #include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/report/words/boundary_rows.hpp"
 #include "cachebisect/report/words/explained_numbers.hpp"
+#include "cachebisect/report/words/reading_text.hpp"
 #include "cachebisect/report/words/remedy_text.hpp"
 #include "cachebisect/report/words/text_consequences.hpp"
 #include "cachebisect/report/words/what_if_text.hpp"
@@ -47,7 +48,8 @@ std::string boundaries(const Report& report) {
       table.add({row.label, "-", "too few rounds", "", "", ""});
     }
   }
-  return table.to_text();
+  const std::string reading = reading_text(report);
+  return table.to_text() + (reading.empty() ? "" : "\nReading takes " + reading + ".\n");
 }
 
 std::string stages(const Report& report) {

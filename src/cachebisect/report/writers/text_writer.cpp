@@ -13,6 +13,7 @@
 #include "cachebisect/report/words/boundary_rows.hpp"
 #include "cachebisect/report/words/job_text.hpp"
 #include "cachebisect/report/words/printable_report.hpp"
+#include "cachebisect/report/words/reading_text.hpp"
 #include "cachebisect/report/words/remedy_text.hpp"
 #include "cachebisect/report/words/text_consequences.hpp"
 #include "cachebisect/report/words/text_explain.hpp"
@@ -99,13 +100,19 @@ std::string note_below(std::vector<BoundaryRow>& rows, int columns) {
   return lines;
 }
 
+std::string reading_note(const Report& report, int columns) {
+  const std::string reading = reading_text(report);
+  return reading.empty() ? "" : wrap("(Reading takes " + reading + ".)", columns, 1);
+}
+
 std::string boundary_table(const Report& report, const TextPaint& paint, int columns) {
   if (report.boundaries.empty()) return "";
   std::vector<BoundaryRow> rows = boundary_rows(report);
+  const std::string reading = reading_note(report, columns);
   const TextTable table = fitted_table(rows, report, paint, columns);
-  if (table.width() <= columns) return table.to_text(paint, columns);
+  if (table.width() <= columns) return table.to_text(paint, columns) + reading;
   const std::string note = note_below(rows, columns);
-  return fitted_table(rows, report, paint, columns).to_text(paint, columns) + note;
+  return fitted_table(rows, report, paint, columns).to_text(paint, columns) + note + reading;
 }
 
 std::string remedies(const Report& report, const TextPaint& paint, int columns) {
