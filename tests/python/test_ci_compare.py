@@ -43,9 +43,9 @@ def run(folder: Path, inputs: dict[str, str], code: int = 0, **more: str) -> Ste
 
 def test_scripts_are_run_by_bash(tmp_path: Path) -> None:
     step = run(tmp_path, {"before": "cd main && python a.py 'x  y'", "after": "python b.py -- c"})
-    head, a, b = "exec >&2\n", "cd main && python a.py 'x  y'", "python b.py -- c"
+    a, b = "cd main && python a.py 'x  y'", "python b.py -- c"
     options = ["--format=markdown", "--no-progress", "--json=comparison.json", "--run"]
-    commands = ["--", "bash", "-ec", head + a, "--", "bash", "-ec", head + b]
+    commands = ["--", "bash", "-ec", a, "--", "bash", "-ec", b]
     assert step.words() == ["compare", *options, "--fail-on=live<-5%", *commands]
     assert step.seen()["variables"] == []
     assert step.seen()["stdin"] == ""

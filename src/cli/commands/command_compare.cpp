@@ -157,7 +157,9 @@ class ScriptComparison {
  private:
   int compare() {
     const CompareJobsOptions options = job_options(arguments_, progress_, signals_.token());
-    const Comparison comparison = pair_.compare(tools_, options, arguments_.json == "-");
+    // What the scripts print is no part of a document.
+    const bool is_document = arguments_.json == "-" || arguments_.format == "markdown";
+    const Comparison comparison = pair_.compare(tools_, options, is_document);
     said_ = comparison.findings.empty() ? "" : comparison.findings.front();
     signals_.begin_output();
     progress_.clear();
