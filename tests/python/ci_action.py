@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,12 @@ def read_action() -> Any:
     return read_yaml(ACTION.read_text(encoding="utf-8"))
 
 
+def default_signals() -> None:
+    """Whatever started the tests: what a shell finds to be ignored, it cannot trap."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Step:
     """One run of the step in `folder`, which takes the place of the job's workspace.
 
@@ -78,6 +85,7 @@ class Step:
             stderr=subprocess.PIPE,
             text=True,
             errors="backslashreplace",
+            preexec_fn=default_signals,
         )
 
     def run(self) -> int:
