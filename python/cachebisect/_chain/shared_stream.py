@@ -78,7 +78,7 @@ class SharedStream(Iterator[Any]):
 
     @property
     def is_shared(self) -> bool:
-        """True if no other iterator can be opened beside the script's. It is seen once, when the
+        """True if no other iterator can be opened next to the script's. It is seen once, when the
         script's has given batches: by then it has what it reads from."""
         if self._is_shared is None:
             self._is_shared = self._another is None or cannot_begin_twice(

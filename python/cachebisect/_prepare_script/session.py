@@ -124,7 +124,7 @@ class PreparingSession:
 
 
 class _Progress:
-    """Tells on stderr, now and then, how far it is."""
+    """Tells on stderr every few seconds how far it is."""
 
     def __init__(self) -> None:
         self._told = time.monotonic()

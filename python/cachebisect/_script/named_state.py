@@ -41,7 +41,7 @@ def _state_of(generator: Any) -> Any:
 
 
 def kept_of_named(loader: Any) -> list[Kept]:
-    """Of a NamedSource beside whose iterator another one is opened: the plain attributes of the
+    """Of a NamedSource next to whose iterator another one is opened: the plain attributes of the
     objects that it reads, and the generators that it draws from."""
     stream = loader.stream if isinstance(loader, NamedSource) else None
     if stream is None or stream.is_shared:  # What is measured then moves it on for training, too.

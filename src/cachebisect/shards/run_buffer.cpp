@@ -18,7 +18,7 @@ RunBuffer::Lease RunBuffer::get(std::uint64_t run) {
       continue;
     }
     Slot& slot = slots_[at];
-    // Announced before it is checked: who makes room checks in the other order.
+    // Announced before it is checked: the thread that makes room checks in the other order.
     slot.users.fetch_add(1);
     const std::uint64_t held = slot.run;
     if (held == run) return Lease(slot);

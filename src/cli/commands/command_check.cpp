@@ -45,7 +45,7 @@ void print_chain(const Job& job) {
   TextTable table({{"", Align::right},
                    {"stage", Align::left},
                    {"type", Align::left},
-                   {"a sample", Align::right},
+                   {"per sample", Align::right},
                    {"output", Align::left}});
   std::size_t boundary = 0;
   for (const ChainStage& stage : pipeline.stages()) {
@@ -61,7 +61,7 @@ void run_sample(const Job& job, const std::stop_token& stop) {
   request.steps = 1;
   request.warmup_steps = 1;
   const BlockResult result = replayer.run(request, stop);
-  std::cout << "\none batch and one step: ok, " << format_seconds(result.seconds) << " a step\n";
+  std::cout << "\none batch and one step: ok, " << format_seconds(result.seconds) << " per step\n";
 }
 
 int run(const CheckArguments& arguments) {

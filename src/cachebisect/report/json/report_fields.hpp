@@ -40,10 +40,11 @@ void cache_fields(Visitor& v, Visited<Visitor, Report>& report) {
   v.amount({"bytes_host"}, facts.bytes_host);
   v.amount({"bytes_device"}, facts.bytes_device);
   v.optional_text({"limited_by"}, facts.limited_by);
-  v.number({"k2k_change",
-            "of the seconds a sample at the named stage's boundary from K to 2K cached samples, as "
-            "a share"},
-           report.k2k_change);
+  v.number(
+      {"k2k_change",
+       "of the seconds per sample at the named stage's boundary from K to 2K cached samples, as "
+       "a share"},
+      report.k2k_change);
   v.number({"resident_share",
             "of the pages of the samples that live blocks read as evidence, those in memory before "
             "they read them"},

@@ -217,7 +217,7 @@ void fields(Visitor& v, Visited<Visitor, Remedy>& r) {
   v.texts({"lines", "of Python to change, or a command to run"}, r.lines);
   estimate(v, {"predicted", "samples/s gained by it alone, by the fitted law"},
            {"predicted_interval", "of the gain", Presence::added}, r.predicted);
-  estimate(v, {"measured", "samples/s gained by it alone, run beside the live pipeline"},
+  estimate(v, {"measured", "samples/s gained by it alone, run next to the live pipeline"},
            {"measured_interval", "of the gain", Presence::added}, r.measured);
 }
 
@@ -225,7 +225,7 @@ template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, WhatIfResult>& w) {
   v.text({"change", "as given to --what-if"}, w.change);
   rate(v, {"predicted", "by the law"}, w.predicted);
-  rate(v, {"measured", "in rounds beside the present pipeline"}, w.measured);
+  rate(v, {"measured", "in rounds next to the present pipeline"}, w.measured);
   v.optional_text({"line", "of Python that makes the change; null if there is none"}, w.line);
   v.optional_text({"note", "why a figure is missing, or what it supposes"}, w.note);
 }
