@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "commands/allow_option.hpp"
 #include "commands/commands.hpp"
 #include "commands/pipeline_options.hpp"
 #include "commands/quantities.hpp"
@@ -45,13 +46,6 @@ struct PrepareArguments {
   std::string color = "auto";
 };
 
-bool allows_random(const PrepareArguments& arguments) {
-  for (const std::string& what : arguments.allowed) {
-    if (what != "semantic") throw Error(ErrorKind::usage, "--allow " + what + ": semantic");
-  }
-  return !arguments.allowed.empty();
-}
-
 /// 0 if it is not given.
 std::uint64_t shard_bytes(const PrepareArguments& arguments) {
   constexpr double kMost = 1e15;
@@ -85,7 +79,7 @@ prepare::Options options_of(const PrepareArguments& arguments) {
           .after = arguments.after,
           .codec = arguments.codec,
           .shard_bytes = shard_bytes(arguments),
-          .random_too = allows_random(arguments),
+          .random_too = allows_semantic(arguments.allowed),
           .dry_run = arguments.dry_run};
 }
 
@@ -102,7 +96,7 @@ prepare::ScriptRequest request_of(const PrepareArguments& arguments) {
           .shard_bytes = shard_bytes(arguments),
           .workers = workers,
           .loader = arguments.loader,
-          .random_too = allows_random(arguments),
+          .random_too = allows_semantic(arguments.allowed),
           .dry_run = arguments.dry_run,
           .stdout_to_stderr = arguments.json == "-"};
 }
@@ -185,10 +179,8 @@ Command add_prepare(CLI::App& app) {
   app.add_option("--shard-size", arguments->shard_size,
                  "bytes at which a file ends (128MiB; more for a set of more than 512 such files)")
       ->type_name("BYTES");
-  app.add_option("--allow", arguments->allowed,
-                 "semantic: also behind random stages, whose draws then repeat in every epoch")
-      ->delimiter(',')
-      ->type_name("semantic");
+  add_allow_option(app, arguments->allowed,
+                   "also behind random stages, whose draws then repeat in every epoch");
   app.add_option("--hook", arguments->hook,
                  "folder of the Python hook (that of the installed package)")
       ->type_name("DIR");

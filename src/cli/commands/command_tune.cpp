@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/allow_option.hpp"
 #include "commands/commands.hpp"
 #include "commands/pipeline_options.hpp"
 #include "commands/script_run.hpp"
@@ -39,10 +40,7 @@ struct TuneArguments {
 
 tune::Options checked(const TuneArguments& arguments) {
   tune::Options options = arguments.options;
-  for (const std::string& what : arguments.allowed) {
-    if (what != "semantic") throw Error(ErrorKind::usage, "--allow " + what + ": semantic");
-    options.allow_semantic = true;
-  }
+  options.allow_semantic = allows_semantic(arguments.allowed);
   if (!(options.budget_seconds > 0)) {
     throw Error(ErrorKind::usage, "--budget: seconds greater than 0");
   }
@@ -204,10 +202,8 @@ Command add_tune(CLI::App& app) {
       ->type_name("SAMPLES_PER_SECOND");
   app.add_option("--budget", options.budget_seconds, "seconds of measuring at most (120)")
       ->type_name("SECONDS");
-  app.add_option("--allow", arguments->allowed,
-                 "semantic: also try what changes training, such as the batch size")
-      ->delimiter(',')
-      ->type_name("semantic");
+  add_allow_option(app, arguments->allowed,
+                   "also try what changes training, such as the batch size");
   app.add_option("--resume", arguments->resume, "go on from what an earlier --json holds")
       ->type_name("FILE");
   app.add_option("--keep", arguments->keep, "write the tuned pipeline, or the settings of a script")
