@@ -206,3 +206,15 @@ TEST_CASE(
   CHECK(pin.trainer_seconds == doctest::Approx(pin.serial_seconds / 4));
   CHECK(pin.worker_seconds == 0);
 }
+
+TEST_CASE("on another machine, what computes is scaled by its cores, what waits is not") {
+  CostModel costs{.workers = 1, .cores = 4, .step_seconds = 1e-5};
+  costs.stages = {{.name = "read", .worker_seconds = 2e-4, .cpu_seconds = 0},
+                  {.name = "crop", .worker_seconds = 1.5e-4, .cpu_seconds = 1.5e-4}};
+  CHECK(limit_of(costs).stage == "read");
+  const CostChanges slower{.machine = OtherMachine{.cores = 4, .core_speed = 0.5}};
+  CHECK(limit_of(costs, slower).stage == "crop");
+  CHECK(predict(costs, slower) == doctest::Approx(1 / 5e-4));
+  const CostChanges fast_device{.machine = OtherMachine{.cores = 4, .device_speed = 10}};
+  CHECK(predict(costs, fast_device) == doctest::Approx(predict(costs)));
+}

@@ -47,17 +47,19 @@ std::string dominating(const CostModel& costs, const CostChanges& changes, std::
                        Server server) {
   const double step = changes.step_factor * costs.step_seconds;
   const double trainer = changes.step_factor * costs.trainer_seconds;
+  const auto on_worker = [&changes](const StageCost& c) {
+    return on_core(changes, c.worker_seconds, c.cpu_seconds);
+  };
   const auto device = [](const StageCost& c) { return c.device_seconds; };
   const auto on_trainer = [](const StageCost& c) { return c.device_seconds + c.trainer_seconds; };
   switch (server) {
     case Server::workers:
-      return most(costs, changes, from, [](const StageCost& c) { return c.worker_seconds; });
+      return most(costs, changes, from, on_worker);
     case Server::memory:
       return most(costs, changes, from, [](const StageCost& c) { return c.shared_seconds; });
     case Server::training_thread:
       if (costs.workers > 0) return most(costs, changes, from, on_trainer, trainer);
-      return most(
-          costs, changes, from, [](const StageCost& c) { return c.worker_seconds; }, trainer);
+      return most(costs, changes, from, on_worker, on_core(changes, trainer));
     case Server::step:
       return most(costs, changes, from, device, step);
     case Server::copy:
@@ -67,7 +69,9 @@ std::string dominating(const CostModel& costs, const CostChanges& changes, std::
           costs, changes, from, [](const StageCost& c) { return c.cpu_seconds; },
           changes.step_factor * costs.trainer_cpu_seconds);
     case Server::lock:
-      return most(costs, changes, from, [](const StageCost& c) { return c.serial_seconds; });
+      return most(costs, changes, from, [&changes](const StageCost& c) {
+        return on_core(changes, c.serial_seconds, c.cpu_seconds);
+      });
   }
   return {};
 }
