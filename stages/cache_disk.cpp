@@ -6,7 +6,6 @@
 #include "stages/support/stored_cache.hpp"
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/base/version.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 #include "cachebisect/pipeline/source_print.hpp"
 
@@ -25,13 +24,11 @@ class CacheDisk final : public StoredCache {
   void set_origin(const CacheOrigin& origin) override { origin_ = origin; }
 
   void open() override {
-    std::string content = "cachebisect " + std::string(version()) + "\n";
-    if (!version_.empty()) content += "version " + version_ + "\n";
-    if (origin_.source != nullptr) content += fingerprint(*origin_.source) + "\n";
+    const std::string own = version_.empty() ? "" : "version " + version_ + "\n";
     store_ = opened({.folder = folder_,
                      .limit_bytes = limit_bytes_,
                      .eviction = eviction_,
-                     .content = content + origin_.stages});
+                     .content = own + content_of(origin_)});
   }
 
  private:

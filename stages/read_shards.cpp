@@ -60,8 +60,7 @@ class ShardsSource final : public SourceStage {
     }
     const std::uint64_t run = context.index() / runs_.samples;
     const shards::RunBuffer::Lease lease = buffer_->get(run);
-    const std::uint64_t at =
-        records_.first_byte(context.index()) - records_.first_byte(run * runs_.samples);
+    const std::uint64_t at = place.first_byte - records_.locate(run * runs_.samples).first_byte;
     const auto stored = lease.bytes().subspan(at, entry.stored_bytes);
     place.shard->check(place.record, stored);
     unpack(stored, place, context, out);
@@ -103,8 +102,8 @@ class ShardsSource final : public SourceStage {
   void read_run(std::uint64_t run, std::vector<std::byte>& bytes) const {
     const std::uint64_t first = run * runs_.samples;
     const std::uint64_t end = std::min(size(), first + runs_.samples);
-    const std::uint64_t begin = records_.first_byte(first);
-    bytes.resize((end == size() ? records_.bytes() : records_.first_byte(end)) - begin);
+    const std::uint64_t begin = records_.locate(first).first_byte;
+    bytes.resize((end == size() ? records_.bytes() : records_.locate(end).first_byte) - begin);
     records_.read(begin, bytes);
   }
 

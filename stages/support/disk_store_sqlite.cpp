@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/data/content_difference.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -70,18 +71,6 @@ void make_folder(const std::string& folder) {
            "lies on a network file system, where SQLite's locks do not hold; name a "
            "folder of a local disk");
   }
-}
-
-/// The first line in which two contents differ, as each has it.
-std::string difference(const std::string& held, const std::string& wanted) {
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < std::min(held.size(), wanted.size()) && held[i] == wanted[i]; ++i) {
-    if (held[i] == '\n') begin = i + 1;
-  }
-  const auto line = [begin](const std::string& text) {
-    return begin < text.size() ? text.substr(begin, text.find('\n', begin) - begin) : "nothing";
-  };
-  return "holds samples of " + line(held) + ", and these are of " + line(wanted);
 }
 
 /// What a thread uses at a time.
@@ -206,7 +195,7 @@ class DiskStore final : public SampleStore {
     query.reset();
     if (held != options_.content) {
       refuse(options_.folder,
-             difference(held, options_.content) + "; remove the folder, or name another");
+             content_difference(held, options_.content) + "; remove the folder, or name another");
     }
     next_use_ = 1 + database.number("SELECT max(used) FROM sample");
   }

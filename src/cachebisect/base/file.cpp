@@ -14,6 +14,14 @@
 namespace cachebisect {
 namespace {
 
+constexpr const char* kPartial = ".partial-";
+
+/// A path at which nothing lies: what an earlier process of this number left is removed.
+std::string unused(std::string path) {
+  std::remove(path.c_str());
+  return path;
+}
+
 [[noreturn]] void fail(const char* path, const std::string& what) {
   throw Error(ErrorKind::data, std::string(path) + ": " + what);
 }
@@ -36,7 +44,10 @@ std::string kind_text(mode_t mode) {
 FileDescriptor open_regular(const char* path, std::uint64_t& size) {
   // O_NONBLOCK: opening a FIFO without a writer would otherwise wait for one.
   FileDescriptor file(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file.is_open()) fail(path, "cannot be opened: " + errno_text(errno));
+  if (!file.is_open()) {
+    const char* const remedy = errno == EMFILE ? "; allow more by ulimit -n" : "";
+    fail(path, "cannot be opened: " + errno_text(errno) + remedy);
+  }
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail(path, "cannot be examined: " + errno_text(errno));
   if (!S_ISREG(status.st_mode)) fail(path, "is " + kind_text(status.st_mode) + ", not a file");
@@ -75,49 +86,59 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> first,
   read(offset + first.size(), second);
 }
 
-NewFile::NewFile(std::string path)
+NewFile::NewFile(std::string path, ErrorKind kind)
     : path_(std::move(path)),
+      kind_(kind),
       file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
-  if (!file_.is_open()) fail(path_.c_str(), "cannot be made: " + errno_text(errno));
+  if (!file_.is_open()) fail("cannot be made");
 }
 
 void NewFile::append(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(file_.get(), bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail(path_.c_str(), "cannot be written: " + errno_text(errno));
+    if (put < 0) fail("cannot be written");
     bytes = bytes.subspan(static_cast<std::size_t>(put));
   }
 }
 
 void NewFile::close() {
-  if (::fsync(file_.get()) != 0 || !file_.close()) {
-    fail(path_.c_str(), "cannot be written: " + errno_text(errno));
-  }
+  if (::fsync(file_.get()) != 0 || !file_.close()) fail("cannot be written");
+}
+
+void NewFile::fail(const std::string& what) const {
+  throw Error(kind_, path_ + ": " + what + ": " + errno_text(errno));
 }
 
 void write_file(const std::string& path, std::span<const std::byte> bytes) {
   NewFile(path).append(bytes);
 }
 
-std::string partial_path(const std::string& path) {
-  return path + ".partial-" + std::to_string(::getpid());
+PartialFile::PartialFile(std::string path)
+    : path_(std::move(path)),
+      partial_(unused(path_ + kPartial + std::to_string(::getpid()))),
+      file_(partial_, ErrorKind::output) {}
+
+PartialFile::~PartialFile() {
+  if (!published_) std::remove(partial_.c_str());
+}
+
+void PartialFile::publish() {
+  file_.close();
+  if (std::rename(partial_.c_str(), path_.c_str()) != 0) {
+    throw Error(ErrorKind::output, path_ + ": cannot be made: " + errno_text(errno));
+  }
+  published_ = true;
+}
+
+bool PartialFile::has_name(std::string_view name) noexcept {
+  return name.find(kPartial) != std::string_view::npos;
 }
 
 void replace_file(const std::string& path, std::span<const std::byte> bytes) {
-  const std::string partial = partial_path(path);
-  std::remove(partial.c_str());  // of an earlier process with this number
-  NewFile file(partial);
-  try {
-    file.append(bytes);
-    file.close();
-    if (std::rename(partial.c_str(), path.c_str()) != 0) {
-      fail(path.c_str(), "cannot be made: " + errno_text(errno));
-    }
-  } catch (const Error&) {
-    std::remove(partial.c_str());
-    throw;
-  }
+  PartialFile file(path);
+  file.append(bytes);
+  file.publish();
 }
 
 bool exists(const std::string& path) noexcept {

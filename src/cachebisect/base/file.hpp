@@ -40,27 +40,49 @@ CACHEBISECT_INTERNAL_API FileDescriptor open_regular(const char* path, std::uint
 /// As InputFile::read().
 CACHEBISECT_INTERNAL_API void read_exactly(int descriptor, const char* path, std::uint64_t offset,
                                            std::span<std::byte> out);
-/// A new file, written from its beginning to its end. Throws Error(data) naming it.
+/// A new file, written from its beginning to its end. Throws an Error of this kind that names it.
 class CACHEBISECT_INTERNAL_API NewFile {
  public:
-  explicit NewFile(std::string path);
+  explicit NewFile(std::string path, ErrorKind kind = ErrorKind::data);
   void append(std::span<const std::byte> bytes);
   /// Waits until all is on the disk. Nothing may be appended afterwards.
   void close();
 
  private:
+  [[noreturn]] void fail(const std::string& what) const;
+
   std::string path_;
+  ErrorKind kind_;
   FileDescriptor file_;
 };
 
 /// Writes a whole new file, as NewFile does.
 CACHEBISECT_INTERNAL_API void write_file(const std::string& path, std::span<const std::byte> bytes);
-/// Writes a file under a temporary name of this process, waits until it is on the disk, and renames
-/// it: what `path` names is whole, or what it was before. Throws Error(data) naming it.
+/// A new file under a temporary name of this process: what `path` names is whole, or what it was
+/// before. Removed unless it is published. Throws Error(output) naming it.
+class CACHEBISECT_INTERNAL_API PartialFile {
+ public:
+  explicit PartialFile(std::string path);
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
+  ~PartialFile();
+
+  void append(std::span<const std::byte> bytes) { file_.append(bytes); }
+  /// Waits until all is on the disk, and gives the file its own name.
+  void publish();
+  /// Whether this is the temporary name of such a file.
+  [[nodiscard]] static bool has_name(std::string_view name) noexcept;
+
+ private:
+  std::string path_;
+  std::string partial_;
+  NewFile file_;
+  bool published_ = false;
+};
+
+/// Writes a whole file in place of what is at `path`, as PartialFile does.
 CACHEBISECT_INTERNAL_API void replace_file(const std::string& path,
                                            std::span<const std::byte> bytes);
-/// The name under which this process writes `path` meanwhile.
-CACHEBISECT_INTERNAL_API std::string partial_path(const std::string& path);
 /// True if anything exists at `path`.
 CACHEBISECT_INTERNAL_API bool exists(const std::string& path) noexcept;
 

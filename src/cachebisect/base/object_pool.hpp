@@ -43,13 +43,16 @@ class ObjectPool {
   };
 
   /// An idle object, or a new one.
-  [[nodiscard]] Loan borrow() {
+  [[nodiscard]] Loan borrow() { return borrow(std::make_unique<T>); }
+  /// The same; make() returns a std::unique_ptr<T>.
+  template <class Make>
+  [[nodiscard]] Loan borrow(const Make& make) {
     for (std::atomic<T*>& slot : slots_) {
       if (slot.load(std::memory_order_relaxed) == nullptr) continue;
       if (T* object = slot.exchange(nullptr, std::memory_order_acquire))
         return Loan(*this, std::unique_ptr<T>(object));
     }
-    return Loan(*this, std::make_unique<T>());
+    return Loan(*this, make());
   }
 
  private:

@@ -9,16 +9,6 @@
 #include "cachebisect/pipeline/chain.hpp"
 
 namespace cachebisect {
-namespace {
-
-std::string name_of(SampleIndex index, const SampleOrigin& origin) {
-  std::string text = "sample " + std::to_string(index.value);
-  if (!origin.empty()) text += " (" + origin.to_string() + ")";
-  return text;
-}
-
-}  // namespace
-
 SampleLoader::SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout>& layouts,
                            SkipCounter& skipped, const LoaderTraits& traits)
     : pipeline_(&pipeline),
@@ -234,7 +224,7 @@ const HostBatch* SampleLoader::run_batch_step(const LoadStep& step, const HostBa
 }
 
 Error SampleLoader::explained() const {
-  const std::string sample = name_of(current_index_, current_origin_);
+  const std::string sample = describe(current_index_, current_origin_);
   const std::string where = current_ == nullptr ? sample : describe(*current_) + ": " + sample;
   return current_error(ErrorKind::data).with_context(where);
 }

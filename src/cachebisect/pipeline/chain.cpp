@@ -84,6 +84,12 @@ std::string describe(const ChainStage& stage) {
   return "stage '" + stage.name + "' (" + stage.type + ")";
 }
 
+std::string describe(SampleIndex index, const SampleOrigin& origin) {
+  std::string text = "sample " + std::to_string(index.value);
+  if (!origin.empty()) text += " (" + origin.to_string() + ")";
+  return text;
+}
+
 std::string describe(const SampleSpec& spec) {
   std::string text;
   for (const FieldSpec& field : spec) {

@@ -14,6 +14,9 @@ namespace cachebisect {
 /// "stage 'crop' (augment.random_crop)": how every message names a stage.
 CACHEBISECT_INTERNAL_API std::string describe(const ChainStage& stage);
 
+/// "sample 12 (photos/a.jpg)"
+CACHEBISECT_INTERNAL_API std::string describe(SampleIndex index, const SampleOrigin& origin);
+
 /// "image uint8 [32, 32, 3], label int64 []"
 CACHEBISECT_INTERNAL_API std::string describe(const SampleSpec& spec);
 

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/version.hpp"
 
 namespace cachebisect {
 namespace {
@@ -22,8 +23,6 @@ std::string facts_of(const std::string& file) {
          ' ' + std::to_string(status.st_mtim.tv_nsec);
 }
 
-}  // namespace
-
 std::string fingerprint(const SourceStage& source) {
   const std::uint64_t samples = source.size();
   const std::uint64_t step = std::max<std::uint64_t>(1, samples / kMostSamples);
@@ -35,6 +34,14 @@ std::string fingerprint(const SourceStage& source) {
   for (const std::string& file : files) facts += facts_of(file) + '\n';
   return format_count(samples) + " samples, files " +
          std::to_string(XXH3_64bits(facts.data(), facts.size()));
+}
+
+}  // namespace
+
+std::string content_of(const CacheOrigin& origin) {
+  std::string content = "cachebisect " + std::string(version()) + "\n" + origin.stages;
+  if (origin.source != nullptr) content += fingerprint(*origin.source) + "\n";
+  return content;
 }
 
 }  // namespace cachebisect

@@ -1,4 +1,4 @@
-// What tells a set of samples from another one under the same name.
+// What tells stored samples from others under the same name.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace cachebisect {
 
-/// The number of samples, and a digest of names, sizes and times of the files that hold them: of
-/// some thousand samples, spread over all. `source`: open.
-[[nodiscard]] CACHEBISECT_INTERNAL_API std::string fingerprint(const SourceStage& source);
+/// What the samples behind these stages are of, a fact per line: the version, the stages, and of
+/// the source, which is open if there is one, the number of samples and a digest of names, sizes
+/// and times of the files that hold them: of some thousand samples, spread over all.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::string content_of(const CacheOrigin& origin);
 
 }  // namespace cachebisect

@@ -7,14 +7,6 @@
 #include "cachebisect/pipeline/chain.hpp"
 
 namespace cachebisect::prepare {
-namespace {
-
-std::string name_of(SampleIndex index, const Sample& sample) {
-  const std::string name = "sample " + std::to_string(index.value);
-  return sample.origin().empty() ? name : name + " (" + sample.origin().to_string() + ")";
-}
-
-}  // namespace
 
 ChainPrefix::ChainPrefix(const Pipeline& pipeline, std::size_t stages)
     : pipeline_(&pipeline), outputs_(stages), seconds_(stages, 0) {}
@@ -31,8 +23,8 @@ const Sample* ChainPrefix::run(SampleIndex index) {
     } catch (...) {
       const Error error = current_error(ErrorKind::data);
       if (link.skip_damaged && error.kind() == ErrorKind::data) return nullptr;
-      throw error.with_context(describe(link) + ": " +
-                               name_of(index, sample == nullptr ? outputs_[i] : *sample));
+      const Sample& known = sample == nullptr ? outputs_[i] : *sample;
+      throw error.with_context(describe(link) + ": " + describe(index, known.origin()));
     }
     const Clock::time_point end = Clock::now();
     seconds_[i] += std::chrono::duration<double>(end - begin).count();

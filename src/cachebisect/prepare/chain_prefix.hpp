@@ -19,6 +19,8 @@ class CACHEBISECT_INTERNAL_API ChainPrefix {
   /// The sample behind the last stage, valid until the next call; null if it is damaged and its
   /// stage skips damaged samples. Throws Error that names stage, sample and file.
   const Sample* run(SampleIndex index);
+  /// What stage `position` has made of that sample.
+  [[nodiscard]] const Sample& output(std::size_t position) const { return outputs_.at(position); }
   /// Of each stage, in all samples so far.
   [[nodiscard]] std::span<const double> seconds() const noexcept { return seconds_; }
 

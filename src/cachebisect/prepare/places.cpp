@@ -123,26 +123,42 @@ class CodecTrial {
   std::vector<double> bytes_;
 };
 
-std::vector<StoredCost> measure_codecs(const Pipeline& pipeline, std::size_t stages,
-                                       const Probe& probe, const std::vector<std::string>& codecs,
-                                       double budget) {
-  const shards::PackedSample packed(pipeline.stages()[stages - 1].output);
-  std::vector<CodecTrial> trials;
-  trials.reserve(codecs.size());
-  for (const std::string& codec : codecs) trials.emplace_back(packed, codec);
-  ChainPrefix chain(pipeline, stages);
+/// Trials of all codecs at one place.
+class PlaceTrial {
+ public:
+  PlaceTrial(const ChainStage& link, const std::vector<std::string>& codecs)
+      : packed_(std::make_unique<shards::PackedSample>(link.output)) {
+    trials_.reserve(codecs.size());
+    for (const std::string& codec : codecs) trials_.emplace_back(*packed_, codec);
+  }
+
+  void run(const Sample& sample) {
+    for (CodecTrial& trial : trials_) trial.run(sample);
+  }
+  [[nodiscard]] std::vector<StoredCost> costs() const {
+    std::vector<StoredCost> costs;
+    for (const CodecTrial& trial : trials_) costs.push_back(trial.cost());
+    return costs;
+  }
+
+ private:
+  std::unique_ptr<shards::PackedSample> packed_;  ///< the trials keep references to it
+  std::vector<CodecTrial> trials_;
+};
+
+void run_trials(const Pipeline& pipeline, const Probe& probe, const Places& places,
+                std::vector<PlaceTrial>& trials) {
+  if (places.all.empty()) return;
+  ChainPrefix chain(pipeline, places.all.back().stages);
   const auto begin = Clock::now();
   std::uint64_t done = 0;
   for (const SampleIndex index : probe.indices()) {
-    const Sample* const sample = chain.run(index);
-    if (sample == nullptr) continue;
-    for (CodecTrial& trial : trials) trial.run(*sample);
-    if (++done >= kLeastSamples && since(begin) > budget) break;
+    if (chain.run(index) == nullptr) continue;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      trials[i].run(chain.output(places.all[i].stages - 1));
+    }
+    if (++done >= kLeastSamples && since(begin) > kMostSeconds) break;
   }
-  std::vector<StoredCost> costs;
-  costs.reserve(trials.size());
-  for (const CodecTrial& trial : trials) costs.push_back(trial.cost());
-  return costs;
 }
 
 }  // namespace
@@ -158,15 +174,16 @@ Places measure_places(const Pipeline& pipeline, const std::vector<std::string>& 
   const std::size_t last = last_place(pipeline, random_too, places.random);
   const Probe probe(pipeline, stop);
   places.seconds = probe.seconds_of(pipeline.collate_position());
+  std::vector<PlaceTrial> trials;
   for (std::size_t stages = 1; stages <= last; ++stages) {
     const ChainStage& link = pipeline.stages()[stages - 1];
     if (link.traits.caches) continue;
-    places.all.push_back({.after = link.name,
-                          .stages = stages,
-                          .seconds = probe.seconds_of(stages),
-                          .stored = measure_codecs(pipeline, stages, probe, codecs,
-                                                   kMostSeconds / static_cast<double>(last))});
+    places.all.push_back(
+        {.after = link.name, .stages = stages, .seconds = probe.seconds_of(stages)});
+    trials.emplace_back(link, codecs);
   }
+  run_trials(pipeline, probe, places, trials);
+  for (std::size_t i = 0; i < trials.size(); ++i) places.all[i].stored = trials[i].costs();
   return places;
 }
 

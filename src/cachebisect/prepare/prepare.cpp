@@ -13,7 +13,6 @@
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/text_file.hpp"
-#include "cachebisect/base/version.hpp"
 #include "cachebisect/pipeline/cache_origin.hpp"
 #include "cachebisect/pipeline/source_print.hpp"
 #include "cachebisect/prepare/prepared_pipeline.hpp"
@@ -75,8 +74,7 @@ const StoredCost& cost_of(const Place& place, const std::string& codec) {
 }
 
 /// What the folder holds is gone on with, whatever would gain most now.
-Options as_begun(Options options) {
-  const auto held = shards::find_shard_set(options.folder);
+Options as_begun(Options options, const std::optional<shards::ShardSet>& held) {
   if (!held) return options;
   if (options.after.empty()) options.after = held->after;
   if (options.codec.empty() && options.after == held->after) options.codec = held->codec;
@@ -91,11 +89,10 @@ std::optional<Choice> choose(const Pipeline& pipeline, const Places& places, con
   return Choice{.place = place, .stored = stored, .gain = gain_of(places, place, stored)};
 }
 
-/// Of a set that is not begun: a full disk ends a run that can be gone on with.
 void check_room(const Options& options, const Choice& choice, std::uint64_t samples,
                 double free_bytes) {
   const double needed = choice.stored.bytes * static_cast<double>(samples);
-  if (needed <= free_bytes || shards::find_shard_set(options.folder)) return;
+  if (needed <= free_bytes) return;
   throw Error(ErrorKind::data, options.folder + ": about " + format_bytes(needed) +
                                    " are needed, and " + format_bytes(free_bytes) +
                                    " are free: free some space, name another folder, or store with "
@@ -104,9 +101,7 @@ void check_room(const Options& options, const Choice& choice, std::uint64_t samp
 
 shards::ShardSet facts_of(const Pipeline& pipeline, const Choice& choice) {
   const std::size_t stages = choice.place.stages;
-  const CacheOrigin origin = cache_origin(pipeline.spec(), pipeline.stages(), stages);
-  return {.content = "cachebisect " + std::string(version()) + "\n" + origin.stages +
-                     fingerprint(pipeline.source()) + "\n",
+  return {.content = content_of(cache_origin(pipeline.spec(), pipeline.stages(), stages)),
           .after = choice.place.after,
           .codec = choice.stored.codec,
           .spec = pipeline.stages()[stages - 1].output,
@@ -143,11 +138,7 @@ std::string write_pipeline(const Pipeline& pipeline, const std::string& folder,
     path.append("/").append(name).append(".json");
     if (holds(path, text)) return path;
     if (exists(path)) continue;
-    try {
-      replace_file(path, std::as_bytes(std::span(text)));
-    } catch (const Error& error) {
-      throw Error(ErrorKind::output, error.what());
-    }
+    replace_file(path, std::as_bytes(std::span(text)));
     return path;
   }
 }
@@ -219,14 +210,16 @@ Written write_all(const Pipeline& pipeline, const Options& options, const Choice
 
 Result prepare(const Pipeline& pipeline, const Options& asked) {
   Result result{.name = pipeline.spec().name, .folder = asked.folder};
-  const Options options = as_begun(asked);
+  const auto held = shards::find_shard_set(asked.folder);
+  const Options options = as_begun(asked, held);
   result.free_bytes = free_bytes_at(options.folder);
   std::vector<std::string> codecs = shards::codecs_of_this_build();
   if (!options.codec.empty()) codecs = {options.codec};
   result.places = measure_places(pipeline, codecs, options.random_too, options.stop);
   result.choice = choose(pipeline, result.places, options, result.free_bytes);
   if (options.dry_run || !result.choice) return result;
-  check_room(options, *result.choice, pipeline.samples(), result.free_bytes);
+  // A set that is begun has some of its room already, and a full disk can be gone on from.
+  if (!held) check_room(options, *result.choice, pipeline.samples(), result.free_bytes);
   result.written = write_all(pipeline, options, *result.choice);
   return result;
 }

@@ -1,7 +1,7 @@
 #include "cachebisect/prepare/sample_writer.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <memory>
 
 #include "cachebisect/base/parallel.hpp"
 
@@ -61,7 +61,7 @@ std::uint64_t SampleWriter::write_piece(std::uint64_t first, std::uint64_t count
 }
 
 void SampleWriter::make(SampleIndex index, Record& record) {
-  std::unique_ptr<Tools> tools = take_tools();
+  const auto tools = tools_.borrow([this] { return std::make_unique<Tools>(pipeline_, stages_); });
   const Sample* const sample = tools->chain.run(index);
   record.is_left_out = sample == nullptr;
   record.bytes = 0;
@@ -76,16 +76,6 @@ void SampleWriter::make(SampleIndex index, Record& record) {
   }
   if (sample != nullptr) waiting_bytes_ += record.stored.size();
   record.is_made = true;
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(tools));
-}
-
-std::unique_ptr<SampleWriter::Tools> SampleWriter::take_tools() {
-  const std::lock_guard lock(mutex_);
-  if (idle_.empty()) return std::make_unique<Tools>(pipeline_, stages_);
-  std::unique_ptr<Tools> tools = std::move(idle_.back());
-  idle_.pop_back();
-  return tools;
 }
 
 }  // namespace cachebisect::prepare

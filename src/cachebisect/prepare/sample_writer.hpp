@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "cachebisect/base/object_pool.hpp"
 #include "cachebisect/prepare/chain_prefix.hpp"
 #include "cachebisect/shards/packed_sample.hpp"
 #include "cachebisect/shards/record_codec.hpp"
@@ -48,7 +48,6 @@ class SampleWriter {
   /// with.
   std::uint64_t write_piece(std::uint64_t first, std::uint64_t count);
   void make(SampleIndex index, Record& record);
-  std::unique_ptr<Tools> take_tools();
 
   const Pipeline& pipeline_;
   std::size_t stages_;
@@ -58,8 +57,7 @@ class SampleWriter {
   std::unique_ptr<shards::RecordCodec> codec_;
   std::vector<Record> records_;
   std::atomic<std::size_t> waiting_bytes_{0};  ///< of records that are not written yet
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Tools>> idle_;
+  ObjectPool<Tools> tools_;
 };
 
 }  // namespace cachebisect::prepare

@@ -16,7 +16,6 @@ class CACHEBISECT_INTERNAL_API PackedSample {
  public:
   explicit PackedSample(SampleSpec spec);
 
-  [[nodiscard]] const SampleSpec& spec() const noexcept { return spec_; }
   /// Of every sample; empty if a dimension is dynamic.
   [[nodiscard]] std::optional<std::size_t> bytes() const noexcept { return bytes_; }
   /// Replaces what `out` held. Throws Error(internal) if the sample has other fields than the spec,

@@ -1,7 +1,6 @@
 #include "cachebisect/shards/record_set.hpp"
 
 #include <algorithm>
-#include <cerrno>
 
 #include "cachebisect/base/error.hpp"
 
@@ -15,7 +14,7 @@ RecordSet::RecordSet(const std::string& folder, const ShardSet& set) {
 
 void RecordSet::add(const std::string& folder, const ShardFacts& facts) {
   const std::string file = folder + "/" + facts.file;
-  const ShardFile& shard = open(file);
+  const ShardFile& shard = shards_.emplace_back(file);
   if (shard.records() != facts.samples ||
       checksum_text(shard.index_checksum()) != facts.index_checksum) {
     throw Error(ErrorKind::data, file + ": is not the shard that " + kIndexName +
@@ -25,34 +24,18 @@ void RecordSet::add(const std::string& folder, const ShardFacts& facts) {
   byte_ends_.push_back(bytes() + shard.records_end() - ShardFile::kFirstRecord);
 }
 
-const ShardFile& RecordSet::open(const std::string& file) {
-  try {
-    return shards_.emplace_back(file);
-  } catch (const Error& error) {
-    if (std::string(error.what()).find(errno_text(EMFILE)) == std::string::npos) throw;
-    throw Error(ErrorKind::data, std::string(error.what()) +
-                                     "; every shard is held open: allow more by ulimit -n, or "
-                                     "prepare with a larger --shard-size");
-  }
-}
-
-std::size_t RecordSet::shard_of(std::uint64_t index) const {
-  const auto at = std::ranges::upper_bound(ends_, index);
-  if (at != ends_.end()) return static_cast<std::size_t>(at - ends_.begin());
-  throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
-                                       std::to_string(size()) + " was requested");
-}
-
 RecordSet::Place RecordSet::locate(std::uint64_t index) const {
-  const std::size_t shard = shard_of(index);
-  return {&shards_[shard], index - (shard == 0 ? 0 : ends_[shard - 1])};
-}
-
-std::uint64_t RecordSet::first_byte(std::uint64_t index) const {
-  const std::size_t shard = shard_of(index);
-  const std::uint64_t record = index - (shard == 0 ? 0 : ends_[shard - 1]);
-  return (shard == 0 ? 0 : byte_ends_[shard - 1]) + shards_[shard].entry(record).offset -
-         ShardFile::kFirstRecord;
+  const auto at = std::ranges::upper_bound(ends_, index);
+  if (at == ends_.end()) {
+    throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
+                                         std::to_string(size()) + " was requested");
+  }
+  const auto number = static_cast<std::size_t>(at - ends_.begin());
+  const ShardFile& shard = shards_[number];
+  const bool first = number == 0;
+  const std::uint64_t record = index - (first ? 0 : ends_[number - 1]);
+  const std::uint64_t base = first ? 0 : byte_ends_[number - 1];
+  return {&shard, record, base + shard.entry(record).offset - ShardFile::kFirstRecord};
 }
 
 void RecordSet::read(std::uint64_t first_byte, std::span<std::byte> out) const {

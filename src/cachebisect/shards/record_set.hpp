@@ -17,7 +17,8 @@ class CACHEBISECT_INTERNAL_API RecordSet {
  public:
   struct Place {
     const ShardFile* shard = nullptr;
-    std::uint64_t record = 0;  ///< in the shard
+    std::uint64_t record = 0;      ///< in the shard
+    std::uint64_t first_byte = 0;  ///< in the sequence of all that is stored
 
     [[nodiscard]] const ShardEntry& entry() const { return shard->entry(record); }
   };
@@ -30,18 +31,14 @@ class CACHEBISECT_INTERNAL_API RecordSet {
   /// Throws Error(internal) if there is no such record.
   [[nodiscard]] Place locate(std::uint64_t index) const;
 
-  /// Where the record begins in the sequence of all that is stored.
-  [[nodiscard]] std::uint64_t first_byte(std::uint64_t index) const;
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return byte_ends_.empty() ? 0 : byte_ends_.back();
   }
-  /// Fills `out` from there, by one read per shard. Checks no record.
+  /// Fills `out` from this byte on, by one read per shard. Checks no record.
   void read(std::uint64_t first_byte, std::span<std::byte> out) const;
 
  private:
   void add(const std::string& folder, const ShardFacts& facts);
-  const ShardFile& open(const std::string& file);
-  [[nodiscard]] std::size_t shard_of(std::uint64_t index) const;
 
   std::vector<ShardFile> shards_;
   std::vector<std::uint64_t> ends_;       ///< records up to the end of each shard

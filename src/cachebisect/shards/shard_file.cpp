@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <utility>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -33,36 +29,13 @@ std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
-/// A path at which nothing lies: what an earlier process of this number left is removed.
-std::string fresh(std::string path) {
-  std::remove(path.c_str());
-  return path;
-}
-
 }  // namespace
 
 std::uint64_t checksum(std::span<const std::byte> bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-ShardWriter::ShardWriter(std::string path) try
-    : path_(std::move(path)), partial_(fresh(partial_path(path_))), file_(partial_) {
-  offset_ = kBegin.size();
-} catch (const Error& error) {
-  throw Error(ErrorKind::output, error.what());
-}
-
-ShardWriter::~ShardWriter() {
-  if (!closed_) std::remove(partial_.c_str());
-}
-
-void ShardWriter::write(std::span<const std::byte> bytes) {
-  try {
-    file_.append(bytes);
-  } catch (const Error& error) {
-    throw Error(ErrorKind::output, error.what());
-  }
-}
+ShardWriter::ShardWriter(const std::string& path) : file_(path), offset_(kBegin.size()) {}
 
 void ShardWriter::append(std::span<const std::byte> stored, std::size_t record_bytes) {
   if (std::max(stored.size(), record_bytes) > kMostRecordBytes) {
@@ -70,8 +43,8 @@ void ShardWriter::append(std::span<const std::byte> stored, std::size_t record_b
                                      " bytes is too large for a shard (1 GiB); prepare after an "
                                      "earlier stage");
   }
-  if (index_.empty()) write(std::as_bytes(std::span(kBegin)));
-  write(stored);
+  if (index_.empty()) file_.append(std::as_bytes(std::span(kBegin)));
+  file_.append(stored);
   index_.push_back({.offset = offset_,
                     .stored_bytes = static_cast<std::uint32_t>(stored.size()),
                     .record_bytes = static_cast<std::uint32_t>(record_bytes),
@@ -86,19 +59,11 @@ std::uint64_t ShardWriter::close(const ShardOrigin& origin) {
                       .index_checksum = checksum(index),
                       .origin = origin,
                       .magic = kEnd};
-  if (index_.empty()) write(std::as_bytes(std::span(kBegin)));
-  write(index);
-  write(bytes_of(footer));
+  if (index_.empty()) file_.append(std::as_bytes(std::span(kBegin)));
+  file_.append(index);
+  file_.append(bytes_of(footer));
   offset_ += index.size() + sizeof(Footer);
-  try {
-    file_.close();
-  } catch (const Error& error) {
-    throw Error(ErrorKind::output, error.what());
-  }
-  if (std::rename(partial_.c_str(), path_.c_str()) != 0) {
-    throw Error(ErrorKind::output, path_ + ": cannot be made: " + errno_text(errno));
-  }
-  closed_ = true;
+  file_.publish();
   return footer.index_checksum;
 }
 

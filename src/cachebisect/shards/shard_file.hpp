@@ -40,10 +40,7 @@ struct ShardOrigin {
 class CACHEBISECT_INTERNAL_API ShardWriter {
  public:
   /// Throws Error(output) naming the file if it cannot be made.
-  explicit ShardWriter(std::string path);
-  ShardWriter(const ShardWriter&) = delete;
-  ShardWriter& operator=(const ShardWriter&) = delete;
-  ~ShardWriter();
+  explicit ShardWriter(const std::string& path);
 
   /// Throws Error(output) naming the file, Error(data) for a record above kMostRecordBytes.
   void append(std::span<const std::byte> stored, std::size_t record_bytes);
@@ -55,14 +52,9 @@ class CACHEBISECT_INTERNAL_API ShardWriter {
   [[nodiscard]] std::uint64_t records() const noexcept { return index_.size(); }
 
  private:
-  void write(std::span<const std::byte> bytes);
-
-  std::string path_;
-  std::string partial_;
-  NewFile file_;
-  std::uint64_t offset_ = 0;
+  PartialFile file_;
+  std::uint64_t offset_;
   std::vector<ShardEntry> index_;
-  bool closed_ = false;
 };
 
 /// A shard opened for reading. Thread safe.

@@ -131,17 +131,19 @@ ShardSet load_shard_set(const std::string& folder) {
   }
 }
 
-std::optional<ShardSet> find_shard_set(const std::string& folder) {
-  for (const char* const name : {kIndexName, kUnfinishedName}) {
-    const std::string file = folder + "/" + name;
-    if (!exists(file)) continue;
-    try {
-      return parse_shard_set(read_text_file(file, kLimits.max_bytes, kLimits.document), file);
-    } catch (const Error&) {
-      continue;
-    }
+std::optional<ShardSet> find_shard_set(const std::string& folder, const char* name) {
+  const std::string file = folder + "/" + name;
+  if (!exists(file)) return std::nullopt;
+  try {
+    return parse_shard_set(read_text_file(file, kLimits.max_bytes, kLimits.document), file);
+  } catch (const Error&) {
+    return std::nullopt;
   }
-  return std::nullopt;
+}
+
+std::optional<ShardSet> find_shard_set(const std::string& folder) {
+  auto whole = find_shard_set(folder, kIndexName);
+  return whole ? whole : find_shard_set(folder, kUnfinishedName);
 }
 
 std::string shard_name(std::uint64_t number) {

@@ -42,7 +42,10 @@ struct CACHEBISECT_INTERNAL_API ShardSet {
                                                                 const std::string& origin);
 /// The set in a folder. Throws Error(data) if it holds none that is whole.
 [[nodiscard]] CACHEBISECT_INTERNAL_API ShardSet load_shard_set(const std::string& folder);
-/// The set in a folder, whole or not. Empty if it holds none, or its facts cannot be read.
+/// The set that kIndexName or kUnfinishedName tells of; empty if that is missing, or is no set.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<ShardSet> find_shard_set(
+    const std::string& folder, const char* name);
+/// The set in a folder, whole or not.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<ShardSet> find_shard_set(
     const std::string& folder);
 /// "shard-00012.cbs"

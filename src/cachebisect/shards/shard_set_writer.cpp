@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/data/content_difference.hpp"
 
 namespace cachebisect::shards {
 namespace {
@@ -39,21 +40,9 @@ void make_folder(const std::string& folder) {
                                            : "cannot be made: " + errno_text(error.value()));
 }
 
-/// The first line in which two texts differ, as each has it.
-std::string difference(const std::string& held, const std::string& wanted) {
-  const auto [a, b] = std::mismatch(held.begin(), held.end(), wanted.begin(), wanted.end());
-  const auto line = [](const std::string& text, std::string::const_iterator at) {
-    const auto offset = static_cast<std::size_t>(at - text.begin());
-    const std::size_t begin = offset == 0 ? std::string::npos : text.rfind('\n', offset - 1);
-    const std::size_t first = begin == std::string::npos ? 0 : begin + 1;
-    const std::string found = text.substr(first, text.find('\n', first) - first);
-    return found.empty() ? std::string("nothing") : found;
-  };
-  return "holds samples of " + line(held, a) + ", and these are of " + line(wanted, b);
-}
-
 void check_same(const std::string& folder, const ShardSet& held, const ShardSet& wanted) {
-  if (held.digest != wanted.digest) refuse(folder, difference(held.content, wanted.content));
+  if (held.digest != wanted.digest)
+    refuse(folder, content_difference(held.content, wanted.content));
   if (held.after != wanted.after) {
     refuse(folder,
            "holds samples after '" + held.after + "', and these are after '" + wanted.after + "'");
@@ -104,9 +93,6 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-/// Of a process that was killed. What is written now is another's only where locks do not work.
-bool is_left_over(const std::string& name) { return name.find(".partial-") != std::string::npos; }
-
 }  // namespace
 
 ShardSetWriter::ShardSetWriter(std::string folder, ShardSet facts)
@@ -115,19 +101,18 @@ ShardSetWriter::ShardSetWriter(std::string folder, ShardSet facts)
   identity_ = text_digest(set_.digest + '\n' + set_.after + '\n' + set_.codec);
   make_folder(folder_);
   lock();
-  check_folder();
+  const auto index = find_shard_set(folder_, kIndexName);
+  if (const auto held = index ? index : find_shard_set(folder_, kUnfinishedName)) {
+    check_same(folder_, *held, set_);
+  } else {
+    check_holds_nothing_else();
+  }
   remove_left_overs();
   skip_whole_shards();
-  const auto held = find_shard_set(folder_);
-  const bool indexed = held && exists(path(kIndexName)) && next_sample_ == set_.source_samples &&
-                       held->shards.size() == set_.shards.size();
-  if (indexed) {
-    remove_left_over(path(kUnfinishedName));
-    finished_ = true;
-    return;
-  }
-  write_facts(kUnfinishedName);
-  remove_left_over(path(kIndexName));
+  finished_ =
+      index && next_sample_ == set_.source_samples && index->shards.size() == set_.shards.size();
+  if (!finished_) write_facts(kUnfinishedName);
+  remove_left_over(path(finished_ ? kUnfinishedName : kIndexName));
 }
 
 ShardSetWriter::~ShardSetWriter() = default;
@@ -141,12 +126,12 @@ void ShardSetWriter::lock() {
   }
 }
 
-/// Throws Error(usage) if the folder holds anything else.
-void ShardSetWriter::check_folder() const {
-  if (const auto held = find_shard_set(folder_)) return check_same(folder_, *held, set_);
+/// Of a folder whose facts are missing or damaged: its shards say whose they are. Throws
+/// Error(usage).
+void ShardSetWriter::check_holds_nothing_else() const {
   if (begins_with_own_shard()) return;
   for (const std::string& name : names_in(folder_)) {
-    if (!is_left_over(name)) refuse(folder_, "holds other files, such as " + name);
+    if (!PartialFile::has_name(name)) refuse(folder_, "holds other files, such as " + name);
   }
 }
 
@@ -157,7 +142,7 @@ bool ShardSetWriter::begins_with_own_shard() const {
 
 void ShardSetWriter::remove_left_overs() const {
   for (const std::string& name : names_in(folder_)) {
-    if (is_left_over(name)) remove_left_over(path(name));
+    if (PartialFile::has_name(name)) remove_left_over(path(name));
   }
 }
 
@@ -219,11 +204,7 @@ void ShardSetWriter::finish() {
 
 void ShardSetWriter::write_facts(const char* name) const {
   const std::string text = to_json(set_);
-  try {
-    replace_file(path(name), std::as_bytes(std::span(text)));
-  } catch (const Error& error) {
-    throw Error(ErrorKind::output, error.what());
-  }
+  replace_file(path(name), std::as_bytes(std::span(text)));
 }
 
 }  // namespace cachebisect::shards

@@ -44,7 +44,7 @@ class CACHEBISECT_INTERNAL_API ShardSetWriter {
 
  private:
   void lock();
-  void check_folder() const;
+  void check_holds_nothing_else() const;
   void skip_whole_shards();
   [[nodiscard]] bool take_whole_shard();
   [[nodiscard]] bool begins_with_own_shard() const;
