@@ -59,12 +59,31 @@ def epoch_seconds(dataset: Any, workers: int) -> float:
     return (time.perf_counter() - began) / samples
 
 
-def main() -> None:
+def in_turns(rows: dict[str, Any], rounds: int, workers: int) -> dict[str, list[float]]:
+    """Seconds per sample of each dataset's epochs: one in each round, in another order."""
+    seconds: dict[str, list[float]] = {row: [] for row in rows}
+    for _ in range(rounds):
+        for row in random.sample(list(rows), len(rows)):
+            seconds[row].append(epoch_seconds(rows[row], workers))
+    return seconds
+
+
+def measured_on() -> str:
+    """This machine, today, in words."""
+    return machine([{"date": datetime.date.today().isoformat(), "revision": revision()}])
+
+
+def asked() -> argparse.Namespace:
+    """Of the command line: images, rounds, workers."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--images", type=int, default=512)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=2)
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    arguments = asked()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_images(folder / "images", arguments.images)
@@ -74,12 +93,8 @@ def main() -> None:
             'memory="1GiB"': cachebisect.cached(plain, memory="1GiB"),
             "disk=FOLDER": cachebisect.cached(plain, disk=folder / "cache"),
         }
-        seconds: dict[str, list[float]] = {row: [] for row in rows}
-        for _ in range(arguments.rounds + 1):
-            for row in random.sample(list(rows), len(rows)):
-                seconds[row].append(epoch_seconds(rows[row], arguments.workers))
-        today = {"date": datetime.date.today().isoformat(), "revision": revision()}
-        print(machine([today]))
+        seconds = in_turns(rows, arguments.rounds + 1, arguments.workers)
+        print(measured_on())
         print(rows['memory="1GiB"'])
         show(seconds)
 

@@ -9,17 +9,13 @@ are in memory by then, as they are that were just written.
 
 from __future__ import annotations
 
-import argparse
-import datetime
-import random
 import statistics
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from cached import dataset_of, epoch_seconds, make_images
-from figures import machine, revision
+from cached import asked, dataset_of, in_turns, make_images, measured_on
 
 import cachebisect
 
@@ -63,23 +59,17 @@ def reading_seconds(dataset: Any) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--images", type=int, default=512)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--workers", type=int, default=2)
-    arguments = parser.parse_args()
+    arguments = asked()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_images(folder / "images", arguments.images)
         rows = prepared_rows(dataset_of(folder / "images"), folder, arguments.workers)
-        seconds: dict[str, list[float]] = {row: [] for row in rows}
-        for _ in range(arguments.rounds):
-            for row in random.sample(list(rows), len(rows)):
-                seconds[row].append(epoch_seconds(rows[row][0], arguments.workers))
+        datasets = {row: dataset for row, (dataset, _, _) in rows.items()}
+        seconds = in_turns(datasets, arguments.rounds, arguments.workers)
         own = min(reading_seconds(rows["after Resize"][0]) for _ in range(arguments.rounds))
         place = folder / _PLACES["after Resize"]
         others = min(webdataset_seconds(place) for _ in range(arguments.rounds))
-    print(machine([{"date": datetime.date.today().isoformat(), "revision": revision()}]))
+    print(measured_on())
     print("| | the set | written in | an epoch | range |\n|---|---|---|---|---|")
     for row, values in seconds.items():
         of = [1e3 * value for value in values]
