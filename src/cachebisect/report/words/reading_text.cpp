@@ -1,5 +1,7 @@
 #include "cachebisect/report/words/reading_text.hpp"
 
+#include <algorithm>
+
 #include "cachebisect/base/number_format.hpp"
 
 namespace cachebisect {
@@ -15,7 +17,9 @@ std::string reading_text(const Report& report) {
   const Reading& reading = *report.reading;
   std::string text = format_bytes(reading.bytes_per_sample) + " per sample: ";
   if (reading.live_bytes_per_second) {
-    text += format_bytes(*reading.live_bytes_per_second) + "/s live, ";
+    // As in the table, live is at most the ceiling.
+    const double live = std::min(*reading.live_bytes_per_second, *reading.ceiling_bytes_per_second);
+    text += format_bytes(live) + "/s live, ";
   }
   return text + format_bytes(*reading.ceiling_bytes_per_second) + "/s for the ceiling";
 }
