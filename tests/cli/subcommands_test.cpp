@@ -5,6 +5,7 @@
 #include "support/files.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 using namespace cachebisect::test;
 
@@ -44,6 +45,37 @@ TEST_CASE("doctor states which drops can be trusted") {
   const bool answers =
       has(result.out, "drops of ") || has(result.out, "those of ") || has(result.out, "Too ");
   CHECK(answers);
+}
+
+TEST_CASE("doctor says what the storage of a folder gives, and whether a job needs more") {
+  const TemporaryFolder data;
+  const std::string report = data.path("report.json");
+  REQUIRE(run_tool({"bisect", "--pipeline", "-", "--budget", "10", "--quiet", "--json", report},
+                   starved_pipeline())
+              .exit_code == 0);
+  const auto doctor = [&] {
+    return run_tool({"doctor", "--seconds", "0.5", "--data", data.path(), "--needs", report});
+  };
+  const auto unknown = doctor();
+  CHECK(unknown.exit_code == 2);
+  CHECK(has(unknown.err, "does not say what is read"));
+  nlohmann::json measured = nlohmann::json::parse(read_file(report));
+  measured["reading"] = {{"bytes_per_sample", 1024}, {"ceiling_bytes_per_second", 8e6}};
+  data.write("report.json", measured.dump());
+  const auto result = doctor();
+  CHECK(result.exit_code == 0);
+  CHECK(has(result.out, "Storage of " + data.path()));
+  CHECK(has(result.out, "in flight"));
+  CHECK(has(result.out, "so that its training step never waits"));
+}
+
+TEST_CASE("doctor refuses a folder that is not there, and a job without a folder") {
+  const auto missing = run_tool({"doctor", "--data", "/nowhere/at/all"});
+  CHECK(missing.exit_code == 2);
+  CHECK(has(missing.err, "--data: there is no folder"));
+  const auto alone = run_tool({"doctor", "--needs", "report.json"});
+  CHECK(alone.exit_code == 2);
+  CHECK(has(alone.err, "--data DIR"));
 }
 
 TEST_CASE("doctor refuses too short a time") {

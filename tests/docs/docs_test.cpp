@@ -83,6 +83,7 @@ std::vector<std::string> steady_parts(const std::string& text) {
     if (doctor && labels.contains(line.substr(0, line.find(' ')))) {
       parts.push_back(line.substr(0, line.find(' ')));
     }
+    if (line.starts_with("Storage of ")) parts.push_back(line.substr(0, line.find(',')));
     if (!doctor && line.starts_with("device ")) parts.push_back(line.substr(0, line.find(',')));
     if (line.starts_with("step alone")) parts.push_back(line.substr(0, line.find("  ")));
     if (line.starts_with("+ ")) last_row = line.substr(0, line.find("  "));

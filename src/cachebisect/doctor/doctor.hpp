@@ -11,6 +11,7 @@
 #include "cachebisect/bisect/report/report.hpp"
 #include "cachebisect/device/device.hpp"
 #include "cachebisect/doctor/page_cache_probe.hpp"
+#include "cachebisect/doctor/storage_table.hpp"
 #include "cachebisect/doctor/timer_probe.hpp"
 #include "cachebisect/doctor/trust.hpp"
 #include "cachebisect/format/text_options.hpp"
@@ -20,6 +21,7 @@ namespace cachebisect {
 struct DoctorOptions {
   double seconds = 10;         ///< approximate measuring time
   std::string folder{};        ///< where the data is; empty: files are not checked
+  bool storage = false;        ///< what the storage of the folder gives, too
   double budget_seconds = 60;  ///< of the runs that the diagnosis is for
 };
 
@@ -37,6 +39,7 @@ struct Diagnosis {
       copy_gb_per_s;  ///< pinned host to device, 64 MiB; empty if the device does not copy
   TimerLateness timers;
   std::optional<PageCacheFacts> page_cache;
+  std::optional<StorageFacts> storage;
   std::vector<Warning> warnings;  ///< as in a report
 };
 
@@ -44,8 +47,10 @@ struct Diagnosis {
 /// device fails.
 CACHEBISECT_INTERNAL_API Diagnosis diagnose(Device& device, const DoctorOptions& options,
                                             const std::stop_token& stop);
-/// The diagnosis in words, as wide as the terminal: which drops can be trusted on this machine.
+/// The diagnosis in words, as wide as the terminal: which drops can be trusted on this machine, and
+/// whether its storage gives what `needs` says.
 CACHEBISECT_INTERNAL_API std::string to_text(const Diagnosis& diagnosis,
-                                             const TextOptions& options = {});
+                                             const TextOptions& options = {},
+                                             const std::optional<StorageNeeds>& needs = {});
 
 }  // namespace cachebisect

@@ -150,14 +150,17 @@ std::string warning_lines(const Diagnosis& d, const TextPage& page) {
 
 }  // namespace
 
-std::string to_text(const Diagnosis& diagnosis, const TextOptions& options) {
+std::string to_text(const Diagnosis& diagnosis, const TextOptions& options,
+                    const std::optional<StorageNeeds>& needs) {
   const TextPage page(options);
   std::string text = machine_lines(diagnosis, page) + timer_line(diagnosis, page);
   if (diagnosis.page_cache) text += file_line(*diagnosis.page_cache, page);
   text += noise_line(diagnosis, page) + disturbance_line(diagnosis.machine.noise, page) +
           floor_line(diagnosis, page) + "\n" +
           wrap(page.paint.bold(verdict(diagnosis)), page.prose, 0);
-  return text + warning_lines(diagnosis, page);
+  text += warning_lines(diagnosis, page);
+  if (diagnosis.storage) text += "\n" + to_text(*diagnosis.storage, needs, options);
+  return text;
 }
 
 }  // namespace cachebisect

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cachebisect/base/file_descriptor.hpp"
+#include "cachebisect/doctor/read_plan.hpp"
 #include "cachebisect/replay/reading/residency.hpp"
 
 namespace cachebisect {
@@ -47,33 +48,6 @@ std::string file_system_of(const std::string& folder) {
   return {};
 }
 
-/// A file without a name, so that nothing stays behind however the process ends.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& folder) {
-    std::string name = folder + "/doctor-XXXXXX";
-    file_ = FileDescriptor(mkstemp(name.data()));
-    if (file_.is_open()) unlink(name.c_str());
-  }
-
-  /// Under which this process can open it.
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(file_.get()); }
-  [[nodiscard]] bool fill(std::size_t bytes) const {
-    if (!file_.is_open()) return false;
-    const std::vector<char> piece(std::size_t{1} << 16U, 'x');
-    for (std::size_t done = 0; done < bytes;) {
-      const ssize_t written =
-          write(file_.get(), piece.data(), std::min(piece.size(), bytes - done));
-      if (written <= 0) return false;
-      done += static_cast<std::size_t>(written);
-    }
-    return fsync(file_.get()) == 0;
-  }
-
- private:
-  FileDescriptor file_;
-};
-
 /// A source of one sample, the file, so that residency and eviction work as in a measurement.
 class OneFile final : public SourceStage {
  public:
@@ -97,12 +71,12 @@ PageCacheFacts probe_page_cache(const std::string& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   facts.file_system = file_system_of(folder);
-  const TemporaryFile file(folder);
-  if (!file.fill(kFileBytes)) {
+  const auto file = unnamed_file(folder, kFileBytes);
+  if (!file) {
     facts.problem = "a file cannot be written there: " + errno_text(errno);
     return facts;
   }
-  const OneFile source(file.path());
+  const OneFile source(path_of(*file));
   const std::array<SampleIndex, 1> sample{SampleIndex{0}};
   Residency residency;
   facts.resident_after_write = residency.share(source, sample);

@@ -1,0 +1,101 @@
+#include "cachebisect/doctor/storage_table.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/printable.hpp"
+#include "cachebisect/format/text_page.hpp"
+
+namespace cachebisect {
+namespace {
+
+std::string name_of_size(std::size_t read_bytes) {
+  return read_bytes == 0 ? "whole files" : format_bytes(static_cast<double>(read_bytes));
+}
+
+std::vector<std::string> cells(const std::optional<ReadRate>& rate) {
+  if (!rate || rate->reads == 0) return {"-", "-"};
+  return {format_bytes(rate->bytes_per_second) + "/s", short_duration(rate->median_seconds)};
+}
+
+std::string table_of(const StorageFacts& facts, const TextPage& page) {
+  TextTable table({{"reads of"},
+                   {"in flight", Align::right},
+                   {"from the disk", Align::right},
+                   {"each", Align::right},
+                   {"from memory", Align::right},
+                   {"each", Align::right}});
+  for (const StorageRow& row : facts.rows) {
+    std::vector<std::string> line{name_of_size(row.read_bytes), std::to_string(row.in_flight)};
+    for (const auto& rate : {row.disk, row.memory}) {
+      for (std::string& cell : cells(rate)) line.push_back(std::move(cell));
+    }
+    table.add(std::move(line));
+  }
+  return table.to_text(page.paint, page.columns);
+}
+
+std::string heading(const StorageFacts& facts) {
+  std::string text = "Storage of " + printable(facts.folder) + ", ";
+  if (facts.own_file) return text + "which has too little to read: a file of ours.";
+  text += "at random places of " + counted(facts.files, "file");
+  return text + " (" + format_bytes(facts.median_file_bytes) + " each, median).";
+}
+
+/// Whole files, if they were read; else the longest reads that are not longer than a sample.
+std::vector<StorageRow> rows_like(const StorageFacts& facts, const StorageNeeds& needs) {
+  std::size_t best = facts.rows.front().read_bytes;
+  for (const StorageRow& row : facts.rows) {
+    const bool fits = static_cast<double>(row.read_bytes) <= needs.bytes_per_sample;
+    if (row.read_bytes == 0 || fits) best = row.read_bytes;
+  }
+  std::vector<StorageRow> rows;
+  std::ranges::copy_if(facts.rows, std::back_inserter(rows),
+                       [&](const StorageRow& row) { return row.read_bytes == best; });
+  return rows;
+}
+
+double best_known_rate(const StorageRow& row) {
+  const auto& rate = row.disk ? row.disk : row.memory;
+  return rate ? rate->bytes_per_second : 0;
+}
+
+std::string needs_sentence(const StorageFacts& facts, const StorageNeeds& needs) {
+  const std::vector<StorageRow> rows = rows_like(facts, needs);
+  const std::string what = rows.front().read_bytes == 0
+                               ? "whole files"
+                               : "reads of " + name_of_size(rows.front().read_bytes);
+  std::string text = printable(needs.name) + " needs " + format_bytes(needs.bytes_per_second) +
+                     "/s so that its training step never waits, " +
+                     format_bytes(needs.bytes_per_sample) + " per sample: ";
+  const auto enough = std::ranges::find_if(
+      rows, [&](const StorageRow& row) { return best_known_rate(row) >= needs.bytes_per_second; });
+  if (enough != rows.end()) {
+    return text + what + " give " + format_bytes(best_known_rate(*enough)) + "/s with " +
+           std::to_string(enough->in_flight) + " in flight.";
+  }
+  const auto most = std::ranges::max_element(rows, {}, best_known_rate);
+  return text + what + " give " + format_bytes(best_known_rate(*most)) + "/s at most, with " +
+         std::to_string(most->in_flight) + " in flight.";
+}
+
+}  // namespace
+
+std::string to_text(const StorageFacts& facts, const std::optional<StorageNeeds>& needs,
+                    const TextOptions& options) {
+  const TextPage page(options);
+  if (!facts.problem.empty()) {
+    return wrap("Storage of " + printable(facts.folder) + ": " + printable(facts.problem) + ".",
+                page.prose, 0);
+  }
+  std::string text = wrap(heading(facts), page.prose, 0) + table_of(facts, page);
+  if (needs && !facts.rows.empty()) {
+    text += "\n" + wrap(needs_sentence(facts, *needs), page.prose, 0);
+  }
+  return text;
+}
+
+}  // namespace cachebisect
