@@ -151,7 +151,10 @@ class FakeAdapter {
   }
 
   nlohmann::json measure(const std::string& type, const nlohmann::json& request) {
-    if (type == "supports") return {{"supported", replayer_->supports(arm_of(request.at("arm")))}};
+    if (type == "supports") {
+      const Arm arm = arm_of(request.at("arm"));
+      return {{"supported", replayer_->supports(arm)}, {"why", replayer_->why_unsupported(arm)}};
+    }
     if (type == "sizes") return sizes();
     if (type == "prepare") return {{"cache", to_json(replayer_->prepare({}, {}))}};
     if (type == "refill") {

@@ -24,6 +24,8 @@ const char* to_string(ArmKind kind) noexcept {
 
 Replayer::~Replayer() = default;
 
+std::string Replayer::why_unsupported(const Arm& /*arm*/) const { return {}; }
+
 std::optional<CacheFacts> Replayer::refill(std::uint64_t /*samples*/,
                                            const std::stop_token& /*stop*/) {
   return std::nullopt;

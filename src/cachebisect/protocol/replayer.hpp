@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <stop_token>
+#include <string>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/machine_reading.hpp"
@@ -22,6 +23,8 @@ class CACHEBISECT_API Replayer {
   [[nodiscard]] virtual ChainDescription describe() const = 0;
   [[nodiscard]] virtual bool supports(const Arm& arm) const = 0;
   /// Fills the caches. Throws Error(usage) if the budgets do not hold a single batch.
+  /// Why an arm is not supported, in words; empty: nothing more is known.
+  [[nodiscard]] virtual std::string why_unsupported(const Arm& arm) const;
   virtual CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) = 0;
   /// Refills the caches with the next `samples` samples of the data set (0: as many as before).
   /// Empty, with the caches unchanged, if this replayer cannot refill or the data set or budget is

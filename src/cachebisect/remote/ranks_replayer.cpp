@@ -95,6 +95,17 @@ bool RanksReplayer::supports(const Arm& arm) const {
   }));
 }
 
+std::string RanksReplayer::why_unsupported(const Arm& arm) const {
+  if (arm.rank != kAllRanks) return {};
+  const auto reasons =
+      on_all({}, [&](const RemoteReplayer& rank, int number, const std::stop_token&) {
+        return rank.why_unsupported(arm_on_rank(arm, number));
+      });
+  const auto known =
+      std::ranges::find_if(reasons, [](const std::string& why) { return !why.empty(); });
+  return known == reasons.end() ? std::string() : *known;
+}
+
 CacheFacts RanksReplayer::prepare(const CacheBudget& budget, const std::stop_token& stop) {
   const double whole = budget.host_bytes.value_or(kHostCacheShare * available_memory().spare_bytes);
   const CacheBudget share{.host_bytes = whole / chain_.ranks, .device_bytes = budget.device_bytes};

@@ -30,6 +30,7 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
 
   [[nodiscard]] ChainDescription describe() const override { return chain_; }
   [[nodiscard]] bool supports(const Arm& arm) const override;
+  [[nodiscard]] std::string why_unsupported(const Arm& arm) const override;
   CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override;
   std::optional<CacheFacts> refill(std::uint64_t samples, const std::stop_token& stop) override;
   bool freshen(std::uint64_t samples, const std::stop_token& stop) override;

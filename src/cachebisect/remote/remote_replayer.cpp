@@ -53,19 +53,24 @@ bool RemoteReplayer::supports(const Arm& arm) const {
     case ArmKind::shadow:
       return known.shadow && arm.overrides.empty();
     case ArmKind::live:
-      return known.overrides && supports_overrides(arm);
+      return known.overrides && support_of(arm).supported;
   }
   return false;
 }
 
-bool RemoteReplayer::supports_overrides(const Arm& arm) const {
+std::string RemoteReplayer::why_unsupported(const Arm& arm) const {
+  const bool asked = arm.kind == ArmKind::live && arm.rank == kAllRanks;
+  return asked && adapter_.description.overrides ? support_of(arm).why : std::string();
+}
+
+const RemoteReplayer::Support& RemoteReplayer::support_of(const Arm& arm) const {
   const auto found = supported_overrides_.find(arm.overrides);
   if (found != supported_overrides_.end()) return found->second;
   const json answer =
       adapter_.connection->request({{"type", "supports"}, {"arm", to_json(arm)}}, stop_);
-  const bool supported = Fields(answer, "the answer to 'supports'").flag("supported");
-  supported_overrides_.emplace(arm.overrides, supported);
-  return supported;
+  const Fields fields(answer, "the answer to 'supports'");
+  Support support{fields.flag("supported"), fields.text_or("why", "")};
+  return supported_overrides_.emplace(arm.overrides, std::move(support)).first->second;
 }
 
 CacheNeeds RemoteReplayer::needs(const AdapterSizes& sizes, const CacheBudget& budget) const {

@@ -22,6 +22,7 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public AttachedReplayer {
 
   [[nodiscard]] ChainDescription describe() const override;
   [[nodiscard]] bool supports(const Arm& arm) const override;
+  [[nodiscard]] std::string why_unsupported(const Arm& arm) const override;
   CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override;
   std::optional<CacheFacts> refill(std::uint64_t samples, const std::stop_token& stop) override;
   bool freshen(std::uint64_t samples, const std::stop_token& stop) override;
@@ -37,12 +38,17 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public AttachedReplayer {
 
  private:
   [[nodiscard]] CacheNeeds needs(const AdapterSizes& sizes, const CacheBudget& budget) const;
-  [[nodiscard]] bool supports_overrides(const Arm& arm) const;
+  /// What the adapter says of a live arm with overrides.
+  struct Support {
+    bool supported = false;
+    std::string why;
+  };
+  [[nodiscard]] const Support& support_of(const Arm& arm) const;
 
   AttachedAdapter adapter_;
   std::stop_token stop_;
   CacheNeeds needs_;
-  mutable std::map<std::map<std::string, std::string>, bool> supported_overrides_;
+  mutable std::map<std::map<std::string, std::string>, Support> supported_overrides_;
   mutable double own_cpu_seconds_ = 0;
   std::exception_ptr failure_;  ///< of a block of the job as it is, without overrides
 };

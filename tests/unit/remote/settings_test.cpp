@@ -62,6 +62,30 @@ Report report_of_python(const BisectOptions& options) {
   return report;
 }
 
+/// A simulated job that can change nothing, and knows why.
+class Refusing final : public Replayer {
+ public:
+  explicit Refusing(SimulatedChain chain) : inner_(std::move(chain)) {}
+  [[nodiscard]] ChainDescription describe() const override { return inner_.describe(); }
+  [[nodiscard]] bool supports(const Arm& arm) const override {
+    return arm.overrides.empty() && inner_.supports(arm);
+  }
+  [[nodiscard]] std::string why_unsupported(const Arm& arm) const override {
+    return arm.overrides.empty() ? "" : "a file position is shared";
+  }
+  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override {
+    return inner_.prepare(budget, stop);
+  }
+  void begin_round() override { inner_.begin_round(); }
+  BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
+    return inner_.run(request, stop);
+  }
+  [[nodiscard]] double clock() const override { return inner_.clock(); }
+
+ private:
+  SimulatedReplayer inner_;
+};
+
 }  // namespace
 
 TEST_CASE("what-ifs and remedies of a Python program are run under its own names") {
@@ -81,6 +105,17 @@ TEST_CASE("what-ifs and remedies of a Python program are run under its own names
   CHECK(workers.id == "workers");
   CHECK(workers.lines.front().starts_with("DataLoader(..., num_workers="));
   CHECK(workers.measured.value.has_value());
+}
+
+TEST_CASE("what an adapter cannot run is told in its own words") {
+  Refusing replayer(starved_chain());
+  ServedReplayer served(replayer, {}, [](FakeAdapter&) {});
+  const auto remote = served.attach();
+  const Report report =
+      bisect(*remote, {.sustain_seconds = 0, .what_ifs = {"workers=4"}, .verify = true});
+  CHECK(has(report.what_ifs.front().note, "a file position is shared"));
+  CHECK(remote->why_unsupported({}).empty());
+  remote->finish(true, 0, "");
 }
 
 TEST_CASE("an adapter that names none keeps the terms of pipeline files, whatever its language") {

@@ -46,13 +46,17 @@ VerifyPhase::VerifyPhase(const Replayer& replayer, RoundRunner& runner, const Ro
                          Measurements& measured)
     : replayer_(&replayer), runner_(&runner), plan_(&plan), measured_(&measured) {}
 
+std::string VerifyPhase::why_not(const Arm& arm) const {
+  if (replayer_->supports(arm)) return {};
+  const std::string why = replayer_->why_unsupported(arm);
+  return why.empty() ? "this chain cannot run it" : why;
+}
+
 void VerifyPhase::run(const std::vector<Arm>& arms, const std::function<void()>& after_round) {
   VerifyRounds& verify = measured_->verify;
   BlockRunner& blocks = runner_->blocks();
   std::vector<TimedArm> running{{Arm{}, plan_->step_seconds(0)}};
-  for (const Arm& arm : arms) {
-    verify.arms.push_back({arm, replayer_->supports(arm) ? "" : "this chain cannot run it"});
-  }
+  for (const Arm& arm : arms) verify.arms.push_back({arm, why_not(arm)});
   blocks.begin_round(-1);
   for (VerifiedArm& arm : verify.arms) pilot(arm, running);
   if (running.size() < 2) return;

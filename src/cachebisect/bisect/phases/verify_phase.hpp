@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "cachebisect/base/estimate.hpp"
@@ -26,6 +27,8 @@ class CACHEBISECT_INTERNAL_API VerifyPhase {
   void run(const std::vector<Arm>& arms, const std::function<void()>& after_round);
 
  private:
+  /// Why an arm cannot be run; empty if it can.
+  [[nodiscard]] std::string why_not(const Arm& arm) const;
   void pilot(VerifiedArm& arm, std::vector<TimedArm>& running);
 
   const Replayer* replayer_;
