@@ -5,13 +5,13 @@ from __future__ import annotations
 import operator
 import os
 import types
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
 from cachebisect._chain import facts
 from cachebisect._chain.trees import leaves
@@ -205,3 +205,19 @@ def test_a_subclass_that_makes_its_batches_is_measured_as_it_iterates() -> None:
         finally:
             job.close()
     assert doubled.workers == 1 and doubled.describe(PassThrough(), [])["chain"]["samples"] == 64
+
+
+def test_an_epoch_of_a_rank_is_what_its_sampler_gives() -> None:
+    data = TensorDataset(torch.zeros(20, 1))
+
+    def epoch(**arguments: Any) -> Optional[int]:
+        loader = DataLoader(data, batch_size=8, **arguments)
+        return facts.epoch_samples_of(loader, 8)
+
+    assert epoch() == 20
+    assert epoch(drop_last=True) == 16
+    half = DistributedSampler(data, num_replicas=2, rank=0)
+    assert epoch(sampler=half, drop_last=True) == 8
+    assert epoch(sampler=iter([1, 2, 3])) is None  # It has no length.
+    assert facts.epoch_samples_of([torch.zeros(4)], 4) is None
+    assert facts.epoch_samples_of(DataLoader(Stream(4)), 1) is None

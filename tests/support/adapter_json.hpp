@@ -61,6 +61,7 @@ inline nlohmann::json to_json(const ChainDescription& chain) {
            chain.batch_contents ? to_json(*chain.batch_contents) : nlohmann::json(nullptr)},
           {"samples", chain.samples},
           {"generated_data", chain.generated_data},
+          {"epoch_samples", or_null(chain.epoch_samples)},
           {"shuffle", chain.shuffle},
           {"seed", chain.seed},
           {"order_nonce", or_null(chain.order_nonce)},

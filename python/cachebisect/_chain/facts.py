@@ -93,6 +93,21 @@ def length_of(loader: Any) -> int:
         return 0
 
 
+def epoch_samples_of(loader: Any, batch_size: int) -> Optional[int]:
+    """Samples that an epoch of this process reads; None if that is not known.
+
+    With several ranks, samplers divide the data set; a loader without them reads all of it in each.
+    """
+    if not is_torch_loader(loader) or is_iterable(loader.dataset):
+        return None
+    samples = length_of(loader)
+    try:
+        batches = len(loader)
+    except Exception:  # A sampler of the user's own.
+        return None
+    return min(samples, batches * batch_size) if samples > 0 and batches > 0 else None
+
+
 def device_name(device: Any) -> str:
     """As the driver calls it; None is the CPU."""
     if device is None:

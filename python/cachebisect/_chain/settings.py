@@ -130,6 +130,11 @@ MAKES_FLOATS = frozenset({"ToTensor"})
 """Transforms that make floats of bytes."""
 
 
+    "one_client": (
+        "self.session = self.session or requests.Session()  # in __getitem__: once a worker"
+    ),
+    "open_once": "self.file = self.file or h5py.File(path)  # in __getitem__: once a worker",
+    "duplicates": "DataLoader(..., sampler=DistributedSampler(dataset))",
 def described_settings(
     cached_after: tuple[str, ...] = (),
     on_device_from: tuple[str, ...] = (),

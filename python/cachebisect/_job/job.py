@@ -119,6 +119,7 @@ class Job:
             "samples": facts.length_of(self.loader),
             "shuffle": True,
             "train": self.train,
+            "epoch_samples": facts.epoch_samples_of(self.loader, self.batch_size),
             "weights_restored": bool(self.state),
             "copy_pinned": pinning.happens(self.loader) and bool(self.device),
             "copy_non_blocking": self._live.non_blocking,

@@ -84,6 +84,8 @@ struct ChainDescription {
   std::optional<BatchContents> batch_contents;
   std::uint64_t samples = 0;  ///< in the data set
   bool generated_data = false;
+  /// That one process reads in an epoch; empty: unknown.
+  std::optional<std::uint64_t> epoch_samples;
   bool shuffle = true;
   std::uint64_t seed = 1;
   /// Chooses the place in the epoch where reading began; empty if the replayer has no such choice.

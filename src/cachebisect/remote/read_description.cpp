@@ -150,6 +150,7 @@ ChainDescription read_chain(const Fields& fields) {
   chain.train_threads = fields.small_count_or("train_threads", 1);
   chain.samples = fields.count("samples");
   chain.generated_data = fields.flag_or("generated_data", false);
+  if (fields.has("epoch_samples")) chain.epoch_samples = fields.count("epoch_samples");
   chain.shuffle = fields.flag_or("shuffle", true);
   chain.seed = fields.count_or("seed", 1);
   if (fields.has("order_nonce")) chain.order_nonce = fields.count("order_nonce");

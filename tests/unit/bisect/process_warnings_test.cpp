@@ -60,6 +60,30 @@ TEST_CASE("the start of an epoch is named with its share of the epoch") {
   CHECK(has(only_warning(measured).text, "prepares itself"));
 }
 
+TEST_CASE("an epoch of a rank is what the rank reads of the data set") {
+  Measurements measured = quiet_job();
+  measured.chain.ranks = 4;
+  measured.chain.epoch_samples = 9'700;
+  CHECK(warnings_of(measured).empty());
+  measured.chain.epoch_start_seconds = 3;
+  CHECK(has(only_warning(measured).text, "3.0% of its 100 s"));
+}
+
+TEST_CASE("ranks that each read all are told how often a sample is read") {
+  Measurements measured = quiet_job();
+  measured.chain.epoch_samples = 38'800;
+  CHECK(warnings_of(measured).empty());
+  measured.chain.ranks = 2;
+  const Warning warning = only_warning(measured);
+  CHECK(warning.code == "duplicates");
+  CHECK(has(warning.text, "each of 2 ranks reads 38,800 of the 38,800 samples in an epoch"));
+  CHECK(has(warning.text, "is read 2.0 times"));
+  measured.chain.epoch_samples = 19'456;  // A few repeated, so that batches are full.
+  CHECK(warnings_of(measured).empty());
+  measured.chain.samples = 0;
+  CHECK(warnings_of(measured).empty());
+}
+
 TEST_CASE("workers that deliver nothing are counted") {
   Measurements measured = quiet_job();
   measured.cache.idle_workers = 6;

@@ -13,13 +13,16 @@ namespace {
 constexpr double kReportStartAboveShare = 0.01;  ///< of an epoch
 constexpr double kReportStartAboveSeconds = 1;   ///< if the length of an epoch is not known
 constexpr std::size_t kMostFiles = 10;
+/// Samplers repeat a few samples, so that all ranks have as many.
+constexpr double kReportReadTimes = 1.5;
 
 /// The length of a whole epoch, its start included; empty if the length of the data set is not
 /// known.
 std::optional<double> epoch_seconds(const ChainDescription& chain, double start,
                                     const Estimate& live) {
-  if (chain.samples == 0 || !live.value || *live.value <= 0) return std::nullopt;
-  return start + static_cast<double>(chain.samples) / *live.value;
+  const std::uint64_t samples = chain.epoch_samples.value_or(chain.samples);
+  if (samples == 0 || !live.value || *live.value <= 0) return std::nullopt;
+  return start + static_cast<double>(samples) / *live.value;
 }
 
 void warn_of_epoch_start(std::vector<Warning>& out, const ChainDescription& chain,
@@ -51,6 +54,19 @@ void warn_of_idle_workers(std::vector<Warning>& out, const Measurements& measure
                      " delivered nothing: the data set has no samples for them",
                  "split it into at least as many parts as there are workers, or " +
                      setting_text(chain.settings, "workers", busy)});
+}
+
+void warn_of_duplicates(std::vector<Warning>& out, const ChainDescription& chain) {
+  if (chain.ranks < 2 || chain.samples == 0 || !chain.epoch_samples) return;
+  const double times =
+      static_cast<double>(*chain.epoch_samples) * chain.ranks / static_cast<double>(chain.samples);
+  if (times < kReportReadTimes) return;
+  out.push_back({"duplicates",
+                 "each of " + std::to_string(chain.ranks) + " ranks reads " +
+                     format_count(*chain.epoch_samples) + " of the " + format_count(chain.samples) +
+                     " samples in an epoch: each sample is read " + format_fixed(times, 1) +
+                     " times",
+                 chain.settings.advice_or("duplicates", "give each rank a part of the samples")});
 }
 
 /// Launchers need not tell their number.
@@ -150,6 +166,7 @@ std::vector<Warning> find_process_warnings(const Measurements& measured, const E
   std::vector<Warning> out;
   warn_of_epoch_start(out, measured.chain, live);
   warn_of_idle_workers(out, measured);
+  warn_of_duplicates(out, measured.chain);
   warn_of_threads(out, measured);
   warn_of_host(out, measured);
   warn_of_files(out, measured.blocks);

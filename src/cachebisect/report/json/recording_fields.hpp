@@ -77,6 +77,8 @@ void chain_fields(Visitor& v, Visited<Visitor, ChainDescription>& chain) {
   v.number({"epoch_start_seconds"}, chain.epoch_start_seconds);
   v.count({"samples", "of the data set"}, chain.samples);
   v.flag({"shuffle"}, chain.shuffle);
+  v.count({"epoch_samples", "that one process reads in an epoch", Presence::added},
+          chain.epoch_samples);
   v.count({"seed"}, chain.seed);
   v.text({"train"}, chain.train);
   v.flag({"weights_restored"}, chain.weights_restored);
