@@ -29,3 +29,9 @@ def test_a_live_arm_runs_what_needs_no_other_batch() -> None:
 def test_other_iterators_have_no_settings_of_a_data_loader() -> None:
     names = {setting["name"] for setting in described_settings(of_data_loader=False)["settings"]}
     assert names == {"non_blocking"}
+
+
+def test_threads_are_for_datasets_that_are_asked_for_single_samples() -> None:
+    names = [setting["name"] for setting in described_settings()["settings"]]
+    others = [setting["name"] for setting in described_settings(single_samples=False)["settings"]]
+    assert set(names) - set(others) == {"read_threads"} and "read_threads" in runnable()

@@ -15,7 +15,7 @@ from .named_source import NamedSource
 from .own_iteration import OwnIteration
 from .settings import ELEMENTWISE, MAKES_FLOATS
 from .slots import callable_name, datasets_within
-from .sources import reads_whole_batches
+from .sources import asks_for_single_samples, reads_whole_batches
 
 SAMPLER, READ, MEMBER, COLLATE, TRANSFER, PIN, COPY, LOADER, COMPANION = (
     "sampler", "read", "member", "collate", "transfer", "pin", "copy", "loader", "companion",
@@ -84,6 +84,8 @@ class Chain:
     """What may run on the device, with the members that follow it: the first words of names."""
     of_data_loader: bool = True
     """Batches come from torch's DataLoader, or from a class of its kind."""
+    single_samples: bool = False
+    """The loader asks its dataset for the samples of a batch one after the other."""
 
     @property
     def last(self) -> int:
@@ -144,6 +146,7 @@ def chain_of_loader(loader: Any, found: dict[str, Any], on_device: bool) -> Chai
     stages[0].kind = "source"
     _mark_cacheable(stages)
     chain = Chain(stages, tuple(member["name"] for member in members))
+    chain.single_samples = asks_for_single_samples(loader)
     kept = [each for each in datasets_within(loader.dataset) if _keeps_samples(each)]
     if kept:
         chain.notes.append(_KEEPS_SAMPLES.format(kept[0].after))

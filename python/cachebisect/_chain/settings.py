@@ -21,8 +21,18 @@ ON_DEVICE = "on_device"
 """The setting that runs a stage, and those that follow it, on the device for a whole batch."""
 _ON_DEVICE = "images = images.to(device)  # then {} and what follows it, for the whole batch"
 
+READ_THREADS = "read_threads"
+"""The setting that makes the samples of a batch in several threads of each worker."""
+_READ_THREADS = (
+    "pool = functools.cache(lambda process: ThreadPoolExecutor({}))  # then, in the Dataset: def "
+    "__getitems__(self, indices): return list(pool(os.getpid()).map(self.__getitem__, indices))"
+)
+
 NEED_DEVICE = frozenset({"non_blocking", ON_DEVICE})
 """Settings of what happens on the way to a device."""
+
+NEED_SINGLE_SAMPLES = frozenset({READ_THREADS})
+"""Settings of datasets that a DataLoader asks for one sample after the other."""
 
 Values = Union[tuple[int, int], tuple[str, ...]]
 
@@ -46,7 +56,8 @@ class Setting:
     @property
     def is_of_data_loader(self) -> bool:
         """It belongs to torch's DataLoader, or to its workers."""
-        return self.of_workers or "DataLoader(" in self.code
+        needs_it = self.of_workers or self.name in NEED_SINGLE_SAMPLES
+        return needs_it or "DataLoader(" in self.code
 
     def to_json(self) -> dict[str, Any]:
         """As the engine reads it."""
@@ -100,6 +111,7 @@ SETTINGS = (
         "cv2.setNumThreads({})",
         (1, 1024), of_workers=True,
     ),
+    Setting(READ_THREADS, READ_THREADS, _READ_THREADS, (1, 256), per_worker=True),
 )  # fmt: skip
 
 ADVICE = {
@@ -118,6 +130,11 @@ ADVICE = {
     "no_sync": "total += loss.detach()  # loss.item() once per log line",
     "precision": "with torch.autocast(device.type, dtype=torch.bfloat16):",
     "model": "model = torch.compile(model)",
+    "one_client": (
+        "self.session = self.session or requests.Session()  # in __getitem__: once a worker"
+    ),
+    "open_once": "self.file = self.file or h5py.File(path)  # in __getitem__: once a worker",
+    "duplicates": "DataLoader(..., sampler=DistributedSampler(dataset))",
     "weights_not_restored": (
         "pass model and optimizer: cachebisect.bisect(loader, step, state=[model, optimizer])"
     ),
@@ -130,24 +147,23 @@ MAKES_FLOATS = frozenset({"ToTensor"})
 """Transforms that make floats of bytes."""
 
 
-    "one_client": (
-        "self.session = self.session or requests.Session()  # in __getitem__: once a worker"
-    ),
-    "open_once": "self.file = self.file or h5py.File(path)  # in __getitem__: once a worker",
-    "duplicates": "DataLoader(..., sampler=DistributedSampler(dataset))",
 def described_settings(
     cached_after: tuple[str, ...] = (),
     on_device_from: tuple[str, ...] = (),
     of_data_loader: bool = True,
+    single_samples: bool = True,
 ) -> dict[str, Any]:
     """Fields of the answer to `describe`. `cached_after`: stages behind which a cache may stand.
     `on_device_from`: stages that may run on the device, with those that follow.
-    `of_data_loader`: the batches come from torch's DataLoader, which has settings."""
+    `of_data_loader`: the batches come from torch's DataLoader, which has settings.
+    `single_samples`: it asks its dataset for one sample after the other."""
     of_stages = [
         Setting(CACHE, CACHE, _CACHED, cached_after),
         Setting(ON_DEVICE, ON_DEVICE, _ON_DEVICE, on_device_from),
     ]
-    of_loader = SETTINGS if of_data_loader else [s for s in SETTINGS if not s.is_of_data_loader]
+    of_loader = [s for s in SETTINGS if of_data_loader or not s.is_of_data_loader]
+    if not single_samples:
+        of_loader = [s for s in of_loader if s.name not in NEED_SINGLE_SAMPLES]
     settings = [s.to_json() for s in (*of_loader, *of_stages) if s.values]
     return {"settings": settings, "advice": ADVICE}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional
 
+from .facts import is_iterable
 from .restart import Restarting
 
 
@@ -91,3 +92,10 @@ def reads_whole_batches(dataset: Any) -> bool:
     while type(dataset).__name__ == "Subset" and hasattr(dataset, "dataset"):
         dataset = dataset.dataset
     return callable(getattr(dataset, "__getitems__", None))
+
+
+def asks_for_single_samples(loader: Any) -> bool:
+    """True if a DataLoader asks its dataset for the samples of a batch one after the other."""
+    collates = loader.batch_sampler is not None
+    dataset = loader.dataset
+    return collates and not is_iterable(dataset) and not reads_whole_batches(dataset)

@@ -7,7 +7,7 @@ from typing import Any, Callable
 from .slots import Slot
 
 
-class _Stand:
+class Stand:
     """Takes the place of a slot's callable and looks like it to everything but its call."""
 
     __slots__ = ("_call", "_original")
@@ -44,7 +44,7 @@ class Installed:
         for stage, slot in enumerate(self._slots):
             original = slot.get()
             self._originals.append(original)
-            slot.put(_Stand(original, self._outermost(original, self._make(stage, original))))
+            slot.put(Stand(original, self._outermost(original, self._make(stage, original))))
 
     def __exit__(self, *error: object) -> None:
         for slot, original in zip(reversed(self._slots), reversed(self._originals)):

@@ -23,7 +23,8 @@ class Answers:
         kind = request.get("type")
         answer = self._connection.answer
         if kind == "supports":
-            answer(request, supported=job.supports(request["arm"]))
+            supported = job.supports(request["arm"])
+            answer(request, supported=supported, why=None if supported else job.why or None)
         elif kind == "sizes":
             answer(request, **job.sizes(int(request["samples"]), self._progress))
         elif kind in ("prepare", "refill"):

@@ -136,8 +136,9 @@ class Job:
         }
         if not self.state:
             notes = [*notes, "weights are not restored between rounds: no state was given"]
+        found = self.chain
         settings = described_settings(
-            self.chain.cached_after, self.chain.on_device_from, self.chain.of_data_loader
+            found.cached_after, found.on_device_from, found.of_data_loader, found.single_samples
         )
         answer: dict[str, Any] = {"chain": chain, "arms": self.arms(), **settings}
         answer["notes"] = [*notes, *self._caches.notes, *self.chain.notes]
@@ -158,6 +159,11 @@ class Job:
             arms.append({"kind": "shadow"})
         arms.append({"kind": "live"})
         unseen = unseen_boundaries(self._loader, self.chain)
+    @property
+    def why(self) -> str:
+        """Why supports() gave False, in one line; empty: nothing more is known."""
+        return self._live.why
+
         if unseen:
             arms.append({"kind": "unseen", "boundaries": unseen})
         return arms

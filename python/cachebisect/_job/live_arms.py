@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from .._chain.description import Chain
-from .._chain.settings import NEED_DEVICE, ON_DEVICE, runnable, value_of
+from .._chain.settings import NEED_DEVICE, ON_DEVICE, READ_THREADS, runnable, value_of
 from .feed_maker import FeedMaker
 from .feeds import Feed
 from .loaders import MeasuredLoader
 from .moving_feed import MovingFeed
 from .on_device import DeviceStages
+from .read_threads import ReadThreads
 from .shadow import ShadowLoader
 
 
@@ -21,11 +22,15 @@ class LiveArms:
         self.device = device
         self.non_blocking: Optional[bool] = False
         """How the step itself moves its batches; None: that was not seen."""
+        self.why = ""
+        """Why the arm that was asked for last cannot run; if it can: what is not sure of it."""
         self._loader = loader
         self._on_device: dict[str, DeviceStages] = {}
+        self._threads = ReadThreads(loader)
 
     def can_run(self, arm: dict[str, Any], chain: Chain) -> bool:
-        """True if a live arm with overrides can run."""
+        """True if a live arm with overrides can run. Sets `why`."""
+        self.why = ""
         if arm.get("kind") != "live" or self._loader.shadow is None:
             return False
         overrides = set(arm.get("overrides", {}))
@@ -33,18 +38,24 @@ class LiveArms:
             return False
         try:
             self._shadow(arm, chain)
-        except Exception:  # Its dataset, too, may fail.
+        except Exception as error:  # Its dataset, too, may fail.
+            lines = str(error).splitlines() or [type(error).__name__]
+            self.why = lines[-1]  # Of an error in a worker: what it says there.
             return False
+        self.why = self._threads.note
         return True
 
     def feed(self, arm: dict[str, Any], feeds: FeedMaker) -> tuple[Feed, Optional[ShadowLoader]]:
         """What a block of any arm takes its batches from, and the loader behind it.
 
-        Raises what the constructor of DataLoader raises, filled() of _cache/trial.py, DeviceStages.
+        Raises what the constructor of DataLoader raises, filled() of _cache/trial.py, DeviceStages,
+        ReadThreads.
         """
         shadow = self._shadow(arm, feeds.chain)
-        feed = feeds.feed(arm, shadow)
         overrides = arm.get("overrides") or {}
+        # The counters of stages are for one thread, and so is what stands in their places.
+        shown = {**arm, "observed": False} if READ_THREADS in overrides else arm
+        feed = feeds.feed(shown, shadow)
         if not NEED_DEVICE & set(overrides):
             return feed, shadow
         waits_not = value_of(overrides, "non_blocking", self.non_blocking)
@@ -56,7 +67,8 @@ class LiveArms:
         self._on_device.clear()
 
     def _shadow(self, arm: dict[str, Any], chain: Chain) -> Optional[ShadowLoader]:
-        return self._loader.variant(arm, self._stages(arm, chain))
+        threaded = self._threads.of(arm, chain)
+        return self._loader.variant(arm, self._stages(arm, chain), threaded)
 
     def _stages(self, arm: dict[str, Any], chain: Chain) -> Optional[DeviceStages]:
         first = value_of(arm.get("overrides") or {}, ON_DEVICE, None)

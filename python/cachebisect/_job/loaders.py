@@ -15,6 +15,7 @@ from .._chain.orders import Order
 from .._chain.restart import Restarting
 from .._chain.settings import CACHE, ON_DEVICE
 from .._worker.tasks import INSIDE, LIVE, PROBE, Task
+from .._worker.threaded_reads import ThreadedReads
 from .._worker.worker_end import end_iterator
 from .on_device import DeviceStages
 from .patience import Patience
@@ -44,6 +45,7 @@ class MeasuredLoader:
         self._worker_threads = 1
         self._variants: dict[str, ShadowLoader] = {}
         self._filled: dict[str, Any] = {}
+        self._threaded: list[ThreadedReads] = []
         self._batches = Restarting(loader)
         self._blocks = 0
 
@@ -124,12 +126,15 @@ class MeasuredLoader:
         return f"{told}; measure without --then continue, or in a longer epoch" if keeps else told
 
     def variant(
-        self, arm: dict[str, Any], on_device: Optional[DeviceStages] = None
+        self,
+        arm: dict[str, Any],
+        on_device: Optional[DeviceStages] = None,
+        threaded: Optional[Callable[[Any], ThreadedReads]] = None,
     ) -> Optional[ShadowLoader]:
         """The loader of `arm`: with overrides, one with other arguments. `on_device`: stages that
-        it leaves out.
+        it leaves out. `threaded`: gives a dataset that threads read.
 
-        Raises what the constructor of DataLoader raises, and filled() of _cache/trial.py.
+        Raises what the constructor of DataLoader raises, filled() of _cache/trial.py, `threaded`.
         """
         texts = arm.get("overrides") or {}
         if arm.get("kind") != "live" or not texts:
@@ -138,10 +143,13 @@ class MeasuredLoader:
         if key not in self._variants:
             overrides = {path: json.loads(text) for path, text in texts.items()}
             after = overrides.pop(CACHE, None)
-            dataset = None if after is None else self._cached(str(after))
+            dataset = self.own.dataset if after is None else self._cached(str(after))
             overrides.pop(ON_DEVICE, None)
             if on_device is not None:
-                dataset = on_device.host_part(self.own.dataset if dataset is None else dataset)
+                dataset = on_device.host_part(dataset)
+            if threaded is not None:
+                self._threaded.append(threaded(dataset))
+                dataset = self._threaded[-1]
             self._variants[key] = ShadowLoader(self.own, overrides, dataset)
         return self._variants[key]
 
@@ -164,8 +172,9 @@ class MeasuredLoader:
         for shadow in self._shadows():
             shadow.close()
         self._variants.clear()
-        for dataset in self._filled.values():
+        for dataset in (*self._threaded, *self._filled.values()):
             dataset.close()
+        self._threaded.clear()
         self._filled.clear()
         end_iterator(self._batches.release())
 

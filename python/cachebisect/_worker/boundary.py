@@ -14,6 +14,7 @@ from .._chain.pipelines import with_switches
 from .._chain.sources import IndexedSource, IterableSource
 from .server import Server
 from .tasks import SharedArea, Task
+from .threaded_reads import own_dataset
 
 
 class BoundaryDataset:
@@ -124,7 +125,7 @@ class WorkerInit:
 
         info = torch.utils.data.get_worker_info()
         # WorkerInfo refuses plain assignments.
-        object.__setattr__(info, "dataset", self._boundary.dataset)
+        object.__setattr__(info, "dataset", own_dataset(self._boundary.dataset))
         if self._worker_init_fn is not None:
             self._worker_init_fn(worker)
         if self._threads is not None:

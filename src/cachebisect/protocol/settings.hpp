@@ -34,6 +34,8 @@ inline constexpr std::string_view kLoader = "loader";
 inline constexpr std::string_view kCache = "cache";
 /// Of jobs in code alone: the stage that runs on the device for a whole batch, with what follows.
 inline constexpr std::string_view kOnDevice = "on_device";
+/// Of jobs in code alone: threads in which a worker makes the samples of a batch side by side.
+inline constexpr std::string_view kReadThreads = "read_threads";
 
 /// Every key at the top level of a pipeline file.
 inline constexpr std::array<std::string_view, 12> kKeys{

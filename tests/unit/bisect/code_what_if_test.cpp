@@ -125,6 +125,27 @@ TEST_CASE("a cache in code is predicted: the stages before it run for no sample"
   CHECK(whole.line == "cached(dataset, after=\"sample\")");
 }
 
+TEST_CASE("threads of a worker make samples side by side: what waits overlaps, what computes not") {
+  SimulatedChain simulated = test::starved_chain(100e-6);
+  simulated.stages.front().seconds = 2e-3;
+  Measurements run = test::measure_chain(simulated, {.budget_seconds = 10});
+  run.chain.settings = test::torch_settings();
+  const auto answer = [&](const std::string& text) {
+    return predict_what_if(parse_what_if(text, run.chain), run.chain, Forecast::of(run)).predicted;
+  };
+  // Per sample of a worker: 2 ms of waiting, 140 us on a core.
+  const double one = *answer("read_threads=1").value;
+  CHECK(one == doctest::Approx(*Forecast::of(run)->live().value).epsilon(0.01));
+  CHECK(*answer("read_threads=2").value == doctest::Approx(2 * one).epsilon(0.01));
+  CHECK(answer("read_threads=2").interval->low < 1.95 * one);
+  // A thread computes while the others wait; a batch has 8 samples.
+  CHECK(*answer("read_threads=8").value ==
+        doctest::Approx(2.14e-3 / 0.2675e-3 * one).epsilon(0.01));
+  CHECK(answer("read_threads=64").value == answer("read_threads=8").value);
+  CHECK(arm_of(parse_what_if("read_threads=4", run.chain), run.chain)
+            .arm->overrides.at("read_threads") == "4");
+}
+
 TEST_CASE("stages on the device are predicted: they are free, and fewer bytes are carried") {
   SimulatedChain simulated = test::starved_chain();
   Measurements run = test::measure_chain(simulated, {.budget_seconds = 10});

@@ -29,6 +29,23 @@ double on_device(const CostChanges& changes, double seconds) {
   return changes.machine ? seconds / changes.machine->device_speed : seconds;
 }
 
+/// What a sample takes a worker, over what it takes in one thread.
+double factor_of_threads(const CostModel& costs, const CostChanges& changes) {
+  if (!changes.threads) return 1;
+  double seconds = 0;
+  double computing = 0;
+  for (std::size_t s = 0; s < std::min(changes.threads->stages, costs.stages.size()); ++s) {
+    seconds += factor_of(changes, s) * costs.stages[s].worker_seconds;
+    computing += factor_of(changes, s) * costs.stages[s].cpu_seconds;
+  }
+  if (!(seconds > 0)) return 1;
+  computing = std::min(computing, seconds);
+  const double count = changes.threads->count;
+  const double then = changes.threads->overlap ? std::max(computing, seconds / count)
+                                               : computing + (seconds - computing) / count;
+  return then / seconds;
+}
+
 /// The stage with the most seconds of a kind; empty if `other` is more than each of them.
 std::string most(const CostModel& costs, const CostChanges& changes, std::size_t from,
                  const std::function<double(const StageCost&)>& seconds, double other = 0) {
@@ -90,11 +107,14 @@ Demands demands_of(const CostModel& costs, const CostChanges& changes, int bound
   in.copy_overlaps = costs.copy_overlaps || changes.copy_overlaps;
   in.copy_blocks = costs.copy_blocks && !changes.copy_overlaps;
   bool loads = false;
+  const double threads = factor_of_threads(costs, changes);
   for (std::size_t s = from; s < costs.stages.size(); ++s) {
     const double factor = factor_of(changes, s);
     const StageCost& stage = costs.stages[s];
     const double computing = factor * stage.cpu_seconds;
-    in.live_seconds.push_back(on_core(changes, factor * stage.worker_seconds, computing));
+    const bool threaded = changes.threads && s < changes.threads->stages;
+    in.live_seconds.push_back(on_core(changes, factor * stage.worker_seconds, computing) *
+                              (threaded ? threads : 1));
     in.cpu_seconds += on_core(changes, computing);
     in.serial_seconds =
         std::max(in.serial_seconds, on_core(changes, factor * stage.serial_seconds, computing));

@@ -56,11 +56,19 @@ struct OtherMachine {
   double device_speed = 1;  ///< of the training step and of stages on the device, relative
 };
 
+/// Each worker makes its samples in several threads at once, of which one computes at a time.
+struct SampleThreads {
+  int count = 1;
+  std::size_t stages = 0;  ///< the first of the chain, which make samples
+  bool overlap = true;     ///< a thread computes while others wait
+};
+
 /// A hypothetical change.
 struct CostChanges {
   std::optional<int> workers;
   std::optional<OtherMachine> machine;
   std::vector<CostScale> stages;
+  std::optional<SampleThreads> threads;
   double step_factor = 1;      ///< on the training step, host and device
   double step_within = 1;      ///< factor within which it is known then, 1 or more
   bool copy_overlaps = false;  ///< copy and step are made to run at the same time

@@ -88,6 +88,15 @@ void predict_on_device(const WhatIf& what_if, const ChainDescription& chain,
   out.add_note("what the device takes for it is not known, and taken to be nothing");
 }
 
+/// In Python, where one thread computes at a time.
+void predict_read_threads(const WhatIf& what_if, const ChainDescription& chain,
+                          const Forecast& forecast, WhatIfResult& out) {
+  const Json threads = Json::parse(what_if.value, nullptr, false);
+  if (!threads.is_number_integer()) return;
+  const ThreadChanges changes = sample_threads(chain, threads.get<std::int64_t>());
+  out.predicted = forecast.between(changes.likely, changes.least);
+}
+
 /// What other workers cost beyond what the model predicts, if they are processes.
 void add_process_notes(const WhatIf& what_if, const ChainDescription& chain, WhatIfResult& out) {
   if (chain.worker_processes && chain.workers == 0 && what_if.count > 0) {
@@ -187,7 +196,8 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
   }
   const bool caches = !chain.settings.of_file && what_if.path == settings::kCache;
   const bool moves = !chain.settings.of_file && what_if.path == settings::kOnDevice;
-  if (what_if.kind == WhatIf::Kind::setting && !caches && !moves) {
+  const bool threads = !chain.settings.of_file && what_if.path == settings::kReadThreads;
+  if (what_if.kind == WhatIf::Kind::setting && !caches && !moves && !threads) {
     out.note = what_if.path == settings::kLoader
                    ? "with steady costs the loader changes nothing, and what slow samples hold "
                      "back is not predicted; --verify runs it"
@@ -208,6 +218,8 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
     predict_cache(what_if, chain, *forecast, out);
   } else if (moves) {
     predict_on_device(what_if, chain, *forecast, out);
+  } else if (threads) {
+    predict_read_threads(what_if, chain, *forecast, out);
   } else if (what_if.kind == WhatIf::Kind::batch_size) {
     predict_batch_size(what_if, chain, *forecast, out);
   } else if (what_if.kind == WhatIf::Kind::prefetch) {

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/bisect/costs/sample_stages.hpp"
+
 namespace cachebisect {
 namespace {
 
@@ -49,6 +51,16 @@ CostChanges changed_workers(const ChainDescription& chain, int workers) {
   } else if (chain.worker_processes && chain.workers == 0) {
     changes.unknown_seconds = most_seconds_to_receive(chain);
   }
+  return changes;
+}
+
+ThreadChanges sample_threads(const ChainDescription& chain, std::int64_t threads) {
+  const int count =
+      static_cast<int>(std::min(threads, std::max<std::int64_t>(1, chain.batch_size)));
+  ThreadChanges changes;
+  changes.likely.threads = {.count = count, .stages = count_sample_stages(chain)};
+  changes.least = changes.likely;
+  changes.least.threads->overlap = false;
   return changes;
 }
 

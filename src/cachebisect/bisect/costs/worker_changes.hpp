@@ -1,6 +1,8 @@
 // What another count of workers changes in the costs, besides the workers.
 #pragma once
 
+#include <cstdint>
+
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/costs/cost_model.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
@@ -17,5 +19,14 @@ namespace cachebisect {
 /// first of them on, and no longer without any.
 [[nodiscard]] CACHEBISECT_INTERNAL_API CostChanges changed_workers(const ChainDescription& chain,
                                                                    int workers);
+
+/// What is certain, and what is likely.
+struct ThreadChanges {
+  CostChanges likely;
+  CostChanges least;
+};
+/// Each worker makes the samples of a batch in so many threads, as far as it has samples.
+[[nodiscard]] CACHEBISECT_INTERNAL_API ThreadChanges sample_threads(const ChainDescription& chain,
+                                                                    std::int64_t threads);
 
 }  // namespace cachebisect
