@@ -57,11 +57,12 @@ inline nlohmann::json to_json(const ChainDescription& chain) {
           {"worker_bytes", or_null(chain.worker_bytes)},
           {"epoch_start_seconds", or_null(chain.epoch_start_seconds)},
           {"persistent_workers", chain.persistent_workers},
+          {"counts_storage", chain.counts_storage},
           {"batch_contents",
            chain.batch_contents ? to_json(*chain.batch_contents) : nlohmann::json(nullptr)},
           {"samples", chain.samples},
-          {"generated_data", chain.generated_data},
           {"epoch_samples", or_null(chain.epoch_samples)},
+          {"generated_data", chain.generated_data},
           {"shuffle", chain.shuffle},
           {"seed", chain.seed},
           {"order_nonce", or_null(chain.order_nonce)},
@@ -90,6 +91,27 @@ inline nlohmann::json to_json(const CacheFacts& facts) {
           {"idle_workers", facts.idle_workers},
           {"floor_seconds_per_sample", or_null(facts.floor_seconds_per_sample)},
           {"floor_seconds_per_batch", or_null(facts.floor_seconds_per_batch)}};
+}
+
+inline nlohmann::json to_json(const StorageCounts& counts) {
+  return {{"samples", counts.samples},
+          {"workers", counts.workers},
+          {"seconds", counts.seconds},
+          {"file_opens", or_null(counts.file_opens)},
+          {"file_reads", counts.file_reads},
+          {"file_bytes", counts.file_bytes},
+          {"disk_bytes", or_null(counts.disk_bytes)},
+          {"page_faults", counts.page_faults},
+          {"requests", counts.requests},
+          {"request_seconds", counts.request_seconds},
+          {"waiting_seconds", counts.waiting_seconds},
+          {"most_in_flight", counts.most_in_flight},
+          {"received_bytes", counts.received_bytes},
+          {"connections", counts.connections},
+          {"clients", counts.clients},
+          {"throttled", counts.throttled},
+          {"failed", counts.failed},
+          {"reopened", counts.reopened}};
 }
 
 inline nlohmann::json to_json(const StageCounters& counters) {

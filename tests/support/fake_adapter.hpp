@@ -164,6 +164,11 @@ class FakeAdapter {
     if (type == "freshen") {
       return {{"freshened", replayer_->freshen(request.at("samples"), {})}};
     }
+    if (type == "storage") {
+      const auto counts = replayer_->count_storage(
+          {.samples = request.at("samples"), .max_seconds = request.at("max_seconds")}, {});
+      return {{"storage", counts ? to_json(*counts) : nlohmann::json(nullptr)}};
+    }
     if (type == "inside") return look_inside();
     if (type == "begin_round") replayer_->begin_round();
     if (type == "run") return {{"block", to_json(replayer_->run(block_request_of(request), {}))}};

@@ -61,11 +61,19 @@ std::optional<Cost> cost_of(const std::optional<double>& per_hour, const Estimat
   return Cost{*per_hour, scaled(loss, *per_hour)};
 }
 
-/// Of pipeline files: what a stage in Python returns need not be what it has read.
-std::optional<Reading> reading_of(const ChainDescription& chain, const Waterfall& waterfall) {
+/// As counted; else, of pipeline files, what the source returns. What a stage in Python returns
+/// need not be what it has read. 0: unknown.
+double bytes_read(const Measurements& measured, const Waterfall& waterfall) {
+  if (const auto& counts = measured.storage) {
+    return (counts->file_bytes + counts->received_bytes) / static_cast<double>(counts->samples);
+  }
   const auto read = std::ranges::find(waterfall.stages, Category::read, &StageReport::category);
-  if (!chain.settings.of_file || read == waterfall.stages.end()) return std::nullopt;
-  const double bytes = read->output_bytes.value_or(0);
+  if (!measured.chain.settings.of_file || read == waterfall.stages.end()) return 0;
+  return read->output_bytes.value_or(0);
+}
+
+std::optional<Reading> reading_of(const Measurements& measured, const Waterfall& waterfall) {
+  const double bytes = bytes_read(measured, waterfall);
   if (!(bytes > 0)) return std::nullopt;
   const auto rate = [bytes](const Estimate& samples) {
     return samples.value ? std::optional(*samples.value * bytes) : std::nullopt;
@@ -129,7 +137,8 @@ Report assemble(const Measurements& measured, const Analysis& analysis) {
   report.ceiling_sustained = sustained_of(analysis.sustained.ceiling);
   report.loss = loss_of(analysis);
   report.cost = cost_of(measured.questions.cost_per_hour, report.loss.total);
-  report.reading = reading_of(measured.chain, waterfall);
+  report.reading = reading_of(measured, waterfall);
+  report.storage = measured.storage;
   report.boundaries = waterfall.boundaries;
   add_predictions(report.boundaries, analysis.forecast);
   add_stages(report, analysis);

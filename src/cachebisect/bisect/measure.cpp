@@ -16,6 +16,7 @@
 #include "cachebisect/bisect/phases/early_explanation.hpp"
 #include "cachebisect/bisect/phases/explain_phase.hpp"
 #include "cachebisect/bisect/phases/step_profile_phase.hpp"
+#include "cachebisect/bisect/phases/storage_phase.hpp"
 #include "cachebisect/bisect/phases/sustain_phase.hpp"
 #include "cachebisect/bisect/phases/verdict_search.hpp"
 #include "cachebisect/bisect/phases/verify_phase.hpp"
@@ -132,6 +133,7 @@ class Run {
     measured_.verdict_seconds = replayer_.clock() - began_;
     after_verdict([this] { explain(); });
     after_verdict([this] { profile(); });
+    after_verdict([this] { count_requests(); });
     after_verdict([this] { verify(); });
     search_.read_machine();
     return snapshot(stopped_);
@@ -224,6 +226,17 @@ class Run {
     blocks_.set_phase(BlockPhase::explain);
     const double before = blocks_.clock();
     profile_step(replayer_, plan_, options_.stop, measured_);
+    blocks_.exclude_since(before);
+  }
+
+  /// A verdict that names reading: what it asks of storage, where that can be told.
+  void count_requests() {
+    if (!options_.explain || !measured_.chain.counts_storage) return;
+    const Measurements measured = snapshot(false);
+    if (!names_reading(analyse(measured).verdict, measured.chain)) return;
+    blocks_.set_phase(BlockPhase::explain);
+    const double before = blocks_.clock();
+    count_storage(replayer_, options_.stop, measured_);
     blocks_.exclude_since(before);
   }
 

@@ -81,11 +81,12 @@ struct ChainDescription {
   bool persistent_workers = false;  ///< they outlive an epoch
   bool worker_processes = false;    ///< not threads: batches must be sent
   bool profiles_steps = false;      ///< can tell which functions a step spends its time in
+  bool counts_storage = false;      ///< can tell what reading asks of storage
   std::optional<BatchContents> batch_contents;
   std::uint64_t samples = 0;  ///< in the data set
-  bool generated_data = false;
   /// That one process reads in an epoch; empty: unknown.
   std::optional<std::uint64_t> epoch_samples;
+  bool generated_data = false;
   bool shuffle = true;
   std::uint64_t seed = 1;
   /// Chooses the place in the epoch where reading began; empty if the replayer has no such choice.

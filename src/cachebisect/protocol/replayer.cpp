@@ -33,6 +33,11 @@ std::optional<CacheFacts> Replayer::refill(std::uint64_t /*samples*/,
 
 bool Replayer::freshen(std::uint64_t /*samples*/, const std::stop_token& /*stop*/) { return false; }
 
+std::optional<StorageCounts> Replayer::count_storage(const StorageRequest& /*request*/,
+                                                     const std::stop_token& /*stop*/) {
+  return std::nullopt;
+}
+
 MachineReading Replayer::read_machine() const { return cachebisect::read_machine(); }
 
 }  // namespace cachebisect

@@ -13,6 +13,7 @@
 #include "cachebisect/protocol/block.hpp"
 #include "cachebisect/protocol/cache_facts.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
+#include "cachebisect/protocol/storage_counts.hpp"
 
 namespace cachebisect {
 
@@ -22,9 +23,9 @@ class CACHEBISECT_API Replayer {
   virtual ~Replayer();
   [[nodiscard]] virtual ChainDescription describe() const = 0;
   [[nodiscard]] virtual bool supports(const Arm& arm) const = 0;
-  /// Fills the caches. Throws Error(usage) if the budgets do not hold a single batch.
   /// Why an arm is not supported, in words; empty: nothing more is known.
   [[nodiscard]] virtual std::string why_unsupported(const Arm& arm) const;
+  /// Fills the caches. Throws Error(usage) if the budgets do not hold a single batch.
   virtual CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) = 0;
   /// Refills the caches with the next `samples` samples of the data set (0: as many as before).
   /// Empty, with the caches unchanged, if this replayer cannot refill or the data set or budget is
@@ -39,6 +40,10 @@ class CACHEBISECT_API Replayer {
   /// Runs one block; live blocks also before prepare(). Throws what the pipeline or the step
   /// throws, and Error(interrupted) on `stop`.
   virtual BlockResult run(const BlockRequest& request, const std::stop_token& stop) = 0;
+  /// Makes samples as live blocks do and counts what that asks of storage. Empty if this replayer
+  /// cannot tell. Throws as run() does.
+  virtual std::optional<StorageCounts> count_storage(const StorageRequest& request,
+                                                     const std::stop_token& stop);
   /// The current time in seconds: the only clock that the bisector reads.
   [[nodiscard]] virtual double clock() const = 0;
   /// Counters of the machine that the blocks run on; by default this one. Called between blocks.

@@ -27,6 +27,32 @@ const BlockResult& leading(const std::vector<BlockResult>& blocks) {
   });
 }
 
+template <class Number>
+void add_known(const std::optional<Number>& more, std::optional<Number>& sum) {
+  if (more) sum = sum.value_or(0) + *more;
+}
+
+void add(const StorageCounts& more, StorageCounts& sum) {
+  sum.samples += more.samples;
+  sum.workers += more.workers;
+  sum.seconds += more.seconds;
+  add_known(more.file_opens, sum.file_opens);
+  sum.file_reads += more.file_reads;
+  sum.file_bytes += more.file_bytes;
+  add_known(more.disk_bytes, sum.disk_bytes);
+  sum.page_faults += more.page_faults;
+  sum.requests += more.requests;
+  sum.request_seconds += more.request_seconds;
+  sum.waiting_seconds += more.waiting_seconds;
+  sum.most_in_flight = std::max(sum.most_in_flight, more.most_in_flight);
+  sum.received_bytes += more.received_bytes;
+  sum.connections += more.connections;
+  sum.clients += more.clients;
+  sum.throttled += more.throttled;
+  sum.failed += more.failed;
+  sum.reopened += more.reopened;
+}
+
 }  // namespace
 
 ChainDescription combine_chains(const std::vector<ChainDescription>& chains, double machine_cpus) {
@@ -73,6 +99,20 @@ CacheFacts combine_caches(const std::vector<CacheFacts>& caches) {
     whole.bytes_device += cache.bytes_device;
     whole.seconds = std::max(whole.seconds, cache.seconds);
     if (whole.limited_by.empty()) whole.limited_by = cache.limited_by;
+  }
+  return whole;
+}
+
+std::optional<StorageCounts> combine_storage(
+    const std::vector<std::optional<StorageCounts>>& ranks) {
+  std::optional<StorageCounts> whole;
+  for (const auto& counts : ranks) {
+    if (!counts) continue;
+    if (whole) {
+      add(*counts, *whole);
+    } else {
+      whole = counts;
+    }
   }
   return whole;
 }

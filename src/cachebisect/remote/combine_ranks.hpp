@@ -1,6 +1,7 @@
 // What the ranks of a distributed job answer, as the answer of one.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
@@ -23,6 +24,10 @@ combine_blocks(const std::vector<BlockResult>& blocks);
 /// The smallest K, the sum of the bytes.
 [[nodiscard]] CACHEBISECT_INTERNAL_API CacheFacts
 combine_caches(const std::vector<CacheFacts>& caches);
+
+/// Sums over the ranks that could tell; empty if none could.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<StorageCounts> combine_storage(
+    const std::vector<std::optional<StorageCounts>>& ranks);
 
 /// What rank `rank` runs for `arm`: an arm of one rank is live on all others.
 [[nodiscard]] CACHEBISECT_INTERNAL_API Arm arm_on_rank(const Arm& arm, int rank);

@@ -125,6 +125,33 @@ std::optional<CacheFacts> read_cache(const json& answer, const ChainDescription&
   return facts;
 }
 
+std::optional<StorageCounts> read_storage(const json& answer) {
+  const Fields message(answer, "the answer to 'storage'");
+  if (!message.has("storage")) return std::nullopt;
+  const Fields fields = message.object("storage");
+  StorageCounts counts;
+  counts.samples = fields.count("samples");
+  if (counts.samples < 1) fields.refuse("samples", "an integer of at least 1");
+  counts.workers = fields.small_count("workers");
+  counts.seconds = fields.amount("seconds");
+  if (fields.has("file_opens")) counts.file_opens = fields.count("file_opens");
+  counts.file_reads = fields.count("file_reads");
+  counts.file_bytes = fields.amount("file_bytes");
+  counts.disk_bytes = fields.optional_number("disk_bytes");
+  counts.page_faults = fields.count("page_faults");
+  counts.requests = fields.count("requests");
+  counts.request_seconds = fields.amount("request_seconds");
+  counts.waiting_seconds = fields.amount("waiting_seconds");
+  counts.most_in_flight = fields.count("most_in_flight");
+  counts.received_bytes = fields.amount("received_bytes");
+  counts.connections = fields.count("connections");
+  counts.clients = fields.count("clients");
+  counts.throttled = fields.count("throttled");
+  counts.failed = fields.count("failed");
+  counts.reopened = fields.count("reopened");
+  return counts;
+}
+
 BlockResult read_block(const json& answer, const ChainDescription& chain) {
   const Fields fields = Fields(answer, "the answer to 'run'").object("block");
   BlockResult block;

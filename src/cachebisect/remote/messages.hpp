@@ -62,6 +62,8 @@ CACHEBISECT_INTERNAL_API std::optional<CacheFacts> read_cache(const nlohmann::js
                                                               const ChainDescription& chain);
 CACHEBISECT_INTERNAL_API BlockResult read_block(const nlohmann::json& answer,
                                                 const ChainDescription& chain);
+/// Empty if `storage` is null.
+CACHEBISECT_INTERNAL_API std::optional<StorageCounts> read_storage(const nlohmann::json& answer);
 /// The error that an adapter reports, with stage and sample in its message.
 CACHEBISECT_INTERNAL_API Error read_error(const nlohmann::json& answer);
 

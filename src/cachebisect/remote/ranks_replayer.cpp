@@ -170,6 +170,14 @@ BlockResult RanksReplayer::run(const BlockRequest& request, const std::stop_toke
   return block;
 }
 
+std::optional<StorageCounts> RanksReplayer::count_storage(const StorageRequest& request,
+                                                          const std::stop_token& stop) {
+  return combine_storage(
+      on_all(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {
+        return rank.count_storage(request, stopped);
+      }));
+}
+
 double RanksReplayer::clock() const {
   double latest = ranks_.front()->clock();
   for (const auto& rank : ranks_) latest = std::max(latest, rank->clock());

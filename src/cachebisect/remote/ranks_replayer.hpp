@@ -37,6 +37,8 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   void begin_round() override;
   /// A time limit is turned into a number of steps, by the last block of the same arm.
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
+  std::optional<StorageCounts> count_storage(const StorageRequest& request,
+                                             const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override;
   [[nodiscard]] MachineReading read_machine() const override;
   /// Finds nothing: each rank would profile samples of its own, and might find other functions.

@@ -126,6 +126,7 @@ void read_processes(const Fields& fields, ChainDescription& chain) {
   chain.persistent_workers = fields.flag_or("persistent_workers", false);
   chain.worker_processes = fields.flag_or("worker_processes", false);
   chain.profiles_steps = fields.flag_or("profiles_steps", false);
+  chain.counts_storage = fields.flag_or("counts_storage", false);
   if (fields.has("batch_contents")) {
     chain.batch_contents = read_contents(fields.object("batch_contents"));
   }
@@ -149,8 +150,8 @@ ChainDescription read_chain(const Fields& fields) {
   if (chain.batches_per_step < 1) fields.refuse("batches_per_step", "an integer of at least 1");
   chain.train_threads = fields.small_count_or("train_threads", 1);
   chain.samples = fields.count("samples");
-  chain.generated_data = fields.flag_or("generated_data", false);
   if (fields.has("epoch_samples")) chain.epoch_samples = fields.count("epoch_samples");
+  chain.generated_data = fields.flag_or("generated_data", false);
   chain.shuffle = fields.flag_or("shuffle", true);
   chain.seed = fields.count_or("seed", 1);
   if (fields.has("order_nonce")) chain.order_nonce = fields.count("order_nonce");

@@ -147,6 +147,13 @@ BlockResult RemoteReplayer::run(const BlockRequest& request, const std::stop_tok
   }
 }
 
+std::optional<StorageCounts> RemoteReplayer::count_storage(const StorageRequest& request,
+                                                           const std::stop_token& stop) {
+  return read_storage(adapter_.connection->request(
+      {{"type", "storage"}, {"samples", request.samples}, {"max_seconds", request.max_seconds}},
+      stop));
+}
+
 void RemoteReplayer::check_running() const {
   if (failure_) std::rethrow_exception(failure_);
 }

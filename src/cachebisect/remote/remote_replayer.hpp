@@ -28,6 +28,8 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public AttachedReplayer {
   bool freshen(std::uint64_t samples, const std::stop_token& stop) override;
   void begin_round() override;
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
+  std::optional<StorageCounts> count_storage(const StorageRequest& request,
+                                             const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override;
   /// Never throws: without an answer, the CPU time is the last that is known.
   [[nodiscard]] MachineReading read_machine() const override;

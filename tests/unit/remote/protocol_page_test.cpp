@@ -76,10 +76,11 @@ TEST_CASE("the requests on the page have the fields that the engine sends") {
   static_cast<void>(remote->refill(0, {}));
   static_cast<void>(remote->freshen(8, {}));
   CHECK_FALSE(remote->look_inside("read").changed);
+  CHECK_FALSE(remote->count_storage({.samples = 64, .max_seconds = 2}, {}).has_value());
   remote->finish(true, 0, "");
   remote.reset();
   static_cast<void>(served.ended());
-  CHECK(sent.size() == 11);
+  CHECK(sent.size() == 12);
   for (const auto& [type, request] : sent) {
     CAPTURE(type);
     CHECK(fields_of(example(type, false)) == fields_of(request));
@@ -105,6 +106,7 @@ TEST_CASE("the answers on the page are read, and every field of a value is on it
   CHECK(sizes.device_free_bytes == 120e9);
   CHECK(read_cache(example("prepare", true), description.chain).value().samples == 1024);
   CHECK_FALSE(read_cache(example("refill", true), description.chain).has_value());
+  CHECK(read_storage(example("storage", true)).value().requests > 0);
   const BlockResult block = read_block(example("run", true), description.chain);
   CHECK(block.seconds == 0.5);
   CHECK(block.stages.at(2).samples == 512);
@@ -122,6 +124,8 @@ TEST_CASE("the tables of the page name every field of chain, stage, cache and bl
       CHECK(has(page(), "`" + field + "`"));
     }
   }
+  const json storage = example("storage", true).at("storage");
+  CHECK(fields_of(storage) == fields_of(to_json(StorageCounts{})));
   const json cache = example("prepare", true).at("cache");
   CHECK(fields_of(cache) == fields_of(to_json(CacheFacts{})));
   BlockResult block;

@@ -233,3 +233,23 @@ TEST_CASE("one throttled device makes the block of all ranks one of a throttled 
   CHECK(combine_blocks({leading, hot}).device.throttled());
   CHECK(combine_blocks({leading, leading}).device.sm_clock_mhz == 1980);
 }
+
+TEST_CASE("what the ranks ask of storage is added up, as far as they can tell") {
+  StorageCounts one;
+  one.samples = 64;
+  one.requests = 10;
+  one.most_in_flight = 4;
+  one.file_opens = 3;
+  StorageCounts other = one;
+  other.most_in_flight = 2;
+  other.file_opens.reset();
+  other.disk_bytes = 1e6;
+  const auto both = combine_storage({one, std::nullopt, other});
+  REQUIRE(both.has_value());
+  CHECK(both->samples == 128);
+  CHECK(both->requests == 20);
+  CHECK(both->most_in_flight == 4);
+  CHECK(both->file_opens == 3);
+  CHECK(both->disk_bytes == 1e6);
+  CHECK_FALSE(combine_storage({std::nullopt, std::nullopt}).has_value());
+}

@@ -13,6 +13,7 @@
 #include "cachebisect/bisect/record/settings.hpp"
 #include "cachebisect/protocol/cache_facts.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
+#include "cachebisect/protocol/storage_counts.hpp"
 
 namespace cachebisect {
 
@@ -84,6 +85,7 @@ struct Measurements {
   ExplainRounds explain;
   VerifyRounds verify;
   std::vector<StepFunction> step_functions;  ///< of a step that the host limits
+  std::optional<StorageCounts> storage;      ///< of a verdict that names reading
   std::optional<RunFault> fault;             ///< empty: the run came to its end
   std::vector<BlockRecord> blocks;
 

@@ -17,6 +17,7 @@
 #include "cachebisect/bisect/record/settings.hpp"
 #include "cachebisect/protocol/cache_facts.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
+#include "cachebisect/protocol/storage_counts.hpp"
 
 namespace cachebisect {
 
@@ -243,8 +244,9 @@ struct Report {
   std::optional<SustainedReport> live_sustained;
   std::optional<SustainedReport> ceiling_sustained;
   Loss loss;
-  std::optional<Cost> cost;        ///< empty if no price was given
-  std::optional<Reading> reading;  ///< empty if it is not known what is read
+  std::optional<Cost> cost;              ///< empty if no price was given
+  std::optional<Reading> reading;        ///< empty if it is not known what is read
+  std::optional<StorageCounts> storage;  ///< of a verdict that names reading
   std::vector<BoundaryReport> boundaries;
   std::vector<StageReport> stages;
   std::vector<SpanReport> spans;

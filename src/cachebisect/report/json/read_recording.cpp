@@ -84,6 +84,7 @@ std::shared_ptr<const Measurements> read_recording(const JsonValue& value, const
   measured.chain.order_nonce = report.settings.order_nonce;
   measured.settings = report.settings;
   measured.step_functions = report.step_functions;
+  measured.storage = report.storage;
   measured.blocks = report.blocks;
   JsonReader reader(value);
   fields(reader, measured);

@@ -72,13 +72,14 @@ void chain_fields(Visitor& v, Visited<Visitor, ChainDescription>& chain) {
   v.list({"stages"}, chain.stages);
   v.flag({"worker_processes"}, chain.worker_processes);
   v.flag({"profiles_steps"}, chain.profiles_steps);
+  v.flag({"counts_storage", {}, Presence::added}, chain.counts_storage);
   v.flag({"keeps_queues", "each arm goes on where it was"}, chain.keeps_queues);
   v.whole({"local_ranks", "training processes of the job on this machine"}, chain.local_ranks);
   v.number({"epoch_start_seconds"}, chain.epoch_start_seconds);
   v.count({"samples", "of the data set"}, chain.samples);
-  v.flag({"shuffle"}, chain.shuffle);
   v.count({"epoch_samples", "that one process reads in an epoch", Presence::added},
           chain.epoch_samples);
+  v.flag({"shuffle"}, chain.shuffle);
   v.count({"seed"}, chain.seed);
   v.text({"train"}, chain.train);
   v.flag({"weights_restored"}, chain.weights_restored);

@@ -123,9 +123,12 @@ void fields(Visitor& v, Visited<Visitor, Report>& report) {
   v.part(
       {"cost", "what the loss costs, in the currency of --cost-per-hour; null without it", kAdded},
       report.cost);
-  v.part(
-      {"reading", "of a pipeline file: what its source reads; null if that is not known", kAdded},
-      report.reading);
+  v.part({"reading", "what the source reads; null if that is not known", kAdded}, report.reading);
+  v.part({"storage",
+          "what making samples asks of storage, counted after a verdict that names reading; null "
+          "if it was not counted",
+          kAdded},
+         report.storage);
   v.list({"boundaries"}, report.boundaries);
   v.list({"stages"}, report.stages);
   v.list({"spans",

@@ -105,6 +105,30 @@ void fields(Visitor& v, Visited<Visitor, Reading>& reading) {
 }
 
 template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, StorageCounts>& counts) {
+  v.count({"samples", "that were made and counted", Presence::required}, counts.samples);
+  v.whole({"workers", "that made some"}, counts.workers);
+  v.amount({"seconds", "in which the samples were made: of all workers together"}, counts.seconds);
+  v.count({"file_opens"}, counts.file_opens);
+  v.count({"file_reads", "system calls"}, counts.file_reads);
+  v.amount({"file_bytes", "that these reads returned"}, counts.file_bytes);
+  v.number({"disk_bytes", "of them, those that were not in memory"}, counts.disk_bytes);
+  v.count({"page_faults", "of memory mapped files, that waited for the disk"}, counts.page_faults);
+  v.count({"requests", "to servers"}, counts.requests);
+  v.amount({"request_seconds", "sum over the requests"}, counts.request_seconds);
+  v.amount({"waiting_seconds", "with a request in flight, or several: of all workers together"},
+           counts.waiting_seconds);
+  v.count({"most_in_flight", "requests at once in one worker"}, counts.most_in_flight);
+  v.amount({"received_bytes"}, counts.received_bytes);
+  v.count({"connections", "made"}, counts.connections);
+  v.count({"clients", "client objects made"}, counts.clients);
+  v.count({"throttled", "answers 429 and 503"}, counts.throttled);
+  v.count({"failed", "other answers from 500 on, and requests without an answer"}, counts.failed);
+  v.count({"reopened", "files and URLs that the same worker had asked for before"},
+          counts.reopened);
+}
+
+template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, Cost>& cost) {
   v.amount({"per_hour", "price of the whole job", Presence::required}, cost.per_hour);
   estimate(

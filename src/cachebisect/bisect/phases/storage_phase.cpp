@@ -1,0 +1,33 @@
+#include "cachebisect/bisect/phases/storage_phase.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace cachebisect {
+namespace {
+
+constexpr std::uint64_t kCountedSamples = 64;
+/// Of storage that is slow: a few samples tell.
+constexpr double kMostSeconds = 2;
+
+bool reads(const ChainDescription& chain, const std::string& name) {
+  return std::ranges::any_of(chain.stages, [&](const StageDescription& stage) {
+    return stage.name == name && stage.category == Category::read;
+  });
+}
+
+}  // namespace
+
+bool names_reading(const Verdict& verdict, const ChainDescription& chain) {
+  const auto is_reading = [&](const std::string& name) { return reads(chain, name); };
+  return is_reading(verdict.stage) || is_reading(verdict.fix_first) ||
+         std::ranges::any_of(verdict.tied_with, is_reading) ||
+         std::ranges::any_of(verdict.shares, is_reading);
+}
+
+void count_storage(Replayer& replayer, const std::stop_token& stop, Measurements& measured) {
+  measured.storage =
+      replayer.count_storage({.samples = kCountedSamples, .max_seconds = kMostSeconds}, stop);
+}
+
+}  // namespace cachebisect
