@@ -48,6 +48,10 @@ class CACHEBISECT_INTERNAL_API Advice {
   [[nodiscard]] const std::vector<StepFunction>& step_functions() const noexcept {
     return measured_->step_functions;
   }
+  /// What reading asks of storage; empty if it was not counted.
+  [[nodiscard]] const std::optional<StorageCounts>& storage() const noexcept {
+    return measured_->storage;
+  }
   /// Bytes, when the machine was probed; 0 if unknown.
   [[nodiscard]] double available_memory() const noexcept {
     return measured_->machine.memory_available_bytes;
@@ -84,6 +88,10 @@ class CACHEBISECT_INTERNAL_API Advice {
 
 /// What to try at a read, decode or augment stage.
 CACHEBISECT_INTERNAL_API void advise_on_sample_stage(Advice& advice, const StageReport& stage);
+/// What to try at a stage that asks storage for too much, or for one thing after the other.
+CACHEBISECT_INTERNAL_API void advise_on_storage(Advice& advice, const StageReport& stage);
+/// Proposes that workers of jobs in code read several samples at once, where they can.
+CACHEBISECT_INTERNAL_API void offer_read_threads(Advice& advice, const StageReport& stage);
 /// What to try at collate, the copy or a device stage.
 CACHEBISECT_INTERNAL_API void advise_on_batch_stage(Advice& advice, const StageReport& stage);
 /// What to try at the transfer from worker processes.

@@ -37,10 +37,12 @@ void advise_on_unobserved_reading(Advice& advice, const StageReport& stage) {
 }
 
 void advise_on_reading(Advice& advice, const StageReport& stage) {
+  advise_on_storage(advice, stage);
   if (!Advice::observed(stage)) return advise_on_unobserved_reading(advice, stage);
   if (advice.mostly_waits(stage)) {
     advice.add_workers(stage.name, "reading waits for storage; more workers wait side by side",
                        true);
+    offer_read_threads(advice, stage);
     advice.add(propose("storage", stage.name,
                        "move the data to faster storage: a local NVMe disk, or memory",
                        stage.name + " spends its time waiting, not computing"));

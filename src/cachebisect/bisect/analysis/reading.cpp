@@ -17,6 +17,23 @@ void warn_of_warm_eviction(std::vector<Warning>& out, double share) {
                  "the figures as --io as-is"});
 }
 
+void warn_of_refusals(std::vector<Warning>& out, const StorageCounts& counts) {
+  const auto of_all = [&](std::uint64_t answers) {
+    return std::to_string(answers) + " of " + counted(counts.requests, "request");
+  };
+  if (counts.throttled > 0) {
+    out.push_back({"storage_throttled",
+                   "storage answered " + of_all(counts.throttled) +
+                       " with 429 or 503: it gives no more requests per second",
+                   "ask for larger parts less often, spread them over more prefixes or servers, or "
+                   "raise the limit"});
+  }
+  if (counts.failed > 0) {
+    out.push_back({"failed_requests", of_all(counts.failed) + " failed, and had to be made again",
+                   "see the server's log"});
+  }
+}
+
 /// A data set larger than memory never has more than memory / size of its pages there.
 void warn_of_colder_training(std::vector<Warning>& out, double share,
                              const std::optional<double>& data_set_bytes, double memory_bytes) {
@@ -48,6 +65,7 @@ std::optional<double> resident_share(const std::vector<BlockRecord>& records) {
 
 std::vector<Warning> find_reading_warnings(const Measurements& measured, double memory_bytes) {
   std::vector<Warning> out;
+  if (measured.storage) warn_of_refusals(out, *measured.storage);
   const auto share = resident_share(measured.blocks);
   if (!share) return out;
   if (measured.settings.io == "cold") {

@@ -1,4 +1,5 @@
-// How warm the files were that live blocks read, and what that means for training.
+// How warm the files were that live blocks read, what servers refused, and what that means for
+// training.
 #pragma once
 
 #include <optional>

@@ -6,6 +6,7 @@
 #include "cachebisect/format/figure_text.hpp"
 #include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/report/words/cost_of_loss.hpp"
+#include "cachebisect/report/words/storage_text.hpp"
 
 namespace cachebisect {
 namespace {
@@ -93,11 +94,13 @@ std::vector<std::string> consequences(const Report& report) {
   const std::string payoff = payoff_sentence(report);
   const std::string loss = loss_sentence(report);
   const std::string step = step_sentence(report);
+  const std::string storage = storage_text(report);
   std::vector<std::string> sentences;
   if (!cost.empty()) sentences.push_back(cost);
   if (!payoff.empty()) sentences.push_back(payoff);
   if (!loss.empty()) sentences.push_back(loss);
   if (!step.empty()) sentences.push_back(step);
+  if (!storage.empty()) sentences.push_back(storage);
   if (!payoff.empty()) sentences.emplace_back(kHowTheyDiffer);
   return sentences;
 }
