@@ -91,11 +91,11 @@ def library_slots(dataset: Any) -> list[Slot]:
     """
     outermost = _unwrapped(dataset)
     functions = {row: held for row in ROWS if (held := _function(row)) is not None}
-    holders = _holders(functions.values())
+    places = holders(functions.values())
     found = []
     for row in ROWS:
         if row in functions:
-            slot: Optional[Slot] = _function_slot(row, functions[row], holders)
+            slot: Optional[Slot] = _function_slot(row, functions[row], places)
         else:
             slot = _method_slot(row, outermost)
         if slot is not None:
@@ -129,7 +129,7 @@ def _function(row: Row) -> Any:
     return held if callable(held) else None
 
 
-def _holders(functions: Iterable[Any]) -> dict[int, list[tuple[dict[str, Any], str]]]:
+def holders(functions: Iterable[Any]) -> dict[int, list[tuple[dict[str, Any], str]]]:
     """Where modules hold each function, by its id: some have imported it by its name."""
     found: dict[int, list[tuple[dict[str, Any], str]]] = {id(each): [] for each in functions}
     seen: set[int] = set()
@@ -145,13 +145,13 @@ def _holders(functions: Iterable[Any]) -> dict[int, list[tuple[dict[str, Any], s
 
 
 def _function_slot(
-    row: Row, function: Any, holders: dict[int, list[tuple[dict[str, Any], str]]]
+    row: Row, function: Any, places: dict[int, list[tuple[dict[str, Any], str]]]
 ) -> Slot:
     own = vars(sys.modules[row.module])
-    places = holders[id(function)]
+    held_at = places[id(function)]
 
     def put(value: Any) -> None:
-        for held, key in places:
+        for held, key in held_at:
             held[key] = value
 
     place = (id(own), row.callable)

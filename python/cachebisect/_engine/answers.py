@@ -34,6 +34,9 @@ class Answers:
             answer(request, freshened=True)
         elif kind == "inside":
             self._look_inside(job, request, passed)
+        elif kind == "storage":
+            samples, seconds = int(request["samples"]), float(request["max_seconds"])
+            answer(request, storage=job.count_storage(samples, seconds))
         elif kind == "begin_round":
             job.begin_round()
             answer(request)

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from .._chain import facts, pinning
-from .._chain.description import PIN, READ, TRANSFER, chain_of_loader
+from .._chain.description import READ, chain_of_loader
 from .._chain.settings import described_settings
+from .arms import arms
 from .attempts import Room
 from .blocks import Block
 from .caches import Caches, Progress
@@ -26,7 +27,8 @@ from .needs import queues_fit
 from .pass_through import PassThrough
 from .ranks import local_ranks
 from .state import KeptState
-from .unseen import prepare_unseen, unseen_boundaries
+from .storage import count_storage
+from .unseen import prepare_unseen
 
 _DEVICE_KINDS = {"cpu": "cpu", "cuda": "cuda", "meta": "cpu"}
 """By torch.device.type. Nothing runs on meta: the host's clock times its steps."""
@@ -117,9 +119,9 @@ class Job:
             "batches_per_step": passed.batches_per_step,
             "train_threads": facts.threads(),
             "samples": facts.length_of(self.loader),
+            "epoch_samples": facts.epoch_samples_of(self.loader, self.batch_size),
             "shuffle": True,
             "train": self.train,
-            "epoch_samples": facts.epoch_samples_of(self.loader, self.batch_size),
             "weights_restored": bool(self.state),
             "copy_pinned": pinning.happens(self.loader) and bool(self.device),
             "copy_non_blocking": self._live.non_blocking,
@@ -131,6 +133,7 @@ class Job:
             "persistent_workers": bool(getattr(self.loader, "persistent_workers", False)),
             "worker_processes": True,
             "profiles_steps": True,
+            "counts_storage": self._loader.shadow is not None,
             "stages": [stage.to_json() for stage in self.chain.stages],
             **self._loader.worker_facts(),
         }
@@ -140,42 +143,25 @@ class Job:
         settings = described_settings(
             found.cached_after, found.on_device_from, found.of_data_loader, found.single_samples
         )
-        answer: dict[str, Any] = {"chain": chain, "arms": self.arms(), **settings}
+        answer: dict[str, Any] = {
+            "chain": chain,
+            "arms": arms(self._loader, self.chain),
+            **settings,
+        }
         answer["notes"] = [*notes, *self._caches.notes, *self.chain.notes]
         rate = passed.rate()
         if rate is not None:
             answer["expect_samples_per_second"] = rate
         return answer
 
-    def arms(self) -> list[dict[str, Any]]:
-        """What run() accepts."""
-        last = self.chain.last
-        arms: list[dict[str, Any]] = [{"kind": "replay", "boundaries": list(range(last + 1))}]
-        shadow = self._loader.shadow
-        if shadow is None:
-            return arms
-        arms.append({"kind": "bypass", "stages": self._bypassed()})
-        if shadow.knows_what_is_ready:
-            arms.append({"kind": "shadow"})
-        arms.append({"kind": "live"})
-        unseen = unseen_boundaries(self._loader, self.chain)
+    def supports(self, arm: dict[str, Any]) -> bool:
+        """True if a live arm with overrides can run."""
+        return self._live.can_run(arm, self.chain)
+
     @property
     def why(self) -> str:
         """Why supports() gave False, in one line; empty: nothing more is known."""
         return self._live.why
-
-        if unseen:
-            arms.append({"kind": "unseen", "boundaries": unseen})
-        return arms
-
-    def _bypassed(self) -> list[int]:
-        """Stages that can be skipped alone."""
-        stages = enumerate(self.chain.stages, start=1)
-        return [number for number, stage in stages if stage.place not in (TRANSFER, PIN)]
-
-    def supports(self, arm: dict[str, Any]) -> bool:
-        """True if a live arm with overrides can run."""
-        return self._live.can_run(arm, self.chain)
 
     def look_inside(self, stage: str, samples: int) -> bool:
         """Makes stages of functions that `stage`, the dataset's own code, calls. True if it found
@@ -195,6 +181,10 @@ class Job:
         self._loader.forget_queues()
         self._live.forget()
         return True
+
+    def count_storage(self, samples: int, max_seconds: float) -> Optional[dict[str, Any]]:
+        """`storage` of docs/extend/protocol.md; None for a loader whose samples are not seen."""
+        return count_storage(self._loader, self.chain.plan, samples, max_seconds)
 
     # Caches
 

@@ -11,22 +11,20 @@ import os
 from time import perf_counter, thread_time
 from typing import Any, Callable, Union
 
-from .._chain import facts, trees
+from .._chain import trees
 from .._chain.slots import Slot
 from .._chain.sources import IndexedSource, IterableSource, NothingDelivered
 from . import tasks
+from .answers import ANSWERS, answer
 from .batch_maker import BatchMaker
 from .cached_batch import CachedBatch
 from .exact import ExactDraws, live_samples, replayed_samples
-from .inside import look_inside
 from .parking import Parking, call
-from .probe import planned_slots, probe
+from .probe import planned_slots
 from .sample_timer import SampleTimer
 from .tape import replay
 from .tasks import Empty, Prepared, SharedArea, Stale, Task, after_collate
 from .unseen import UnseenBatches
-
-_ANSWERS = (tasks.PROBE, tasks.INSIDE)
 
 
 class Server:
@@ -68,13 +66,9 @@ class Server:
             gc.freeze()  # Or the collector would walk the caches in the middle of blocks.
             self._frozen = True
         try:
-            if task.mode == tasks.PROBE:
-                makers = self._source.makers(task.indices)
-                found = probe(self._dataset, makers, restart=self._source.restart)
-                return {**found, "threads": facts.worker_threads()}
-            if task.mode == tasks.INSIDE:
-                makers = [make for each in task.indices for make in self._source.makers(each)]
-                return look_inside(self._dataset, makers, self._members, self._source.restart)
+            if task.mode in ANSWERS:
+                known = self._dataset, self._source, self._members, self._area, self._worker
+                return answer(task, *known)
             if task.mode == tasks.FILL:
                 return self._record(task)
             if task.mode in (tasks.REPLAY, tasks.BYPASS, tasks.PREPARE) and not self._cache:
@@ -95,7 +89,7 @@ class Server:
     def collate(self, task: Task, samples: Any, collate_fn: Callable[[Any], Any]) -> Any:
         """The batch for `task`. Called with what fetch() returned."""
         try:
-            if task.mode in _ANSWERS or isinstance(samples, (Stale, Empty, Prepared)):
+            if task.mode in ANSWERS or isinstance(samples, (Stale, Empty, Prepared)):
                 return samples
             if task.mode in (tasks.REPLAY, tasks.BYPASS) and task.level == after_collate(
                 self._members

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sized
 from typing import Any, NamedTuple, Optional
 
-LIVE, REPLAY, BYPASS, FILL, PROBE, INSIDE, PREPARE, UNSEEN, HELD = range(9)
+LIVE, REPLAY, BYPASS, FILL, PROBE, INSIDE, STORAGE, PREPARE, UNSEEN, HELD = range(10)
 """Modes of a task. PREPARE: makes a batch up to a level, for an UNSEEN task to go on with. HELD:
 the training process has the batch already; the answer says when it may be delivered."""
 
@@ -39,7 +39,7 @@ class Task(NamedTuple):
     """REPLAY and BYPASS: the worker's cached batch, modulo what it holds."""
     indices: Any
     """What the user's sampler gave; None if no sample is read, and for iterable datasets. INSIDE: a
-    list of these."""
+    list of these. STORAGE: a StorageWork."""
     plan: tuple[str, ...]
     """Names of the slots that are stages, in chain order."""
     observed: bool
@@ -53,6 +53,18 @@ class Task(NamedTuple):
     """What the task is known by from block to block; 0: it ends with its block."""
     samples: int = 0
     """Samples in the batch; 0: not known."""
+
+
+class StorageWork(NamedTuple):
+    """What a worker makes of a STORAGE task."""
+
+    batches: list[Any]
+    """Each is what the user's sampler gives, or a part of it. The first sample of them is not
+    counted. Empty for iterable datasets."""
+    samples: int
+    """To count, at least 1."""
+    max_seconds: float
+    """The worker begins no other sample after that."""
 
 
 def idle_task(number: int) -> Task:

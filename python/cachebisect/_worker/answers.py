@@ -1,0 +1,37 @@
+"""What a worker tells of its dataset when it is asked, in place of a batch. Not thread safe."""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+from .._chain import facts
+from .._chain.slots import Slot
+from .._chain.sources import IndexedSource, IterableSource
+from .inside import look_inside
+from .probe import probe
+from .storage_counts import count_storage
+from .tasks import INSIDE, PROBE, STORAGE, SharedArea, Task
+
+ANSWERS = (PROBE, INSIDE, STORAGE)
+"""Modes of tasks that ask."""
+
+
+def answer(
+    task: Task,
+    dataset: Any,
+    source: Union[IndexedSource, IterableSource],
+    members: list[Slot],
+    area: SharedArea,
+    worker: int,
+) -> Any:
+    """The answer to `task`, whose mode is one of ANSWERS; Stale if nobody waits for it any more.
+
+    Raises what the dataset raises.
+    """
+    if task.mode == PROBE:
+        found = probe(dataset, source.makers(task.indices), restart=source.restart)
+        return {**found, "threads": facts.worker_threads()}
+    if task.mode == STORAGE:
+        return count_storage(source, task.indices, worker, lambda: area.is_current(task))
+    makers = [make for each in task.indices for make in source.makers(each)]
+    return look_inside(dataset, makers, members, source.restart)
