@@ -136,11 +136,11 @@ TEST_CASE("threads of a worker make samples side by side: what waits overlaps, w
   // Per sample of a worker: 2 ms of waiting, 140 us on a core.
   const double one = *answer("read_threads=1").value;
   CHECK(one == doctest::Approx(*Forecast::of(run)->live().value).epsilon(0.01));
-  CHECK(*answer("read_threads=2").value == doctest::Approx(2 * one).epsilon(0.01));
-  CHECK(answer("read_threads=2").interval->low < 1.95 * one);
-  // A thread computes while the others wait; a batch has 8 samples.
-  CHECK(*answer("read_threads=8").value ==
-        doctest::Approx(2.14e-3 / 0.2675e-3 * one).epsilon(0.01));
+  CHECK(*answer("read_threads=2").value == doctest::Approx(2.14 / 1.14 * one).epsilon(0.03));
+  CHECK(answer("read_threads=2").interval->high > 1.98 * one);
+  // At most, a thread computes while the others wait; a batch has 8 samples.
+  CHECK(*answer("read_threads=8").value == doctest::Approx(2.14 / 0.39 * one).epsilon(0.03));
+  CHECK(answer("read_threads=8").interval->high > 7.9 * one);
   CHECK(answer("read_threads=64").value == answer("read_threads=8").value);
   CHECK(arm_of(parse_what_if("read_threads=4", run.chain), run.chain)
             .arm->overrides.at("read_threads") == "4");

@@ -17,7 +17,7 @@ namespace cachebisect {
 struct Proposal {
   Remedy remedy;
   std::optional<CostChanges> changes;
-  std::optional<CostChanges> least{};  ///< if it gives less than is likely
+  std::optional<CostChanges> other{};  ///< what it may be instead: less, or more
 };
 
 /// The proposals for one verdict. Not thread safe.

@@ -46,7 +46,7 @@ void add_in_code(Advice& advice, const StageReport& stage, Proposal proposal) {
   if (!proposal.remedy.edits.empty()) {
     auto changes = on_device_from(advice.chain(), static_cast<std::size_t>(stage.index) - 1);
     proposal.changes = std::move(changes.likely);
-    proposal.least = std::move(changes.least);
+    proposal.other = std::move(changes.least);
   }
   advice.add(std::move(proposal));
 }

@@ -36,7 +36,7 @@ void offer_read_threads(Advice& advice, const StageReport& stage) {
               reason_of_waiting(advice, stage),
               {{"/" + std::string(settings::kReadThreads), std::to_string(threads)}},
               std::move(changes.likely));
-  proposal.least = std::move(changes.least);
+  proposal.other = std::move(changes.most);
   advice.add(std::move(proposal));
 }
 

@@ -84,11 +84,11 @@ void sort_by_gain(std::vector<Remedy>& remedies) {
 std::vector<Remedy> find_remedies(const Measurements& measured, const Waterfall& waterfall,
                                   const Verdict& verdict, const std::optional<Forecast>& forecast) {
   std::vector<Remedy> remedies;
-  for (const auto& [proposed, changes, least] : find_proposals(measured, waterfall, verdict)) {
+  for (const auto& [proposed, changes, other] : find_proposals(measured, waterfall, verdict)) {
     Remedy& remedy = remedies.emplace_back(proposed);
     const auto& live = waterfall.live.value;
     if (forecast && changes && live) {
-      const Estimate rate = least ? forecast->between(*changes, *least) : forecast->after(*changes);
+      const Estimate rate = other ? forecast->between(*changes, *other) : forecast->after(*changes);
       remedy.predicted = shifted(rate, -*live);
     }
     remedy.arm = arm_of(remedy, measured.chain.settings);

@@ -60,7 +60,7 @@ struct OtherMachine {
 struct SampleThreads {
   int count = 1;
   std::size_t stages = 0;  ///< the first of the chain, which make samples
-  bool overlap = true;     ///< a thread computes while others wait
+  bool overlap = false;    ///< a thread computes while others wait
 };
 
 /// A hypothetical change.

@@ -94,7 +94,7 @@ void predict_read_threads(const WhatIf& what_if, const ChainDescription& chain,
   const Json threads = Json::parse(what_if.value, nullptr, false);
   if (!threads.is_number_integer()) return;
   const ThreadChanges changes = sample_threads(chain, threads.get<std::int64_t>());
-  out.predicted = forecast.between(changes.likely, changes.least);
+  out.predicted = forecast.between(changes.likely, changes.most);
 }
 
 /// What other workers cost beyond what the model predicts, if they are processes.

@@ -59,8 +59,8 @@ ThreadChanges sample_threads(const ChainDescription& chain, std::int64_t threads
       static_cast<int>(std::min(threads, std::max<std::int64_t>(1, chain.batch_size)));
   ThreadChanges changes;
   changes.likely.threads = {.count = count, .stages = count_sample_stages(chain)};
-  changes.least = changes.likely;
-  changes.least.threads->overlap = false;
+  changes.most = changes.likely;
+  changes.most.threads->overlap = true;
   return changes;
 }
 

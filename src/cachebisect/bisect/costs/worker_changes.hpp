@@ -20,10 +20,9 @@ namespace cachebisect {
 [[nodiscard]] CACHEBISECT_INTERNAL_API CostChanges changed_workers(const ChainDescription& chain,
                                                                    int workers);
 
-/// What is certain, and what is likely.
 struct ThreadChanges {
-  CostChanges likely;
-  CostChanges least;
+  CostChanges likely;  ///< while one thread computes, the others do not begin to wait
+  CostChanges most;    ///< they do
 };
 /// Each worker makes the samples of a batch in so many threads, as far as it has samples.
 [[nodiscard]] CACHEBISECT_INTERNAL_API ThreadChanges sample_threads(const ChainDescription& chain,
