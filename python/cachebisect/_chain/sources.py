@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Callable, Optional
 
 from .facts import is_iterable
@@ -52,6 +53,10 @@ class IndexedSource:
     def restart(self) -> None:
         """Samples have no order that could begin anew."""
 
+    def first_samples(self, _count: int) -> list[Any]:
+        """None: no sample is the first."""
+        return []
+
 
 class IterableSource:
     """An iterable dataset, restarted at its end. `batch_size` None: it delivers whole batches."""
@@ -79,6 +84,16 @@ class IterableSource:
     def restart(self) -> None:
         """The next sample is the first of a new iterator."""
         self._samples.release()
+
+    def first_samples(self, count: int) -> list[Any]:
+        """At most so many from the beginning of the stream, which then begins anew."""
+        self.restart()
+        made: list[Any] = []
+        with contextlib.suppress(NothingDelivered):
+            while len(made) < count:
+                made.append(self._next())
+        self.restart()
+        return made
 
     def _next(self) -> Any:
         try:

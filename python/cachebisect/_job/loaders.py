@@ -20,6 +20,7 @@ from .._worker.worker_end import end_iterator
 from .on_device import DeviceStages
 from .patience import Patience
 from .shadow import ShadowLoader
+from .shared_streams import shared_streams
 
 PROBE_SECONDS = 120.0
 """Within which a worker makes one batch before anything is measured."""
@@ -193,10 +194,10 @@ class MeasuredLoader:
         """
         assert self.shadow is not None
         batches = -(-samples // self.batch_size)
-        found: dict[str, Any] = self._ask_worker(
+        found: list[dict[str, Any]] = self._ask_workers(
             self.shadow, INSIDE, plan, lambda: [self._draw() for _ in range(batches)]
         )
-        return found
+        return found[0]
 
     def _count(self, batch: Any) -> str:
         """Sets batch_size by `batch`. Returns how, in words."""
@@ -208,9 +209,10 @@ class MeasuredLoader:
     def _probe(self, shadow: ShadowLoader) -> tuple[dict[str, Any], list[str]]:
         """Asks a worker what is called for a sample, then makes one batch to learn its size.
         Returns the answer, and notes."""
-        found: dict[str, Any] = self._ask_worker(shadow, PROBE, (), self._draw)
-        batch = self._ask_worker(shadow, LIVE, (), self._draw)
-        notes: list[str] = []
+        answers: list[dict[str, Any]] = self._ask_workers(shadow, PROBE, (), self._draw)
+        found = answers[0]
+        [batch] = self._ask_workers(shadow, LIVE, (), self._draw)
+        notes = shared_streams([answer["stream"] for answer in answers])
         if self.samples_per_batch or self.own.batch_sampler is None:
             notes.append(self._count(batch))
         else:
@@ -222,13 +224,13 @@ class MeasuredLoader:
     def _draw(self) -> Any:
         return self.order.draw() if self.order else None
 
-    def _ask_worker(
+    def _ask_workers(
         self, shadow: ShadowLoader, mode: int, plan: tuple[str, ...], pick: Callable[[], Any]
-    ) -> Any:
+    ) -> list[Any]:
         """What the first worker that delivers answers to one task. `pick` gives its indices.
 
-        To probe, every worker gets one: those of some data sets wait for each other before they
-        read. Raises LoaderGone if none answers.
+        To probe, every worker gets one and answers: those of some data sets wait for each other
+        before they read. Raises LoaderGone if none answers.
         """
         block, asked = self.next_block(), max(1, shadow.workers) if mode == PROBE else 1
         picked = pick()
@@ -239,9 +241,6 @@ class MeasuredLoader:
         try:
             with Patience(PROBE_SECONDS, shadow):
                 shadow.begin_some(block, asked, make)
-                answer = shadow.receive()
-                for _ in range(asked - 1):
-                    shadow.receive()
-            return answer
+                return [shadow.receive() for _ in range(asked)]
         finally:
             shadow.end()

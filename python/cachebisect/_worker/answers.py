@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Union
 
-from .._chain import facts
+from .._chain import facts, trees
 from .._chain.slots import Slot
 from .._chain.sources import IndexedSource, IterableSource
 from .inside import look_inside
@@ -14,6 +14,9 @@ from .tasks import INSIDE, PROBE, STORAGE, SharedArea, Task
 
 ANSWERS = (PROBE, INSIDE, STORAGE)
 """Modes of tasks that ask."""
+
+_STREAM_SAMPLES = 3
+"""That tell whether workers give the same ones."""
 
 
 def answer(
@@ -30,7 +33,12 @@ def answer(
     """
     if task.mode == PROBE:
         found = probe(dataset, source.makers(task.indices), restart=source.restart)
-        return {**found, "threads": facts.worker_threads()}
+        stream = source.first_samples(_STREAM_SAMPLES) if area.rows > 1 else []
+        return {
+            **found,
+            "threads": facts.worker_threads(),
+            "stream": [trees.digest(sample) for sample in stream],
+        }
     if task.mode == STORAGE:
         return count_storage(source, task.indices, worker, lambda: area.is_current(task))
     makers = [make for each in task.indices for make in source.makers(each)]
