@@ -2,8 +2,8 @@
 
     python bench/python/storage_cases.py [--cases gets kept] [--budget 60]
 
-Runs storage_loop.py, unchanged, under `cachebisect run`; needs requests and h5py. A row per case: the
-verdict, what was counted per sample, the remedies, whether that is what must be said, and what 8
+Runs storage_loop.py, unchanged, under `cachebisect run`; needs requests and h5py. A row per case:
+the verdict, what was counted per sample, the remedies, whether that is what must be said, and what 8
 threads per worker give, predicted and measured.
 """
 
@@ -46,7 +46,9 @@ def one_in_flight(report: Any) -> bool:
 CASES = {
     "gets": Case(
         "one request in flight, a client and a connection for each",
-        lambda r: one_in_flight(r) and "one_client" in remedies(r) and per_sample(r, "clients") == 1,
+        lambda r: (
+            one_in_flight(r) and "one_client" in remedies(r) and per_sample(r, "clients") == 1
+        ),
     ),
     "kept": Case(
         "one request in flight, no client and no connection",
@@ -62,9 +64,7 @@ CASES = {
     ),
     "chunks": Case(
         "15 MB read for each 60 kB",
-        lambda r: (
-            "fewer_bytes" in remedies(r) and 10e6 < per_sample(r, "file_bytes") < 20e6
-        ),
+        lambda r: "fewer_bytes" in remedies(r) and 10e6 < per_sample(r, "file_bytes") < 20e6,
     ),
     "opens": Case(
         "the same file opened again",
@@ -115,10 +115,9 @@ def row(name: str, report: Any) -> str:
     )
     said = "yes" if CASES[name].holds(report) else "NO"
     threads = report["what_ifs"][0]
-    return (
-        f"| {name} | {report['verdict']['stage']} | {counts} | {', '.join(remedies(report))} | {said} "
-        f"| {rate(threads['predicted'])} | {rate(threads['measured'])} {threads['note'] or ''} |"
-    )
+    cells = [name, report["verdict"]["stage"], counts, ", ".join(remedies(report)), said]
+    cells += [rate(threads["predicted"]), f"{rate(threads['measured'])} {threads['note'] or ''}"]
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
@@ -128,7 +127,9 @@ def main() -> None:
     options = parser.parse_args()
     today = {"date": datetime.date.today().isoformat(), "revision": revision()}
     print(machine([today]) + "\n", flush=True)
-    print("| case | verdict | per sample | remedies | as it must | 8 threads, predicted | measured |")
+    print(
+        "| case | verdict | per sample | remedies | as it must | 8 threads predicted | measured |"
+    )
     print("|---|---|---|---|---|---|---|")
     with served() as server, tempfile.TemporaryDirectory() as folder:
         for name in options.cases:

@@ -1,7 +1,7 @@
 """Trains on samples that are read in one of the ways of --case, from a server or from files.
 
-Knows nothing of cachebisect. --server: the address of storage_server.py. --data: a folder for files,
-which are made at the first run.
+Knows nothing of cachebisect. --server: the address of storage_server.py. --data: a folder for
+files, which are made at the first run.
 """
 
 from __future__ import annotations

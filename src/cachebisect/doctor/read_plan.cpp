@@ -56,6 +56,7 @@ std::vector<DataFile> find_files(const std::string& folder, std::size_t most) {
 std::vector<PlannedRead> plan_reads(const std::vector<DataFile>& files, std::size_t bytes,
                                     std::size_t count, std::size_t least) {
   std::vector<std::uint64_t> ends;
+  ends.reserve(files.size());
   std::uint64_t places = 0;
   for (const DataFile& file : files) ends.push_back(places += file.bytes / bytes);
   if (places < least) return {};

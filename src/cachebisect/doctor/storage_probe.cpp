@@ -197,6 +197,7 @@ double free_bytes(const std::string& folder) {
 void describe_files(const std::vector<DataFile>& files, StorageFacts& facts) {
   facts.files = files.size();
   std::vector<double> sizes;
+  sizes.reserve(files.size());
   for (const DataFile& file : files) sizes.push_back(static_cast<double>(file.bytes));
   facts.median_file_bytes = sizes.empty() ? 0 : median(sizes);
 }
