@@ -3,8 +3,8 @@
     python bench/python/storage_cases.py [--cases gets kept] [--budget 60]
 
 Runs storage_loop.py, unchanged, under `cachebisect run`; needs requests and h5py. A row per case:
-the verdict, what was counted per sample, the remedies, whether that is what must be said, and what 8
-threads per worker give, predicted and measured.
+the verdict, what was counted per sample, the remedies, whether that is what must be said, and what
+8 threads per worker give, predicted and measured.
 """
 
 from __future__ import annotations
