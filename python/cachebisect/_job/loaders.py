@@ -14,6 +14,7 @@ from .._chain.named_source import NamedSource
 from .._chain.orders import Order
 from .._chain.restart import Restarting
 from .._chain.settings import CACHE, ON_DEVICE
+from .._chain.snapshots import snapshot_notes
 from .._worker.tasks import INSIDE, LIVE, PROBE, Task
 from .._worker.threaded_reads import ThreadedReads
 from .._worker.worker_end import end_iterator
@@ -63,7 +64,7 @@ class MeasuredLoader:
             self.order = Order(self.own)
         found, counted = self._probe(self.shadow)
         chain = chain_of_loader(self.own, found, on_device)
-        chain.notes += counted
+        chain.notes += [*counted, *snapshot_notes(self.own)]
         if found["note"]:
             chain.notes.append(found["note"])
         return chain
