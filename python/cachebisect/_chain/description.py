@@ -88,6 +88,11 @@ class Chain:
     """The loader asks its dataset for the samples of a batch one after the other."""
 
     @property
+    def decodes(self) -> bool:
+        """A stage makes images of bytes."""
+        return any(stage.type.startswith("decode.") for stage in self.stages)
+
+    @property
     def last(self) -> int:
         """n: the boundary behind the last stage."""
         return len(self.stages)

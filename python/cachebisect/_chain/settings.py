@@ -28,8 +28,14 @@ _READ_THREADS = (
     "__getitems__(self, indices): return list(pool(os.getpid()).map(self.__getitem__, indices))"
 )
 
+DECODE_SCALE = "decode_scale"
+"""The setting that decodes JPEG images at a part of their size. It changes samples."""
+
 NEED_DEVICE = frozenset({"non_blocking", ON_DEVICE})
 """Settings of what happens on the way to a device."""
+
+NEED_DECODE = frozenset({DECODE_SCALE})
+"""Settings of images that are decoded."""
 
 NEED_SINGLE_SAMPLES = frozenset({READ_THREADS})
 """Settings of datasets that a DataLoader asks for one sample after the other."""
@@ -112,6 +118,12 @@ SETTINGS = (
         (1, 1024), of_workers=True,
     ),
     Setting(READ_THREADS, READ_THREADS, _READ_THREADS, (1, 256), per_worker=True),
+    Setting(
+        DECODE_SCALE, DECODE_SCALE,
+        "image.draft(image.mode, (image.width // {}, image.height // {}))  # a JPEG, before it is "
+        "loaded: samples change",
+        (2, 8), of_workers=True,
+    ),
 )  # fmt: skip
 
 ADVICE = {
@@ -152,18 +164,22 @@ def described_settings(
     on_device_from: tuple[str, ...] = (),
     of_data_loader: bool = True,
     single_samples: bool = True,
+    decodes: bool = True,
 ) -> dict[str, Any]:
     """Fields of the answer to `describe`. `cached_after`: stages behind which a cache may stand.
     `on_device_from`: stages that may run on the device, with those that follow.
     `of_data_loader`: the batches come from torch's DataLoader, which has settings.
-    `single_samples`: it asks its dataset for one sample after the other."""
+    `single_samples`: it asks its dataset for one sample after the other. `decodes`: a stage makes
+    images of bytes."""
     of_stages = [
         Setting(CACHE, CACHE, _CACHED, cached_after),
         Setting(ON_DEVICE, ON_DEVICE, _ON_DEVICE, on_device_from),
     ]
     of_loader = [s for s in SETTINGS if of_data_loader or not s.is_of_data_loader]
-    if not single_samples:
-        of_loader = [s for s in of_loader if s.name not in NEED_SINGLE_SAMPLES]
+    unwanted = (frozenset() if single_samples else NEED_SINGLE_SAMPLES) | (
+        frozenset() if decodes else NEED_DECODE
+    )
+    of_loader = [s for s in of_loader if s.name not in unwanted]
     settings = [s.to_json() for s in (*of_loader, *of_stages) if s.values]
     return {"settings": settings, "advice": ADVICE}
 

@@ -141,7 +141,11 @@ class Job:
             notes = [*notes, "weights are not restored between rounds: no state was given"]
         found = self.chain
         settings = described_settings(
-            found.cached_after, found.on_device_from, found.of_data_loader, found.single_samples
+            found.cached_after,
+            found.on_device_from,
+            found.of_data_loader,
+            found.single_samples,
+            found.decodes,
         )
         answer: dict[str, Any] = {
             "chain": chain,

@@ -12,6 +12,7 @@ from .._chain import facts
 from .._chain.pinning import Parcel
 from .._chain.pipelines import with_switches
 from .._chain.sources import IndexedSource, IterableSource
+from .decode_scale import decode_at
 from .server import Server
 from .tasks import SharedArea, Task
 from .threaded_reads import own_dataset
@@ -104,7 +105,7 @@ class BoundaryCollate:
 class WorkerInit:
     """Shows the user's code its own dataset in get_worker_info(), then runs its worker_init_fn.
 
-    `threads`, `sharing`: set after it, as the line that a remedy proposes would be.
+    `threads`, `sharing`, `scale`: set after it, as the line that a remedy proposes would be.
     """
 
     def __init__(
@@ -113,11 +114,13 @@ class WorkerInit:
         worker_init_fn: Optional[Callable[[int], None]],
         threads: Optional[int] = None,
         sharing: Optional[str] = None,
+        scale: Optional[int] = None,
     ) -> None:
         self._boundary = boundary
         self._worker_init_fn = worker_init_fn
         self._threads = threads
         self._sharing = sharing
+        self._scale = scale
 
     def __call__(self, worker: int) -> None:
         import torch.multiprocessing
@@ -130,6 +133,8 @@ class WorkerInit:
             self._worker_init_fn(worker)
         if self._threads is not None:
             set_threads(self._threads)
+        if self._scale is not None:
+            decode_at(self._scale)
         if self._sharing is not None:  # It counts where tensors are sent.
             torch.multiprocessing.set_sharing_strategy(self._sharing)
 

@@ -20,7 +20,8 @@ constexpr double kSameGain = 0.02;
 
 /// Remedies that change what is trained.
 bool is_semantic(std::string_view id) {
-  constexpr std::array<std::string_view, 3> kSemantic{"batch_size", "precision", "model"};
+  constexpr std::array<std::string_view, 4> kSemantic{"batch_size", "precision", "model",
+                                                      "partial_decode"};
   return std::ranges::find(kSemantic, id) != kSemantic.end();
 }
 

@@ -114,6 +114,15 @@ TEST_CASE("more workers are a line of code, and an arm that the adapter runs") {
   CHECK(has(remedy(remedies, "partial_decode").lines.front(), "draft"));
 }
 
+TEST_CASE("decoding at half the size is an arm that workers run") {
+  auto situation = code_situation("PIL.open");
+  const auto arm_of_it = [&] { return remedy(remedies_for(situation), "partial_decode").arm; };
+  REQUIRE(arm_of_it().has_value());
+  CHECK(arm_of_it()->overrides.at("decode_scale") == "2");
+  situation.measured.chain.workers = 0;
+  CHECK_FALSE(arm_of_it().has_value());
+}
+
 TEST_CASE("workers are not offered where the job has no such setting") {
   auto situation = code_situation("PIL.open");
   std::erase_if(situation.measured.chain.settings.all,

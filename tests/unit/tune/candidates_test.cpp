@@ -73,9 +73,10 @@ TEST_CASE("a prediction is a gain on what the job reaches in one piece, if it wa
 
 TEST_CASE("what changes training is tried only if that is allowed") {
   Report report = report_at(1000);
-  report.remedies = {remedy("batch_size", "/batch_size", {}), remedy("precision", "/p", {})};
+  report.remedies = {remedy("partial_decode", "/decode_scale", {}),
+                     remedy("batch_size", "/batch_size", {}), remedy("precision", "/p", {})};
   CHECK(tune::candidates(report, false).empty());
-  CHECK(tune::candidates(report, true).size() == 2);
+  CHECK(tune::candidates(report, true).size() == 3);
 }
 
 TEST_CASE("of counts of workers that promise the same, the fewest come first") {

@@ -1,6 +1,9 @@
 // What to try at read, decode and augment stages.
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/advice.hpp"
@@ -87,6 +90,14 @@ void propose_fewer_threads(Advice& advice, const StageReport& stage) {
                      {{"/worker_threads", "1"}}));
 }
 
+/// What a job in code can try in its workers; empty for others.
+std::vector<Edit> half_scale(const ChainDescription& chain) {
+  constexpr std::string_view kDecodeScale = "decode_scale";
+  const bool can_run = !chain.settings.of_file && chain.settings.at(kDecodeScale) != nullptr;
+  if (!can_run || chain.workers == 0) return {};
+  return {{"/" + std::string(kDecodeScale), "2"}};
+}
+
 void advise_on_computing(Advice& advice, const StageReport& stage) {
   propose_fewer_threads(advice, stage);
   advice.add_workers(stage.name, Advice::observed(stage)
@@ -103,7 +114,8 @@ void advise_on_computing(Advice& advice, const StageReport& stage) {
     advice.add(std::move(smaller));
     advice.add(propose("partial_decode", stage.name,
                        "decode only the part or the scale that is used",
-                       "JPEG can be decoded at 1/2, 1/4 or 1/8 scale at a fraction of the cost"));
+                       "JPEG can be decoded at 1/2, 1/4 or 1/8 scale at a fraction of the cost",
+                       half_scale(advice.chain())));
   } else {
     advice.add(propose("order", stage.name,
                        "put " + stage.name + " after the stages that make samples smaller",
