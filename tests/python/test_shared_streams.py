@@ -20,15 +20,19 @@ WORDS = "all 2 workers give the same samples"
 
 
 class Numbers(IterableDataset):  # type: ignore[type-arg]
-    """12 numbers from each worker: the same, unless it divides them; or the same number."""
+    """12 numbers from each of the first `workers` workers: the same, unless it divides them; or the
+    same number."""
 
-    def __init__(self, divides: bool = False, constant: bool = False) -> None:
+    def __init__(self, divides: bool = False, constant: bool = False, workers: int = 8) -> None:
         self.divides = divides
         self.constant = constant
+        self.workers = workers
 
     def __iter__(self) -> Iterator[Any]:
         info = get_worker_info()
         own = info.id if self.divides and info is not None else 0
+        if info is not None and info.id >= self.workers:
+            return
         for number in range(12):
             yield torch.tensor([0.0 if self.constant else 100.0 * own + number])
 
@@ -49,7 +53,13 @@ def test_a_dataset_that_does_not_divide_its_samples_is_told() -> None:
 
 @pytest.mark.parametrize(
     "dataset, workers",
-    [(Numbers(divides=True), 2), (Numbers(constant=True), 2), (Numbers(), 0), (Numbers(), 1)],
+    [
+        (Numbers(divides=True), 2),
+        (Numbers(constant=True), 2),
+        (Numbers(workers=1), 2),
+        (Numbers(), 0),
+        (Numbers(), 1),
+    ],
 )
 def test_what_is_no_evidence_is_not(dataset: Any, workers: int) -> None:
     assert "give the same samples" not in notes_of(dataset, workers)
@@ -59,9 +69,17 @@ def test_a_map_style_dataset_has_no_streams() -> None:
     assert "give the same samples" not in notes_of(TensorDataset(torch.arange(16.0)), 2)
 
 
-def test_streams_are_compared_to_their_end() -> None:
-    assert shared_streams([[1, 2, 3]] * 3) != []
-    assert shared_streams([[1, 2, 3], [1, 2, 4]]) == []
-    assert shared_streams([[1, 2, 3], [1, 2]]) == []
-    assert shared_streams([[1], [1]]) == []
-    assert shared_streams([[], []]) == []
+@pytest.mark.parametrize(
+    "streams, same",
+    [
+        ([[1, 2, 3], [1, 2, 3], [1, 2, 3]], True),
+        ([[1, 2, 3], [1, 2, 4]], False),
+        ([[1, 2, 3], [1, 2]], False),
+        ([[1], [1]], False),
+        ([[], []], False),
+    ],
+)
+def test_streams_are_compared_to_their_end(streams: list[list[int]], same: bool) -> None:
+    of_workers = dict(enumerate(streams))
+    assert bool(shared_streams(of_workers, len(streams))) == same
+    assert shared_streams(of_workers, len(streams) + 1) == []

@@ -213,7 +213,9 @@ class MeasuredLoader:
         answers: list[dict[str, Any]] = self._ask_workers(shadow, PROBE, (), self._draw)
         found = answers[0]
         [batch] = self._ask_workers(shadow, LIVE, (), self._draw)
-        notes = shared_streams([answer["stream"] for answer in answers])
+        notes = shared_streams(
+            {answer["worker"]: answer["stream"] for answer in answers}, self.workers
+        )
         if self.samples_per_batch or self.own.batch_sampler is None:
             notes.append(self._count(batch))
         else:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 _LEAST = 2
 """Samples at the beginning of a stream that tell it from others."""
 
 
-def shared_streams(streams: Sequence[Sequence[int]]) -> list[str]:
-    """A note if all workers give the same samples. `streams`: checksums of the first samples of
-    each worker; none for a dataset that is not iterable.
+def shared_streams(streams: Mapping[int, Sequence[int]], workers: int) -> list[str]:
+    """A note if all `workers` give the same samples. `streams`: by worker, checksums of the first
+    samples; none for a dataset that is not iterable. A worker that delivers nothing has no stream.
 
     Samples that are all equal tell nothing, and neither do those that differ at random.
     """
-    first = tuple(streams[0])
-    tells = len(streams) > 1 and len(first) >= _LEAST and len(set(first)) == len(first)
-    if not tells or any(tuple(stream) != first for stream in streams):
+    if workers < 2 or len(streams) < workers:
         return []
-    workers = len(streams)
+    first, *others = map(tuple, streams.values())
+    tells = len(first) >= _LEAST and len(set(first)) == len(first)
+    if not tells or any(stream != first for stream in others):
+        return []
     return [
         f"all {workers} workers give the same samples: the dataset does not divide them "
         f"(torch.utils.data.get_worker_info()), so that an epoch has each sample {workers} times"

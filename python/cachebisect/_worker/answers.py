@@ -37,6 +37,7 @@ def answer(
         return {
             **found,
             "threads": facts.worker_threads(),
+            "worker": worker,
             "stream": [trees.digest(sample) for sample in stream],
         }
     if task.mode == STORAGE:

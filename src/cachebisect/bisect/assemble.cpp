@@ -4,6 +4,7 @@
 
 #include "cachebisect/bisect/advice/warnings.hpp"
 #include "cachebisect/bisect/analysis/reading.hpp"
+#include "cachebisect/bisect/report/storage_use.hpp"
 
 namespace cachebisect {
 namespace {
@@ -64,9 +65,7 @@ std::optional<Cost> cost_of(const std::optional<double>& per_hour, const Estimat
 /// As counted; else, of pipeline files, what the source returns. What a stage in Python returns
 /// need not be what it has read. 0: unknown.
 double bytes_read(const Measurements& measured, const Waterfall& waterfall) {
-  if (const auto& counts = measured.storage) {
-    return (counts->file_bytes + counts->received_bytes) / static_cast<double>(counts->samples);
-  }
+  if (measured.storage) return bytes_per_sample(*measured.storage);
   const auto read = std::ranges::find(waterfall.stages, Category::read, &StageReport::category);
   if (!measured.chain.settings.of_file || read == waterfall.stages.end()) return 0;
   return read->output_bytes.value_or(0);

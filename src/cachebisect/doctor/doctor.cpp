@@ -70,7 +70,7 @@ Diagnosis diagnose(Device& device, const DoctorOptions& options, const std::stop
   diagnosis.copy_gb_per_s = copy_gb_per_s(device, stop);
   diagnosis.timers = measure_timers();
   if (!options.folder.empty()) diagnosis.page_cache = probe_page_cache(options.folder);
-  if (options.storage) {
+  if (options.storage && diagnosis.page_cache) {
     const bool evicts = diagnosis.page_cache->eviction_works().value_or(false);
     diagnosis.storage = probe_storage({.folder = options.folder, .evicts = evicts}, stop);
   }

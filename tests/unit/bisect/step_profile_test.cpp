@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "support/forwarding_replayer.hpp"
 #include "support/report_json.hpp"
 #include "support/starved_chain.hpp"
 #include "support/text.hpp"
@@ -19,9 +20,9 @@ using test::has;
 namespace {
 
 /// A simulated job in Python that can tell what its step spends its time in.
-class TellingReplayer final : public Replayer {
+class TellingReplayer final : public test::ForwardingReplayer {
  public:
-  explicit TellingReplayer(SimulatedChain chain) : inner_(std::move(chain)) {}
+  using ForwardingReplayer::ForwardingReplayer;
 
   bool tells = true;
   DeviceKind device = DeviceKind::cpu;
@@ -30,22 +31,15 @@ class TellingReplayer final : public Replayer {
   int profiles = 0;
 
   [[nodiscard]] ChainDescription describe() const override {
-    ChainDescription chain = inner_.describe();
+    ChainDescription chain = ForwardingReplayer::describe();
     chain.settings.of_file = false;
     chain.profiles_steps = tells;
     chain.device_kind = device;
     return chain;
   }
-  [[nodiscard]] bool supports(const Arm& arm) const override { return inner_.supports(arm); }
-  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override {
-    return inner_.prepare(budget, stop);
-  }
-  void begin_round() override { inner_.begin_round(); }
-  [[nodiscard]] double clock() const override { return inner_.clock(); }
-  [[nodiscard]] MachineReading read_machine() const override { return inner_.read_machine(); }
 
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
-    BlockResult block = inner_.run(request, stop);
+    BlockResult block = ForwardingReplayer::run(request, stop);
     if (!request.profile) return block;
     ++profiles;
     CHECK(request.steps >= 20);
@@ -61,9 +55,6 @@ class TellingReplayer final : public Replayer {
          .movable = true}};
     return block;
   }
-
- private:
-  SimulatedReplayer inner_;
 };
 
 Report run(TellingReplayer& job) { return bisect(job, {.sustain_seconds = 0}); }

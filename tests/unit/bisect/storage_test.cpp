@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "support/forwarding_replayer.hpp"
 #include "support/report_json.hpp"
 #include "support/starved_chain.hpp"
 #include "support/text.hpp"
@@ -41,9 +42,9 @@ StorageCounts serial_requests() {
 }
 
 /// A simulated job in Python that can tell what its reading asks for.
-class CountingReplayer final : public Replayer {
+class CountingReplayer final : public test::ForwardingReplayer {
  public:
-  explicit CountingReplayer(SimulatedChain chain) : inner_(std::move(chain)) {}
+  using ForwardingReplayer::ForwardingReplayer;
 
   bool tells = true;
   bool fails = false;
@@ -51,21 +52,11 @@ class CountingReplayer final : public Replayer {
   int asked = 0;
 
   [[nodiscard]] ChainDescription describe() const override {
-    ChainDescription chain = inner_.describe();
+    ChainDescription chain = ForwardingReplayer::describe();
     chain.settings = test::torch_settings();
     chain.counts_storage = tells;
     return chain;
   }
-  [[nodiscard]] bool supports(const Arm& arm) const override { return inner_.supports(arm); }
-  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override {
-    return inner_.prepare(budget, stop);
-  }
-  void begin_round() override { inner_.begin_round(); }
-  BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
-    return inner_.run(request, stop);
-  }
-  [[nodiscard]] double clock() const override { return inner_.clock(); }
-  [[nodiscard]] MachineReading read_machine() const override { return inner_.read_machine(); }
 
   std::optional<StorageCounts> count_storage(const StorageRequest& request,
                                              const std::stop_token& /*stop*/) override {
@@ -75,9 +66,6 @@ class CountingReplayer final : public Replayer {
     if (fails) throw Error(ErrorKind::data, "the server is gone");
     return counts;
   }
-
- private:
-  SimulatedReplayer inner_;
 };
 
 /// `read` waits 500 us per sample, next to a step of 125 us; two workers.

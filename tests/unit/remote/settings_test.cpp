@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "support/attached.hpp"
+#include "support/forwarding_replayer.hpp"
 #include "support/starved_chain.hpp"
 #include "support/text.hpp"
 #include "support/torch_settings.hpp"
@@ -18,25 +19,19 @@ using namespace cachebisect::test;
 namespace {
 
 /// A simulated chain whose settings have the names that Python gives them.
-class PythonReplayer final : public Replayer {
+class PythonReplayer final : public ForwardingReplayer {
  public:
   explicit PythonReplayer(SimulatedChain chain)
-      : inner_(std::move(chain), {.noise = {.white_cv = 0.01}}) {}
+      : ForwardingReplayer(std::move(chain), {.noise = {.white_cv = 0.01}}) {}
 
-  [[nodiscard]] ChainDescription describe() const override { return inner_.describe(); }
   [[nodiscard]] bool supports(const Arm& arm) const override {
-    return !arm.overrides.contains("workers") && inner_.supports(renamed(arm));
+    return !arm.overrides.contains("workers") && ForwardingReplayer::supports(renamed(arm));
   }
-  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override {
-    return inner_.prepare(budget, stop);
-  }
-  void begin_round() override { inner_.begin_round(); }
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
     BlockRequest changed = request;
     changed.arm = renamed(request.arm);
-    return inner_.run(changed, stop);
+    return ForwardingReplayer::run(changed, stop);
   }
-  [[nodiscard]] double clock() const override { return inner_.clock(); }
 
  private:
   static Arm renamed(Arm arm) {
@@ -47,8 +42,6 @@ class PythonReplayer final : public Replayer {
     }
     return arm;
   }
-
-  SimulatedReplayer inner_;
 };
 
 Report report_of_python(const BisectOptions& options) {
@@ -63,27 +56,15 @@ Report report_of_python(const BisectOptions& options) {
 }
 
 /// A simulated job that can change nothing, and knows why.
-class Refusing final : public Replayer {
+class Refusing final : public ForwardingReplayer {
  public:
-  explicit Refusing(SimulatedChain chain) : inner_(std::move(chain)) {}
-  [[nodiscard]] ChainDescription describe() const override { return inner_.describe(); }
+  using ForwardingReplayer::ForwardingReplayer;
   [[nodiscard]] bool supports(const Arm& arm) const override {
-    return arm.overrides.empty() && inner_.supports(arm);
+    return arm.overrides.empty() && ForwardingReplayer::supports(arm);
   }
   [[nodiscard]] std::string why_unsupported(const Arm& arm) const override {
     return arm.overrides.empty() ? "" : "a file position is shared";
   }
-  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override {
-    return inner_.prepare(budget, stop);
-  }
-  void begin_round() override { inner_.begin_round(); }
-  BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
-    return inner_.run(request, stop);
-  }
-  [[nodiscard]] double clock() const override { return inner_.clock(); }
-
- private:
-  SimulatedReplayer inner_;
 };
 
 }  // namespace

@@ -29,8 +29,7 @@ void warn_of_refusals(std::vector<Warning>& out, const StorageCounts& counts) {
                    "raise the limit"});
   }
   if (counts.failed > 0) {
-    out.push_back({"failed_requests", of_all(counts.failed) + " failed, and had to be made again",
-                   "see the server's log"});
+    out.push_back({"failed_requests", of_all(counts.failed) + " failed", "see the server's log"});
   }
 }
 

@@ -43,8 +43,7 @@ std::optional<UnusedBytes> unused_bytes(const StorageCounts& counts,
                                         const std::vector<StageReport>& stages) {
   const auto read = std::ranges::find(stages, Category::read, &StageReport::category);
   if (read == stages.end()) return std::nullopt;
-  const UnusedBytes bytes{per_sample(counts, counts.file_bytes + counts.received_bytes),
-                          read->output_bytes.value_or(0)};
+  const UnusedBytes bytes{bytes_per_sample(counts), read->output_bytes.value_or(0)};
   if (!(bytes.returned > 0) || bytes.read < kWasted * bytes.returned) return std::nullopt;
   return bytes;
 }

@@ -14,6 +14,11 @@ namespace cachebisect {
   return count / static_cast<double>(counts.samples);
 }
 
+/// Read from files and received from servers, per sample.
+[[nodiscard]] inline double bytes_per_sample(const StorageCounts& counts) {
+  return per_sample(counts, counts.file_bytes + counts.received_bytes);
+}
+
 /// Seconds of one request; 0 without requests.
 [[nodiscard]] CACHEBISECT_INTERNAL_API double seconds_per_request(const StorageCounts& counts);
 /// Workers spend much of their time in requests, one after the other.
