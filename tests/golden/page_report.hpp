@@ -66,8 +66,8 @@ inline Report unmeasured_report() {
 inline Report ranks_report() {
   Report report = sample_report();
   report.chain.ranks = 2;
-  report.ranks = {{0, estimate(1010, 1000, 1020)}, {1, estimate(2400, 2390, 2410)}};
-  report.verdict.rank = 1;
+  report.ranks = {{{0, 1}, estimate(1010, 1000, 1020)}, {{1, 1}, estimate(2400, 2390, 2410)}};
+  report.verdict.ranks = RankRange{1, 1};
   return report;
 }
 

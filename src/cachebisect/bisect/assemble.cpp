@@ -142,7 +142,7 @@ Report assemble(const Measurements& measured, const Analysis& analysis) {
   add_predictions(report.boundaries, analysis.forecast);
   add_stages(report, analysis);
   for (const RankPayoff& payoff : analysis.explanation.ranks) {
-    report.ranks.push_back({payoff.rank, payoff.samples_per_second});
+    report.ranks.push_back({payoff.ranks, payoff.samples_per_second});
   }
   add_next(report, analysis.explanation);
   report.remedies = analysis.remedies;

@@ -6,11 +6,9 @@
 #include <string>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/protocol/rank_range.hpp"
 
 namespace cachebisect {
-
-/// Value of Arm::rank that means every rank.
-inline constexpr int kAllRanks = -1;
 
 enum class ArmKind { replay, bypass, shadow, live, null, unseen };
 CACHEBISECT_API const char* to_string(ArmKind kind) noexcept;
@@ -29,10 +27,10 @@ struct Arm {
   std::map<std::string, std::string> overrides{};  ///< live: what-if, path -> JSON value
   bool observed = true;             ///< inline probes run; false: to measure their cost
   std::uint64_t cache_samples = 0;  ///< replay: use only the first this many; 0: all
-  int rank = kAllRanks;  ///< replay: on this rank of a distributed job alone, the others are live
+  RankRange ranks{};  ///< replay: on these ranks of a distributed job alone, the others are live
 
   /// True for the unchanged pipeline: nothing replaced, nothing overridden, probes running. At
-  /// boundary 0 `rank` changes nothing.
+  /// boundary 0 `ranks` changes nothing.
   [[nodiscard]] bool is_live() const noexcept {
     return kind == ArmKind::replay && boundary == 0 && observed && cache_samples == 0;
   }
@@ -41,7 +39,7 @@ struct Arm {
     return kind == ArmKind::replay || kind == ArmKind::null || kind == ArmKind::unseen;
   }
   /// The boundary that all ranks are served from: 0 if some are live.
-  [[nodiscard]] int shared_boundary() const noexcept { return rank == kAllRanks ? boundary : 0; }
+  [[nodiscard]] int shared_boundary() const noexcept { return ranks.is_all() ? boundary : 0; }
   friend bool operator==(const Arm&, const Arm&) = default;
   // clang-tidy misreads the compiler's own comparison with zero.
   // NOLINTNEXTLINE(modernize-use-nullptr, readability-implicit-bool-conversion)

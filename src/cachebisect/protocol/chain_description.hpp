@@ -11,6 +11,7 @@
 #include "cachebisect/protocol/device_facts.hpp"
 #include "cachebisect/protocol/job_settings.hpp"
 #include "cachebisect/protocol/kinds.hpp"
+#include "cachebisect/protocol/rank_range.hpp"
 
 namespace cachebisect {
 
@@ -54,6 +55,12 @@ struct BatchContents {
   /// Tensors if those of one type and shape, but for the first dimension, are concatenated.
   std::uint64_t packed_tensors = 0;
   double bytes = 0;
+};
+
+/// A machine of a distributed job.
+struct NodeDescription {
+  std::string name;
+  RankRange ranks;
 };
 
 struct ChainDescription {
@@ -110,6 +117,7 @@ struct ChainDescription {
   std::string gpu_problem;
   std::optional<double> usable_cpus;  ///< of the machine that runs the chain; empty: this one's
   int ranks = 1;  ///< processes that train together; every figure is that of one of them
+  std::vector<NodeDescription> nodes;  ///< of a job of several machines, by rank; else empty
 };
 
 }  // namespace cachebisect

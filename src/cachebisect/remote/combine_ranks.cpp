@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "cachebisect/base/error.hpp"
 
@@ -55,11 +56,19 @@ void add(const StorageCounts& more, StorageCounts& sum) {
 
 }  // namespace
 
-ChainDescription combine_chains(const std::vector<ChainDescription>& chains, double machine_cpus) {
+ChainDescription combine_chains(const std::vector<ChainDescription>& chains, double machine_cpus,
+                                std::vector<NodeDescription> nodes) {
   ChainDescription chain = chains.front();
   for (std::size_t r = 1; r < chains.size(); ++r) check_same(chain, chains[r], r);
   chain.ranks = static_cast<int>(chains.size());
-  chain.usable_cpus = chain.usable_cpus.value_or(machine_cpus) / chain.ranks;
+  chain.nodes = std::move(nodes);
+  const auto share = [&](const RankRange& ranks) {
+    const auto& cpus = chains[static_cast<std::size_t>(ranks.first)].usable_cpus;
+    return cpus.value_or(machine_cpus) / ranks.count;
+  };
+  double least = share({0, chain.nodes.empty() ? chain.ranks : chain.nodes.front().ranks.count});
+  for (const NodeDescription& node : chain.nodes) least = std::min(least, share(node.ranks));
+  chain.usable_cpus = least;
   return chain;
 }
 
@@ -118,9 +127,9 @@ std::optional<StorageCounts> combine_storage(
 }
 
 Arm arm_on_rank(const Arm& arm, int rank) {
-  if (arm.rank == kAllRanks || arm.rank == rank) {
+  if (arm.ranks.holds(rank)) {
     Arm own = arm;
-    own.rank = kAllRanks;
+    own.ranks = {};
     return own;
   }
   return {.boundary = 0, .observed = arm.observed};

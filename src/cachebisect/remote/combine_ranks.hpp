@@ -9,11 +9,12 @@
 
 namespace cachebisect {
 
-/// Rank 0's chain with the number of ranks and its share of the CPUs: the ranks run on one machine.
-/// `machine_cpus` is used if the chains do not tell. Throws Error(usage) naming the rank whose
-/// chain differs from that of rank 0.
+/// Rank 0's chain with the number of ranks and its share of the CPUs of its machine, of the machine
+/// where that is least. `nodes`: the machines, empty if there is one. `machine_cpus` is used if the
+/// chains do not tell. Throws Error(usage) naming the rank whose chain differs from that of rank 0.
 [[nodiscard]] CACHEBISECT_INTERNAL_API ChainDescription
-combine_chains(const std::vector<ChainDescription>& chains, double machine_cpus);
+combine_chains(const std::vector<ChainDescription>& chains, double machine_cpus,
+               std::vector<NodeDescription> nodes = {});
 
 /// A block is as long as that of the slowest rank, and void if one is. Counters are those of the
 /// rank that waited longest for its data, CPU time the mean. Void also if the ranks differ in
@@ -29,7 +30,7 @@ combine_caches(const std::vector<CacheFacts>& caches);
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<StorageCounts> combine_storage(
     const std::vector<std::optional<StorageCounts>>& ranks);
 
-/// What rank `rank` runs for `arm`: an arm of one rank is live on all others.
+/// What rank `rank` runs for `arm`: an arm of some ranks is live on all others.
 [[nodiscard]] CACHEBISECT_INTERNAL_API Arm arm_on_rank(const Arm& arm, int rank);
 
 }  // namespace cachebisect

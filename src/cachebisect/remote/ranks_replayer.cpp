@@ -88,15 +88,15 @@ auto RanksReplayer::on_all(const std::stop_token& stop, const Call& call) const 
 }
 
 bool RanksReplayer::supports(const Arm& arm) const {
-  if (arm.rank >= chain_.ranks) return false;
-  if (arm.rank != kAllRanks && arm.kind != ArmKind::replay) return false;
+  if (arm.ranks.end() > chain_.ranks) return false;
+  if (!arm.ranks.is_all() && arm.kind != ArmKind::replay) return false;
   return all_true(on_all({}, [&](const RemoteReplayer& rank, int number, const std::stop_token&) {
     return static_cast<int>(rank.supports(arm_on_rank(arm, number)));
   }));
 }
 
 std::string RanksReplayer::why_unsupported(const Arm& arm) const {
-  if (arm.rank != kAllRanks) return {};
+  if (!arm.ranks.is_all()) return {};
   const auto reasons =
       on_all({}, [&](const RemoteReplayer& rank, int number, const std::stop_token&) {
         return rank.why_unsupported(arm_on_rank(arm, number));

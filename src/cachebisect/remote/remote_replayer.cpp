@@ -41,7 +41,7 @@ ChainDescription RemoteReplayer::describe() const { return adapter_.description.
 
 bool RemoteReplayer::supports(const Arm& arm) const {
   const AdapterDescription& known = adapter_.description;
-  if (arm.rank != kAllRanks) return false;
+  if (!arm.ranks.is_all()) return false;
   switch (arm.kind) {
     case ArmKind::replay:
     case ArmKind::null:
@@ -59,7 +59,7 @@ bool RemoteReplayer::supports(const Arm& arm) const {
 }
 
 std::string RemoteReplayer::why_unsupported(const Arm& arm) const {
-  const bool asked = arm.kind == ArmKind::live && arm.rank == kAllRanks;
+  const bool asked = arm.kind == ArmKind::live && arm.ranks.is_all();
   return asked && adapter_.description.overrides ? support_of(arm).why : std::string();
 }
 

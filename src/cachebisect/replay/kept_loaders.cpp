@@ -23,7 +23,7 @@ std::size_t rings_that_fit(const Pipeline& pipeline, const ExecutorOptions& opti
 /// Arms that differ only in what is observed, or in how they are called, have one ring.
 Arm same_ring(Arm arm) {
   arm.observed = true;
-  arm.rank = kAllRanks;
+  arm.ranks = {};
   if (arm.kind == ArmKind::null || arm.kind == ArmKind::live) arm.kind = ArmKind::replay;
   return arm;
 }

@@ -149,9 +149,9 @@ TEST_CASE("a drop that a long run does not have is flat, and nothing is to be fi
 TEST_CASE("what pays most is to be fixed first, which need not be what is named") {
   Judged judged;
   judged.explanation.pays_most = 1;
-  judged.explanation.slow_rank = 3;
+  judged.explanation.slow_ranks = RankRange{3, 1};
   const Judgement judgement = judge_by_rules(judged.run());
   CHECK(judgement.stage_name == "decode");
   CHECK(judgement.fix_first == "read");
-  CHECK(judgement.rank == 3);
+  CHECK(judgement.ranks == RankRange{3, 1});
 }

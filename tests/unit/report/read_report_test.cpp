@@ -30,16 +30,19 @@ Report report_with_all_parts() {
   chain.device_facts.mig_mode = false;
   chain.device_facts.environment = DeviceEnvironment{.launch_blocking = "1"};
   report.live_sustained = SustainedReport{estimate(990, 980, 1000), 3};
-  report.ranks = {{0, estimate(1200, 1190, 1210)}};
+  report.ranks = {{{0, 1}, estimate(1200, 1190, 1210)}, {{0, 4}, estimate(1300, 1290, 1310)}};
   report.verdict.needed = Needed{20, 31.5};
-  report.verdict.rank = 0;
+  report.verdict.ranks = RankRange{0, 4};
+  report.chain.ranks = 8;
+  report.chain.nodes = {{"gpu-01", {0, 4}}, {"gpu-02", {4, 4}}};
   report.cost = Cost{98, estimate(74, 70, 78)};
   report.skipped = 2;
   report.first_skipped = {"a.jpg: truncated"};
   report.warnings.push_back({"run_failed", "text", "", {"line 1", "line 2"}});
   BlockRecord& block = report.blocks.emplace_back();
   block.round = 3;
-  block.arm = {.kind = ArmKind::live, .overrides = {{"/a", "\"4\""}, {"/b", "bf16"}}};
+  block.arm = {
+      .kind = ArmKind::live, .overrides = {{"/a", "\"4\""}, {"/b", "bf16"}}, .ranks = {4, 4}};
   block.result.device.throttling = Throttling{.power = true};
   block.result.device.sm_clock_mhz = 1755;
   return report;

@@ -70,12 +70,14 @@ void warn_of_duplicates(std::vector<Warning>& out, const ChainDescription& chain
 }
 
 /// Launchers need not tell their number.
-int ranks_here(const ChainDescription& chain) { return std::max(chain.local_ranks, chain.ranks); }
+int ranks_here(const ChainDescription& chain) {
+  return std::max(chain.local_ranks, ranks_per_machine(chain));
+}
 
 void warn_of_threads(std::vector<Warning>& out, const Measurements& measured) {
   const ChainDescription& chain = measured.chain;
   const int threads = extra_worker_threads(chain);
-  const double cores = measured.usable_cpus() * chain.ranks;
+  const double cores = measured.usable_cpus() * ranks_per_machine(chain);
   if (threads <= cores) return;
   std::string subject = counted(static_cast<std::uint64_t>(chain.workers), "worker") + " with " +
                         counted(static_cast<std::uint64_t>(chain.worker_threads), "thread") +
@@ -155,6 +157,13 @@ bool is_host_bound(const Measurements& measured) {
 bool is_launch_bound(const Measurements& measured) {
   const ChainDescription& chain = measured.chain;
   return is_host_bound(measured) && chain.settings.of_file && chain.sync_every == 0;
+}
+
+int ranks_per_machine(const ChainDescription& chain) {
+  if (chain.nodes.empty()) return chain.ranks;
+  return std::ranges::max_element(chain.nodes, {},
+                                  [](const NodeDescription& node) { return node.ranks.count; })
+      ->ranks.count;
 }
 
 int extra_worker_threads(const ChainDescription& chain) {

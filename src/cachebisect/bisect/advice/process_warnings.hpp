@@ -24,6 +24,9 @@ namespace cachebisect {
 /// only if `sync_every` says so, so nothing else can be the host's part.
 [[nodiscard]] CACHEBISECT_INTERNAL_API bool is_launch_bound(const Measurements& measured);
 
+/// Ranks of the job on one machine: the most, if its machines differ.
+[[nodiscard]] CACHEBISECT_INTERNAL_API int ranks_per_machine(const ChainDescription& chain);
+
 /// Threads that all workers of this machine compute with, those of other ranks included; 0 if each
 /// has a single one. They share Measurements::usable_cpus() of every rank that is measured.
 [[nodiscard]] CACHEBISECT_INTERNAL_API int extra_worker_threads(const ChainDescription& chain);

@@ -4,6 +4,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/process_warnings.hpp"
+#include "cachebisect/bisect/report/ranks_text.hpp"
 
 namespace cachebisect {
 namespace {
@@ -131,9 +132,10 @@ class Sentence {
   }
 
   [[nodiscard]] std::string drop() const {
-    const std::string rank = verdict_.rank ? "rank " + std::to_string(*verdict_.rank) + ", " : "";
+    const std::string place =
+        verdict_.ranks ? place_text(measured_.chain, *verdict_.ranks) + ", " : "";
     std::string text =
-        proportion() + fix_first() + rank + what_is_lost() + before_and_after() + ".";
+        proportion() + fix_first() + place + what_is_lost() + before_and_after() + ".";
     if (gains_most_elsewhere()) {
       text += " That is measured with all stages before it free, and live they are not.";
     }
@@ -151,22 +153,26 @@ class Sentence {
       return payoff.samples_per_second.interval.has_value();
     });
     if (!known) return " Which rank the others wait for is open: too few rounds.";
-    const std::size_t tried = explanation_.ranks.size();
-    const bool all = tried == static_cast<std::size_t>(measured_.chain.ranks);
-    return (all ? " No single rank" : " None of the first " + std::to_string(tried) + " ranks") +
-           std::string(" explains it: with one alone free, others still wait.");
+    const bool each = std::ranges::all_of(
+        explanation_.ranks, [](const RankPayoff& payoff) { return payoff.ranks.is_single(); });
+    if (each) return " No single rank explains it: with one alone free, others still wait.";
+    return std::string(measured_.chain.nodes.empty() ? " No group of ranks" : " No single node") +
+           " explains it: with one alone free, others still wait.";
   }
 
   /// What a distributed job asks: whether one rank holds up the others.
   [[nodiscard]] std::string about_ranks() const {
     const std::vector<RankPayoff>& ranks = explanation_.ranks;
     if (ranks.empty()) return {};
-    if (!verdict_.rank) return about_no_rank();
-    std::string text = " The other ranks wait for rank " + std::to_string(*verdict_.rank);
+    if (!verdict_.ranks) return about_no_rank();
+    const std::string place = place_text(measured_.chain, *verdict_.ranks);
+    const bool single = verdict_.ranks->is_single();
+    std::string text = " The other ranks wait for ";
+    text += (place.starts_with("node") && !single ? "those of " : "") + place;
     for (const RankPayoff& payoff : ranks) {
-      if (payoff.rank != *verdict_.rank || !payoff.samples_per_second.value) continue;
-      text += ": with it alone free, each rank reaches " + rate(*payoff.samples_per_second.value) +
-              " samples/s";
+      if (payoff.ranks != *verdict_.ranks || !payoff.samples_per_second.value) continue;
+      text += (single ? ": with it alone free" : ": with these alone free") +
+              (", each rank reaches " + rate(*payoff.samples_per_second.value) + " samples/s");
     }
     return text + ".";
   }

@@ -70,10 +70,10 @@ class Explainer {
 
   void find_rank_payoffs(Explanation& out) const {
     for (int arm = 0; arm <= rounds_.last(); ++arm) {
-      const int rank = rounds_.arms()[static_cast<std::size_t>(arm)].rank;
-      if (rank != kAllRanks) out.ranks.push_back({rank, freed_throughput(arm)});
+      const RankRange& ranks = rounds_.arms()[static_cast<std::size_t>(arm)].ranks;
+      if (!ranks.is_all()) out.ranks.push_back({ranks, freed_throughput(arm)});
     }
-    out.slow_rank = slow_rank(rounds_, alpha_);
+    out.slow_ranks = slow_ranks(rounds_, alpha_);
   }
 
   /// The stage with the largest payoff, among all whose bypass was run; 0: none.

@@ -28,13 +28,13 @@ struct Explanation {
   /// The stage (1-based) that is worth most to fix: the largest payoff if it certainly exceeds that
   /// of the stage named, or if the cost model says so too; else the stage named; 0: not measured.
   int pays_most = 0;
-  bool pays_most_certainly = true;  ///< false: the cost model has decided
-  std::vector<RankPayoff> ranks;    ///< of a distributed job
-  std::optional<int> slow_rank;     ///< whose input alone explains most of the loss
-  std::string limits_next;          ///< what limits with that stage free; empty if unknown
-  Estimate contention;              ///< of the ceiling's throughput
-  Estimate starvation;              ///< of the ceiling's throughput, in these rounds
-  Estimate overhead;                ///< of the live throughput without probes
+  bool pays_most_certainly = true;      ///< false: the cost model has decided
+  std::vector<RankPayoff> ranks;        ///< of a distributed job
+  std::optional<RankRange> slow_ranks;  ///< whose input alone explains most of the loss
+  std::string limits_next;              ///< what limits with that stage free; empty if unknown
+  Estimate contention;                  ///< of the ceiling's throughput
+  Estimate starvation;                  ///< of the ceiling's throughput, in these rounds
+  Estimate overhead;                    ///< of the live throughput without probes
   Estimate larger_cache;  ///< relative change of the seconds per sample from K to 2K cached ones
 };
 

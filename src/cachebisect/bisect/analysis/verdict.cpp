@@ -100,7 +100,7 @@ Verdict make_verdict(const Judgement& judgement, const JudgedRun& run) {
   verdict.kind = judgement.kind;
   verdict.rounds = static_cast<int>(measured.verdict.table.rounds());
   verdict.drop = judgement.loss;
-  verdict.rank = judgement.rank;
+  verdict.ranks = judgement.ranks;
   verdict.fix_first = judgement.fix_first;
   add_needed(verdict, measured, run.state.findings);
   if (judgement.final) {

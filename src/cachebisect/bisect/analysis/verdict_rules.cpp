@@ -68,7 +68,7 @@ Judgement in_one_piece(Judgement judgement, const JudgedRun& run) {
 Judgement by_gain(Judgement judgement, const JudgedRun& run) {
   if (!is_loss(judgement.kind)) return judgement;
   const Explanation& explanation = run.explanation;
-  judgement.rank = explanation.slow_rank;
+  judgement.ranks = explanation.slow_ranks;
   const ChainDescription& chain = run.measured.chain;
   if (explanation.pays_most > 0) {
     judgement.fix_first = stage_name(chain, explanation.pays_most);

@@ -36,7 +36,7 @@ struct Judgement {
   bool final = false;
   std::optional<Warning> warning;  ///< that a rule gives with its reason
   std::string fix_first;           ///< name of the stage that is worth most to fix; may be empty
-  std::optional<int> rank;         ///< of a distributed job: which holds up the others
+  std::optional<RankRange> ranks;  ///< of a distributed job: those that hold up the others
 };
 
 /// A rule; its name is for messages of tests.

@@ -28,7 +28,7 @@ bool AnswersRule::known(const RoundTable& rounds, int arm, double loss) const {
     const auto by_ceiling = log_ratio(rounds, kCeiling, arm, (1 - kMainAnchor) * alpha_);
     return is_narrow_for(gain, gain.value) || is_narrow_for(by_ceiling, gain.value);
   };
-  if (asked.rank != kAllRanks) return gain_is_known();
+  if (!asked.ranks.is_all()) return gain_is_known();
   if (!asked.observed) return log_ratio(rounds, kLive, arm, alpha_).interval.has_value();
   switch (asked.kind) {
     case ArmKind::bypass:
@@ -43,7 +43,7 @@ bool AnswersRule::known(const RoundTable& rounds, int arm, double loss) const {
 
 bool AnswersRule::enough(const RoundTable& rounds) const {
   const double loss = std::log(rounds.tau(kLive) / rounds.tau(kCeiling));
-  for (int arm = 0; arm <= rounds.last(); ++arm) {
+  for (int arm = first_; arm <= rounds.last(); ++arm) {
     if (!known(rounds, arm, loss)) return false;
   }
   return true;

@@ -11,8 +11,8 @@ namespace cachebisect {
 /// ceiling as column 1.
 class CACHEBISECT_INTERNAL_API AnswersRule final : public StoppingRule {
  public:
-  /// `alpha`: error of each answer.
-  explicit AnswersRule(double alpha) : alpha_(alpha) {}
+  /// `alpha`: error of each answer. `first`: the column from which on there are questions.
+  explicit AnswersRule(double alpha, int first = 0) : alpha_(alpha), first_(first) {}
   [[nodiscard]] bool enough(const RoundTable& rounds) const override;
 
  private:
@@ -20,6 +20,7 @@ class CACHEBISECT_INTERNAL_API AnswersRule final : public StoppingRule {
   [[nodiscard]] bool known(const RoundTable& rounds, int arm, double loss) const;
 
   double alpha_;
+  int first_;
 };
 
 }  // namespace cachebisect

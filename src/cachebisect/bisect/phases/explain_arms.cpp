@@ -77,7 +77,7 @@ std::vector<Arm> arms_to_explain(const Replayer& replayer, VerdictKind verdict, 
   } else {
     wanted.push_back({.kind = ArmKind::shadow});
     for (const int stage : free) wanted.push_back({.kind = ArmKind::bypass, .stage = stage});
-    for (const Arm& arm : rank_arms(replayer.describe().ranks, stages)) wanted.push_back(arm);
+    for (const Arm& arm : rank_arms(replayer.describe(), {})) wanted.push_back(arm);
   }
   const std::size_t base = arms.size();
   for (const Arm& arm : wanted) {

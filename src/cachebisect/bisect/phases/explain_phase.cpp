@@ -10,6 +10,7 @@
 #include "cachebisect/bisect/phases/answers_rule.hpp"
 #include "cachebisect/bisect/phases/cache_check.hpp"
 #include "cachebisect/bisect/phases/explain_arms.hpp"
+#include "cachebisect/bisect/phases/rank_payoff.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
@@ -41,6 +42,7 @@ void ExplainPhase::run(const VerdictState& state, const EarlyExplanation& early,
                        const std::function<void()>& after_round) {
   try {
     compare_arms(state, early, after_round);
+    narrow_ranks(state, early, after_round);
     if (options_->verify) check_cache(state, after_round);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::interrupted) throw;
@@ -49,7 +51,7 @@ void ExplainPhase::run(const VerdictState& state, const EarlyExplanation& early,
 }
 
 bool ExplainPhase::is_piloted(const Arm& arm) const {
-  return arm.kind == ArmKind::replay && arm.rank == kAllRanks && plan_->piloted(arm.boundary);
+  return arm.kind == ArmKind::replay && arm.ranks.is_all() && plan_->piloted(arm.boundary);
 }
 
 std::vector<TimedArm> ExplainPhase::timed(const std::vector<Arm>& arms) const {
@@ -94,8 +96,7 @@ void ExplainPhase::compare_arms(const VerdictState& state, const EarlyExplanatio
     measured_->explain.arms = table;
     if (rule.enough(table)) return;
   }
-  // The rounds of the table have the last numbers of the verdict's.
-  const int first = static_cast<int>(measured_->verdict.table.rounds()) - done;
+  const int first = first_round(early);
   if (!is_worth_a_start(kind, repeated_rounds(plan_->lengths(), all, first, 0).round_seconds))
     return;
   pilot_unknown(all, early.timed());
@@ -105,6 +106,46 @@ void ExplainPhase::compare_arms(const VerdictState& state, const EarlyExplanatio
   rounds.repeats = done > 0 ? kUsualRepeats : kMaxRepeats;
   rounds.first.until = blocks.elapsed() + seconds_to_explain(kind, rounds.round_seconds);
   runner_->repeat(rounds, rule, measured_->explain.arms.emplace(std::move(table)), after_round);
+}
+
+int ExplainPhase::first_round(const EarlyExplanation& early) const {
+  return static_cast<int>(measured_->verdict.table.rounds()) -
+         static_cast<int>(early.table().rounds());
+}
+
+void ExplainPhase::narrow_ranks(const VerdictState& state, const EarlyExplanation& early,
+                                const std::function<void()>& after_round) {
+  const double alpha = 1 - options_->confidence;
+  std::vector<RankRange> tried;
+  while (measured_->explain.arms) {
+    const auto slow = slow_ranks(*measured_->explain.arms, alpha);
+    if (!slow || std::ranges::find(tried, *slow) != tried.end()) return;
+    compare_ranks(*slow, state.decision.kind, first_round(early), after_round);
+    tried.push_back(*slow);
+  }
+}
+
+void ExplainPhase::compare_ranks(const RankRange& whole, VerdictKind kind, int first_round,
+                                 const std::function<void()>& after_round) {
+  std::vector<Arm> parts = rank_arms(measured_->chain, whole);
+  std::erase_if(parts, [&](const Arm& arm) { return !replayer_->supports(arm); });
+  if (parts.empty()) return;
+  std::vector<Arm> arms{{.boundary = 0}, {.boundary = measured_->stages()}};
+  arms.insert(arms.end(), parts.begin(), parts.end());
+  std::vector<TimedArm> all = timed(arms);
+  if (!is_worth_a_start(kind, repeated_rounds(plan_->lengths(), all, first_round, 0).round_seconds))
+    return;
+  pilot_unknown(all, {});
+  RoundTable& table = *measured_->explain.arms;
+  const AnswersRule rule(1 - options_->confidence, table.last() + 1);
+  std::vector<Arm> columns = table.arms();
+  columns.insert(columns.end(), parts.begin(), parts.end());
+  table = table.with_arms(std::move(columns));
+  RepeatedRounds rounds = repeated_rounds(plan_->lengths(), all, first_round, 0);
+  rounds.max_rounds += table.rounds();
+  rounds.repeats = kMaxRepeats;
+  rounds.first.until = runner_->blocks().elapsed() + seconds_to_explain(kind, rounds.round_seconds);
+  runner_->repeat(rounds, rule, table, after_round);
 }
 
 /// Probes limit themselves to a fraction of a percent; a report can do without the figure.

@@ -30,6 +30,14 @@ class CACHEBISECT_INTERNAL_API ExplainPhase {
  private:
   void compare_arms(const VerdictState& state, const EarlyExplanation& early,
                     const std::function<void()>& after_round);
+  /// Tries the parts of the ranks that hold up the others, until single ranks are left.
+  void narrow_ranks(const VerdictState& state, const EarlyExplanation& early,
+                    const std::function<void()>& after_round);
+  void compare_ranks(const RankRange& whole, VerdictKind kind, int first_round,
+                     const std::function<void()>& after_round);
+  /// Number of the first round of the table of arms: its rounds have the last numbers of the
+  /// verdict's.
+  [[nodiscard]] int first_round(const EarlyExplanation& early) const;
   void check_cache(const VerdictState& state, const std::function<void()>& after_round);
   [[nodiscard]] bool is_piloted(const Arm& arm) const;
   /// Arms with the step time that the plan knows; live's for those it does not know.

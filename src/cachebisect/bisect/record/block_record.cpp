@@ -30,7 +30,7 @@ bool BlockRecord::is_evidence() const noexcept {
 
 bool BlockRecord::shows_replay() const noexcept {
   return is_evidence() && arm.kind == ArmKind::replay && arm.observed && arm.cache_samples == 0 &&
-         arm.rank == kAllRanks;
+         arm.ranks.is_all();
 }
 
 bool BlockRecord::shows_replay_at(int boundary) const noexcept {

@@ -31,7 +31,8 @@ struct Verdict {
   VerdictKind kind = VerdictKind::inconclusive;
   std::string stage;  ///< empty if none is named
   int stage_index = 0;
-  std::optional<int> rank;  ///< of a distributed job: the one whose input explains most of the loss
+  /// Of a distributed job: those whose input explains most of the loss, as few as could be told.
+  std::optional<RankRange> ranks;
   Estimate drop;
   /// The stages whose drop it is, "stages 4-7 together"; empty: that of `stage` alone.
   std::string span;
@@ -98,10 +99,10 @@ struct SpanReport {
   std::optional<double> seconds_per_sample;  ///< waterfall: tau(first-1) - tau(last)
 };
 
-/// A rank of a distributed job.
+/// A rank of a distributed job, or several together.
 struct RankReport {
-  int rank = 0;
-  Estimate payoff;  ///< samples/s of each rank, with this one alone at its ceiling
+  RankRange ranks;
+  Estimate payoff;  ///< samples/s of each rank, with these alone at their ceiling
 };
 
 /// What is done at a place of a pipeline file.

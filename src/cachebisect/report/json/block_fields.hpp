@@ -28,6 +28,23 @@ void whole_unless(Visitor& v, const FieldKey& key, Int& value, std::int64_t none
   }
 }
 
+template <class Visitor>
+void rank_range_fields(Visitor& v, Visited<Visitor, RankRange>& ranks) {
+  constexpr FieldKey kRank{
+      "rank", "the boundary is replayed on this rank alone, the others are live; null: on all",
+      Presence::added};
+  constexpr FieldKey kCount{"rank_count", "on so many ranks from that one on", Presence::added};
+  if constexpr (Visitor::kReads) {
+    std::optional<int> first;
+    v.whole(kRank, first);
+    if (first) ranks = {*first, 1};
+    v.whole(kCount, ranks.count);
+  } else {
+    v.whole(kRank, ranks.is_all() ? std::nullopt : std::optional(ranks.first));
+    v.whole(kCount, ranks.is_all() ? std::nullopt : std::optional(ranks.count));
+  }
+}
+
 /// The fields of an arm, next to those of its block.
 template <class Visitor>
 void arm_fields(Visitor& v, Visited<Visitor, Arm>& arm) {
@@ -40,10 +57,7 @@ void arm_fields(Visitor& v, Visited<Visitor, Arm>& arm) {
   whole_unless(v, {"stage"}, arm.stage, 0);
   v.members({"overrides", "of a live arm: path in the pipeline file -> value"}, arm.overrides);
   v.flag({"observed", "inline probes ran"}, arm.observed);
-  constexpr FieldKey kRank{
-      "rank", "the boundary is replayed on this rank alone, the others are live; null: on all",
-      Presence::added};
-  whole_unless(v, kRank, arm.rank, kAllRanks);
+  rank_range_fields(v, arm.ranks);
   whole_unless(v, {"cache_samples", "only the first so many cached samples were served; null: all"},
                arm.cache_samples, 0);
 }

@@ -159,6 +159,13 @@ void fields(Visitor& v, Visited<Visitor, BatchContents>& batch) {
   v.amount({"bytes"}, batch.bytes);
 }
 
+template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, NodeDescription>& node) {
+  v.text({"name"}, node.name);
+  v.whole({"first_rank"}, node.ranks.first);
+  v.whole({"ranks"}, node.ranks.count, 1);
+}
+
 /// The part "pipeline"; `skipped` visits the samples that were skipped.
 template <class Visitor, class Skipped>
 void pipeline_fields(Visitor& v, Visited<Visitor, ChainDescription>& chain,
@@ -177,6 +184,7 @@ void pipeline_fields(Visitor& v, Visited<Visitor, ChainDescription>& chain,
   v.whole({"ranks", "processes that train together; every figure is that of one of them",
            Presence::added},
           chain.ranks, 1);
+  v.list({"nodes", "machines of the job; empty for one", Presence::added}, chain.nodes);
   v.whole({"ring_slots"}, chain.ring_slots);
   v.whole({"train_threads"}, chain.train_threads);
   v.whole({"worker_threads", "that each worker computes with"}, chain.worker_threads);

@@ -56,12 +56,34 @@ void fields(Visitor& v, Visited<Visitor, Needed>& needed) {
 }
 
 template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, RankRange>& ranks) {
+  v.whole({"first"}, ranks.first);
+  v.whole({"count"}, ranks.count, 1);
+}
+
+/// Reports of older versions have single ranks alone.
+template <class Visitor>
+void ranks_field(Visitor& v, Visited<Visitor, std::optional<RankRange>>& ranks) {
+  constexpr FieldKey kRank{"rank", "of a distributed job: the rank that the others wait for",
+                           Presence::added};
+  std::optional<int> single;
+  if constexpr (Visitor::kReads) {
+    v.whole(kRank, single);
+    if (single) ranks = RankRange{*single, 1};
+  } else {
+    if (ranks && ranks->is_single()) single = ranks->first;
+    v.whole(kRank, single);
+  }
+  v.part({"ranks", "of a distributed job: the ranks that the others wait for", Presence::added},
+         ranks);
+}
+
+template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, Verdict>& verdict) {
   v.choice({"kind", {}, Presence::required}, verdict.kind, kVerdictKinds);
   v.optional_text({"stage"}, verdict.stage);
   whole_unless(v, {"stage_index", "from 1, in chain order"}, verdict.stage_index, 0);
-  v.whole({"rank", "of a distributed job: the rank that the others wait for", Presence::added},
-          verdict.rank);
+  ranks_field(v, verdict.ranks);
   estimate(v, {"drop"}, {"drop_interval"}, verdict.drop);
   v.optional_text({"span", "the stages whose drop it is, if it is not that of one stage"},
                   verdict.span);
@@ -218,8 +240,9 @@ void fields(Visitor& v, Visited<Visitor, SpanReport>& s) {
 
 template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, RankReport>& r) {
-  v.whole({"rank"}, r.rank);
-  rate(v, {"payoff", "throughput of each rank with this one alone at its ceiling"}, r.payoff);
+  v.whole({"rank", "the first, if they are several"}, r.ranks.first);
+  v.whole({"count", "how many ranks, from that one on", Presence::added}, r.ranks.count, 1);
+  rate(v, {"payoff", "throughput of each rank with these alone at their ceiling"}, r.payoff);
 }
 
 template <class Visitor>

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "cachebisect/bisect/report/ranks_text.hpp"
+
 namespace cachebisect {
 namespace {
 
@@ -18,7 +20,7 @@ std::string replay_text(const Arm& arm, const Report& report) {
   if (arm.boundary > 0) {
     text = last ? "step alone" : "replayed after " + stage_name(report, arm.boundary);
   }
-  if (arm.rank != kAllRanks) text += " on rank " + std::to_string(arm.rank) + ", the others live";
+  if (!arm.ranks.is_all()) text += " on " + ranks_text(arm.ranks) + ", the others live";
   if (arm.cache_samples > 0) text += ", " + std::to_string(arm.cache_samples) + " cached samples";
   return arm.observed ? text : text + ", without probes";
 }

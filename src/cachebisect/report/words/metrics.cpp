@@ -60,7 +60,9 @@ Readings replayed(const Report& report) {
 Readings ranks(const Report& report) {
   Readings readings;
   for (const RankReport& rank : report.ranks) {
-    add(readings, {{"rank", std::to_string(rank.rank)}}, rank.payoff);
+    std::string label = std::to_string(rank.ranks.first);
+    if (!rank.ranks.is_single()) label += "-" + std::to_string(rank.ranks.end() - 1);
+    add(readings, {{"rank", label}}, rank.payoff);
   }
   return readings;
 }
@@ -126,7 +128,7 @@ constexpr std::array kMetrics{
     Metric{"stage_output_bytes", "Size of a sample after the stage.", of_stages<&S::output_bytes>},
     Metric{"stage_index", "Place of the stage in the chain, from 1.", stage_indices},
     Metric{"rank_payoff_samples_per_second",
-           "Throughput of each rank with this rank alone at its ceiling.", ranks},
+           "Throughput of each rank with this rank, or these, alone at their ceiling.", ranks},
     Metric{"detectable_drop_ratio", "Smallest drop that the run could certify.",
            [](const R& r) { return one(r.verdict.detectable_drop); }},
     Metric{"rounds", "Rounds until the verdict.", [](const R& r) { return one(r.verdict.rounds); }},

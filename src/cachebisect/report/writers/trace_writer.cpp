@@ -77,7 +77,8 @@ Json block_args(const BlockRecord& block) {
   Json args{{"round", block.round}, {"arm", to_string(block.arm.kind)}};
   if (block.arm.has_boundary()) args["boundary"] = block.arm.boundary;
   if (block.arm.stage > 0) args["stage"] = block.arm.stage;
-  if (block.arm.rank != kAllRanks) args["rank"] = block.arm.rank;
+  if (block.arm.ranks.is_single()) args["rank"] = block.arm.ranks.first;
+  if (!block.arm.ranks.is_all()) args["ranks"] = block.arm.ranks.count;
   args["steps"] = result.steps;
   args["warmup_steps"] = result.warmup_steps;
   args["samples"] = result.samples;
