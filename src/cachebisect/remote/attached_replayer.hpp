@@ -9,6 +9,7 @@
 #include "cachebisect/protocol/replayer.hpp"
 #include "cachebisect/remote/adapter_connection.hpp"
 #include "cachebisect/remote/messages.hpp"
+#include "cachebisect/remote/node_connection.hpp"
 
 namespace cachebisect {
 
@@ -17,6 +18,7 @@ struct AttachedAdapter {
   std::unique_ptr<AdapterConnection> connection;
   AdapterHello hello;
   AdapterDescription description;
+  std::shared_ptr<NodeConnection> node{};  ///< the other node that it runs on; empty: this one
 };
 
 class CACHEBISECT_INTERNAL_API AttachedReplayer : public Replayer {
@@ -37,9 +39,11 @@ class CACHEBISECT_INTERNAL_API AttachedReplayer : public Replayer {
   virtual bool finish(bool exit, int exit_code, const std::string& text) noexcept = 0;
 };
 
-/// The replayer of one process, or of all ranks of a distributed job. Throws Error(usage) if the
-/// ranks cannot be measured together.
+/// The replayer of one process, or of all ranks of a distributed job. `own_node`: name of this
+/// machine in reports on jobs of several. Throws Error(usage) if the ranks cannot be measured
+/// together.
 CACHEBISECT_INTERNAL_API std::unique_ptr<AttachedReplayer> make_replayer(
-    std::vector<AttachedAdapter> adapters, const std::stop_token& stop);
+    std::vector<AttachedAdapter> adapters, const std::stop_token& stop,
+    const std::string& own_node = "");
 
 }  // namespace cachebisect

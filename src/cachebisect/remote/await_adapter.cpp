@@ -23,6 +23,7 @@ using nlohmann::json;
 struct Candidate {
   std::unique_ptr<AdapterConnection> connection;
   std::optional<AdapterHello> hello;
+  std::shared_ptr<NodeConnection> node;  ///< the other node that it runs on; empty: this one
 };
 
 void check_version(const AdapterHello& hello) {
@@ -41,11 +42,13 @@ class AdapterSearch {
 
   AwaitResult wait(const std::stop_token& stop) {
     const StopEvent stopped(stop);
-    const double deadline = monotonic_seconds() + options_.hello_seconds;
+    double deadline = monotonic_seconds() + options_.hello_seconds;
     for (;;) {
       // What has arrived counts before the end of the command does.
       const bool ended = command_has_ended();
       accept_all();
+      // The command may wait for the other nodes before it does anything.
+      if (!all_have_joined()) deadline = monotonic_seconds() + options_.hello_seconds;
       serve_all();
       if (ranks_.is_complete()) return found();
       ranks_.check(options_.limits.answer);
@@ -53,13 +56,20 @@ class AdapterSearch {
       if (ended || all_have_ended()) return {{}, std::move(seen_)};
       const bool greeted = !seen_.empty();
       if (!greeted && monotonic_seconds() >= deadline) fail_without_hello();
-      static_cast<void>(
-          wait_readable(descriptors(stopped), greeted ? ranks_.deadline(options_.limits.answer)
-                                                      : std::optional(deadline)));
+      static_cast<void>(wait_readable(descriptors(stopped), wake_at(greeted, deadline)));
     }
   }
 
  private:
+  [[nodiscard]] bool all_have_joined() const {
+    return options_.nodes == nullptr || options_.nodes->is_complete();
+  }
+
+  [[nodiscard]] std::optional<double> wake_at(bool greeted, double hello_deadline) const {
+    if (!all_have_joined()) return options_.nodes->deadline();
+    return greeted ? ranks_.deadline(options_.limits.answer) : std::optional(hello_deadline);
+  }
+
   [[nodiscard]] bool command_has_ended() const {
     return options_.command_ended >= 0 && !wait_readable({options_.command_ended}, 0).empty();
   }
@@ -73,19 +83,30 @@ class AdapterSearch {
     for (const Candidate& candidate : candidates_)
       all.push_back(candidate.connection->descriptor());
     ranks_.add_descriptors(all);
+    if (options_.nodes != nullptr) options_.nodes->add_descriptors(all);
     return all;
   }
 
   void accept_all() {
     for (FileDescriptor socket = listener_.accept(); socket.is_open();
          socket = listener_.accept()) {
-      Candidate candidate{std::make_unique<AdapterConnection>(std::move(socket), options_.limits),
-                          {}};
-      candidate.connection->set_busy_callback(options_.on_busy);
-      if (send(candidate,
-               {{"type", "hello"}, {"protocol", kProtocolVersion}, {"engine", version()}})) {
-        candidates_.push_back(std::move(candidate));
-      }
+      greet(std::move(socket), nullptr);
+    }
+    if (options_.nodes == nullptr) return;
+    options_.nodes->serve();
+    while (auto process = options_.nodes->next_process()) {
+      greet(std::move(process->socket), std::move(process->node));
+    }
+  }
+
+  void greet(FileDescriptor socket, std::shared_ptr<NodeConnection> node) {
+    Candidate candidate{std::make_unique<AdapterConnection>(std::move(socket), options_.limits),
+                        {},
+                        std::move(node)};
+    candidate.connection->set_busy_callback(options_.on_busy);
+    if (send(candidate,
+             {{"type", "hello"}, {"protocol", kProtocolVersion}, {"engine", version()}})) {
+      candidates_.push_back(std::move(candidate));
     }
   }
 
@@ -113,7 +134,7 @@ class AdapterSearch {
     if (!answer) return connected_;
     if (candidate.hello) {
       AttachedAdapter described{std::move(candidate.connection), *candidate.hello,
-                                read_description(*answer)};
+                                read_description(*answer), candidate.node};
       if (!ranks_.add(described)) {
         candidate.connection = std::move(described.connection);
         send(candidate, finish_request(false, 0, "another process is measured"));

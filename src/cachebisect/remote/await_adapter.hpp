@@ -9,6 +9,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/remote/attached_replayer.hpp"
+#include "cachebisect/remote/node_listener.hpp"
 #include "cachebisect/remote/socket_listener.hpp"
 
 namespace cachebisect {
@@ -24,6 +25,7 @@ struct AwaitOptions {
   bool exit_after_error = false;
   /// Called after such a process has taken note of it.
   std::function<void()> on_refusal{};
+  NodeListener* nodes = nullptr;  ///< of a job of several machines
 };
 
 struct AwaitResult {
@@ -36,7 +38,8 @@ struct AwaitResult {
 /// Greets every process that connects, and returns the first that describes its loader, with all
 /// other ranks if it is one of several; the others are told to go on without. Throws Error(usage)
 /// if none says hello in time, one speaks another version of the protocol or a rank finds no
-/// loader, what an adapter answers instead of its description, and Error(interrupted) on `stop`.
+/// loader, what an adapter answers instead of its description, what NodeListener::serve() throws,
+/// and Error(interrupted) on `stop`.
 CACHEBISECT_INTERNAL_API AwaitResult await_adapter(const SocketListener& listener,
                                                    const AwaitOptions& options,
                                                    const std::stop_token& stop);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/file_descriptor.hpp"
@@ -30,6 +31,10 @@ class CACHEBISECT_INTERNAL_API MessageChannel {
   /// True if a message has begun to arrive and its end has not.
   [[nodiscard]] bool has_partial_message() const noexcept { return !received_.empty(); }
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+  /// What has arrived and was not returned by next(). The last call but release().
+  [[nodiscard]] std::string take_rest() { return std::exchange(received_, {}); }
+  /// Gives the socket away. The last call.
+  [[nodiscard]] FileDescriptor release() { return std::move(socket_); }
 
  private:
   FileDescriptor socket_;

@@ -23,12 +23,12 @@ bool is_interruption(const std::exception_ptr& error) {
   }
 }
 
-/// With the number of the rank.
-std::exception_ptr error_of_rank(int rank) {
+/// With the name of the rank.
+std::exception_ptr error_of_rank(const std::string& name) {
   try {
     throw;
   } catch (const Error& error) {
-    return std::make_exception_ptr(error.with_context("rank " + std::to_string(rank)));
+    return std::make_exception_ptr(error.with_context(name));
   } catch (...) {
     return std::current_exception();
   }
@@ -43,6 +43,19 @@ std::exception_ptr cause_of(const std::vector<std::exception_ptr>& errors) {
   return cause;
 }
 
+/// Runs of ranks on the same machine; empty if there is one machine.
+std::vector<NodeDescription> nodes_of(const std::vector<std::shared_ptr<NodeConnection>>& by_rank,
+                                      const std::string& own_node) {
+  std::vector<NodeDescription> nodes;
+  for (std::size_t r = 0; r < by_rank.size(); ++r) {
+    if (r == 0 || by_rank[r] != by_rank[r - 1]) {
+      nodes.push_back({by_rank[r] ? by_rank[r]->name() : own_node, {static_cast<int>(r), 0}});
+    }
+    ++nodes.back().ranks.count;
+  }
+  return nodes.size() > 1 ? nodes : std::vector<NodeDescription>{};
+}
+
 template <class Item>
 bool all_true(const std::vector<Item>& answers) {
   return std::ranges::all_of(answers, [](Item answer) { return answer != Item{}; });
@@ -50,14 +63,16 @@ bool all_true(const std::vector<Item>& answers) {
 
 }  // namespace
 
-RanksReplayer::RanksReplayer(std::vector<AttachedAdapter> adapters, const std::stop_token& stop)
+RanksReplayer::RanksReplayer(std::vector<AttachedAdapter> adapters, const std::stop_token& stop,
+                             const std::string& own_node)
     : on_stop_(stop, [this] { stop_all_.request_stop(); }) {
   std::vector<ChainDescription> chains;
   for (AttachedAdapter& adapter : adapters) {
+    nodes_.push_back(adapter.node);
     ranks_.push_back(std::make_unique<RemoteReplayer>(std::move(adapter), stop_all_.get_token()));
     chains.push_back(ranks_.back()->describe());
   }
-  chain_ = combine_chains(chains, probe_machine().usable_cpus);
+  chain_ = combine_chains(chains, probe_machine().usable_cpus, nodes_of(nodes_, own_node));
 }
 
 RanksReplayer::~RanksReplayer() = default;
@@ -76,7 +91,7 @@ auto RanksReplayer::on_all(const std::stop_token& stop, const Call& call) const 
         try {
           results[r] = call(*ranks_[r], static_cast<int>(r), stop_all_.get_token());
         } catch (...) {
-          errors[r] = error_of_rank(static_cast<int>(r));
+          errors[r] = error_of_rank(name_of(r));
           stop_all_.request_stop();
         }
       });
@@ -107,12 +122,29 @@ std::string RanksReplayer::why_unsupported(const Arm& arm) const {
 }
 
 CacheFacts RanksReplayer::prepare(const CacheBudget& budget, const std::stop_token& stop) {
-  const double whole = budget.host_bytes.value_or(kHostCacheShare * available_memory().spare_bytes);
-  const CacheBudget share{.host_bytes = whole / chain_.ranks, .device_bytes = budget.device_bytes};
+  const std::vector<double> shares = memory_shares(budget, stop);
   return combine_caches(
-      on_all(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {
-        return rank.prepare(share, stopped);
+      on_all(stop, [&](RemoteReplayer& rank, int number, const std::stop_token& stopped) {
+        return rank.prepare({.host_bytes = shares[static_cast<std::size_t>(number)],
+                             .device_bytes = budget.device_bytes},
+                            stopped);
       }));
+}
+
+std::vector<double> RanksReplayer::memory_shares(const CacheBudget& budget,
+                                                 const std::stop_token& stop) const {
+  std::map<NodeConnection*, int> ranks;
+  for (const auto& node : nodes_) ++ranks[node.get()];
+  std::map<NodeConnection*, double> shares;
+  for (const auto& [node, count] : ranks) {
+    const AvailableMemory memory = node == nullptr ? available_memory() : node->memory(stop);
+    const double whole = budget.host_bytes.value_or(kHostCacheShare * memory.spare_bytes);
+    const bool limits = node != nullptr && memory.available_bytes > 0;
+    shares[node] = (limits ? std::min(whole, memory.available_bytes) : whole) / count;
+  }
+  std::vector<double> by_rank;
+  for (const auto& node : nodes_) by_rank.push_back(shares[node.get()]);
+  return by_rank;
 }
 
 std::optional<CacheFacts> RanksReplayer::refill(std::uint64_t samples,
@@ -158,11 +190,15 @@ BlockRequest RanksReplayer::in_steps(BlockRequest request) const {
 
 BlockResult RanksReplayer::run(const BlockRequest& request, const std::stop_token& stop) {
   const BlockRequest whole = in_steps(request);
+  const double began = clock();
   BlockResult block = combine_blocks(
       on_all(stop, [&](RemoteReplayer& rank, int number, const std::stop_token& stopped) {
         BlockRequest own = whole;
         own.arm = arm_on_rank(whole.arm, number);
-        return rank.run(own, stopped);
+        BlockResult result = rank.run(own, stopped);
+        // Another machine counts its time from another moment.
+        if (!is_here(static_cast<std::size_t>(number))) result.start_seconds = began;
+        return result;
       }));
   if (block.steps > 0 && block.seconds > 0) {
     step_seconds_[request.arm] = block.seconds / block.steps;
@@ -186,12 +222,25 @@ double RanksReplayer::clock() const {
 
 MachineReading RanksReplayer::read_machine() const {
   const double engine = cachebisect::read_machine().own_cpu_seconds;
-  MachineReading reading = ranks_.front()->read_machine();
-  for (std::size_t r = 1; r < ranks_.size(); ++r) {
+  const auto first = std::ranges::find(nodes_, nullptr) - nodes_.begin();
+  if (first == std::ssize(nodes_)) return cachebisect::read_machine();
+  MachineReading reading = ranks_[static_cast<std::size_t>(first)]->read_machine();
+  // What other machines do is not seen here.
+  for (auto r = static_cast<std::size_t>(first) + 1; r < ranks_.size(); ++r) {
+    if (!is_here(r)) continue;
     const double own = ranks_[r]->read_machine().own_cpu_seconds;
     reading.own_cpu_seconds += std::max(0.0, own - engine);
   }
   return reading;
+}
+
+std::string RanksReplayer::name_of(std::size_t rank) const {
+  const std::string name = "rank " + std::to_string(rank);
+  if (chain_.nodes.empty()) return name;
+  const auto number = static_cast<int>(rank);
+  const auto node = std::ranges::find_if(
+      chain_.nodes, [&](const NodeDescription& one) { return one.ranks.holds(number); });
+  return node == chain_.nodes.end() ? name : "node " + node->name + ", " + name;
 }
 
 AttachedReplayer::Inside RanksReplayer::look_inside(const std::string& /*stage*/) {
@@ -211,8 +260,11 @@ bool RanksReplayer::finish(bool exit, int exit_code, const std::string& text) no
 }
 
 std::unique_ptr<AttachedReplayer> make_replayer(std::vector<AttachedAdapter> adapters,
-                                                const std::stop_token& stop) {
-  if (adapters.size() > 1) return std::make_unique<RanksReplayer>(std::move(adapters), stop);
+                                                const std::stop_token& stop,
+                                                const std::string& own_node) {
+  if (adapters.size() > 1) {
+    return std::make_unique<RanksReplayer>(std::move(adapters), stop, own_node);
+  }
   return std::make_unique<RemoteReplayer>(std::move(adapters.front()), stop);
 }
 

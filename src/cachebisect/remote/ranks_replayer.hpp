@@ -23,7 +23,8 @@ namespace cachebisect {
 class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
  public:
   /// `adapters`: one per rank, in order. Throws Error(usage) if their chains differ.
-  RanksReplayer(std::vector<AttachedAdapter> adapters, const std::stop_token& stop);
+  RanksReplayer(std::vector<AttachedAdapter> adapters, const std::stop_token& stop,
+                const std::string& own_node);
   ~RanksReplayer() override;
   RanksReplayer(const RanksReplayer&) = delete;
   RanksReplayer& operator=(const RanksReplayer&) = delete;
@@ -51,10 +52,17 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   template <class Call>
   auto on_all(const std::stop_token& stop, const Call& call) const;
   [[nodiscard]] BlockRequest in_steps(BlockRequest request) const;
+  /// "rank 3", with the node in jobs of several.
+  [[nodiscard]] std::string name_of(std::size_t rank) const;
+  [[nodiscard]] bool is_here(std::size_t rank) const { return nodes_[rank] == nullptr; }
+  /// What a rank may use of the memory of its machine, by rank.
+  [[nodiscard]] std::vector<double> memory_shares(const CacheBudget& budget,
+                                                  const std::stop_token& stop) const;
 
   mutable std::stop_source stop_all_;
   std::stop_callback<std::function<void()>> on_stop_;
   std::vector<std::unique_ptr<RemoteReplayer>> ranks_;
+  std::vector<std::shared_ptr<NodeConnection>> nodes_;  ///< by rank; empty: this machine
   ChainDescription chain_;
   std::map<Arm, double> step_seconds_;
   mutable std::exception_ptr failure_;  ///< of any call; none after it can succeed

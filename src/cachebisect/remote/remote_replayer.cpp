@@ -86,7 +86,8 @@ CacheNeeds RemoteReplayer::needs(const AdapterSizes& sizes, const CacheBudget& b
         chain.stages[b - 1].held == Held::host || chain.device_kind == DeviceKind::cpu;
     (on_host ? needs.host_bytes_per_sample : needs.device_bytes_per_sample) += sizes.item_bytes[b];
   }
-  const AvailableMemory memory = available_memory();
+  // The memory of this machine is no limit on another: RanksReplayer asks for that one's.
+  const AvailableMemory memory = adapter_.node ? AvailableMemory{} : available_memory();
   needs.host_budget_bytes = budget.host_bytes.value_or(kHostCacheShare * memory.spare_bytes);
   needs.host_memory_bytes = memory.available_bytes;
   needs.device_budget_bytes = budget.device_bytes;

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/bisect/bisect.hpp"
+#include "cachebisect/remote/join_messages.hpp"
 #include "cachebisect/remote/messages.hpp"
 #include "cachebisect/simulate/simulated_replayer.hpp"
 
@@ -114,6 +115,16 @@ TEST_CASE("the answers on the page are read, and every field of a value is on it
   CHECK(error.kind() == ErrorKind::data);
   CHECK(has(error.what(), "transforms[1] ToTensor"));
   CHECK(has(error.what(), "1234"));
+}
+
+TEST_CASE("what nodes say when they join is on the page") {
+  const JoinRequest request = read_join_request(example("join", false).dump());
+  CHECK(request.node == "gpu-02");
+  CHECK(request.purpose == JoinedFor::node);
+  CHECK(fields_of(example("join", false)) == fields_of(to_json(request)));
+  const JoinAnswer answer = read_join_answer(example("joined", false).dump());
+  CHECK(answer.environment.at("CACHEBISECT_THEN") == "exit");
+  CHECK(to_json(answer) == example("joined", false));
 }
 
 TEST_CASE("the tables of the page name every field of chain, stage, cache and block") {

@@ -1,0 +1,37 @@
+// The relay of another node, as the engine sees it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/remote/adapter_connection.hpp"
+
+namespace cachebisect {
+
+/// Not thread safe.
+class CACHEBISECT_INTERNAL_API NodeConnection {
+ public:
+  NodeConnection(std::string name, FileDescriptor socket);
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] int descriptor() const noexcept { return connection_.descriptor(); }
+  /// Throws Error(data) naming the node if its relay has ended.
+  void check();
+  /// Of the node. Throws as AdapterConnection::request() does.
+  [[nodiscard]] AvailableMemory memory(const std::stop_token& stop);
+  /// Processes that start from now on are not measured. Never throws.
+  void close_to_processes() noexcept;
+  /// Says how the run has ended: the last call. Never throws.
+  void finish(bool exit, int exit_code, const std::string& text) noexcept;
+
+ private:
+  nlohmann::json request(const char* type, const std::stop_token& stop);
+
+  std::string name_;
+  AdapterConnection connection_;
+};
+
+}  // namespace cachebisect

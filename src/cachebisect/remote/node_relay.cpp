@@ -1,0 +1,180 @@
+#include "cachebisect/remote/node_relay.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/machine.hpp"
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/remote/fields.hpp"
+#include "cachebisect/remote/join_messages.hpp"
+#include "cachebisect/remote/stop_event.hpp"
+#include "cachebisect/remote/wait.hpp"
+
+namespace cachebisect {
+namespace {
+
+using nlohmann::json;
+
+/// Between two attempts to reach an engine that does not listen yet.
+constexpr double kRetrySeconds = 0.25;
+/// What an engine may take to answer a request to join.
+constexpr double kJoinAnswerSeconds = 10;
+/// What the engine's last word may take after the command has ended.
+constexpr double kLastWordSeconds = 5;
+
+[[noreturn]] void stop_joining() { throw Error(ErrorKind::interrupted, "stopped"); }
+
+void wait_for_stop(const StopEvent& stopped, double seconds, const std::stop_token& stop) {
+  static_cast<void>(wait_readable({stopped.descriptor()}, monotonic_seconds() + seconds));
+  if (stop.stop_requested()) stop_joining();
+}
+
+FileDescriptor reach(const TcpAddress& engine, double seconds, const std::stop_token& stop) {
+  const StopEvent stopped(stop);
+  const double deadline = monotonic_seconds() + seconds;
+  std::string why;
+  for (;;) {
+    const double left = deadline - monotonic_seconds();
+    FileDescriptor socket = connect_tcp(engine, std::clamp(left, kRetrySeconds, seconds), why);
+    if (socket.is_open()) return socket;
+    if (monotonic_seconds() >= deadline) break;
+    wait_for_stop(stopped, kRetrySeconds, stop);
+  }
+  throw Error(ErrorKind::usage, to_string(engine) + " is not reached within " +
+                                    format_seconds(seconds) + ": " + why +
+                                    "; `cachebisect run --nodes N` says where it listens");
+}
+
+/// The next line that arrives.
+std::string await_line(MessageChannel& channel, const TcpAddress& engine,
+                       const std::stop_token& stop) {
+  const StopEvent stopped(stop);
+  const double deadline = monotonic_seconds() + kJoinAnswerSeconds;
+  for (;;) {
+    const bool open = channel.read_available();
+    if (auto line = channel.next()) return *std::move(line);
+    if (stop.stop_requested()) stop_joining();
+    if (!open || monotonic_seconds() >= deadline) break;
+    static_cast<void>(wait_readable({channel.descriptor(), stopped.descriptor()}, deadline));
+  }
+  throw Error(ErrorKind::usage, to_string(engine) +
+                                    " does not answer a request to join: is it "
+                                    "where `cachebisect run --nodes N` listens?");
+}
+
+}  // namespace
+
+NodeRelay::NodeRelay(NodeRelayOptions options, const std::stop_token& stop)
+    : options_(std::move(options)), listener_(folder_.path() + "/socket") {
+  check_node_name(options_.node);
+  engine_.emplace(join("node", options_.join_seconds, stop));
+}
+
+MessageChannel NodeRelay::join(const char* purpose, double seconds, const std::stop_token& stop) {
+  MessageChannel channel(reach(options_.engine, seconds, stop));
+  const bool is_node = std::string(purpose) == "node";
+  const JoinRequest request{options_.token, options_.node,
+                            is_node ? JoinedFor::node : JoinedFor::process};
+  channel.send(to_json(request).dump(), kJoinAnswerSeconds);
+  const std::string line = await_line(channel, options_.engine, stop);
+  try {
+    const JoinAnswer joined = read_join_answer(line);
+    if (is_node) environment_ = joined.environment;
+  } catch (const Error& error) {
+    throw Error(ErrorKind::usage, to_string(options_.engine) + ": " + error.what());
+  }
+  return channel;
+}
+
+RelayEnd NodeRelay::run(int command_ended, const std::stop_token& stop) {
+  const StopEvent stopped(stop);
+  std::optional<double> last_word;
+  for (;;) {
+    carry_all();
+    if (!serve_engine()) return finished_ ? RelayEnd::finished : RelayEnd::engine_gone;
+    if (finished_) return RelayEnd::finished;
+    accept_processes();
+    if (stop.stop_requested()) return RelayEnd::stopped;
+    const bool ended = !wait_readable({command_ended}, 0).empty();
+    if (ended && !last_word) last_word = monotonic_seconds() + kLastWordSeconds;
+    if (ended && (!begun_ || monotonic_seconds() >= *last_word)) return RelayEnd::command_ended;
+    wait(ended ? -1 : command_ended, stopped.descriptor(), last_word);
+  }
+}
+
+void NodeRelay::wait(int command_ended, int stopped, std::optional<double> deadline) const {
+  std::vector<pollfd> polled{{listener_.descriptor(), POLLIN, 0},
+                             {engine_->descriptor(), POLLIN, 0},
+                             {command_ended, POLLIN, 0},
+                             {stopped, POLLIN, 0}};
+  for (const Forwarding& process : processes_) process.add_to(polled);
+  constexpr double kMilliseconds = 1e3;
+  const double left = deadline ? std::max(0.0, *deadline - monotonic_seconds()) : 0;
+  static_cast<void>(::poll(polled.data(), polled.size(),
+                           deadline ? static_cast<int>(std::ceil(kMilliseconds * left)) : -1));
+}
+
+void NodeRelay::accept_processes() {
+  for (FileDescriptor socket = listener_.accept(); socket.is_open(); socket = listener_.accept()) {
+    try {
+      MessageChannel channel = join("process", kJoinAnswerSeconds, {});
+      std::string first = channel.take_rest();
+      processes_.emplace_back(std::move(socket), channel.release(), std::move(first));
+      begun_ = true;
+    } catch (const Error&) {
+      // The process sees the end of its connection, and trains on. The engine says why, if it ends.
+    }
+  }
+}
+
+void NodeRelay::carry_all() {
+  for (auto process = processes_.begin(); process != processes_.end();) {
+    process = process->carry() ? std::next(process) : processes_.erase(process);
+  }
+}
+
+bool NodeRelay::serve_engine() {
+  try {
+    const bool open = engine_->read_available();
+    while (const auto line = engine_->next()) {
+      const json request = json::parse(*line, nullptr, false);
+      if (request.is_object()) answer(request);
+    }
+    return open;
+  } catch (const Error&) {
+    return false;  // It is no engine that says such things.
+  }
+}
+
+void NodeRelay::answer(const json& request) {
+  const Fields fields(request, "a request of the engine");
+  const std::string type = fields.text("type");
+  json message{{"id", fields.count("id")}, {"type", type}};
+  if (type == "memory") {
+    const AvailableMemory memory = available_memory();
+    message["available_bytes"] = memory.available_bytes;
+    message["spare_bytes"] = memory.spare_bytes;
+  } else if (type == "close") {
+    listener_.close();
+  } else if (type == "finish") {
+    finished_ = true;
+    finish_ = {.exit = fields.text_or("then", "") == "exit",
+               .exit_code = fields.small_count_or("exit_code", 0),
+               .text = fields.text_or("text", "")};
+  }
+  static_cast<void>(engine_->send(message.dump(), kJoinAnswerSeconds));
+}
+
+void NodeRelay::close() noexcept {
+  listener_.close();
+  processes_.clear();
+  engine_.reset();
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,84 @@
+// A node's side of a job of several machines: its processes connect here, and what they say is
+// carried to the engine.
+#pragma once
+
+#include <list>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/remote/forwarding.hpp"
+#include "cachebisect/remote/message_channel.hpp"
+#include "cachebisect/remote/socket_listener.hpp"
+#include "cachebisect/remote/tcp_socket.hpp"
+
+namespace cachebisect {
+
+struct NodeRelayOptions {
+  TcpAddress engine;
+  std::string token;
+  std::string node;          ///< name of this one
+  double join_seconds = 60;  ///< until the engine must have answered
+};
+
+/// Why a relay has nothing more to do.
+enum class RelayEnd {
+  finished,       ///< the engine says so
+  engine_gone,    ///< training goes on
+  command_ended,  ///< before the engine said anything
+  stopped,
+};
+
+/// How the engine's run has ended.
+struct RelayFinish {
+  bool exit = false;  ///< the training processes end too
+  int exit_code = 0;
+  std::string text;
+};
+
+/// Not thread safe.
+class CACHEBISECT_INTERNAL_API NodeRelay {
+ public:
+  /// Waits until the engine listens, and joins. Throws Error(usage) with the reason if that fails
+  /// or the engine refuses, and Error(interrupted) on `stop`.
+  NodeRelay(NodeRelayOptions options, const std::stop_token& stop);
+
+  /// Where this node's processes connect.
+  [[nodiscard]] const std::string& socket_path() const noexcept { return listener_.path(); }
+  /// CACHEBISECT_... variables of the command, as the engine wants them.
+  [[nodiscard]] const std::map<std::string, std::string>& environment() const noexcept {
+    return environment_;
+  }
+  /// Carries messages. `command_ended` becomes readable when the command has ended.
+  RelayEnd run(int command_ended, const std::stop_token& stop);
+  /// After `finished`.
+  [[nodiscard]] const RelayFinish& finish() const noexcept { return finish_; }
+  /// Closes all connections: the processes of this node go on without being measured.
+  void close() noexcept;
+
+ private:
+  /// A connection to the engine that has joined, for `purpose`.
+  MessageChannel join(const char* purpose, double seconds, const std::stop_token& stop);
+  void wait(int command_ended, int stopped, std::optional<double> deadline) const;
+  void accept_processes();
+  void carry_all();
+  /// False if the engine has ended the connection.
+  bool serve_engine();
+  void answer(const nlohmann::json& request);
+
+  NodeRelayOptions options_;
+  PrivateFolder folder_;
+  SocketListener listener_;
+  std::map<std::string, std::string> environment_;
+  std::optional<MessageChannel> engine_;
+  std::list<Forwarding> processes_;
+  bool begun_ = false;  ///< a process has connected
+  bool finished_ = false;
+  RelayFinish finish_;
+};
+
+}  // namespace cachebisect
