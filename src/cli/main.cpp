@@ -67,6 +67,8 @@ int parse_and_run(int argc, char** argv) {
           cachebisect::cli::add_bisect),
       add(app, "run", "bisect the DataLoader of an unchanged Python script: run -- python train.py",
           cachebisect::cli::add_run),
+      add(app, "join", "start the command of another node of a job that `run --nodes N` measures",
+          cachebisect::cli::add_join),
       add(app, "attach", "bisect a training process that connects to a socket",
           cachebisect::cli::add_attach),
       add(app, "profile", "profile the training loop: by action, by stage",

@@ -69,10 +69,12 @@ bool AttachedRun::attach(SessionTools& tools, int command_ended) {
                                    tools.log.debug(text);
                                  },
                              .exit_after_error = arguments_.then == "exit",
-                             .on_refusal = [this] { refused_ = true; }};
+                             .on_refusal = [this] { refused_ = true; },
+                             .nodes = nodes_};
   AwaitResult found = await_adapter(listener_, options, tools.options.stop);
   // Nothing accepts connections from now on: Python processes that the script starts would wait.
   listener_.close();
+  if (nodes_ != nullptr) nodes_->close();
   tools.progress.clear();
   seen_ = std::move(found.seen);
   adapters_ = std::move(found.adapters);
@@ -89,7 +91,8 @@ AttachedReplayer& AttachedRun::open(SessionTools& tools) {
   print_notes(description.notes);
   expected_ = description.expect_samples_per_second;
   tools.options.seed = chain.seed;
-  replayer_ = make_replayer(std::exchange(adapters_, {}), tools.options.stop);
+  replayer_ = make_replayer(std::exchange(adapters_, {}), tools.options.stop,
+                            nodes_ == nullptr ? std::string() : nodes_->own_name());
   return *replayer_;
 }
 
@@ -126,8 +129,9 @@ bool AttachedRun::opened(const Report& report, SessionTools& tools) {
 }
 
 bool AttachedRun::finish(const SessionEnd& end) {
-  if (!replayer_) return refused_;
-  const bool told = replayer_->finish(arguments_.then == "exit", end.exit_code, end.text);
+  const bool exit = arguments_.then == "exit";
+  const bool told = replayer_ ? replayer_->finish(exit, end.exit_code, end.text) : refused_;
+  if (nodes_ != nullptr) nodes_->finish(exit, end.exit_code, end.text);
   replayer_.reset();
   return told;
 }

@@ -32,8 +32,10 @@ BisectOptions attach_options(const AttachArguments& arguments);
 /// The engine's side of one run.
 class AttachedRun {
  public:
-  AttachedRun(const AttachArguments& arguments, SocketListener& listener)
-      : arguments_(arguments), listener_(listener) {}
+  /// Keeps references to all. `nodes`: of a job of several machines.
+  AttachedRun(const AttachArguments& arguments, SocketListener& listener,
+              NodeListener* nodes = nullptr)
+      : arguments_(arguments), listener_(listener), nodes_(nodes) {}
 
   /// Waits for a process with a loader. Empty if all processes ended without one; see seen().
   /// `command_ended`: as in AwaitOptions. Throws what await_adapter() throws.
@@ -46,8 +48,8 @@ class AttachedRun {
   AttachedReplayer& open(SessionTools& tools);
   /// After attach().
   Report measure(SessionTools& tools);
-  /// Tells the training process how the session ended. False if none is attached or it
-  /// does not react.
+  /// Tells the training processes, and the other nodes, how the session ended. False if no process
+  /// is attached or one does not react.
   bool finish(const SessionEnd& end);
 
  private:
@@ -56,6 +58,7 @@ class AttachedRun {
 
   const AttachArguments& arguments_;
   SocketListener& listener_;
+  NodeListener* nodes_;
   std::vector<AdapterHello> seen_;
   std::vector<AttachedAdapter> adapters_;
   std::optional<double> expected_;  ///< samples/s, as the training process says

@@ -102,13 +102,13 @@ prepare::ScriptRequest request_of(const PrepareArguments& arguments) {
 }
 
 /// What is printed, and what --json gets.
-struct Answer {
+struct Prepared {
   std::string text;
   std::string json;
 };
 
-Answer of_pipeline(const PrepareArguments& arguments, prepare::Options options,
-                   const std::stop_token& stop, ProgressLine& progress) {
+Prepared of_pipeline(const PrepareArguments& arguments, prepare::Options options,
+                     const std::stop_token& stop, ProgressLine& progress) {
   options.stop = stop;
   options.progress = [&progress](const std::string& line) { progress.show(line); };
   const Registry registry = make_registry(arguments.pipeline.plugins);
@@ -128,7 +128,7 @@ std::string printable_lines(const std::string& text) {
   return lines;
 }
 
-Answer of_script(const prepare::ScriptRequest& request, const std::stop_token& stop) {
+Prepared of_script(const prepare::ScriptRequest& request, const std::stop_token& stop) {
   const prepare::ScriptResult result = prepare::prepare_script(request, stop);
   std::string text = printable_lines(result.text);
   if (!result.lines.empty()) text += "\nIn the script:\n";
@@ -147,9 +147,9 @@ int run(const PrepareArguments& arguments) {
   }});
   ProgressLine progress(!arguments.no_progress && isatty(STDERR_FILENO) != 0);
   const auto work = [&] {
-    const Answer answer = arguments.command.empty()
-                              ? of_pipeline(arguments, options, signals.token(), progress)
-                              : of_script(request_of(arguments), signals.token());
+    const Prepared answer = arguments.command.empty()
+                                ? of_pipeline(arguments, options, signals.token(), progress)
+                                : of_script(request_of(arguments), signals.token());
     signals.begin_output();
     progress.clear();
     if (json) json->commit(answer.json);

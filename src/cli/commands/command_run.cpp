@@ -20,6 +20,7 @@ struct RunArguments {
   AttachArguments attach;
   ScriptArguments script;
   LightningArguments lightning;
+  NodeArguments nodes;
 };
 
 /// Throws Error(usage) if there is nothing to train.
@@ -41,7 +42,7 @@ int run(const RunArguments& arguments) {
   const BisectArguments& bisect = arguments.attach.bisect;
   const BisectOptions options = attach_options(arguments.attach);
   const ScriptArguments started = script_of(arguments);
-  ScriptRun script(started, arguments.attach);
+  ScriptRun script(started, arguments.attach, arguments.nodes);
   const auto measure = [&](SessionTools& tools) {
     AttachedRun& attached = script.begin(tools, bisect.report.uses_stdout());
     try {
@@ -63,6 +64,7 @@ Command add_run(CLI::App& app) {
   add_attach_options(app, arguments->attach, "exit");
   add_script_options(app, arguments->script);
   add_lightning_options(app, arguments->lightning);
+  add_node_options(app, arguments->nodes);
   return [arguments] { return run(*arguments); };
 }
 

@@ -28,6 +28,7 @@ Command add_prepare(CLI::App& app);
 Command add_plan(CLI::App& app);
 Command add_attach(CLI::App& app);
 Command add_run(CLI::App& app);
+Command add_join(CLI::App& app);
 Command add_history(CLI::App& app);
 Command add_report(CLI::App& app);
 Command add_mcp(CLI::App& app);

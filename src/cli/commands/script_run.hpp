@@ -1,28 +1,17 @@
 // A command that is measured, with the engine's side of it: what `run` and `tune` have in common.
 #pragma once
 
-#include <mutex>
-#include <optional>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "commands/attached_run.hpp"
+#include "commands/node_options.hpp"
+#include "commands/script_command.hpp"
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/launch/child_process.hpp"
 #include "cachebisect/remote/socket_listener.hpp"
 
 namespace cachebisect::cli {
-
-struct ScriptArguments {
-  std::string hook;
-  std::optional<int> loader;
-  std::string iterator;  ///< "package.module:Class": what yields batches instead of a DataLoader
-  std::optional<double> grace_seconds;
-  std::optional<int> samples_per_batch;
-  bool protect = true;
-  std::vector<std::string> command;
-};
 
 /// What a command is started with.
 void add_script_settings(CLI::App& app, ScriptArguments& arguments);
@@ -31,8 +20,9 @@ void add_script_options(CLI::App& app, ScriptArguments& arguments);
 
 class ScriptRun {
  public:
-  /// Keeps references to both.
-  ScriptRun(const ScriptArguments& script, const AttachArguments& attach);
+  /// Keeps references to `script` and `attach`. Throws what listen_for_nodes() throws.
+  ScriptRun(const ScriptArguments& script, const AttachArguments& attach,
+            const NodeArguments& nodes = {});
 
   /// Starts the command, with its standard output on standard error if ours holds a report, and
   /// waits for its training loop. Throws Error if there is none.
@@ -45,20 +35,15 @@ class ScriptRun {
   void abandon();
 
  private:
-  void start(bool stdout_to_stderr);
   [[noreturn]] void fail_without_loader();
-  void wait_for_end(bool told, const std::stop_token& stop);
-  void end_command(bool ending, int signal);
-  bool ends_within(std::optional<double> seconds, const std::stop_token& stop);
 
   const ScriptArguments& arguments_;
   const AttachArguments& attach_;
-  std::string hook_;
   PrivateFolder folder_;
   SocketListener listener_;
+  std::unique_ptr<NodeListener> nodes_;  ///< of a job of several machines
   AttachedRun attached_;
-  std::mutex mutex_;  ///< guards the making of child_ against abandon()
-  std::optional<ChildProcess> child_;
+  ScriptCommand command_;
 };
 
 }  // namespace cachebisect::cli
