@@ -1,7 +1,6 @@
 // read.shards: a data set that `cachebisect prepare` wrote.
 #include <algorithm>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "cachebisect/pipeline/registry.hpp"
@@ -9,12 +8,11 @@
 #include "cachebisect/shards/record_codec.hpp"
 #include "cachebisect/shards/record_set.hpp"
 #include "cachebisect/shards/run_buffer.hpp"
+#include "cachebisect/shards/run_sizes.hpp"
 #include "cachebisect/shards/shard_set.hpp"
 
 namespace cachebisect::stages {
 namespace {
-
-constexpr double kRunBytes = 1 << 20;  ///< about what is read at once
 
 /// As a pipeline file in the folder itself names it: "folder/.".
 std::string without_dot(std::string folder) {
@@ -86,16 +84,10 @@ class ShardsSource final : public SourceStage {
   }
 
   void make_buffer() {
-    const double mean = static_cast<double>(records_.bytes()) / static_cast<double>(size());
-    const double samples = std::clamp(kRunBytes / std::max(1.0, mean), 2.0, 1e6);
-    runs_.samples = static_cast<std::uint64_t>(samples);
-    const double run_bytes = std::max(1.0, mean) * static_cast<double>(runs_.samples);
-    // Half for the samples that are mixed now, half for those that threads are ahead with.
-    runs_.mixed = static_cast<std::uint64_t>(std::max(1.0, buffer_bytes_ / run_bytes / 2));
-    const std::uint64_t count = (size() + runs_.samples - 1) / runs_.samples;
-    const auto slots = 2 * runs_.mixed + std::thread::hardware_concurrency() + 1;
+    const shards::RunSizes sizes = shards::run_sizes(size(), records_.bytes(), buffer_bytes_);
+    runs_ = {.samples = sizes.samples, .mixed = sizes.mixed};
     buffer_ = std::make_unique<shards::RunBuffer>(
-        count, std::min(count, slots) + 1,
+        sizes.runs, sizes.slots,
         [this](std::uint64_t run, std::vector<std::byte>& bytes) { read_run(run, bytes); });
   }
 
