@@ -1,0 +1,16 @@
+// The archives that a path names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/export.hpp"
+
+namespace cachebisect::stages {
+
+/// One archive; the *.tar of a folder in natural order, without hidden ones; or those of a pattern:
+/// train-{000..099}.tar, {train,more}-{0..9}.tar. What exists is no pattern. Throws Error(data) if
+/// a folder has none or nothing is there, Error(usage) for a pattern of too many.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::string> tar_paths(const std::string& path);
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,108 @@
+#include "stages/datasets/tar_set.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "stages/datasets/tar_paths.hpp"
+#include <sys/resource.h>
+
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/parallel.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+/// A quarter of the files that a process may have open: other jobs of it have archives too.
+std::size_t most_open_archives() {
+  rlimit limit{};
+  constexpr std::size_t kUsual = 1024;
+  const std::size_t most =
+      ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? std::size_t{limit.rlim_cur} : kUsual;
+  return most / 4;
+}
+
+/// Says how far the scan is; called by several threads.
+class ScanProgress {
+ public:
+  ScanProgress(const std::string& path, const OpenContext& context)
+      : path_(&path), context_(&context) {}
+
+  void add(std::uint64_t members) {
+    constexpr std::uint64_t kBetweenReports = 16'384;
+    context_->check_stop();
+    const std::lock_guard lock(mutex_);
+    const bool tell = (members_ + members) / kBetweenReports > members_ / kBetweenReports;
+    members_ += members;
+    if (tell) context_->report("indexing " + *path_ + ": " + format_count(members_) + " members");
+  }
+
+ private:
+  const std::string* path_;
+  const OpenContext* context_;
+  std::mutex mutex_;
+  std::uint64_t members_ = 0;
+};
+
+}  // namespace
+
+TarFile::TarFile(InputFile file, TarIndex index, bool keep_open)
+    : path_(file.path()), size_(file.size()), index_(std::move(index)) {
+  if (keep_open) file_ = std::move(file);
+}
+
+void TarFile::read(std::uint64_t offset, std::span<std::byte> first,
+                   std::span<std::byte> second) const {
+  if (file_) return file_->read(offset, first, second);
+  std::uint64_t size = 0;
+  const FileDescriptor file = open_regular(path_.c_str(), size);
+  if (size != size_) {
+    throw Error(ErrorKind::data, path_ + ": has " + std::to_string(size) + " bytes, and had " +
+                                     std::to_string(size_) +
+                                     " when it was indexed; it was changed while it was in use");
+  }
+  read_exactly(file.get(), path_.c_str(), offset, first);
+  read_exactly(file.get(), path_.c_str(), offset + first.size(), second);
+}
+
+TarSet::TarSet(const std::string& path, const SampleMembers& members, const OpenContext& context) {
+  const std::vector<std::string> paths = tar_paths(path);
+  const bool keep_open = paths.size() <= most_open_archives();
+  tars_.resize(paths.size());
+  ScanProgress progress(path, context);
+  parallel_for(paths.size(), 1, context.stop, [&](std::uint64_t i) {
+    InputFile file(paths[i]);
+    TarIndex index = index_tar(file, members, [&](std::uint64_t found) { progress.add(found); });
+    tars_[i] = TarFile(std::move(file), std::move(index), keep_open);
+  });
+  std::uint64_t samples = 0;
+  std::uint64_t bytes = 0;
+  for (const TarFile& tar : tars_) {
+    ends_.push_back(samples += tar.index().samples.size());
+    byte_ends_.push_back(bytes += tar.end());
+  }
+}
+
+TarSet::Place TarSet::locate(std::uint64_t index) const {
+  const auto at = std::ranges::upper_bound(ends_, index);
+  if (at == ends_.end()) {
+    throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
+                                         std::to_string(size()) + " was requested");
+  }
+  const auto tar = static_cast<std::size_t>(at - ends_.begin());
+  const bool first = tar == 0;
+  return {&tars_[tar], index - (first ? 0 : ends_[tar - 1]), first ? 0 : byte_ends_[tar - 1]};
+}
+
+void TarSet::read(std::uint64_t first_byte, std::span<std::byte> out) const {
+  const auto at = std::ranges::upper_bound(byte_ends_, first_byte);
+  for (auto tar = static_cast<std::size_t>(at - byte_ends_.begin()); !out.empty(); ++tar) {
+    const std::uint64_t begin = tar == 0 ? 0 : byte_ends_[tar - 1];
+    const std::size_t here = std::min<std::uint64_t>(out.size(), byte_ends_.at(tar) - first_byte);
+    tars_[tar].read(first_byte - begin, out.first(here));
+    first_byte += here;
+    out = out.subspan(here);
+  }
+}
+
+}  // namespace cachebisect::stages

@@ -1,0 +1,213 @@
+// read.webdataset: images and labels in tar archives, as WebDataset writes them.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stages/datasets/label_text.hpp"
+#include "stages/datasets/tar_set.hpp"
+
+#include "cachebisect/base/names.hpp"
+#include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/shards/run_buffer.hpp"
+#include "cachebisect/shards/run_sizes.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+/// What may lie between image and label if both are read at once: their headers, small members.
+constexpr std::uint64_t kMostBetween = 16'384;
+
+std::string member_extension(const std::string& given, const char* param) {
+  std::string extension = in_lower_case(given.starts_with('.') ? given.substr(1) : given);
+  if (!extension.empty()) return extension;
+  throw Error(ErrorKind::usage, "the extension '" + given + "' in \"" + param +
+                                    "\" is empty; write it as in \"jpg\"");
+}
+
+std::string_view text_of_bytes(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+class WebDatasetSource final : public SourceStage {
+ public:
+  explicit WebDatasetSource(const Params& params)
+      : path_(params.string("path")), buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6) {
+    for (const std::string& extension : params.strings("image")) {
+      members_.image.push_back(member_extension(extension, "image"));
+    }
+    const std::string& label = params.string("label");
+    const std::size_t colon = label.find(':');
+    if (!label.empty()) members_.label = member_extension(label.substr(0, colon), "label");
+    if (colon == std::string::npos) return;
+    key_ = label.substr(colon + 1);
+    if (key_.empty()) throw Error(ErrorKind::usage, "\"label\" has no key behind '" + label + "'");
+  }
+
+  [[nodiscard]] SampleSpec infer() override {
+    SampleSpec spec{{"image", DType::uint8, {kDynamic}}};
+    if (has_labels()) spec.push_back({"label", DType::int64, {}});
+    return spec;
+  }
+
+  void open() override { open_with({}); }
+  void open_with(const OpenContext& context) override {
+    const auto make = [&] { return TarSet(path_, members_, context); };
+    set_ = context.shared ? context.shared->get<TarSet>(index_key(), make)
+                          : std::make_shared<const TarSet>(make());
+    if (buffer_bytes_ > 0) make_buffer();
+  }
+
+  [[nodiscard]] std::uint64_t size() const override { return set_ ? set_->size() : 0; }
+  [[nodiscard]] ReadRuns read_runs() const override { return runs_; }
+
+  void read(Sample& out, const SampleContext& context) const override {
+    const TarSet::Place place = set_->locate(context.index());
+    const TarSample& sample = place.sample();
+    out.set_origin({.folder = place.tar->path(), .name = place.tar->index().name(place.number)});
+    const TensorView image =
+        out.field("image").resize(DType::uint8, {std::int64_t{sample.image_bytes}});
+    const std::span<std::byte> bytes(image.data, sample.image_bytes);
+    if (buffer_) return read_from_run(place, context.index(), bytes, out);
+    set_label(read_members(place, bytes, context.arena()), place, out);
+  }
+
+  [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
+    const TarSet::Place place = set_->locate(index);
+    const TarSample& sample = place.sample();
+    const std::string& path = place.tar->path();
+    if (is_read_at_once(sample)) return {{path, sample.begin(), sample.end() - sample.begin()}};
+    return {{path, sample.image_offset, sample.image_bytes},
+            {path, sample.label_offset, sample.label_bytes}};
+  }
+
+ private:
+  [[nodiscard]] bool has_labels() const noexcept { return !members_.label.empty(); }
+
+  /// Everything that the index depends on.
+  [[nodiscard]] std::string index_key() const {
+    std::string key = path_ + '\0' + members_.label;
+    for (const std::string& extension : members_.image) key.append(1, '\0').append(extension);
+    return key;
+  }
+
+  static bool is_read_at_once(const TarSample& sample) noexcept {
+    const std::uint64_t members = std::uint64_t{sample.image_bytes} + sample.label_bytes;
+    return sample.end() - sample.begin() - members <= kMostBetween;
+  }
+
+  /// Fills `image`; returns the bytes of the label.
+  static std::span<const std::byte> read_members(const TarSet::Place& place,
+                                                 std::span<std::byte> image, Arena& arena) {
+    const TarSample& sample = place.sample();
+    const TarFile& tar = *place.tar;
+    if (!is_read_at_once(sample)) {
+      const auto label = arena.take(sample.label_bytes);
+      tar.read(sample.image_offset, image);
+      tar.read(sample.label_offset, label);
+      return label;
+    }
+    const auto rest = arena.take(sample.end() - sample.begin() - image.size());
+    if (sample.image_offset < sample.label_offset) {
+      tar.read(sample.image_offset, image, rest);
+      return rest.last(sample.label_bytes);
+    }
+    tar.read(sample.label_offset, rest, image);
+    return rest.first(sample.label_bytes);
+  }
+
+  void read_from_run(const TarSet::Place& place, std::uint64_t index, std::span<std::byte> image,
+                     Sample& out) const {
+    const TarSample& sample = place.sample();
+    const std::uint64_t run = index / runs_.samples;
+    const shards::RunBuffer::Lease lease = buffer_->get(run);
+    const std::uint64_t at = place.begin() - set_->locate(run * runs_.samples).begin();
+    const auto stored = lease.bytes().subspan(at, sample.end() - sample.begin());
+    std::ranges::copy(stored.subspan(sample.image_offset - sample.begin(), image.size()),
+                      image.begin());
+    set_label(stored.subspan(sample.label_offset - sample.begin(), sample.label_bytes), place, out);
+  }
+
+  /// From the bytes of the label; also checks that there is an image.
+  void set_label(std::span<const std::byte> stored, const TarSet::Place& place, Sample& out) const {
+    if (place.sample().image_bytes == 0) fail(place, place.sample().image_offset, "has no bytes");
+    if (!has_labels()) return;
+    const std::string_view text = text_of_bytes(stored);
+    const auto label = key_.empty() ? whole_number(text) : json_number(text, key_);
+    if (label) return out.field("label").set(*label);
+    fail(place, place.sample().label_offset,
+         "has the ." + members_.label + " " + quote(text) +
+             (key_.empty() ? ", not a whole number"
+                           : ", not a JSON object with a whole number under " + quote(key_)));
+  }
+
+  [[noreturn]] static void fail(const TarSet::Place& place, std::uint64_t offset,
+                                const std::string& what) {
+    throw Error(ErrorKind::data, place.tar->path() + ": " +
+                                     quote(place.tar->index().name(place.number)) + " " + what +
+                                     " (at byte " + std::to_string(offset) + ")");
+  }
+
+  void make_buffer() {
+    const shards::RunSizes sizes = shards::run_sizes(size(), set_->bytes(), buffer_bytes_);
+    runs_ = {.samples = sizes.samples, .mixed = sizes.mixed};
+    buffer_ = std::make_unique<shards::RunBuffer>(
+        sizes.runs, sizes.slots,
+        [this](std::uint64_t run, std::vector<std::byte>& bytes) { read_run(run, bytes); });
+  }
+
+  void read_run(std::uint64_t run, std::vector<std::byte>& bytes) const {
+    const std::uint64_t first = run * runs_.samples;
+    const std::uint64_t last = std::min(size(), first + runs_.samples) - 1;
+    const std::uint64_t begin = set_->locate(first).begin();
+    bytes.resize(set_->locate(last).end() - begin);
+    set_->read(begin, bytes);
+  }
+
+  std::string path_;
+  double buffer_bytes_;
+  SampleMembers members_;
+  std::string key_;                    ///< of a JSON object; empty: the label is text
+  std::shared_ptr<const TarSet> set_;  // of all variants of the pipeline
+  ReadRuns runs_;
+  std::unique_ptr<shards::RunBuffer> buffer_;  ///< null: samples are read one by one
+};
+
+}  // namespace
+
+void register_read_webdataset(Registry& registry) {
+  registry.add(
+      {.type = "read.webdataset",
+       .doc = "Images in tar archives, as WebDataset writes them: image bytes, label",
+       .kind = StageKind::source,
+       .traits = {},
+       .params = {{.name = "path",
+                   .type = ParamType::path,
+                   .doc = "uncompressed tar archive, folder of them (*.tar, in natural order), or "
+                          "pattern: train-{000..099}.tar"},
+                  {.name = "image",
+                   .type = ParamType::string_list,
+                   .doc = "extensions of the image, in any case: what follows the first dot of a "
+                          "member's name; the first that a sample has is read",
+                   .default_value = std::vector<std::string>{"jpg", "jpeg", "png", "ppm", "bmp",
+                                                             "pgm", "tif", "tiff", "webp"},
+                   .min_items = 1},
+                  {.name = "label",
+                   .type = ParamType::string,
+                   .doc =
+                       "extension of the label, a whole number as text; json:KEY: the number under "
+                       "KEY of a JSON object; empty: samples have none",
+                   .default_value = std::string("cls")},
+                  {.name = "shuffle_buffer_mb",
+                   .type = ParamType::number,
+                   .doc = "0: samples are read one by one, in any order; else about 1 MB "
+                          "is read at once, and shuffled within so many MB",
+                   .default_value = 0.0,
+                   .minimum = 0,
+                   .maximum = 1e6}},
+       .example = R"({"path": "${cache}/shards/train-{000000..000009}.tar"})",
+       .make = [](const Params& params) { return std::make_unique<WebDatasetSource>(params); }});
+}
+
+}  // namespace cachebisect::stages
