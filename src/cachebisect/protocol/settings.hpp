@@ -36,6 +36,7 @@ inline constexpr std::string_view kCache = "cache";
 inline constexpr std::string_view kOnDevice = "on_device";
 /// Of jobs in code alone: threads in which a worker makes the samples of a batch side by side.
 inline constexpr std::string_view kReadThreads = "read_threads";
+inline constexpr std::string_view kDecodeScale = "decode_scale";
 
 /// Every key at the top level of a pipeline file.
 inline constexpr std::array<std::string_view, 12> kKeys{

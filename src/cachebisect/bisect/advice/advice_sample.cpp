@@ -8,6 +8,7 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/advice.hpp"
 #include "cachebisect/bisect/advice/process_warnings.hpp"
+#include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
 namespace {
@@ -23,7 +24,9 @@ void propose_large_reads(Advice& advice, const StageReport& stage) {
 /// `why`: of packing.
 void propose_large_files(Advice& advice, const StageReport& stage, const std::string& text,
                          const std::string& why) {
-  if (stage.type == "read.shards") return propose_large_reads(advice, stage);
+  if (stage.type == "read.shards" || stage.type == "read.webdataset") {
+    return propose_large_reads(advice, stage);
+  }
   Proposal proposal = propose("large_files", stage.name, text, why);
   if (!advice.of_code()) proposal.remedy.lines = {prepare_command(advice, stage)};
   advice.add(std::move(proposal));
@@ -82,7 +85,7 @@ void advise_on_waiting(Advice& advice, const StageReport& stage) {
 
 void propose_fewer_threads(Advice& advice, const StageReport& stage) {
   const ChainDescription& chain = advice.chain();
-  if (extra_worker_threads(chain) <= advice.usable_cpus() * chain.ranks) return;
+  if (extra_worker_threads(chain) <= advice.usable_cpus() * ranks_per_machine(chain)) return;
   advice.add(propose("worker_threads", stage.name, "let each worker compute with one thread",
                      std::to_string(chain.workers) + " workers with " +
                          std::to_string(chain.worker_threads) + " threads each share " +
@@ -92,10 +95,10 @@ void propose_fewer_threads(Advice& advice, const StageReport& stage) {
 
 /// What a job in code can try in its workers; empty for others.
 std::vector<Edit> half_scale(const ChainDescription& chain) {
-  constexpr std::string_view kDecodeScale = "decode_scale";
-  const bool can_run = !chain.settings.of_file && chain.settings.at(kDecodeScale) != nullptr;
+  const bool can_run =
+      !chain.settings.of_file && chain.settings.at(settings::kDecodeScale) != nullptr;
   if (!can_run || chain.workers == 0) return {};
-  return {{"/" + std::string(kDecodeScale), "2"}};
+  return {{"/" + std::string(settings::kDecodeScale), "2"}};
 }
 
 void advise_on_computing(Advice& advice, const StageReport& stage) {
