@@ -26,6 +26,11 @@ std::string variable(const char* name) {
   return value == nullptr ? "(unset)" : value;
 }
 
+int number(const char* name, int otherwise) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? otherwise : std::atoi(value);
+}
+
 void say(const std::string& line) {
   std::fputs((line + "\n").c_str(), stderr);
   std::fflush(stderr);
@@ -43,7 +48,7 @@ FaultPlan plan_of(const std::string& mode) {
 
 SimulatedChain chain(const std::string& mode) {
   SimulatedChain chain;
-  const double decode = mode == "slow" ? 3e-3 : 1e-3;
+  const double decode = mode == "slow" ? 3e-3 : mode == "fast" ? 0.01e-3 : 1e-3;
   chain.stages = {{.name = "read", .category = Category::read, .seconds = 0.2e-3},
                   {.name = "decode", .category = Category::decode, .seconds = decode}};
   return chain;
@@ -93,11 +98,13 @@ FaultPlan late_plan_of(const nlohmann::json& request, const std::string& mode) {
 }
 
 int serve(const std::string& mode) {
-  const bool steady = mode == "steady" || mode == "slow";
+  const bool steady = mode == "steady" || mode == "slow" || mode == "fast";
   SimulatedReplayer replayer(chain(mode), {.noise = {.white_cv = steady ? 0.01 : 0.05}});
   FakeAdapter adapter(&replayer, connect_to(variable("CACHEBISECT_SOCKET")), plan_of(mode));
   SimulatedReplayer opened(opened_chain(), {.noise = {.white_cv = 0.05}});
   if (mode == "inside") adapter.inside = &opened;
+  adapter.rank = number("RANK", 0);
+  adapter.world = number("WORLD_SIZE", 1);
   int blocks = 0;
   adapter.program = "fake.py";
   if (mode == "old") adapter.protocol = 0;

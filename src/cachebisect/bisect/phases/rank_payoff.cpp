@@ -48,7 +48,11 @@ struct Gain {
   double value = 0;  ///< log ratio to live
 };
 
-/// The part that gains most among those that gain enough; `within`: of these ranks.
+/// Share of the time of a step that a log ratio to live wins back.
+double time_won(double gain) { return -std::expm1(-gain); }
+
+/// The part that gains most among those that win back more than `least` of the time of a step;
+/// `within`: of these ranks.
 std::optional<Gain> best_part(const RoundTable& rounds, double alpha, const RankRange& within,
                               double least) {
   std::optional<Gain> best;
@@ -57,7 +61,7 @@ std::optional<Gain> best_part(const RoundTable& rounds, double alpha, const Rank
     const bool inside = within.holds(ranks.first) && ranks != within;
     if (ranks.is_all() || !inside || (!within.is_all() && ranks.count >= within.count)) continue;
     const LogRatio gain = log_ratio(rounds, kLive, arm, alpha);
-    if (gain.value <= least || !gain.interval || gain.interval->low <= 0) continue;
+    if (time_won(gain.value) <= least || !gain.interval || gain.interval->low <= 0) continue;
     if (!best || gain.value > best->value) best = Gain{ranks, arm, gain.value};
   }
   return best;
@@ -83,10 +87,10 @@ std::vector<Arm> rank_arms(const ChainDescription& chain, const RankRange& whole
 
 std::optional<RankRange> slow_ranks(const RoundTable& rounds, double alpha) {
   if (rounds.last() < kCeiling) return std::nullopt;
-  const double least = kMostOf * log_ratio(rounds, kLive, kCeiling, alpha).value;
+  const double lost = time_won(log_ratio(rounds, kLive, kCeiling, alpha).value);
   std::optional<Gain> found;
   for (;;) {
-    const auto part = best_part(rounds, alpha, found ? found->ranks : RankRange{}, least);
+    const auto part = best_part(rounds, alpha, found ? found->ranks : RankRange{}, kMostOf * lost);
     if (!part) break;
     if (found) {
       // Several slow ranks of a node are the node's.
