@@ -23,6 +23,7 @@ class Server(ThreadingHTTPServer):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ms", type=float, default=20)
+    parser.add_argument("--address", default="127.0.0.1")
     options = parser.parse_args()
     numbers = itertools.count(1)
 
@@ -44,9 +45,9 @@ def main() -> None:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    server = Server(("127.0.0.1", 0), Handler)
+    server = Server((options.address, 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
+    print(f"http://{options.address}:{server.server_address[1]}", flush=True)
     sys.stdin.read()
 
 

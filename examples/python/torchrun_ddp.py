@@ -3,13 +3,13 @@
     cachebisect run -- torchrun --nproc-per-node 2 examples/python/torchrun_ddp.py
     cachebisect run -- torchrun --nproc-per-node 4 examples/python/torchrun_ddp.py --stall 2
 
---stall N makes the loader of rank N slow, as a bad disk would. The report names rank and stage.
+--stall N makes the loader of rank N slow, as a bad disk would, --stall N M those of two. The report
+names rank and stage.
 --backward N makes the backward pass of rank N slow: no rank's input explains that.
 """
 
 import argparse
 import time
-from typing import Optional
 
 import torch
 import torch.distributed as dist
@@ -87,8 +87,8 @@ class Net(nn.Module):
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--stall", type=int, metavar="RANK")
-    parser.add_argument("--backward", type=int, metavar="RANK")
+    parser.add_argument("--stall", type=int, nargs="+", default=[], metavar="RANK")
+    parser.add_argument("--backward", type=int, nargs="+", default=[], metavar="RANK")
     parser.add_argument("--seconds", type=float, default=0.15, help="per batch or step")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=100)
@@ -97,8 +97,8 @@ def main() -> None:
     rank = dist.get_rank()
     batch_size = 8
 
-    def seconds_if(planted: Optional[int]) -> float:
-        return arguments.seconds if planted == rank else 0.0
+    def seconds_if(planted: list[int]) -> float:
+        return arguments.seconds if rank in planted else 0.0
 
     stall = Stall(seconds_if(arguments.stall) / batch_size * max(1, arguments.workers))
     data = RandomImages(Compose([Normalize(), stall]))
