@@ -19,6 +19,7 @@ struct LawChain {
   std::vector<double> stage_seconds{};  ///< worker seconds per sample; host stages in order
   double step_seconds = 1e-4;           ///< per sample
   int workers = 1;
+  bool side_by_side = false;  ///< each stage has workers of its own, and nothing is counted
   double slowed = 0;       ///< share by which loading slows the step
   double probe_share = 0;  ///< share of the time that the inline probes cost
   double small_cache = 0;  ///< share by which replay from few samples is faster
@@ -91,7 +92,8 @@ class LawReplayer final : public Replayer {
     double load = 0;
     for (int s = from; s < host_stages(); ++s) {
       if (arm.kind == ArmKind::bypass && arm.stage == s + 1) continue;
-      load += chain_.stage_seconds[static_cast<std::size_t>(s)];
+      const double own = chain_.stage_seconds[static_cast<std::size_t>(s)];
+      load = chain_.side_by_side ? std::max(load, own) : load + own;
     }
     const bool loads = load > 0;
     double seconds =
@@ -144,7 +146,7 @@ class LawReplayer final : public Replayer {
   }
 
   void count_stages(const Arm& arm, BlockResult& block) const {
-    if (!arm.observed) return;
+    if (!arm.observed || chain_.side_by_side) return;
     block.stages.resize(chain_.stage_seconds.size() + 1);
     const int from = arm.kind == ArmKind::replay ? arm.boundary : 0;
     for (int s = from; s < host_stages(); ++s) {

@@ -1,8 +1,10 @@
 #include "cachebisect/bisect/phases/explain_arms.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
+#include "cachebisect/bisect/phases/explain_columns.hpp"
 #include "cachebisect/bisect/phases/rank_payoff.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 
@@ -64,6 +66,27 @@ std::vector<int> stages_to_free(const VerdictState& state,
   }
   if (decision.kind == VerdictKind::spread) {
     for (const std::size_t part : half_of_loss(findings)) want_part(part);
+  }
+  return stages;
+}
+
+std::vector<int> stages_beside(const VerdictState& state, const RoundTable& rounds) {
+  const int named = named_stage(state);
+  const auto freed = rounds.find({.kind = ArmKind::bypass, .stage = named});
+  if (state.decision.kind != VerdictKind::drop || !freed || !rounds.visited(*freed)) return {};
+  const std::vector<Finding>& parts = state.findings.parts;
+  const double lost = parts[*state.decision.part].seconds * rounds.tau(kCeiling);
+  if (rounds.tau(kLive) - rounds.tau(*freed) >= kMostOf * lost) return {};
+  std::vector<const Finding*> others;
+  for (const Finding& part : parts) {
+    const bool known = rounds.find({.kind = ArmKind::bypass, .stage = part.part.to}).has_value();
+    if (part.part.single() && !known) others.push_back(&part);
+  }
+  std::ranges::stable_sort(others, std::greater{},
+                           [](const Finding* part) { return part->seconds; });
+  std::vector<int> stages;
+  for (const Finding* const part : others) {
+    if (stages.size() < kMaxFree) stages.push_back(part->part.to);
   }
   return stages;
 }

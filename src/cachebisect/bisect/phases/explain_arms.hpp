@@ -16,6 +16,12 @@ namespace cachebisect {
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<int> stages_to_free(
     const VerdictState& state, const std::vector<BlockRecord>& records);
 
+/// Stages (1-based), at most four, that may hold the loop back at the same time as the named one,
+/// each with workers of its own: freeing that one wins back less than half of what it costs.
+/// `rounds` explain the verdict. Empty if it wins back more, or was not freed.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<int> stages_beside(const VerdictState& state,
+                                                                      const RoundTable& rounds);
+
 /// The arms to compare, as far as the replayer supports them: live and ceiling first. For `flat`
 /// only live with and without probes. Empty if there is nothing to compare.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Arm> arms_to_explain(

@@ -42,6 +42,7 @@ void ExplainPhase::run(const VerdictState& state, const EarlyExplanation& early,
                        const std::function<void()>& after_round) {
   try {
     compare_arms(state, early, after_round);
+    free_others(state, early, after_round);
     narrow_ranks(state, early, after_round);
     if (options_->verify) check_cache(state, after_round);
   } catch (const Error& error) {
@@ -120,18 +121,30 @@ void ExplainPhase::narrow_ranks(const VerdictState& state, const EarlyExplanatio
   while (measured_->explain.arms) {
     const auto slow = slow_ranks(*measured_->explain.arms, alpha);
     if (!slow || std::ranges::find(tried, *slow) != tried.end()) return;
-    compare_ranks(*slow, state.decision.kind, first_round(early), after_round);
+    compare_more({.boundary = measured_->stages(), .ranks = *slow},
+                 rank_arms(measured_->chain, *slow), state.decision.kind, first_round(early),
+                 after_round);
     tried.push_back(*slow);
   }
 }
 
-void ExplainPhase::compare_ranks(const RankRange& whole, VerdictKind kind, int first_round,
-                                 const std::function<void()>& after_round) {
-  std::vector<Arm> parts = rank_arms(measured_->chain, whole);
-  std::erase_if(parts, [&](const Arm& arm) { return !replayer_->supports(arm); });
-  if (parts.empty()) return;
-  std::vector<Arm> arms{{.boundary = 0}, {.boundary = measured_->stages()}};
-  arms.insert(arms.end(), parts.begin(), parts.end());
+void ExplainPhase::free_others(const VerdictState& state, const EarlyExplanation& early,
+                               const std::function<void()>& after_round) {
+  if (!measured_->explain.arms) return;
+  std::vector<Arm> others;
+  for (const int stage : stages_beside(state, *measured_->explain.arms)) {
+    others.push_back({.kind = ArmKind::bypass, .stage = stage});
+  }
+  const Arm named{.kind = ArmKind::bypass, .stage = named_stage(state)};
+  compare_more(named, std::move(others), state.decision.kind, first_round(early), after_round);
+}
+
+void ExplainPhase::compare_more(const Arm& known, std::vector<Arm> more, VerdictKind kind,
+                                int first_round, const std::function<void()>& after_round) {
+  std::erase_if(more, [&](const Arm& arm) { return !replayer_->supports(arm); });
+  if (more.empty()) return;
+  std::vector<Arm> arms{{.boundary = 0}, {.boundary = measured_->stages()}, known};
+  arms.insert(arms.end(), more.begin(), more.end());
   std::vector<TimedArm> all = timed(arms);
   if (!is_worth_a_start(kind, repeated_rounds(plan_->lengths(), all, first_round, 0).round_seconds))
     return;
@@ -139,7 +152,7 @@ void ExplainPhase::compare_ranks(const RankRange& whole, VerdictKind kind, int f
   RoundTable& table = *measured_->explain.arms;
   const AnswersRule rule(1 - options_->confidence, table.last() + 1);
   std::vector<Arm> columns = table.arms();
-  columns.insert(columns.end(), parts.begin(), parts.end());
+  columns.insert(columns.end(), more.begin(), more.end());
   table = table.with_arms(std::move(columns));
   RepeatedRounds rounds = repeated_rounds(plan_->lengths(), all, first_round, 0);
   rounds.max_rounds += table.rounds();

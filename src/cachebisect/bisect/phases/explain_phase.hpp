@@ -33,8 +33,13 @@ class CACHEBISECT_INTERNAL_API ExplainPhase {
   /// Tries the parts of the ranks that hold up the others, until single ranks are left.
   void narrow_ranks(const VerdictState& state, const EarlyExplanation& early,
                     const std::function<void()>& after_round);
-  void compare_ranks(const RankRange& whole, VerdictKind kind, int first_round,
-                     const std::function<void()>& after_round);
+  /// Frees other stages where freeing the named one wins back little of what it costs.
+  void free_others(const VerdictState& state, const EarlyExplanation& early,
+                   const std::function<void()>& after_round);
+  /// Compares more arms, those of them that can run, with live, the ceiling and `known`, which is
+  /// one of the table's.
+  void compare_more(const Arm& known, std::vector<Arm> more, VerdictKind kind, int first_round,
+                    const std::function<void()>& after_round);
   /// Number of the first round of the table of arms: its rounds have the last numbers of the
   /// verdict's.
   [[nodiscard]] int first_round(const EarlyExplanation& early) const;

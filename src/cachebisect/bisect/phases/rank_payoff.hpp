@@ -30,8 +30,8 @@ struct RankPayoff {
                                                                   const RankRange& whole);
 
 /// The fewest ranks that alone, at their ceiling, certainly gain something and win back more than
-/// half of the time lost per step, unless more of them certainly win back more. Empty if there are none, or
-/// nothing was measured. `rounds` has live in column 0 and the ceiling in column 1.
+/// half of the time lost per step, unless more of them certainly win back more. Empty if there are
+/// none, or nothing was measured. `rounds` has live in column 0 and the ceiling in column 1.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<RankRange> slow_ranks(const RoundTable& rounds,
                                                                            double alpha);
 
