@@ -96,8 +96,12 @@ std::optional<json> AdapterConnection::await_answer(double seconds, const std::s
 json AdapterConnection::request(const json& request, const std::stop_token& stop) {
   if (stop.stop_requested()) interrupted();
   send(request);
+  return await_open(limits_.answer, stop);
+}
+
+json AdapterConnection::await_open(double seconds, const std::stop_token& stop) {
   try {
-    if (auto answer = await_answer(limits_.answer, stop)) return *std::move(answer);
+    if (auto answer = await_answer(seconds, stop)) return *std::move(answer);
   } catch (const Error& error) {
     // The adapter itself may say so, or the user has asked for it.
     if (error.kind() == ErrorKind::interrupted && stop.stop_requested()) send_stop();

@@ -39,6 +39,10 @@ class CACHEBISECT_INTERNAL_API AdapterConnection {
   void send(const nlohmann::json& request);
   /// The answer to the open request; empty if it has not arrived. Does not wait.
   std::optional<nlohmann::json> poll_answer();
+  /// Waits for the answer to the open request, and throws as request() does. An adapter that is
+  /// silent for `seconds`, or until a stop, is told to give it up.
+  nlohmann::json await_open(double seconds, const std::stop_token& stop);
+  [[nodiscard]] double answer_limit() const noexcept { return limits_.answer; }
 
   /// The last message. Waits for its answer for a short time, unless the adapter has not reacted to
   /// a stop. False without an answer from a connected adapter; never throws.

@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/machine_watch.hpp"
@@ -12,6 +14,8 @@
 
 namespace cachebisect {
 namespace {
+
+using nlohmann::json;
 
 bool is_interruption(const std::exception_ptr& error) {
   try {
@@ -72,6 +76,9 @@ RanksReplayer::RanksReplayer(std::vector<AttachedAdapter> adapters, const std::s
     ranks_.push_back(std::make_unique<RemoteReplayer>(std::move(adapter), stop_all_.get_token()));
     chains.push_back(ranks_.back()->describe());
   }
+  std::vector<AdapterConnection*> connections;
+  for (const auto& rank : ranks_) connections.push_back(&rank->connection());
+  asked_.emplace(std::move(connections));
   chain_ = combine_chains(chains, probe_machine().usable_cpus, nodes_of(nodes_, own_node));
 }
 
@@ -97,9 +104,30 @@ auto RanksReplayer::on_all(const std::stop_token& stop, const Call& call) const 
       });
     }
   }
+  check(errors);
+  return results;
+}
+
+void RanksReplayer::check(const std::vector<std::exception_ptr>& errors) const {
   failure_ = cause_of(errors);
   check_running();
-  return results;
+}
+
+std::vector<json> RanksReplayer::ask_all(const AskAll::Request& request,
+                                         const std::stop_token& stop) {
+  check_running();
+  const std::stop_callback link(stop, [this] { stop_all_.request_stop(); });
+  AskAll::Answers answers = asked_->ask(request, stop_all_.get_token());
+  for (std::size_t r = 0; r < answers.errors.size(); ++r) {
+    if (!answers.errors[r]) continue;
+    try {
+      std::rethrow_exception(answers.errors[r]);
+    } catch (...) {
+      answers.errors[r] = error_of_rank(name_of(r));
+    }
+  }
+  check(answers.errors);
+  return std::move(answers.values);
 }
 
 bool RanksReplayer::supports(const Arm& arm) const {
@@ -167,10 +195,7 @@ bool RanksReplayer::freshen(std::uint64_t samples, const std::stop_token& stop) 
 }
 
 void RanksReplayer::begin_round() {
-  on_all({}, [](RemoteReplayer& rank, int, const std::stop_token&) {
-    rank.begin_round();
-    return 0;
-  });
+  ask_all([](std::size_t) { return json{{"type", "begin_round"}}; }, {});
 }
 
 /// The ranks would not agree on when a time has passed.
@@ -191,15 +216,24 @@ BlockRequest RanksReplayer::in_steps(BlockRequest request) const {
 BlockResult RanksReplayer::run(const BlockRequest& request, const std::stop_token& stop) {
   const BlockRequest whole = in_steps(request);
   const double began = clock();
-  BlockResult block = combine_blocks(
-      on_all(stop, [&](RemoteReplayer& rank, int number, const std::stop_token& stopped) {
-        BlockRequest own = whole;
-        own.arm = arm_on_rank(whole.arm, number);
-        BlockResult result = rank.run(own, stopped);
-        // Another machine counts its time from another moment.
-        if (!is_here(static_cast<std::size_t>(number))) result.start_seconds = began;
-        return result;
-      }));
+  const auto request_of = [&](std::size_t rank) {
+    BlockRequest own = whole;
+    own.arm = arm_on_rank(whole.arm, static_cast<int>(rank));
+    return run_request(own);
+  };
+  const std::vector<json> answers = ask_all(request_of, stop);
+  std::vector<BlockResult> blocks;
+  blocks.reserve(answers.size());
+  for (std::size_t rank = 0; rank < answers.size(); ++rank) {
+    try {
+      blocks.push_back(read_block(answers[rank], chain_));
+    } catch (...) {
+      check({error_of_rank(name_of(rank))});
+    }
+    // Another machine counts its time from another moment.
+    if (!is_here(rank)) blocks.back().start_seconds = began;
+  }
+  BlockResult block = combine_blocks(blocks);
   if (block.steps > 0 && block.seconds > 0) {
     step_seconds_[request.arm] = block.seconds / block.steps;
   }

@@ -5,10 +5,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "cachebisect/remote/ask_all.hpp"
 #include "cachebisect/remote/attached_replayer.hpp"
 #include "cachebisect/remote/remote_replayer.hpp"
 
@@ -51,6 +53,10 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   /// Calls `call(rank, number, stop)` for all ranks at the same time. Throws the first error.
   template <class Call>
   auto on_all(const std::stop_token& stop, const Call& call) const;
+  /// The same for a single request, which may be another one for each rank.
+  std::vector<nlohmann::json> ask_all(const AskAll::Request& request, const std::stop_token& stop);
+  /// Keeps and throws the error that stopped the others, if there is one.
+  void check(const std::vector<std::exception_ptr>& errors) const;
   [[nodiscard]] BlockRequest in_steps(BlockRequest request) const;
   /// "rank 3", with the node in jobs of several.
   [[nodiscard]] std::string name_of(std::size_t rank) const;
@@ -63,6 +69,7 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   std::stop_callback<std::function<void()>> on_stop_;
   std::vector<std::unique_ptr<RemoteReplayer>> ranks_;
   std::vector<std::shared_ptr<NodeConnection>> nodes_;  ///< by rank; empty: this machine
+  std::optional<AskAll> asked_;
   ChainDescription chain_;
   std::map<Arm, double> step_seconds_;
   mutable std::exception_ptr failure_;  ///< of any call; none after it can succeed
