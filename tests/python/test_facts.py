@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 import types
 from typing import Any, Optional
 
@@ -75,7 +76,8 @@ def test_memory_of_a_process_is_read() -> None:
     assert facts.private_bytes([0]) is None
 
 
-def test_describe_tells_of_workers(job: Any) -> None:
+def test_describe_tells_of_workers(job: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "cv2", raising=False)  # Another test's: it has threads too.
     loader = DataLoader(Items(), batch_size=4, num_workers=2, persistent_workers=True)
     chain = job(loader).describe(PassThrough(), [])["chain"]
     assert chain["worker_threads"] == 1
