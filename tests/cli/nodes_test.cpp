@@ -38,21 +38,22 @@ Invitation invitation_in(const std::string& log) {
 }
 
 std::vector<std::string> join_words(const Invitation& invitation, const std::string& hook,
-                                    const std::string& mode) {
-  return {"env",
-          "CACHEBISECT_TOKEN=" + invitation.token,
-          "RANK=1",
-          "WORLD_SIZE=2",
-          CACHEBISECT_BINARY_DIR "/bin/cachebisect",
-          "join",
-          invitation.address,
-          "--hook",
-          hook,
-          "--name",
-          "b",
-          "--",
-          kFakeScript,
-          mode};
+                                    const std::string& mode,
+                                    const std::vector<std::string>& options = {}) {
+  std::vector<std::string> words{"env",
+                                 "CACHEBISECT_TOKEN=" + invitation.token,
+                                 "RANK=1",
+                                 "WORLD_SIZE=2",
+                                 CACHEBISECT_BINARY_DIR "/bin/cachebisect",
+                                 "join",
+                                 invitation.address,
+                                 "--hook",
+                                 hook,
+                                 "--name",
+                                 "b"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"--", kFakeScript, mode});
+  return words;
 }
 
 struct TwoNodes {
@@ -61,9 +62,10 @@ struct TwoNodes {
 };
 
 /// Rank 0 in this mode next to `run`, rank 1 in that one next to `join`. `during`: of `run`, once
-/// the other has been started.
+/// the other has been started. `joining`: options of `join`.
 TwoNodes run_nodes(const std::string& first, const std::string& second,
-                   std::vector<std::string> options = {}, const During& during = {}) {
+                   std::vector<std::string> options = {}, const During& during = {},
+                   const std::vector<std::string>& joining = {}) {
   const TemporaryFolder folder;
   folder.write("sitecustomize.py", "");
   CommandResult joined;
@@ -72,8 +74,9 @@ TwoNodes run_nodes(const std::string& first, const std::string& second,
                                  "--name", "a"});
   const auto join = [&](pid_t tool, const std::string& log) {
     const Invitation invitation = invitation_in(log);
-    other.emplace(
-        [&, words = join_words(invitation, folder.path(), second)] { joined = run(words); });
+    other.emplace([&, words = join_words(invitation, folder.path(), second, joining)] {
+      joined = run(words);
+    });
     if (during) during(tool, log);
   };
   ScriptRun script = run_script(first, options, join, {"env", "RANK=0", "WORLD_SIZE=2"});
@@ -114,6 +117,12 @@ TEST_CASE("a rank that dies on another machine is named, and what was measured i
   CHECK(has(nodes.first.result.err, "node b, rank 1"));
   CHECK(nodes.first.report["interrupted"] == true);
   CHECK(nodes.second.exit_code != 0);
+}
+
+TEST_CASE("commands that could not be told are ended, not waited for") {
+  const TwoNodes nodes = run_nodes("fast", "deaf", {"--answer-timeout", "1"}, {}, {"--grace", "1"});
+  CHECK(nodes.first.result.exit_code == 3);
+  CHECK(nodes.second.exit_code == 3);
 }
 
 TEST_CASE("Ctrl-C ends the commands on all machines") {

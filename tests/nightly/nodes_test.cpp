@@ -97,7 +97,7 @@ TEST_CASE("one slow rank of a thousand is found") {
   const double wall = monotonic_seconds() - began;
   const double engine = cpu_seconds() - cpu;
   replayer->finish(true, 0, "");
-  nodes.finish(true, 0, "");
+  nodes.finish({.exit = true, .told = true});
   waitpid(job, nullptr, 0);
   CAPTURE(report.verdict.text);
   CHECK(report.verdict.ranks == RankRange{kSlowRank, 1});

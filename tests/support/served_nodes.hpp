@@ -62,7 +62,7 @@ class ServedNode {
 
   // After join():
   std::optional<RelayEnd> end;
-  RelayFinish finish;
+  RunEnd finish;
 
  private:
   FileDescriptor never_{::eventfd(0, EFD_CLOEXEC)};  ///< of a command that does not end

@@ -4,6 +4,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/remote/fields.hpp"
+#include "cachebisect/remote/messages.hpp"
 #include "cachebisect/remote/wait.hpp"
 
 namespace cachebisect {
@@ -51,8 +52,14 @@ void NodeConnection::close_to_processes() noexcept {
   }
 }
 
-void NodeConnection::finish(bool exit, int exit_code, const std::string& text) noexcept {
-  static_cast<void>(connection_.finish(exit, exit_code, text));
+void NodeConnection::finish(const RunEnd& end) noexcept {
+  try {
+    nlohmann::json request = finish_request(end.exit, end.exit_code, end.text);
+    request["told"] = end.told;
+    static_cast<void>(connection_.request(request, {}));
+  } catch (...) {
+    // It has ended.
+  }
 }
 
 }  // namespace cachebisect

@@ -11,6 +11,14 @@
 
 namespace cachebisect {
 
+/// How the engine's run has ended, for the other nodes.
+struct RunEnd {
+  bool exit = false;  ///< the training processes end too
+  int exit_code = 0;
+  std::string text;   ///< the verdict, or why there is none
+  bool told = false;  ///< all training processes know
+};
+
 /// Not thread safe.
 class CACHEBISECT_INTERNAL_API NodeConnection {
  public:
@@ -25,7 +33,7 @@ class CACHEBISECT_INTERNAL_API NodeConnection {
   /// Processes that start from now on are not measured. Never throws.
   void close_to_processes() noexcept;
   /// Says how the run has ended: the last call. Never throws.
-  void finish(bool exit, int exit_code, const std::string& text) noexcept;
+  void finish(const RunEnd& end) noexcept;
 
  private:
   nlohmann::json request(const char* type, const std::stop_token& stop);

@@ -117,8 +117,8 @@ void NodeListener::close() noexcept {
   for (const auto& node : nodes_) node->close_to_processes();
 }
 
-void NodeListener::finish(bool exit, int exit_code, const std::string& text) noexcept {
-  for (const auto& node : nodes_) node->finish(exit, exit_code, text);
+void NodeListener::finish(const RunEnd& end) noexcept {
+  for (const auto& node : nodes_) node->finish(end);
 }
 
 void NodeListener::fail_without_nodes() const {

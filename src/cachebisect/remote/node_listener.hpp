@@ -51,7 +51,7 @@ class CACHEBISECT_INTERNAL_API NodeListener {
   /// Listens no more, and has the other nodes do the same. May be called twice.
   void close() noexcept;
   /// Tells the relays of all nodes how the run has ended. Never throws.
-  void finish(bool exit, int exit_code, const std::string& text) noexcept;
+  void finish(const RunEnd& end) noexcept;
 
  private:
   /// A connection that has not said what it is for.

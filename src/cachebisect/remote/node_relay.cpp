@@ -166,7 +166,8 @@ void NodeRelay::answer(const json& request) {
     finished_ = true;
     finish_ = {.exit = fields.text_or("then", "") == "exit",
                .exit_code = fields.small_count_or("exit_code", 0),
-               .text = fields.text_or("text", "")};
+               .text = fields.text_or("text", ""),
+               .told = fields.flag_or("told", false)};
   }
   static_cast<void>(engine_->send(message.dump(), kJoinAnswerSeconds));
 }

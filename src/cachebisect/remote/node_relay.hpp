@@ -13,6 +13,7 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/remote/forwarding.hpp"
 #include "cachebisect/remote/message_channel.hpp"
+#include "cachebisect/remote/node_connection.hpp"
 #include "cachebisect/remote/socket_listener.hpp"
 #include "cachebisect/remote/tcp_socket.hpp"
 
@@ -33,13 +34,6 @@ enum class RelayEnd {
   stopped,
 };
 
-/// How the engine's run has ended.
-struct RelayFinish {
-  bool exit = false;  ///< the training processes end too
-  int exit_code = 0;
-  std::string text;
-};
-
 /// Not thread safe.
 class CACHEBISECT_INTERNAL_API NodeRelay {
  public:
@@ -56,7 +50,7 @@ class CACHEBISECT_INTERNAL_API NodeRelay {
   /// Carries messages. `command_ended` becomes readable when the command has ended.
   RelayEnd run(int command_ended, const std::stop_token& stop);
   /// After `finished`.
-  [[nodiscard]] const RelayFinish& finish() const noexcept { return finish_; }
+  [[nodiscard]] const RunEnd& finish() const noexcept { return finish_; }
   /// Closes all connections: the processes of this node go on without being measured.
   void close() noexcept;
 
@@ -78,7 +72,7 @@ class CACHEBISECT_INTERNAL_API NodeRelay {
   std::list<Forwarding> processes_;
   bool begun_ = false;  ///< a process has connected
   bool finished_ = false;
-  RelayFinish finish_;
+  RunEnd finish_;
 };
 
 }  // namespace cachebisect

@@ -131,7 +131,7 @@ bool AttachedRun::opened(const Report& report, SessionTools& tools) {
 bool AttachedRun::finish(const SessionEnd& end) {
   const bool exit = arguments_.then == "exit";
   const bool told = replayer_ ? replayer_->finish(exit, end.exit_code, end.text) : refused_;
-  if (nodes_ != nullptr) nodes_->finish(exit, end.exit_code, end.text);
+  if (nodes_ != nullptr) nodes_->finish({exit, end.exit_code, end.text, told});
   replayer_.reset();
   return told;
 }

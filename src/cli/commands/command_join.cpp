@@ -72,12 +72,20 @@ class Join {
             .join_seconds = arguments_.join_seconds};
   }
 
-  int after(const RelayFinish& finish, const SignalWatch& signals) {
+  int after(const RunEnd& finish, const SignalWatch& signals) {
+    if (finish.exit_code > kSignalBase) return end_as_engine(finish.exit_code);
     if (!finish.exit) return train_on(signals);
-    command_.wait_for_end(Told::yes, arguments_.grace_seconds, signals.token());
+    command_.wait_for_end(finish.told ? Told::yes : Told::no, arguments_.grace_seconds,
+                          signals.token());
     if (signals.exit_code() != 0) return end_by_signal(true, signals);
     command_.end(false, SIGTERM);
     return finish.exit_code;
+  }
+
+  /// A signal has ended the engine.
+  int end_as_engine(int exit_code) {
+    command_.end(true, exit_code - kSignalBase);
+    return exit_code;
   }
 
   int train_on(const SignalWatch& signals) {

@@ -44,6 +44,7 @@ ScriptCommand::ScriptCommand(const std::string& hook) : hook_(find_hook_folder(h
 void ScriptCommand::start(const std::vector<std::string>& words,
                           std::map<std::string, std::string> environment, bool stdout_to_stderr) {
   environment.merge(hook_environment(hook_));
+  environment.emplace("CACHEBISECT_TOKEN", "");  // Training does not need to know it.
   const std::scoped_lock lock(mutex_);
   child_.emplace(ChildOptions{
       .words = words,

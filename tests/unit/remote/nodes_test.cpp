@@ -149,11 +149,12 @@ TEST_CASE("all machines are told how the run has ended") {
   const auto replayer = served.attach();
   CHECK(replayer->run({.steps = 2}, {}).steps == 2);
   CHECK(replayer->finish(true, 5, "the verdict"));
-  served.nodes().finish(true, 5, "the verdict");
+  served.nodes().finish({.exit = true, .exit_code = 5, .text = "the verdict", .told = true});
   served.other(1).join();
   CHECK(served.other(1).end == RelayEnd::finished);
   CHECK(served.other(1).finish.exit);
   CHECK(served.other(1).finish.exit_code == 5);
+  CHECK(served.other(1).finish.told);
 }
 
 TEST_CASE("a machine that is cut off ends the run, and is named") {
