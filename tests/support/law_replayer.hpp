@@ -20,10 +20,10 @@ struct LawChain {
   double step_seconds = 1e-4;           ///< per sample
   int workers = 1;
   bool side_by_side = false;  ///< each stage has workers of its own, and nothing is counted
-  double slowed = 0;       ///< share by which loading slows the step
-  double probe_share = 0;  ///< share of the time that the inline probes cost
-  double small_cache = 0;  ///< share by which replay from few samples is faster
-  double noise = 0.01;     ///< standard deviation of the log of a block's time
+  double slowed = 0;          ///< share by which loading slows the step
+  double probe_share = 0;     ///< share of the time that the inline probes cost
+  double small_cache = 0;     ///< share by which replay from few samples is faster
+  double noise = 0.01;        ///< standard deviation of the log of a block's time
   double fill_seconds = 0.2;
   /// Multiplies step_seconds, by the time of the clock; empty: 1.
   std::function<double(double seconds)> step_factor{};
