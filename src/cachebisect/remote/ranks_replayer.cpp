@@ -269,7 +269,7 @@ MachineReading RanksReplayer::read_machine() const {
 }
 
 std::string RanksReplayer::name_of(std::size_t rank) const {
-  const std::string name = "rank " + std::to_string(rank);
+  std::string name = "rank " + std::to_string(rank);
   if (chain_.nodes.empty()) return name;
   const auto number = static_cast<int>(rank);
   const auto node = std::ranges::find_if(

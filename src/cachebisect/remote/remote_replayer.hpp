@@ -29,7 +29,7 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public AttachedReplayer {
   void begin_round() override;
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
   /// For callers that send the same request to several adapters at once.
-  [[nodiscard]] AdapterConnection& connection() noexcept { return *adapter_.connection; }
+  [[nodiscard]] AdapterConnection& connection() const noexcept { return *adapter_.connection; }
   std::optional<StorageCounts> count_storage(const StorageRequest& request,
                                              const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override;

@@ -65,7 +65,7 @@ std::string node_name(const std::string& chosen) {
 
 std::string given_token() {
   const char* const given = std::getenv(kTokenVariable);
-  const std::string token = given == nullptr ? "" : given;
+  std::string token = given == nullptr ? "" : given;
   if (!token.empty() && token.size() < kMinToken) {
     throw Error(ErrorKind::usage, std::string(kTokenVariable) + ": at least " +
                                       std::to_string(kMinToken) +
