@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include <nlohmann/json.hpp>
 #include <sys/epoll.h>
 
 #include "cachebisect/base/clock.hpp"

@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/file_descriptor.hpp"
