@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 from typing import Optional
 
@@ -84,7 +85,18 @@ class Hosts(contextlib.AbstractContextManager):
         for device in ("lo", "eth0"):
             _do("ip", "-n", space, "link", "set", device, "up")
 
+    def _kill(self, host: int) -> None:
+        """What runs there keeps the namespace."""
+        found = subprocess.run(
+            ["ip", "netns", "pids", self._space(host)], capture_output=True, text=True
+        )
+        for process in found.stdout.split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGKILL)
+
     def _remove(self) -> None:
         for host in range(self.count):
+            self._kill(host)
+            subprocess.run(["ip", "link", "delete", self._link(host)], capture_output=True)
             subprocess.run(["ip", "netns", "delete", self._space(host)], capture_output=True)
         subprocess.run(["ip", "link", "delete", BRIDGE], capture_output=True)
