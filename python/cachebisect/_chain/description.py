@@ -17,8 +17,8 @@ from .settings import ELEMENTWISE, MAKES_FLOATS
 from .slots import callable_name, datasets_within
 from .sources import asks_for_single_samples, reads_whole_batches
 
-SAMPLER, READ, MEMBER, COLLATE, TRANSFER, PIN, COPY, LOADER, COMPANION = (
-    "sampler", "read", "member", "collate", "transfer", "pin", "copy", "loader", "companion",
+SAMPLER, READ, MEMBER, COLLATE, TRANSFER, PIN, COPY, LOADER, COMPANION, NODE = (
+    "sampler", "read", "member", "collate", "transfer", "pin", "copy", "loader", "companion", "node"
 )  # fmt: skip
 """Places of stages."""
 

@@ -21,7 +21,7 @@ class OwnIteration:
     ) -> None:
         self.loader = loader
         self._open = open
-        self._around = around
+        self.around = around
 
     @property
     def dataset(self) -> Any:
@@ -32,9 +32,9 @@ class OwnIteration:
         return int(self.loader.num_workers)
 
     def __iter__(self) -> Iterator[Any]:
-        with self._around(), apart(self.loader):
+        with self.around(), apart(self.loader):
             own = self._open()
-        return _Own(own, self.loader, self._around)
+        return _Own(own, self.loader, self.around)
 
 
 class _Own(Iterator[Any]):

@@ -7,6 +7,7 @@ what is measured share one, and training would lose what measuring takes.
 
 from __future__ import annotations
 
+import functools
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, Callable, NamedTuple, Optional
@@ -14,6 +15,7 @@ from typing import Any, Callable, NamedTuple, Optional
 from . import tree_sizes, trees
 from .facts import free_bytes
 from .free import free_memory
+from .node_graph import NodeGraph, graph_of
 from .sharing import cannot_begin_twice, ingredients, sources
 
 _SHARE = 0.5
@@ -81,10 +83,24 @@ class SharedStream(Iterator[Any]):
         """True if no other iterator can be opened next to the script's. It is seen once, when the
         script's has given batches: by then it has what it reads from."""
         if self._is_shared is None:
-            self._is_shared = self._another is None or cannot_begin_twice(
-                self._own, self._made_from
-            )
+            self._is_shared = self._cannot_open_another()
         return self._is_shared
+
+    def _cannot_open_another(self) -> bool:
+        if self.nodes is not None:
+            if self._keeps:
+                self.nodes.rest()
+            return bool(self.nodes.why_not)
+        return self._another is None or cannot_begin_twice(self._own, self._made_from)
+
+    def share(self) -> None:
+        """No other iterator can be opened after all: what is measured is taken from `own`."""
+        self._is_shared = True
+
+    @functools.cached_property
+    def nodes(self) -> Optional[NodeGraph]:
+        """The pipeline that the script's iterator runs, if it is one of torchdata.nodes."""
+        return graph_of(self._own)
 
     @property
     def keeps(self) -> bool:
@@ -93,15 +109,22 @@ class SharedStream(Iterator[Any]):
 
     def ingredients(self) -> list[Any]:
         """What another iterator would be made from, too."""
-        return list(ingredients(self._own, self._made_from))
+        nodes = self.nodes
+        own = ingredients(self._own, self._made_from)
+        return list(own) if nodes is None else nodes.ingredients()
 
     def sources(self) -> list[Any]:
         """The same without the attributes of objects."""
-        return sources(self._own, self._made_from)
+        nodes = self.nodes
+        return sources(self._own, self._made_from) if nodes is None else nodes.sources()
 
     def measured(self) -> Iterator[Any]:
         """What is measured. Raises NoRoom, and what the script's iterator raises."""
-        return _Live(self) if self.is_shared or self._another is None else self._another()
+        if self.is_shared:
+            return _Live(self)
+        if self.nodes is not None:
+            return iter(self.nodes)
+        return _Live(self) if self._another is None else self._another()
 
     def __next__(self) -> Any:
         """For training."""

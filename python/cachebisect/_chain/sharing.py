@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import io
+import random
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from types import ModuleType
@@ -18,17 +20,17 @@ def cannot_begin_twice(opened: Any, made_from: Iterable[Any]) -> bool:
     generator, their attributes, or the closures of functions; or in an object among these, but for
     files, which it may read anywhere."""
     near = list(ingredients(opened, made_from))
-    if any(map(_gives_once, near)):
+    if any(map(gives_once, near)):
         return True
-    inside = [part for value in near for part in _attributes(value)]
-    return any(_gives_once(part) and not isinstance(part, io.IOBase) for part in inside)
+    inside = [part for value in near for part in attributes(value)]
+    return any(gives_once(part) and not isinstance(part, io.IOBase) for part in inside)
 
 
 def ingredients(opened: Any, made_from: Iterable[Any]) -> Iterator[Any]:
     """What sources() gives, and the attributes of these."""
     for value in sources(opened, made_from):
         yield value
-        yield from _attributes(value)
+        yield from attributes(value)
 
 
 def sources(opened: Any, made_from: Iterable[Any]) -> list[Any]:
@@ -48,7 +50,7 @@ def _arguments_of(opened: Any) -> list[Any]:
     return [values[name] for name in names if name in values]
 
 
-def _attributes(value: Any) -> list[Any]:
+def attributes(value: Any) -> list[Any]:
     """Those of an object; the items of a list or dict; what a function refers to."""
     if isinstance(value, _PLAIN):
         return []
@@ -69,7 +71,8 @@ def _is_set(cell: Any) -> bool:
         return False
 
 
-def _gives_once(value: Any) -> bool:
+def gives_once(value: Any) -> bool:
+    """True for an iterator, a thread, an open file, a queue and a process."""
     if isinstance(value, _PLAIN):
         return False
     if isinstance(value, (Iterator, threading.Thread, io.IOBase)):
@@ -78,3 +81,11 @@ def _gives_once(value: Any) -> bool:
     is_queue = callable(getattr(kind, "get", None)) and callable(getattr(kind, "put", None))
     is_process = callable(getattr(kind, "is_alive", None)) and callable(getattr(kind, "join", None))
     return is_queue or is_process
+
+
+def draws(value: Any) -> bool:
+    """True for a generator of random numbers of torch, NumPy or Python."""
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    kinds: list[type] = [random.Random] + ([torch.Generator] if torch is not None else [])
+    kinds += [numpy.random.Generator, numpy.random.RandomState] if numpy is not None else []
+    return isinstance(value, tuple(kinds))
