@@ -15,6 +15,7 @@ from ._chain.own_iteration import OwnIteration
 from ._engine.adapter import Adapter
 from ._engine.command import Engine, EngineError
 from ._engine.messages import Connection, ConnectionLost
+from ._job.found_nodes import graph_that_opens, put_back
 from ._job.job import Job
 from ._job.pass_through import PassThrough
 from ._job.ranks import rank_and_world
@@ -102,13 +103,15 @@ def bisect(
 
     if not isinstance(loader, Iterable) and callable(loader) and not hasattr(loader, "__getitem__"):
         loader = Called(loader)
+    graph = graph_that_opens(loader)
+    loader = loader if graph is None else graph
     measured = as_measured(loader)
 
     def make_job(writes_batches: bool) -> Job:
         return Job(measured, kept, device, writes_batches, title, describe_step(state),
                    samples_per_batch=samples_per_batch)  # fmt: skip
 
-    with Engine(command, progress) as engine:
+    with put_back(graph), Engine(command, progress) as engine:
         failure = _drive(engine, loader, step, make_job, samples_per_batch)
         exit_code = engine.wait()
         files = engine.report_files()

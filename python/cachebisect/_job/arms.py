@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._chain.description import PIN, TRANSFER, Chain
+from .._chain.description import LOADER, NODE, PIN, TRANSFER, Chain
 from .loaders import MeasuredLoader
 from .unseen import unseen_boundaries
 
@@ -12,6 +12,9 @@ from .unseen import unseen_boundaries
 def arms(loader: MeasuredLoader, chain: Chain) -> list[dict[str, Any]]:
     """`arms` of docs/extend/protocol.md."""
     found: list[dict[str, Any]] = [{"kind": "replay", "boundaries": list(range(chain.last + 1))}]
+    if loader.nodes is not None:
+        members = [n for n, s in enumerate(chain.stages, start=1) if s.place in (NODE, LOADER)]
+        found.append({"kind": "bypass", "stages": members})
     if loader.shadow is None:
         return found
     # The others cannot be skipped alone.

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from typing import Any, Callable, Optional
 
 from .._chain import pinning, tree_sizes, trees
-from .._chain.description import COPY, Chain
+from .._chain.description import COPY, NODE, Chain
 from .._chain.facts import free_bytes
 from .._worker.tasks import FILL, Task
 from .feeds import HeldBatches
 from .loaders import MeasuredLoader
+from .node_fill import kept_like
 from .shadow import ShadowLoader
 
 Progress = Callable[[str], None]
@@ -75,7 +76,7 @@ class Caches:
         self.clear()
         if self._loader.shadow is None:
             # One by one: some iterators give the same memory again.
-            self._keep((self._loader.next_batch() for _ in range(batches)), progress)
+            self._keep(self._loader.next_batches(batches), progress)
         else:
             self._fill_from_workers(self._loader.shadow, batches, progress)
         self.held.keep_digests()
@@ -114,7 +115,7 @@ class Caches:
     def _keep(self, batches: Iterable[Any], progress: Progress) -> None:
         held = self.held
         for batch in batches:
-            kept = trees.clone(batch)
+            kept = trees.clone(batch) if self._loader.nodes is None else kept_like(batch)
             held.host.append(kept)
             if self._pins:
                 if not held.pinned:
@@ -135,11 +136,9 @@ class Caches:
 
     def _note_copies(self) -> None:
         note = "a stage writes into its input: cached values are copied before they are served"
-        if (
-            self._loader.shadow is not None
-            and self._loader.shadow.area.copies()
-            and note not in self.notes
-        ):
+        shadow, nodes = self._loader.shadow, self._loader.nodes
+        copies = shadow.area.copies() if shadow is not None else nodes and nodes.copies_written
+        if copies and note not in self.notes:
             self.notes.append(note)
 
     def item_bytes(self) -> list[float]:
@@ -152,7 +151,9 @@ class Caches:
         sizes = [8.0]
         for boundary in range(1, self._chain.last + 1):
             counted = self._chain.counted_stage(boundary - 1)
-            if counted is not None:
+            if self._chain.place(boundary) == NODE and self._loader.nodes is not None:
+                sizes.append(self._loader.nodes.bytes_at(boundary) / count)
+            elif counted is not None:
                 sizes.append(inside[counted + 1])
             else:
                 sizes.append(8.0 if self._chain.place(boundary) == "sampler" else whole)

@@ -11,6 +11,7 @@ from .._worker.tasks import BYPASS, LIVE, REPLAY, UNSEEN, Task
 from .arm_queues import ArmQueue
 from .feeds import REPLAYED, DroppingFeed, Feed, HeldBatches, HeldFeed, WorkerFeed
 from .iterable_feed import IterableFeed
+from .node_arms import NodeArms
 from .pinning_feed import PinningFeed
 from .shadow import ShadowLoader
 
@@ -25,6 +26,8 @@ class FeedMaker:
     order: Optional[Order] = None
     shadow: Optional[ShadowLoader] = None
     next_batch: Optional[Callable[[], Any]] = None
+    nodes: Optional[NodeArms] = None
+    """Of a torchdata.nodes pipeline whose members are stages."""
     first: int = 0
     samples_per_batch: Optional[int] = None
     """What each batch counts as, if that was given."""
@@ -62,6 +65,8 @@ class FeedMaker:
             return HeldFeed(self.held, self.held.pinned, self.first, limit)
         if place in (TRANSFER, LOADER) or (place == COLLATE and loader and loader.workers == 0):
             return self._held_on_host(loader, limit)
+        if self.nodes is not None:
+            return self.nodes.feed(boundary, self.samples_per_batch, limit)
         if loader is None:
             assert self.next_batch is not None
             return IterableFeed(
@@ -86,6 +91,9 @@ class FeedMaker:
             return self._dropping(loader, arm, wait=True)
         if place == COMPANION:
             return self._replay(loader, arm, 0)
+        if self.nodes is not None:
+            copies = self.held.serve_copies
+            return self.nodes.bypass(stage, self.samples_per_batch, self.held.host, copies)
         assert loader is not None
         if place == SAMPLER:
             return self._live(loader, arm, self.held.indices)

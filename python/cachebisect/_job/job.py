@@ -78,8 +78,9 @@ class Job:
         self._caches = Caches(self._loader, self.chain, held, self.device, exact)
         found = self._loader
         self._feeds = FeedMaker(
-            self.chain, held, found.batch_size, found.order, found.shadow, found.next_batch
-        )
+            self.chain, held, found.batch_size, found.order, found.shadow, found.next_batch,
+            found.nodes,
+        )  # fmt: skip
         self._feeds.samples_per_batch = samples_per_batch
         self._feeds.make_room = found.make_room
         self._feeds.exact = exact

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
 from .._chain import facts, trees
-from .._chain.array_devices import lies_on_device, refuse_untimed
-from .._chain.description import Chain, chain_of_iterable, chain_of_loader, name_of_loader
-from .._chain.named_source import NamedSource
+from .._chain.description import Chain, chain_of_loader
 from .._chain.orders import Order
 from .._chain.restart import Restarting
 from .._chain.settings import CACHE, ON_DEVICE
@@ -18,7 +16,10 @@ from .._chain.snapshots import snapshot_notes
 from .._worker.tasks import INSIDE, LIVE, PROBE, Task
 from .._worker.threaded_reads import ThreadedReads
 from .._worker.worker_end import end_iterator
+from .found_nodes import arms_of_nodes
+from .node_arms import NodeArms
 from .on_device import DeviceStages
+from .other_batches import chain_of_batches, why_it_ended
 from .patience import Patience
 from .shadow import ShadowLoader
 from .shared_streams import shared_streams
@@ -39,6 +40,8 @@ class MeasuredLoader:
         self.samples_per_batch = samples_per_batch
         self.shadow: Optional[ShadowLoader] = None
         """None for an iterable."""
+        self.nodes: Optional[NodeArms] = None
+        """Of a torchdata.nodes pipeline whose members are measured."""
         self.order: Optional[Order] = None
         """None for an iterable, and for an IterableDataset."""
         self.batch_size = 0
@@ -54,11 +57,7 @@ class MeasuredLoader:
     def find_chain(self, on_device: bool) -> Chain:
         """Makes a few samples. `on_device`: a copy to the device belongs to the chain."""
         if not facts.is_torch_loader(self.own):
-            batch = self.next_batch()
-            refuse_untimed(batch)
-            chain = chain_of_iterable(self.own, on_device, lies_on_device(batch))
-            chain.notes.append(self._count(batch))
-            return chain
+            return self._chain_of_iterable(on_device)
         self.shadow = ShadowLoader(self.own)
         if not self.shadow.iterable:
             self.order = Order(self.own)
@@ -67,6 +66,13 @@ class MeasuredLoader:
         chain.notes += [*counted, *snapshot_notes(self.own)]
         if found["note"]:
             chain.notes.append(found["note"])
+        return chain
+
+    def _chain_of_iterable(self, on_device: bool) -> Chain:
+        self.nodes, notes = arms_of_nodes(self.own)
+        [batch] = self.next_batches(1)
+        chain = chain_of_batches(self.own, self.nodes, batch, on_device)
+        chain.notes += [*notes, self._count(batch)]
         return chain
 
     @property
@@ -106,26 +112,18 @@ class MeasuredLoader:
         try:
             return self._batches.next()
         except StopIteration:
-            raise ValueError(self._why_it_ended()) from None
+            raise ValueError(why_it_ended(self.own)) from None
+
+    def next_batches(self, count: int) -> Iterator[Any]:
+        """So many batches of such a loader, which its nodes keep the items of, if it has some."""
+        if self.nodes is not None:
+            return self.nodes.fill(count)
+        return (self.next_batch() for _ in range(count))
 
     def make_room(self, batches: int) -> None:
         """Begins the next epoch of such a loader now, if the present one is known to end within so
         many batches, and the next one not."""
         end_iterator(self._batches.make_room(batches))
-
-    def _why_it_ended(self) -> str:
-        if isinstance(self.own, Iterator):
-            kind = type(self.own).__name__
-            return (
-                f"the loader is a {kind}, which has ended and cannot begin again: give what makes "
-                "one, such as a function (bisect(batches, step), not bisect(batches(), step)) or "
-                "an object with __iter__"
-            )
-        loader = getattr(self.own, "loader", self.own)
-        told = f"{name_of_loader(loader)} gave no batch, or has ended and cannot begin again"
-        stream = loader.stream if isinstance(loader, NamedSource) else None
-        keeps = stream is not None and stream.keeps
-        return f"{told}; measure without --then continue, or in a longer epoch" if keeps else told
 
     def variant(
         self,
@@ -179,6 +177,8 @@ class MeasuredLoader:
         self._threaded.clear()
         self._filled.clear()
         end_iterator(self._batches.release())
+        if self.nodes is not None:
+            self.nodes.close()
 
     def forget_queues(self) -> None:
         """The chain has other stages from now on."""

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._chain import trees
+from .._job.kept_sources import KeptAttributes
 from .._job.kept_tensors import KeptOptimizer, KeptTensors
 from .._job.state import Kept, KeptDict
 from .._worker.kept_random import KeptRandom
-from .kept_attributes import KeptAttributes
 from .loose_tensors import LooseTensors
 from .named_state import kept_of_named, loaders_within
 

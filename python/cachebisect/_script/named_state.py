@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-import random
-import sys
-from types import FunctionType, ModuleType
 from typing import Any
 
 from .._chain.facts import is_torch_loader
 from .._chain.named_source import NamedSource
+from .._chain.shared_stream import SharedStream
+from .._job.kept_sources import kept_sources
 from .._job.state import Kept
-from .kept_attributes import KeptAttributes
-
-_NO_OBJECT = (type, FunctionType, ModuleType)
 
 
-class KeptGenerator:
-    """The state of a generator of random numbers of torch, NumPy or Python."""
+class _Apart:
+    """What was kept next to `stream`, as long as nothing is taken from the script's iterator."""
 
-    def __init__(self, generator: Any) -> None:
-        self._generator = generator
-        self._state = _state_of(generator)
+    def __init__(self, stream: SharedStream, kept: Kept) -> None:
+        self._stream = stream
+        self._kept = kept
 
     def restore(self) -> None:
-        generator = self._generator
-        if hasattr(generator, "bit_generator"):
-            generator.bit_generator.state = self._state
-        elif isinstance(generator, random.Random):
-            generator.setstate(self._state)
-        else:
-            generator.set_state(self._state)
-
-
-def _state_of(generator: Any) -> Any:
-    if hasattr(generator, "bit_generator"):
-        return generator.bit_generator.state
-    if isinstance(generator, random.Random):
-        return generator.getstate()
-    return generator.get_state()
+        if not self._stream.is_shared:
+            self._kept.restore()
 
 
 def kept_of_named(loader: Any) -> list[Kept]:
@@ -46,22 +29,10 @@ def kept_of_named(loader: Any) -> list[Kept]:
     stream = loader.stream if isinstance(loader, NamedSource) else None
     if stream is None or stream.is_shared:  # What is measured then moves it on for training, too.
         return []
-    objects = {id(value): value for value in stream.sources() if not isinstance(value, _NO_OBJECT)}
-    kept: list[Kept] = list(map(KeptAttributes, objects.values()))
-    kinds = _kinds_of_generators()
-    found = {id(value): value for value in stream.ingredients() if isinstance(value, kinds)}
-    return [*kept, *map(KeptGenerator, found.values())]
+    return [_Apart(stream, k) for k in kept_sources(stream.sources(), stream.ingredients())]
 
 
 def loaders_within(loader: Any) -> list[Any]:
     """The DataLoaders that a NamedSource takes its batches from."""
     stream = loader.stream if isinstance(loader, NamedSource) else None
     return [] if stream is None else list(filter(is_torch_loader, stream.ingredients()))
-
-
-def _kinds_of_generators() -> tuple[type, ...]:
-    kinds = [random.Random, sys.modules["torch"].Generator]
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        kinds += [numpy.random.Generator, numpy.random.RandomState]
-    return tuple(kinds)

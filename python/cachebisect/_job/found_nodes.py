@@ -1,0 +1,71 @@
+"""Finds the pipelines of torchdata.nodes whose members can be measured one by one."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, Optional
+
+from .._chain.named_source import NamedSource
+from .._chain.node_graph import NodeGraph, graph_of
+from .._chain.own_iteration import Context, OwnIteration
+from .._worker.kept_random import KeptRandom
+from .._worker.worker_end import end_iterator
+from .kept_sources import kept_sources
+from .node_arms import NodeArms
+
+
+def graph_that_opens(loader: Any) -> Optional[NodeGraph]:
+    """The pipeline of a torchdata.nodes.Loader, if a copy of it gives a batch; None for anything
+    else. The loader and what it is made from are left as they are."""
+    graph = graph_of(loader)
+    if graph is None or graph.why_not:
+        return None
+    graph.rest()
+    with KeptRandom(), put_back(graph):
+        own = None
+        try:
+            own = iter(graph)
+            next(own)
+            return graph
+        except Exception:  # Of its nodes: what measures the loader as a whole meets it, too.
+            return None
+        finally:
+            end_iterator(own)
+
+
+@contextlib.contextmanager
+def put_back(graph: Optional[NodeGraph]) -> Iterator[None]:
+    """At the end of a with block, what copies of `graph` share with it is as it was."""
+    kept = [] if graph is None else kept_sources(graph.sources(), graph.ingredients())
+    try:
+        yield
+    finally:
+        for one in kept:
+            one.restore()
+
+
+def arms_of_nodes(batches: Any) -> tuple[Optional[NodeArms], list[str]]:
+    """Those of `batches`, if it is a torchdata.nodes.Loader or an iteration of one whose members
+    can be measured; and notes. Raises nothing."""
+    stream = None
+    around: Context = contextlib.nullcontext
+    graph = batches if isinstance(batches, NodeGraph) else graph_of(batches)
+    if isinstance(batches, OwnIteration) and isinstance(batches.loader, NamedSource):
+        stream, around = batches.loader.stream, batches.around
+        graph = stream.nodes if stream is not None else None
+    if graph is None:
+        return None, []
+    why, arms = graph.why_not, None
+    if not why:
+        try:
+            arms = NodeArms(graph, around)
+            arms.look()
+            return arms, arms.notes
+        except Exception as error:  # Of nodes that cannot be copied after all.
+            why = f"a copy of them fails: {type(error).__name__}: {error}"
+            if arms is not None:
+                arms.close()
+            if stream is not None:
+                stream.share()
+    return None, [f"the members of {graph.name} are not measured one by one: {why}"]
