@@ -565,15 +565,26 @@ for epoch in range(1000):
 """
 
 
-@needs_command
-def test_the_verdict_names_a_slow_member(monkeypatch: Any, tmp_path: Any) -> None:
-    """It takes 20 ms of each batch, and all else a fiftieth of that."""
+def report_of(monkeypatch: Any, tmp_path: Any) -> Any:
     monkeypatch.setenv("CACHEBISECT_ITERATOR", "torchdata.nodes:Loader")
     run = run_command(tmp_path, SLOW, options=("--budget", "20", "--sustain", "0"))
     assert run.end() == 0, run.errors()
-    report: Any = run.report()
-    assert report["verdict"]["stage"] == "Mapper augment", report["verdict"]
     assert "Traceback" not in run.errors()
+    return run.report()
+
+
+@needs_command
+def test_members_are_stages_of_the_report(monkeypatch: Any, tmp_path: Any) -> None:
+    names = [stage["name"] for stage in report_of(monkeypatch, tmp_path)["stages"]]
+    assert "Mapper augment" in names and "Batcher 4" in names
+
+
+@pytest.mark.nightly
+@needs_command
+def test_the_verdict_names_a_slow_member(monkeypatch: Any, tmp_path: Any) -> None:
+    """It takes 20 ms of each batch, and all else a fiftieth of that."""
+    verdict = report_of(monkeypatch, tmp_path)["verdict"]
+    assert verdict["stage"] == "Mapper augment", verdict
 
 
 @needs_command

@@ -230,10 +230,10 @@ TEST_CASE("samples that lack a member, or have one twice, are refused by name") 
 
 TEST_CASE("an image above 1 GiB is refused before memory is taken for it") {
   const TemporaryFolder folder;
-  constexpr std::uint64_t kBytes = (std::uint64_t{1} << 30U) + kBlock;
+  constexpr std::uint64_t kOverLimit = (std::uint64_t{1} << 30U) + kBlock;
   const std::string path =
-      folder.write("a.tar", TarBlockText{.name = "0.jpg", .size = octal(kBytes, 11)}.text());
-  std::filesystem::resize_file(path, 3 * kBlock + kBytes);
+      folder.write("a.tar", TarBlockText{.name = "0.jpg", .size = octal(kOverLimit, 11)}.text());
+  std::filesystem::resize_file(path, 3 * kBlock + kOverLimit);
   CHECK(has(open_tar_error(path), "\"0.jpg\" has 1073742336 bytes, more than it may have"));
 }
 
