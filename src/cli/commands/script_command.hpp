@@ -28,7 +28,7 @@ struct ScriptArguments {
 [[nodiscard]] std::map<std::string, std::string> measuring_environment(
     const ScriptArguments& arguments, const std::string& then);
 
-/// What it takes for a command to end by itself after it was told to.
+/// Whether a command knows that it is to end.
 enum class Told {
   yes,    ///< it knows that it ends
   no,     ///< it cannot be told any more; it was measured
