@@ -183,6 +183,12 @@ RoundTable::Pace RoundTable::pace(int anchor, int companion) const {
   return {mean_alongside(anchor, companion, max_tau), mean_alongside(anchor, anchor, max_tau)};
 }
 
+int RoundTable::last_of_all_rounds() const {
+  int column = last();
+  while (column > 0 && visits(column) != static_cast<int>(rounds())) --column;
+  return column;
+}
+
 double RoundTable::tau(int arm) const {
   Cell sum;
   for (const auto& round : rounds_) {
@@ -193,7 +199,7 @@ double RoundTable::tau(int arm) const {
   const double own = sum.seconds / sum.samples;
   if (visits(arm) == static_cast<int>(rounds())) return own;
   const Pace live = pace(0, arm);
-  const Pace ceiling = pace(last(), arm);
+  const Pace ceiling = pace(last_of_all_rounds(), arm);
   const double share = nearness(own, live.alongside, ceiling.alongside);
   return own * std::exp(share * live.log_change() + (1 - share) * ceiling.log_change());
 }

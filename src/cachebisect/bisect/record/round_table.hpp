@@ -82,8 +82,8 @@ class CACHEBISECT_INTERNAL_API RoundTable {
   /// Sums over the first blocks of this arm.
   [[nodiscard]] const BlockTotals& totals(int arm) const { return totals_.at(index(arm)); }
   /// Seconds per sample: all seconds over all samples; 0 without blocks. A round with two blocks
-  /// counts with their mean. An arm that missed rounds is compared with the first and the last arm,
-  /// which every round runs, in the rounds that it did not miss: the figure is this ratio times
+  /// counts with their mean. An arm that missed rounds is compared with the first and the last arm
+  /// that every round runs, in the rounds that it did not miss: the figure is this ratio times
   /// their time in all rounds. The nearer of the two counts more, because the machine may slow
   /// them differently. Stalls in them are capped. So neither drift nor stalls look like a drop.
   [[nodiscard]] double tau(int arm) const;
@@ -134,6 +134,8 @@ class CACHEBISECT_INTERNAL_API RoundTable {
   /// counts for more than `max_tau`. 0 if there are no such rounds.
   [[nodiscard]] double mean_alongside(int measured, int companion, double max_tau) const;
   [[nodiscard]] Pace pace(int anchor, int companion) const;
+  /// The last column that every round has run: the ceiling, or one that was compared with it.
+  [[nodiscard]] int last_of_all_rounds() const;
 
   std::vector<Arm> arms_;
   std::vector<std::vector<Cell>> rounds_;
