@@ -1,9 +1,9 @@
 #include "cachebisect/remote/combine_ranks.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "cachebisect/base/error.hpp"
 
@@ -57,17 +57,14 @@ void add(const StorageCounts& more, StorageCounts& sum) {
 }  // namespace
 
 ChainDescription combine_chains(const std::vector<ChainDescription>& chains, double machine_cpus,
-                                std::vector<NodeDescription> nodes) {
+                                const std::vector<int>& ranks_beside) {
   ChainDescription chain = chains.front();
   for (std::size_t r = 1; r < chains.size(); ++r) check_same(chain, chains[r], r);
   chain.ranks = static_cast<int>(chains.size());
-  chain.nodes = std::move(nodes);
-  const auto share = [&](const RankRange& ranks) {
-    const auto& cpus = chains[static_cast<std::size_t>(ranks.first)].usable_cpus;
-    return cpus.value_or(machine_cpus) / ranks.count;
-  };
-  double least = share({0, chain.nodes.empty() ? chain.ranks : chain.nodes.front().ranks.count});
-  for (const NodeDescription& node : chain.nodes) least = std::min(least, share(node.ranks));
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t r = 0; r < chains.size(); ++r) {
+    least = std::min(least, chains[r].usable_cpus.value_or(machine_cpus) / ranks_beside[r]);
+  }
   chain.usable_cpus = least;
   return chain;
 }

@@ -9,12 +9,13 @@
 
 namespace cachebisect {
 
-/// Rank 0's chain with the number of ranks and its share of the CPUs of its machine, of the machine
-/// where that is least. `nodes`: the machines, empty if there is one. `machine_cpus` is used if the
-/// chains do not tell. Throws Error(usage) naming the rank whose chain differs from that of rank 0.
+/// Rank 0's chain with the number of ranks and a rank's share of the CPUs of its machine, where
+/// that is least. `ranks_beside`: ranks on the machine of each rank, itself included.
+/// `machine_cpus` is used if the chains do not tell. Throws Error(usage) naming the rank whose
+/// chain differs from that of rank 0.
 [[nodiscard]] CACHEBISECT_INTERNAL_API ChainDescription
 combine_chains(const std::vector<ChainDescription>& chains, double machine_cpus,
-               std::vector<NodeDescription> nodes = {});
+               const std::vector<int>& ranks_beside);
 
 /// A block is as long as that of the slowest rank, and void if one is. Counters are those of the
 /// rank that waited longest for its data, CPU time the mean. Void also if the ranks differ in

@@ -40,7 +40,15 @@ std::optional<double> DescribedRanks::deadline(double limit) const {
 
 void DescribedRanks::check(double limit) {
   for (const AttachedAdapter& adapter : adapters_) {
-    static_cast<void>(adapter.connection->poll_answer());
+    try {
+      static_cast<void>(adapter.connection->poll_answer());
+    } catch (const Error&) {
+      const std::string place = adapter.node ? "node " + adapter.node->name() + ", " : "";
+      throw Error(ErrorKind::data,
+                  place + "rank " + std::to_string(adapter.hello.rank) +
+                      ": the training process has ended before all ranks had found "
+                      "their loaders; see its own messages");
+    }
   }
   const auto until = deadline(limit);
   if (!until || monotonic_seconds() < *until) return;

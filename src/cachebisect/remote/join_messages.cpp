@@ -87,6 +87,10 @@ JoinAnswer read_join_answer(const std::string& line) {
   return answer;
 }
 
+std::string line_of(const json& message) {
+  return message.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 void check_node_name(const std::string& name) {
   const auto is_plain = [](unsigned char c) {
     return std::isalnum(c) != 0 ||

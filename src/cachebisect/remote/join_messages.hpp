@@ -36,6 +36,9 @@ struct JoinAnswer {
 /// Throws Error(usage) with the reason of a refusal, or if it is no answer to a join request.
 [[nodiscard]] CACHEBISECT_INTERNAL_API JoinAnswer read_join_answer(const std::string& line);
 
+/// The text of a message; what is no UTF-8 is replaced.
+[[nodiscard]] std::string line_of(const nlohmann::json& message);
+
 /// Throws Error(usage) unless it has 1 to 64 letters, digits, dots, hyphens and underscores.
 CACHEBISECT_INTERNAL_API void check_node_name(const std::string& name);
 /// In a time that does not depend on how many characters agree.

@@ -50,10 +50,10 @@ bool MessageChannel::send(std::string_view text, double seconds) {
   return true;
 }
 
-bool MessageChannel::read_available() {
+bool MessageChannel::read_available(std::size_t most) {
   std::array<char, kReadBytes> buffer{};
   // A peer that never stops sending must not keep the caller here.
-  while (received_.size() <= kMaxMessageBytes) {
+  while (received_.size() <= most) {
     const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (count > 0) {
       received_.append(buffer.data(), static_cast<std::size_t>(count));

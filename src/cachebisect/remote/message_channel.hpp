@@ -24,10 +24,13 @@ class CACHEBISECT_INTERNAL_API MessageChannel {
   /// Writes one message; `text` holds no newline. False if the peer has closed the connection or
   /// does not read within `seconds`. Throws Error(internal) if the message is too long.
   bool send(std::string_view text, double seconds);
-  /// Reads what has arrived, without waiting. False if the peer has closed the connection.
-  bool read_available();
+  /// Reads what has arrived, without waiting, until about `most` bytes wait. False if the peer has
+  /// closed the connection.
+  bool read_available(std::size_t most = kMaxMessageBytes);
   /// The next complete message without its newline. Throws Error(internal) if it is too long.
   std::optional<std::string> next();
+  /// Bytes that have arrived, and were not returned by next().
+  [[nodiscard]] std::size_t waiting_bytes() const noexcept { return received_.size(); }
   /// True if a message has begun to arrive and its end has not.
   [[nodiscard]] bool has_partial_message() const noexcept { return !received_.empty(); }
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }

@@ -56,6 +56,7 @@ void NodeConnection::finish(const RunEnd& end) noexcept {
   try {
     nlohmann::json request = finish_request(end.exit, end.exit_code, end.text);
     request["told"] = end.told;
+    request["measured"] = end.measured;
     static_cast<void>(connection_.request(request, {}));
   } catch (...) {
     // It has ended.

@@ -15,8 +15,9 @@ namespace cachebisect {
 struct RunEnd {
   bool exit = false;  ///< the training processes end too
   int exit_code = 0;
-  std::string text;   ///< the verdict, or why there is none
-  bool told = false;  ///< all training processes know
+  std::string text;       ///< the verdict, or why there is none
+  bool told = false;      ///< all training processes know
+  bool measured = false;  ///< training processes were found
 };
 
 /// Not thread safe.

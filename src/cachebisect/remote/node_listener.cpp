@@ -17,6 +17,8 @@ namespace {
 constexpr double kGreetingSeconds = 10;
 constexpr double kRefusalSeconds = 1;
 constexpr std::size_t kMaxGuests = 256;
+/// Of a request to join. Whoever sends more has no token, and gets no memory.
+constexpr std::size_t kMaxRequestBytes = std::size_t{4} << 10U;
 
 }  // namespace
 
@@ -52,12 +54,13 @@ void NodeListener::accept_all() {
 
 bool NodeListener::serve(Guest& guest) {
   try {
-    const bool open = guest.channel.read_available();
+    const bool open = guest.channel.read_available(kMaxRequestBytes);
     const auto line = guest.channel.next();
+    if (!line && guest.channel.waiting_bytes() > kMaxRequestBytes) return false;
     if (!line) return open && monotonic_seconds() < guest.deadline;
     admit(guest, *line);
   } catch (const Error& error) {
-    static_cast<void>(guest.channel.send(join_refusal(error.what()).dump(), kRefusalSeconds));
+    static_cast<void>(guest.channel.send(line_of(join_refusal(error.what())), kRefusalSeconds));
   }
   return false;
 }
@@ -85,14 +88,14 @@ void NodeListener::admit_node(Guest& guest, const JoinRequest& request) {
     throw Error(ErrorKind::usage, "all " + std::to_string(options_.others + 1) +
                                       " nodes are there already; see --nodes of `cachebisect run`");
   }
-  if (!guest.channel.send(to_json(options_.answer).dump(), kRefusalSeconds)) return;
+  if (!guest.channel.send(line_of(to_json(options_.answer)), kRefusalSeconds)) return;
   nodes_.push_back(std::make_shared<NodeConnection>(request.node, guest.channel.release()));
 }
 
 void NodeListener::admit_process(Guest& guest, const JoinRequest& request) {
   auto node = find(request.node);
   if (!node) throw Error(ErrorKind::usage, "no node named " + request.node + " has joined");
-  if (!guest.channel.send(to_json(JoinAnswer{}).dump(), kRefusalSeconds)) return;
+  if (!guest.channel.send(line_of(to_json(JoinAnswer{})), kRefusalSeconds)) return;
   processes_.push_back({guest.channel.release(), std::move(node)});
 }
 
@@ -111,10 +114,11 @@ std::optional<NodeListener::Process> NodeListener::next_process() {
 
 void NodeListener::close() noexcept {
   if (!socket_.is_open()) return;
+  // The relays first: what they still ask for is refused at once.
+  for (const auto& node : nodes_) node->close_to_processes();
   socket_ = {};
   guests_.clear();
   processes_.clear();
-  for (const auto& node : nodes_) node->close_to_processes();
 }
 
 void NodeListener::finish(const RunEnd& end) noexcept {

@@ -12,7 +12,6 @@
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/remote/fields.hpp"
-#include "cachebisect/remote/join_messages.hpp"
 #include "cachebisect/remote/stop_event.hpp"
 #include "cachebisect/remote/wait.hpp"
 
@@ -23,8 +22,9 @@ using nlohmann::json;
 
 /// Between two attempts to reach an engine that does not listen yet.
 constexpr double kRetrySeconds = 0.25;
+constexpr double kAttemptSeconds = 2;
 /// What an engine may take to answer a request to join.
-constexpr double kJoinAnswerSeconds = 10;
+constexpr double kJoinAnswerSeconds = 5;
 /// What the engine's last word may take after the command has ended.
 constexpr double kLastWordSeconds = 5;
 
@@ -35,13 +35,13 @@ void wait_for_stop(const StopEvent& stopped, double seconds, const std::stop_tok
   if (stop.stop_requested()) stop_joining();
 }
 
+/// Tries for `seconds`; at least once.
 FileDescriptor reach(const TcpAddress& engine, double seconds, const std::stop_token& stop) {
   const StopEvent stopped(stop);
   const double deadline = monotonic_seconds() + seconds;
   std::string why;
   for (;;) {
-    const double left = deadline - monotonic_seconds();
-    FileDescriptor socket = connect_tcp(engine, std::clamp(left, kRetrySeconds, seconds), why);
+    FileDescriptor socket = connect_tcp(engine, kAttemptSeconds, why);
     if (socket.is_open()) return socket;
     if (monotonic_seconds() >= deadline) break;
     wait_for_stop(stopped, kRetrySeconds, stop);
@@ -73,19 +73,17 @@ std::string await_line(MessageChannel& channel, const TcpAddress& engine,
 NodeRelay::NodeRelay(NodeRelayOptions options, const std::stop_token& stop)
     : options_(std::move(options)), listener_(folder_.path() + "/socket") {
   check_node_name(options_.node);
-  engine_.emplace(join("node", options_.join_seconds, stop));
+  engine_.emplace(join(JoinedFor::node, options_.join_seconds, stop));
 }
 
-MessageChannel NodeRelay::join(const char* purpose, double seconds, const std::stop_token& stop) {
+MessageChannel NodeRelay::join(JoinedFor purpose, double seconds, const std::stop_token& stop) {
   MessageChannel channel(reach(options_.engine, seconds, stop));
-  const bool is_node = std::string(purpose) == "node";
-  const JoinRequest request{options_.token, options_.node,
-                            is_node ? JoinedFor::node : JoinedFor::process};
-  channel.send(to_json(request).dump(), kJoinAnswerSeconds);
+  channel.send(line_of(to_json(JoinRequest{options_.token, options_.node, purpose})),
+               kJoinAnswerSeconds);
   const std::string line = await_line(channel, options_.engine, stop);
   try {
     const JoinAnswer joined = read_join_answer(line);
-    if (is_node) environment_ = joined.environment;
+    if (purpose == JoinedFor::node) environment_ = joined.environment;
   } catch (const Error& error) {
     throw Error(ErrorKind::usage, to_string(options_.engine) + ": " + error.what());
   }
@@ -99,7 +97,7 @@ RelayEnd NodeRelay::run(int command_ended, const std::stop_token& stop) {
     carry_all();
     if (!serve_engine()) return finished_ ? RelayEnd::finished : RelayEnd::engine_gone;
     if (finished_) return RelayEnd::finished;
-    accept_processes();
+    accept_processes(stop);
     if (stop.stop_requested()) return RelayEnd::stopped;
     const bool ended = !wait_readable({command_ended}, 0).empty();
     if (ended && !last_word) last_word = monotonic_seconds() + kLastWordSeconds;
@@ -120,10 +118,10 @@ void NodeRelay::wait(int command_ended, int stopped, std::optional<double> deadl
                            deadline ? static_cast<int>(std::ceil(kMilliseconds * left)) : -1));
 }
 
-void NodeRelay::accept_processes() {
+void NodeRelay::accept_processes(const std::stop_token& stop) {
   for (FileDescriptor socket = listener_.accept(); socket.is_open(); socket = listener_.accept()) {
     try {
-      MessageChannel channel = join("process", kJoinAnswerSeconds, {});
+      MessageChannel channel = join(JoinedFor::process, 0, stop);  // No messages wait for long.
       std::string first = channel.take_rest();
       processes_.emplace_back(std::move(socket), channel.release(), std::move(first));
       begun_ = true;
@@ -167,7 +165,8 @@ void NodeRelay::answer(const json& request) {
     finish_ = {.exit = fields.text_or("then", "") == "exit",
                .exit_code = fields.small_count_or("exit_code", 0),
                .text = fields.text_or("text", ""),
-               .told = fields.flag_or("told", false)};
+               .told = fields.flag_or("told", false),
+               .measured = fields.flag_or("measured", false)};
   }
   static_cast<void>(engine_->send(message.dump(), kJoinAnswerSeconds));
 }

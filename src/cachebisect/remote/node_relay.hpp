@@ -12,6 +12,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/remote/forwarding.hpp"
+#include "cachebisect/remote/join_messages.hpp"
 #include "cachebisect/remote/message_channel.hpp"
 #include "cachebisect/remote/node_connection.hpp"
 #include "cachebisect/remote/socket_listener.hpp"
@@ -56,9 +57,9 @@ class CACHEBISECT_INTERNAL_API NodeRelay {
 
  private:
   /// A connection to the engine that has joined, for `purpose`.
-  MessageChannel join(const char* purpose, double seconds, const std::stop_token& stop);
+  MessageChannel join(JoinedFor purpose, double seconds, const std::stop_token& stop);
   void wait(int command_ended, int stopped, std::optional<double> deadline) const;
-  void accept_processes();
+  void accept_processes(const std::stop_token& stop);
   void carry_all();
   /// False if the engine has ended the connection.
   bool serve_engine();

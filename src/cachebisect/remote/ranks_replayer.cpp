@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -47,9 +48,11 @@ std::exception_ptr cause_of(const std::vector<std::exception_ptr>& errors) {
   return cause;
 }
 
-/// Runs of ranks on the same machine; empty if there is one machine.
-std::vector<NodeDescription> nodes_of(const std::vector<std::shared_ptr<NodeConnection>>& by_rank,
-                                      const std::string& own_node) {
+using Nodes = std::vector<std::shared_ptr<NodeConnection>>;
+
+/// The machines by their ranks; empty if there is one, or if the ranks of one do not follow each
+/// other.
+std::vector<NodeDescription> nodes_of(const Nodes& by_rank, const std::string& own_node) {
   std::vector<NodeDescription> nodes;
   for (std::size_t r = 0; r < by_rank.size(); ++r) {
     if (r == 0 || by_rank[r] != by_rank[r - 1]) {
@@ -57,7 +60,19 @@ std::vector<NodeDescription> nodes_of(const std::vector<std::shared_ptr<NodeConn
     }
     ++nodes.back().ranks.count;
   }
-  return nodes.size() > 1 ? nodes : std::vector<NodeDescription>{};
+  const std::set<std::shared_ptr<NodeConnection>> machines(by_rank.begin(), by_rank.end());
+  const bool in_turn = nodes.size() > 1 && nodes.size() == machines.size();
+  return in_turn ? nodes : std::vector<NodeDescription>{};
+}
+
+/// Ranks on the machine of each rank.
+std::vector<int> ranks_beside(const Nodes& by_rank) {
+  std::vector<int> counts;
+  counts.reserve(by_rank.size());
+  for (const auto& node : by_rank) {
+    counts.push_back(static_cast<int>(std::ranges::count(by_rank, node)));
+  }
+  return counts;
 }
 
 template <class Item>
@@ -69,7 +84,7 @@ bool all_true(const std::vector<Item>& answers) {
 
 RanksReplayer::RanksReplayer(std::vector<AttachedAdapter> adapters, const std::stop_token& stop,
                              const std::string& own_node)
-    : on_stop_(stop, [this] { stop_all_.request_stop(); }) {
+    : own_node_(own_node), on_stop_(stop, [this] { stop_all_.request_stop(); }) {
   std::vector<ChainDescription> chains;
   for (AttachedAdapter& adapter : adapters) {
     nodes_.push_back(adapter.node);
@@ -79,7 +94,8 @@ RanksReplayer::RanksReplayer(std::vector<AttachedAdapter> adapters, const std::s
   std::vector<AdapterConnection*> connections;
   for (const auto& rank : ranks_) connections.push_back(&rank->connection());
   asked_.emplace(std::move(connections));
-  chain_ = combine_chains(chains, probe_machine().usable_cpus, nodes_of(nodes_, own_node));
+  chain_ = combine_chains(chains, probe_machine().usable_cpus, ranks_beside(nodes_));
+  chain_.nodes = nodes_of(nodes_, own_node);
 }
 
 RanksReplayer::~RanksReplayer() = default;
@@ -270,11 +286,10 @@ MachineReading RanksReplayer::read_machine() const {
 
 std::string RanksReplayer::name_of(std::size_t rank) const {
   std::string name = "rank " + std::to_string(rank);
-  if (chain_.nodes.empty()) return name;
-  const auto number = static_cast<int>(rank);
-  const auto node = std::ranges::find_if(
-      chain_.nodes, [&](const NodeDescription& one) { return one.ranks.holds(number); });
-  return node == chain_.nodes.end() ? name : "node " + node->name + ", " + name;
+  const bool several =
+      std::ranges::any_of(nodes_, [](const auto& node) { return node != nullptr; });
+  if (!several) return name;
+  return "node " + (is_here(rank) ? own_node_ : nodes_[rank]->name()) + ", " + name;
 }
 
 AttachedReplayer::Inside RanksReplayer::look_inside(const std::string& /*stage*/) {
@@ -296,7 +311,8 @@ bool RanksReplayer::finish(bool exit, int exit_code, const std::string& text) no
 std::unique_ptr<AttachedReplayer> make_replayer(std::vector<AttachedAdapter> adapters,
                                                 const std::stop_token& stop,
                                                 const std::string& own_node) {
-  if (adapters.size() > 1) {
+  // That of one process does not know of other machines.
+  if (adapters.size() > 1 || adapters.front().node) {
     return std::make_unique<RanksReplayer>(std::move(adapters), stop, own_node);
   }
   return std::make_unique<RemoteReplayer>(std::move(adapters.front()), stop);

@@ -65,6 +65,7 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   [[nodiscard]] std::vector<double> memory_shares(const CacheBudget& budget,
                                                   const std::stop_token& stop) const;
 
+  std::string own_node_;
   mutable std::stop_source stop_all_;
   std::stop_callback<std::function<void()>> on_stop_;
   std::vector<std::unique_ptr<RemoteReplayer>> ranks_;

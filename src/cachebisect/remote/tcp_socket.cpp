@@ -11,6 +11,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -153,18 +154,34 @@ int port_of(const FileDescriptor& listener) {
 
 FileDescriptor accept_tcp(const FileDescriptor& listener) {
   FileDescriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (socket.is_open()) tune(socket);
+  if (socket.is_open()) {
+    tune(socket);
+  } else if (errno == EMFILE || errno == ENFILE) {
+    throw Error(ErrorKind::usage, "too many connections: " + errno_text(errno) +
+                                      "; raise the hard limit of `ulimit -n`");
+  }
   return socket;
 }
 
 FileDescriptor connect_tcp(const TcpAddress& address, double seconds, std::string& why) {
-  const double deadline = monotonic_seconds() + seconds;
   const Addresses found = resolve(address, 0, why);
   for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
-    FileDescriptor socket = connect_one(*one, deadline, why);
+    FileDescriptor socket = connect_one(*one, monotonic_seconds() + seconds, why);
     if (socket.is_open()) return socket;
   }
   return {};
+}
+
+void allow_many_connections() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+bool is_numeric(const std::string& host) {
+  std::string why;
+  return resolve({host, 0}, AI_NUMERICHOST, why) != nullptr;
 }
 
 bool is_loopback(const std::string& host) {

@@ -130,8 +130,12 @@ bool AttachedRun::opened(const Report& report, SessionTools& tools) {
 
 bool AttachedRun::finish(const SessionEnd& end) {
   const bool exit = arguments_.then == "exit";
-  const bool told = replayer_ ? replayer_->finish(exit, end.exit_code, end.text) : refused_;
-  if (nodes_ != nullptr) nodes_->finish({exit, end.exit_code, end.text, told});
+  const bool measured = replayer_ != nullptr;
+  const bool told = measured ? replayer_->finish(exit, end.exit_code, end.text) : refused_;
+  // A process that was refused is only one of them.
+  if (nodes_ != nullptr) {
+    nodes_->finish({exit, end.exit_code, end.text, measured && told, has_begun()});
+  }
   replayer_.reset();
   return told;
 }

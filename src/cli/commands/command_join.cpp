@@ -74,9 +74,12 @@ class Join {
 
   int after(const RunEnd& finish, const SignalWatch& signals) {
     if (finish.exit_code > kSignalBase) return end_as_engine(finish.exit_code);
-    if (!finish.exit) return train_on(signals);
-    command_.wait_for_end(finish.told ? Told::yes : Told::no, arguments_.grace_seconds,
-                          signals.token());
+    if (finish.told && !finish.exit) {
+      const int code = train_on(signals);
+      return code != 0 ? code : finish.exit_code;
+    }
+    const Told how = finish.told ? Told::yes : finish.measured ? Told::no : Told::never;
+    command_.wait_for_end(how, arguments_.grace_seconds, signals.token());
     if (signals.exit_code() != 0) return end_by_signal(true, signals);
     command_.end(false, SIGTERM);
     return finish.exit_code;

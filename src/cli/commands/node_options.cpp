@@ -18,16 +18,18 @@ constexpr std::size_t kMinToken = 16;
 constexpr int kMaxPort = 65535;
 
 std::string own_address(const std::string& chosen) {
-  if (!chosen.empty()) return chosen;
-  std::string name = machine_name();
-  if (!is_loopback(name)) return name;
-  throw Error(ErrorKind::usage, "--nodes: the name of this machine, " + name +
-                                    ", is an address that only itself can reach; give one that "
-                                    "the other nodes reach with --address");
+  std::string host = chosen.empty() ? machine_name() : chosen;
+  // Whoever gives a number means it.
+  if (is_numeric(host) || !is_loopback(host)) return host;
+  throw Error(ErrorKind::usage, "--nodes: on this machine, " + host +
+                                    " is an address that only itself can reach; give the number of "
+                                    "one that the other nodes reach with --address");
 }
 
 void tell_how_to_join(const NodeListener& nodes, const std::string& new_token) {
-  const std::string join = "cachebisect join " + to_string(nodes.address()) + " -- CMD";
+  TcpAddress address = nodes.address();
+  if (address.host == "0.0.0.0" || address.host == "::") address.host = machine_name();
+  const std::string join = "cachebisect join " + to_string(address) + " -- CMD";
   if (new_token.empty()) {
     print_error("on each other node: " + join);
   } else {

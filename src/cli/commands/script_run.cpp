@@ -28,6 +28,8 @@ AttachedRun& ScriptRun::begin(SessionTools& tools, bool stdout_to_stderr) {
   auto environment = measuring_environment(arguments_, attach_.then);
   environment.emplace("CACHEBISECT_SOCKET", listener_.path());
   command_.start(arguments_.command, std::move(environment), stdout_to_stderr);
+  // After the start: the command keeps the limit that the user has set.
+  if (nodes_) allow_many_connections();
   if (!attached_.attach(tools, command_.descriptor())) fail_without_loader();
   return attached_;
 }
