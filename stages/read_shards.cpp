@@ -3,6 +3,8 @@
 #include <memory>
 #include <vector>
 
+#include "stages/support/param_specs.hpp"
+
 #include "cachebisect/pipeline/registry.hpp"
 #include "cachebisect/shards/packed_sample.hpp"
 #include "cachebisect/shards/record_codec.hpp"
@@ -135,13 +137,7 @@ void register_read_shards(Registry& registry) {
        .params = {{.name = "path",
                    .type = ParamType::path,
                    .doc = "folder with index.json and the shards"},
-                  {.name = "shuffle_buffer_mb",
-                   .type = ParamType::number,
-                   .doc = "0: samples are read one by one, in any order; else about 1 MB "
-                          "is read at once, and shuffled within so many MB",
-                   .default_value = 0.0,
-                   .minimum = 0,
-                   .maximum = 1e6}},
+                  shuffle_buffer_param()},
        .example = R"({"path": "${cache}/prepared"})",
        .make = [](const Params& params) { return std::make_unique<ShardsSource>(params); }});
 }

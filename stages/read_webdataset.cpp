@@ -7,6 +7,7 @@
 
 #include "stages/datasets/label_text.hpp"
 #include "stages/datasets/tar_set.hpp"
+#include "stages/support/param_specs.hpp"
 
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/pipeline/registry.hpp"
@@ -199,13 +200,7 @@ void register_read_webdataset(Registry& registry) {
                        "extension of the label, a whole number as text; json:KEY: the number under "
                        "KEY of a JSON object; empty: samples have none",
                    .default_value = std::string("cls")},
-                  {.name = "shuffle_buffer_mb",
-                   .type = ParamType::number,
-                   .doc = "0: samples are read one by one, in any order; else about 1 MB "
-                          "is read at once, and shuffled within so many MB",
-                   .default_value = 0.0,
-                   .minimum = 0,
-                   .maximum = 1e6}},
+                  shuffle_buffer_param()},
        .example = R"({"path": "${cache}/shards/train-{000000..000009}.tar"})",
        .make = [](const Params& params) { return std::make_unique<WebDatasetSource>(params); }});
 }

@@ -129,6 +129,14 @@ def rate_text(part: int, whole: int) -> str:
     return f"{part / whole:.1%} ({100 * low:.1f}-{100 * high:.1f}), {part}/{whole}"
 
 
+def outcomes(found: Sequence[dict[str, Any]], results: Sequence[str]) -> list[str]:
+    """Cells of a table: the share of `results[0]`, counts of the others, median and longest run."""
+    counts = [str(sum(r["result"] == result for r in found)) for result in results[1:]]
+    right = rate_text(sum(r["result"] == results[0] for r in found), len(found))
+    times = [r["seconds"] for r in found]
+    return [right, *counts, f"{statistics.median(times):.0f} s, {max(times):.0f} s"]
+
+
 def _solve(whole: int, part: int, probability: float) -> float:
     """The rate at which at most `part` of `whole` has this probability."""
     low, high = 0.0, 1.0

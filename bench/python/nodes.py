@@ -18,7 +18,6 @@ import json
 import os
 import secrets
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,7 +25,7 @@ import time
 from pathlib import Path
 from typing import Any, Optional
 
-from figures import ROOT, Records, machine, rate_text, table
+from figures import ROOT, Records, machine, outcomes, table
 from namespaces import SERVER, Hosts, missing
 
 EXAMPLE = str(ROOT / "examples" / "python" / "torchrun_ddp.py")
@@ -187,13 +186,6 @@ def run_once(case: str, arguments: argparse.Namespace) -> dict[str, Any]:
     return {"result": result, "text": text, "seconds": seconds, "payoffs": payoffs}
 
 
-def row_of(case: str, found: list[dict[str, Any]]) -> list[str]:
-    counts = [str(sum(r["result"] == result for r in found)) for result in RESULTS[1:]]
-    right = rate_text(sum(r["result"] == "right" for r in found), len(found))
-    times = [r["seconds"] for r in found]
-    return [case, right, *counts, f"{statistics.median(times):.0f} s, {max(times):.0f} s"]
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -220,7 +212,7 @@ def main() -> int:
             print(record["text"][-400:] if record["result"] != "right" else record["text"][:150])
             sys.stdout.flush()
             found.append(record)
-        rows.append(row_of(case, found))
+        rows.append([case, *outcomes(found, RESULTS)])
         everything += found
     nodes = f"{arguments.nodes} nodes of {RANKS} ranks"
     print("\n" + table([nodes, *RESULTS, "whole run: median, longest"], rows))

@@ -10,13 +10,12 @@ Runs examples/python/torchrun_ddp.py on gloo ranks under `cachebisect run`, with
 from __future__ import annotations
 
 import argparse
-import statistics
 import subprocess
 import sys
 import time
 from typing import Any
 
-from figures import ROOT, Records, machine, rate_text, run_command, table
+from figures import ROOT, Records, machine, outcomes, run_command, table
 
 EXAMPLE = str(ROOT / "examples" / "python" / "torchrun_ddp.py")
 CASES = {"stall": (2, 0.150), "backward": (1, 0.200)}
@@ -77,11 +76,7 @@ def run_once(case: str, arguments: argparse.Namespace) -> dict[str, Any]:
 def row_of(case: str, ranks: int, found: list[dict[str, Any]]) -> list[str]:
     rank, seconds = planted(case, ranks)
     words = {"stall": f"loader of rank {rank}", "backward": f"backward pass of rank {rank}"}[case]
-    counts = [str(sum(r["result"] == result for r in found)) for result in RESULTS[1:]]
-    right = rate_text(sum(r["result"] == "right" for r in found), len(found))
-    times = [r["seconds"] for r in found]
-    took = f"{statistics.median(times):.0f} s, {max(times):.0f} s"
-    return [f"{seconds * 1e3:.0f} ms in the {words}", right, *counts, took]
+    return [f"{seconds * 1e3:.0f} ms in the {words}", *outcomes(found, RESULTS)]
 
 
 def main() -> int:

@@ -38,7 +38,7 @@ struct TarSample {
   [[nodiscard]] std::uint64_t end() const noexcept { return std::max(image_end(), label_end()); }
 };
 
-/// 32 bytes a sample and the names of the images.
+/// 32 bytes per sample and the names of the images.
 struct CACHEBISECT_INTERNAL_API TarIndex {
   std::vector<TarSample> samples;
   std::string names;  ///< one after the other

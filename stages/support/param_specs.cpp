@@ -71,6 +71,17 @@ std::optional<ImageSize> optional_size(const Params& params) {
   return std::nullopt;
 }
 
+ParamSpec shuffle_buffer_param() {
+  return {.name = "shuffle_buffer_mb",
+          .type = ParamType::number,
+          .doc =
+              "0: samples are read one by one, in any order; else about 1 MB "
+              "is read at once, and shuffled within so many MB",
+          .default_value = 0.0,
+          .minimum = 0,
+          .maximum = 1e6};
+}
+
 ImageSize required_size(const Params& params) {
   if (const auto size = optional_size(params)) return *size;
   throw Error(ErrorKind::usage, "the size is missing: give size, or height and width, in pixels");

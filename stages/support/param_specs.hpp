@@ -25,6 +25,8 @@ ParamSpec probability_param(double default_value, std::string doc);
 ParamSpec side_param(std::string name, std::string doc);
 ParamSpec interpolation_param();
 ParamSpec antialias_param();
+/// `shuffle_buffer_mb` of sources that can read about 1 MB at once.
+ParamSpec shuffle_buffer_param();
 /// Two numbers, smaller first.
 ParamSpec range_param(std::string name, std::string doc, double low, double high, double minimum,
                       std::optional<double> maximum);

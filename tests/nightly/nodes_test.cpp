@@ -36,15 +36,6 @@ SimulatedChain chain_of_rank(std::size_t rank) {
   return chain;
 }
 
-/// Four descriptors for each rank.
-bool allow_descriptors() {
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 16384);
-  setrlimit(RLIMIT_NOFILE, &limit);
-  return limit.rlim_cur > 5 * kNodes * kRanksPerNode;
-}
-
 /// The machines, until the engine has let go of them.
 [[noreturn]] void serve(const NodeListener& nodes) {
   std::vector<std::unique_ptr<SimulatedReplayer>> owned;
@@ -82,7 +73,7 @@ double most_memory_bytes() {
 }  // namespace
 
 TEST_CASE("one slow rank of a thousand is found") {
-  REQUIRE_MESSAGE(allow_descriptors(), "ulimit -n is too low");
+  allow_many_connections();  // four for each rank
   const PrivateFolder folder;
   const SocketListener listener(folder.path() + "/socket");
   NodeListener nodes(node_options(kNodes));

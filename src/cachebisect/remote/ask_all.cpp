@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <sys/epoll.h>
 
-#include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/remote/stop_event.hpp"
 
@@ -57,6 +56,11 @@ class AskAll::Round {
   Round& operator=(const Round&) = delete;
 
   Answers ask(const Request& request) {
+    if (stop_.stop_requested()) {
+      const Error stopped(ErrorKind::interrupted, "stopped while the training process ran");
+      answers_.errors.front() = std::make_exception_ptr(stopped);
+      return std::move(answers_);
+    }
     for (std::size_t i = 0; i < open_.size() && !failed_; ++i) {
       attempt(i, [&] {
         all_.connections_[i]->send(request(i));

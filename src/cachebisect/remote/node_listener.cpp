@@ -13,11 +13,11 @@
 namespace cachebisect {
 namespace {
 
-/// What a connection may take to say who it is. Whoever does not is no node.
+/// What a connection may take to say who it is. One that does not is no node.
 constexpr double kGreetingSeconds = 10;
 constexpr double kRefusalSeconds = 1;
 constexpr std::size_t kMaxGuests = 256;
-/// Of a request to join. Whoever sends more has no token, and gets no memory.
+/// Of a request to join. A connection that sends more has no token, and gets no memory.
 constexpr std::size_t kMaxRequestBytes = std::size_t{4} << 10U;
 
 }  // namespace

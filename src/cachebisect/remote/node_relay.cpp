@@ -1,7 +1,6 @@
 #include "cachebisect/remote/node_relay.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <utility>
 

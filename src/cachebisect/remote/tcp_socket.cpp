@@ -1,13 +1,11 @@
 #include "cachebisect/remote/tcp_socket.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <memory>
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -28,7 +26,6 @@ constexpr int kProbeSeconds = 5;
 constexpr int kProbes = 4;
 constexpr unsigned kUnansweredMilliseconds = 30000;
 constexpr int kMaxWaitingConnections = 256;
-constexpr int kMaxPort = 65535;
 constexpr std::size_t kMaxNameBytes = 256;
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;

@@ -8,6 +8,8 @@
 
 namespace cachebisect {
 
+inline constexpr int kMaxPort = 65535;
+
 /// Where a socket listens or connects to.
 struct TcpAddress {
   std::string host;  ///< a name or a number; IPv6 numbers without brackets

@@ -15,11 +15,10 @@ namespace {
 constexpr const char* kTokenVariable = "CACHEBISECT_TOKEN";
 /// Fewer characters can be guessed.
 constexpr std::size_t kMinToken = 16;
-constexpr int kMaxPort = 65535;
 
 std::string own_address(const std::string& chosen) {
   std::string host = chosen.empty() ? machine_name() : chosen;
-  // Whoever gives a number means it.
+  // A number that was given is meant.
   if (is_numeric(host) || !is_loopback(host)) return host;
   throw Error(ErrorKind::usage, "--nodes: on this machine, " + host +
                                     " is an address that only itself can reach; give the number of "

@@ -3,39 +3,26 @@
 #include <optional>
 #include <vector>
 
+#include "support/forwarding_replayer.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/simulate/simulated_replayer.hpp"
-
 using namespace cachebisect;
+using cachebisect::test::ForwardingReplayer;
 
 namespace {
 
 constexpr int kCeiling = 4;  // read, decode, collate, copy
 
 /// Keeps what it was asked to run.
-class Recorder final : public Replayer {
+class Recorder final : public ForwardingReplayer {
  public:
-  explicit Recorder(const SimulatedChain& chain) : inner_(chain) {}
-  ~Recorder() override = default;
-  Recorder(const Recorder&) = delete;
-  Recorder& operator=(const Recorder&) = delete;
-  [[nodiscard]] ChainDescription describe() const override { return inner_.describe(); }
-  [[nodiscard]] bool supports(const Arm& arm) const override { return inner_.supports(arm); }
-  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override {
-    return inner_.prepare(budget, stop);
-  }
-  void begin_round() override { inner_.begin_round(); }
+  using ForwardingReplayer::ForwardingReplayer;
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
     requests.push_back(request);
-    return inner_.run(request, stop);
+    return ForwardingReplayer::run(request, stop);
   }
-  [[nodiscard]] double clock() const override { return inner_.clock(); }
 
   std::vector<BlockRequest> requests;
-
- private:
-  SimulatedReplayer inner_;
 };
 
 /// The blocks of live and of the ceiling for steps of 50 ms.

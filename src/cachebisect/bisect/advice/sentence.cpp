@@ -165,10 +165,11 @@ class Sentence {
     const std::vector<RankPayoff>& ranks = explanation_.ranks;
     if (ranks.empty()) return {};
     if (!verdict_.ranks) return about_no_rank();
-    const std::string place = place_text(measured_.chain, *verdict_.ranks);
     const bool single = verdict_.ranks->is_single();
+    const NodeDescription* const node = node_of(measured_.chain, *verdict_.ranks);
+    const bool whole_node = !single && node != nullptr && node->ranks == *verdict_.ranks;
     std::string text = " The other ranks wait for ";
-    text += (place.starts_with("node") && !single ? "those of " : "") + place;
+    text += (whole_node ? "those of " : "") + place_text(measured_.chain, *verdict_.ranks);
     for (const RankPayoff& payoff : ranks) {
       if (payoff.ranks != *verdict_.ranks || !payoff.samples_per_second.value) continue;
       text += (single ? ": with it alone free" : ": with these alone free") +
