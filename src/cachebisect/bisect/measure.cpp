@@ -113,6 +113,9 @@ class Run {
         plan_(plan_options(replayer, measured_.chain, options)),
         search_(replayer, rounds_, plan_, options, measured_),
         early_(replayer, blocks_, plan_, options) {
+    const double verdict_budget = verdict_share(measured_.questions) * options.budget_seconds;
+    blocks_.set_budget(verdict_budget);
+    plan_.set_budget(verdict_budget);
     if (options.explain) search_.set_extra_arms(early_);
   }
 
@@ -244,6 +247,7 @@ class Run {
   void verify() {
     if (!options_.verify || measured_.verdict.table.rounds() == 0) return;
     blocks_.set_phase(BlockPhase::verify);
+    blocks_.set_budget(blocks_.budget() / verdict_share(measured_.questions));
     const Measurements measured = snapshot(false);
     const std::vector<Arm> arms = arms_to_verify(measured, analyse(measured));
     VerifyPhase phase(replayer_, rounds_, plan_, measured_);

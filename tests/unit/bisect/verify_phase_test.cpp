@@ -117,6 +117,16 @@ TEST_CASE("what-ifs are only predicted if no time is left") {
   CHECK(has(report.what_ifs[0].note, "the budget ended"));
 }
 
+TEST_CASE("a verdict that takes all of its time leaves enough to run what was asked for") {
+  SimulatedReplayer replayer(starved_chain(), {.noise = {.white_cv = 1}});
+  BisectOptions options = asking({"workers=4"}, 5);
+  options.confidence = 0.99999;
+  const Report report = bisect(replayer, options);
+  REQUIRE(report.verdict.kind == VerdictKind::inconclusive);
+  CHECK(report.what_ifs[0].measured.value.has_value());
+  CHECK(report.timing.measure_seconds <= 1.1 * options.budget_seconds);
+}
+
 TEST_CASE("an edit that adds or removes a stage has no arm") {
   Remedy remedy;
   CHECK_FALSE(arm_of(remedy, {}).has_value());

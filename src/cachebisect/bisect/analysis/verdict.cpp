@@ -37,6 +37,7 @@ int rounds_at_this_pace(const ConfidenceSequence& evidence, double bar) {
 void add_needed(Verdict& verdict, const Measurements& measured, const Findings& findings) {
   const BisectSettings& settings = measured.settings;
   const double round = std::max(1e-6, measured.verdict.round_seconds);
+  const double share = verdict_share(measured.questions);
   const double bar = drop_to_theta(settings.min_drop);
   Power power{.sigma = 0.01, .alpha = 1 - settings.confidence, .weight = kSuspectWeight};
   double distance = drop_to_theta(0.2) - bar;
@@ -52,14 +53,15 @@ void add_needed(Verdict& verdict, const Measurements& measured, const Findings& 
       by_stalls = static_cast<int>(std::min(open.rounds_to_certify_stalls, kMaxRounds));
     }
   }
-  if (const auto reach = power.distance_in(settings.budget_seconds / round)) {
+  if (const auto reach = power.distance_in(share * settings.budget_seconds / round)) {
     verdict.detectable_drop = theta_to_drop(bar + *reach);
   }
   if (verdict.kind != VerdictKind::inconclusive) return;
   const int more =
       std::max({power.rounds_for(distance), at_this_pace, by_stalls, verdict.rounds + 1});
-  verdict.needed =
-      Needed{more, measured.measure_seconds + round * static_cast<double>(more - verdict.rounds)};
+  const double seconds =
+      measured.verdict.seconds + round * static_cast<double>(more - verdict.rounds);
+  verdict.needed = Needed{more, seconds / share};
 }
 
 /// What the blocks' verdict names, and what it costs.

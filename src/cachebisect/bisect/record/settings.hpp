@@ -25,4 +25,10 @@ struct Questions {
   std::optional<double> cost_per_hour{};  ///< of the job, in any currency
 };
 
+/// Share of the budget for the verdict and what explains it: the rest is kept for runs that were
+/// asked for.
+[[nodiscard]] constexpr double verdict_share(const Questions& questions) noexcept {
+  return questions.verify ? 0.7 : 1.0;
+}
+
 }  // namespace cachebisect
