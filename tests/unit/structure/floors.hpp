@@ -87,7 +87,7 @@ inline std::vector<Floor> floors() {
        {"base", "data", "pipeline", "stages/kernels", "stages/codecs"}});
   add({"stages/support",
        "what stages share",
-       {"base", "protocol", "data", "pipeline", "stages/kernels"}});
+       {"base", "protocol", "data", "pipeline", "stages/kernels", "stages/codecs"}});
   add({"stages",
        "one file per built-in stage",
        {"base", "protocol", "data", "shards", "device", "pipeline", "stages/kernels",
