@@ -1,8 +1,7 @@
 // augment.random_resized_crop: a random crop, resized (torchvision's RandomResizedCrop).
-#include "stages/kernels/geometry.hpp"
 #include "stages/kernels/resize.hpp"
 #include "stages/support/field_stage.hpp"
-#include "stages/support/param_specs.hpp"
+#include "stages/support/resized_crop.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 
@@ -11,18 +10,13 @@ namespace {
 
 class RandomResizedCrop final : public FieldStage {
  public:
-  explicit RandomResizedCrop(const Params& params)
-      : FieldStage(params),
-        size_(required_size(params)),
-        scale_(range_of(params, "scale")),
-        ratio_(range_of(params, "ratio")),
-        filter_(resize_filter(params)) {}
+  explicit RandomResizedCrop(const Params& params) : FieldStage(params), crop_(params) {}
 
  private:
   FieldSpec infer_field(const FieldSpec& input) override {
     require_image(input, {DType::uint8, DType::float32});
     FieldSpec output = input;
-    output.shape = {size_.height, size_.width, input.shape[2]};
+    output.shape = {crop_.size().height, crop_.size().width, input.shape[2]};
     return output;
   }
 
@@ -30,20 +24,16 @@ class RandomResizedCrop final : public FieldStage {
                      const SampleContext& context) const override {
     const Shape& shape = input.shape;
     if (shape[0] == 0 || shape[1] == 0) refuse_sample("an empty image cannot be cropped", shape);
-    RandomStream random = context.random();
-    const Box box = random_resized_box(shape[0], shape[1], scale_, ratio_, random);
+    const Box box = crop_.box(shape[0], shape[1], context);
     const TensorView to =
-        out.resize_strided(input.dtype, Shape{size_.height, size_.width, shape[2]});
+        out.resize_strided(input.dtype, Shape{crop_.size().height, crop_.size().width, shape[2]});
     visit_pixel(input.dtype, [&](auto pixel) {
       using T = decltype(pixel);
-      resize(image_in<T>(input), box, image_out<T>(to), filter_, context.arena());
+      resize(image_in<T>(input), box, image_out<T>(to), crop_.filter(), context.arena());
     });
   }
 
-  ImageSize size_;
-  Range scale_;
-  Range ratio_;
-  ResizeFilter filter_;
+  ResizedCrop crop_;
 };
 
 }  // namespace
@@ -56,13 +46,7 @@ void register_augment_random_resized_crop(Registry& registry) {
       .traits = {.random = true, .strided_output = true},
       .example = R"({"size": 28})",
       .make = [](const Params& params) { return std::make_unique<RandomResizedCrop>(params); }};
-  add_size_params(type.params);
-  type.params.push_back(
-      range_param("scale", "range of the crop's share of the image area", 0.08, 1, 1e-6, 1));
-  type.params.push_back(range_param("ratio", "range of the crop's aspect ratio, width over height",
-                                    3.0 / 4, 4.0 / 3, 1e-3, 1e3));
-  type.params.push_back(interpolation_param());
-  type.params.push_back(antialias_param());
+  add_resized_crop_params(type.params);
   registry.add(std::move(type));
 }
 

@@ -16,6 +16,14 @@ struct JpegSize {
 
 enum class JpegDct { islow, ifast };
 
+/// Rows and columns of an image, in pixels.
+struct JpegPart {
+  std::uint32_t top = 0;
+  std::uint32_t left = 0;
+  std::uint32_t height = 0;
+  std::uint32_t width = 0;
+};
+
 /// One decompressor, reused from image to image. Not thread safe.
 class JpegDecoder {
  public:
@@ -35,6 +43,15 @@ class JpegDecoder {
   /// read as Adobe stores it (inverted), like Pillow. Throws Error(data) that says what is damaged
   /// or truncated.
   void decode(std::span<std::uint8_t> rgb, std::span<std::uint8_t> scratch);
+
+  /// True if decode_part() can decode the image of begin(): all but CMYK.
+  [[nodiscard]] bool can_decode_parts() const noexcept;
+  /// Starts to decode `part` of the image of begin() alone. Returns the part that decode_part()
+  /// gives: the same rows, and columns up to multiples of the image's blocks. Throws as decode().
+  JpegPart begin_part(const JpegPart& part);
+  /// Decodes it into dense RGB rows, with the same values as decode(). What lies below is not read,
+  /// so that damage there is not found. Throws as decode().
+  void decode_part(std::span<std::uint8_t> rgb);
 
  private:
   struct State;

@@ -1,5 +1,6 @@
 #include "stages/codecs/jpeg.hpp"
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +20,10 @@ namespace {
 
 /// A progressive file with more scans is an attack, not a picture.
 constexpr int kMaxScans = 500;
+/// Columns beside a part that smooth upsampling of colour looks at.
+constexpr std::uint32_t kUpsamplingMargin = 2;
+/// Rows that are read at once.
+constexpr JDIMENSION kRows = 8;
 
 /// Warnings that leave every pixel correct.
 bool is_harmless(int code) {
@@ -40,6 +45,15 @@ void inverted_cmyk_to_rgb(const std::uint8_t* cmyk, std::uint8_t* rgb, std::uint
   }
 }
 
+/// Up to `most` rows, as the library gives them, to rows that are `stride` bytes apart.
+void read_rows(jpeg_decompress_struct& info, std::uint8_t* to, std::size_t stride,
+               JDIMENSION most) {
+  JSAMPROW rows[kRows];  // NOLINT(modernize-avoid-c-arrays): no destructors here
+  const JDIMENSION count = most < kRows ? most : kRows;
+  for (JDIMENSION i = 0; i < count; ++i) rows[i] = to + stride * i;
+  jpeg_read_scanlines(&info, static_cast<JSAMPARRAY>(rows), count);
+}
+
 }  // namespace
 
 struct JpegDecoder::State {
@@ -49,6 +63,7 @@ struct JpegDecoder::State {
   std::jmp_buf on_error{};
   char message[JMSG_LENGTH_MAX]{};  // NOLINT(modernize-avoid-c-arrays): the library fills it
   bool damaged = false;
+  JpegPart part{};  ///< of begin_part()
 
   static State& of(j_common_ptr info) { return *static_cast<State*>(info->client_data); }
 
@@ -133,14 +148,44 @@ void JpegDecoder::decode(std::span<std::uint8_t> rgb, std::span<std::uint8_t> sc
         inverted_cmyk_to_rgb(cmyk, row, info.output_width);
         continue;
       }
-      constexpr JDIMENSION kRows = 8;
-      JSAMPROW lines[kRows];  // NOLINT(modernize-avoid-c-arrays): no destructors here
-      const JDIMENSION left = info.output_height - info.output_scanline;
-      const JDIMENSION count = left < kRows ? left : kRows;
-      for (JDIMENSION i = 0; i < count; ++i) lines[i] = row + stride * i;
-      jpeg_read_scanlines(&info, static_cast<JSAMPARRAY>(lines), count);
+      read_rows(info, row, stride, info.output_height - info.output_scanline);
     }
     jpeg_abort_decompress(&info);  // nothing after the last row matters
+  });
+}
+
+bool JpegDecoder::can_decode_parts() const noexcept {
+  return state_->info.out_color_space == JCS_RGB;
+}
+
+JpegPart JpegDecoder::begin_part(const JpegPart& part) {
+  const std::uint32_t left = part.left - std::min(part.left, kUpsamplingMargin);
+  const std::uint32_t right =
+      std::min(state_->info.image_width, part.left + part.width + kUpsamplingMargin);
+  JDIMENSION begin = left;
+  JDIMENSION columns = right - left;
+  JDIMENSION* const begin_at = &begin;
+  JDIMENSION* const columns_at = &columns;
+  state_->guarded([begin_at, columns_at](jpeg_decompress_struct& info) {
+    jpeg_start_decompress(&info);
+    if (*columns_at < info.output_width) jpeg_crop_scanline(&info, begin_at, columns_at);
+  });
+  state_->part = {part.top, begin, part.height, columns};
+  return state_->part;
+}
+
+void JpegDecoder::decode_part(std::span<std::uint8_t> rgb) {
+  std::uint8_t* const first = rgb.data();
+  const JpegPart part = state_->part;
+  state_->guarded([first, part](jpeg_decompress_struct& info) {
+    if (part.top > 0) jpeg_skip_scanlines(&info, part.top);
+    const std::size_t stride = std::size_t{3} * part.width;
+    const JDIMENSION end = part.top + part.height;
+    while (info.output_scanline < end) {
+      read_rows(info, first + stride * (info.output_scanline - part.top), stride,
+                end - info.output_scanline);
+    }
+    jpeg_abort_decompress(&info);
   });
 }
 

@@ -63,6 +63,17 @@ void ImageDecoder::decode_as(ImageFormat format, EncodedImage bytes, Field& out,
   }
 }
 
+DecodedPart ImageDecoder::decode_part(EncodedImage bytes, const ChooseBox& choose, Field& whole,
+                                      Arena& arena) const {
+  const ImageFormat format = known_format(bytes);
+  if (format == ImageFormat::jpeg && orientation_of(bytes, format) == 1) {
+    if (const auto part = decode_jpeg_part(bytes, choose, arena)) return *part;
+  }
+  decode_as(format, bytes, whole, arena);
+  const auto pixels = image_in<std::uint8_t>(whole.view());
+  return {pixels, choose(pixels.height, pixels.width)};
+}
+
 void ImageDecoder::check_pixels(std::uint64_t pixels) const {
   if (pixels <= max_pixels_) return;
   throw Error(ErrorKind::data, "has " + std::to_string(pixels) +
@@ -87,7 +98,30 @@ void ImageDecoder::decode_jpeg(EncodedImage bytes, int orientation, Field& out,
   store_upright({stored.data(), size.width, size.height, std::int64_t{3} * size.width}, orientation,
                 out);
 }
+
+std::optional<DecodedPart> ImageDecoder::decode_jpeg_part(EncodedImage bytes,
+                                                          const ChooseBox& choose,
+                                                          Arena& arena) const {
+  const auto decoder = jpeg_decoders_.borrow();
+  const JpegSize size = decoder->begin(bytes, dct_);
+  check_pixels(std::uint64_t{size.width} * size.height);
+  if (!decoder->can_decode_parts()) return std::nullopt;
+  const Box box = choose(size.height, size.width);
+  const JpegPart got = decoder->begin_part(
+      {static_cast<std::uint32_t>(box.top), static_cast<std::uint32_t>(box.left),
+       static_cast<std::uint32_t>(box.height), static_cast<std::uint32_t>(box.width)});
+  const auto rgb = arena.take_array<std::uint8_t>(std::size_t{3} * got.width * got.height);
+  decoder->decode_part(rgb);
+  return DecodedPart{{rgb.data(), got.height, got.width, 3},
+                     {0, box.left - got.left, box.height, box.width}};
+}
 #else
+std::optional<DecodedPart> ImageDecoder::decode_jpeg_part(EncodedImage /*bytes*/,
+                                                          const ChooseBox& /*choose*/,
+                                                          Arena& /*arena*/) const {
+  return std::nullopt;
+}
+
 void ImageDecoder::decode_jpeg(EncodedImage /*bytes*/, int /*orientation*/, Field& /*out*/,
                                Arena& /*arena*/) const {
   throw Error(ErrorKind::usage,

@@ -71,11 +71,13 @@ void count(Outcome& outcome, const Call& call) {
   }
 }
 
-void fuzz_image(const std::string& file, std::uint64_t rounds) {
+void fuzz_image(const std::string& file, std::uint64_t rounds,
+                const std::string& type = "decode.image") {
   if (!decodable(file)) return;
   CAPTURE(file);
-  const auto stage = make_stage<SampleStage>(
-      "decode.image", {{"max_pixels", std::int64_t{20'000}}, {"orientation", true}});
+  std::vector<NamedValue> values{{"max_pixels", std::int64_t{20'000}}, {"orientation", true}};
+  if (type != "decode.image") values.push_back({"size", std::int64_t{16}});
+  const auto stage = make_stage<SampleStage>(type, values);
   const Bytes sound = read_bytes(kFixtures + file);
   Outcome outcome;
   for (std::uint64_t i = 0; i < rounds; ++i) {
@@ -83,6 +85,7 @@ void fuzz_image(const std::string& file, std::uint64_t rounds) {
     RandomStream random({.seed = 1, .index = i, .stage = hash_name(file)});
     const Bytes bytes = mutate(sound, random);
     Sample input;
+    input.set_index({i});
     input.field("image").assign(std::as_bytes(std::span(bytes)));
     count(outcome, [&] {
       const Sample out = process_sample(*stage, input);
@@ -100,6 +103,12 @@ TEST_CASE("damaged JPEG files decode or are refused") {
   for (const std::string file :
        {"rgb_420.jpg", "rgb_420_progressive.jpg", "rgb_420_restart.jpg", "cmyk.jpg", "exif_6.jpg"})
     fuzz_image(file, fuzz_cases(400));
+}
+
+TEST_CASE("crops of damaged JPEG files decode or are refused") {
+  for (const std::string file :
+       {"rgb_420.jpg", "rgb_420_progressive.jpg", "rgb_420_restart.jpg", "cmyk.jpg", "exif_6.jpg"})
+    fuzz_image(file, fuzz_cases(400), "decode.random_resized_crop");
 }
 
 TEST_CASE("damaged files of other formats decode or are refused") {
