@@ -15,6 +15,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/bisect/reanalyse.hpp"
+#include "cachebisect/bisect/record/measurements.hpp"
 #include "cachebisect/bisect/report/storage_use.hpp"
 #include "cachebisect/report/json/read_report.hpp"
 #include "cachebisect/report/writers.hpp"

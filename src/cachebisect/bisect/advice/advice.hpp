@@ -107,6 +107,8 @@ CACHEBISECT_INTERNAL_API void offer_cache(Advice& advice, const StageReport& sta
 CACHEBISECT_INTERNAL_API void offer_prepared(Advice& advice, const StageReport& stage);
 /// The command that does so, of a pipeline file.
 [[nodiscard]] std::string prepare_command(const Advice& advice, const StageReport& stage);
+/// Proposes to decode no more of an image than the random crop behind it keeps.
+CACHEBISECT_INTERNAL_API void offer_decode_crop(Advice& advice, const StageReport& decode);
 /// What to try at a cache that limits.
 CACHEBISECT_INTERNAL_API void advise_on_cache(Advice& advice, const StageReport& stage);
 /// Proposes to run an element-wise stage on the device: there it costs next to nothing, and the

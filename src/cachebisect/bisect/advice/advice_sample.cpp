@@ -126,6 +126,7 @@ void advise_on_computing(Advice& advice, const StageReport& stage) {
     offer_prepared(advice, stage);
   }
   if (!Advice::observed(stage)) return;
+    offer_decode_crop(advice, stage);
   advice.add(propose("more_cpu", stage.name, "use a machine with more cores per GPU",
                      "all " + percent(stage.busy_share.value_or(1)) + " of the workers' time in " +
                          stage.name + " is CPU time" + core_limit(advice)));

@@ -1,0 +1,95 @@
+// Decoding no more of an image than the crop behind it keeps.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/bisect/advice/advice.hpp"
+
+namespace cachebisect {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Share of decoding a JPEG that reads its bits: photos of low and of high quality.
+constexpr double kLeastEntropyShare = 0.6;
+constexpr double kMostEntropyShare = 0.85;
+/// Encoded over decoded bytes of a sample, above which images are hardly JPEG: those are decoded as
+/// a whole.
+constexpr double kLargestJpegShare = 0.35;
+
+/// The stages of the pipeline file; empty if they are not those of the chain.
+Json stages_of(const ChainDescription& chain) {
+  const Json spec = Json::parse(chain.effective_json, nullptr, false);
+  if (!spec.is_object() || !spec.contains("stages")) return {};
+  const Json& stages = spec["stages"];
+  return stages.size() == chain.stages.size() ? stages : Json{};
+}
+
+Json worked_fields(const Json& stage) { return stage.value("fields", Json::array({"image"})); }
+
+/// Decoding and crop in one, under the name of the crop, so that it draws the same numbers.
+Json fused(const Json& decode, const Json& crop, const std::string& name) {
+  Json stage{{"use", "decode.random_resized_crop"}, {"name", name}};
+  for (const auto& [key, value] : decode.items()) {
+    if (key != "use" && key != "name") stage[key] = value;
+  }
+  for (const auto& [key, value] : crop.items()) {
+    if (key != "use" && key != "name" && key != "on_error") stage[key] = value;
+  }
+  return stage;
+}
+
+/// What decoding costs then, over what it costs now: bits are read down to the crop's last row, and
+/// pixels are computed in the crop alone. `area`: its mean share of the image.
+double cost_of_part(double area, double entropy_share) {
+  const double last_row = (1 + std::sqrt(area)) / 2;
+  return entropy_share * last_row + (1 - entropy_share) * area;
+}
+
+double mean_area(const Json& crop) {
+  const Json scale = crop.value("scale", Json::array({0.08, 1.0}));
+  return std::clamp((scale.at(0).get<double>() + scale.at(1).get<double>()) / 2, 0.0, 1.0);
+}
+
+bool looks_like_jpeg(const Advice& advice, const StageReport& decode) {
+  if (decode.index < 2 || !decode.output_bytes || *decode.output_bytes <= 0) return false;
+  const auto& encoded = advice.stages()[static_cast<std::size_t>(decode.index) - 2].output_bytes;
+  return encoded && *encoded < kLargestJpegShare * *decode.output_bytes;
+}
+
+CostChanges scaled_decoding(const StageReport& decode, double factor) {
+  CostChanges changes;
+  changes.stages = {{static_cast<std::size_t>(decode.index) - 1, factor}};
+  return changes;
+}
+
+}  // namespace
+
+void offer_decode_crop(Advice& advice, const StageReport& decode) {
+  const auto at = static_cast<std::size_t>(decode.index);  // of the stage behind it
+  if (advice.of_code() || decode.type != "decode.image" || at >= advice.stages().size()) return;
+  const StageReport& crop = advice.stages()[at];
+  if (crop.type != "augment.random_resized_crop") return;
+  const Json stages = stages_of(advice.chain());
+  if (stages.empty() || worked_fields(stages[at - 1]) != fields_in(stages[at])) return;
+  const std::string place = "/stages/" + std::to_string(at - 1);
+  Proposal proposal = propose(
+      "decode_crop", decode.name, "decode only what " + crop.name + " keeps",
+      "a JPEG is decoded down to the last row of the crop, and only there into pixels; samples "
+      "stay the same",
+      {{"/stages/" + std::to_string(at), "null", EditKind::remove},
+       {place, "null", EditKind::remove},
+       {place, fused(stages[at - 1], stages[at], crop.name).dump(), EditKind::insert}});
+  const double area = mean_area(stages[at]);
+  proposal.changes = scaled_decoding(decode, cost_of_part(area, kLeastEntropyShare));
+  const double most = looks_like_jpeg(advice, decode) ? cost_of_part(area, kMostEntropyShare) : 1.0;
+  proposal.other = scaled_decoding(decode, most);
+  advice.add(std::move(proposal));
+}
+
+}  // namespace cachebisect
