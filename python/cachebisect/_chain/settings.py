@@ -128,6 +128,8 @@ SETTINGS = (
 
 ADVICE = {
     "prepare": "cachebisect.prepare(dataset, folder)  # once; then prepared(dataset, folder)",
+    "ahead": "Loader(Prefetcher(IterableWrapper(batches), 2))  # of torchdata.nodes",
+    "look_inside": "py-spy record --pid PID --output profile.svg  # of the training process",
     "smaller_images": "cachebisect.prepare(dataset, folder)  # once, behind a Resize",
     "move_to_workers": "return prepare(default_collate(samples))  # in collate_fn",
     "pack": "return torch.cat(tensors), torch.tensor([len(t) for t in tensors])",

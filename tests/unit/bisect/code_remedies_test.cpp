@@ -106,6 +106,25 @@ TEST_CASE("no remedy names a key or an option of a pipeline file") {
   }
 }
 
+TEST_CASE(
+    "an iterator without settings is looked into, and runs ahead if the training thread runs it") {
+  auto situation = code_situation("loader batches");
+  ChainDescription& chain = situation.measured.chain;
+  std::erase_if(chain.settings.all, [](const JobSetting& s) { return s.path == "workers"; });
+  chain.workers = 0;
+  StageReport iterator = stage(1, "loader batches", "read.iterator", 1e-3);
+  iterator.cpu_seconds_per_sample.reset();
+  iterator.wait_seconds_per_sample.reset();
+  situation.waterfall.stages = {iterator};
+  chain.stages.resize(1);
+  const auto found = remedies_for(situation);
+  REQUIRE(found.size() == 2);
+  CHECK(has(remedy(found, "ahead").lines.front(), "Prefetcher"));
+  CHECK(has(remedy(found, "look_inside").lines.front(), "py-spy"));
+  chain.workers = 1;
+  CHECK_FALSE(offers(remedies_for(situation), "ahead"));
+}
+
 TEST_CASE("more workers are a line of code, and an arm that the adapter runs") {
   const auto remedies = remedies_for(code_situation("PIL.open"));
   const Remedy& workers = remedy(remedies, "workers");

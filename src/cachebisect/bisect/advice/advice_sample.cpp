@@ -32,6 +32,21 @@ void propose_large_files(Advice& advice, const StageReport& stage, const std::st
   advice.add(std::move(proposal));
 }
 
+/// An iterator that is no loader with settings: whatever it does, it makes each batch as a whole.
+void advise_on_iterator(Advice& advice, const StageReport& stage) {
+  if (advice.chain().workers == 0) {
+    advice.add(propose("ahead", stage.name, "make batches in a thread, ahead of the step",
+                       "now the training thread makes each batch itself, and the step waits", {},
+                       CostChanges{.workers = 1}));
+  }
+  advice.add(propose("look_inside", stage.name, "see where " + stage.name + " spends its time",
+                     "it was measured as a whole"));
+}
+
+bool has_settings_of_loader(const Advice& advice) {
+  return !advice.of_code() || advice.chain().settings.at(settings::kWorkers.key) != nullptr;
+}
+
 /// Whether it waits or computes is not known.
 void advise_on_unobserved_reading(Advice& advice, const StageReport& stage) {
   advice.add_workers(stage.name, "more workers read side by side");
@@ -44,7 +59,10 @@ void advise_on_unobserved_reading(Advice& advice, const StageReport& stage) {
 
 void advise_on_reading(Advice& advice, const StageReport& stage) {
   advise_on_storage(advice, stage);
-  if (!Advice::observed(stage)) return advise_on_unobserved_reading(advice, stage);
+  if (!Advice::observed(stage)) {
+    return has_settings_of_loader(advice) ? advise_on_unobserved_reading(advice, stage)
+                                          : advise_on_iterator(advice, stage);
+  }
   if (advice.mostly_waits(stage)) {
     advice.add_workers(stage.name, "reading waits for storage; more workers wait side by side",
                        true);
@@ -108,6 +126,7 @@ void advise_on_computing(Advice& advice, const StageReport& stage) {
                                      : "more workers do " + stage.name + " side by side");
   offer_device(advice, stage);
   if (stage.category == Category::decode) {
+    offer_decode_crop(advice, stage);
     Proposal smaller =
         propose("smaller_images", stage.name, "store the images at the size that training needs",
                 "decoding costs by the pixel, and pixels beyond the crop are thrown away");
@@ -126,7 +145,6 @@ void advise_on_computing(Advice& advice, const StageReport& stage) {
     offer_prepared(advice, stage);
   }
   if (!Advice::observed(stage)) return;
-    offer_decode_crop(advice, stage);
   advice.add(propose("more_cpu", stage.name, "use a machine with more cores per GPU",
                      "all " + percent(stage.busy_share.value_or(1)) + " of the workers' time in " +
                          stage.name + " is CPU time" + core_limit(advice)));
