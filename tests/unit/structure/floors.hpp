@@ -28,6 +28,7 @@ inline std::vector<Floor> floors() {
        "text layout, Markdown, HTML elements, CSV, YAML, JSON by fields, pictures, event files",
        {"base"},
        {"", "html", "picture"}});
+  add({"storage", "a server of objects as numbers: latency, bandwidth, refusals", {"base"}});
   below = {"base", "protocol"};
   const auto next = [&](Floor floor) {
     floor.may_include = below;
