@@ -21,6 +21,7 @@ Command add_doctor(CLI::App& app);
 Command add_chunks(CLI::App& app);
 Command add_completion(CLI::App& app);
 Command add_schema(CLI::App& app);
+Command add_storage_emulator(CLI::App& app);
 Command add_selftest(CLI::App& app);
 Command add_time(CLI::App& app);
 Command add_tune(CLI::App& app);

@@ -49,6 +49,9 @@ inline std::vector<Floor> floors() {
   const std::set<std::string> machine = below;
   add({"simulate", "a Replayer in virtual time", {"base", "protocol"}});
   add({"remote", "a Replayer over a socket", {"base", "protocol"}});
+  add({"emulator",
+       "a local server that gives a folder as slowly as a model of storage says",
+       {"base", "storage", "remote"}});
   add({"bisect",
        "what is recorded, evidence, costs, phases, verdict, advice",
        {"base", "protocol"},
@@ -96,10 +99,13 @@ inline std::vector<Floor> floors() {
   add({"torch",
        "the LibTorch models, a module of its own",
        {"base", "protocol", "data", "device", "pipeline", "train"}});
+  add({"http_server",
+       "the emulator's HTTP over cpp-httplib, a module of its own",
+       {"base", "storage", "emulator"}});
   add({"cli",
        "one file per subcommand: parse, call, print, exit",
        with({"launch", "chunks", "timing", "profile", "doctor", "selftest", "api", "tune",
-             "prepare", "plan"}),
+             "prepare", "plan", "storage", "emulator"}),
        {"shell", "output", "commands", ""}});
   return all;
 }

@@ -82,6 +82,7 @@ Place place_of_source(const std::string& path) {
   if (path.starts_with(kCli)) return place_in_cli(std::string_view(path).substr(kCli.size()));
   if (path.starts_with("stages/")) return place_of(path);
   if (path.starts_with("src/torch/")) return {.floor = "torch", .room = {}};
+  if (path.starts_with("src/http_server/")) return {.floor = "http_server", .room = {}};
   if (path.starts_with("src/")) return place_of(std::string_view(path).substr(4));
   return {};
 }
@@ -367,6 +368,10 @@ TEST_CASE("the check sees what it is there for") {
   CHECK(count("src/torch/model.hpp", "<torch/torch.h>") == 1);
   CHECK(count("src/torch/model.cpp", "<torch/torch.h>") == 0);
   CHECK(count("src/torch/model.cpp", "\"cachebisect/replay/pipeline_replayer.hpp\"") == 1);
+  CHECK(count("src/http_server/server.cpp", "\"cachebisect/emulator/object_service.hpp\"") == 0);
+  CHECK(count("src/http_server/server.cpp", "\"cachebisect/remote/tcp_socket.hpp\"") == 1);
+  CHECK(core("storage/storage_model.hpp", "protocol/arm.hpp") == 1);
+  CHECK(core("emulator/served_folder.cpp", "doctor/doctor.hpp") == 1);
   CHECK(count("src/cachebisect/report/json.hpp", "<nlohmann/json.hpp>") == 1);
   CHECK(count("src/cachebisect/report/json.cpp", "<nlohmann/json.hpp>") == 0);
   CHECK(count("src/cachebisect/report/json.cpp", "<opencv2/core.hpp>") == 1);
