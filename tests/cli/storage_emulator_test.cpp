@@ -60,7 +60,9 @@ TEST_CASE("storage-emulator refuses what it cannot serve") {
     CHECK(result.exit_code == 2);
     return result.err;
   };
-  CHECK(has(refused("--data", data.path("none")), "none"));
+  const auto none = run_tool({"storage-emulator", "--data", data.path("none")});
+  CHECK(none.exit_code == 2);
+  CHECK(has(none.err, "none"));
   CHECK(has(refused("--port", "70000"), "--port"));
   CHECK(has(refused("--latency-ms", "-1"), "latency"));
   CHECK(has(refused("--latency-p99-ms", "1"), "99th percentile"));

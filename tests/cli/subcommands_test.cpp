@@ -3,6 +3,7 @@
 #include "cli/starved_run.hpp"
 #include "support/command.hpp"
 #include "support/files.hpp"
+#include "support/socket_server.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -75,9 +76,38 @@ TEST_CASE("doctor refuses a folder that is not there, and a job without a folder
   CHECK(has(missing.err, "--data: there is no folder"));
   const auto alone = run_tool({"doctor", "--needs", "report.json"});
   CHECK(alone.exit_code == 2);
-  CHECK(has(alone.err, "--data DIR"));
+  CHECK(has(alone.err, "--data DIR or --url URL"));
 }
 
 TEST_CASE("doctor refuses too short a time") {
   CHECK(run_tool({"doctor", "--seconds", "0.1"}).exit_code == 2);
+}
+
+TEST_CASE("doctor says what the server of an object gives") {
+#ifdef CACHEBISECT_WITH_HTTP_CLIENT
+  const SocketServer server([](const std::string& head) {
+    const bool is_part = has(head, "Range: bytes=0-0");
+    return Said{is_part ? http_answer("206 Part", "Content-Range: bytes 0-0/1000\r\n", "x")
+                        : http_answer("200 OK", "", std::string(1000, 'x'))};
+  });
+  const TemporaryFolder folder;
+  const std::string list = folder.write("urls", server.url("/x?secret") + "\n");
+  const auto result = run_tool({"doctor", "--seconds", "0.5", "--url", "@" + list});
+  CHECK(result.exit_code == 0);
+  CHECK(has(result.out, "Storage of " + server.url("")));
+  CHECK(has(result.out, "whole objects"));
+  CHECK_FALSE(has(result.out, "secret"));
+  const SocketServer refuses(
+      [](const std::string& /*head*/) { return Said{http_answer("403 No", "", "")}; });
+  const auto refused = run_tool({"doctor", "--seconds", "0.5", "--url", refuses.url("/x")});
+  CHECK(refused.exit_code == 3);
+  CHECK(has(refused.out, "HTTP status 403"));
+#else
+  const auto lacking = run_tool({"doctor", "--seconds", "0.5", "--url", "http://127.0.0.1/x"});
+  CHECK(lacking.exit_code == 2);
+  CHECK(has(lacking.err, "libcurl4-openssl-dev"));
+#endif
+  const auto wrong = run_tool({"doctor", "--url", "s3://bucket/key"});
+  CHECK(wrong.exit_code == 2);
+  CHECK(has(wrong.err, "no URL"));
 }

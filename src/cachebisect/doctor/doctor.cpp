@@ -74,6 +74,9 @@ Diagnosis diagnose(Device& device, const DoctorOptions& options, const std::stop
     const bool evicts = diagnosis.page_cache->eviction_works().value_or(false);
     diagnosis.storage = probe_storage({.folder = options.folder, .evicts = evicts}, stop);
   }
+  if (!options.urls.empty()) {
+    diagnosis.server = probe_urls({.urls = options.urls, .seconds = options.seconds}, stop);
+  }
   diagnosis.warnings = find_machine_warnings(diagnosis.machine, diagnosis.memory_threads);
   return diagnosis;
 }

@@ -14,15 +14,17 @@
 #include "cachebisect/doctor/storage_table.hpp"
 #include "cachebisect/doctor/timer_probe.hpp"
 #include "cachebisect/doctor/trust.hpp"
+#include "cachebisect/doctor/url_probe.hpp"
 #include "cachebisect/format/text_options.hpp"
 
 namespace cachebisect {
 
 struct DoctorOptions {
-  double seconds = 10;         ///< approximate measuring time
-  std::string folder{};        ///< where the data is; empty: files are not checked
-  bool storage = false;        ///< what the storage of the folder gives, too
-  double budget_seconds = 60;  ///< of the runs that the diagnosis is for
+  double seconds = 10;              ///< approximate measuring time
+  std::string folder{};             ///< where the data is; empty: files are not checked
+  bool storage = false;             ///< what the storage of the folder gives, too
+  std::vector<std::string> urls{};  ///< objects: what their server gives, for as long again
+  double budget_seconds = 60;       ///< of the runs that the diagnosis is for
 };
 
 struct Diagnosis {
@@ -40,11 +42,12 @@ struct Diagnosis {
   TimerLateness timers;
   std::optional<PageCacheFacts> page_cache;
   std::optional<StorageFacts> storage;
+  std::optional<UrlFacts> server;
   std::vector<Warning> warnings;  ///< as in a report
 };
 
-/// Measures for about `seconds`. Throws Error(interrupted) on `stop` and Error(device) if the
-/// device fails.
+/// Measures for about `seconds`. Throws Error(interrupted) on `stop`, Error(device) if the device
+/// fails, and Error(usage) if there are URLs and no HTTP client.
 CACHEBISECT_INTERNAL_API Diagnosis diagnose(Device& device, const DoctorOptions& options,
                                             const std::stop_token& stop);
 /// The diagnosis in words, as wide as the terminal: which drops can be trusted on this machine, and

@@ -160,6 +160,7 @@ std::string to_text(const Diagnosis& diagnosis, const TextOptions& options,
           wrap(page.paint.bold(verdict(diagnosis)), page.prose, 0);
   text += warning_lines(diagnosis, page);
   if (diagnosis.storage) text += "\n" + to_text(*diagnosis.storage, needs, options);
+  if (diagnosis.server) text += "\n" + to_text(*diagnosis.server, needs, options);
   return text;
 }
 

@@ -12,30 +12,14 @@
 namespace cachebisect {
 namespace {
 
-std::string name_of_size(std::size_t read_bytes) {
-  return read_bytes == 0 ? "whole files" : format_bytes(static_cast<double>(read_bytes));
+std::string name_of_size(std::size_t read_bytes, const StorageWords& words) {
+  return read_bytes == 0 ? words.wholes : format_bytes(static_cast<double>(read_bytes));
 }
 
 std::vector<std::string> cells(const std::optional<ReadRate>& rate) {
-  if (!rate || rate->reads == 0) return {"-", "-"};
-  return {format_bytes(rate->bytes_per_second) + "/s", short_duration(rate->median_seconds)};
-}
-
-std::string table_of(const StorageFacts& facts, const TextPage& page) {
-  TextTable table({{"reads of"},
-                   {"in flight", Align::right},
-                   {"from the disk", Align::right},
-                   {"each", Align::right},
-                   {"from memory", Align::right},
-                   {"each", Align::right}});
-  for (const StorageRow& row : facts.rows) {
-    std::vector<std::string> line{name_of_size(row.read_bytes), std::to_string(row.in_flight)};
-    for (const auto& rate : {row.disk, row.memory}) {
-      for (std::string& cell : cells(rate)) line.push_back(std::move(cell));
-    }
-    table.add(std::move(line));
-  }
-  return table.to_text(page.paint, page.columns);
+  if (!rate || rate->bytes_per_second <= 0) return {"-", "-"};
+  return {format_bytes(rate->bytes_per_second) + "/s",
+          rate->reads == 0 ? "-" : short_duration(rate->median_seconds)};
 }
 
 std::string heading(const StorageFacts& facts) {
@@ -46,14 +30,14 @@ std::string heading(const StorageFacts& facts) {
 }
 
 /// Whole files, if they were read; else the longest reads that are not longer than a sample.
-std::vector<StorageRow> rows_like(const StorageFacts& facts, const StorageNeeds& needs) {
-  std::size_t best = facts.rows.front().read_bytes;
-  for (const StorageRow& row : facts.rows) {
+std::vector<StorageRow> rows_like(const std::vector<StorageRow>& all, const StorageNeeds& needs) {
+  std::size_t best = all.front().read_bytes;
+  for (const StorageRow& row : all) {
     const bool fits = static_cast<double>(row.read_bytes) <= needs.bytes_per_sample;
     if (row.read_bytes == 0 || fits) best = row.read_bytes;
   }
   std::vector<StorageRow> rows;
-  std::ranges::copy_if(facts.rows, std::back_inserter(rows),
+  std::ranges::copy_if(all, std::back_inserter(rows),
                        [&](const StorageRow& row) { return row.read_bytes == best; });
   return rows;
 }
@@ -63,11 +47,33 @@ double best_known_rate(const StorageRow& row) {
   return rate ? rate->bytes_per_second : 0;
 }
 
-std::string needs_sentence(const StorageFacts& facts, const StorageNeeds& needs) {
-  const std::vector<StorageRow> rows = rows_like(facts, needs);
+}  // namespace
+
+std::string rows_table(const std::vector<StorageRow>& rows, const StorageWords& words,
+                       const TextPage& page) {
+  TextTable table({{"reads of"},
+                   {"in flight", Align::right},
+                   {words.first, Align::right},
+                   {"each", Align::right},
+                   {words.again, Align::right},
+                   {"each", Align::right}});
+  for (const StorageRow& row : rows) {
+    std::vector<std::string> line{name_of_size(row.read_bytes, words),
+                                  std::to_string(row.in_flight)};
+    for (const auto& rate : {row.disk, row.memory}) {
+      for (std::string& cell : cells(rate)) line.push_back(std::move(cell));
+    }
+    table.add(std::move(line));
+  }
+  return table.to_text(page.paint, page.columns);
+}
+
+std::string needs_sentence(const std::vector<StorageRow>& all, const StorageWords& words,
+                           const StorageNeeds& needs) {
+  const std::vector<StorageRow> rows = rows_like(all, needs);
   const std::string what = rows.front().read_bytes == 0
-                               ? "whole files"
-                               : "reads of " + name_of_size(rows.front().read_bytes);
+                               ? words.wholes
+                               : "reads of " + name_of_size(rows.front().read_bytes, words);
   std::string text = printable(needs.name) + " needs " + format_bytes(needs.bytes_per_second) +
                      "/s so that its training step never waits, " +
                      format_bytes(needs.bytes_per_sample) + " per sample: ";
@@ -82,8 +88,6 @@ std::string needs_sentence(const StorageFacts& facts, const StorageNeeds& needs)
          std::to_string(most->in_flight) + " in flight.";
 }
 
-}  // namespace
-
 std::string to_text(const StorageFacts& facts, const std::optional<StorageNeeds>& needs,
                     const TextOptions& options) {
   const TextPage page(options);
@@ -91,9 +95,10 @@ std::string to_text(const StorageFacts& facts, const std::optional<StorageNeeds>
     return wrap("Storage of " + printable(facts.folder) + ": " + printable(facts.problem) + ".",
                 page.prose, 0);
   }
-  std::string text = wrap(heading(facts), page.prose, 0) + table_of(facts, page);
+  std::string text =
+      wrap(heading(facts), page.prose, 0) + rows_table(facts.rows, StorageWords(), page);
   if (needs && !facts.rows.empty()) {
-    text += "\n" + wrap(needs_sentence(facts, *needs), page.prose, 0);
+    text += "\n" + wrap(needs_sentence(facts.rows, StorageWords(), *needs), page.prose, 0);
   }
   return text;
 }

@@ -3,10 +3,12 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/doctor/storage_probe.hpp"
 #include "cachebisect/format/text_options.hpp"
+#include "cachebisect/format/text_page.hpp"
 
 namespace cachebisect {
 
@@ -16,6 +18,20 @@ struct StorageNeeds {
   double bytes_per_second = 0;
   double bytes_per_sample = 0;
 };
+
+/// What a table of rows is called.
+struct StorageWords {
+  std::string wholes = "whole files";  ///< reads of no fixed size
+  std::string first = "from the disk";
+  std::string again = "from memory";
+};
+
+/// A line per row, as wide as the terminal.
+[[nodiscard]] std::string rows_table(const std::vector<StorageRow>& rows, const StorageWords& words,
+                                     const TextPage& page);
+/// With how many in flight the rows, of which there is one at least, give what is needed.
+[[nodiscard]] std::string needs_sentence(const std::vector<StorageRow>& rows,
+                                         const StorageWords& words, const StorageNeeds& needs);
 
 /// A table of the rows, then a sentence on `needs`, if they are known.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string to_text(const StorageFacts& facts,

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "commands/commands.hpp"
 #include "shell/log.hpp"
@@ -14,6 +15,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/doctor/doctor.hpp"
+#include "cachebisect/doctor/object_list.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/replay/job/make_device.hpp"
 #include "cachebisect/report/json/read_report.hpp"
@@ -24,7 +26,8 @@ namespace {
 struct DoctorArguments {
   std::string device = "auto";
   double seconds = 10;
-  std::string data;   ///< empty: the cache folder, and not its storage
+  std::string data;  ///< empty: the cache folder, and not its storage
+  std::vector<std::string> urls;
   std::string needs;  ///< a report
   std::string color = "auto";
 };
@@ -46,12 +49,13 @@ std::optional<StorageNeeds> needs_of(const std::string& file) {
 int run(const DoctorArguments& arguments) {
   constexpr double kMinSeconds = 0.5;
   if (!(arguments.seconds >= kMinSeconds)) throw Error(ErrorKind::usage, "--seconds: at least 0.5");
-  if (!arguments.needs.empty() && arguments.data.empty()) {
-    throw Error(ErrorKind::usage, "--needs: name the folder of the data, too: --data DIR");
+  if (!arguments.needs.empty() && arguments.data.empty() && arguments.urls.empty()) {
+    throw Error(ErrorKind::usage, "--needs: name where the data is, too: --data DIR or --url URL");
   }
   if (!arguments.data.empty() && !std::filesystem::is_directory(arguments.data)) {
     throw Error(ErrorKind::usage, "--data: there is no folder " + quote(arguments.data));
   }
+  const std::vector<std::string> urls = list_objects(arguments.urls);
   const std::optional<StorageNeeds> needs = needs_of(arguments.needs);
   const TextOptions page = text_options(arguments.color, STDOUT_FILENO);
   SignalWatch signals;
@@ -62,12 +66,15 @@ int run(const DoctorArguments& arguments) {
     const bool named = !arguments.data.empty();
     const DoctorOptions options{.seconds = arguments.seconds,
                                 .folder = named ? arguments.data : default_cache_folder(),
-                                .storage = named};
-    const std::string text = to_text(diagnose(*device, options, signals.token()), page, needs);
+                                .storage = named,
+                                .urls = urls};
+    const Diagnosis diagnosis = diagnose(*device, options, signals.token());
+    const std::string text = to_text(diagnosis, page, needs);
     signals.begin_output();
     signals.begin_streams();
     std::cout << text << std::flush;
-    return 0;
+    const bool unread = diagnosis.server && !diagnosis.server->problem.empty();
+    return unread ? exit_code(ErrorKind::data) : 0;
   };
   return run_until_signal(signals, work, [] { print_error("interrupted"); });
 }
@@ -82,8 +89,13 @@ Command add_doctor(CLI::App& app) {
   app.add_option("--data", arguments->data,
                  "the folder that data is read from: what its storage gives (none)")
       ->type_name("DIR");
-  app.add_option("--needs", arguments->needs,
-                 "with --data: a JSON report of a job, which the storage must keep up with")
+  app.add_option("--url", arguments->urls,
+                 "an object of http or https, or @FILE with one a line: what their server gives; "
+                 "may be repeated")
+      ->type_name("URL");
+  app.add_option(
+         "--needs", arguments->needs,
+         "with --data or --url: a JSON report of a job, which the storage must keep up with")
       ->type_name("FILE");
   app.add_option("--color", arguments->color, "colour: auto is on a terminal")
       ->type_name("auto|always|never");
