@@ -44,12 +44,12 @@ class Prober {
  public:
   Prober(const UrlProbe& probe, const std::stop_token& stop)
       : urls_(probe.urls), readers_(kAtOnce.back(), facts_, stop) {
-    constexpr double kRows = (kPartSizes.size() + 1) * kAtOnce.size();
+    // Each row has one for the first time and one for the same reads again.
+    constexpr double kWindows = 2 * (kPartSizes.size() + 1) * kAtOnce.size();
     shuffle_urls();
     urls_.resize(std::min(urls_.size(), kMostObjects));
-    window_seconds_ = probe.seconds / (2 * kRows);
-    // Most rows need less than their share.
-    window_bytes_ = static_cast<std::uint64_t>(static_cast<double>(probe.most_bytes) / kRows);
+    window_seconds_ = probe.seconds / kWindows;
+    window_bytes_ = static_cast<std::uint64_t>(static_cast<double>(probe.most_bytes) / kWindows);
   }
 
   UrlFacts run() {
@@ -99,13 +99,15 @@ class Prober {
     std::vector<double> sizes;
     for (std::size_t i = 0; i < urls_.size(); ++i) {
       const bool is_object = found[i] && found[i]->object_bytes.value_or(0) > 0;
+      if (found[i] && !is_object && found[i]->outcome != HttpResult::Outcome::throttled) {
+        ++facts_.unreadable;
+      }
       if (!is_object) continue;
       if (found[i]->is_part) facts_.has_parts = true;
       objects_.push_back({urls_[i], *found[i]->object_bytes});
       sizes.push_back(static_cast<double>(*found[i]->object_bytes));
     }
     facts_.objects = objects_.size();
-    facts_.unreadable = urls_.size() - objects_.size();
     facts_.median_bytes = sizes.empty() ? 0 : median(sizes);
     window_seconds_ =
         std::clamp(std::max(window_seconds_, kReadsInWindow * outcome.rate.median_seconds),

@@ -23,7 +23,7 @@ struct UrlProbe {
 struct UrlFacts {
   std::string server;            ///< "http://host:port", or how many there are
   std::size_t objects = 0;       ///< that were read
-  std::size_t unreadable = 0;    ///< that were not
+  std::size_t unreadable = 0;    ///< that could not be, or hold nothing
   double median_bytes = 0;       ///< of an object
   bool has_parts = false;        ///< the server sends parts of objects
   std::vector<StorageRow> rows;  ///< disk: for the first time, memory: the same reads again

@@ -24,10 +24,9 @@ std::string request_sentence(const UrlFacts& facts) {
   if (facts.connect_seconds > 0) {
     text += " (" + short_duration(facts.connect_seconds) + " each, median)";
   }
-  text += "; " + (facts.throttled == 0 ? std::string("none throttled")
-                                       : format_count(facts.throttled) +
-                                             " throttled (429 or 503): what they lack is "
-                                             "missing in the rates");
+  text += facts.throttled == 0 ? "; none throttled"
+                               : "; " + format_count(facts.throttled) +
+                                     " throttled (429 or 503), which lowers the rates";
   if (facts.failed == 0) return text + ".";
   return text + "; " + format_count(facts.failed) +
          " failed, the first: " + printable(facts.first_failure) + ".";

@@ -18,7 +18,7 @@ constexpr int kSlowDown = 503;
 
 constexpr double kPieceSeconds = 1e-3;
 constexpr double kLeastPiece = 16384;
-constexpr double kMostPiece = 1 << 20;
+constexpr double kMostPiece = 1 << 18;
 
 std::size_t bytes_of_piece(const StorageSettings& settings) {
   if (settings.bytes_per_second <= 0) return static_cast<std::size_t>(kMostPiece);
