@@ -36,13 +36,14 @@ std::vector<std::string> own_module_folders() {
 std::shared_ptr<const SharedLibrary> open_own_module(const std::string& file,
                                                      const std::string& function) {
   std::string tried;
+  const auto note = [&tried](std::string_view what) { (tried += "\n  ") += what; };
   for (const std::string& folder : own_module_folders()) {
     const std::string path = folder + "/" + file;
     auto module = std::make_shared<const SharedLibrary>(path, SharedLibrary::Unload::never);
     if (!module->is_open()) {
-      tried += "\n  " + module->error();
+      note(module->error());
     } else if (module->function<void (*)()>(function.c_str()) == nullptr) {
-      tried += "\n  " + path + ": has no " + function + "; it is from another version";
+      note(path + ": has no " + function + "; it is from another version");
     } else {
       return module;
     }

@@ -24,8 +24,8 @@ constexpr double kPauseStep = 0.02;
 
 }  // namespace
 
-UrlReaders::UrlReaders(std::size_t threads, UrlFacts& facts, const std::stop_token& stop)
-    : facts_(facts), stop_(stop) {
+UrlReaders::UrlReaders(std::size_t threads, UrlFacts& facts, std::stop_token stop)
+    : facts_(facts), stop_(std::move(stop)) {
   while (clients_.size() < threads) clients_.emplace_back();
 }
 

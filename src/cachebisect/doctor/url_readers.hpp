@@ -1,6 +1,8 @@
 // Reads objects in several threads, each over a connection of its own, and keeps count.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -18,7 +20,7 @@ namespace cachebisect {
 class UrlReaders {
  public:
   /// Makes the clients. The counts of `facts`, which must outlive this, are kept up.
-  UrlReaders(std::size_t threads, UrlFacts& facts, const std::stop_token& stop);
+  UrlReaders(std::size_t threads, UrlFacts& facts, std::stop_token stop);
 
   struct Plan {
     std::size_t count = 0;

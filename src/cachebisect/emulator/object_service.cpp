@@ -33,6 +33,13 @@ ObjectReply text_reply(int status, const std::string& text) {
   return reply;
 }
 
+ObjectReply refusal_for(double seconds) {
+  ObjectReply reply = text_reply(kSlowDown, "Slow down: too many requests per second.\n");
+  reply.headers.emplace_back("Retry-After",
+                             std::to_string(static_cast<int>(std::ceil(std::max(seconds, 1.0)))));
+  return reply;
+}
+
 /// "bytes 0-4095/100000"
 std::string content_range(const ByteRange& range, std::uint64_t size) {
   const std::string of = "/" + std::to_string(size);
@@ -58,7 +65,7 @@ ObjectReply ObjectService::answer(const ObjectRequest& request, double now) {
       wait = model_.seconds_until_admitted(now);
     }
   }
-  ObjectReply reply = admitted ? object(request) : refuse_for(wait);
+  ObjectReply reply = admitted ? object(request) : refusal_for(wait);
   reply.due = admitted ? admitted->first_byte : now;
   reply.in_flight = std::move(in_flight);
   return reply;
@@ -84,13 +91,6 @@ std::shared_ptr<void> ObjectService::begin_request() {
   ++totals_.requests;
   totals_.most_in_flight = std::max(totals_.most_in_flight, ++in_flight_);
   return {this, end};
-}
-
-ObjectReply ObjectService::refuse_for(double seconds) const {
-  ObjectReply reply = text_reply(kSlowDown, "Slow down: too many requests per second.\n");
-  reply.headers.emplace_back("Retry-After",
-                             std::to_string(static_cast<int>(std::ceil(std::max(seconds, 1.0)))));
-  return reply;
 }
 
 ObjectReply ObjectService::object(const ObjectRequest& request) const {

@@ -57,7 +57,6 @@ class CACHEBISECT_INTERNAL_API ObjectService {
 
  private:
   [[nodiscard]] std::shared_ptr<void> begin_request();
-  [[nodiscard]] ObjectReply refuse_for(double seconds) const;
   [[nodiscard]] ObjectReply object(const ObjectRequest& request) const;
 
   ServedFolder folder_;
