@@ -1,6 +1,8 @@
 // decode.cifar: the planar bytes of a CIFAR record as an image.
+#include <cstdint>
 #include <cstring>
 
+#include "stages/kernels/simd.hpp"
 #include "stages/support/field_stage.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
@@ -14,13 +16,14 @@ const Shape kRecord{3 * kPlane};
 const Shape kImage{kSide, kSide, 3};
 
 void interleave(const std::byte* planes, std::byte* pixels) {
-  const std::byte* red = planes;
-  const std::byte* green = planes + kPlane;
-  const std::byte* blue = planes + 2 * kPlane;
-  for (std::int64_t i = 0; i < kPlane; ++i) {
-    pixels[3 * i] = red[i];
-    pixels[3 * i + 1] = green[i];
-    pixels[3 * i + 2] = blue[i];
+  const auto* red = reinterpret_cast<const std::uint8_t*>(planes);
+  const std::uint8_t* green = red + kPlane;
+  const std::uint8_t* blue = green + kPlane;
+  auto* to = reinterpret_cast<std::uint8_t*>(pixels);
+  for (std::int64_t i = interleave_rgb_simd(red, green, blue, to, kPlane); i < kPlane; ++i) {
+    to[3 * i] = red[i];
+    to[3 * i + 1] = green[i];
+    to[3 * i + 2] = blue[i];
   }
 }
 

@@ -107,6 +107,43 @@ CACHEBISECT_AVX2 std::int64_t reverse_rgb(const std::uint8_t* from, std::uint8_t
   return x;
 }
 
+// Stores 16 bytes: those that `r`, `g` and `b` pick from each channel.
+CACHEBISECT_AVX2 void store_mixed(std::uint8_t* to, __m128i red, __m128i green, __m128i blue,
+                                  __m128i r, __m128i g, __m128i b) noexcept {
+  const __m128i pixels =
+      _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(red, r), _mm_shuffle_epi8(green, g)),
+                   _mm_shuffle_epi8(blue, b));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), pixels);
+}
+
+CACHEBISECT_AVX2 std::int64_t interleave_rgb(const std::uint8_t* red, const std::uint8_t* green,
+                                             const std::uint8_t* blue, std::uint8_t* to,
+                                             std::int64_t width) noexcept {
+  // For each 16 of 48 bytes: where each channel's bytes go.
+  const __m128i red_a = _mm_setr_epi8(0, -1, -1, 1, -1, -1, 2, -1, -1, 3, -1, -1, 4, -1, -1, 5);
+  const __m128i green_a = _mm_setr_epi8(-1, 0, -1, -1, 1, -1, -1, 2, -1, -1, 3, -1, -1, 4, -1, -1);
+  const __m128i blue_a = _mm_setr_epi8(-1, -1, 0, -1, -1, 1, -1, -1, 2, -1, -1, 3, -1, -1, 4, -1);
+  const __m128i red_b = _mm_setr_epi8(-1, -1, 6, -1, -1, 7, -1, -1, 8, -1, -1, 9, -1, -1, 10, -1);
+  const __m128i green_b = _mm_setr_epi8(5, -1, -1, 6, -1, -1, 7, -1, -1, 8, -1, -1, 9, -1, -1, 10);
+  const __m128i blue_b = _mm_setr_epi8(-1, 5, -1, -1, 6, -1, -1, 7, -1, -1, 8, -1, -1, 9, -1, -1);
+  const __m128i red_c =
+      _mm_setr_epi8(-1, 11, -1, -1, 12, -1, -1, 13, -1, -1, 14, -1, -1, 15, -1, -1);
+  const __m128i green_c =
+      _mm_setr_epi8(-1, -1, 11, -1, -1, 12, -1, -1, 13, -1, -1, 14, -1, -1, 15, -1);
+  const __m128i blue_c =
+      _mm_setr_epi8(10, -1, -1, 11, -1, -1, 12, -1, -1, 13, -1, -1, 14, -1, -1, 15);
+  std::int64_t x = 0;
+  for (; x + 16 <= width; x += 16) {
+    const __m128i r = load16(red + x);
+    const __m128i g = load16(green + x);
+    const __m128i b = load16(blue + x);
+    store_mixed(to + 3 * x, r, g, b, red_a, green_a, blue_a);
+    store_mixed(to + 3 * x + 16, r, g, b, red_b, green_b, blue_b);
+    store_mixed(to + 3 * x + 32, r, g, b, red_c, green_c, blue_c);
+  }
+  return x;
+}
+
 // Picks the 16 bytes of one channel from 48 bytes of RGB; `a`, `b` and `c` select from each vector.
 // NOLINTNEXTLINE(modernize-avoid-c-arrays): std::array drops the alignment of vector types
 CACHEBISECT_AVX2 void store_plane(std::uint8_t* to, const __m128i (&pixels)[3], __m128i a,
@@ -163,6 +200,12 @@ std::int64_t reverse_rgb_simd(const std::uint8_t* from, std::uint8_t* to,
   return has_avx2() ? reverse_rgb(from, to, width) : 0;
 }
 
+std::int64_t interleave_rgb_simd(const std::uint8_t* red, const std::uint8_t* green,
+                                 const std::uint8_t* blue, std::uint8_t* to,
+                                 std::int64_t width) noexcept {
+  return has_avx2() ? interleave_rgb(red, green, blue, to, width) : 0;
+}
+
 std::int64_t spread_rgb_simd(const std::uint8_t* from, std::uint8_t* red, std::uint8_t* green,
                              std::uint8_t* blue, std::int64_t width) noexcept {
   return has_avx2() ? spread_rgb(from, red, green, blue, width) : 0;
@@ -185,6 +228,11 @@ std::int64_t blend_rows_simd(const std::uint8_t*, std::int64_t, const AxisWeight
 }
 
 std::int64_t reverse_rgb_simd(const std::uint8_t*, std::uint8_t*, std::int64_t) noexcept {
+  return 0;
+}
+
+std::int64_t interleave_rgb_simd(const std::uint8_t*, const std::uint8_t*, const std::uint8_t*,
+                                 std::uint8_t*, std::int64_t) noexcept {
   return 0;
 }
 

@@ -24,6 +24,11 @@ std::int64_t blend_rows_simd(const std::uint8_t* from, std::int64_t stride, cons
 std::int64_t reverse_rgb_simd(const std::uint8_t* from, std::uint8_t* to,
                               std::int64_t width) noexcept;
 
+/// Interleaves three planes to RGB pixels. Returns how many pixels were written, from the left.
+std::int64_t interleave_rgb_simd(const std::uint8_t* red, const std::uint8_t* green,
+                                 const std::uint8_t* blue, std::uint8_t* to,
+                                 std::int64_t width) noexcept;
+
 /// Splits RGB pixels into three planes. Returns how many pixels were written, from the left.
 std::int64_t spread_rgb_simd(const std::uint8_t* from, std::uint8_t* red, std::uint8_t* green,
                              std::uint8_t* blue, std::int64_t width) noexcept;
