@@ -17,10 +17,23 @@ void spread_row(const std::uint8_t* from, std::int64_t width, float* red, float*
   }
 }
 
+/// One table for values that lie side by side in both images: no strides to compute.
+void map_values(const std::uint8_t* from, std::int64_t count, float* to, const ByteTable& table) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = table[from[i]];
+}
+
+bool is_dense(const ImageOut<float>& out) {
+  return out.row_stride == out.width * out.channels && out.column_stride == out.channels &&
+         (out.channels == 1 || out.channel_stride == 1);
+}
+
 }  // namespace
 
 void apply_tables(const ImageIn<std::uint8_t>& in, const ImageOut<float>& out,
                   const std::vector<ByteTable>& tables) {
+  if (tables.size() == 1 && is_dense(out)) {
+    return map_values(in.data, in.height * in.width * in.channels, out.data, tables.front());
+  }
   for (std::int64_t y = 0; y < in.height; ++y) {
     const std::uint8_t* from = in.row(y);
     float* to = out.row(y);
