@@ -4,6 +4,7 @@
 
 #include "stages/datasets/data_folder.hpp"
 #include "stages/datasets/generate_mnist.hpp"
+#include "stages/datasets/held_bytes.hpp"
 #include "stages/datasets/idx.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
@@ -21,6 +22,7 @@ class MnistSource final : public SourceStage {
       : path_(params.string("path")),
         prefix_(params.string("split") == "train" ? "train" : "t10k"),
         generate_(generate_if_missing(params)),
+        in_memory_(params.boolean("in_memory")),
         generated_samples_(static_cast<std::uint64_t>(params.integer("generated_samples"))) {}
 
   [[nodiscard]] SampleSpec infer() override {
@@ -43,11 +45,11 @@ class MnistSource final : public SourceStage {
     const std::string folder =
         find_data_folder(path_, {"MNIST/raw", "raw"}, {image_name(), image_name() + ".gz"});
     try {
-      images_.emplace(file_in(folder, image_name()), 3);
-      IdxFile labels(file_in(folder, label_name()), 1);
+      images_.emplace(file_in(folder, image_name()), 3, in_memory_);
+      IdxFile labels(file_in(folder, label_name()), 1, false);
       check_dimensions(labels);
-      images_->load();
-      load_labels(labels);
+      images_->load(context);
+      load_labels(labels, context);
     } catch (const Error& error) {
       throw Error(error.kind(), error.what() + regenerate_hint(folder));
     }
@@ -94,8 +96,8 @@ class MnistSource final : public SourceStage {
                     std::to_string(images_->dim(2)) + " pixels; read.mnist reads 28x28");
   }
 
-  void load_labels(IdxFile& file) {
-    file.load();
+  void load_labels(IdxFile& file, const OpenContext& context) {
+    file.load(context);
     labels_.resize(file.items());
     file.read(0, labels_);
     for (std::size_t i = 0; i < labels_.size(); ++i) {
@@ -110,6 +112,7 @@ class MnistSource final : public SourceStage {
   std::string path_;
   std::string prefix_;
   bool generate_;
+  bool in_memory_;
   std::uint64_t generated_samples_;
   std::optional<IdxFile> images_;
   std::vector<std::byte> labels_;
@@ -132,6 +135,7 @@ void register_read_mnist(Registry& registry) {
                    .doc = "train, or test (the t10k files)",
                    .default_value = std::string("train"),
                    .choices = {"train", "test"}},
+                  in_memory_param(),
                   if_missing_param(),
                   generated_samples_param(60'000)},
        .example = R"({"path": "${cache}/mnist", "if_missing": "generate"})",

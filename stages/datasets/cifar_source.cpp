@@ -1,12 +1,14 @@
 #include "stages/datasets/cifar_source.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "stages/datasets/data_folder.hpp"
 #include "stages/datasets/generated_folder.hpp"
+#include "stages/datasets/held_bytes.hpp"
 
 #include "cachebisect/base/file.hpp"
 
@@ -22,6 +24,7 @@ class CifarSource final : public SourceStage {
         path_(params.string("path")),
         train_(params.string("split") == "train"),
         generate_(generate_if_missing(params)),
+        in_memory_(params.boolean("in_memory")),
         generated_samples_(static_cast<std::uint64_t>(params.integer("generated_samples"))) {}
 
   [[nodiscard]] SampleSpec infer() override {
@@ -40,6 +43,7 @@ class CifarSource final : public SourceStage {
     files_.clear();
     ends_.clear();
     for (const std::string& file : file_paths()) add_file(file);
+    if (in_memory_) hold_files(context);
     generated_ = is_generated(files_.front().path());
   }
 
@@ -47,25 +51,18 @@ class CifarSource final : public SourceStage {
   [[nodiscard]] bool generated() const override { return generated_; }
 
   void read(Sample& out, const SampleContext& context) const override {
-    const auto [file, offset] = locate(context.index());
-    std::array<std::byte, 2> labels{};
-    const auto label = std::span(labels).first(format_.label_bytes);
+    const Place place = locate(context.index());
+    out.set_origin(files_[place.file].path());
+    const std::span<const std::byte> record = record_at(place, context);
     const TensorView pixels = out.field("image").resize(DType::uint8, {std::int64_t{kPixels}});
-    out.set_origin(file->path());
-    file->read(offset, label, std::span(pixels.data, kPixels));
-    const auto value = std::to_integer<unsigned>(label.back());
-    if (value >= format_.classes) {
-      throw Error(ErrorKind::data, "the record at byte " + std::to_string(offset) +
-                                       " has the label " + std::to_string(value) + "; " +
-                                       format_.set + " has labels from 0 to " +
-                                       std::to_string(format_.classes - 1));
-    }
-    out.field("label").set(static_cast<std::int64_t>(value));
+    std::memcpy(pixels.data, record.last(kPixels).data(), kPixels);
+    out.field("label").set(label_of(record, place.offset));
   }
 
   [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
-    const auto [file, offset] = locate(index);
-    return {{file->path(), offset, record_bytes()}};
+    if (in_memory_) return {};
+    const Place place = locate(index);
+    return {{files_[place.file].path(), place.offset, record_bytes()}};
   }
 
  private:
@@ -73,15 +70,39 @@ class CifarSource final : public SourceStage {
     return kPixels + format_.label_bytes;
   }
 
-  [[nodiscard]] std::pair<const InputFile*, std::uint64_t> locate(std::uint64_t index) const {
+  struct Place {
+    std::size_t file = 0;
+    std::uint64_t offset = 0;
+  };
+
+  [[nodiscard]] Place locate(std::uint64_t index) const {
     const auto at = std::ranges::upper_bound(ends_, index);
     if (at == ends_.end()) {
       throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
                                            std::to_string(size()) + " was requested");
     }
-    const auto number = static_cast<std::size_t>(at - ends_.begin());
-    const std::uint64_t first = number == 0 ? 0 : ends_[number - 1];
-    return {&files_[number], (index - first) * record_bytes()};
+    const auto file = static_cast<std::size_t>(at - ends_.begin());
+    const std::uint64_t first = file == 0 ? 0 : ends_[file - 1];
+    return {file, (index - first) * record_bytes()};
+  }
+
+  [[nodiscard]] std::span<const std::byte> record_at(const Place& place,
+                                                     const SampleContext& context) const {
+    if (in_memory_) return held_[place.file]->bytes().subspan(place.offset, record_bytes());
+    // One range, and a copy of the pixels, cost less than two ranges in one call (preadv).
+    const std::span<std::byte> record = context.arena().take(record_bytes());
+    files_[place.file].read(place.offset, record);
+    return record;
+  }
+
+  [[nodiscard]] std::int64_t label_of(std::span<const std::byte> record,
+                                      std::uint64_t offset) const {
+    const auto label = std::to_integer<unsigned>(record[format_.label_bytes - 1]);
+    if (label < format_.classes) return label;
+    throw Error(ErrorKind::data, "the record at byte " + std::to_string(offset) +
+                                     " has the label " + std::to_string(label) + "; " +
+                                     format_.set + " has labels from 0 to " +
+                                     std::to_string(format_.classes - 1));
   }
 
   [[nodiscard]] std::vector<std::string> file_paths() const {
@@ -119,13 +140,26 @@ class CifarSource final : public SourceStage {
     ends_.push_back(size() + bytes / record_bytes());
   }
 
+  /// Once for a pipeline and its variants.
+  void hold_files(const OpenContext& context) {
+    held_.clear();
+    for (const InputFile& file : files_) {
+      const auto read = [&] { return read_whole(file, context); };
+      const std::string key = file.path() + " of " + std::to_string(file.size()) + " bytes";
+      held_.push_back(context.shared ? context.shared->get<HeldBytes>(key, read)
+                                     : std::make_shared<const HeldBytes>(read()));
+    }
+  }
+
   CifarFormat format_;
   std::string path_;
   bool train_;
   bool generate_;
+  bool in_memory_;
   std::uint64_t generated_samples_;
   std::vector<InputFile> files_;
-  std::vector<std::uint64_t> ends_;  // samples up to the end of each file
+  std::vector<std::shared_ptr<const HeldBytes>> held_;  // per file, if they are held
+  std::vector<std::uint64_t> ends_;                     // samples up to the end of each file
   bool generated_ = false;
 };
 
@@ -144,6 +178,7 @@ StageType cifar_type(const std::string& name, const CifarFormat& format) {
                       .doc = "which files of the folder to read",
                       .default_value = std::string("train"),
                       .choices = {"train", "test"}},
+                     in_memory_param(),
                      if_missing_param(),
                      generated_samples_param(50'000)},
           .example = R"({"path": "${cache}/)" + name + R"(", "if_missing": "generate"})",

@@ -27,11 +27,14 @@ std::string hex(std::uint32_t value) {
 
 }  // namespace
 
-IdxFile::IdxFile(const std::string& path, std::size_t rank)
-    : path_(path), rank_(rank), in_memory_(path.ends_with(".gz")), header_bytes_(4 + 4 * rank) {
+IdxFile::IdxFile(const std::string& path, std::size_t rank, bool hold)
+    : path_(path),
+      rank_(rank),
+      in_memory_(hold || path.ends_with(".gz")),
+      header_bytes_(4 + 4 * rank) {
   std::array<std::byte, 16> storage{};
   const auto header = std::span(storage).first(header_bytes_);
-  if (in_memory_) {
+  if (path.ends_with(".gz")) {
     gzip_ = std::make_unique<GzipReader>(path);
     gzip_->read(header);
   } else {
@@ -68,7 +71,7 @@ void IdxFile::check_size() const {
   for (const std::uint64_t dim : dims_) {
     overflow = overflow || __builtin_mul_overflow(product, dim, &product);
   }
-  const std::uint64_t limit = in_memory_ ? kMaxBytesInMemory : kMaxBytes;
+  const std::uint64_t limit = gzip_ ? kMaxBytesInMemory : kMaxBytes;
   if (overflow || product > limit) {
     fail("the header declares " + shape() + " bytes, more than an IDX file may have (" +
          std::to_string(limit) + ")");
@@ -77,11 +80,11 @@ void IdxFile::check_size() const {
   const std::uint64_t declared = product + header_bytes_;
   const std::string declares =
       "its header declares " + std::to_string(declared) + " (" + shape() + ")";
-  if (in_memory_ && declared > gzip_->max_bytes()) {
+  if (gzip_ && declared > gzip_->max_bytes()) {
     fail("cannot inflate to more than " + std::to_string(gzip_->max_bytes()) + " bytes, " +
          declares + "; the file is truncated or damaged");
   }
-  if (!in_memory_ && declared != file_.size()) {
+  if (!gzip_ && declared != file_.size()) {
     fail("has " + std::to_string(file_.size()) + " bytes, " + declares +
          "; the file is truncated or damaged");
   }
@@ -94,11 +97,16 @@ void IdxFile::check_room() const {
        format_bytes(available) + " of memory is available; unpack it with gunzip");
 }
 
-void IdxFile::load() {
-  if (!gzip_) return;
+void IdxFile::load(const OpenContext& context) {
+  if (!in_memory_) return;
+  if (!gzip_) {
+    content_ = read_whole(file_, context);
+    content_begin_ = header_bytes_;
+    return;
+  }
   check_room();
-  content_.resize(elements());
-  gzip_->read(content_);
+  content_ = HeldBytes(elements());
+  gzip_->read(content_.bytes());
   if (!gzip_->at_end()) {
     fail("inflates to more than its header declares (" + shape() +
          "); the file is damaged, or another kind of file");
@@ -108,7 +116,8 @@ void IdxFile::load() {
 
 void IdxFile::read(std::uint64_t index, std::span<std::byte> out) const {
   if (in_memory_) {
-    std::memcpy(out.data(), content_.data() + index * item_bytes(), out.size());
+    const std::size_t begin = content_begin_ + index * item_bytes();
+    std::memcpy(out.data(), content_.bytes().subspan(begin, out.size()).data(), out.size());
   } else {
     file_.read(offset(index), out);
   }

@@ -11,28 +11,32 @@
 #include <vector>
 
 #include "stages/datasets/gzip.hpp"
+#include "stages/datasets/held_bytes.hpp"
 
 #include "cachebisect/base/file.hpp"
 
 namespace cachebisect::stages {
 
-/// An IDX file of unsigned bytes: a plain file is read by range, a gzip file is held in memory.
+/// An IDX file of unsigned bytes: a plain file is read by range or held in memory, a gzip file is
+/// held in memory.
 class IdxFile {
  public:
   /// Reads the header of `path`, which must have `rank` dimensions (1..3). A plain file must have
-  /// exactly the size that its header declares; a gzip file must be able to. Throws Error(data).
-  IdxFile(const std::string& path, std::size_t rank);
-  /// Inflates a gzip file, which must have exactly the size that its header declares; call it
-  /// before read(), once the dimensions are known to be right. Does nothing for a plain file.
-  /// Throws Error(data).
-  void load();
+  /// exactly the size that its header declares; a gzip file must be able to. `hold`: a plain file
+  /// is held in memory too. Throws Error(data).
+  IdxFile(const std::string& path, std::size_t rank, bool hold);
+  /// Brings a file that is held into memory; call it before read(), once the dimensions are known
+  /// to be right. A gzip file must have exactly the size that its header declares. Throws
+  /// Error(data), Error(usage) if there is no room for it, and Error(interrupted) if `context` asks
+  /// to stop.
+  void load(const OpenContext& context);
 
   /// The size of dimension `axis`; axis 0 counts the items.
   [[nodiscard]] std::uint64_t dim(std::size_t axis) const noexcept { return dims_.at(axis); }
   [[nodiscard]] std::uint64_t items() const noexcept { return dims_[0]; }
   [[nodiscard]] std::uint64_t item_bytes() const noexcept { return dims_[1] * dims_[2]; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Whether items are served from memory (gzip).
+  /// Whether items are served from memory.
   [[nodiscard]] bool in_memory() const noexcept { return in_memory_; }
   /// Where item `index` begins in the file.
   [[nodiscard]] std::uint64_t offset(std::uint64_t index) const noexcept {
@@ -53,7 +57,8 @@ class IdxFile {
   bool in_memory_;
   InputFile file_;                    // plain
   std::unique_ptr<GzipReader> gzip_;  // until it is loaded
-  std::vector<std::byte> content_;    // the elements of a gzip file
+  HeldBytes content_;                 // of a file that is held
+  std::uint64_t content_begin_ = 0;   // where its elements begin
   std::array<std::uint64_t, 3> dims_{1, 1, 1};
   std::uint64_t header_bytes_ = 0;
 };

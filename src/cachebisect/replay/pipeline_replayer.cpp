@@ -54,8 +54,9 @@ void check_io(IoMode io, const Pipeline& pipeline) {
   throw Error(
       ErrorKind::usage,
       "io cold: the source '" + pipeline.stages().front().name +
-          "' does not say which files it reads, so that they cannot be evicted from memory; "
-          "use as-is, or give the source SourceStage::files()");
+          "' does not say which files it reads, so that they cannot be evicted from memory, or "
+          "holds all samples in memory itself; use as-is, leave out \"in_memory\", or give the "
+          "source SourceStage::files()");
 }
 
 /// The options with `workers` resolved; trials read the next samples of `order`.
