@@ -1,13 +1,17 @@
 // Loader throughput of any pipeline without a training step, next to its kernels alone on one core.
 //
 //   loader PIPELINE [--workers 1,2] [--seconds S] [--rounds R] [--set PATH=VALUE]...
+//          [--no-kernels] [--first FILE]
 //
 // Rounds interleave the configurations, so that drift affects all alike. A line gives medians over
-// rounds: samples/s, samples per CPU second, and the share of N kernel loops.
+// rounds: samples/s, samples per CPU second, and the share of N kernel loops. --first writes the
+// fields of the first batch, one after the other, as raw bytes.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <fstream>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -29,6 +33,8 @@ struct Arguments {
   std::vector<int> workers{1, 2};
   double seconds = 1.5;
   int rounds = 5;
+  bool kernels = true;
+  std::string first;
   std::vector<SpecOverride> overrides;
 };
 
@@ -47,15 +53,17 @@ Arguments parse(int argc, char** argv) {
     };
     if (word == "--workers") {
       arguments.workers.clear();
-      const std::string list = value();
-      for (std::size_t at = 0; at < list.size();
-           at = list.find(',', at) == std::string::npos ? list.size() : list.find(',', at) + 1) {
-        arguments.workers.push_back(std::atoi(list.c_str() + at));
-      }
+      std::istringstream list(value());
+      for (std::string number; std::getline(list, number, ',');)
+        arguments.workers.push_back(std::atoi(number.c_str()));
     } else if (word == "--seconds") {
       arguments.seconds = std::atof(value().c_str());
     } else if (word == "--rounds") {
       arguments.rounds = std::atoi(value().c_str());
+    } else if (word == "--no-kernels") {
+      arguments.kernels = false;
+    } else if (word == "--first") {
+      arguments.first = value();
     } else if (word == "--set") {
       const std::string set = value();
       arguments.overrides.push_back({set.substr(0, set.find('=')), set.substr(set.find('=') + 1)});
@@ -102,14 +110,15 @@ class KernelLoop {
       return SampleContext({pipeline_.spec().seed, 0, index, pipeline_.stages()[stage].random_key},
                            arena_);
     };
+    arena_.reset();
     samples_[0].set_index(index);
     pipeline_.source().read(samples_[0], context(0));
     for (std::size_t s = 1; s < samples_.size(); ++s) {
       samples_[s].begin_from(samples_[s - 1]);
       if (s + 1 == samples_.size()) attach(samples_[s], row);
       const auto& stage = static_cast<const SampleStage&>(*pipeline_.stages()[s].stage);
-      stage.process(samples_[s - 1], samples_[s], context(s));
       arena_.reset();
+      stage.process(samples_[s - 1], samples_[s], context(s));
     }
     collect(row);
   }
@@ -171,6 +180,19 @@ class LoaderLoop {
   Executor executor_;
 };
 
+void write_first_batch(const Pipeline& pipeline, Device& device, const std::string& path) {
+  Executor executor(pipeline, device, {.workers = 1});
+  executor.start({});
+  const ReadyBatch ready = executor.next({});
+  std::ofstream file(path, std::ios::binary);
+  for (const BatchField& field : ready.batch->fields) {
+    file.write(reinterpret_cast<const char*>(field.tensor.data),
+               static_cast<std::streamsize>(field.tensor.byte_size()));
+  }
+  executor.release(ready, nullptr);
+  if (!file.flush()) throw Error(ErrorKind::output, path + ": cannot be written");
+}
+
 double median_of(const std::vector<Rate>& rates, double Rate::*part) {
   std::vector<double> values;
   for (const Rate& rate : rates) values.push_back(rate.*part);
@@ -194,24 +216,25 @@ int measure(const Arguments& arguments) {
   const Pipeline pipeline =
       Pipeline::from_spec(load_pipeline(arguments.file, registry, arguments.overrides), registry);
   const std::unique_ptr<Device> device = make_cpu_device();
-  KernelLoop kernel(pipeline);
-  kernel.run(0.2);
+  if (!arguments.first.empty()) write_first_batch(pipeline, *device, arguments.first);
+  std::optional<KernelLoop> kernel;
+  if (arguments.kernels) kernel.emplace(pipeline).run(0.2);
   std::vector<Rate> kernel_rates;
   std::vector<std::vector<Rate>> rates(arguments.workers.size());
   std::vector<std::vector<double>> shares(arguments.workers.size());
   for (int round = 0; round < arguments.rounds; ++round) {
-    const Rate kernel_rate = kernel.run(arguments.seconds);
-    kernel_rates.push_back(kernel_rate);
+    if (kernel) kernel_rates.push_back(kernel->run(arguments.seconds));
     for (std::size_t i = 0; i < rates.size(); ++i) {
       LoaderLoop loader(pipeline, *device, arguments.workers[i]);
       rates[i].push_back(loader.run(arguments.seconds));
+      if (!kernel) continue;
       shares[i].push_back(rates[i].back().per_second /
-                          (std::max(1, arguments.workers[i]) * kernel_rate.per_second));
+                          (std::max(1, arguments.workers[i]) * kernel_rates.back().per_second));
     }
   }
   std::printf("%s: batch %lld, %d rounds of %.1f s\n", pipeline.spec().name.c_str(),
               static_cast<long long>(pipeline.batch_size()), arguments.rounds, arguments.seconds);
-  print("kernels", kernel_rates, {});
+  if (kernel) print("kernels", kernel_rates, {});
   for (std::size_t i = 0; i < rates.size(); ++i) {
     print(("workers " + std::to_string(arguments.workers[i])).c_str(), rates[i], shares[i]);
   }
