@@ -174,6 +174,29 @@ def test_batches_at_the_last_boundary_are_on_the_device_of_the_step() -> None:
         job.close()
 
 
+class Repeated:
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def __call__(self, x: Any) -> Any:
+        return x.repeat(self.times)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_the_bytes_of_a_boundary_are_those_of_the_stage_before_it(workers: int) -> None:
+    dataset = Items(Compose([Repeated(100), Repeated(10), Repeated(2)]))
+    job = Job(DataLoader(dataset, batch_size=4, num_workers=workers), KeptState(()))
+    try:
+        names = ["", *(stage.name for stage in job.chain.stages)]
+        sizes = dict(zip(names, job.sizes(8, lambda text: None)["item_bytes"]))
+        assert sizes["transforms[0] Repeated"] == 16 * 100
+        assert sizes["transforms[1] Repeated"] == 16 * 1000
+        assert 16 * 2000 <= sizes["transforms[2] Repeated"] < 16 * 2100  # With the label.
+        assert sizes["read Items.__getitem__"] < 16 * 10
+    finally:
+        job.close()
+
+
 def test_a_device_whose_steps_cannot_be_timed_is_refused() -> None:
     with pytest.raises(ValueError, match="steps on xpu cannot be timed"):
         Job(DataLoader(Items(), batch_size=4), KeptState(()), torch.device("xpu"))

@@ -39,7 +39,7 @@ class CachedBatch:
         for tape in self.tapes:
             for call in tape.calls:
                 sizes[1] += tree_sizes.nbytes((call.args, call.kwargs))
-                sizes[call.stage + 1] += tree_sizes.nbytes(call.output)
+                sizes[call.stage + 2] += tree_sizes.nbytes(call.output)
         sizes[members + 1] = tree_sizes.nbytes(self.samples)
         sizes[-1] = tree_sizes.nbytes(self.batch)
         return sizes
