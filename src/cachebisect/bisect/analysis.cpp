@@ -35,13 +35,13 @@ void withdraw_certificates(Waterfall& waterfall) {
 }
 
 std::vector<WhatIfResult> answer_what_ifs(const Measurements& measured, const Analysis& analysis) {
+  const ChainDescription chain = with_bytes(measured.chain, analysis.waterfall);
   std::vector<WhatIfResult> results;
   for (const std::string& text : measured.questions.what_ifs) {
-    const WhatIf what_if = parse_what_if(text, measured.chain);
-    results.push_back(predict_what_if(what_if, measured.chain, analysis.forecast));
+    const WhatIf what_if = parse_what_if(text, chain);
+    results.push_back(predict_what_if(what_if, chain, analysis.forecast));
     if (!measured.questions.verify) continue;
-    add_verification(results.back(), arm_of(what_if, measured.chain), measured,
-                     analysis.waterfall.live);
+    add_verification(results.back(), arm_of(what_if, chain), measured, analysis.waterfall.live);
   }
   return results;
 }

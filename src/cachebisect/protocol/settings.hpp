@@ -36,6 +36,8 @@ inline constexpr std::string_view kCache = "cache";
 inline constexpr std::string_view kOnDevice = "on_device";
 /// Of jobs in code alone: threads in which a worker makes the samples of a batch side by side.
 inline constexpr std::string_view kReadThreads = "read_threads";
+/// Of jobs in code alone: a stage that crops, and the earlier one that it runs before.
+inline constexpr std::string_view kOrder = "order";
 inline constexpr std::string_view kDecodeScale = "decode_scale";
 
 /// Every key at the top level of a pipeline file.

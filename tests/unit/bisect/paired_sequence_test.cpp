@@ -13,17 +13,17 @@ namespace {
 
 constexpr double kLeaderThreshold = 2 / (0.01 * 0.5);
 
-enum class Shape { normal, heavy, skewed_blocks };
+enum class DrawnShape { normal, heavy, skewed_blocks };
 
 /// d of a pair of blocks whose true log drop is theta; both blocks have the same kind of noise.
-double draw(RandomStream& random, double theta, double cv, Shape shape) {
+double draw(RandomStream& random, double theta, double cv, DrawnShape shape) {
   const auto block = [&] {
     switch (shape) {
-      case Shape::normal:
+      case DrawnShape::normal:
         return cv * random.normal();
-      case Shape::heavy:
+      case DrawnShape::heavy:
         return cv * random.normal() / std::max(0.05, random.uniform());
-      case Shape::skewed_blocks:
+      case DrawnShape::skewed_blocks:
         return -cv * std::log(1 - random.uniform());
     }
     return 0.0;
@@ -56,7 +56,8 @@ TEST_CASE("the e-process equals a calculation by hand") {
 }
 
 TEST_CASE("a true null is rejected in at most 1% of the runs, however often it is checked") {
-  for (const Shape shape : {Shape::normal, Shape::heavy, Shape::skewed_blocks}) {
+  for (const DrawnShape shape :
+       {DrawnShape::normal, DrawnShape::heavy, DrawnShape::skewed_blocks}) {
     RandomStream random({.seed = 11, .index = static_cast<std::uint64_t>(shape)});
     int rejected = 0;
     constexpr int kTrials = 1500;
@@ -76,7 +77,7 @@ TEST_CASE("intervals cover the truth and never widen") {
   for (int trial = 0; trial < kTrials; ++trial) {
     PairedSequence evidence(kLeaderThreshold);
     const Interval last = test::narrowed_interval(
-        evidence, 30, [&] { evidence.add(draw(random, 0.3, 0.02, Shape::normal)); });
+        evidence, 30, [&] { evidence.add(draw(random, 0.3, 0.02, DrawnShape::normal)); });
     covered += last.low <= 0.3 && 0.3 <= last.high ? 1 : 0;
     REQUIRE(last.high - last.low < 0.2);
   }
@@ -88,7 +89,7 @@ TEST_CASE("a strong drop in little noise is certified in about eleven rounds") {
   for (int trial = 0; trial < 50; ++trial) {
     PairedSequence evidence(kLeaderThreshold);
     while (evidence.rounds() < 20 && !evidence.rejects_at_most(drop_to_theta(0.05))) {
-      evidence.add(draw(random, drop_to_theta(0.4), 0.01, Shape::normal));
+      evidence.add(draw(random, drop_to_theta(0.4), 0.01, DrawnShape::normal));
     }
     REQUIRE(evidence.rounds() >= 9);  // bets at most double: log2(400) rounds
     REQUIRE(evidence.rounds() <= 12);

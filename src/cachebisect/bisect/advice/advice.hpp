@@ -41,6 +41,10 @@ class CACHEBISECT_INTERNAL_API Advice {
   [[nodiscard]] const std::vector<StageReport>& stages() const noexcept {
     return waterfall_->stages;
   }
+  /// With the bytes that are known of samples.
+  [[nodiscard]] ChainDescription chain_with_bytes() const {
+    return with_bytes(chain(), *waterfall_);
+  }
   [[nodiscard]] double usable_cpus() const noexcept { return measured_->usable_cpus(); }
   /// True if the host limits the training step, not the device.
   [[nodiscard]] bool is_host_bound() const;
@@ -109,6 +113,10 @@ CACHEBISECT_INTERNAL_API void offer_prepared(Advice& advice, const StageReport& 
 [[nodiscard]] std::string prepare_command(const Advice& advice, const StageReport& stage);
 /// Proposes to decode no more of an image than the random crop behind it keeps.
 CACHEBISECT_INTERNAL_API void offer_decode_crop(Advice& advice, const StageReport& decode);
+/// Proposes to crop before the stage instead of behind it, if outputs stay the same.
+CACHEBISECT_INTERNAL_API void offer_order(Advice& advice, const StageReport& stage);
+/// Proposes to make samples smaller before the stage, where that changes outputs, or may.
+CACHEBISECT_INTERNAL_API void offer_other_order(Advice& advice, const StageReport& stage);
 /// What to try at a cache that limits.
 CACHEBISECT_INTERNAL_API void advise_on_cache(Advice& advice, const StageReport& stage);
 /// Proposes to run an element-wise stage on the device: there it costs next to nothing, and the

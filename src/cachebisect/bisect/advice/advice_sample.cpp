@@ -120,6 +120,7 @@ std::vector<Edit> half_scale(const ChainDescription& chain) {
 }
 
 void advise_on_computing(Advice& advice, const StageReport& stage) {
+  offer_order(advice, stage);
   propose_fewer_threads(advice, stage);
   advice.add_workers(stage.name, Advice::observed(stage)
                                      ? stage.name + " is bound by the CPU and cores are idle"
@@ -139,9 +140,7 @@ void advise_on_computing(Advice& advice, const StageReport& stage) {
                        "JPEG can be decoded at 1/2, 1/4 or 1/8 scale at a fraction of the cost",
                        half_scale(advice.chain())));
   } else {
-    advice.add(propose("order", stage.name,
-                       "put " + stage.name + " after the stages that make samples smaller",
-                       "work on fewer pixels: crop, then transform"));
+    offer_other_order(advice, stage);
     offer_prepared(advice, stage);
   }
   if (!Advice::observed(stage)) return;

@@ -159,4 +159,11 @@ Waterfall make_waterfall(const Measurements& measured, const Findings& findings)
   return out;
 }
 
+ChainDescription with_bytes(ChainDescription chain, const Waterfall& waterfall) {
+  for (std::size_t s = 0; s < chain.stages.size(); ++s) {
+    chain.stages[s].output_bytes = waterfall.stages.at(s).output_bytes;
+  }
+  return chain;
+}
+
 }  // namespace cachebisect

@@ -26,4 +26,9 @@ struct Waterfall {
 [[nodiscard]] CACHEBISECT_INTERNAL_API Waterfall make_waterfall(const Measurements& measured,
                                                                 const Findings& findings);
 
+/// The chain with the bytes of a sample behind each stage that the waterfall has, which knows them
+/// from the caches too.
+[[nodiscard]] CACHEBISECT_INTERNAL_API ChainDescription with_bytes(ChainDescription chain,
+                                                                   const Waterfall& waterfall);
+
 }  // namespace cachebisect

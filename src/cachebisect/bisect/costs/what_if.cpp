@@ -9,6 +9,7 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/costs/cache_changes.hpp"
 #include "cachebisect/bisect/costs/device_changes.hpp"
+#include "cachebisect/bisect/costs/order_changes.hpp"
 #include "cachebisect/bisect/costs/sample_stages.hpp"
 #include "cachebisect/bisect/costs/worker_changes.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
@@ -86,6 +87,21 @@ void predict_on_device(const WhatIf& what_if, const ChainDescription& chain,
   const DeviceChanges changes = on_device_from(chain, *first);
   out.predicted = forecast.between(changes.likely, changes.least);
   out.add_note("what the device takes for it is not known, and taken to be nothing");
+}
+
+/// A crop that runs earlier.
+void predict_order(const WhatIf& what_if, const ChainDescription& chain, const Forecast& forecast,
+                   WhatIfResult& out) {
+  const Json word = Json::parse(what_if.value, nullptr, false);
+  const auto move = stage_move(chain, word.is_string() ? word.get<std::string>() : "");
+  const auto left = move ? bytes_left_by(chain, move->stage) : std::nullopt;
+  if (!left) {
+    out.add_note("how much of a sample the crop leaves is not known; --verify runs it");
+    return;
+  }
+  const OrderChanges changes = spared_by_order(passed_by(*move), std::min(1.0, *left));
+  out.predicted = forecast.between(changes.likely, changes.least);
+  out.add_note("costs are taken to be in proportion to the pixels");
 }
 
 /// In Python, where one thread computes at a time.
@@ -197,7 +213,8 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
   const bool caches = !chain.settings.of_file && what_if.path == settings::kCache;
   const bool moves = !chain.settings.of_file && what_if.path == settings::kOnDevice;
   const bool threads = !chain.settings.of_file && what_if.path == settings::kReadThreads;
-  if (what_if.kind == WhatIf::Kind::setting && !caches && !moves && !threads) {
+  const bool orders = !chain.settings.of_file && what_if.path == settings::kOrder;
+  if (what_if.kind == WhatIf::Kind::setting && !caches && !moves && !threads && !orders) {
     out.note = what_if.path == settings::kLoader
                    ? "with steady costs the loader changes nothing, and what slow samples hold "
                      "back is not predicted; --verify runs it"
@@ -218,6 +235,8 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
     predict_cache(what_if, chain, *forecast, out);
   } else if (moves) {
     predict_on_device(what_if, chain, *forecast, out);
+  } else if (orders) {
+    predict_order(what_if, chain, *forecast, out);
   } else if (threads) {
     predict_read_threads(what_if, chain, *forecast, out);
   } else if (what_if.kind == WhatIf::Kind::batch_size) {

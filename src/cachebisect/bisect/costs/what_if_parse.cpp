@@ -9,6 +9,7 @@
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/base/setting_path.hpp"
+#include "cachebisect/bisect/costs/order_changes.hpp"
 #include "cachebisect/bisect/costs/sample_stages.hpp"
 #include "cachebisect/bisect/costs/what_if.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
@@ -23,6 +24,7 @@ constexpr double kMaxFactor = 1e6;
 const std::string kStep = "train";
 const std::string kStageForms = "STAGE=free, STAGE/2, STAGE*0.5, train/2";
 const std::string kDeviceForm = "STAGE=device, ";
+const std::string kEarlierForm = "STAGE=earlier, ";
 
 std::string forms(const JobSettings& settings) {
   if (settings.of_file) {
@@ -32,8 +34,11 @@ std::string forms(const JobSettings& settings) {
   std::string names;
   for (const JobSetting& setting : settings.all)
     names += (names.empty() ? "" : ", ") + setting.name;
-  const bool moves = settings.at(settings::kOnDevice) != nullptr;
-  return "forms: " + (moves ? kDeviceForm : std::string()) + kStageForms +
+  const auto if_known = [&](std::string_view path, const std::string& form) {
+    return settings.at(path) != nullptr ? form : std::string();
+  };
+  return "forms: " + if_known(settings::kOnDevice, kDeviceForm) +
+         if_known(settings::kOrder, kEarlierForm) + kStageForms +
          (names.empty() ? std::string() : ", and NAME=VALUE for " + names);
 }
 
@@ -71,6 +76,7 @@ class Parser {
     if (of_file && counted(left, right)) return;
     if (right == "free") return subject(left, 0);
     if (right == "device" && on_device(left)) return;
+    if (right == "earlier" && earlier(left)) return;
     if (find_stage(left)) {
       refuse("a stage can be free or cost a part" +
              (of_file ? ", and its parameters are set as stages." + std::string(left) + ".KEY=JSON"
@@ -127,6 +133,24 @@ class Parser {
     result_.path = known->name;
     result_.value = *json;
     return true;
+  }
+
+  /// A stage of code that crops: as far up as the job says that it can go.
+  bool earlier(std::string_view name) {
+    const auto stage = find_stage(name);
+    if (!stage || chain_.settings.of_file) return false;
+    const JobSetting* const known = chain_.settings.at(settings::kOrder);
+    if (known == nullptr) refuse("this job has no crop behind stages that it may run before");
+    for (const std::string& word : known->words) {
+      const auto move = stage_move(chain_, word);
+      if (!move || move->stage != *stage) continue;
+      result_.kind = WhatIf::Kind::setting;
+      result_.path = known->name;
+      result_.value = Json(word).dump();
+      return true;
+    }
+    refuse("only a crop can run earlier, before what works on each pixel by itself: " +
+           allowed_values(*known));
   }
 
   bool counted(std::string_view left, std::string_view right) {
