@@ -21,6 +21,10 @@ ON_DEVICE = "on_device"
 """The setting that runs a stage, and those that follow it, on the device for a whole batch."""
 _ON_DEVICE = "images = images.to(device)  # then {} and what follows it, for the whole batch"
 
+ORDER = "order"
+"""The setting that runs a crop before stages in front of it."""
+_ORDER = "transforms.Compose([...])  # in another order: {}"
+
 READ_THREADS = "read_threads"
 """The setting that makes the samples of a batch in several threads of each worker."""
 _READ_THREADS = (
@@ -167,15 +171,17 @@ def described_settings(
     of_data_loader: bool = True,
     single_samples: bool = True,
     decodes: bool = True,
+    orders: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """Fields of the answer to `describe`. `cached_after`: stages behind which a cache may stand.
     `on_device_from`: stages that may run on the device, with those that follow.
     `of_data_loader`: the batches come from torch's DataLoader, which has settings.
     `single_samples`: it asks its dataset for one sample after the other. `decodes`: a stage makes
-    images of bytes."""
+    images of bytes. `orders`: which crop may run before which stage."""
     of_stages = [
         Setting(CACHE, CACHE, _CACHED, cached_after),
         Setting(ON_DEVICE, ON_DEVICE, _ON_DEVICE, on_device_from),
+        Setting(ORDER, ORDER, _ORDER, orders),
     ]
     of_loader = [s for s in SETTINGS if of_data_loader or not s.is_of_data_loader]
     unwanted = (frozenset() if single_samples else NEED_SINGLE_SAMPLES) | (
@@ -188,7 +194,7 @@ def described_settings(
 
 def runnable() -> frozenset[str]:
     """What a live arm may change; `workers` is the engine's word for num_workers."""
-    of_stages = {"workers", CACHE, ON_DEVICE}
+    of_stages = {"workers", CACHE, ON_DEVICE, ORDER}
     return frozenset(setting.name for setting in SETTINGS if setting.can_run) | of_stages
 
 

@@ -147,6 +147,7 @@ class Job:
             found.of_data_loader,
             found.single_samples,
             found.decodes,
+            self._live.orders(found),
         )
         answer: dict[str, Any] = {
             "chain": chain,

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from .._chain.description import Chain
-from .._chain.settings import NEED_DEVICE, ON_DEVICE, READ_THREADS, runnable, value_of
+from .._chain.settings import NEED_DEVICE, ON_DEVICE, ORDER, READ_THREADS, runnable, value_of
 from .feed_maker import FeedMaker
 from .feeds import Feed
 from .loaders import MeasuredLoader
 from .moving_feed import MovingFeed
 from .on_device import DeviceStages
+from .other_order import OtherOrders
 from .read_threads import ReadThreads
 from .shadow import ShadowLoader
+
+_UNTIMED = frozenset({READ_THREADS, ORDER})
+"""Settings with which stages are not timed."""
 
 
 class LiveArms:
@@ -27,6 +31,11 @@ class LiveArms:
         self._loader = loader
         self._on_device: dict[str, DeviceStages] = {}
         self._threads = ReadThreads(loader)
+        self._orders = OtherOrders(loader)
+
+    def orders(self, chain: Chain) -> tuple[str, ...]:
+        """Which crop may run before which stage."""
+        return self._orders.words(chain)
 
     def can_run(self, arm: dict[str, Any], chain: Chain) -> bool:
         """True if a live arm with overrides can run. Sets `why`."""
@@ -42,19 +51,19 @@ class LiveArms:
             lines = str(error).splitlines() or [type(error).__name__]
             self.why = lines[-1]  # Of an error in a worker: what it says there.
             return False
-        self.why = self._threads.note
+        self.why = self._threads.note or self._orders.note
         return True
 
     def feed(self, arm: dict[str, Any], feeds: FeedMaker) -> tuple[Feed, Optional[ShadowLoader]]:
         """What a block of any arm takes its batches from, and the loader behind it.
 
         Raises what the constructor of DataLoader raises, filled() of _cache/trial.py, DeviceStages,
-        ReadThreads.
+        ReadThreads, OtherOrders.
         """
         shadow = self._shadow(arm, feeds.chain)
         overrides = arm.get("overrides") or {}
         # The counters of stages are for one thread, and so is what stands in their places.
-        shown = {**arm, "observed": False} if READ_THREADS in overrides else arm
+        shown = {**arm, "observed": False} if _UNTIMED & set(overrides) else arm
         feed = feeds.feed(shown, shadow)
         if not NEED_DEVICE & set(overrides):
             return feed, shadow
@@ -65,10 +74,14 @@ class LiveArms:
     def forget(self) -> None:
         """The chain has other stages from now on."""
         self._on_device.clear()
+        self._orders.forget()
 
     def _shadow(self, arm: dict[str, Any], chain: Chain) -> Optional[ShadowLoader]:
-        threaded = self._threads.of(arm, chain)
-        return self._loader.variant(arm, self._stages(arm, chain), threaded)
+        threaded, ordered = self._threads.of(arm, chain), self._orders.of(arm, chain)
+        on_device = self._stages(arm, chain)
+        host_part = None if on_device is None else on_device.host_part
+        changes = [change for change in (ordered, host_part, threaded) if change is not None]
+        return self._loader.variant(arm, changes)
 
     def _stages(self, arm: dict[str, Any], chain: Chain) -> Optional[DeviceStages]:
         first = value_of(arm.get("overrides") or {}, ON_DEVICE, None)

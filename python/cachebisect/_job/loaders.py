@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Callable, Optional
 
 from .._chain import facts, trees
@@ -18,7 +18,6 @@ from .._worker.threaded_reads import ThreadedReads
 from .._worker.worker_end import end_iterator
 from .found_nodes import arms_of_nodes
 from .node_arms import NodeArms
-from .on_device import DeviceStages
 from .other_batches import chain_of_batches, why_it_ended
 from .patience import Patience
 from .shadow import ShadowLoader
@@ -126,15 +125,12 @@ class MeasuredLoader:
         end_iterator(self._batches.make_room(batches))
 
     def variant(
-        self,
-        arm: dict[str, Any],
-        on_device: Optional[DeviceStages] = None,
-        threaded: Optional[Callable[[Any], ThreadedReads]] = None,
+        self, arm: dict[str, Any], changes: Sequence[Callable[[Any], Any]] = ()
     ) -> Optional[ShadowLoader]:
-        """The loader of `arm`: with overrides, one with other arguments. `on_device`: stages that
-        it leaves out. `threaded`: gives a dataset that threads read.
+        """The loader of `arm`: with overrides, one with other arguments. `changes`: each gives a
+        dataset that stands for the one before.
 
-        Raises what the constructor of DataLoader raises, filled() of _cache/trial.py, `threaded`.
+        Raises what the constructor of DataLoader raises, filled() of _cache/trial.py, `changes`.
         """
         texts = arm.get("overrides") or {}
         if arm.get("kind") != "live" or not texts:
@@ -145,11 +141,10 @@ class MeasuredLoader:
             after = overrides.pop(CACHE, None)
             dataset = self.own.dataset if after is None else self._cached(str(after))
             overrides.pop(ON_DEVICE, None)
-            if on_device is not None:
-                dataset = on_device.host_part(dataset)
-            if threaded is not None:
-                self._threaded.append(threaded(dataset))
-                dataset = self._threaded[-1]
+            for change in changes:
+                dataset = change(dataset)
+                if isinstance(dataset, ThreadedReads):
+                    self._threaded.append(dataset)
             self._variants[key] = ShadowLoader(self.own, overrides, dataset)
         return self._variants[key]
 
