@@ -7,6 +7,7 @@
 #include "support/all_stages.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/report/words/json_patch.hpp"
@@ -112,7 +113,7 @@ TEST_CASE("the reason is given where outputs would change") {
   CHECK(has(why({kJitterStage, kBlurStage, kCropStage}),
             "gaussian_blur: a blur reads the pixels around"));
   CHECK(has(why({{R"({"use": "cache.memory", "limit_gb": 1})", kWholeImage}, kCropStage}),
-            "nothing is known of cache"));
+            "nothing is known of it"));
   const AugmentStage dynamic{kNormalizeStage.json, kDynamicImage};
   CHECK(has(why({dynamic, kCenterStage}, "image uint8 [?, ?, 3]"), "may be smaller than the crop"));
   CHECK(why({dynamic, kCropStage}, "image uint8 [?, ?, 3]").empty());
@@ -140,6 +141,23 @@ TEST_CASE("no crop, one that leaves all pixels, or one in front: nothing to move
   ChainDescription unknown = augmented_chain({kToFloatStage, kCropStage});
   unknown.effective_json.clear();
   CHECK_FALSE(find_crop(unknown, 2));
+}
+
+TEST_CASE("a recording that somebody wrote by hand moves nothing") {
+  ChainDescription chain = augmented_chain({kToFloatStage, kCropStage});
+  const auto good = nlohmann::json::parse(chain.effective_json);
+  const auto replaced = [&](std::size_t stage, const char* key, const nlohmann::json& value) {
+    nlohmann::json json = good;
+    json["stages"][stage][key] = value;
+    chain.effective_json = json.dump();
+    return find_crop(chain, 2);
+  };
+  CHECK_FALSE(replaced(2, "use", 3));
+  CHECK_FALSE(replaced(2, "fields", 3));
+  CHECK_FALSE(replaced(3, "fields", nlohmann::json::array()));
+  const auto other = replaced(2, "use", "augment.of_a_plugin");
+  REQUIRE(other);
+  CHECK(has(other->why, "nothing is known of it"));
 }
 
 TEST_CASE("other fields do not stand in the way, and are not counted as gained") {

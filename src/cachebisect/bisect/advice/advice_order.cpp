@@ -55,8 +55,10 @@ std::string samples_text(const Advice& advice, const StageMove& move) {
   const auto& stages = advice.chain().stages;
   std::size_t random = 0;
   for (std::size_t s = move.before; s <= move.stage; ++s) random += stages[s].random ? 1 : 0;
-  return random > 1 ? "samples are distributed as they are, with other draws"
-                    : "samples stay the same";
+  const std::string checked = " (--verify compares some)";
+  return (random > 1 ? "samples are distributed as they are, with other draws"
+                     : "samples stay the same") +
+         checked;
 }
 
 /// Where the adapter names a crop that may run before the stage.

@@ -27,6 +27,8 @@ constexpr std::array kCommutations{
     Commutation{"augment.vertical_flip", Swap::mirrors_rows},
 };
 
+constexpr std::string_view kUnknown = "nothing is known of it and a crop before it";
+constexpr std::string_view kSameField = "the crop works on its field";
 constexpr std::string_view kMean = "its contrast depends on the mean of the whole image";
 constexpr std::string_view kMayPad = "a sample may be smaller than the crop, which then pads it";
 constexpr std::string_view kPads = "the crop pads, with zeros that the stage would change";
@@ -73,10 +75,11 @@ bool is_crop(std::string_view stage) noexcept {
 }
 
 std::string why_not_swapped(const Json& stage, const Json& crop, const ImageSides& sides) {
-  const Commutation& entry = *commutation_of(stage.at("use").get<std::string>());
+  const Commutation* const entry = commutation_of(stage.at("use").get<std::string>());
+  if (entry == nullptr) return std::string(kUnknown);
   const CropSize size = size_of_crop(crop);
   if (stage.value("contrast", 0.0) > 0) return std::string(kMean);
-  switch (entry.swap) {
+  switch (entry->swap) {
     case Swap::keeps_zeros:
       return {};
     case Swap::pixelwise:
@@ -86,10 +89,11 @@ std::string why_not_swapped(const Json& stage, const Json& crop, const ImageSide
     case Swap::mirrors_columns:
       return std::string(is_centred(crop, sides.width, size.width) ? "" : kOffCentre);
     case Swap::other_fields:
+      return std::string(kSameField);
     case Swap::changes:
       break;
   }
-  return std::string(entry.why);
+  return std::string(entry->why);
 }
 
 }  // namespace cachebisect

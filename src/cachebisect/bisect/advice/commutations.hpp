@@ -50,7 +50,8 @@ struct ImageSides {
 
 /// Why a crop that runs before a stage gives other bits than behind it; empty: they are the same,
 /// random draws included, as these are keyed by the names of stages. `stage`, `crop`: with all
-/// their parameters, of types that are in the table and that is_crop() knows.
+/// their parameters; the crop of a type that is_crop() knows. Throws nlohmann::json::exception for
+/// parameters of other types than they have.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string why_not_swapped(
     const nlohmann::ordered_json& stage, const nlohmann::ordered_json& crop,
     const ImageSides& sides);

@@ -1,6 +1,7 @@
 #include "cachebisect/bisect/advice/crop_move.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -100,15 +101,15 @@ class Finder {
   }
 
   [[nodiscard]] std::string why_not(std::size_t stage, std::size_t crop) const {
-    const StageDescription& described = chain_.stages[stage];
-    if (commutation_of(described.type) == nullptr) {
-      return "nothing is known of " + described.name + " and a crop before it";
+    const std::string& name = chain_.stages[stage].name;
+    if (commutation_of(chain_.stages[stage].type) == nullptr) {
+      return name + ": " + why_not_swapped(json(stage), json(crop), {});
     }
     const Names cropped = fields_in(json(crop));
     for (const std::string& field : fields_in(json(stage))) {
       if (!contains(cropped, field)) continue;
       const std::string why = why_not_swapped(json(stage), json(crop), sides_before(crop, field));
-      if (!why.empty()) return described.name + ": " + why;
+      if (!why.empty()) return name + ": " + why;
     }
     return {};
   }
@@ -136,7 +137,7 @@ class Finder {
 
   /// Of its first field.
   [[nodiscard]] std::optional<double> pixels_left(std::size_t crop) const {
-    const std::string field = fields_in(json(crop)).front();
+    const std::string field = fields_in(json(crop)).at(0);
     const auto pixels = [&](std::size_t stage) -> std::optional<double> {
       std::string_view dims = shape_text(chain_.stages[stage].output, field);
       const auto height = take_side(dims);
@@ -157,7 +158,11 @@ class Finder {
 }  // namespace
 
 std::optional<CropMove> find_crop(const ChainDescription& chain, std::size_t stage) {
-  return Finder(chain).find(stage);
+  try {
+    return Finder(chain).find(stage);
+  } catch (const std::exception&) {  // A recording that somebody wrote by hand.
+    return std::nullopt;
+  }
 }
 
 std::vector<Edit> edits_of(const ChainDescription& chain, const CropMove& move) {
