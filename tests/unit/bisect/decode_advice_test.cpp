@@ -107,4 +107,6 @@ TEST_CASE("it is not proposed for other crops, other fields, a cache between, or
   DecodeSituation unknown = photos(70'000, "augment.random_resized_crop");
   unknown.measured.chain.effective_json.clear();
   CHECK(proposals(unknown).empty());
+  CHECK(
+      proposals(photos(70'000, "augment.random_resized_crop", R"("scale": "all of it")")).empty());
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/bisect/advice/advice.hpp"
+#include "cachebisect/bisect/advice/file_stages.hpp"
 
 namespace cachebisect {
 namespace {
@@ -21,16 +22,6 @@ constexpr double kMostEntropyShare = 0.85;
 /// Encoded over decoded bytes of a sample, above which images are hardly JPEG: those are decoded as
 /// a whole.
 constexpr double kLargestJpegShare = 0.35;
-
-/// The stages of the pipeline file; empty if they are not those of the chain.
-Json stages_of(const ChainDescription& chain) {
-  const Json spec = Json::parse(chain.effective_json, nullptr, false);
-  if (!spec.is_object() || !spec.contains("stages")) return {};
-  const Json& stages = spec["stages"];
-  return stages.size() == chain.stages.size() ? stages : Json{};
-}
-
-Json worked_fields(const Json& stage) { return stage.value("fields", Json::array({"image"})); }
 
 /// Decoding and crop in one, under the name of the crop, so that it draws the same numbers.
 Json fused(const Json& decode, const Json& crop, const std::string& name) {
@@ -68,15 +59,13 @@ CostChanges scaled_decoding(const StageReport& decode, double factor) {
   return changes;
 }
 
-}  // namespace
-
-void offer_decode_crop(Advice& advice, const StageReport& decode) {
+std::optional<Proposal> decode_crop(const Advice& advice, const StageReport& decode) {
   const auto at = static_cast<std::size_t>(decode.index);  // of the stage behind it
-  if (advice.of_code() || decode.type != "decode.image" || at >= advice.stages().size()) return;
+  if (advice.of_code() || decode.type != "decode.image" || at >= advice.stages().size()) return {};
   const StageReport& crop = advice.stages()[at];
-  if (crop.type != "augment.random_resized_crop") return;
-  const Json stages = stages_of(advice.chain());
-  if (stages.empty() || worked_fields(stages[at - 1]) != fields_in(stages[at])) return;
+  const Json stages = file_stages(advice.chain());
+  if (crop.type != "augment.random_resized_crop" || stages.is_null()) return {};
+  if (fields_of_stage(stages[at - 1]) != fields_of_stage(stages[at])) return {};
   const std::string place = "/stages/" + std::to_string(at - 1);
   Proposal proposal = propose(
       "decode_crop", decode.name, "decode only what " + crop.name + " keeps",
@@ -89,7 +78,17 @@ void offer_decode_crop(Advice& advice, const StageReport& decode) {
   proposal.changes = scaled_decoding(decode, cost_of_part(area, kLeastEntropyShare));
   const double most = looks_like_jpeg(advice, decode) ? cost_of_part(area, kMostEntropyShare) : 1.0;
   proposal.other = scaled_decoding(decode, most);
-  advice.add(std::move(proposal));
+  return proposal;
+}
+
+}  // namespace
+
+void offer_decode_crop(Advice& advice, const StageReport& decode) {
+  try {
+    if (auto proposal = decode_crop(advice, decode)) advice.add(*std::move(proposal));
+  } catch (const Json::exception&) {  // A recording that somebody wrote by hand.
+    return;
+  }
 }
 
 }  // namespace cachebisect

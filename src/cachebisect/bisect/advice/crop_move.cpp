@@ -8,6 +8,7 @@
 
 #include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/bisect/advice/commutations.hpp"
+#include "cachebisect/bisect/advice/file_stages.hpp"
 #include "cachebisect/bisect/costs/order_changes.hpp"
 
 namespace cachebisect {
@@ -15,8 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
-
-Names fields_in(const Json& stage) { return stage.value("fields", Names{"image"}); }
 
 bool contains(const Names& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -45,13 +44,10 @@ std::optional<std::int64_t> take_side(std::string_view& dims) {
 
 class Finder {
  public:
-  explicit Finder(const ChainDescription& chain)
-      : chain_(chain), spec_(Json::parse(chain.effective_json, nullptr, false)) {}
+  explicit Finder(const ChainDescription& chain) : chain_(chain), stages_(file_stages(chain)) {}
 
   [[nodiscard]] std::optional<CropMove> find(std::size_t stage) const {
-    const bool known = spec_.is_object() && spec_.contains("stages") &&
-                       spec_["stages"].size() == chain_.stages.size();
-    if (!known || !is_sample(stage)) return std::nullopt;
+    if (stages_.is_null() || !is_sample(stage)) return std::nullopt;
     std::optional<CropMove> refused;
     for (std::size_t crop = stage + 1; crop < chain_.stages.size() && is_sample(crop); ++crop) {
       if (!is_crop(chain_.stages[crop].type)) continue;
@@ -67,7 +63,7 @@ class Finder {
   }
 
  private:
-  [[nodiscard]] const Json& json(std::size_t stage) const { return spec_["stages"][stage]; }
+  [[nodiscard]] const Json& json(std::size_t stage) const { return stages_[stage]; }
   [[nodiscard]] bool is_sample(std::size_t stage) const {
     return chain_.stages[stage].kind == StageKind::sample;
   }
@@ -95,8 +91,8 @@ class Finder {
   }
 
   [[nodiscard]] bool shares_field(std::size_t stage, std::size_t crop) const {
-    const Names own = fields_in(json(stage));
-    return std::ranges::any_of(fields_in(json(crop)),
+    const Names own = fields_of_stage(json(stage));
+    return std::ranges::any_of(fields_of_stage(json(crop)),
                                [&](const std::string& name) { return contains(own, name); });
   }
 
@@ -105,8 +101,8 @@ class Finder {
     if (commutation_of(chain_.stages[stage].type) == nullptr) {
       return name + ": " + why_not_swapped(json(stage), json(crop), {});
     }
-    const Names cropped = fields_in(json(crop));
-    for (const std::string& field : fields_in(json(stage))) {
+    const Names cropped = fields_of_stage(json(crop));
+    for (const std::string& field : fields_of_stage(json(stage))) {
       if (!contains(cropped, field)) continue;
       const std::string why = why_not_swapped(json(stage), json(crop), sides_before(crop, field));
       if (!why.empty()) return name + ": " + why;
@@ -126,7 +122,7 @@ class Finder {
   /// By a resize to a shorter side, with nothing between it and the crop that changes sides.
   [[nodiscard]] std::int64_t least_side(std::size_t crop, const std::string& field) const {
     for (std::size_t stage = crop; stage-- > 0 && is_sample(stage);) {
-      if (!contains(fields_in(json(stage)), field)) continue;
+      if (!contains(fields_of_stage(json(stage)), field)) continue;
       const std::string& type = chain_.stages[stage].type;
       if (type == "augment.resize") return json(stage).value("shorter_side", std::int64_t{0});
       const Commutation* const entry = commutation_of(type);
@@ -137,7 +133,7 @@ class Finder {
 
   /// Of its first field.
   [[nodiscard]] std::optional<double> pixels_left(std::size_t crop) const {
-    const std::string field = fields_in(json(crop)).at(0);
+    const std::string field = fields_of_stage(json(crop)).at(0);
     const auto pixels = [&](std::size_t stage) -> std::optional<double> {
       std::string_view dims = shape_text(chain_.stages[stage].output, field);
       const auto height = take_side(dims);
@@ -152,7 +148,7 @@ class Finder {
   }
 
   const ChainDescription& chain_;
-  Json spec_;
+  Json stages_;
 };
 
 }  // namespace
@@ -166,8 +162,7 @@ std::optional<CropMove> find_crop(const ChainDescription& chain, std::size_t sta
 }
 
 std::vector<Edit> edits_of(const ChainDescription& chain, const CropMove& move) {
-  const Json spec = Json::parse(chain.effective_json, nullptr, false);
-  Json crop = spec["stages"][move.crop];
+  Json crop = file_stages(chain).at(move.crop);
   crop["name"] = chain.stages[move.crop].name;  // Draws are keyed by it.
   return {{"/stages/" + std::to_string(move.crop), "null", EditKind::remove},
           {"/stages/" + std::to_string(move.first), crop.dump(), EditKind::insert}};

@@ -6,18 +6,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/bisect/advice/file_stages.hpp"
+
 namespace cachebisect {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json fields_of(const Json& stage) { return stage.value("fields", Json::array({"image"})); }
-
 bool share_a_field(const Json& a, const Json& b) {
-  const Json fields = fields_of(a);
-  return std::any_of(fields.begin(), fields.end(), [&](const Json& field) {
-    const Json others = fields_of(b);
-    return std::find(others.begin(), others.end(), field) != others.end();
+  const std::vector<std::string> others = fields_of_stage(b);
+  return std::ranges::any_of(fields_of_stage(a), [&](const std::string& field) {
+    return std::ranges::find(others, field) != others.end();
   });
 }
 
@@ -37,10 +36,8 @@ Json on_device(const Json& stage, const Json& collate) {
 
 std::vector<Edit> move_to_device(const ChainDescription& chain,
                                  const std::vector<std::size_t>& stages) {
-  const Json spec = Json::parse(chain.effective_json, nullptr, false);
-  if (stages.empty() || !spec.is_object() || !spec.contains("stages")) return {};
-  const Json& all = spec["stages"];
-  if (all.size() != chain.stages.size()) return {};
+  const Json all = file_stages(chain);
+  if (stages.empty() || all.is_null()) return {};
   Json collate = Json::object();
   for (std::size_t s = stages.front(); s < all.size(); ++s) {
     const StageKind kind = chain.stages[s].kind;
