@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cachebisect/base/error.hpp"
@@ -18,24 +19,44 @@ std::uint64_t thread_count() {
   return static_cast<std::uint64_t>(std::max(1.0, std::ceil(probe_machine().usable_cpus)));
 }
 
+/// That of the smallest index: all indices before one that failed had begun, and run to their end,
+/// so that which error is told does not depend on the threads. Thread safe.
+class FirstError {
+ public:
+  void keep(std::uint64_t index, std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    if (error_ && index >= index_) return;
+    index_ = index;
+    error_ = std::move(error);
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::uint64_t index_ = 0;
+  std::exception_ptr error_;
+};
+
 }  // namespace
 
 void parallel_for(std::uint64_t count, std::uint64_t grain, const std::stop_token& stop,
                   const std::function<void(std::uint64_t)>& work) {
   std::atomic<std::uint64_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr first_error;
+  FirstError error;
   const auto run = [&] {
+    std::uint64_t at = 0;
     try {
       for (std::uint64_t begin = next.fetch_add(grain); begin < count;
            begin = next.fetch_add(grain)) {
+        at = begin;
         if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
-        for (std::uint64_t i = begin; i < std::min(count, begin + grain); ++i) work(i);
+        for (; at < std::min(count, begin + grain); ++at) work(at);
       }
     } catch (...) {
       next = count;
-      const std::lock_guard lock(mutex);
-      if (!first_error) first_error = std::current_exception();
+      error.keep(at, std::current_exception());
     }
   };
   const std::uint64_t threads_wanted = std::min(thread_count(), (count + grain - 1) / grain);
@@ -44,7 +65,7 @@ void parallel_for(std::uint64_t count, std::uint64_t grain, const std::stop_toke
     for (std::uint64_t i = 1; i < threads_wanted; ++i) threads.emplace_back(run);
     run();
   }
-  if (first_error) std::rethrow_exception(first_error);
+  error.rethrow();
 }
 
 }  // namespace cachebisect
