@@ -7,9 +7,10 @@
 PYTHON is one with the peers that are to be compared (torch and torchvision, torchdata, tensorflow,
 spdl and opencv, nvidia-dali, ffcv); those it lacks are named and left out. Each figure comes from
 a process of its own, and in each round all take turns. The first batch of each process is checked,
-and ours too: see cases.check(). Ours are bench/pipelines/ as they are, and with the samples held in
-memory, as all peers but FFCV hold those of CIFAR and MNIST; --before adds those of another build's
-`loader`. Prints a table in Markdown of medians, with the slowest and the fastest round.
+and ours too: see cases.check(). Ours are bench/pipelines/ as they are, with the samples held in
+memory, as all peers but FFCV hold those of CIFAR and MNIST, and with photos of which the crop alone
+is decoded, as tf.data and DALI do; --before adds those of another build's `loader`. Prints a table
+in Markdown of medians, with the slowest and the fastest round.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ TITLES = {
     "torch": "PyTorch DataLoader", "nodes": "torchdata.nodes", "tfdata": "tf.data",
     "spdl": "SPDL", "dali": "DALI (CPU)", "ffcv": "FFCV",
     "ours": "cachebisect", "held": "cachebisect, `in_memory`",
+    "cropped": "cachebisect, `decode.random_resized_crop`",
     "before": "cachebisect, before", "before_held": "cachebisect, before, `in_memory`",
 }  # fmt: skip
 FIGURES = re.compile(r"([0-9]+) samples/s .* ([0-9]+) per CPU second")
@@ -60,12 +62,16 @@ def run_peer(peer: str, case: str, options: argparse.Namespace) -> dict[str, Any
     return last_json(done)
 
 
+def pipeline_of(name: str, case: str) -> str:
+    return "jpeg_crop224.json" if name == "cropped" else f"{case}.json"
+
+
 def run_ours(name: str, case: str, options: argparse.Namespace) -> dict[str, Any]:
     loader = options.before if name.startswith("before") else options.loader
     with tempfile.TemporaryDirectory() as folder:
         first = Path(folder) / "first"
         command = [
-            loader, str(ROOT / "bench" / "pipelines" / f"{case}.json"), "--rounds", "1",
+            loader, str(ROOT / "bench/pipelines" / pipeline_of(name, case)), "--rounds", "1",
             "--workers", str(options.workers), "--seconds", str(options.seconds),
         ]  # fmt: skip
         if name.endswith("held"):
@@ -95,6 +101,8 @@ def contestants(case: str, options: argparse.Namespace) -> list[str]:
     names = ["ours"]
     if case in ("cifar_raw", "mnist_norm"):
         names.append("held")
+    if case == "jpeg_rrc224":
+        names.append("cropped")
     return names + (["before"] if options.before else []) + list(options.peers)
 
 
