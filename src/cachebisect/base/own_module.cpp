@@ -38,12 +38,13 @@ std::shared_ptr<const SharedLibrary> open_own_module(const std::string& file,
   std::string tried;
   const auto note = [&tried](std::string_view what) { (tried += "\n  ") += what; };
   for (const std::string& folder : own_module_folders()) {
-    const std::string path = folder + "/" + file;
+    std::string path = folder;
+    path.append("/").append(file);
     auto module = std::make_shared<const SharedLibrary>(path, SharedLibrary::Unload::never);
     if (!module->is_open()) {
       note(module->error());
     } else if (module->function<void (*)()>(function.c_str()) == nullptr) {
-      note(path + ": has no " + function + "; it is from another version");
+      note(path.append(": has no ").append(function).append("; it is from another version"));
     } else {
       return module;
     }

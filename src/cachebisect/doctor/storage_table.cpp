@@ -68,22 +68,22 @@ std::string rows_table(const std::vector<StorageRow>& rows, const StorageWords& 
   return table.to_text(page.paint, page.columns);
 }
 
-std::string needs_sentence(const std::vector<StorageRow>& all, const StorageWords& words,
+std::string needs_sentence(const std::vector<StorageRow>& rows, const StorageWords& words,
                            const StorageNeeds& needs) {
-  const std::vector<StorageRow> rows = rows_like(all, needs);
-  const std::string what = rows.front().read_bytes == 0
+  const std::vector<StorageRow> like = rows_like(rows, needs);
+  const std::string what = like.front().read_bytes == 0
                                ? words.wholes
-                               : "reads of " + name_of_size(rows.front().read_bytes, words);
+                               : "reads of " + name_of_size(like.front().read_bytes, words);
   std::string text = printable(needs.name) + " needs " + format_bytes(needs.bytes_per_second) +
                      "/s so that its training step never waits, " +
                      format_bytes(needs.bytes_per_sample) + " per sample: ";
   const auto enough = std::ranges::find_if(
-      rows, [&](const StorageRow& row) { return best_known_rate(row) >= needs.bytes_per_second; });
-  if (enough != rows.end()) {
+      like, [&](const StorageRow& row) { return best_known_rate(row) >= needs.bytes_per_second; });
+  if (enough != like.end()) {
     return text + what + " give " + format_bytes(best_known_rate(*enough)) + "/s with " +
            std::to_string(enough->in_flight) + " in flight.";
   }
-  const auto most = std::ranges::max_element(rows, {}, best_known_rate);
+  const auto most = std::ranges::max_element(like, {}, best_known_rate);
   return text + what + " give " + format_bytes(best_known_rate(*most)) + "/s at most, with " +
          std::to_string(most->in_flight) + " in flight.";
 }

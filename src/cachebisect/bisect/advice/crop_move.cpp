@@ -97,15 +97,15 @@ class Finder {
   }
 
   [[nodiscard]] std::string why_not(std::size_t stage, std::size_t crop) const {
-    const std::string& name = chain_.stages[stage].name;
+    const std::string begin = chain_.stages[stage].name + ": ";
     if (commutation_of(chain_.stages[stage].type) == nullptr) {
-      return name + ": " + why_not_swapped(json(stage), json(crop), {});
+      return begin + why_not_swapped(json(stage), json(crop), {});
     }
     const Names cropped = fields_of_stage(json(crop));
     for (const std::string& field : fields_of_stage(json(stage))) {
       if (!contains(cropped, field)) continue;
       const std::string why = why_not_swapped(json(stage), json(crop), sides_before(crop, field));
-      if (!why.empty()) return name + ": " + why;
+      if (!why.empty()) return begin + why;
     }
     return {};
   }
