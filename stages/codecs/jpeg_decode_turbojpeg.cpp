@@ -20,7 +20,7 @@ namespace {
 
 /// A progressive file with more scans is an attack, not a picture.
 constexpr int kMaxScans = 500;
-/// Columns beside a part that smooth upsampling of colour looks at.
+/// Columns next to a part that smooth upsampling of colour looks at.
 constexpr std::uint32_t kUpsamplingMargin = 2;
 /// Rows that are read at once.
 constexpr JDIMENSION kRows = 8;

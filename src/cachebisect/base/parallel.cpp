@@ -19,8 +19,8 @@ std::uint64_t thread_count() {
   return static_cast<std::uint64_t>(std::max(1.0, std::ceil(probe_machine().usable_cpus)));
 }
 
-/// That of the smallest index: all indices before one that failed had begun, and run to their end,
-/// so that which error is told does not depend on the threads. Thread safe.
+/// Keeps the error of the smallest index: all indices before one that failed had begun, and run to
+/// their end, so that which error is told does not depend on the threads. Thread safe.
 class FirstError {
  public:
   void keep(std::uint64_t index, std::exception_ptr error) {

@@ -29,7 +29,7 @@ void add_url(const std::string& url, const std::string& where, std::vector<std::
 }
 
 void add_lines(const std::string& file, std::vector<std::string>& urls) {
-  const std::string text = read_text_file(file, kMostListBytes, "a list of URLs, one a line");
+  const std::string text = read_text_file(file, kMostListBytes, "a list of URLs, one per line");
   if (text.size() > kMostListBytes) {
     throw Error(ErrorKind::usage, file + ": is longer than 16 MB; give fewer URLs");
   }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cachebisect/base/random.hpp"
+#include "cachebisect/bisect/record/shuffle.hpp"
 
 namespace cachebisect {
 namespace {
@@ -24,9 +25,9 @@ RandomStream random_stream(std::uint64_t seed) {
 }
 
 template <class Item>
-void shuffle(std::vector<Item>& items, std::uint64_t seed) {
+void shuffle_by(std::vector<Item>& items, std::uint64_t seed) {
   RandomStream random = random_stream(seed);
-  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random.below(i)]);
+  shuffle(items, random);
 }
 
 }  // namespace
@@ -48,7 +49,7 @@ std::vector<DataFile> find_files(const std::string& folder, std::size_t most) {
   }
   // Folders list their files in no order that others would repeat.
   std::ranges::sort(files, {}, &DataFile::path);
-  shuffle(files, 1);
+  shuffle_by(files, 1);
   if (files.size() > most) files.resize(most);
   return files;
 }
@@ -67,7 +68,7 @@ std::vector<PlannedRead> plan_reads(const std::vector<DataFile>& files, std::siz
   if (2 * wanted > places) {
     std::vector<std::uint64_t> all(places);
     std::iota(all.begin(), all.end(), std::uint64_t{0});
-    shuffle(all, bytes);
+    shuffle_by(all, bytes);
     picked.insert(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(wanted));
   }
   while (picked.size() < wanted) picked.insert(random.below(places));
@@ -78,7 +79,7 @@ std::vector<PlannedRead> plan_reads(const std::vector<DataFile>& files, std::siz
     reads.push_back(
         {static_cast<std::size_t>(file - ends.begin()), (place - before) * bytes, bytes});
   }
-  shuffle(reads, bytes + 1);
+  shuffle_by(reads, bytes + 1);
   return reads;
 }
 

@@ -8,6 +8,7 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/record/shuffle.hpp"
 #include "cachebisect/doctor/read_plan.hpp"
 #include "cachebisect/doctor/url_readers.hpp"
 
@@ -46,7 +47,9 @@ class Prober {
       : urls_(probe.urls), readers_(kAtOnce.back(), facts_, stop) {
     // Each row has one for the first time and one for the same reads again.
     constexpr double kWindows = 2 * (kPartSizes.size() + 1) * kAtOnce.size();
-    shuffle_urls();
+    // Lists are often sorted by kind or size.
+    RandomStream random({.seed = 1, .stage = hash_name("doctor of URLs")});
+    shuffle(urls_, random);
     urls_.resize(std::min(urls_.size(), kMostObjects));
     window_seconds_ = probe.seconds / kWindows;
     window_bytes_ = static_cast<std::uint64_t>(static_cast<double>(probe.most_bytes) / kWindows);
@@ -70,14 +73,6 @@ class Prober {
   }
 
  private:
-  /// Lists are often sorted by kind or size.
-  void shuffle_urls() {
-    RandomStream random({.seed = 1, .stage = hash_name("doctor of URLs")});
-    for (std::size_t i = urls_.size(); i > 1; --i) {
-      std::swap(urls_[i - 1], urls_[random.below(i)]);
-    }
-  }
-
   /// Asks for the first byte of each, which gives its size, over all connections that are used
   /// later: what they cost is then in no row.
   void find_objects() {

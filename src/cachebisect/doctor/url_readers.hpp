@@ -32,7 +32,7 @@ class UrlReaders {
     ReadRate rate;
     std::size_t begun = 0;  ///< reads of the plan
   };
-  /// Makes reads on so many threads until the plan or the window ends, one a thread at least. A
+  /// Makes reads on so many threads until the plan or the window ends, one per thread at least. A
   /// read that is under way then is finished if it is short. A thread that fails again and again
   /// gives up, and one that is told to come back later waits. Throws Error(interrupted) on a stop.
   Made run(const Plan& plan, std::size_t threads, ReadWindow& window);

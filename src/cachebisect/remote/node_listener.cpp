@@ -13,7 +13,7 @@
 namespace cachebisect {
 namespace {
 
-/// What a connection may take to say who it is. One that does not is no node.
+/// The time that a connection may take to say what it is. One that does not is no node.
 constexpr double kGreetingSeconds = 10;
 constexpr double kRefusalSeconds = 1;
 constexpr std::size_t kMaxGuests = 256;

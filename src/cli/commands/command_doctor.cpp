@@ -90,7 +90,7 @@ Command add_doctor(CLI::App& app) {
                  "the folder that data is read from: what its storage gives (none)")
       ->type_name("DIR");
   app.add_option("--url", arguments->urls,
-                 "an object of http or https, or @FILE with one a line: what their server gives; "
+                 "an object of http or https, or @FILE with one per line: what their server gives; "
                  "may be repeated")
       ->type_name("URL");
   app.add_option(

@@ -31,7 +31,7 @@ struct DecodeSituation {
 constexpr double kImageBytes = 562'500;
 
 DecodeSituation photos(double encoded_bytes, const std::string& crop_type,
-                       const std::string& crop = R"("size": 224)") {
+                       const std::string& crop = R"("size": 224, "scale": [0.08, 1])") {
   DecodeSituation now;
   now.measured.chain.settings.of_file = true;
   now.measured.chain.effective_json =
@@ -69,7 +69,7 @@ TEST_CASE("decoding and the random crop behind it become one stage with the para
   CHECK(remedy.edits[2].kind == EditKind::insert);
   CHECK(
       remedy.edits[2].value ==
-      R"({"use":"decode.random_resized_crop","name":"crop","dct":"ifast","on_error":"skip","size":224})");
+      R"({"use":"decode.random_resized_crop","name":"crop","dct":"ifast","on_error":"skip","size":224,"scale":[0.08,1]})");
 }
 
 TEST_CASE("what is spared depends on the area of the crop, and on whether the images are JPEG") {
@@ -98,7 +98,7 @@ TEST_CASE("what is spared depends on the area of the crop, and on whether the im
 TEST_CASE("it is not proposed for other crops, other fields, a cache between, or jobs in code") {
   CHECK(proposals(photos(70'000, "augment.random_crop")).empty());
   CHECK(proposals(photos(70'000, "augment.random_resized_crop",
-                         R"("size": 224, "fields": ["image", "mask"])"))
+                         R"("size": 224, "scale": [0.08, 1], "fields": ["image", "mask"])"))
             .empty());
   CHECK(proposals(photos(70'000, "cache.memory", R"("limit_gb": 1)")).empty());
   DecodeSituation code = photos(70'000, "augment.random_resized_crop");

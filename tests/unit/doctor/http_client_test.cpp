@@ -5,7 +5,7 @@
 
 #include "support/errors.hpp"
 #include "support/files.hpp"
-#include "support/lacking.hpp"
+#include "support/http_client.hpp"
 #include "support/socket_server.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
@@ -20,15 +20,6 @@ using test::SocketServer;
 using Outcome = HttpResult::Outcome;
 
 namespace {
-
-bool lacks_client() {
-#ifdef CACHEBISECT_WITH_HTTP_CLIENT
-  return false;
-#else
-  test::skip("libcurl (libcurl4-openssl-dev)");
-  return true;
-#endif
-}
 
 bool go_on(std::uint64_t /*bytes*/) { return false; }
 
@@ -53,7 +44,7 @@ constexpr const char* kPart = "206 Partial Content";
 }  // namespace
 
 TEST_CASE("parts and whole objects are read over one connection") {
-  if (lacks_client()) return;
+  if (test::lacks_http_client()) return;
   const SocketServer server([](const std::string& head) {
     if (!has(head, "Range: bytes=2-5")) return Said{http_answer("200 OK", "", "0123456789")};
     return Said{http_answer(kPart, "Content-Range: bytes 2-5/10\r\n", "2345")};
@@ -75,7 +66,7 @@ TEST_CASE("parts and whole objects are read over one connection") {
 }
 
 TEST_CASE("answers that throttle are told from those that fail") {
-  if (lacks_client()) return;
+  if (test::lacks_http_client()) return;
   const HttpResult busy = part_of({http_answer("503 Slow Down", "Retry-After: 7\r\n", "slow")});
   CHECK(busy.outcome == Outcome::throttled);
   CHECK(busy.retry_seconds == 7);
@@ -87,7 +78,7 @@ TEST_CASE("answers that throttle are told from those that fail") {
 }
 
 TEST_CASE("a server that ignores ranges, or sends another part, is told by its words") {
-  if (lacks_client()) return;
+  if (test::lacks_http_client()) return;
   const HttpResult whole = part_of({http_answer("200 OK", "", "0123456789")});
   CHECK(whole.outcome == Outcome::failed);
   CHECK(has(whole.problem, "sends the whole object"));
@@ -102,7 +93,7 @@ TEST_CASE("a server that ignores ranges, or sends another part, is told by its w
 }
 
 TEST_CASE("answers that do not end are given up") {
-  if (lacks_client()) return;
+  if (test::lacks_http_client()) return;
   const std::string head = "HTTP/1.1 200 OK\r\n";
   const SocketServer endless([&](const std::string& request) {
     if (has(request, "/head"))
@@ -123,7 +114,7 @@ TEST_CASE("answers that do not end are given up") {
 }
 
 TEST_CASE("a server that says nothing is given up, or cut by the caller") {
-  if (lacks_client()) return;
+  if (test::lacks_http_client()) return;
   const SocketServer silent([](const std::string& /*head*/) { return Said{}; });
   CHECK(read_part(silent.url("/x"), 0, 4).outcome == Outcome::failed);
   HttpClient patient(3600);
@@ -136,7 +127,7 @@ TEST_CASE("a server that says nothing is given up, or cut by the caller") {
 }
 
 TEST_CASE("a body that is cut short, and what is no HTTP, are told") {
-  if (lacks_client()) return;
+  if (test::lacks_http_client()) return;
   const HttpResult cut = part_of(
       {.bytes = "HTTP/1.1 206 P\r\nContent-Range: bytes 0-3/9\r\nContent-Length: 4\r\n\r\n01",
        .close = true});
@@ -152,7 +143,7 @@ TEST_CASE("a body that is cut short, and what is no HTTP, are told") {
 }
 
 TEST_CASE("a few redirects are followed, endless ones and other protocols are not") {
-  if (lacks_client()) return;
+  if (test::lacks_http_client()) return;
   const SocketServer server([](const std::string& head) {
     if (has(head, "GET /end")) return Said{http_answer("200 OK", "", "end")};
     const std::string to = has(head, "GET /once")   ? "/end"
@@ -170,7 +161,7 @@ TEST_CASE("a few redirects are followed, endless ones and other protocols are no
 }
 
 TEST_CASE("a port without a server, an unknown name and TLS where there is none are told") {
-  if (lacks_client()) return;
+  if (test::lacks_http_client()) return;
   std::string closed;
   std::string plain;
   {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "support/lacking.hpp"
+#include "support/http_client.hpp"
 #include "support/socket_server.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
@@ -22,15 +22,6 @@ using test::Said;
 using test::SocketServer;
 
 namespace {
-
-bool lacks_probe() {
-#ifdef CACHEBISECT_WITH_HTTP_CLIENT
-  return false;
-#else
-  test::skip("libcurl (libcurl4-openssl-dev)");
-  return true;
-#endif
-}
 
 /// Answers requests for an object, and for parts of it, as servers do.
 Said object_of(const std::string& head, std::size_t size) {
@@ -62,7 +53,7 @@ ReadRate rate_of_row(double bytes_per_second) {
 }  // namespace
 
 TEST_CASE("rows are made for sizes that the objects have, over connections that are kept") {
-  if (lacks_probe()) return;
+  if (test::lacks_http_client()) return;
   const SocketServer server([](const std::string& head) { return object_of(head, 50'000); });
   const UrlFacts facts = probed(server);
   CHECK(facts.problem == "");
@@ -87,7 +78,7 @@ TEST_CASE("rows are made for sizes that the objects have, over connections that 
 }
 
 TEST_CASE("what is read for the first time is read once, and then again") {
-  if (lacks_probe()) return;
+  if (test::lacks_http_client()) return;
   std::mutex mutex;
   std::map<std::string, int> seen;
   const SocketServer server([&](const std::string& head) {
@@ -106,7 +97,7 @@ TEST_CASE("what is read for the first time is read once, and then again") {
 }
 
 TEST_CASE("a server without ranges is read in whole objects, and that is said") {
-  if (lacks_probe()) return;
+  if (test::lacks_http_client()) return;
   const SocketServer server([](const std::string& /*head*/) {
     return Said{http_answer("200 OK", "", std::string(20'000, 'x'))};
   });
@@ -120,7 +111,7 @@ TEST_CASE("a server without ranges is read in whole objects, and that is said") 
 }
 
 TEST_CASE("answers that throttle are counted, and the server is left alone for a while") {
-  if (lacks_probe()) return;
+  if (test::lacks_http_client()) return;
   std::atomic<int> number{0};
   std::atomic<int> refused{0};
   const SocketServer server([&](const std::string& head) {
@@ -136,7 +127,7 @@ TEST_CASE("answers that throttle are counted, and the server is left alone for a
 }
 
 TEST_CASE("objects that cannot be read are counted, the others are measured") {
-  if (lacks_probe()) return;
+  if (test::lacks_http_client()) return;
   const SocketServer server([](const std::string& head) {
     if (has(head, "GET /b")) return Said{http_answer("403 Forbidden", "", "no")};
     return object_of(head, 50'000);
@@ -149,7 +140,7 @@ TEST_CASE("objects that cannot be read are counted, the others are measured") {
 }
 
 TEST_CASE("a server of which nothing can be read ends it, with its reason") {
-  if (lacks_probe()) return;
+  if (test::lacks_http_client()) return;
   const SocketServer refuses(
       [](const std::string& /*head*/) { return Said{http_answer("403 Forbidden", "", "")}; });
   CHECK(has(text_of(probed(refuses)), "HTTP status 403"));
@@ -164,7 +155,7 @@ TEST_CASE("a server of which nothing can be read ends it, with its reason") {
 }
 
 TEST_CASE("a stop ends it") {
-  if (lacks_probe()) return;
+  if (test::lacks_http_client()) return;
   std::stop_source stop;
   const SocketServer server([&](const std::string& head) {
     stop.request_stop();
@@ -176,7 +167,7 @@ TEST_CASE("a stop ends it") {
 }
 
 TEST_CASE("no more is read than may be") {
-  if (lacks_probe()) return;
+  if (test::lacks_http_client()) return;
   const SocketServer server([](const std::string& head) { return object_of(head, 600'000); });
   const UrlFacts facts =
       probe_urls({.urls = {server.url("/a")}, .seconds = 3600, .most_bytes = 4'000'000}, {});

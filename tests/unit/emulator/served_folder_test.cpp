@@ -43,10 +43,10 @@ TEST_CASE("nothing outside is served") {
   fs::create_symlink("inside", data.path("own_link"));
   fs::create_symlink("nowhere", data.path("broken"));
   fs::create_symlink("loop", data.path("loop"));
-  // A folder beside, whose name begins with that of the folder.
-  fs::create_directory(data.path() + "-beside");
-  fs::create_symlink(data.path() + "-beside/file", data.path("beside"));
-  std::ofstream(data.path() + "-beside/file") << "b";
+  // A folder next to it, whose name begins with that of the folder.
+  fs::create_directory(data.path() + "-other");
+  fs::create_symlink(data.path() + "-other/file", data.path("other"));
+  std::ofstream(data.path() + "-other/file") << "b";
   const ServedFolder folder(data.path());
   CHECK(folder.open("/own_link").has_value());
   const std::string up = "/../" + fs::path(outside.path()).filename().string() + "/secret";
@@ -70,7 +70,7 @@ TEST_CASE("nothing outside is served") {
                                            std::string("/inside/x"),
                                            std::string("/broken"),
                                            std::string("/loop"),
-                                           std::string("/beside"),
+                                           std::string("/other"),
                                            std::string("/inside\0x", 9),
                                            std::string("/inside\0", 8),
                                            std::string("/%2e%2e/inside"),
@@ -81,7 +81,7 @@ TEST_CASE("nothing outside is served") {
     CAPTURE(path);
     CHECK_FALSE(folder.open(path).has_value());
   }
-  fs::remove_all(data.path() + "-beside");
+  fs::remove_all(data.path() + "-other");
 }
 
 TEST_CASE("what is no regular file is not opened, so that nothing waits for it") {

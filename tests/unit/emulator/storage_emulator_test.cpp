@@ -10,6 +10,7 @@
 #include "support/files.hpp"
 #include "support/http_socket.hpp"
 #include "support/lacking.hpp"
+#include "support/storage_settings.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 
@@ -21,19 +22,11 @@ using test::TemporaryFolder;
 
 namespace {
 
-StorageSettings quick_server() {
-  return {.median_seconds = 0,
-          .p99_seconds = 0,
-          .bytes_per_second = 0,
-          .requests_per_second = 0,
-          .burst = 1,
-          .seed = 1};
-}
-
 /// An emulator that serves a folder until its end.
 class Served {
  public:
-  explicit Served(const std::string& folder, const StorageSettings& settings = quick_server())
+  explicit Served(const std::string& folder,
+                  const StorageSettings& settings = test::unlimited_storage())
       : emulator_({.folder = folder, .storage = settings}),
         thread_([this] { totals_ = emulator_.serve(stop_.get_token()); }) {}
   ~Served() { end(); }
@@ -124,7 +117,7 @@ TEST_CASE("many connections are served at once, and refused ones are told when t
   if (lacks_server()) return;
   const TemporaryFolder data;
   data.write("x", letters(100'000));
-  StorageSettings settings = quick_server();
+  StorageSettings settings = test::unlimited_storage();
   settings.requests_per_second = 1e-6;
   settings.burst = 40;
   Served served(data.path(), settings);
@@ -218,12 +211,12 @@ TEST_CASE("a stop ends connections that wait, are idle or are being served") {
   if (lacks_server()) return;
   const TemporaryFolder data;
   data.write("x", letters(1'000'000));
-  StorageSettings slow = quick_server();
+  StorageSettings slow = test::unlimited_storage();
   slow.median_seconds = slow.p99_seconds = 3000;
   Served waits(data.path(), slow);
   HttpSocket waiting(waits.port());
   waiting.send("GET /x HTTP/1.1\r\nHost: test\r\n\r\n");
-  StorageSettings narrow = quick_server();
+  StorageSettings narrow = test::unlimited_storage();
   narrow.bytes_per_second = 1;
   Served sends(data.path(), narrow);
   HttpSocket sending(sends.port());

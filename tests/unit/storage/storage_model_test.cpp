@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/errors.hpp"
+#include "support/storage_settings.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/error.hpp"
@@ -15,18 +16,9 @@ using namespace cachebisect;
 
 namespace {
 
-StorageSettings unlimited() {
-  return {.median_seconds = 0,
-          .p99_seconds = 0,
-          .bytes_per_second = 0,
-          .requests_per_second = 0,
-          .burst = 1,
-          .seed = 1};
-}
-
 /// 1 MB/s, and no latency.
 StorageSettings narrow() {
-  StorageSettings settings = unlimited();
+  StorageSettings settings = test::unlimited_storage();
   settings.bytes_per_second = 1e6;
   return settings;
 }
@@ -36,7 +28,7 @@ constexpr double kClose = 1e-9;
 }  // namespace
 
 TEST_CASE("latencies have the median and the tail that were asked for") {
-  StorageSettings settings = unlimited();
+  StorageSettings settings = test::unlimited_storage();
   settings.median_seconds = 0.02;
   settings.p99_seconds = 0.1;
   StorageModel model(settings);
@@ -66,13 +58,13 @@ TEST_CASE("the same seed gives the same latencies, another one gives others") {
 }
 
 TEST_CASE("a constant latency is the same for all, and none is none") {
-  StorageSettings settings = unlimited();
+  StorageSettings settings = test::unlimited_storage();
   settings.median_seconds = settings.p99_seconds = 0.03;
   StorageModel model(settings);
   for (int i = 0; i < 10; ++i) {
     CHECK(model.admit(i, 0)->first_byte == doctest::Approx(i + 0.03));
   }
-  CHECK(StorageModel(unlimited()).admit(5, 1'000'000)->last_byte == 5);
+  CHECK(StorageModel(test::unlimited_storage()).admit(5, 1'000'000)->last_byte == 5);
 }
 
 TEST_CASE("requests share the bandwidth: n at once take as long as their bytes together") {
@@ -122,7 +114,7 @@ TEST_CASE("more bytes end later, and nothing ends before it begins") {
 }
 
 TEST_CASE("a burst is answered, then requests are refused until the rate allows them") {
-  StorageSettings settings = unlimited();
+  StorageSettings settings = test::unlimited_storage();
   settings.requests_per_second = 10;
   settings.burst = 5;
   StorageModel model(settings);
@@ -143,7 +135,7 @@ TEST_CASE("a burst is answered, then requests are refused until the rate allows 
 }
 
 TEST_CASE("at the rate that is allowed nothing is refused, at twice the rate every second one is") {
-  StorageSettings settings = unlimited();
+  StorageSettings settings = test::unlimited_storage();
   settings.requests_per_second = 100;
   settings.burst = 1;
   StorageModel steady(settings);

@@ -32,8 +32,12 @@ double Advice::free_cpus() const {
 
 bool Advice::is_host_bound() const { return cachebisect::is_host_bound(*measured_); }
 
+bool Advice::can_set_workers() const {
+  return !of_code() || chain().settings.at(settings::kWorkers.key) != nullptr;
+}
+
 void Advice::add_workers(const std::string& stage, const std::string& reason, bool waiting) {
-  if (of_code() && chain().settings.at(settings::kWorkers.key) == nullptr) return;
+  if (!can_set_workers()) return;
   const int now = chain().workers;
   const double usable = std::min(free_cpus(), measured_->usable_cores());
   const int cores = whole_cpus(usable);
@@ -69,11 +73,13 @@ Proposal propose(std::string id, std::string stage, std::string text, std::strin
   return {std::move(remedy), std::move(changes)};
 }
 
-CostChanges free_stage(const StageReport& stage) {
+CostChanges scaled_stage(const StageReport& stage, double factor) {
   CostChanges changes;
-  changes.stages.push_back({.stage = static_cast<std::size_t>(stage.index) - 1, .factor = 0});
+  changes.stages.push_back({.stage = static_cast<std::size_t>(stage.index) - 1, .factor = factor});
   return changes;
 }
+
+CostChanges free_stage(const StageReport& stage) { return scaled_stage(stage, 0); }
 
 CostChanges scaled_copy(const Advice& advice, double factor) {
   CostChanges changes;

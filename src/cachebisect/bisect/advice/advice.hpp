@@ -34,6 +34,8 @@ class CACHEBISECT_INTERNAL_API Advice {
 
   /// True if the job is changed in code, not in a pipeline file.
   [[nodiscard]] bool of_code() const noexcept { return !chain().settings.of_file; }
+  /// True if the job has a setting for the count of workers.
+  [[nodiscard]] bool can_set_workers() const;
   [[nodiscard]] const StageDescription& described(const StageReport& stage) const {
     return chain().stages.at(static_cast<std::size_t>(stage.index) - 1);
   }
@@ -41,7 +43,7 @@ class CACHEBISECT_INTERNAL_API Advice {
   [[nodiscard]] const std::vector<StageReport>& stages() const noexcept {
     return waterfall_->stages;
   }
-  /// With the bytes that are known of samples.
+  /// The chain with the bytes that are known of samples.
   [[nodiscard]] ChainDescription chain_with_bytes() const {
     return with_bytes(chain(), *waterfall_);
   }
@@ -85,7 +87,10 @@ class CACHEBISECT_INTERNAL_API Advice {
                                                         std::optional<CostChanges> changes = {},
                                                         std::vector<std::string> flags = {});
 
-/// A stage (of its waterfall index) made free.
+/// A stage (of its waterfall index) at `factor` times its cost.
+[[nodiscard]] CACHEBISECT_INTERNAL_API CostChanges scaled_stage(const StageReport& stage,
+                                                                double factor);
+/// A stage made free.
 [[nodiscard]] CACHEBISECT_INTERNAL_API CostChanges free_stage(const StageReport& stage);
 /// The copy at `factor` times its cost.
 [[nodiscard]] CACHEBISECT_INTERNAL_API CostChanges scaled_copy(const Advice& advice, double factor);

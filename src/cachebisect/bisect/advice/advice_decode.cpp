@@ -43,7 +43,7 @@ double cost_of_part(double area, double entropy_share) {
 }
 
 double mean_area(const Json& crop) {
-  const Json scale = crop.value("scale", Json::array({0.08, 1.0}));
+  const Json& scale = crop.at("scale");
   return std::clamp((scale.at(0).get<double>() + scale.at(1).get<double>()) / 2, 0.0, 1.0);
 }
 
@@ -51,12 +51,6 @@ bool looks_like_jpeg(const Advice& advice, const StageReport& decode) {
   if (decode.index < 2 || !decode.output_bytes || *decode.output_bytes <= 0) return false;
   const auto& encoded = advice.stages()[static_cast<std::size_t>(decode.index) - 2].output_bytes;
   return encoded && *encoded < kLargestJpegShare * *decode.output_bytes;
-}
-
-CostChanges scaled_decoding(const StageReport& decode, double factor) {
-  CostChanges changes;
-  changes.stages = {{static_cast<std::size_t>(decode.index) - 1, factor}};
-  return changes;
 }
 
 std::optional<Proposal> decode_crop(const Advice& advice, const StageReport& decode) {
@@ -75,9 +69,9 @@ std::optional<Proposal> decode_crop(const Advice& advice, const StageReport& dec
        {place, "null", EditKind::remove},
        {place, fused(stages[at - 1], stages[at], crop.name).dump(), EditKind::insert}});
   const double area = mean_area(stages[at]);
-  proposal.changes = scaled_decoding(decode, cost_of_part(area, kLeastEntropyShare));
+  proposal.changes = scaled_stage(decode, cost_of_part(area, kLeastEntropyShare));
   const double most = looks_like_jpeg(advice, decode) ? cost_of_part(area, kMostEntropyShare) : 1.0;
-  proposal.other = scaled_decoding(decode, most);
+  proposal.other = scaled_stage(decode, most);
   return proposal;
 }
 

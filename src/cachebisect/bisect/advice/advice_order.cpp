@@ -15,7 +15,8 @@
 namespace cachebisect {
 namespace {
 
-/// Of a batch whose rows the last sample stage does not write itself, bytes/s of one worker.
+/// The speed, in bytes/s of one worker, at which rows are copied into a batch that the last sample
+/// stage does not write itself.
 constexpr double kRowBytesPerSecond = 4e9;
 
 std::size_t place_of(const StageReport& stage) { return static_cast<std::size_t>(stage.index) - 1; }
@@ -61,7 +62,7 @@ std::string samples_text(const Advice& advice, const StageMove& move) {
          checked;
 }
 
-/// Where the adapter names a crop that may run before the stage.
+/// Proposes it where the adapter names a crop that may run before the stage.
 void offer_order_in_code(Advice& advice, const StageReport& stage) {
   const ChainDescription chain = advice.chain_with_bytes();
   const JobSetting* const setting = chain.settings.at(settings::kOrder);

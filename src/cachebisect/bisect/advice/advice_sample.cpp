@@ -43,10 +43,6 @@ void advise_on_iterator(Advice& advice, const StageReport& stage) {
                      "it was measured as a whole"));
 }
 
-bool has_settings_of_loader(const Advice& advice) {
-  return !advice.of_code() || advice.chain().settings.at(settings::kWorkers.key) != nullptr;
-}
-
 /// Whether it waits or computes is not known.
 void advise_on_unobserved_reading(Advice& advice, const StageReport& stage) {
   advice.add_workers(stage.name, "more workers read side by side");
@@ -60,8 +56,8 @@ void advise_on_unobserved_reading(Advice& advice, const StageReport& stage) {
 void advise_on_reading(Advice& advice, const StageReport& stage) {
   advise_on_storage(advice, stage);
   if (!Advice::observed(stage)) {
-    return has_settings_of_loader(advice) ? advise_on_unobserved_reading(advice, stage)
-                                          : advise_on_iterator(advice, stage);
+    return advice.can_set_workers() ? advise_on_unobserved_reading(advice, stage)
+                                    : advise_on_iterator(advice, stage);
   }
   if (advice.mostly_waits(stage)) {
     advice.add_workers(stage.name, "reading waits for storage; more workers wait side by side",

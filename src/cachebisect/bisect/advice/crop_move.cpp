@@ -74,7 +74,7 @@ class Finder {
     return move;
   }
 
-  /// As far as it goes; `why` says what ends it.
+  /// The crop as far up as it goes; `why` says what ends it.
   [[nodiscard]] CropMove moved_up(std::size_t crop) const {
     CropMove move{.crop = crop, .first = crop, .spared = {}, .left = pixels_left(crop)};
     for (std::size_t stage = crop; stage-- > 0 && is_sample(stage);) {
@@ -119,7 +119,8 @@ class Finder {
     return sides;
   }
 
-  /// By a resize to a shorter side, with nothing between it and the crop that changes sides.
+  /// The side that a resize to a shorter side leaves, with nothing between it and the crop that
+  /// changes sides.
   [[nodiscard]] std::int64_t least_side(std::size_t crop, const std::string& field) const {
     for (std::size_t stage = crop; stage-- > 0 && is_sample(stage);) {
       if (!contains(fields_of_stage(json(stage)), field)) continue;
@@ -131,7 +132,7 @@ class Finder {
     return 0;
   }
 
-  /// Of its first field.
+  /// Judged by its first field.
   [[nodiscard]] std::optional<double> pixels_left(std::size_t crop) const {
     const std::string field = fields_of_stage(json(crop)).at(0);
     const auto pixels = [&](std::size_t stage) -> std::optional<double> {

@@ -28,7 +28,8 @@ struct Questions {
 /// Share of the budget for the verdict and what explains it: the rest is kept for runs that were
 /// asked for.
 [[nodiscard]] constexpr double verdict_share(const Questions& questions) noexcept {
-  return questions.verify ? 0.7 : 1.0;
+  constexpr double kShareWithRuns = 0.7;
+  return questions.verify ? kShareWithRuns : 1.0;
 }
 
 }  // namespace cachebisect
