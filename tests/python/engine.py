@@ -6,7 +6,7 @@ import json
 import select
 import socket
 import threading
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 
 class TestEngine:
@@ -66,13 +66,14 @@ class TestEngine:
         steps: int = 4,
         warmup: int = 2,
         profile: bool = False,
+        settling: Optional[int] = None,
         **arm: Any,
     ) -> Any:
-        """One block; its result."""
+        """One block; its result. `settling`: as the engine says it to ranks."""
         whole = {"boundary": 0, "stage": 0, "overrides": {}, "observed": True, "cache_samples": 0}
         answer = self.ask(
             "run", arm={"kind": kind, **whole, **arm}, steps=steps, warmup_steps=warmup,
-            seed=1, groups=1, max_seconds=0, profile=profile,
+            seed=1, groups=1, max_seconds=0, profile=profile, settling_steps=settling,
         )  # fmt: skip
         assert answer["type"] == "run", answer
         return answer["block"]

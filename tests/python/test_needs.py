@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
+import pytest
+
 from cachebisect._job import needs
 
 LOADER = types.SimpleNamespace(num_workers=4, prefetch_factor=2)
@@ -58,10 +60,22 @@ def test_queues_are_kept_where_those_of_all_arms_fit(monkeypatch: Any) -> None:
     assert not needs.queues_fit(measured(), 4, 1000, 2)
 
 
-def test_queues_of_ranks_and_out_of_order_are_not_kept(monkeypatch: Any) -> None:
+def test_queues_out_of_order_are_not_kept() -> None:
     assert not needs.queues_fit(measured(shadow=None), 4, 1000, 2)
     late = types.SimpleNamespace(in_flight=8, knows_what_is_ready=False)
     assert not needs.queues_fit(measured(shadow=late), 4, 1000, 2)
+
+
+@pytest.mark.parametrize("world,local,arms", [(2, 2, 2), (2, 1, 6), (64, 64, 16), (64, 8, 48)])
+def test_ranks_keep_more_queues_and_share_the_memory(
+    world: int, local: int, arms: int, monkeypatch: Any
+) -> None:
+    for name in ("free_shared_memory", "_free_descriptors"):
+        monkeypatch.setattr(needs, name, lambda: None)
     monkeypatch.setenv("RANK", "0")
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    assert not needs.queues_fit(measured(), 4, 1000, 2)
+    monkeypatch.setenv("WORLD_SIZE", str(world))
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", str(local))
+    for slack, fits in ((0.0, True), (1.0, False)):
+        free = 4.0 * local * 8 * (4 + 4 + arms) * 1000 - slack
+        monkeypatch.setattr(needs, "free_memory", lambda free=free: free)
+        assert needs.queues_fit(measured(), 4, 1000, 2) is fits

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._job.job import Job
 from .._job.pass_through import PassThrough
+from .._job.ranks import rank_and_world
 from .messages import Connection, Message
 
 
@@ -28,6 +29,8 @@ class Answers:
         elif kind == "sizes":
             answer(request, **job.sizes(int(request["samples"]), self._progress))
         elif kind in ("prepare", "refill"):
+            if kind == "prepare":
+                job.use_queues(bool(request.get("keeps_queues", rank_and_world()[1] == 1)))
             answer(request, cache=self._filled(job, int(request["samples"])))
         elif kind == "freshen":
             self._filled(job, 0)

@@ -58,7 +58,9 @@ class Block:
         pin_python_seconds: float = 0.0,
         companions: Optional[Companions] = None,
     ) -> None:
-        self._warmup = int(request["warmup_steps"]) + feed.settling_steps
+        settling = request.get("settling_steps")  # With ranks: as many on all of them.
+        self._warmup = int(request["warmup_steps"])
+        self._warmup += feed.settling_steps if settling is None else int(settling)
         self._steps = max(1, int(request["steps"]))
         self._groups = max(1, int(request.get("groups", 1)))
         self._group_steps = max(1, self._steps // self._groups)

@@ -56,6 +56,12 @@ class FeedMaker:
             return self._cached(loader, arm, UNSEEN, boundary)
         return self._replay(loader, arm, boundary)
 
+    def settling_steps(self) -> int:
+        """Untimed steps that the first block of an arm takes at most, until its queue is full."""
+        if self.nodes is not None:
+            return self._whole(self.nodes.ahead(0))
+        return self._whole(self.shadow.in_flight if self.shadow and self.keeps_queues else 0)
+
     def _replay(self, loader: Optional[ShadowLoader], arm: dict[str, Any], boundary: int) -> Feed:
         limit = -(-int(arm.get("cache_samples", 0)) // self.batch_size)
         place = self.chain.place_of_loader(boundary)
@@ -153,8 +159,12 @@ class FeedMaker:
         self, loader: ShadowLoader, make: Callable[[int, int, int], Task], arm: dict[str, Any]
     ) -> WorkerFeed:
         feed = WorkerFeed(loader, make, _observed(arm), self._queue(loader, arm))
-        feed.settling_steps = -(-feed.settling_steps // self.period) * self.period
+        feed.settling_steps = self._whole(feed.settling_steps)
         return feed
+
+    def _whole(self, steps: int) -> int:
+        """Rounded up to whole periods."""
+        return -(-steps // self.period) * self.period
 
     def _size(self, indices: Any) -> int:
         if self.samples_per_batch:

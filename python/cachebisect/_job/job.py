@@ -152,6 +152,7 @@ class Job:
         answer: dict[str, Any] = {
             "chain": chain,
             "arms": arms(self._loader, self.chain),
+            "settling_steps": self._feeds.settling_steps(),
             **settings,
         }
         answer["notes"] = [*notes, *self._caches.notes, *self.chain.notes]
@@ -159,6 +160,11 @@ class Job:
         if rate is not None:
             answer["expect_samples_per_second"] = rate
         return answer
+
+    def use_queues(self, keep: bool) -> None:
+        """Whether blocks go on with what the last ones of their arms left; before the first block.
+        With several ranks all of them do, or none."""
+        self._feeds.keeps_queues &= keep
 
     def supports(self, arm: dict[str, Any]) -> bool:
         """True if a live arm with overrides can run."""

@@ -9,13 +9,15 @@ from typing import Any, Optional
 from .._chain import facts, pinning
 from .._chain.free import SHARED_MEMORY, free_memory, free_shared_memory
 from .loaders import MeasuredLoader
-from .ranks import rank_and_world
+from .ranks import local_ranks, rank_and_world
 
 _MUCH = 0.8
 """Share of what is free: the user is told of a need above it."""
 _SHARE_FOR_QUEUES = 0.25
 _MORE_ARMS = 4
 """Besides the replays at all boundaries."""
+_PARTS_OF_RANKS = 16
+"""Groups of ranks that are freed one after another, at each level: nodes, ranks of a node."""
 
 
 def needs_of(loader: Any, own: Any, batch_bytes: int, batch_tensors: int) -> list[str]:
@@ -60,21 +62,28 @@ def queues_fit(
 
     Batches come in order, so that what is asked for again can be asked of the same worker. All that
     wait fit into a quarter of the free memory, and of /dev/shm and of the descriptors if they stay
-    where workers put them. Ranks would have to agree: a block has as many steps on each of them.
+    where workers put them. The ranks of a machine share its memory.
     """
     shadow = loader.shadow
     if shadow is None or not shadow.knows_what_is_ready:
         return False
-    if rank_and_world()[1] > 1:
-        return False
-    batches = (boundaries + _MORE_ARMS) * shadow.in_flight
-    rooms = [(batches * batch_bytes, free_memory())]
+    batches = (boundaries + _MORE_ARMS + _arms_of_ranks()) * shadow.in_flight
+    of_machine = local_ranks() * batches * batch_bytes
+    rooms = [(of_machine, free_memory())]
     if not pinning.happens(loader.own):
         rooms += [
-            (batches * batch_bytes, free_shared_memory()),
+            (of_machine, free_shared_memory()),
             (batches * batch_tensors, _free_descriptors()),
         ]
     return all(free is None or needed <= _SHARE_FOR_QUEUES * free for needed, free in rooms)
+
+
+def _arms_of_ranks() -> int:
+    """In which some ranks are freed and this one may not be."""
+    world = rank_and_world()[1]
+    if world == 1:
+        return 0
+    return min(world, _PARTS_OF_RANKS) * (1 if world <= local_ranks() else 3)
 
 
 def _if_much(

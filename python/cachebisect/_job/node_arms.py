@@ -146,7 +146,7 @@ class NodeArms:
     def feed(self, boundary: int, samples_per_batch: Optional[int], limit: int) -> NodeFeed:
         """Of one block; boundary 0 is live. `limit`: of the first so many batches; 0: of all."""
         if boundary == 0:
-            return NodeFeed(self._live, samples_per_batch, self._ahead(0))
+            return NodeFeed(self._live, samples_per_batch, self.ahead(0))
         kept, cycle = self._kept[boundary - 1], self._cycles[boundary - 1]
         upto = kept.by_batch[min(limit, len(kept.by_batch)) - 1] if limit > 0 else None
         cycle.items = kept.items[: upto or None]
@@ -168,11 +168,12 @@ class NodeArms:
         """`boundary`: that behind which nodes run."""
         running = [node for group in self._groups[boundary:] for node in group]
         self._open_arms.use(arm, sum(map(threads_of, running)))
-        return NodeFeed(arm, samples_per_batch, self._ahead(boundary))
+        return NodeFeed(arm, samples_per_batch, self.ahead(boundary))
 
-    def _ahead(self, boundary: int) -> int:
+    def ahead(self, boundary: int) -> int:
         """Batches that the nodes behind `boundary` hold in advance, as far as that is known."""
-        each = [len(kept.items) / len(kept.by_batch) for kept in self._kept] + [1.0]
+        each = [len(kept.items) / len(kept.by_batch) for kept in self._kept]
+        each += [1.0] * (len(self._groups) - len(each))
         behind = zip(self._groups[boundary:], each[boundary:])
         ahead = sum(look_ahead(node) / max(1.0, n) for group, n in behind for node in group)
         return min(_MOST_AHEAD, -int(-ahead // 1))

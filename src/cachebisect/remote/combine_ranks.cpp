@@ -61,6 +61,10 @@ ChainDescription combine_chains(const std::vector<ChainDescription>& chains, dou
   ChainDescription chain = chains.front();
   for (std::size_t r = 1; r < chains.size(); ++r) check_same(chain, chains[r], r);
   chain.ranks = static_cast<int>(chains.size());
+  // Blocks have the same untimed steps on all ranks.
+  chain.keeps_queues = std::ranges::all_of(chains, [&](const ChainDescription& one) {
+    return one.keeps_queues && one.ring_prefetch == chain.ring_prefetch;
+  });
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t r = 0; r < chains.size(); ++r) {
     least = std::min(least, chains[r].usable_cpus.value_or(machine_cpus) / ranks_beside[r]);

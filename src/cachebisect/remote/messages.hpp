@@ -39,6 +39,7 @@ struct AdapterDescription {
   bool shadow = false;
   bool overrides = false;  ///< live arms with overrides can be asked for
   std::optional<double> expect_samples_per_second;
+  int settling_steps = 0;  ///< of the first block of an arm, in addition to those asked for
   std::vector<std::string> notes;
   std::optional<int> rank;  ///< of a distributed job; empty: as in the hello
   std::optional<int> world;

@@ -96,6 +96,10 @@ RanksReplayer::RanksReplayer(std::vector<AttachedAdapter> adapters, const std::s
   asked_.emplace(std::move(connections));
   chain_ = combine_chains(chains, probe_machine().usable_cpus, ranks_beside(nodes_));
   chain_.nodes = nodes_of(nodes_, own_node);
+  for (const auto& rank : ranks_) {
+    rank->set_keeps_queues(chain_.keeps_queues);
+    settling_steps_ = std::max(settling_steps_, rank->settling_steps());
+  }
 }
 
 RanksReplayer::~RanksReplayer() = default;
@@ -229,13 +233,24 @@ BlockRequest RanksReplayer::in_steps(BlockRequest request) const {
   return request;
 }
 
+int RanksReplayer::settling_of(Arm arm) {
+  arm.observed = true;  // Both kinds go on with the same queue.
+  return begun_.insert(std::move(arm)).second ? settling_steps_ : 0;
+}
+
 BlockResult RanksReplayer::run(const BlockRequest& request, const std::stop_token& stop) {
   const BlockRequest whole = in_steps(request);
   const double began = clock();
+  const int settling = settling_of(whole.arm);
   const auto request_of = [&](std::size_t rank) {
     BlockRequest own = whole;
     own.arm = arm_on_rank(whole.arm, static_cast<int>(rank));
-    return run_request(own);
+    json asked = run_request(own);
+    asked["settling_steps"] = settling;
+    // What a rank finds in its queue depends on what the others did meanwhile.
+    const RankRange& freed = whole.arm.ranks;
+    if (!freed.is_all()) asked["arm"]["ranks"] = {freed.first, freed.count};
+    return asked;
   };
   const std::vector<json> answers = ask_all(request_of, stop);
   std::vector<BlockResult> blocks;

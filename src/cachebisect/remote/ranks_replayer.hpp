@@ -58,6 +58,9 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   /// Keeps and throws the error that stopped the others, if there is one.
   void check(const std::vector<std::exception_ptr>& errors) const;
   [[nodiscard]] BlockRequest in_steps(BlockRequest request) const;
+  /// Untimed steps of the next block of an arm, in addition to those asked for: its first one
+  /// begins with empty queues. As many on all ranks, also on those that serve from a cache.
+  [[nodiscard]] int settling_of(Arm arm);
   /// "rank 3", with the node in jobs of several.
   [[nodiscard]] std::string name_of(std::size_t rank) const;
   [[nodiscard]] bool is_here(std::size_t rank) const { return nodes_[rank] == nullptr; }
@@ -73,6 +76,8 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   std::optional<AskAll> asked_;
   ChainDescription chain_;
   std::map<Arm, double> step_seconds_;
+  std::set<Arm> begun_;
+  int settling_steps_ = 0;
   mutable std::exception_ptr failure_;  ///< of any call; none after it can succeed
 };
 

@@ -187,6 +187,7 @@ AdapterDescription read_description(const json& answer) {
   read_settings(fields, description.chain.settings);
   for (const Fields& arm : fields.objects_or_empty("arms")) read_arm(arm, description);
   description.expect_samples_per_second = fields.optional_number("expect_samples_per_second");
+  description.settling_steps = fields.small_count_or("settling_steps", 0);
   description.notes = fields.texts_or_empty("notes");
   if (fields.has("rank")) description.rank = fields.small_count("rank");
   if (fields.has("world")) description.world = fields.small_count("world");

@@ -107,7 +107,8 @@ CacheFacts RemoteReplayer::prepare(const CacheBudget& budget, const std::stop_to
       connection.request({{"type", "prepare"},
                           {"samples", size.samples},
                           {"host_bytes", host_limit(needs_)},
-                          {"device_bytes", number_or_null(needs_.device_budget_bytes)}},
+                          {"device_bytes", number_or_null(needs_.device_budget_bytes)},
+                          {"keeps_queues", chain.keeps_queues}},
                          stop);
   std::optional<CacheFacts> facts = read_cache(answer, chain);
   if (!facts) Fields(answer, "the answer to 'prepare'").refuse("cache", "an object");
@@ -131,6 +132,10 @@ bool RemoteReplayer::freshen(std::uint64_t samples, const std::stop_token& stop)
   const json answer =
       adapter_.connection->request({{"type", "freshen"}, {"samples", samples}}, stop);
   return Fields(answer, "the answer to 'freshen'").flag("freshened");
+}
+
+void RemoteReplayer::set_keeps_queues(bool keeps) noexcept {
+  adapter_.description.chain.keeps_queues = keeps;
 }
 
 void RemoteReplayer::begin_round() {

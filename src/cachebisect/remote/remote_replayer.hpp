@@ -30,6 +30,11 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public AttachedReplayer {
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
   /// For callers that send the same request to several adapters at once.
   [[nodiscard]] AdapterConnection& connection() const noexcept { return *adapter_.connection; }
+  /// For ranks, which must agree: the adapter keeps queues from block to block only if all can.
+  /// Before prepare().
+  void set_keeps_queues(bool keeps) noexcept;
+  /// Untimed steps that the first block of an arm needs in addition.
+  [[nodiscard]] int settling_steps() const noexcept { return adapter_.description.settling_steps; }
   std::optional<StorageCounts> count_storage(const StorageRequest& request,
                                              const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override;
