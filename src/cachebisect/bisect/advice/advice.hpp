@@ -47,6 +47,9 @@ class CACHEBISECT_INTERNAL_API Advice {
   [[nodiscard]] ChainDescription chain_with_bytes() const {
     return with_bytes(chain(), *waterfall_);
   }
+  /// Samples/s.
+  [[nodiscard]] const Estimate& live() const noexcept { return waterfall_->live; }
+  [[nodiscard]] const Estimate& ceiling() const noexcept { return waterfall_->ceiling; }
   [[nodiscard]] double usable_cpus() const noexcept { return measured_->usable_cpus(); }
   /// True if the host limits the training step, not the device.
   [[nodiscard]] bool is_host_bound() const;
@@ -112,6 +115,9 @@ CACHEBISECT_INTERNAL_API void advise_on_training_step(Advice& advice);
 /// Proposes a cache in memory behind the stage, or further on, where the output is the same in
 /// every epoch and memory holds some of the samples.
 CACHEBISECT_INTERNAL_API void offer_cache(Advice& advice, const StageReport& stage);
+/// Proposes a cache in a file there, where memory does not hold all samples, or where an epoch
+/// takes so long that later runs gain by it. Of pipeline files alone.
+CACHEBISECT_INTERNAL_API void offer_disk_cache(Advice& advice, const StageReport& stage);
 /// Proposes to write the data set once behind the stage, if its output is the same in every epoch.
 CACHEBISECT_INTERNAL_API void offer_prepared(Advice& advice, const StageReport& stage);
 /// The command that does so, of a pipeline file.

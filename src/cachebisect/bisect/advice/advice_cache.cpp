@@ -7,6 +7,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/advice.hpp"
+#include "cachebisect/bisect/advice/cache_place.hpp"
 #include "cachebisect/bisect/costs/cache_changes.hpp"
 #include "cachebisect/bisect/costs/sample_stages.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
@@ -15,63 +16,21 @@
 namespace cachebisect {
 namespace {
 
-/// Of the memory that is available: the rest is for what the job needs besides.
-constexpr double kMemoryShare = 0.5;
-/// Share of the samples below which a cache is not worth its memory.
-constexpr double kLeastKept = 0.02;
-/// What managing the samples adds to their bytes.
-constexpr double kOverhead = 1.05;
 constexpr double kBytesPerGb = 1e9;
-
-/// A cache behind the stage of this number (from 1).
-struct Place {
-  std::size_t after = 0;
-  double needed_bytes = 0;    ///< for all samples
-  double kept = 0;            ///< share of them that the memory holds
-  double spared_seconds = 0;  ///< of the workers, per sample
-};
-
-std::optional<double> busy_seconds(const StageReport& stage) {
-  if (!stage.cpu_seconds_per_sample || !stage.wait_seconds_per_sample) return std::nullopt;
-  return *stage.cpu_seconds_per_sample + *stage.wait_seconds_per_sample;
-}
-
-/// The place that spares most of those behind `named` whose samples are the same in every epoch.
-std::optional<Place> best_place(const Advice& advice, const StageReport& named) {
-  const ChainDescription& chain = advice.chain();
-  const double memory = kMemoryShare * advice.available_memory();
-  std::optional<Place> best;
-  double spared = 0;
-  for (std::size_t s = reading_stage(chain); s < advice.stages().size(); ++s) {
-    const StageReport& stage = advice.stages()[s];
-    const StageDescription& described = advice.described(stage);
-    const bool of_samples =
-        described.kind == StageKind::source || described.kind == StageKind::sample;
-    if (!of_samples || !stage.cacheable || described.cache) break;
-    spared += busy_seconds(stage).value_or(stage.seconds_per_sample.value_or(0));
-    if (stage.index < named.index || !stage.output_bytes) continue;
-    Place place{.after = static_cast<std::size_t>(stage.index)};
-    place.needed_bytes = kOverhead * *stage.output_bytes * static_cast<double>(chain.samples);
-    place.kept = place.needed_bytes > 0 ? std::min(1.0, memory / place.needed_bytes) : 0;
-    place.spared_seconds = place.kept * spared;
-    if (!best || place.spared_seconds > best->spared_seconds) best = place;
-  }
-  return best && best->kept >= kLeastKept ? best : std::nullopt;
-}
 
 /// In steps of 10 MB, rounded up.
 std::string limit_gb(double bytes) {
   return format_exact(std::max(1.0, std::ceil(bytes / kBytesPerGb * 100)) / 100);
 }
 
-std::string memory_text(const Place& place) {
+std::string memory_text(const CachePlace& place) {
   if (place.kept >= 1) return "all samples take " + format_bytes(place.needed_bytes) + " of memory";
   return format_bytes(place.kept * place.needed_bytes) + " of memory hold " + percent(place.kept) +
          " of " + format_bytes(place.needed_bytes);
 }
 
 /// A stage that is inserted into a pipeline file.
-std::vector<Edit> inserted(const Place& place) {
+std::vector<Edit> inserted(const CachePlace& place) {
   const std::string limit = limit_gb(place.kept * place.needed_bytes);
   return {{"/stages/" + std::to_string(place.after),
            R"({"use": "cache.memory", "limit_gb": )" + limit + "}", EditKind::insert}};
@@ -79,7 +38,7 @@ std::vector<Edit> inserted(const Place& place) {
 
 /// The setting of a job in code that says behind which stage a cache stands: by the first word of
 /// its name, or as the whole sample. Empty if no cache can stand there.
-std::vector<Edit> set_in_code(const Place& place, const Advice& advice) {
+std::vector<Edit> set_in_code(const CachePlace& place, const Advice& advice) {
   const JobSetting* const setting = advice.chain().settings.at(settings::kCache);
   if (setting == nullptr) return {};
   const auto& stages = advice.chain().stages;
@@ -93,7 +52,7 @@ std::vector<Edit> set_in_code(const Place& place, const Advice& advice) {
 }  // namespace
 
 void offer_cache(Advice& advice, const StageReport& stage) {
-  const auto place = best_place(advice, stage);
+  const auto place = best_cache_place(advice, stage, memory_for_cache(advice));
   if (!place) return;
   std::vector<Edit> edits = advice.of_code() ? set_in_code(*place, advice) : inserted(*place);
   if (edits.empty()) return;

@@ -124,17 +124,16 @@ void advise_on_computing(Advice& advice, const StageReport& stage) {
   offer_device(advice, stage);
   if (stage.category == Category::decode) {
     offer_decode_crop(advice, stage);
-    Proposal smaller =
-        propose("smaller_images", stage.name, "store the images at the size that training needs",
-                "decoding costs by the pixel, and pixels beyond the crop are thrown away");
-    if (stage.cacheable && !advice.of_code()) {
-      smaller.remedy.lines = {prepare_command(advice, stage)};
+    if (!advice.of_code()) offer_prepared(advice, stage);
+    advice.add(propose("smaller_images", stage.name,
+                       "store the images at the size that training needs",
+                       "decoding costs by the pixel, and pixels beyond the crop are thrown away"));
+    if (advice.of_code()) {
+      advice.add(propose("partial_decode", stage.name,
+                         "decode only the part or the scale that is used",
+                         "JPEG can be decoded at 1/2, 1/4 or 1/8 scale at a fraction of the cost",
+                         half_scale(advice.chain())));
     }
-    advice.add(std::move(smaller));
-    advice.add(propose("partial_decode", stage.name,
-                       "decode only the part or the scale that is used",
-                       "JPEG can be decoded at 1/2, 1/4 or 1/8 scale at a fraction of the cost",
-                       half_scale(advice.chain())));
   } else {
     offer_other_order(advice, stage);
     offer_prepared(advice, stage);
@@ -150,6 +149,7 @@ void advise_on_computing(Advice& advice, const StageReport& stage) {
 void advise_on_sample_stage(Advice& advice, const StageReport& stage) {
   if (stage.category == Category::cache) return advise_on_cache(advice, stage);
   offer_cache(advice, stage);
+  offer_disk_cache(advice, stage);
   if (stage.category == Category::read) return advise_on_reading(advice, stage);
   if (advice.mostly_waits(stage)) return advise_on_waiting(advice, stage);
   advise_on_computing(advice, stage);

@@ -1,0 +1,59 @@
+#include "cachebisect/bisect/advice/cache_place.hpp"
+
+#include <algorithm>
+
+#include "cachebisect/bisect/costs/cache_changes.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// Of the memory that is available: the rest is for what the job needs besides.
+constexpr double kMemoryShare = 0.5;
+/// Share of the samples below which a cache is not worth its room.
+constexpr double kLeastKept = 0.02;
+/// What managing the samples adds to their bytes.
+constexpr double kOverhead = 1.05;
+
+double busy_seconds(const StageReport& stage) {
+  if (!stage.cpu_seconds_per_sample || !stage.wait_seconds_per_sample) {
+    return stage.seconds_per_sample.value_or(0);
+  }
+  return *stage.cpu_seconds_per_sample + *stage.wait_seconds_per_sample;
+}
+
+CachePlace place_after(const StageReport& stage, const ChainDescription& chain, double room_bytes) {
+  CachePlace place{.after = static_cast<std::size_t>(stage.index)};
+  place.bytes_per_sample = *stage.output_bytes;
+  place.needed_bytes = kOverhead * place.bytes_per_sample * static_cast<double>(chain.samples);
+  place.kept = place.needed_bytes > 0 ? std::min(1.0, room_bytes / place.needed_bytes) : 0;
+  return place;
+}
+
+}  // namespace
+
+double memory_for_cache(const Advice& advice) noexcept {
+  return kMemoryShare * advice.available_memory();
+}
+
+std::optional<CachePlace> best_cache_place(const Advice& advice, const StageReport& named,
+                                           double room_bytes, const CacheHit& hit) {
+  const ChainDescription& chain = advice.chain();
+  std::optional<CachePlace> best;
+  double made = 0;
+  for (std::size_t s = reading_stage(chain); s < advice.stages().size(); ++s) {
+    const StageReport& stage = advice.stages()[s];
+    const StageDescription& described = advice.described(stage);
+    const bool of_samples =
+        described.kind == StageKind::source || described.kind == StageKind::sample;
+    if (!of_samples || !stage.cacheable || described.cache) break;
+    made += busy_seconds(stage);
+    if (stage.index < named.index || !stage.output_bytes) continue;
+    CachePlace place = place_after(stage, chain, room_bytes);
+    const double served = hit.seconds + hit.seconds_per_byte * place.bytes_per_sample;
+    place.spared_seconds = place.kept * (made - served);
+    if (!best || place.spared_seconds > best->spared_seconds) best = place;
+  }
+  return best && best->kept >= kLeastKept ? best : std::nullopt;
+}
+
+}  // namespace cachebisect

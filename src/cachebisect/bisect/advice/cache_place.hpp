@@ -1,0 +1,35 @@
+// Where a cache of samples may stand in a chain, and what it spares there.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/bisect/advice/advice.hpp"
+
+namespace cachebisect {
+
+/// What serving a sample costs the worker that asks for it.
+struct CacheHit {
+  double seconds = 0;
+  double seconds_per_byte = 0;
+};
+
+/// A cache behind the stage of this number (from 1).
+struct CachePlace {
+  std::size_t after = 0;
+  double bytes_per_sample = 0;
+  double needed_bytes = 0;    ///< for all samples
+  double kept = 0;            ///< share of them that the room holds
+  double spared_seconds = 0;  ///< of the workers, per sample, less what serving costs
+};
+
+/// Bytes of memory that a cache may take; 0 if what is available is unknown.
+[[nodiscard]] CACHEBISECT_INTERNAL_API double memory_for_cache(const Advice& advice) noexcept;
+
+/// The place that spares most of those behind `named` whose samples are the same in every epoch;
+/// empty if there is none, or if `room_bytes` hold next to nothing.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<CachePlace> best_cache_place(
+    const Advice& advice, const StageReport& named, double room_bytes, const CacheHit& hit = {});
+
+}  // namespace cachebisect
