@@ -40,6 +40,16 @@ TEST_CASE("an earlier ladder is gone on from") {
   CHECK(json::parse(again.out)["start"] == json::parse(read_file(ladder))["start"]);
 }
 
+TEST_CASE("a scratch folder that nothing needed is not made") {
+  const TemporaryFolder folder;
+  const auto result = run_tool({"tune", "--pipeline", "-", "--budget", "6", "--target", "1",
+                                "--scratch", folder.path("scratch")},
+                               starved_pipeline());
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
 TEST_CASE("what cannot be tuned is refused before anything is measured") {
   const auto refused = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "tune");
@@ -51,6 +61,8 @@ TEST_CASE("what cannot be tuned is refused before anything is measured") {
   CHECK(has(refused({"--pipeline", "-", "--allow", "anything"}), "semantic"));
   CHECK(has(refused({"--pipeline", "-", "--budget", "0"}), "--budget"));
   CHECK(has(refused({"--pipeline", "-", "--target", "-3"}), "--target"));
+  CHECK(has(refused({"--pipeline", "-", "--scratch", "/no/such"}), "--scratch /no/such"));
+  CHECK(has(refused({"--scratch", "/tmp", "--", "python"}), "--scratch goes with a pipeline"));
   CHECK(has(refused({"--resume", "/nowhere.json"}), "/nowhere.json"));
   CHECK(has(refused({"--resume", "/nowhere.json", "--pipeline", "-"}), "leave out --pipeline"));
 }

@@ -2,37 +2,23 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <set>
 #include <span>
 #include <utility>
 
-#include <sys/statvfs.h>
-
+#include "cachebisect/base/disk_space.hpp"
 #include "cachebisect/base/file.hpp"
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/text_file.hpp"
 #include "cachebisect/pipeline/cache_origin.hpp"
 #include "cachebisect/pipeline/source_print.hpp"
+#include "cachebisect/prepare/inside_data.hpp"
 #include "cachebisect/prepare/prepared_pipeline.hpp"
 #include "cachebisect/prepare/sample_writer.hpp"
 #include "cachebisect/shards/record_codec.hpp"
 
 namespace cachebisect::prepare {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// Of the disk on which the folder lies, or would lie.
-double free_bytes_at(const std::string& folder) {
-  std::error_code ignored;
-  fs::path place = fs::absolute(folder, ignored);
-  while (!fs::exists(place, ignored) && place.has_relative_path()) place = place.parent_path();
-  struct statvfs status {};
-  if (::statvfs(place.c_str(), &status) != 0) return 0;
-  return static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
-}
 
 std::string names_of(const Places& places) {
   std::string names;
@@ -143,28 +129,6 @@ std::string write_pipeline(const Pipeline& pipeline, const std::string& folder,
   }
 }
 
-/// A data set would take its own shards for samples, or for a class of them.
-void refuse_inside_data(const Pipeline& pipeline, const std::string& folder) {
-  constexpr std::uint64_t kTried = 64;
-  const std::uint64_t samples = pipeline.samples();
-  std::set<fs::path> folders;
-  for (std::uint64_t i = 0; i < std::min(kTried, samples); ++i) {
-    const SampleIndex index{i * samples / std::min(kTried, samples)};
-    for (const FileRange& range : pipeline.source().files(index)) {
-      folders.insert(fs::path(range.path).parent_path().parent_path());
-    }
-  }
-  if (folders.size() != 1 || pipeline.source().files({0}).front().bytes != FileRange::kToEnd)
-    return;
-  std::error_code error;
-  const fs::path data = fs::weakly_canonical(*folders.begin(), error);
-  const fs::path out = fs::weakly_canonical(folder, error);
-  const auto [rest, unused] = std::mismatch(data.begin(), data.end(), out.begin(), out.end());
-  if (error || rest != data.end()) return;
-  throw Error(ErrorKind::usage, "--out " + folder + " lies in the data set, " + data.string() +
-                                    ", which would take it for samples: name another folder");
-}
-
 /// The error, with what is whole and how to go on.
 Error with_state(const Error& error, const shards::ShardSetWriter& out) {
   const std::uint64_t done = out.next_sample();
@@ -178,7 +142,7 @@ Error with_state(const Error& error, const shards::ShardSetWriter& out) {
 
 Written write_all(const Pipeline& pipeline, const Options& options, const Choice& choice) {
   const auto begin = std::chrono::steady_clock::now();
-  refuse_inside_data(pipeline, options.folder);
+  refuse_inside_data(pipeline, options.folder, "--out");
   shards::ShardSetWriter out(options.folder, facts_of(pipeline, choice));
   Written written{.after = choice.place.after, .codec = choice.stored.codec};
   written.resumed = out.next_sample();

@@ -56,13 +56,24 @@ std::vector<Edit> edits_of(const Arm& arm, const JobSettings& settings) {
   return edits;
 }
 
+/// The stage behind which `prepare` writes the data set if this remedy is tried; empty: it does
+/// not.
+std::string written_after(const Remedy& remedy, const JobSettings& settings) {
+  constexpr std::array<std::string_view, 2> kPrepared{"prepare", "large_files"};
+  const bool writes = settings.of_file && remedy.edits.empty() && !remedy.lines.empty() &&
+                      std::ranges::find(kPrepared, remedy.id) != kPrepared.end();
+  return writes ? remedy.stage : "";
+}
+
 Trial trial_of(const Remedy& remedy, const Report& report) {
   const bool of_code = remedy.edits.empty() && remedy.arm;
+  const std::string after = written_after(remedy, report.chain.settings);
   return {.id = remedy.id,
           .text = remedy.text,
           .edits = of_code ? edits_of(*remedy.arm, report.chain.settings) : remedy.edits,
-          .lines = remedy.lines,
-          .predicted = gain_of(rate_after(remedy.predicted, report), report)};
+          .lines = after.empty() ? remedy.lines : std::vector<std::string>{},
+          .predicted = gain_of(rate_after(remedy.predicted, report), report),
+          .written_after = after};
 }
 
 /// "workers=", or what the job calls it.
@@ -88,10 +99,11 @@ std::optional<Trial> trial_of(const WhatIfResult& what_if, const Report& report)
                .predicted = gain_of(what_if.predicted, report)};
 }
 
-bool same_edits(const Trial& a, const Trial& b) {
-  return std::ranges::equal(a.edits, b.edits, [](const Edit& x, const Edit& y) {
-    return x.path == y.path && x.value == y.value && x.kind == y.kind;
-  });
+bool same_change(const Trial& a, const Trial& b) {
+  return a.written_after == b.written_after &&
+         std::ranges::equal(a.edits, b.edits, [](const Edit& x, const Edit& y) {
+           return x.path == y.path && x.value == y.value && x.kind == y.kind;
+         });
 }
 
 /// By the cost model it most likely gains too little.
@@ -100,8 +112,10 @@ bool is_worthless(const Trial& trial) {
 }
 
 void add(std::vector<Trial>& all, Trial trial) {
-  const bool known = std::ranges::any_of(all, [&](const Trial& t) { return same_edits(t, trial); });
-  if (!trial.edits.empty() && !known && !is_worthless(trial)) all.push_back(std::move(trial));
+  const bool known =
+      std::ranges::any_of(all, [&](const Trial& t) { return same_change(t, trial); });
+  const bool runs = !trial.edits.empty() || !trial.written_after.empty();
+  if (runs && !known && !is_worthless(trial)) all.push_back(std::move(trial));
 }
 
 /// The lower end of the predicted gain, in steps; what is not predicted ranks between what gains

@@ -19,8 +19,8 @@ namespace cachebisect::tune {
 
 /// The changes that a diagnosis proposes, by the lower end of what they are predicted to gain:
 /// other counts of workers, fewest first where they promise the same, and the remedies of the
-/// report. Without what the cost model gives too little, and what changes training unless that is
-/// allowed.
+/// report, those that need a folder to write to among them. Without what the cost model gives too
+/// little, and what changes training unless that is allowed.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Trial> candidates(const Report& report,
                                                                      bool allow_semantic);
 

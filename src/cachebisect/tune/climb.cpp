@@ -18,6 +18,12 @@ constexpr double kTrialSeconds = 30;
 constexpr double kDiagnosisSeconds = 25;
 constexpr double kLeastSeconds = 1;  ///< left of the budget to begin with anything
 
+/// What tells a change of one version from another, wherever it writes to.
+std::string key_of(const Trial& trial) {
+  if (!trial.written_after.empty()) return "written after " + trial.written_after;
+  return trial.needs_scratch() ? trial.text : json_patch(trial.edits);
+}
+
 class Climb {
  public:
   Climb(Subject& subject, const Options& options) : subject_(subject), options_(options) {
@@ -36,8 +42,9 @@ class Climb {
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::internal) throw;
       result_.interrupted = error.kind() == ErrorKind::interrupted;
-      result_.end = result_.interrupted ? "interrupted" : error.what();
+      result_.end = result_.interrupted ? "interrupted" + left_behind_ : error.what();
     }
+    note_untried();
     return std::move(result_);
   }
 
@@ -51,7 +58,7 @@ class Climb {
     const auto last = std::ranges::find_if(result_.trials.rbegin(), result_.trials.rend(),
                                            [](const Trial& trial) { return trial.kept; });
     for (auto trial = last.base(); trial != result_.trials.end(); ++trial) {
-      seen_.insert(subject_.json() + json_patch(trial->edits));
+      seen_.insert(subject_.json() + key_of(*trial));
     }
   }
 
@@ -92,7 +99,8 @@ class Climb {
     } else if (report_.verdict.kind == VerdictKind::flat || is_at_ceiling()) {
       result_.end = "the training step is the limit";
     }
-    return !result_.end.empty();
+    is_over_ = !result_.end.empty();
+    return is_over_;
   }
 
   /// Of a version that is not diagnosed.
@@ -108,8 +116,8 @@ class Climb {
     for (Trial& trial : candidates(report_, options_.allow_semantic)) {
       if (tried == kMaxTrials) break;
       if (budget_has_ended()) return false;
-      if (is_kept(trial)) continue;
-      if (!seen_.insert(result_.pipeline_json + json_patch(trial.edits)).second) continue;
+      if (is_kept(trial) || lacks_scratch(trial)) continue;
+      if (!seen_.insert(result_.pipeline_json + key_of(trial)).second) continue;
       ++tried;
       if (is_of_another_version()) trial.predicted = {};
       try_out(trial);
@@ -130,6 +138,19 @@ class Climb {
     if (options_.announce) options_.announce(what);
   }
 
+  [[nodiscard]] bool lacks_scratch(const Trial& trial) const {
+    return options_.scratch.empty() && trial.needs_scratch();
+  }
+
+  /// Of the last diagnosis, unless all is reached.
+  void note_untried() {
+    result_.untried.clear();
+    if (is_over_) return;
+    for (Trial& trial : candidates(report_, options_.allow_semantic)) {
+      if (lacks_scratch(trial)) result_.untried.push_back(std::move(trial));
+    }
+  }
+
   /// The diagnosis may be that of a version that did not have it yet.
   [[nodiscard]] bool is_kept(const Trial& trial) const {
     return std::ranges::any_of(result_.trials, [&](const Trial& t) {
@@ -146,17 +167,31 @@ class Climb {
   void try_out(Trial& trial) {
     announce("trying: " + trial.text);
     try {
+      if (trial.needs_scratch()) make(trial);
       const Comparison compared = subject_.compare(trial.edits, std::min(kTrialSeconds, left()));
       result_.seconds += compared.seconds;
       trial.measured = change_of(compared.gain);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::internal) throw;
       trial.fault = error.what();
-      return;
     }
     const auto& [value, interval] = trial.measured;
     trial.kept = value && interval && interval->low > 0 && *value >= kLeastGain;
     if (trial.kept) keep(trial);
+    if (!trial.kept && !trial.folder.empty()) trial.removed = subject_.discard(trial);
+    left_behind_.clear();
+  }
+
+  /// What an interruption leaves is gone on with the next time.
+  void make(Trial& trial) {
+    try {
+      subject_.make(trial, reached_.value.value_or(0));
+    } catch (const Error& error) {
+      left_behind_ = std::string(": ") + error.what();
+      throw;
+    }
+    left_behind_ = "; what was written stays in " + trial.folder;
+    announce("trying: " + trial.text);
   }
 
   void keep(Trial& trial) {
@@ -177,6 +212,8 @@ class Climb {
   Estimate reached_;  ///< by the version that was diagnosed
   Result result_;
   std::set<std::string> seen_;  ///< versions with the changes that were tried on them
+  bool is_over_ = false;        ///< there is nothing more to gain
+  std::string left_behind_;     ///< by the trial that runs, in words
 };
 
 }  // namespace

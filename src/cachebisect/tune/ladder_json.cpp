@@ -23,6 +23,9 @@ void fields(Visitor& v, Visited<Visitor, Trial>& trial) {
   v.optional_text({"fault"}, trial.fault);
   v.number({"samples_per_second"}, trial.samples_per_second);
   v.number({"step_seconds"}, trial.step_seconds);
+  v.optional_text({"written_after"}, trial.written_after);
+  v.optional_text({"folder"}, trial.folder);
+  v.flag({"removed"}, trial.removed);
 }
 
 namespace {
@@ -39,6 +42,7 @@ void result_fields(Visitor& v, Visited<Visitor, Result>& result) {
   rate(v, {"best"}, result.best);
   rate(v, {"ceiling"}, result.ceiling);
   v.list({"trials"}, result.trials);
+  v.list({"untried"}, result.untried);
   v.text({"verdict"}, result.verdict);
   v.text({"end"}, result.end);
   v.number({"seconds"}, result.seconds);

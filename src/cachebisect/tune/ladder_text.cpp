@@ -74,9 +74,26 @@ TextTable ladder(const Result& result) {
   return table;
 }
 
+/// What became of what it wrote.
+std::string written_text(const Trial& trial) {
+  if (trial.folder.empty()) return "";
+  return trial.removed ? "; what it wrote is removed" : "; what it wrote is in " + trial.folder;
+}
+
 std::string outcome(const Trial& trial) {
-  if (!trial.fault.empty()) return "cannot run: " + trial.fault;
-  return trial.kept ? "kept" : "not kept";
+  if (!trial.fault.empty()) return "cannot run: " + trial.fault + written_text(trial);
+  return (trial.kept ? "kept" : "not kept") + written_text(trial);
+}
+
+/// What could be tried as well, and how.
+std::string untried_text(const Result& result, int columns) {
+  std::string text;
+  for (const Trial& trial : result.untried) {
+    const std::string gain = share_text(trial.predicted);
+    text += (text.empty() ? "With --scratch FOLDER it also tries: " : "; ") + trial.text +
+            (gain == "-" ? "" : ", " + gain + " predicted");
+  }
+  return text.empty() ? text : wrap(printable(text + "."), columns, 0);
 }
 
 std::string changes_text(const Result& result, int columns) {
@@ -105,7 +122,7 @@ std::string to_text(const Result& result, const TextOptions& options) {
          "; ceiling " + rate_text(result.ceiling.value) + " samples/s\n\n" +
          ladder(result).to_text(page.paint, page.columns) + '\n' +
          changes_text(result, page.prose) + wrap(printable(summary), page.prose, 0) +
-         wrap(printable(result.verdict), page.prose, 0);
+         untried_text(result, page.prose) + wrap(printable(result.verdict), page.prose, 0);
 }
 
 }  // namespace cachebisect::tune

@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
 #include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/tune/tune.hpp"
 
 namespace cachebisect::tune {
 
@@ -16,17 +18,22 @@ struct Comparison {
 };
 
 /// A job, the best version so far. Its members throw Error(interrupted) on a stop.
-class Subject {
+class CACHEBISECT_INTERNAL_API Subject {
  public:
   Subject() = default;
   Subject(const Subject&) = delete;
   Subject& operator=(const Subject&) = delete;
-  virtual ~Subject() = default;
+  virtual ~Subject();
 
   /// Of the best version so far.
   [[nodiscard]] virtual Report diagnose(double budget_seconds) = 0;
   /// False if only the first version can be diagnosed.
   [[nodiscard]] virtual bool diagnoses_again() const = 0;
+  /// Writes what the trial needs to scratch, and sets its edits and its folder. Throws Error for
+  /// what cannot be written.
+  virtual void make(Trial& trial, double samples_per_second);
+  /// Removes what make() wrote for a trial that does not gain. False if it stays.
+  virtual bool discard(const Trial& trial);
   /// In turns. Throws Error for a change that cannot be run.
   [[nodiscard]] virtual Comparison compare(const std::vector<Edit>& edits,
                                            double budget_seconds) = 0;

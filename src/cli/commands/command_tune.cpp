@@ -108,7 +108,10 @@ class TuneSession {
         progress_(!arguments.no_progress && isatty(STDERR_FILENO) != 0),
         tools_{{}, log_, progress_} {
     tools_.options.stop = options.stop = signals_.token();
-    options.announce = [this](const std::string& what) { doing_ = what; };
+    options.announce = [this](const std::string& what) {
+      doing_ = what;
+      progress_.show(what);
+    };
     options.progress = [this](const Progress& now) {
       progress_.show(doing_ + ": " + describe(now));
     };
@@ -174,6 +177,11 @@ void check_subject(const TuneArguments& arguments) {
   if (!arguments.pipeline.file.empty() || !arguments.resume.empty()) {
     throw Error(ErrorKind::usage, "a pipeline, or a command after --: not both");
   }
+  if (!arguments.options.scratch.empty()) {
+    throw Error(ErrorKind::usage,
+                "--scratch goes with a pipeline; the data set of a script is written by "
+                "'cachebisect prepare', and cached by cachebisect.cached(dataset, disk=...)");
+  }
 }
 
 int run(const TuneArguments& arguments) {
@@ -204,6 +212,9 @@ Command add_tune(CLI::App& app) {
       ->type_name("SECONDS");
   add_allow_option(app, arguments->allowed,
                    "also try what changes training, such as the batch size");
+  app.add_option("--scratch", options.scratch,
+                 "also try a cache in a file, and a data set that is written once, in this folder")
+      ->type_name("DIR");
   app.add_option("--resume", arguments->resume, "go on from what an earlier --json holds")
       ->type_name("FILE");
   app.add_option("--keep", arguments->keep, "write the tuned pipeline, or the settings of a script")

@@ -126,3 +126,24 @@ TEST_CASE("a remedy of a job in code is tried by the settings of its live arm") 
   CHECK(paths(found) == Texts{"/stages/*/pinned=true"});
   CHECK(found[0].lines == Texts{"DataLoader(..., pin_memory=True)"});
 }
+
+TEST_CASE("a data set is written in a trial where the report has its command, in pipeline files") {
+  Report report = report_at(1000);
+  report.chain.settings.of_file = true;
+  Remedy prepare{.id = "prepare", .stage = "decode", .text = "write it once"};
+  prepare.predicted = estimate(1000, 800, 1200);
+  prepare.lines = {"cachebisect prepare --after decode"};
+  Remedy packed{.id = "large_files", .stage = "read", .text = "pack", .lines = {"cachebisect"}};
+  Remedy advice{.id = "large_files", .stage = "decode", .text = "pack"};
+  report.remedies = {prepare, packed, advice, remedy("cache_disk", "/stages/2", {})};
+  const auto found = tune::candidates(report, false);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].written_after == "decode");
+  CHECK(found[0].predicted.value == doctest::Approx(1.0));
+  CHECK(found[1].written_after == "read");
+  for (const tune::Trial& trial : found) CHECK(trial.needs_scratch());
+  CHECK_FALSE(tune::Trial{.id = "cache"}.needs_scratch());
+  report.chain.settings.of_file = false;
+  report.remedies = {prepare};
+  CHECK(tune::candidates(report, false).empty());
+}

@@ -1,6 +1,7 @@
 // The ladder as text and as JSON.
 #include "cachebisect/tune/ladder_text.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "support/errors.hpp"
@@ -58,6 +59,31 @@ TEST_CASE("the ladder shows each trial, what was kept and how it ended") {
     CHECK_MESSAGE(has(text, part), part);
   }
   CHECK_FALSE(has(text, "\x1b[2J"));
+}
+
+TEST_CASE("the ladder says what was written, what became of it, and what could be tried") {
+  tune::Result result = sample_result();
+  result.trials[0].folder = "/scratch/prepared";
+  result.trials[1].folder = "/scratch/cache";
+  result.trials[1].removed = true;
+  result.untried = {{.id = "prepare",
+                     .text = "write it once",
+                     .predicted = {.value = 0.7, .interval = Interval{0.5, 0.8}}},
+                    {.id = "cache_disk", .text = "keep it in a file"}};
+  const std::string text = to_text(result, {.columns = 200});
+  CAPTURE(text);
+  CHECK(has(text, "kept; what it wrote is in /scratch/prepared"));
+  CHECK(has(text, "not kept; what it wrote is removed"));
+  std::string flat = text;
+  std::ranges::replace(flat, '\n', ' ');
+  CHECK(has(flat,
+            "With --scratch FOLDER it also tries: write it once, +70% (50 to 80%) predicted; "
+            "keep it in a file."));
+  const auto json = nlohmann::json::parse(tune::to_json(result));
+  CHECK(json["trials"][0]["folder"] == "/scratch/prepared");
+  CHECK(json["trials"][1]["removed"] == true);
+  CHECK(json["untried"].size() == 2);
+  CHECK(tune::read_ladder(tune::to_json(result), "ladder.json").untried.size() == 2);
 }
 
 TEST_CASE("the ladder as JSON holds every trial and the tuned pipeline") {
