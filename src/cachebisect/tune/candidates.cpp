@@ -20,8 +20,8 @@ constexpr double kSameGain = 0.02;
 
 /// Remedies that change what is trained.
 bool is_semantic(std::string_view id) {
-  constexpr std::array<std::string_view, 4> kSemantic{"batch_size", "precision", "model",
-                                                      "partial_decode"};
+  constexpr std::array<std::string_view, 5> kSemantic{"batch_size", "precision", "model",
+                                                      "partial_decode", "half"};
   return std::ranges::find(kSemantic, id) != kSemantic.end();
 }
 

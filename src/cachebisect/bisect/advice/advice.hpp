@@ -133,7 +133,10 @@ CACHEBISECT_INTERNAL_API void advise_on_cache(Advice& advice, const StageReport&
 /// Proposes to run an element-wise stage on the device: there it costs next to nothing, and the
 /// copy shrinks. Nothing for other stages.
 CACHEBISECT_INTERNAL_API void offer_device(Advice& advice, const StageReport& stage);
-/// The same for all stages that make floats of uint8.
+/// Proposes to cast images to 16 bits before the copy, where the training step of a pipeline file
+/// computes in 16 bits. It changes training.
+CACHEBISECT_INTERNAL_API void offer_half(Advice& advice, const StageReport& copy);
+/// As offer_device(), for all stages that make floats of uint8.
 CACHEBISECT_INTERNAL_API void offer_bytes(Advice& advice);
 
 }  // namespace cachebisect
