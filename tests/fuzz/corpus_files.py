@@ -1,0 +1,122 @@
+"""Inputs of the targets that read files of data sets: right ones and wrong ones."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import struct
+import tarfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CORPUS = HERE / "corpus"
+FIXTURES = HERE.parent / "fixtures"
+IMAGES = [
+    "cmyk.jpg",
+    "exif_6.jpg",
+    "rgb_420.jpg",
+    "rgb_420_progressive.jpg",
+    "rgb_420_restart.jpg",
+    "palette_transparent.png",
+    "grey16.png",
+    "rgb_bmp.bmp",
+    "exif_webp.webp",
+    "grey_pgm.pgm",
+]
+
+
+def put(target: str, name: str, content: bytes | str) -> None:
+    """Writes one input."""
+    folder = CORPUS / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def idx(*dims: int) -> bytes:
+    """The header of an IDX file of bytes."""
+    return struct.pack(f">HBB{len(dims)}I", 0, 8, len(dims), *dims)
+
+
+def pixels(count: int) -> bytes:
+    """Some bytes."""
+    return bytes(i * 7 % 251 for i in range(count))
+
+
+def write_data_sets() -> None:
+    """IDX, gzip, CIFAR."""
+    one = idx(1, 28, 28) + pixels(784)
+    put("idx", "one", one)
+    put("idx", "three", idx(3, 28, 28) + pixels(3 * 784))
+    put("idx", "overflow", idx(0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF) + pixels(16))
+    put("idx", "none", idx(0, 28, 28))
+    put("gzip", "one", gzip.compress(one, 9, mtime=0))
+    put("gzip", "stored", gzip.compress(one, 0, mtime=0))
+    put("gzip", "members", gzip.compress(one[:100], mtime=0) + gzip.compress(one[100:], mtime=0))
+    put("gzip", "bomb", gzip.compress(idx(1, 28, 28) + bytes(300_000), 9, mtime=0))
+    put("gzip", "claims", gzip.compress(idx(5_000_000, 28, 28), 9, mtime=0))
+    put("cifar", "ten", bytes([3]) + pixels(3072) + bytes([9]) + pixels(3072))
+    put("cifar", "hundred", bytes([1, 99]) + pixels(3072))
+    put("cifar", "label", bytes([200]) + pixels(3072))
+
+
+def archive(format_: int, members: list[tuple[str, bytes]]) -> bytes:
+    """A tar archive, in one record."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=format_) as tar:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return stream.getvalue().rstrip(b"\0") + bytes(1536)
+
+
+def aligned(content: bytes) -> bytes:
+    """Whole blocks of 512 bytes."""
+    return content + bytes(-len(content) % 512)
+
+
+def huge_member() -> bytes:
+    """A member that claims 2^60 bytes."""
+    info = tarfile.TarInfo("000.jpg")
+    info.size = 2**60
+    return info.tobuf(tarfile.GNU_FORMAT) + pixels(512) + bytes(1024)
+
+
+def write_archives() -> None:
+    """Tar archives."""
+    two = [("000.jpg", b"image"), ("000.cls", b"7"), ("001.jpg", b"other"), ("001.cls", b" 12\n")]
+    put("tar", "ustar", aligned(archive(tarfile.USTAR_FORMAT, two)))
+    long_name = "folder/" * 20 + "000"
+    named = [(long_name + ".jpg", b"image"), (long_name + ".cls", b"1")]
+    put("tar", "gnu_name", aligned(archive(tarfile.GNU_FORMAT, named)))
+    put("tar", "pax_name", aligned(archive(tarfile.PAX_FORMAT, named)))
+    labelled = [("a.png", b"image"), ("a.json", b'{"text": "x", "label": -3}')]
+    put("tar", "json", aligned(archive(tarfile.USTAR_FORMAT, labelled)))
+    put("tar", "huge_member", huge_member())
+
+
+def tiff_with_tiles() -> bytes:
+    """A TIFF of one pixel that claims 10^9 tiles."""
+    entries = [
+        (256, 4, 1, 1),
+        (257, 4, 1, 1),
+        (258, 3, 1, 8),
+        (259, 3, 1, 1),
+        (262, 3, 1, 1),
+        (277, 3, 1, 1),
+        (322, 4, 1, 16),
+        (323, 4, 1, 16),
+        (324, 4, 1_000_000_000, 8),
+        (325, 4, 1_000_000_000, 8),
+    ]
+    body = b"".join(struct.pack("<HHII", *entry) for entry in entries)
+    return b"II*\0" + struct.pack("<IH", 8, len(entries)) + body + bytes(4) + bytes(64)
+
+
+def write_images() -> None:
+    """Fixtures of each format, and a hostile one."""
+    for name in IMAGES:
+        put("image", name, (FIXTURES / "decode" / name).read_bytes())
+    put("image", "tiles.tif", tiff_with_tiles())
+    rows = struct.pack("<IIII", 8, 0, 0, 0)
+    put("image", "loop.tif", b"II*\0" + rows)
