@@ -1,5 +1,6 @@
 #include "stages/codecs/image_header.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -95,6 +96,25 @@ Pixels pnm_pixels(Bytes bytes) {
   return product(width, pnm_number(bytes, at));
 }
 
+/// Decoders make room for a whole tile, however small the image is. Throws Error(data) for tiles
+/// that are larger than the image and than any that programs write.
+void check_tiles(Bytes bytes, std::uint64_t image) {
+  constexpr std::uint64_t kLargestTile = 2048 * 2048;
+  if (!has_tiff_tag(bytes, kTiffTileWidth) && !has_tiff_tag(bytes, kTiffTileHeight)) return;
+  const Pixels tile = product(tiff_tag(bytes, kTiffTileWidth), tiff_tag(bytes, kTiffTileHeight));
+  if (tile && *tile <= std::max(image, kLargestTile)) return;
+  throw Error(ErrorKind::data, tile ? "the header of this TIFF declares tiles of " +
+                                          std::to_string(*tile) + " pixels, and an image of " +
+                                          std::to_string(image)
+                                    : "the header of this TIFF has damaged tiles");
+}
+
+Pixels tiff_pixels(Bytes bytes) {
+  const Pixels image = product(tiff_tag(bytes, kTiffWidth), tiff_tag(bytes, kTiffHeight));
+  if (image) check_tiles(bytes, *image);
+  return image;
+}
+
 Bytes tail(Bytes bytes, std::size_t offset) {
   return offset < bytes.size() ? bytes.subspan(offset) : Bytes{};
 }
@@ -157,7 +177,7 @@ Pixels pixels_of(Bytes bytes, ImageFormat format) {
     case ImageFormat::webp:
       return webp_pixels(bytes);
     case ImageFormat::tiff:
-      return product(tiff_tag(bytes, kTiffWidth), tiff_tag(bytes, kTiffHeight));
+      return tiff_pixels(bytes);
     case ImageFormat::pnm:
       return pnm_pixels(bytes);
     default:

@@ -15,7 +15,7 @@ std::string_view to_string(ImageFormat format) noexcept;
 ImageFormat image_format(std::span<const std::byte> bytes) noexcept;
 
 /// width * height from the header of any format but JPEG. Throws Error(data) when the header is
-/// truncated, damaged, or declares no pixels.
+/// truncated, damaged, declares no pixels, or tiles far larger than the image.
 std::uint64_t header_pixels(std::span<const std::byte> bytes, ImageFormat format);
 
 /// EXIF orientation 1..8 of a JPEG, PNG or WebP; 1 if it is missing or damaged. Always 1 for TIFF,

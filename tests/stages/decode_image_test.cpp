@@ -131,6 +131,33 @@ TEST_CASE("the limit on pixels is checked from the header") {
   CHECK(has(decode_error(*decoder(), bomb), "has 900000000 pixels"));
 }
 
+TEST_CASE("a TIFF of one pixel makes room for no huge tile") {
+  // Number, type (3: SHORT, 4: LONG, 9: SLONG), value.
+  using Tags = std::vector<std::array<std::uint32_t, 3>>;
+  const auto tiff = [](std::uint32_t tile, std::uint32_t type) {
+    const Tags tags{{256, 4, 1}, {257, 4, 1}, {258, 3, 8},       {259, 3, 1},
+                    {262, 3, 1}, {277, 3, 1}, {322, type, tile}, {323, type, tile}};
+    Bytes bytes{'I', 'I', '*', 0, 8, 0, 0, 0, static_cast<std::uint8_t>(tags.size()), 0};
+    const auto put = [&bytes](std::uint32_t value, int width) {
+      for (; width > 0; --width, value >>= 8U) bytes.push_back(static_cast<std::uint8_t>(value));
+    };
+    for (const auto& [id, kind, value] : tags) {
+      put(id, 2);
+      put(kind, 2);
+      put(1, 4);
+      put(value, 4);
+    }
+    put(0, 4);
+    return bytes;
+  };
+  const auto stage = decoder();
+  CHECK(has(decode_error(*stage, tiff(16384, 4)),
+            "declares tiles of 268435456 pixels, and an image of 1"));
+  CHECK(has(decode_error(*stage, tiff(16384, 9)), "has damaged tiles"));
+  // Its decoder is asked for tiles of a usual size, and finds none.
+  CHECK(has(decode_error(*stage, tiff(256, 4)), "damaged, truncated or unsupported TIFF"));
+}
+
 TEST_CASE("errors say that the bytes are empty, or not an image") {
   const auto stage = decoder();
   CHECK(has(decode_error(*stage, {}), "3: is empty"));
