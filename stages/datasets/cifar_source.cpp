@@ -107,6 +107,7 @@ class CifarSource final : public SourceStage {
 
   [[nodiscard]] std::vector<std::string> file_paths() const {
     if (!std::filesystem::is_directory(path_)) return {path_};
+    refuse_folder_named_as_file();
     const std::vector<std::string> names =
         train_ ? format_.train_files : std::vector<std::string>{format_.test_file};
     const std::string folder = find_data_folder(path_, {format_.subfolder}, {names.front()});
@@ -122,6 +123,18 @@ class CifarSource final : public SourceStage {
                                        regenerate_hint(folder));
     }
     return paths;
+  }
+
+  /// Who names one file does not want what a folder of that name holds.
+  void refuse_folder_named_as_file() const {
+    std::string name = path_;
+    while (name.ends_with('/')) name.pop_back();
+    name.erase(0, name.rfind('/') + 1);  // npos + 1 is 0
+    const bool is_file = name == format_.test_file ||
+                         std::ranges::find(format_.train_files, name) != format_.train_files.end();
+    if (!is_file) return;
+    throw Error(ErrorKind::data, path_ + ": is a folder, not a file of " + format_.set +
+                                     "; give the file, or a folder of another name");
   }
 
   static std::string joined(const std::vector<std::string>& names) {

@@ -98,6 +98,22 @@ TEST_CASE("errors say what is wrong with which file") {
   CHECK(has(error_of([&] { read_sample(*source, 2); }), "has the label 10"));
 }
 
+TEST_CASE("a folder that has the name of a file of the set is no set") {
+  const TemporaryFolder folder;
+  for (int i = 1; i <= 5; ++i) {
+    const std::string name = "data_batch_" + std::to_string(i) + ".bin";
+    folder.write("data_batch_1.bin/" + name, records(1, 0));
+    if (i > 1) folder.write(name, records(1, 0));
+  }
+  for (const std::string end : {"", "/"}) {
+    CHECK(has(open_error(folder.path("data_batch_1.bin") + end),
+              "is a folder, not a file of CIFAR-10"));
+  }
+  CHECK(has(open_error(folder.path()), "data_batch_1.bin: is a folder, not a file"));
+  std::filesystem::rename(folder.path("data_batch_1.bin"), folder.path("set.bin"));
+  CHECK(open_error(folder.path("set.bin")).empty());
+}
+
 TEST_CASE("a file that is truncated or removed while in use does not crash the reader") {
   const TemporaryFolder folder;
   const auto source = make_source("read.cifar10", folder.write("data.bin", records(4, 0)));
