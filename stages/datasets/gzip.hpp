@@ -23,6 +23,8 @@ class GzipReader {
   GzipReader(const GzipReader&) = delete;
   GzipReader& operator=(const GzipReader&) = delete;
 
+  /// Of the file as it is.
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_.size(); }
   /// The largest content that a file of this size can have.
   [[nodiscard]] std::uint64_t max_bytes() const noexcept;
   /// Fills `out` with the next bytes. Throws Error(data) if it is not a gzip file, is damaged, or

@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 36;
 constexpr std::uint64_t kMaxBytesInMemory = std::uint64_t{1} << 32;
+/// More than images compress to, in a file that needs much memory: 64 MiB from a few kilobytes.
+constexpr std::uint64_t kBelievedRatio = 200;
+constexpr std::uint64_t kMostUnbelieved = std::uint64_t{1} << 26;
 constexpr std::uint32_t kUnsignedByte = 0x08;
 
 std::uint32_t number_at(std::span<const std::byte> header, std::size_t offset) {
@@ -83,6 +86,12 @@ void IdxFile::check_size() const {
   if (gzip_ && declared > gzip_->max_bytes()) {
     fail("cannot inflate to more than " + std::to_string(gzip_->max_bytes()) + " bytes, " +
          declares + "; the file is truncated or damaged");
+  }
+  if (gzip_ && declared > kMostUnbelieved && declared / kBelievedRatio > gzip_->file_bytes()) {
+    fail(
+        "has " + std::to_string(gzip_->file_bytes()) + " bytes, " + declares + ", over " +
+        std::to_string(kBelievedRatio) +
+        " times as many: it may be made to fill the memory; if it is right, unpack it with gunzip");
   }
   if (!gzip_ && declared != file_.size()) {
     fail("has " + std::to_string(file_.size()) + " bytes, " + declares +
