@@ -10,6 +10,7 @@
 #include "stages/datasets/natural_order.hpp"
 
 #include "cachebisect/base/file.hpp"
+#include "cachebisect/base/names.hpp"
 #include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/base/shell_word.hpp"
 
@@ -17,6 +18,7 @@ namespace cachebisect::stages {
 namespace {
 
 constexpr std::size_t kMostArchives = 1'000'000;
+constexpr std::size_t kMostPathBytes = std::size_t{128} << 20U;  // of all together
 constexpr std::size_t kMostDigits = 18;
 
 using Words = std::vector<std::string>;
@@ -82,6 +84,12 @@ Words expanded(const std::string& pattern) {
     if (done.size() * braces->words.size() > kMostArchives) {
       throw Error(ErrorKind::usage,
                   pattern + ": names more than " + std::to_string(kMostArchives) + " archives");
+    }
+    if (done.size() * braces->words.size() > kMostPathBytes / pattern.size()) {
+      throw Error(ErrorKind::usage,
+                  quote(pattern) +
+                      ": names archives whose paths alone take more than 128 MiB; "
+                      "give a folder of fewer, or shorter paths");
     }
     Words longer;
     for (const std::string& begun : done) {

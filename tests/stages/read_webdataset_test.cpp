@@ -189,6 +189,8 @@ TEST_CASE("paths without archives are refused with what would be right") {
       has(open_tar_error(folder.path("a-{0..1}.tar")), "a-0.tar: cannot be opened: No such file"));
   CHECK(has(open_tar_error(folder.path("a-{0..99999999999}.tar")), "names more than 1000000"));
   CHECK(has(open_tar_error(folder.path("{0..9999}{0..9999}{0..9999}")), "names more than 1000000"));
+  CHECK(has(open_tar_error(folder.path("{0..9}{0..99999}" + std::string(4000, 'x'))),
+            "paths alone take more than 128 MiB"));
   CHECK(has(open_tar_error(folder.path()), "has no archives (*.tar)"));
   folder.write("train.tar.zst", std::string("x"));
   CHECK(has(open_tar_error(folder.path()), "has compressed archives alone, such as train.tar.zst"));
