@@ -1,11 +1,14 @@
 #include "cachebisect/shards/packed_sample.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
+
+#include "cachebisect/shards/shard_file.hpp"
 
 namespace cachebisect::shards {
 namespace {
@@ -14,11 +17,25 @@ static_assert(std::endian::native == std::endian::little);
 
 using Dim = std::uint32_t;
 
+/// Of a field without dynamic dimensions. Empty if they are more than a record may have. Dimensions
+/// of 0 count as 1 for that: the product of some dimensions must not overflow either.
+std::optional<std::size_t> bytes_of(DType dtype, const Shape& shape) {
+  std::size_t bytes = size_of(dtype);
+  for (const std::int64_t dim : shape.dims()) {
+    const auto factor = static_cast<std::size_t>(std::max<std::int64_t>(dim, 1));
+    if (__builtin_mul_overflow(bytes, factor, &bytes) || bytes > kMostRecordBytes) {
+      return std::nullopt;
+    }
+  }
+  return std::ranges::find(shape.dims(), 0) == shape.dims().end() ? bytes : 0;
+}
+
 std::optional<std::size_t> static_bytes(const SampleSpec& spec) {
   std::size_t bytes = 0;
   for (const FieldSpec& field : spec) {
-    if (!field.shape.is_static()) return std::nullopt;
-    bytes += size_of(field.dtype) * static_cast<std::size_t>(field.shape.elements());
+    const auto more = field.shape.is_static() ? bytes_of(field.dtype, field.shape) : std::nullopt;
+    if (!more) return std::nullopt;
+    bytes += *more;
   }
   return bytes;
 }
@@ -57,15 +74,6 @@ bool take_dims(std::span<const std::byte>& bytes, Shape& shape) {
     bytes = bytes.subspan(sizeof(Dim));
   }
   return true;
-}
-
-/// Empty if they are more than memory has addresses.
-std::optional<std::size_t> bytes_of(DType dtype, const Shape& shape) {
-  std::size_t bytes = size_of(dtype);
-  for (const std::int64_t dim : shape.dims()) {
-    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(dim), &bytes)) return std::nullopt;
-  }
-  return bytes;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "cachebisect/shards/shard_set.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/file.hpp"
 #include "cachebisect/base/json_text.hpp"
+#include "cachebisect/base/names.hpp"
 #include "cachebisect/base/text_file.hpp"
 #include "cachebisect/format/json_reader.hpp"
 #include "cachebisect/format/json_writer.hpp"
@@ -28,6 +30,10 @@ void fields(Visitor& v, Visited<Visitor, FieldSpec>& field) {
     std::vector<std::int64_t> dims;
     for (const JsonValue& dim : v.object()["shape"].items()) {
       dims.push_back(dim.whole(kDynamic, std::numeric_limits<std::int32_t>::max()));
+    }
+    if (dims.size() > Shape::kMaxRank) {
+      v.object()["shape"].refuse("must have at most " + std::to_string(Shape::kMaxRank) +
+                                 " dimensions");
     }
     field.shape = Shape(dims);
   } else {
@@ -63,11 +69,29 @@ void set_fields(Visitor& v, Visited<Visitor, ShardSet>& set) {
   v.list({"shards"}, set.shards);
 }
 
+/// Whether its static dimensions alone are more than a sample may have.
+bool is_too_large(const FieldSpec& field) {
+  std::size_t bytes = size_of(field.dtype);
+  return std::ranges::any_of(field.shape.dims(), [&bytes](std::int64_t dim) {
+    const auto factor = static_cast<std::size_t>(std::max<std::int64_t>(dim, 1));
+    return __builtin_mul_overflow(bytes, factor, &bytes) || bytes > kMostRecordBytes;
+  });
+}
+
 void check(const ShardSet& set, const std::string& origin) {
   const auto refuse = [&origin](const std::string& what) {
     throw Error(ErrorKind::usage, origin + ": " + what);
   };
   if (set.spec.empty()) refuse("/fields must name a field");
+  for (const FieldSpec& field : set.spec) {
+    if (is_too_large(field)) {
+      refuse("/fields: a field of " + field.shape.to_string() +
+             " is larger than a sample may be (1 GiB)");
+    }
+    if (find_field(set.spec, field.name) != &field) {
+      refuse("/fields: " + quote(field.name) + " appears twice");
+    }
+  }
   for (const ShardFacts& shard : set.shards) {
     if (shard.file.empty() || shard.file.find('/') != std::string::npos)
       refuse("/shards: a file must lie in the folder");

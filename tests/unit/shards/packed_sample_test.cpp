@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "support/errors.hpp"
@@ -117,6 +118,20 @@ TEST_CASE("bytes of anything else are refused, before memory is taken for them")
     }
   }
   CHECK(out.field("image").capacity() < 4096);
+}
+
+TEST_CASE("dimensions whose product overflows are refused, even next to one of 0") {
+  const PackedSample packed({{"image", DType::uint8, {kDynamic, kDynamic, kDynamic, kDynamic}}});
+  constexpr std::uint32_t kMost = 0x7FFFFFFF;
+  Sample out;
+  for (const auto& dims : std::vector<std::vector<std::uint32_t>>{
+           {0, kMost, kMost, kMost}, {kMost, kMost, kMost, 0}, {kMost, kMost, kMost, kMost}}) {
+    CHECK_FALSE(packed.unpack(std::as_bytes(std::span(dims)), out));
+  }
+  const std::vector<std::uint32_t> none{0, 4, 4, 3};
+  CHECK(packed.unpack(std::as_bytes(std::span(none)), out));
+  CHECK(out.field("image").shape() == Shape{0, 4, 4, 3});
+  CHECK_FALSE(PackedSample({{"image", DType::uint8, {kMost, kMost, kMost}}}).bytes().has_value());
 }
 
 TEST_CASE("random bytes crash nothing") {

@@ -296,7 +296,10 @@ TEST_CASE("an index of anything else is refused, with its place") {
   CHECK(has(bad("uint8", "uint9"), "/fields/0/dtype"));
   CHECK(has(bad("-1", "-2"), "/fields/0/shape/0"));
   CHECK(has(bad("-1", "1e30"), "/fields/0/shape/0"));
-  CHECK(has(bad("-1", "1,1,1,1,1,1,1,1"), "dimensions"));
+  CHECK(has(bad("-1", "1,1,1,1,1,1,1,1"), "/fields/0/shape: must have at most 6 dimensions"));
+  CHECK(has(bad("-1", "2147483647,2147483647,2147483647"), "larger than a sample may be"));
+  CHECK(has(bad("-1", "0,2147483647"), "larger than a sample may be"));
+  CHECK(has(bad("\"label\"", "\"image\""), "/fields: \"image\" appears twice"));
   CHECK(has(bad("\"shards\": []", R"("shards": [{"file": "../other"}])"), "lie in the folder"));
   CHECK_FALSE(bad("{", "[").empty());
 }
