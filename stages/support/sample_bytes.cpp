@@ -1,5 +1,6 @@
 #include "stages/support/sample_bytes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -63,7 +64,8 @@ bool get_shape(Reader& reader, Shape& shape) {
   std::uint64_t elements = 1;
   for (std::int64_t& dim : dims) {
     if (!reader.get(dim) || dim < 0 || dim > std::numeric_limits<std::int32_t>::max()) return false;
-    elements *= static_cast<std::uint64_t>(dim);
+    // Also next to a dimension of 0, the product of the others must fit.
+    elements *= static_cast<std::uint64_t>(std::max<std::int64_t>(dim, 1));
     if (elements > (std::uint64_t{1} << 40U)) return false;
   }
   shape = Shape(std::span<const std::int64_t>(dims));

@@ -5,15 +5,17 @@
 #include <span>
 #include <vector>
 
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/data/sample.hpp"
 
 namespace cachebisect::stages {
 
 /// Writes all fields of `sample`, densely; replaces what `out` held.
-void to_bytes(const Sample& sample, std::vector<std::byte>& out);
+CACHEBISECT_INTERNAL_API void to_bytes(const Sample& sample, std::vector<std::byte>& out);
 
 /// Sets the fields of `out` to those that to_bytes() wrote. False if `bytes` are anything else;
 /// fields of `out` may have changed then.
-[[nodiscard]] bool from_bytes(std::span<const std::byte> bytes, Sample& out);
+[[nodiscard]] CACHEBISECT_INTERNAL_API bool from_bytes(std::span<const std::byte> bytes,
+                                                       Sample& out);
 
 }  // namespace cachebisect::stages

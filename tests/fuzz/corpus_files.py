@@ -113,6 +113,21 @@ def tiff_with_tiles() -> bytes:
     return b"II*\0" + struct.pack("<IH", 8, len(entries)) + body + bytes(4) + bytes(64)
 
 
+def field(name: bytes, dtype: int, dims: list[int], content: bytes) -> bytes:
+    """A field of a sample, as cache.disk keeps it."""
+    head = struct.pack("<H", len(name)) + name + struct.pack("<BB", dtype, len(dims))
+    return head + struct.pack(f"<{len(dims)}q", *dims) + content
+
+
+def write_samples() -> None:
+    """Samples of cache.disk."""
+    image, label = field(b"image", 0, [2, 1, 3], pixels(6)), field(b"label", 0, [], b"7")
+    put("sample_bytes", "two", struct.pack("<IH", 0x31534243, 2) + image + label)
+    most = 2**31 - 1
+    none = field(b"x", 0, [0, most, most, most], b"")
+    put("sample_bytes", "found-overflow", struct.pack("<IH", 0x31534243, 1) + none)
+
+
 def write_images() -> None:
     """Fixtures of each format, and a hostile one."""
     for name in IMAGES:

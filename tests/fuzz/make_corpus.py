@@ -15,7 +15,15 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from corpus_files import CORPUS, pixels, put, write_archives, write_data_sets, write_images
+from corpus_files import (
+    CORPUS,
+    pixels,
+    put,
+    write_archives,
+    write_data_sets,
+    write_images,
+    write_samples,
+)
 
 ROOT = CORPUS.parent.parent.parent
 
@@ -190,6 +198,7 @@ def main() -> None:
     write_data_sets()
     write_archives()
     write_images()
+    write_samples()
     write_pipelines()
     write_messages()
     with tempfile.TemporaryDirectory() as name:
