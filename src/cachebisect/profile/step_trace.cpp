@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/base/error.hpp"
 #include "cachebisect/profile/trace_json.hpp"
 
 namespace cachebisect::profile {
@@ -18,18 +19,31 @@ bool is_device_work(const std::string& category) {
   return kinds.contains(category);
 }
 
+/// 0 if there is no such number.
+double number_of(const Json& args, const char* key) {
+  const auto found = args.find(key);
+  return found != args.end() && found->is_number() ? found->get<double>() : 0;
+}
+
 std::string device_of(const Json& args) {
-  if (args.value("Device Type", kCpuDevice) == kCpuDevice) return "CPU";
-  return "GPU " + std::to_string(args.value("Device Id", 0));
+  constexpr double kMostDevices = 1e6;
+  if (number_of(args, "Device Type") == kCpuDevice) return "CPU";
+  const double device = std::clamp(number_of(args, "Device Id"), 0.0, kMostDevices);
+  return "GPU " + std::to_string(static_cast<int>(device));
 }
 
 void add_memory(const Json& event, StepTrace& trace) {
   const Json& args = event.at("args");
   double& peak = trace.peak_bytes[device_of(args)];
-  peak = std::max(peak, args.value("Total Allocated", 0.0));
+  peak = std::max(peak, number_of(args, "Total Allocated"));
 }
 
 TracedCall call_of(const Json& event, std::int64_t base) {
+  for (const char* const key : {"ts", "dur", "tid"}) {
+    if (event.contains(key)) continue;
+    throw Error(ErrorKind::data,
+                "the trace of LibTorch's profiler has an event without " + std::string(key));
+  }
   const std::int64_t begin = base + trace_nanoseconds(event.at("ts"));
   const Json& thread = event.at("tid");
   return {event.value("name", ""), thread.is_number_integer() ? thread.get<std::int64_t>() : 0,

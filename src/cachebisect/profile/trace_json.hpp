@@ -12,7 +12,8 @@ namespace cachebisect::profile {
 
 using json_values::Json;
 
-/// An object with an array traceEvents. Throws Error(data) for any other text.
+/// An object with an array traceEvents, each an object with names that are texts and times that a
+/// clock can show. Throws Error(data) for any other text.
 [[nodiscard]] Json parse_trace(const std::string& text);
 /// Nanoseconds of the system clock at which its microseconds begin; 0 if it does not say.
 [[nodiscard]] std::int64_t trace_base(const Json& trace);

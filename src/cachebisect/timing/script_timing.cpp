@@ -1,6 +1,7 @@
 #include "cachebisect/timing/script_timing.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -36,11 +37,20 @@ std::vector<double> column(const Fields& batches, const char* name, std::size_t 
   return values;
 }
 
+/// Whole numbers.
+std::vector<double> count_column(const Fields& batches, const char* name, std::size_t length) {
+  constexpr double kMost = 9e15;  // each whole number up to here is a double
+  std::vector<double> values = column(batches, name, length);
+  const auto is_count = [](double value) { return value <= kMost && value == std::floor(value); };
+  if (!std::ranges::all_of(values, is_count)) batches.refuse(name, "whole numbers");
+  return values;
+}
+
 std::vector<BatchTimes> batches_of(const Fields& fields) {
   const std::vector<double> totals = fields.amounts_or_empty("total");
   const auto values = [&](const char* name) { return column(fields, name, totals.size()); };
-  const std::vector<double> epochs = values("epoch");
-  const std::vector<double> samples = values("samples");
+  const std::vector<double> epochs = count_column(fields, "epoch", totals.size());
+  const std::vector<double> samples = count_column(fields, "samples", totals.size());
   const std::vector<double> waits = values("wait");
   std::vector<BatchTimes> batches(totals.size());
   for (std::size_t i = 0; i < totals.size(); ++i) {

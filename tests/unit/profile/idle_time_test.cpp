@@ -1,6 +1,7 @@
 // When the device was idle in cycles whose times are given.
 #include "cachebisect/profile/idle_time.hpp"
 
+#include "support/errors.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -107,4 +108,31 @@ TEST_CASE("kernels, copies, operators and the peak of memory are read from LibTo
   CHECK(rows[2].path.empty());
   sort_rows(rows, CallOrder::self);
   CHECK(rows[2].self_seconds == doctest::Approx(1));
+}
+
+TEST_CASE("a trace whose events are no events is refused") {
+  using nlohmann::json;
+  const auto refusal = [](const json& events) {
+    const std::string text = json{{"traceEvents", events}}.dump();
+    return test::error_message([&] { static_cast<void>(read_step_trace(text)); }, ErrorKind::data);
+  };
+  const json sound = {{"ph", "X"}, {"cat", "cpu_op"}, {"name", "a"},
+                      {"ts", 1},   {"dur", 2},        {"tid", 3}};
+  CHECK(refusal(json::array({sound})).empty());
+  CHECK(has(refusal(json::array({"text"})), "an event that is no object"));
+  for (const char* const key : {"cat", "name", "ph", "ts", "dur", "args"}) {
+    json damaged = sound;
+    damaged[key] = json::array();
+    CHECK(has(refusal(json::array({damaged})), "damaged " + std::string(key)));
+  }
+  json late = sound;
+  late["ts"] = 1e300;
+  CHECK(has(refusal(json::array({late})), "damaged ts"));
+  json without = sound;
+  without.erase("tid");
+  CHECK(has(refusal(json::array({without})), "without tid"));
+  const json based = {{"baseTimeNanoseconds", 1e30}, {"traceEvents", json::array()}};
+  CHECK(has(test::error_message([&] { static_cast<void>(read_step_trace(based.dump())); },
+                                ErrorKind::data),
+            "baseTimeNanoseconds"));
 }

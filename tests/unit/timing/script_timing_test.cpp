@@ -82,4 +82,9 @@ TEST_CASE("a file that is not what the hook writes is refused") {
   Json text = two_batches();
   text["batches"] = "none";
   CHECK(has(refusal(text.dump()), "batches"));
+  for (const double epoch : {1e300, 0.5}) {
+    Json odd = two_batches();
+    odd["batches"]["epoch"][1] = epoch;
+    CHECK(has(refusal(odd.dump()), "'epoch' must be whole numbers"));
+  }
 }
