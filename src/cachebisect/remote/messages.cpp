@@ -103,7 +103,7 @@ AdapterSizes read_sizes(const json& answer, const ChainDescription& chain) {
 }
 
 std::optional<CacheFacts> read_cache(const json& answer, const ChainDescription& chain) {
-  const std::string type = answer.value("type", "prepare");
+  const std::string type = Fields(answer, "an answer with a cache").text_or("type", "prepare");
   const Fields message(answer, "the answer to '" + type + "'");
   if (!message.has("cache")) return std::nullopt;
   const Fields fields = message.object("cache");

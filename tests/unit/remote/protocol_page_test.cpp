@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/attached.hpp"
+#include "support/errors.hpp"
 #include "support/files.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
@@ -154,4 +155,18 @@ TEST_CASE("the page gives the limits and the version of the code") {
   CHECK(limits.stop == 1);
   CHECK(has(page(), "answered within 1 s"));
   CHECK(limits.finish == 5);
+}
+
+TEST_CASE("an answer with a cache whose type is no text is refused as any other") {
+  ChainDescription chain;
+  chain.stages.resize(2);
+  CHECK(has(error_message(
+                [&] {
+                  static_cast<void>(read_cache({{"type", 5}}, chain));
+                },
+                ErrorKind::internal),
+            "field 'type' must be a string"));
+  CHECK(has(error_message([&] { static_cast<void>(read_cache(json::array(), chain)); },
+                          ErrorKind::internal),
+            "is not a JSON object"));
 }
