@@ -104,6 +104,7 @@ TEST_CASE(
   CHECK(has(stage, "--what-if corp=free: there is no stage \"corp\", did you mean \"crop\"?"));
   CHECK(has(stage, "forms: workers=4"));
   CHECK(has(refusal("decod/2"), "did you mean \"decode\"?"));
+  CHECK(has(refusal("stages.crop.size=\"\xff"), "--what-if stages.crop.size=\"\\xff: not UTF-8"));
   CHECK(has(refusal("wrokers=4"), "did you mean \"workers\"?"));
   CHECK(has(refusal("stages.corp.size=3"), "did you mean \"crop\"?"));
   CHECK(has(refusal("stages.17.size=3"), "there is no stage \"17\""));

@@ -8,7 +8,9 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/base/number_parse.hpp"
+#include "cachebisect/base/printable.hpp"
 #include "cachebisect/base/setting_path.hpp"
+#include "cachebisect/base/utf8.hpp"
 #include "cachebisect/bisect/costs/order_changes.hpp"
 #include "cachebisect/bisect/costs/sample_stages.hpp"
 #include "cachebisect/bisect/costs/what_if.hpp"
@@ -55,6 +57,7 @@ class Parser {
   }
 
   WhatIf parse() {
+    if (first_invalid_utf8(text_)) refuse("not UTF-8");
     const std::size_t equals = text_.find('=');
     if (equals != std::string_view::npos) {
       assignment(text_.substr(0, equals), text_.substr(equals + 1));
@@ -67,7 +70,7 @@ class Parser {
  private:
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(ErrorKind::usage,
-                "--what-if " + std::string(text_) + ": " + what + "; " + forms(chain_.settings));
+                "--what-if " + printable(text_) + ": " + what + "; " + forms(chain_.settings));
   }
 
   void assignment(std::string_view left, std::string_view right) {
