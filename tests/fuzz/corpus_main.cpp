@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t kChanges = 40;
+constexpr std::uint64_t kChanges = 100;
 const std::string kCorpus = CACHEBISECT_SOURCE_DIR "/tests/fuzz/corpus/";
 
 std::vector<fs::path> files_of(const std::string& target) {

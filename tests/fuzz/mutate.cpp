@@ -67,7 +67,8 @@ const std::vector<json>& odd_values() {
                                         json::array(),
                                         json::object(),
                                         json::array({1, 2}),
-                                        json::array({1e308, 1e308})};
+                                        json::array({1e308, 1e308}),
+                                        json::array({2147483647, 2147483647, 2147483647})};
   return values;
 }
 
