@@ -11,6 +11,7 @@
 #include "cachebisect/bisect/record/shuffle.hpp"
 #include "cachebisect/doctor/read_plan.hpp"
 #include "cachebisect/doctor/url_readers.hpp"
+#include "cachebisect/http/shown_url.hpp"
 
 namespace cachebisect {
 namespace {

@@ -10,7 +10,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "cachebisect/doctor/http_client.hpp"
+#include "cachebisect/http/http_client.hpp"
 #include "cachebisect/doctor/read_window.hpp"
 #include "cachebisect/doctor/url_probe.hpp"
 

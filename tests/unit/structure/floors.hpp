@@ -29,6 +29,7 @@ inline std::vector<Floor> floors() {
        {"base"},
        {"", "html", "picture"}});
   add({"storage", "a server of objects as numbers: latency, bandwidth, refusals", {"base"}});
+  add({"http", "objects on servers, over HTTP", {"base"}});
   below = {"base", "protocol"};
   const auto next = [&](Floor floor) {
     floor.may_include = below;
@@ -80,7 +81,7 @@ inline std::vector<Floor> floors() {
   add({"tune",
        "changes of a pipeline: predicted, run, kept if they gain",
        with({"prepare", "shards", "doctor"})});
-  add({"doctor", "whether this machine can be trusted", everything});
+  add({"doctor", "whether this machine can be trusted", with({"http"})});
   add({"selftest", "planted chains, judged", everything});
   add({"api", "the library call", everything});
   add({"stages/kernels", "image kernels", {"base", "data"}});

@@ -1,16 +1,14 @@
 // What a client makes of servers, good and hostile: outcomes and words, no times.
-#include "cachebisect/doctor/http_client.hpp"
+#include "cachebisect/http/http_client.hpp"
 
 #include <string>
 
-#include "support/errors.hpp"
-#include "support/files.hpp"
 #include "support/http_client.hpp"
 #include "support/socket_server.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/doctor/object_list.hpp"
+#include "cachebisect/http/shown_url.hpp"
 
 using namespace cachebisect;
 using test::has;
@@ -178,24 +176,4 @@ TEST_CASE("secrets of a URL are not shown") {
   CHECK(shown_url("https://me:secret@host:1/a@b?sign=secret#x") == "https://host:1/a@b");
   CHECK(shown_url("http://host") == "http://host");
   CHECK(shown_url("http://host/a\x1b[2J") == "http://host/a\\x1b[2J");
-}
-
-TEST_CASE("URLs are read from the command and from files, and what is none is named") {
-  const test::TemporaryFolder folder;
-  const std::string file =
-      folder.write("urls", std::string("# two\nhttps://host/a\r\n\nhttp://host/b \n"));
-  CHECK(list_objects({"http://host/c", "@" + file}) ==
-        std::vector<std::string>{"http://host/c", "https://host/a", "http://host/b"});
-  CHECK(list_objects({}).empty());
-  const auto refused = [](const std::string& name) {
-    return test::usage_error([&] { static_cast<void>(list_objects({name})); });
-  };
-  CHECK(has(refused("s3://bucket/key"), "s3://bucket/key"));
-  CHECK(has(refused("http://host/a b"), "no URL"));
-  CHECK(has(refused("http://host/" + std::string(100'000, 'a')), "no URL"));
-  CHECK(has(refused("@" + folder.path("none")), "none"));
-  folder.write("bad", std::string("http://host/a\nfile:///etc/passwd\n"));
-  CHECK(has(refused("@" + folder.path("bad")), "bad:2"));
-  folder.write("empty", std::string("# nothing\n"));
-  CHECK(has(refused("@" + folder.path("empty")), "has no URLs"));
 }

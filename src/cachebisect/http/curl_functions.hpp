@@ -1,0 +1,31 @@
+// The functions of libcurl, opened when they are needed: it loads thirty libraries. Sources that
+// are built with CACHEBISECT_WITH_HTTP_CLIENT alone include this.
+#pragma once
+
+#include <memory>
+
+#include <curl/curl.h>
+
+#include "cachebisect/base/shared_library.hpp"
+// Macros that check the types of what is given to a function of this name.
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+
+namespace cachebisect {
+
+struct CurlFunctions {
+  SharedLibrary library{"libcurl.so.4", SharedLibrary::Unload::never};
+  decltype(&curl_global_init) global_init = nullptr;
+  decltype(&curl_easy_init) easy_init = nullptr;
+  decltype(&curl_easy_setopt) easy_setopt = nullptr;
+  decltype(&curl_easy_getinfo) easy_getinfo = nullptr;
+  decltype(&curl_easy_perform) easy_perform = nullptr;
+  decltype(&curl_easy_reset) easy_reset = nullptr;
+  decltype(&curl_easy_strerror) easy_strerror = nullptr;
+  decltype(&curl_easy_cleanup) easy_cleanup = nullptr;
+};
+
+/// Opened once; it stays in memory. Throws Error(usage) that says what the machine lacks.
+[[nodiscard]] const std::shared_ptr<const CurlFunctions>& curl_functions();
+
+}  // namespace cachebisect
