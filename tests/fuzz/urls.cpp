@@ -4,8 +4,8 @@
 #include "fuzz/fuzz_target.hpp"
 
 #include "cachebisect/base/printable.hpp"
-#include "cachebisect/doctor/http_client.hpp"
 #include "cachebisect/doctor/object_list.hpp"
+#include "cachebisect/http/shown_url.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::fuzz;
