@@ -91,7 +91,7 @@ inline std::vector<Floor> floors() {
        {"base", "stages/kernels", "stages/codecs"}});
   add({"stages/datasets",
        "files of data sets",
-       {"base", "data", "pipeline", "stages/kernels", "stages/codecs"}});
+       {"base", "format", "data", "pipeline", "stages/kernels", "stages/codecs"}});
   add({"stages/support",
        "what stages share",
        {"base", "protocol", "data", "pipeline", "stages/kernels", "stages/codecs"}});

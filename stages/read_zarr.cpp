@@ -1,0 +1,212 @@
+// read.zarr: items or windows of a Zarr array.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stages/datasets/data_folder.hpp"
+#include "stages/datasets/generate_zarr.hpp"
+#include "stages/datasets/label_numbers.hpp"
+#include "stages/datasets/window_grid.hpp"
+#include "stages/datasets/zarr_reader.hpp"
+
+#include "cachebisect/pipeline/registry.hpp"
+
+namespace cachebisect::stages {
+namespace {
+
+std::vector<std::int64_t> whole_extents(const Params& params, const std::string& name) {
+  std::vector<std::int64_t> extents;
+  for (const double value : params.numbers(name)) {
+    if (value != std::floor(value))
+      throw Error(ErrorKind::usage, "\"" + name + "\" must be whole numbers");
+    extents.push_back(static_cast<std::int64_t>(value));
+  }
+  return extents;
+}
+
+using Labels = std::vector<std::int64_t>;
+
+Labels read_zarr_labels(const std::string& path, const WindowGrid& grid,
+                        const OpenContext& context) {
+  ZarrArray array = load_zarr_array(path);
+  std::uint64_t count = 0;
+  try {
+    const std::uint64_t items = grid.size() / grid.windows_per_item();
+    count =
+        check_labels(array.dtype, array.shape, grid.has_items() ? items : grid.size(), grid.size());
+  } catch (const Error& error) {
+    throw error.with_context(path);
+  }
+  const ZarrReader reader(std::move(array), 0);
+  reader.require_chunks();
+  Labels labels;
+  labels.reserve(count);
+  const std::int64_t chunk = reader.array().chunk[0];
+  std::vector<std::byte> bytes;
+  for (std::int64_t first = 0; first < reader.array().shape[0]; first += chunk) {
+    context.check_stop();
+    const std::int64_t extent = std::min(chunk, reader.array().shape[0] - first);
+    bytes.resize(static_cast<std::size_t>(extent) * size_of(reader.array().dtype));
+    reader.read({Shape{first}, Shape{extent}}, bytes.data());
+    append_labels(reader.array().dtype, bytes, labels);
+  }
+  return labels;
+}
+
+class ZarrSource final : public SourceStage {
+ public:
+  explicit ZarrSource(const Params& params)
+      : path_(params.string("path")),
+        array_(params.string("array")),
+        labels_(params.string("labels")),
+        window_(whole_extents(params, "window")),
+        step_(whole_extents(params, "step")),
+        cache_bytes_(static_cast<std::size_t>(params.number("chunk_cache_mb") * 1e6)),
+        generate_(generate_if_missing(params)),
+        generated_samples_(static_cast<std::uint64_t>(params.integer("generated_samples"))) {
+    if (generate_ && array_ != kGeneratedImages)
+      throw Error(ErrorKind::usage,
+                  "what is generated is the array \"images\"; name it as \"array\"");
+    if (window_.empty() && !step_.empty())
+      throw Error(ErrorKind::usage, "\"step\" is of a \"window\", which is not given");
+  }
+
+  [[nodiscard]] SampleSpec infer() override {
+    const bool will_be_made = generate_ && is_absent(path_);
+    const ZarrArray array =
+        will_be_made ? generated_images(generated_samples_) : load_zarr_array(array_path());
+    grid_.emplace(array.shape, window_, step_);
+    SampleSpec spec{{"image", array.dtype, grid_->sample_shape()}};
+    if (!labels_.empty()) spec.push_back({"label", DType::int64, {}});
+    return spec;
+  }
+
+  void open() override { open_with({}); }
+  void open_with(const OpenContext& context) override {
+    require_data(path_, generate_,
+                 {.kind = "zarr-images",
+                  .samples = generated_samples_,
+                  .bytes = generated_samples_ * kGeneratedImageBytes,
+                  .write = [&](const std::string& folder) {
+                    generate_zarr(folder, generated_samples_, context.stop);
+                  }});
+    generated_ = is_generated(path_);
+    ZarrArray array = load_zarr_array(array_path());
+    if (WindowGrid(array.shape, window_, step_).size() != grid_->size())
+      throw Error(ErrorKind::data, array.path + ": is not the array that it was a moment ago");
+    reader_ = std::make_unique<const ZarrReader>(std::move(array), cache_bytes_);
+    reader_->require_chunks();
+    if (labels_.empty()) return;
+    const auto read = [&] { return read_zarr_labels(labels_path(), *grid_, context); };
+    const std::string key = labels_path() + '\0' + std::to_string(grid_->size());
+    numbers_ = context.shared ? context.shared->get<Labels>(key, read)
+                              : std::make_shared<const Labels>(read());
+  }
+
+  [[nodiscard]] std::uint64_t size() const override { return grid_ ? grid_->size() : 0; }
+  [[nodiscard]] bool generated() const override { return generated_; }
+
+  void read(Sample& out, const SampleContext& context) const override {
+    const std::uint64_t index = context.index();
+    if (index >= size()) {
+      throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
+                                           std::to_string(size()) + " was requested");
+    }
+    out.set_origin(reader_->array().path);
+    const TensorView image =
+        out.field("image").resize(reader_->array().dtype, grid_->sample_shape());
+    reader_->read(grid_->box(index), image.data);
+    if (!numbers_) return;
+    const bool per_sample = numbers_->size() == size();
+    out.field("label").set((*numbers_)[per_sample ? index : index / grid_->windows_per_item()]);
+  }
+
+  [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
+    return reader_->files(grid_->box(index));
+  }
+
+ private:
+  [[nodiscard]] std::string array_path() const {
+    return array_.empty() ? path_ : path_ + "/" + array_;
+  }
+  /// In the group of the array: `path`, or where `path` is.
+  [[nodiscard]] std::string labels_path() const {
+    if (!array_.empty()) return path_ + "/" + labels_;
+    const std::filesystem::path array = (std::filesystem::path(path_) / "").lexically_normal();
+    return (array.parent_path().parent_path() / labels_).string();
+  }
+
+  std::string path_;
+  std::string array_;  ///< empty: path_ is the array
+  std::string labels_;
+  std::vector<std::int64_t> window_;
+  std::vector<std::int64_t> step_;
+  std::size_t cache_bytes_;
+  bool generate_;
+  std::uint64_t generated_samples_;
+  bool generated_ = false;
+  std::unique_ptr<const ZarrReader> reader_;
+  std::optional<WindowGrid> grid_;
+  std::shared_ptr<const Labels> numbers_;  // of all variants of the pipeline; null: none
+};
+
+ParamSpec extents_param(std::string name, std::string doc) {
+  return {.name = std::move(name),
+          .type = ParamType::number_list,
+          .doc = std::move(doc),
+          .default_value = std::vector<double>{},
+          .minimum = 1,
+          .maximum = 1e9,
+          .max_items = Shape::kMaxRank};
+}
+
+}  // namespace
+
+void register_read_zarr(Registry& registry) {
+  registry.add(
+      {.type = "read.zarr",
+       .doc = "Items or windows of a Zarr array (version 2 or 3, with shards): array, label",
+       .kind = StageKind::source,
+       .traits = {.allocates = true},
+       .params = {{.name = "path",
+                   .type = ParamType::path,
+                   .doc = "folder of the array, with .zarray or zarr.json; or of its group, if "
+                          "`array` is given"},
+                  {.name = "array",
+                   .type = ParamType::string,
+                   .doc = "name of the array in the group: images, train/images; empty: `path` is "
+                          "the array",
+                   .default_value = ""},
+                  extents_param("window",
+                                "extents of a sample, for each axis but the first: windows within "
+                                "each item; for each axis: windows of the whole array; empty: an "
+                                "item along the first axis"),
+                  extents_param("step",
+                                "from one window to the next along each axis; empty: the extents "
+                                "of `window`, so that none overlap"),
+                  {.name = "labels",
+                   .type = ParamType::string,
+                   .doc =
+                       "name of an array in the same group with a whole number for each item, or "
+                       "for each sample; empty: samples have none",
+                   .default_value = ""},
+                  {.name = "chunk_cache_mb",
+                   .type = ParamType::number,
+                   .doc = "MB of decoded chunks that each worker keeps; 0: a sample decodes the "
+                          "chunks that it touches, as zarr-python does",
+                   .default_value = 0.0,
+                   .minimum = 0,
+                   .maximum = 1e6},
+                  if_missing_param(),
+                  generated_samples_param(512)},
+       .example = R"({"path": "${cache}/images.zarr", "array": "images", "labels": "labels",)"
+                  R"( "window": [128, 128, 3]})",
+       .make = [](const Params& params) { return std::make_unique<ZarrSource>(params); }});
+}
+
+}  // namespace cachebisect::stages
