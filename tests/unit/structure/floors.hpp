@@ -87,8 +87,8 @@ inline std::vector<Floor> floors() {
   add({"stages/kernels", "image kernels", {"base", "data"}});
   add({"stages/codecs", "image codecs", {"base", "stages/kernels"}});
   add({"stages/modules",
-       "codecs that are opened at run time",
-       {"base", "stages/kernels", "stages/codecs"}});
+       "libraries that are opened at run time",
+       {"base", "data", "pipeline", "stages/kernels", "stages/codecs", "stages/datasets"}});
   add({"stages/datasets",
        "files of data sets",
        {"base", "format", "data", "pipeline", "stages/kernels", "stages/codecs"}});
