@@ -28,7 +28,8 @@ const SampleStage& crop_decoder() {
 
 Shape shape_of(const SampleStage& stage, const Sample& input) {
   Shape shape;
-  takes({ErrorKind::data}, [&] {
+  // Error(usage): of formats that this build cannot decode.
+  takes({ErrorKind::data, ErrorKind::usage}, [&] {
     const Sample out = test::process_sample(stage, input);
     shape = out.field("image").shape();
     require(shape.rank() == 3 && shape[2] == 3, "an image is RGB");
