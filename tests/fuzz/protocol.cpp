@@ -4,6 +4,7 @@
 #include "fuzz/fuzz_target.hpp"
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/base/json_depth.hpp"
 #include "cachebisect/remote/join_messages.hpp"
 #include "cachebisect/remote/messages.hpp"
 
@@ -58,6 +59,7 @@ void check_join(const std::string& line) {
 
 void check_message(const std::string& line, ChainDescription& chain) {
   check_join(line);
+  if (is_nested_too_deep(line)) return;  // The connection refuses it.
   const json message = json::parse(line, nullptr, false);
   if (message.is_discarded()) return;
   check_description(message, chain);

@@ -26,6 +26,7 @@ enum class Fault {
   too_long,    ///< more than a message may have
   no_newline,  ///< the same without an end
   not_json,
+  too_deep,       ///< lists within lists
   wrong_type,     ///< the type of another request
   wrong_field,    ///< a field of another type
   missing_field,  ///< an answer without its fields
@@ -204,6 +205,8 @@ class FakeAdapter {
         return send(std::string(kTooLong, 'x'));
       case Fault::not_json:
         return send("{\"id\": 1, \"type\": \"run\", NaN}\n");
+      case Fault::too_deep:
+        return send("{\"a\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}\n");
       case Fault::busy_first:
         send(nlohmann::json{{"id", id}, {"type", "busy"}, {"text", "half"}}.dump() + "\n");
         break;

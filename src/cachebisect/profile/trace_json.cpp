@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/json_depth.hpp"
 
 namespace cachebisect::profile {
 namespace {
@@ -53,6 +54,7 @@ bool is_trace_base(const Json& value) {
 }  // namespace
 
 Json parse_trace(const std::string& text) {
+  if (is_nested_too_deep(text)) refuse("is nested too deep");
   Json trace = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!trace.is_object() || !trace.contains("traceEvents") || !trace["traceEvents"].is_array()) {
     refuse("is not a JSON object with an array traceEvents");

@@ -7,6 +7,7 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/json_depth.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/remote/fields.hpp"
 #include "cachebisect/remote/messages.hpp"
@@ -55,8 +56,13 @@ std::optional<json> AdapterConnection::poll_answer() {
 
 /// The answer to the open request, if this line is that.
 std::optional<json> AdapterConnection::answer_in(const std::string& line) {
-  json message = json::parse(line, nullptr, false);
   const std::string place = "a message while '" + open_type_ + "' is open";
+  if (is_nested_too_deep(line)) {
+    throw Error(ErrorKind::internal, place + " is nested deeper than " +
+                                         std::to_string(kMostJsonDepth) +
+                                         " levels (docs/extend/protocol.md)");
+  }
+  json message = json::parse(line, nullptr, false);
   if (message.is_discarded()) {
     throw Error(ErrorKind::internal, place + " is not JSON in UTF-8 (docs/extend/protocol.md)");
   }

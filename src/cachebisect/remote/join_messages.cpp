@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/json_depth.hpp"
 #include "cachebisect/base/version.hpp"
 #include "cachebisect/remote/fields.hpp"
 #include "cachebisect/remote/messages.hpp"
@@ -22,7 +23,7 @@ constexpr int kTokenWords = 4;
 constexpr const char* kOwnVariables = "CACHEBISECT_";
 
 json parsed(const std::string& line, const std::string& place) {
-  json message = json::parse(line, nullptr, false);
+  json message = is_nested_too_deep(line) ? json() : json::parse(line, nullptr, false);
   if (!message.is_object()) {
     throw Error(ErrorKind::usage, place + ": it is no cachebisect that answers there");
   }

@@ -105,6 +105,10 @@ TEST_CASE(
   CHECK(has(stage, "forms: workers=4"));
   CHECK(has(refusal("decod/2"), "did you mean \"decode\"?"));
   CHECK(has(refusal("stages.crop.size=\"\xff"), "--what-if stages.crop.size=\"\\xff: not UTF-8"));
+  const std::string deep =
+      "stages.crop.size=" + std::string(100'000, '[') + std::string(100'000, ']');
+  CHECK(has(refusal(deep), "nested deeper than 64 levels"));
+  CHECK(refusal(deep).size() < 2000);
   CHECK(has(refusal("wrokers=4"), "did you mean \"workers\"?"));
   CHECK(has(refusal("stages.corp.size=3"), "did you mean \"crop\"?"));
   CHECK(has(refusal("stages.17.size=3"), "there is no stage \"17\""));

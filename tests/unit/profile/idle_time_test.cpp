@@ -120,6 +120,11 @@ TEST_CASE("a trace whose events are no events is refused") {
                       {"ts", 1},   {"dur", 2},        {"tid", 3}};
   CHECK(refusal(json::array({sound})).empty());
   CHECK(has(refusal(json::array({"text"})), "an event that is no object"));
+  const std::string deep =
+      R"({"traceEvents": [)" + std::string(100'000, '[') + std::string(100'000, ']');
+  CHECK(has(test::error_message([&] { static_cast<void>(read_step_trace(deep + "]}")); },
+                                ErrorKind::data),
+            "nested too deep"));
   for (const char* const key : {"cat", "name", "ph", "ts", "dur", "args"}) {
     json damaged = sound;
     damaged[key] = json::array();

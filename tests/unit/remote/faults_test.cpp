@@ -86,6 +86,7 @@ TEST_CASE(
       {Fault::too_long, "1: a message from the adapter is longer than 1048576 bytes"},
       {Fault::no_newline, "1: a message from the adapter is longer than 1048576 bytes"},
       {Fault::not_json, "1: a message while 'run' is open is not JSON"},
+      {Fault::too_deep, "1: a message while 'run' is open is nested deeper than 64 levels"},
       {Fault::wrong_type, "field 'type' must be 'run', 'busy' or 'error'"},
       {Fault::wrong_field, "field 'seconds' must be a number of at least 0"},
       {Fault::missing_field, "1: the answer to 'run': field 'block' must be there"},

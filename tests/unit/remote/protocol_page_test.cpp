@@ -170,3 +170,11 @@ TEST_CASE("an answer with a cache whose type is no text is refused as any other"
                           ErrorKind::internal),
             "is not a JSON object"));
 }
+
+TEST_CASE("what a peer nests too deep is refused before anything is built of it") {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  const std::string answer =
+      R"({"type": "joined", "protocol": 1, "environment": {"a": )" + deep + "}}";
+  CHECK(has(usage_error([&] { static_cast<void>(read_join_answer(answer)); }),
+            "it is no cachebisect that answers there"));
+}

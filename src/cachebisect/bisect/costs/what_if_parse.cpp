@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/json_depth.hpp"
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/base/printable.hpp"
@@ -23,6 +24,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kMaxFactor = 1e6;
+constexpr std::size_t kMostShown = 400;  // bytes of what the user wrote
 const std::string kStep = "train";
 const std::string kStageForms = "STAGE=free, STAGE/2, STAGE*0.5, train/2";
 const std::string kDeviceForm = "STAGE=device, ";
@@ -58,6 +60,9 @@ class Parser {
 
   WhatIf parse() {
     if (first_invalid_utf8(text_)) refuse("not UTF-8");
+    if (is_nested_too_deep(text_)) {
+      refuse("nested deeper than " + std::to_string(kMostJsonDepth) + " levels");
+    }
     const std::size_t equals = text_.find('=');
     if (equals != std::string_view::npos) {
       assignment(text_.substr(0, equals), text_.substr(equals + 1));
@@ -69,8 +74,8 @@ class Parser {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(ErrorKind::usage,
-                "--what-if " + printable(text_) + ": " + what + "; " + forms(chain_.settings));
+    throw Error(ErrorKind::usage, "--what-if " + printable(text_.substr(0, kMostShown)) + ": " +
+                                      what + "; " + forms(chain_.settings));
   }
 
   void assignment(std::string_view left, std::string_view right) {

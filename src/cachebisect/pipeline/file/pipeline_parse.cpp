@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/base/json_depth.hpp"
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/pipeline/file/context.hpp"
 #include "cachebisect/pipeline/file/json_reader.hpp"
@@ -118,6 +119,7 @@ PipelineSpec change_pipeline(const PipelineSpec& spec, const Registry& registry,
 PipelineSpec patch_pipeline(const PipelineSpec& spec, const Registry& registry,
                             std::string_view patch) {
   const Context context = context_of(spec);
+  if (is_nested_too_deep(patch)) throw Error(ErrorKind::usage, "the patch is nested too deep");
   try {
     const json changed = spec::json_of(spec).patch(json::parse(patch));
     return parse_changed(changed, spec, registry, context);
