@@ -14,6 +14,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/base/json_depth.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/remote/join_messages.hpp"
 #include "cachebisect/remote/messages.hpp"
@@ -148,6 +149,8 @@ TEST_CASE("the tables of the page name every field of chain, stage, cache and bl
 TEST_CASE("the page gives the limits and the version of the code") {
   CHECK(has(page(), "1,048,576 bytes"));
   CHECK(kMaxMessageBytes == 1'048'576);
+  CHECK(has(page(), "nested at most 64 deep"));
+  CHECK(kMostJsonDepth == 64);
   CHECK(has(page(), "version " + std::to_string(kProtocolVersion)));
   const AdapterLimits limits;
   CHECK(limits.answer == 300);
