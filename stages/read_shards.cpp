@@ -1,11 +1,13 @@
 // read.shards: a data set that `cachebisect prepare` wrote.
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "stages/support/param_specs.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/pipeline/run_reader.hpp"
 #include "cachebisect/shards/packed_sample.hpp"
 #include "cachebisect/shards/record_codec.hpp"
 #include "cachebisect/shards/record_set.hpp"
@@ -22,7 +24,7 @@ std::string without_dot(std::string folder) {
   return folder;
 }
 
-class ShardsSource final : public SourceStage {
+class ShardsSource final : public SourceStage, public RunReader {
  public:
   explicit ShardsSource(const Params& params)
       : path_(without_dot(params.string("path"))),
@@ -48,6 +50,10 @@ class ShardsSource final : public SourceStage {
   [[nodiscard]] std::uint64_t size() const override { return records_.size(); }
   [[nodiscard]] bool generated() const override { return set_.generated; }
   [[nodiscard]] ReadRuns read_runs() const override { return runs_; }
+  bool listen(Listener listener) override {
+    if (buffer_) before_run_ = std::move(listener);
+    return buffer_ != nullptr;
+  }
 
   void read(Sample& out, const SampleContext& context) const override {
     const Place place = records_.locate(context.index());
@@ -98,6 +104,7 @@ class ShardsSource final : public SourceStage {
     const std::uint64_t end = std::min(size(), first + runs_.samples);
     const std::uint64_t begin = records_.locate(first).first_byte;
     bytes.resize((end == size() ? records_.bytes() : records_.locate(end).first_byte) - begin);
+    if (before_run_) before_run_(bytes.size());
     records_.read(begin, bytes);
   }
 
@@ -123,6 +130,7 @@ class ShardsSource final : public SourceStage {
   std::unique_ptr<const shards::RecordCodec> codec_;
   shards::RecordSet records_;
   ReadRuns runs_;
+  Listener before_run_;
   std::unique_ptr<shards::RunBuffer> buffer_;  ///< null: samples are read one by one
 };
 

@@ -11,6 +11,7 @@
 
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/pipeline/run_reader.hpp"
 #include "cachebisect/shards/run_buffer.hpp"
 #include "cachebisect/shards/run_sizes.hpp"
 
@@ -31,7 +32,7 @@ std::string_view text_of_bytes(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-class WebDatasetSource final : public SourceStage {
+class WebDatasetSource final : public SourceStage, public RunReader {
  public:
   explicit WebDatasetSource(const Params& params)
       : path_(params.string("path")), buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6) {
@@ -62,6 +63,10 @@ class WebDatasetSource final : public SourceStage {
 
   [[nodiscard]] std::uint64_t size() const override { return set_ ? set_->size() : 0; }
   [[nodiscard]] ReadRuns read_runs() const override { return runs_; }
+  bool listen(Listener listener) override {
+    if (buffer_) before_run_ = std::move(listener);
+    return buffer_ != nullptr;
+  }
 
   void read(Sample& out, const SampleContext& context) const override {
     const TarSet::Place place = set_->locate(context.index());
@@ -163,6 +168,7 @@ class WebDatasetSource final : public SourceStage {
     const std::uint64_t last = std::min(size(), first + runs_.samples) - 1;
     const std::uint64_t begin = set_->locate(first).begin();
     bytes.resize(set_->locate(last).end() - begin);
+    if (before_run_) before_run_(bytes.size());
     set_->read(begin, bytes);
   }
 
@@ -172,6 +178,7 @@ class WebDatasetSource final : public SourceStage {
   std::string key_;                    ///< of a JSON object; empty: the label is text
   std::shared_ptr<const TarSet> set_;  // of all variants of the pipeline
   ReadRuns runs_;
+  Listener before_run_;
   std::unique_ptr<shards::RunBuffer> buffer_;  ///< null: samples are read one by one
 };
 

@@ -33,6 +33,25 @@ TEST_CASE("check prints the chain with dtype, shape and bytes, and runs one batc
   CHECK(has(result.out, "one batch and one step: ok"));
 }
 
+TEST_CASE("check says that the storage is emulated, and refuses it behind samples in memory") {
+  const auto result =
+      run_tool({"check", "--pipeline", "-", "--sample", "--set", "emulate.storage.latency_ms=1"},
+               starved_pipeline());
+  CHECK(result.exit_code == 0);
+  CHECK(has(result.out, "\nThe storage is emulated: 1.0 ms, 100 MB/s, 500 requests/s.\n"));
+  CHECK(has(result.out, "one batch and one step: ok"));
+  const TemporaryFolder folder;
+  const auto held = run_tool({"check", "--pipeline", "-"},
+                             R"({"stages": [{"use": "read.cifar10", "path": ")" +
+                                 folder.path("set") + R"(", "if_missing": "generate",
+            "generated_samples": 100, "in_memory": true}, {"use": "decode.cifar"},
+            {"use": "collate.stack"}, {"use": "copy.device"}], "train": {"kind": "emulated"},
+            "device": "emulated", "emulate": {"storage": {}}})");
+  CHECK(held.exit_code == 2);
+  CHECK(has(held.err, "emulate.storage: stage 'read' (read.cifar10) holds all samples in memory"));
+  CHECK(has(held.err, "leave out \"in_memory\""));
+}
+
 TEST_CASE("doctor states which drops can be trusted") {
   const TemporaryFolder data;
   const auto result = run_tool({"doctor", "--seconds", "2", "--data", data.path()});

@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include "cachebisect/pipeline/emulated_source.hpp"
 #include "cachebisect/pipeline/open_context.hpp"
 
 using namespace cachebisect;
@@ -281,6 +282,27 @@ TEST_CASE("samples that are read in runs are those that are read alone, across a
     for (const std::uint64_t step : {7, 11, 1013}) threads.emplace_back(work, step);
   }
   CHECK(right == 1200);
+}
+
+TEST_CASE("emulated storage is asked once for a run, or else for a sample") {
+  const TemporaryFolder folder;
+  folder.write("s-0.tar", numbered_archive(0, 1500));
+  folder.write("s-1.tar", numbered_archive(1500, 3000));
+  const StorageSpec instant{.latency_ms = 0,
+                            .latency_p99_ms = {},
+                            .bandwidth_mb_per_s = 0,
+                            .requests_per_second = 0,
+                            .burst = 1};
+  for (const double buffer : {0.0, 3.0}) {
+    CAPTURE(buffer);
+    EmulatedSource source(opened(folder.path(), {{"shuffle_buffer_mb", buffer}}), instant, 1);
+    source.open();
+    for (std::uint64_t i = 0; i < 3000; ++i) check_numbered(source, i);
+    const std::uint64_t run = source.read_runs().samples;
+    CHECK((run == 1) == (buffer == 0));
+    CHECK(source.totals().requests == (3000 + run - 1) / run);
+    CHECK(source.totals().bytes > 0);
+  }
 }
 
 TEST_CASE("reading allocates nothing in the steady state") {

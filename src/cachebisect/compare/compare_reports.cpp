@@ -9,6 +9,7 @@
 #include "cachebisect/compare/gate.hpp"
 #include "cachebisect/compare/mismatches.hpp"
 #include "cachebisect/compare/report_figures.hpp"
+#include "cachebisect/report/words/emulated_storage.hpp"
 
 namespace cachebisect {
 namespace {
@@ -64,6 +65,9 @@ std::vector<std::string> notes_of(const Report& a, const Report& b) {
   note_if(a.chain.loader != b.chain.loader, "the loaders differ", notes);
   note_if(a.chain.generated_data != b.chain.generated_data, "one of the two reads generated data",
           notes);
+  note_if(emulated_storage_text(a.chain.effective_json) !=
+              emulated_storage_text(b.chain.effective_json),
+          "the emulated storage differs", notes);
   note_if(a.interrupted, "the run of A was interrupted", notes);
   note_if(b.interrupted, "the run of B was interrupted", notes);
   note_stages(a, b, "A", notes);

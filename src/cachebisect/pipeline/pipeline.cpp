@@ -8,6 +8,7 @@
 #include "cachebisect/pipeline/callable_stages.hpp"
 #include "cachebisect/pipeline/chain.hpp"
 #include "cachebisect/pipeline/chain_probe.hpp"
+#include "cachebisect/pipeline/emulated_source.hpp"
 #include "cachebisect/pipeline/in_stage.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
@@ -111,6 +112,7 @@ void Pipeline::check_and_infer(OpenContext opening) {
   shared_ = opening.shared;
   check_numbers(spec_);
   check_order(stages_);
+  emulate_storage();
   collate_ = position_of(stages_, StageKind::collate);
   copy_ = position_of(stages_, StageKind::copy);
   for (std::size_t i = 0; i < stages_.size(); ++i) {
@@ -124,6 +126,26 @@ void Pipeline::check_and_infer(OpenContext opening) {
   }
   const std::uint64_t samples = in_stage(stages_.front(), [&] { return source().size(); });
   check_samples(stages_.front(), samples, spec_);
+}
+
+void Pipeline::emulate_storage() {
+  if (!spec_.emulated_storage) return;
+  ChainStage& link = stages_.front();
+  const Params& params = spec_.stages.front().params;
+  if (params.has("in_memory") && params.boolean("in_memory")) {
+    throw Error(ErrorKind::usage,
+                "emulate.storage: " + describe(link) +
+                    " holds all samples in memory, so that nothing is read from storage; leave out "
+                    "\"in_memory\", or emulate.storage");
+  }
+  try {
+    link.stage = std::make_shared<EmulatedSource>(std::static_pointer_cast<SourceStage>(link.stage),
+                                                  *spec_.emulated_storage, spec_.seed);
+  } catch (const Error& error) {
+    throw error.with_context("emulate.storage");
+  }
+  link.traits.planted = false;  // It sleeps by the clock.
+  link.traits.allocates = true;
 }
 
 void Pipeline::infer_specs(bool learning, const OpenContext& opening) {

@@ -63,6 +63,8 @@ class CACHEBISECT_API Pipeline {
  private:
   friend class PipelineBuilder;
   void check_and_infer(OpenContext opening);
+  /// Puts emulated storage behind the source, if the spec says so.
+  void emulate_storage();
   /// `learning`: also opens and runs stages, to learn the outputs of callables.
   void infer_specs(bool learning, const OpenContext& opening);
 
@@ -107,6 +109,8 @@ class CACHEBISECT_API PipelineBuilder {
   PipelineBuilder& seed(std::uint64_t seed);
   PipelineBuilder& device(std::string device);
   PipelineBuilder& emulate(EmulateSpec emulate);
+  /// Reads of the source wait for such a storage.
+  PipelineBuilder& emulate_storage(StorageSpec storage);
   /// Checks the chain as Pipeline::from_spec does, and runs a few samples if there are callables.
   /// The builder is empty afterwards.
   [[nodiscard]] Pipeline build();

@@ -117,6 +117,11 @@ PipelineBuilder& PipelineBuilder::emulate(EmulateSpec emulate) {
   return *this;
 }
 
+PipelineBuilder& PipelineBuilder::emulate_storage(StorageSpec storage) {
+  pipeline_.spec_.emulated_storage = storage;
+  return *this;
+}
+
 Pipeline PipelineBuilder::build() {
   Pipeline built = std::move(pipeline_);
   pipeline_ = Pipeline{};

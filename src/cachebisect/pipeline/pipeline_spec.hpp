@@ -11,6 +11,7 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/pipeline/params.hpp"
 #include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/pipeline/storage_spec.hpp"
 #include "cachebisect/protocol/kinds.hpp"
 
 namespace cachebisect {
@@ -61,7 +62,7 @@ struct TrainSpec {
   bool operator==(const TrainSpec&) const = default;
 };
 
-/// The emulated accelerator of `emulate`.
+/// The emulated accelerator: `emulate` without its `storage`.
 struct EmulateSpec {
   double step_ms = 25;
   double copy_gb_per_s = 12;
@@ -90,6 +91,7 @@ struct PipelineSpec {
   TrainSpec train;
   std::string device = "auto";
   std::optional<EmulateSpec> emulate;
+  std::optional<StorageSpec> emulated_storage;  ///< that the source reads from, on any device
 
   bool operator==(const PipelineSpec&) const = default;
 };

@@ -7,6 +7,7 @@
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/format/text_page.hpp"
+#include "cachebisect/report/words/emulated_storage.hpp"
 
 namespace cachebisect::profile {
 namespace {
@@ -20,9 +21,11 @@ std::string heading(const Profile& profile, const TextPaint& paint, int columns)
   const ChainDescription& chain = profile.chain;
   std::string line = paint.bold(printable(chain.name));
   if (chain.generated_data) line += "  (generated data)";
+  const std::string storage = emulated_storage_text(chain.effective_json);
   const std::string job = "device " + printable(chain.device_name) + ", batch " +
                           std::to_string(chain.batch_size) + ", " + workers_text(chain) +
-                          ", step: " + printable(chain.train);
+                          ", step: " + printable(chain.train) +
+                          (storage.empty() ? "" : "; the storage is emulated (" + storage + ")");
   std::string what = "profiled: " + format_count(profile.steps) + " steps in " +
                      std::to_string(profile.cycles) +
                      (profile.cycles == 1 ? " cycle, " : " cycles, ") +

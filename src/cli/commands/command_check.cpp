@@ -15,7 +15,9 @@
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/pipeline/chain.hpp"
+#include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
+#include "cachebisect/report/words/emulated_storage.hpp"
 
 namespace cachebisect::cli {
 namespace {
@@ -41,7 +43,10 @@ void print_chain(const Job& job) {
   std::cout << printable(pipeline.spec().name) << ": " << pipeline.samples() << " samples"
             << (pipeline.source().generated() ? " (generated data)" : "") << ", batch "
             << pipeline.batch_size() << ", " << job.workers << " workers, device "
-            << job.device->info().name << ", step " << printable(job.step->name()) << "\n\n";
+            << job.device->info().name << ", step " << printable(job.step->name()) << "\n";
+  const std::string storage = emulated_storage_text(to_json(pipeline.spec()));
+  if (!storage.empty()) std::cout << "The storage is emulated: " << storage << ".\n";
+  std::cout << "\n";
   TextTable table({{"", Align::right},
                    {"stage", Align::left},
                    {"type", Align::left},

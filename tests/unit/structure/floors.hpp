@@ -40,7 +40,9 @@ inline std::vector<Floor> floors() {
   below.insert("data");
   add({"shards", "samples in files, compressed or not", {"base", "format", "data"}});
   next({"device", "cpu, emulated and CUDA devices", {}});
+  below.insert("storage");
   next({"pipeline", "stages, registry, chain, builder, plugins", {}, {"", "file"}});
+  below.erase("storage");
   next({"train", "training steps; opens the LibTorch module", {}});
   next({"executor", "workers, the ring of batch slots, load programs", {}});
   next({"replay",

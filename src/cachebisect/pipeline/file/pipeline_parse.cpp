@@ -78,7 +78,7 @@ PipelineSpec parse_root(const json& root, const Registry& registry, const Contex
   if (const auto train = root.find("train"); train != root.end())
     out.train = spec::parse_train(*train, registry, context);
   if (const auto emulate = root.find("emulate"); emulate != root.end())
-    out.emulate = spec::parse_emulate(*emulate, context);
+    spec::parse_emulate(*emulate, context, out);
   return out;
 }
 

@@ -114,7 +114,12 @@ std::string pipeline_schema(const Registry& registry) {
                           {"default", "auto"}};
   properties["emulate"] = spec::params_schema(spec::emulate_params());
   properties["emulate"]["description"] =
-      "the emulated accelerator, used whenever the device is emulated";
+      "the emulated accelerator, used whenever the device is emulated, and the emulated storage";
+  ordered_json& storage = properties["emulate"]["properties"]["storage"];
+  storage = spec::params_schema(spec::storage_params());
+  storage["description"] =
+      "the storage that reads of the source wait for, on any device: as `cachebisect "
+      "storage-emulator`";
   schema["required"] = ordered_json::array({"stages"});
   return schema.dump(2);
 }

@@ -63,7 +63,7 @@ ordered_json train_json(const TrainSpec& train) {
   return out;
 }
 
-ordered_json emulate_json(const EmulateSpec& emulate) {
+ordered_json accelerator_json(const EmulateSpec& emulate) {
   return {{"step_ms", emulate.step_ms},
           {"copy_gb_per_s", emulate.copy_gb_per_s},
           {"copy_latency_us", emulate.copy_latency_us},
@@ -72,6 +72,15 @@ ordered_json emulate_json(const EmulateSpec& emulate) {
           {"launch_us", emulate.launch_us},
           {"launch_queue", emulate.launch_queue},
           {"jitter", spec::jitter_to_json(emulate.jitter)}};
+}
+
+ordered_json storage_json(const StorageSpec& storage) {
+  ordered_json out{{"latency_ms", storage.latency_ms}};
+  if (storage.latency_p99_ms) out["latency_p99_ms"] = *storage.latency_p99_ms;
+  out["bandwidth_mb_per_s"] = storage.bandwidth_mb_per_s;
+  out["requests_per_second"] = storage.requests_per_second;
+  out["burst"] = storage.burst;
+  return out;
 }
 
 }  // namespace
@@ -93,7 +102,8 @@ ordered_json json_of(const PipelineSpec& spec) {
   for (const StageSpec& stage : spec.stages) out["stages"].push_back(stage_json(stage));
   out["train"] = train_json(spec.train);
   out["device"] = spec.device;
-  if (spec.emulate) out["emulate"] = emulate_json(*spec.emulate);
+  if (spec.emulate) out["emulate"] = accelerator_json(*spec.emulate);
+  if (spec.emulated_storage) out["emulate"]["storage"] = storage_json(*spec.emulated_storage);
   return out;
 }
 

@@ -196,6 +196,28 @@ std::vector<ParamSpec> emulate_params() {
   };
 }
 
+std::vector<ParamSpec> storage_params() {
+  constexpr double kMostMs = 60000;
+  constexpr double kMostTailMs = 3600000;
+  constexpr double kMostRate = 1e9;
+  ParamSpec p99 = number("latency_p99_ms",
+                         "its 99th percentile (lognormal; equal to latency_ms: constant); absent: "
+                         "three times latency_ms",
+                         0, 0, kMostTailMs);
+  p99.default_value.reset();
+  p99.optional = true;
+  return {
+      number("latency_ms", "median milliseconds from a request to its first byte", 20, 0, kMostMs),
+      std::move(p99),
+      number("bandwidth_mb_per_s",
+             "MB/s (10^6 bytes) of the requests of all workers together; 0: no limit", 100, 0,
+             kMostRate),
+      number("requests_per_second", "requests beyond this rate wait; 0: no limit", 500, 0,
+             kMostRate),
+      number("burst", "requests that are answered at once after a pause", 100, 1, kMostRate),
+  };
+}
+
 std::vector<ParamSpec> jitter_params() {
   return {choice("kind", "distribution", {"none", "lognormal", "pareto"}),
           number("cv", "standard deviation over mean", 0, 0, kMaxJitterCv)};

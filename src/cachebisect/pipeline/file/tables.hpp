@@ -29,8 +29,10 @@ std::vector<ParamSpec> wait_params();
 /// `train.kind`: callback or emulated.
 ParamSpec train_kind_param();
 
-/// `emulate`.
+/// `emulate`, except `storage`.
 std::vector<ParamSpec> emulate_params();
+/// `emulate.storage`.
+std::vector<ParamSpec> storage_params();
 /// `jitter`.
 std::vector<ParamSpec> jitter_params();
 

@@ -159,18 +159,4 @@ TrainSpec parse_train(const json& train, const Registry& registry, const Context
   context.fail(at, std::string("does not say what to train; it must be ") + kForms);
 }
 
-EmulateSpec parse_emulate(const json& emulate, const Context& context) {
-  const SettingPath at = SettingPath().at("emulate");
-  check_keys(emulate, names_of(emulate_params()), at, context);
-  const Params params = parse_params(emulate, emulate_params(), at, context);
-  return {.step_ms = params.number("step_ms"),
-          .copy_gb_per_s = params.number("copy_gb_per_s"),
-          .copy_latency_us = params.number("copy_latency_us"),
-          .clock_drop = params.number("clock_drop"),
-          .launches = static_cast<int>(params.integer("launches")),
-          .launch_us = params.number("launch_us"),
-          .launch_queue = static_cast<int>(params.integer("launch_queue")),
-          .jitter = params.jitter()};
-}
-
 }  // namespace cachebisect::spec

@@ -4,6 +4,7 @@
 #include "cachebisect/format/html/document.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/report/html/sections.hpp"
+#include "cachebisect/report/words/emulated_storage.hpp"
 #include "cachebisect/report/words/job_text.hpp"
 
 namespace cachebisect::html {
@@ -16,6 +17,7 @@ Html tags(const Report& report) {
   };
   add(report.interrupted, "interrupted: a partial report");
   add(report.chain.device_kind == DeviceKind::emulated, "emulated device");
+  add(!emulated_storage_text(report.chain.effective_json).empty(), "emulated storage");
   add(report.chain.generated_data, "generated data");
   return all.empty() ? all : element("ul", {{"class", "tags"}, {"aria-label", "Notes"}}, all);
 }

@@ -1,6 +1,7 @@
 #include "cachebisect/report/words/job_text.hpp"
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/report/words/emulated_storage.hpp"
 
 namespace cachebisect {
 namespace {
@@ -21,6 +22,8 @@ std::string job_text(const ChainDescription& chain) {
   job += (chain.ranks > 1 ? " batch " : ", batch ") + std::to_string(chain.batch_size) + ", " +
          workers_text(chain);
   if (!chain.train.empty()) job += ", step: " + chain.train;
+  const std::string storage = emulated_storage_text(chain.effective_json);
+  if (!storage.empty()) job += "; the storage is emulated (" + storage + ")";
   return job;
 }
 

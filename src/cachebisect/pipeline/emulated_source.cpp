@@ -1,0 +1,55 @@
+#include "cachebisect/pipeline/emulated_source.hpp"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "cachebisect/pipeline/run_reader.hpp"
+
+namespace cachebisect {
+namespace {
+
+StorageSettings storage_settings(const StorageSpec& spec, std::uint64_t seed) {
+  constexpr double kPerThousand = 1e-3;
+  constexpr double kMegabyte = 1e6;
+  constexpr double kUsualTail = 3;
+  const double p99_ms = spec.latency_p99_ms.value_or(kUsualTail * spec.latency_ms);
+  return {.median_seconds = kPerThousand * spec.latency_ms,
+          .p99_seconds = kPerThousand * p99_ms,
+          .bytes_per_second = kMegabyte * spec.bandwidth_mb_per_s,
+          .requests_per_second = spec.requests_per_second,
+          .burst = spec.burst,
+          .seed = seed};
+}
+
+/// 0 for a file that cannot be looked at: reading it says why.
+std::uint64_t bytes_in(const FileRange& range) {
+  if (range.bytes != FileRange::kToEnd) return range.bytes;
+  std::error_code failed;
+  const std::uint64_t bytes = std::filesystem::file_size(range.path, failed);
+  return failed || bytes < range.offset ? 0 : bytes - range.offset;
+}
+
+}  // namespace
+
+EmulatedSource::EmulatedSource(std::shared_ptr<SourceStage> source, const StorageSpec& spec,
+                               std::uint64_t seed)
+    : source_(std::move(source)), storage_(storage_settings(spec, seed)) {}
+
+void EmulatedSource::open_with(const OpenContext& context) {
+  stop_ = context.stop;
+  source_->open_with(context);
+  auto* const reader = dynamic_cast<RunReader*>(source_.get());
+  waits_for_runs_ = reader != nullptr &&
+                    reader->listen([this](std::uint64_t bytes) { storage_.read(bytes, stop_); });
+}
+
+void EmulatedSource::read(Sample& out, const SampleContext& context) const {
+  if (waits_for_runs_) return source_->read(out, context);
+  const std::vector<FileRange> ranges = source_->files(context.index());
+  for (const FileRange& range : ranges) storage_.read(bytes_in(range), stop_);
+  source_->read(out, context);
+  if (ranges.empty()) storage_.read(out.byte_size(), stop_);
+}
+
+}  // namespace cachebisect
