@@ -81,6 +81,7 @@ ChainDescription describe_chain(const Trainer& trainer, std::span<const double> 
   d.ring_slots = trainer.loader.slots();
   d.train_threads = train_threads(spec.train, trainer.loader.workers());
   d.samples = pipeline.samples();
+  d.counts_storage = true;
   d.generated_data = pipeline.source().generated();
   d.shuffle = spec.shuffle;
   d.seed = spec.seed;

@@ -20,6 +20,7 @@
 #include "cachebisect/replay/device_watch.hpp"
 #include "cachebisect/replay/loop/suspension_watch.hpp"
 #include "cachebisect/replay/loop/tool_cost.hpp"
+#include "cachebisect/replay/reading/count_reads.hpp"
 #include "cachebisect/replay/reading/data_set_bytes.hpp"
 #include "cachebisect/replay/reading/files_of.hpp"
 #include "cachebisect/replay/trainer.hpp"
@@ -265,6 +266,16 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
   result.is_void = s.watch.disarm();
   if (replays(arm)) s.guard.after_replay(static_cast<std::size_t>(arm.boundary));
   return result;
+}
+
+std::optional<StorageCounts> PipelineReplayer::count_storage(const StorageRequest& request,
+                                                             const std::stop_token& stop) {
+  const FlushDenormals flush;
+  Trainer& trainer = state_->trainer;
+  const StorageCounts counts =
+      count_reads(trainer.pipeline, trainer.loader, state_->order, request, stop);
+  const bool asked = counts.requests + counts.file_reads > 0;
+  return counts.samples > 0 && asked ? std::optional(counts) : std::nullopt;
 }
 
 double PipelineReplayer::clock() const { return monotonic_seconds(); }

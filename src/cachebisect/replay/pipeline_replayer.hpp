@@ -62,6 +62,11 @@ class CACHEBISECT_API PipelineReplayer final : public Replayer {
   bool freshen(std::uint64_t samples, const std::stop_token& stop) override;
   void begin_round() override;
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
+  /// Makes some of the next live samples, without training. A source over emulated storage counts
+  /// its requests; of any other, what the process reads from files meanwhile is counted. Empty if
+  /// nothing is read.
+  std::optional<StorageCounts> count_storage(const StorageRequest& request,
+                                             const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override;
   /// From now on `observer` follows the training loop of every block; null removes the observer.
   /// It must outlive the blocks.

@@ -136,9 +136,11 @@ void fields(Visitor& v, Visited<Visitor, StorageCounts>& counts) {
   v.amount({"file_bytes", "that these reads returned"}, counts.file_bytes);
   v.number({"disk_bytes", "of them, those that were not in memory"}, counts.disk_bytes);
   v.count({"page_faults", "of memory mapped files, that waited for the disk"}, counts.page_faults);
-  v.count({"requests", "to servers"}, counts.requests);
+  v.count({"requests", "to servers, or to emulated storage"}, counts.requests);
   v.amount({"request_seconds", "sum over the requests"}, counts.request_seconds);
-  v.amount({"waiting_seconds", "with a request in flight, or several: of all workers together"},
+  v.amount({"waiting_seconds",
+            "with a request in flight, or several, or of a pipeline file reading without "
+            "computing: of all workers together"},
            counts.waiting_seconds);
   v.count({"most_in_flight", "requests at once in one worker"}, counts.most_in_flight);
   v.amount({"received_bytes"}, counts.received_bytes);

@@ -32,7 +32,10 @@ std::string files_text(const StorageCounts& counts) {
   if (counts.file_opens.value_or(0) > 0) {
     text = "opens " + counted_per_sample(counts, *counts.file_opens, "file") + " and ";
   }
-  return text + "takes " + counted_per_sample(counts, counts.file_reads, "read");
+  text += "takes " + counted_per_sample(counts, counts.file_reads, "read");
+  if (counts.requests > 0 || counts.waiting_seconds <= 0) return text;
+  return text + ", for which it waits " +
+         short_duration(per_sample(counts, counts.waiting_seconds));
 }
 
 std::string bytes_text(const StorageCounts& counts, const std::vector<StageReport>& stages) {

@@ -1,0 +1,103 @@
+// What a C++ pipeline asks of storage is counted while it makes samples.
+#include <memory>
+#include <stop_token>
+#include <utility>
+
+#include "support/errors.hpp"
+#include "support/file_source.hpp"
+#include "support/recording_step.hpp"
+#include <doctest/doctest.h>
+
+#include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/reading/process_reads.hpp"
+
+using namespace cachebisect;
+
+namespace {
+
+constexpr std::size_t kBytes = 5000;
+constexpr StorageSpec kStorage{.latency_ms = 1,
+                               .latency_p99_ms = 1,
+                               .bandwidth_mb_per_s = 0,
+                               .requests_per_second = 0,
+                               .burst = 1};
+
+PipelineBuilder over_files(int workers) {
+  PipelineBuilder chain;
+  chain.source("read", {"custom.files", {}, std::make_shared<test::FileSource>(200, kBytes)})
+      .collate()
+      .copy()
+      .batch_size(8)
+      .workers(workers);
+  return chain;
+}
+
+PipelineReplayer replayer_of(Pipeline pipeline) {
+  return {std::move(pipeline), make_cpu_device(), std::make_shared<test::RecordingStep>()};
+}
+
+}  // namespace
+
+TEST_CASE("emulated storage counts its requests, one at a time in each worker") {
+  for (const int workers : {0, 2}) {
+    CAPTURE(workers);
+    PipelineReplayer replayer = replayer_of(over_files(workers).emulate_storage(kStorage).build());
+    CHECK(replayer.describe().counts_storage);
+    const auto counts = replayer.count_storage({.samples = 20, .max_seconds = 60}, {});
+    REQUIRE(counts);
+    CHECK(counts->samples >= 20);
+    CHECK(counts->samples <= 24);
+    CHECK(counts->workers == (workers == 0 ? 1 : 2));
+    CHECK(counts->requests == counts->samples);
+    CHECK(counts->received_bytes == static_cast<double>(counts->samples * kBytes));
+    CHECK(counts->most_in_flight == 1);
+    CHECK(counts->request_seconds >= 1e-3 * static_cast<double>(counts->samples));
+    CHECK(counts->waiting_seconds == counts->request_seconds);
+    CHECK(counts->seconds >= counts->waiting_seconds);
+    CHECK_FALSE(counts->file_opens);
+    CHECK(counts->file_reads == 0);
+  }
+}
+
+TEST_CASE("of real files the kernel counts the reads") {
+  if (!ReadCounter().count().disk_bytes) {
+    MESSAGE("the system does not say what a process reads; not tested here");
+    return;
+  }
+  PipelineReplayer replayer = replayer_of(over_files(2).build());
+  const auto counts = replayer.count_storage({.samples = 24, .max_seconds = 60}, {});
+  REQUIRE(counts);
+  CHECK(counts->samples >= 24);
+  CHECK(counts->file_opens == counts->samples);
+  CHECK(counts->file_reads >= counts->samples);
+  CHECK(counts->file_bytes >= static_cast<double>(counts->samples * kBytes));
+  CHECK(counts->file_bytes < 2 * static_cast<double>(counts->samples * kBytes));
+  CHECK(counts->requests == 0);
+  CHECK(counts->received_bytes == 0);
+}
+
+TEST_CASE("counting ends with the time, and with a stop") {
+  PipelineReplayer replayer = replayer_of(over_files(2).emulate_storage(kStorage).build());
+  const auto counts = replayer.count_storage({.samples = 160, .max_seconds = 0}, {});
+  REQUIRE(counts);
+  CHECK(counts->samples < 160);
+  CHECK(counts->requests == counts->samples);
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK(test::error_message(
+            [&] {
+              (void)replayer.count_storage({.samples = 16, .max_seconds = 60}, stop.get_token());
+            },
+            ErrorKind::interrupted) == "stopped");
+  // The replayer goes on as before.
+  CHECK(
+      replayer.run({.arm = {ArmKind::live, 0, 0, {}}, .steps = 2, .warmup_steps = 1, .seed = 0}, {})
+          .samples == 16);
+}
+
+TEST_CASE("a moment in which nothing is read counts nothing") {
+  const ReadCounter nothing;
+  const ProcessReads reads = nothing.count();
+  CHECK(reads.reads == 0);
+  CHECK(reads.bytes == 0);
+}
