@@ -39,7 +39,7 @@ std::vector<WhatIfResult> answer_what_ifs(const Measurements& measured, const An
   std::vector<WhatIfResult> results;
   for (const std::string& text : measured.questions.what_ifs) {
     const WhatIf what_if = parse_what_if(text, chain);
-    results.push_back(predict_what_if(what_if, chain, analysis.forecast));
+    results.push_back(predict_what_if(what_if, chain, analysis.forecast, measured.storage));
     if (!measured.questions.verify) continue;
     add_verification(results.back(), arm_of(what_if, chain), measured, analysis.waterfall.live);
   }

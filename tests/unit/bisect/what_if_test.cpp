@@ -1,6 +1,7 @@
 #include "cachebisect/bisect/costs/what_if.hpp"
 
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,10 @@ TEST_CASE("each form of a what-if is parsed") {
   CHECK(parsed("decode*0.25").factor == 0.25);
   CHECK(parsed("copy*0").factor == 0);
   CHECK(parsed("train/2").kind == WhatIf::Kind::step);
+  CHECK(parsed("read.latency/2").kind == WhatIf::Kind::latency);
+  CHECK(parsed("read.latency/2").stage == 0);
+  CHECK(parsed("read.latency/2").factor == 0.5);
+  CHECK(parsed("read.latency=free").factor == 0);
   CHECK(parsed("stages.crop.size=28").path == "stages.crop.size");
   CHECK(parsed("stages.2.size=28").value == "28");
   CHECK(parsed("train.precision=bf16-mixed").value == "\"bf16-mixed\"");
@@ -121,6 +126,8 @@ TEST_CASE(
   CHECK(has(refusal("crop*-1"), "not a positive number"));
   CHECK(has(refusal("crop*nan"), "not a positive number"));
   CHECK(has(refusal("crop=cheap"), "stages.crop.KEY=JSON"));
+  CHECK(has(refusal("crop.latency/2"), "only a stage that reads has a latency"));
+  CHECK(has(refusal("raed.latency/2"), "there is no stage \"raed\", did you mean \"read\"?"));
   for (const char* const text : {"", "=", "crop", "/2", "workers=", "=free"}) {
     CAPTURE(text);
     CHECK(has(refusal(text), "forms: workers=4"));
@@ -292,4 +299,66 @@ TEST_CASE("a what-if is measured by the arm that applies it") {
   chain.effective_json = R"({"stages": [{}, {}, {"us": 500}]})";
   CHECK(arm_of(parse_what_if("crop/2", chain), chain).arm ==
         Arm{.kind = ArmKind::live, .overrides = {{"stages.crop.us", "250.0"}}});
+}
+
+namespace {
+
+/// `read` waits 600 us per sample and computes nothing; all of it was counted.
+Measurements waiting_run(SimulatedChain& chain) {
+  chain = starved_chain(50e-6);
+  chain.stages[0].seconds = 600e-6;
+  Measurements run = measured(chain);
+  run.storage = StorageCounts{.samples = 64, .workers = 2, .requests = 64};
+  run.storage->waiting_seconds = 64 * 600e-6;
+  return run;
+}
+
+WhatIfResult with_counts(const Measurements& run, const std::string& text) {
+  return predict_what_if(parse_what_if(text, run.chain), run.chain, Forecast::of(run), run.storage);
+}
+
+}  // namespace
+
+TEST_CASE("another latency scales what was counted as waiting, and nothing else") {
+  SimulatedChain chain;
+  Measurements run = waiting_run(chain);
+  SimulatedChain changed = chain;
+  changed.stages[0].seconds = 300e-6;
+  const WhatIfResult half = with_counts(run, "read.latency/2");
+  check_holds(half, rate_of(changed));
+  CHECK(has(half.note, "600 us of waiting per sample were counted"));
+  // Only a third of the waiting was for requests.
+  const StageCost read = Forecast::of(run)->costs().stages[0];
+  run.storage->waiting_seconds = 64 * (read.worker_seconds - read.cpu_seconds) / 3;
+  changed.stages[0].seconds = 400e-6;
+  check_holds(with_counts(run, "read.latency=free"), rate_of(changed));
+  // More was counted than live samples wait for.
+  run.storage->waiting_seconds = 64 * 2e-3;
+  changed.stages[0].seconds = 300e-6;
+  check_holds(with_counts(run, "read.latency/2"), rate_of(changed));
+}
+
+TEST_CASE("a latency that was not counted is not predicted") {
+  SimulatedChain chain;
+  Measurements run = waiting_run(chain);
+  run.storage.reset();
+  const WhatIfResult unknown = with_counts(run, "read.latency/2");
+  CHECK_FALSE(unknown.predicted.value.has_value());
+  CHECK(has(unknown.note, "what read waits for was not counted"));
+}
+
+TEST_CASE("the latency of emulated storage can be run, with its tail") {
+  ChainDescription chain = describe(starved_chain());
+  CHECK(arm_of(parse_what_if("read.latency/2", chain), chain).why ==
+        "another latency cannot be run, only predicted");
+  chain.effective_json = R"({"emulate": {"storage": {"latency_ms": 20}}})";
+  auto arm = arm_of(parse_what_if("read.latency/2", chain), chain).arm;
+  REQUIRE(arm.has_value());
+  CHECK(arm->kind == ArmKind::live);
+  CHECK(arm->overrides ==
+        std::map<std::string, std::string>{{"emulate.storage.latency_ms", "10.0"}});
+  chain.effective_json = R"({"emulate": {"storage": {"latency_ms": 20, "latency_p99_ms": 40}}})";
+  arm = arm_of(parse_what_if("read.latency/2", chain), chain).arm;
+  REQUIRE(arm.has_value());
+  CHECK(arm->overrides.at("emulate.storage.latency_p99_ms") == "20.0");
 }

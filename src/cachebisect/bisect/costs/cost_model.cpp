@@ -15,6 +15,16 @@ double factor_of(const CostChanges& changes, std::size_t stage) {
   return factor;
 }
 
+/// Of the thread that loads, with less waiting, before the stage's own factor.
+double worker_seconds(const StageCost& cost, const CostChanges& changes, std::size_t stage) {
+  double waiting = 1;
+  for (const CostScale& scale : changes.stages) {
+    if (scale.stage == stage) waiting *= scale.waiting;
+  }
+  return cost.worker_seconds -
+         (1 - waiting) * std::max(cost.worker_seconds - cost.cpu_seconds, 0.0);
+}
+
 /// Seconds of a thread on the host, so many of them computing, on a core of another speed.
 double on_core(const CostChanges& changes, double seconds, double computing) {
   if (!changes.machine) return seconds;
@@ -35,7 +45,7 @@ double factor_of_threads(const CostModel& costs, const CostChanges& changes) {
   double seconds = 0;
   double computing = 0;
   for (std::size_t s = 0; s < std::min(changes.threads->stages, costs.stages.size()); ++s) {
-    seconds += factor_of(changes, s) * costs.stages[s].worker_seconds;
+    seconds += factor_of(changes, s) * worker_seconds(costs.stages[s], changes, s);
     computing += factor_of(changes, s) * costs.stages[s].cpu_seconds;
   }
   if (!(seconds > 0)) return 1;
@@ -52,7 +62,9 @@ std::string most(const CostModel& costs, const CostChanges& changes, std::size_t
   std::string name;
   double largest = other;
   for (std::size_t s = from; s < costs.stages.size(); ++s) {
-    const double own = factor_of(changes, s) * seconds(costs.stages[s]);
+    StageCost cost = costs.stages[s];
+    cost.worker_seconds = worker_seconds(cost, changes, s);
+    const double own = factor_of(changes, s) * seconds(cost);
     if (own <= largest) continue;
     largest = own;
     name = costs.stages[s].name;
@@ -113,8 +125,8 @@ Demands demands_of(const CostModel& costs, const CostChanges& changes, int bound
     const StageCost& stage = costs.stages[s];
     const double computing = factor * stage.cpu_seconds;
     const bool threaded = changes.threads && s < changes.threads->stages;
-    in.live_seconds.push_back(on_core(changes, factor * stage.worker_seconds, computing) *
-                              (threaded ? threads : 1));
+    const double seconds = factor * worker_seconds(stage, changes, s);
+    in.live_seconds.push_back(on_core(changes, seconds, computing) * (threaded ? threads : 1));
     in.cpu_seconds += on_core(changes, computing);
     in.serial_seconds =
         std::max(in.serial_seconds, on_core(changes, factor * stage.serial_seconds, computing));

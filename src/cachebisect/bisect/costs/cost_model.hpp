@@ -47,6 +47,7 @@ struct CostModel {
 struct CostScale {
   std::size_t stage = 0;
   double factor = 1;
+  double waiting = 1;  ///< further factor, on the time in which its thread does not compute
 };
 
 /// Another machine, as seen from the one that was measured. Storage and memory stay as they are.

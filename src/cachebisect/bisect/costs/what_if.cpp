@@ -113,6 +113,29 @@ void predict_read_threads(const WhatIf& what_if, const ChainDescription& chain,
   out.predicted = forecast.between(changes.likely, changes.most);
 }
 
+/// As long as what is counted is waited for one after the other, as it was.
+void predict_latency(const WhatIf& what_if, const ChainDescription& chain, const Forecast& forecast,
+                     const std::optional<StorageCounts>& storage, WhatIfResult& out) {
+  const std::string& name = chain.stages[what_if.stage].name;
+  if (!storage || storage->samples == 0 || storage->waiting_seconds <= 0) {
+    out.note = "what " + name +
+               " waits for was not counted: that is done after a verdict that names it, where the "
+               "requests can be told";
+    return;
+  }
+  const StageCost& cost = forecast.costs().stages[what_if.stage];
+  const double waiting = cost.worker_seconds - cost.cpu_seconds;
+  if (waiting <= 0) {
+    out.note = name + " does not wait";
+    return;
+  }
+  const double counted = storage->waiting_seconds / static_cast<double>(storage->samples);
+  const double share = std::min(1.0, counted / waiting);
+  out.predicted = forecast.after(
+      {.stages = {{.stage = what_if.stage, .waiting = 1 - (1 - what_if.factor) * share}}});
+  out.add_note(short_duration(counted) + " of waiting per sample were counted");
+}
+
 /// What other workers cost beyond what the model predicts, if they are processes.
 void add_process_notes(const WhatIf& what_if, const ChainDescription& chain, WhatIfResult& out) {
   if (chain.worker_processes && chain.workers == 0 && what_if.count > 0) {
@@ -131,7 +154,9 @@ void add_process_notes(const WhatIf& what_if, const ChainDescription& chain, Wha
 }
 
 bool is_known(const WhatIf& what_if, const Forecast& forecast) {
-  return what_if.kind != WhatIf::Kind::stage || forecast.costs().stages[what_if.stage].known;
+  const bool of_stage =
+      what_if.kind == WhatIf::Kind::stage || what_if.kind == WhatIf::Kind::latency;
+  return !of_stage || forecast.costs().stages[what_if.stage].known;
 }
 
 Json effective_stage(const WhatIf& what_if, const ChainDescription& chain) {
@@ -176,6 +201,7 @@ std::optional<std::pair<std::string, std::string>> changed_setting(const WhatIf&
       return std::pair(setting_path(what_if, chain), what_if.value);
     case WhatIf::Kind::stage:
     case WhatIf::Kind::step:
+    case WhatIf::Kind::latency:
       break;
   }
   return std::nullopt;
@@ -201,10 +227,25 @@ WhatIfArm arm_of_stage(const WhatIf& what_if, const ChainDescription& chain) {
   return {std::nullopt, "a cheaper " + stage.name + " cannot be run, only predicted"};
 }
 
+/// Of emulated storage the latency can be changed: most of what a small request takes.
+WhatIfArm arm_of_latency(const WhatIf& what_if, const ChainDescription& chain) {
+  const Json spec = Json::parse(chain.effective_json, nullptr, false);
+  Arm arm{.kind = ArmKind::live};
+  for (const std::string key : {"latency_ms", "latency_p99_ms"}) {
+    const Json::json_pointer place("/emulate/storage/" + key);
+    if (!spec.is_object() || !spec.contains(place) || !spec[place].is_number()) continue;
+    arm.overrides["emulate.storage." + key] =
+        Json(spec[place].get<double>() * what_if.factor).dump();
+  }
+  if (!arm.overrides.empty()) return {arm, ""};
+  return {std::nullopt, "another latency cannot be run, only predicted"};
+}
+
 }  // namespace
 
 WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chain,
-                             const std::optional<Forecast>& forecast) {
+                             const std::optional<Forecast>& forecast,
+                             const std::optional<StorageCounts>& storage) {
   WhatIfResult out;
   out.change = what_if.text;
   if (const auto setting = changed_setting(what_if, chain)) {
@@ -231,7 +272,9 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
                "," + std::to_string(what_if.stage + 1) + " does";
     return out;
   }
-  if (caches) {
+  if (what_if.kind == WhatIf::Kind::latency) {
+    predict_latency(what_if, chain, *forecast, storage, out);
+  } else if (caches) {
     predict_cache(what_if, chain, *forecast, out);
   } else if (moves) {
     predict_on_device(what_if, chain, *forecast, out);
@@ -259,6 +302,7 @@ WhatIfArm arm_of(const WhatIf& what_if, const ChainDescription& chain) {
     return with_setting(chain, setting->first, setting->second);
   }
   if (what_if.kind == WhatIf::Kind::stage) return arm_of_stage(what_if, chain);
+  if (what_if.kind == WhatIf::Kind::latency) return arm_of_latency(what_if, chain);
   return {std::nullopt, "another training step cannot be run, only predicted"};
 }
 

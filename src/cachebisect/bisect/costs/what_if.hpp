@@ -13,6 +13,7 @@
 #include "cachebisect/bisect/costs/what_if_result.hpp"
 #include "cachebisect/protocol/arm.hpp"
 #include "cachebisect/protocol/chain_description.hpp"
+#include "cachebisect/protocol/storage_counts.hpp"
 
 namespace cachebisect {
 
@@ -23,13 +24,14 @@ struct WhatIf {
     prefetch,    ///< prefetch=4
     stage,       ///< NAME=free, NAME/2, NAME*0.5
     step,        ///< train=free, train/2: the training step
+    latency,     ///< NAME.latency/2: what the requests of a stage that reads take
     setting,     ///< any other PATH=JSON of the pipeline file
   };
   std::string text;  ///< as written
   Kind kind = Kind::setting;
   std::int64_t count = 0;  ///< workers, batch_size, prefetch
   std::size_t stage = 0;   ///< 0-based
-  double factor = 1;       ///< on the cost of stage or step; 0: free
+  double factor = 1;       ///< on the cost of stage, step or requests; 0: free
   std::string path;        ///< setting: as for --set
   std::string value;       ///< JSON
 };
@@ -39,9 +41,11 @@ struct WhatIf {
 [[nodiscard]] CACHEBISECT_INTERNAL_API WhatIf parse_what_if(std::string_view text,
                                                             const ChainDescription& chain);
 
-/// The prediction. `forecast`: of the same run; empty if no cost model could be fitted.
+/// The prediction. `forecast`: of the same run; empty if no cost model could be fitted. `storage`:
+/// what reading asked for, if that was counted.
 [[nodiscard]] CACHEBISECT_INTERNAL_API WhatIfResult predict_what_if(
-    const WhatIf& what_if, const ChainDescription& chain, const std::optional<Forecast>& forecast);
+    const WhatIf& what_if, const ChainDescription& chain, const std::optional<Forecast>& forecast,
+    const std::optional<StorageCounts>& storage = {});
 
 /// The arm that runs a what-if; if there is none, `why` says so in a few words.
 struct WhatIfArm {

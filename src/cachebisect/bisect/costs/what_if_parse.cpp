@@ -26,7 +26,8 @@ using Json = nlohmann::json;
 constexpr double kMaxFactor = 1e6;
 constexpr std::size_t kMostShown = 400;  // bytes of what the user wrote
 const std::string kStep = "train";
-const std::string kStageForms = "STAGE=free, STAGE/2, STAGE*0.5, train/2";
+const std::string kStageForms = "STAGE=free, STAGE/2, STAGE*0.5, train/2, READ.latency/2";
+constexpr std::string_view kLatency = ".latency";
 const std::string kDeviceForm = "STAGE=device, ";
 const std::string kEarlierForm = "STAGE=earlier, ";
 
@@ -207,10 +208,28 @@ class Parser {
       result_.stage = *stage;
       return;
     }
+    if (latency_of(name)) return;
     if (name != kStep) {
       refuse("there is no stage " + quote(name) + ", " + suggestion(name, names_of(chain_)));
     }
     result_.kind = WhatIf::Kind::step;
+  }
+
+  /// "NAME.latency", of a stage that reads.
+  bool latency_of(std::string_view name) {
+    if (!name.ends_with(kLatency)) return false;
+    const std::string_view stage_name = name.substr(0, name.size() - kLatency.size());
+    const auto stage = find_stage(stage_name);
+    if (!stage) {
+      refuse("there is no stage " + quote(stage_name) + ", " +
+             suggestion(stage_name, names_of(chain_)));
+    }
+    if (chain_.stages[*stage].category != Category::read) {
+      refuse("only a stage that reads has a latency");
+    }
+    result_.kind = WhatIf::Kind::latency;
+    result_.stage = *stage;
+    return true;
   }
 
   void setting(std::string_view path, std::string_view value) {
