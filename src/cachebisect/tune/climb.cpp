@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/report/words/json_patch.hpp"
 #include "cachebisect/tune/candidates.hpp"
@@ -18,10 +20,12 @@ constexpr double kTrialSeconds = 30;
 constexpr double kDiagnosisSeconds = 25;
 constexpr double kLeastSeconds = 1;  ///< left of the budget to begin with anything
 
-/// What tells a change of one version from another, wherever it writes to.
+/// What tells a change of one version from another, wherever it writes to, and whatever the order
+/// of members is in which a ladder was read.
 std::string key_of(const Trial& trial) {
   if (!trial.written_after.empty()) return "written after " + trial.written_after;
-  return trial.needs_scratch() ? trial.text : json_patch(trial.edits);
+  if (trial.needs_scratch()) return trial.text;
+  return nlohmann::json::parse(json_patch(trial.edits)).dump();
 }
 
 class Climb {

@@ -12,6 +12,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/advice/scratch_remedies.hpp"
 #include "cachebisect/tune/climb.hpp"
+#include "cachebisect/tune/ladder_json.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::test;
@@ -184,5 +185,22 @@ TEST_CASE("a ladder that is gone on from repeats no trial that wrote, whatever i
   subject.done.clear();
   options.scratch = "/elsewhere";
   CHECK(tune::climb(subject, options).trials.size() == 2);
+  CHECK(subject.done.empty());
+}
+
+TEST_CASE("a ladder that was written and read repeats no stage that was inserted") {
+  PlannedSubject subject;
+  const std::string stage = R"({"use": "cache.memory", "limit_gb": 1.16})";
+  subject.remedies = {{.id = "cache",
+                       .text = "keep samples in memory",
+                       .edits = {{"/stages/2", stage, EditKind::insert}},
+                       .predicted = about(1000)}};
+  subject.gains = {{stage, 0.9}};
+  const tune::Result first = tune::climb(subject, {});
+  REQUIRE(first.trials.size() == 1);
+  subject.done.clear();
+  tune::Options options;
+  options.resumed = tune::read_ladder(tune::to_json(first), "ladder.json");
+  CHECK(tune::climb(subject, options).trials.size() == 1);
   CHECK(subject.done.empty());
 }
