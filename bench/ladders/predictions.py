@@ -30,11 +30,13 @@ SLOW = 2.5
 
 @dataclass
 class Job:
-    """`words`: what the command gets; `changes`: what-ifs; none: `tune` finds them."""
+    """`words`: what the command gets; `changes`: what-ifs; none: `tune` finds them. `photos`: it
+    reads the generated ones so many times over, more than memory holds once they are decoded."""
 
     name: str
     words: list[str]
     changes: list[str]
+    photos: int = 0
 
     @property
     def is_script(self) -> bool:
@@ -73,6 +75,10 @@ JOBS = [
     Job("imagefolder.json, tune", ["tune", *pipeline("imagefolder.json", *EMULATED)], []),
     Job("fakecifar-resnet18.json, tune",
         ["tune", *pipeline("fakecifar-resnet18.json", *EMULATED)], []),
+    Job("late-crop.json, tune",
+        ["tune", "--pipeline", str(ROOT / "bench" / "ladders" / "late-crop.json")], []),
+    Job("imagefolder.json, 400,000 photos, tune",
+        ["tune", *pipeline("imagefolder.json", *EMULATED, "--workers", "2")], [], photos=200),
     Job(
         "train_images.py", ["run", *script("train_images.py")],
         ["num_workers=2", "cache=transforms[0]", "transforms[0]=free", "prefetch_factor=4"],
@@ -113,11 +119,24 @@ class Row:
         return self.within[0] <= self.between[1] and self.between[0] <= self.within[1]
 
 
+def many_photos(folder: Path, times: int) -> list[str]:
+    """The option that makes a job read the generated photos so many times over."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    classes = sorted((cache / "cachebisect" / "photos").glob("class_*"))
+    if not classes:
+        raise SystemExit("run pipelines/imagefolder.json once: it makes the photos")
+    for number in range(times):
+        for one in classes:
+            (folder / f"{number:04}_{one.name}").symlink_to(one)
+    return ["--set", f"stages.read.path={folder}"]
+
+
 def report_of(binary: str, job: Job, budget: float) -> Any:
     """None if the command failed."""
     words = job.words if not job.words[0].startswith("--") else ["bisect", *job.words]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as photos:
         file = Path(folder) / "report.json"
+        words = words + (many_photos(Path(photos), job.photos) if job.photos else [])
         command = [binary, words[0], "--budget", str(budget), "--json", str(file)]
         command += ["--no-progress"]
         for change in job.changes:
