@@ -91,7 +91,7 @@ std::string untried_text(const Result& result, int columns) {
   for (const Trial& trial : result.untried) {
     const std::string gain = share_text(trial.predicted);
     text += (text.empty() ? "With --scratch FOLDER it also tries: " : "; ") + trial.text +
-            (gain == "-" ? "" : ", " + gain + " predicted");
+            (gain == "-" ? "" : ": " + gain + " predicted");
   }
   return text.empty() ? text : wrap(printable(text + "."), columns, 0);
 }

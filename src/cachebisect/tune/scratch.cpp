@@ -147,6 +147,7 @@ bool Scratch::make_data_set(Trial& trial, const PipelineSpec& best, double sampl
   try {
     static_cast<void>(prepare::prepare(pipeline, asked));
   } catch (const Error& error) {
+    if (error.kind() != ErrorKind::interrupted) throw;
     throw error.with_context(asked.folder);
   }
   trial.edits = from_shards(stages, asked.folder);

@@ -80,8 +80,7 @@ inline std::vector<Floor> floors() {
        "a data set written once, at a stage",
        {"base", "protocol", "format", "data", "device", "pipeline", "shards", "remote", "launch"}});
   add({"plan", "what a measured job would reach on other machines", shown});
-  add({"tune",
-       "changes of a pipeline: predicted, run, kept if they gain",
+  add({"tune", "changes of a pipeline: predicted, run, kept if they gain",
        with({"prepare", "shards", "doctor"})});
   add({"doctor", "whether this machine can be trusted", with({"http"})});
   add({"selftest", "planted chains, judged", everything});

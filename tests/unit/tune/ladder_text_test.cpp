@@ -77,7 +77,7 @@ TEST_CASE("the ladder says what was written, what became of it, and what could b
   std::string flat = text;
   std::ranges::replace(flat, '\n', ' ');
   CHECK(has(flat,
-            "With --scratch FOLDER it also tries: write it once, +70% (50 to 80%) predicted; "
+            "With --scratch FOLDER it also tries: write it once: +70% (50 to 80%) predicted; "
             "keep it in a file."));
   const auto json = nlohmann::json::parse(tune::to_json(result));
   CHECK(json["trials"][0]["folder"] == "/scratch/prepared");

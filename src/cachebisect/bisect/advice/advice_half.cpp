@@ -16,8 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What a worker casts per second, in bytes of float32.
-constexpr double kCastBytesPerSecond = 4e9;
+/// What a worker casts per second, in bytes of float32, measured: 205 us for 602 kB.
+constexpr double kCastBytesPerSecond = 3e9;
 /// What floats keep of their bytes.
 constexpr double kBytesOfHalf = 0.5;
 
