@@ -1,8 +1,8 @@
 #include "stages/datasets/zarr_reader.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -21,9 +21,25 @@ namespace {
 /// A little more than the largest table.
 constexpr std::size_t kKeptTableBytes = std::size_t{33} << 20U;
 
+/// swap(bits) of each element.
+template <class Bits, class Swap>
+void swap_each(std::span<std::byte> elements, const Swap& swap) {
+  for (std::size_t at = 0; at + sizeof(Bits) <= elements.size(); at += sizeof(Bits)) {
+    Bits bits{};
+    std::memcpy(&bits, &elements[at], sizeof bits);
+    bits = swap(bits);
+    std::memcpy(&elements[at], &bits, sizeof bits);
+  }
+}
+
 void swap_bytes(std::span<std::byte> elements, std::size_t element_bytes) {
-  for (; !elements.empty(); elements = elements.subspan(element_bytes))
-    std::ranges::reverse(elements.first(element_bytes));
+  if (element_bytes == 2) {
+    swap_each<std::uint16_t>(elements, [](auto bits) { return __builtin_bswap16(bits); });
+  } else if (element_bytes == 4) {
+    swap_each<std::uint32_t>(elements, [](auto bits) { return __builtin_bswap32(bits); });
+  } else {
+    swap_each<std::uint64_t>(elements, [](auto bits) { return __builtin_bswap64(bits); });
+  }
 }
 
 /// From what is stored to what a tensor of this type holds.
