@@ -19,6 +19,8 @@
 namespace cachebisect::stages {
 namespace {
 
+constexpr std::uint64_t kMostSampleBytes = std::uint64_t{1} << 30U;
+
 std::vector<std::int64_t> whole_extents(const Params& params, const std::string& name) {
   std::vector<std::int64_t> extents;
   for (const double value : params.numbers(name)) {
@@ -81,6 +83,12 @@ class ZarrSource final : public SourceStage {
     const ZarrArray array =
         will_be_made ? generated_images(generated_samples_) : load_zarr_array(array_path());
     grid_.emplace(array.shape, window_, step_);
+    const auto elements = static_cast<std::uint64_t>(grid_->sample_shape().elements());
+    if (elements > kMostSampleBytes / size_of(array.dtype)) {
+      throw Error(ErrorKind::usage, array_path() + ": a sample would be " +
+                                        grid_->sample_shape().to_string() +
+                                        ", more than 1 GiB; give a smaller \"window\"");
+    }
     SampleSpec spec{{"image", array.dtype, grid_->sample_shape()}};
     if (!labels_.empty()) spec.push_back({"label", DType::int64, {}});
     return spec;

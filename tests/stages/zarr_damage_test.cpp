@@ -114,6 +114,8 @@ TEST_CASE("metadata that claims too much, or what cannot be read, is refused") {
   CHECK(has(error_2("/chunks", {kHuge, 1}), "3: /.zarray: claims chunks of [1099511627776, 1]"));
   CHECK(has(error_2("/chunks", {kHuge, kHuge}), "claims chunks of"));
   CHECK(has(error_2("/shape", {kHuge, kHuge}), "more than fits 64 bits"));
+  CHECK(metadata_error(zarr_2({2, kHuge}, {1, 4})) ==
+        "2: : a sample would be [1099511627776], more than 1 GiB; give a smaller \"window\"");
   CHECK(has(error_2("/shape", {kHuge, kHuge, 0}), "chunks of another number of dimensions"));
   CHECK(has(error_2("/shape", {std::numeric_limits<std::int64_t>::max(), 4}), "64 bits"));
   CHECK(has(error_2("/shape", {std::numeric_limits<std::uint64_t>::max(), 4}), "has the extent"));
