@@ -92,6 +92,7 @@ SimulatedChain changed(const SimulatedChain& chain, const std::string& text) {
         scale_copy(out, what_if.factor);
       }
       return out;
+    case WhatIf::Kind::latency:
     case WhatIf::Kind::setting:
       break;
   }
