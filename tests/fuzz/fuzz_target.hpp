@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
@@ -67,11 +68,12 @@ inline bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
   return std::ranges::equal(a, b);
 }
 
-/// A folder of this process, in memory where the system has one there.
+/// A folder of this process: below TMPDIR, else in memory where the system has a folder there.
 inline const test::TemporaryFolder& scratch() {
-  static const test::TemporaryFolder folder(std::filesystem::is_directory("/dev/shm")
-                                                ? "/dev/shm"
-                                                : std::filesystem::temp_directory_path());
+  static const bool in_memory =
+      std::getenv("TMPDIR") == nullptr && std::filesystem::is_directory("/dev/shm");
+  static const test::TemporaryFolder folder(in_memory ? "/dev/shm"
+                                                      : std::filesystem::temp_directory_path());
   return folder;
 }
 
