@@ -1,6 +1,8 @@
 // read.webdataset: images and labels in tar archives, as WebDataset writes them.
 #include <algorithm>
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/pipeline/remote_source.hpp"
 #include "cachebisect/pipeline/run_reader.hpp"
 #include "cachebisect/shards/run_buffer.hpp"
 #include "cachebisect/shards/run_sizes.hpp"
@@ -32,7 +35,7 @@ std::string_view text_of_bytes(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-class WebDatasetSource final : public SourceStage, public RunReader {
+class WebDatasetSource final : public SourceStage, public RunReader, public RemoteSource {
  public:
   explicit WebDatasetSource(const Params& params)
       : path_(params.string("path")), buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6) {
@@ -68,7 +71,16 @@ class WebDatasetSource final : public SourceStage, public RunReader {
     return buffer_ != nullptr;
   }
 
+  [[nodiscard]] std::string objects() const override { return set_ ? set_->objects() : ""; }
+  [[nodiscard]] std::optional<RequestCounts> request_counts() const override {
+    if (!is_remote()) return std::nullopt;
+    RequestCounts counts = set_->store()->counts();
+    counts.samples = samples_read_;
+    return counts;
+  }
+
   void read(Sample& out, const SampleContext& context) const override {
+    if (is_remote()) ++samples_read_;
     const TarSet::Place place = set_->locate(context.index());
     const TarSample& sample = place.sample();
     out.set_origin({.folder = place.tar->path(), .name = place.tar->index().name(place.number)});
@@ -80,6 +92,7 @@ class WebDatasetSource final : public SourceStage, public RunReader {
   }
 
   [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
+    if (is_remote()) return {};
     const TarSet::Place place = set_->locate(index);
     const TarSample& sample = place.sample();
     const std::string& path = place.tar->path();
@@ -89,6 +102,7 @@ class WebDatasetSource final : public SourceStage, public RunReader {
   }
 
  private:
+  [[nodiscard]] bool is_remote() const noexcept { return set_ && set_->store() != nullptr; }
   [[nodiscard]] bool has_labels() const noexcept { return !members_.label.empty(); }
 
   /// Everything that the index depends on.
@@ -179,7 +193,8 @@ class WebDatasetSource final : public SourceStage, public RunReader {
   std::shared_ptr<const TarSet> set_;  // of all variants of the pipeline
   ReadRuns runs_;
   Listener before_run_;
-  std::unique_ptr<shards::RunBuffer> buffer_;  ///< null: samples are read one by one
+  mutable std::atomic<std::uint64_t> samples_read_{0};  ///< from a server
+  std::unique_ptr<shards::RunBuffer> buffer_;           ///< null: samples are read one by one
 };
 
 }  // namespace
@@ -190,24 +205,24 @@ void register_read_webdataset(Registry& registry) {
        .doc = "Images in tar archives, as WebDataset writes them: image bytes, label",
        .kind = StageKind::source,
        .traits = {},
-       .params = {{.name = "path",
-                   .type = ParamType::path,
-                   .doc = "uncompressed tar archive, folder of them (*.tar, in natural order), or "
-                          "pattern: train-{000..099}.tar"},
-                  {.name = "image",
-                   .type = ParamType::string_list,
-                   .doc = "extensions of the image, in any case: what follows the first dot of a "
-                          "member's name; the first that a sample has is read",
-                   .default_value = std::vector<std::string>{"jpg", "jpeg", "png", "ppm", "bmp",
-                                                             "pgm", "tif", "tiff", "webp"},
-                   .min_items = 1},
-                  {.name = "label",
-                   .type = ParamType::string,
-                   .doc =
-                       "extension of the label, a whole number as text; json:KEY: the number under "
-                       "KEY of a JSON object; empty: samples have none",
-                   .default_value = std::string("cls")},
-                  shuffle_buffer_param()},
+       .params =
+           {{.name = "path",
+             .type = ParamType::path,
+             .doc = "uncompressed tar archive, folder of them (*.tar, in natural order), or "
+                    "pattern: train-{000..099}.tar; or such a pattern of objects: https://, s3://"},
+            {.name = "image",
+             .type = ParamType::string_list,
+             .doc = "extensions of the image, in any case: what follows the first dot of a "
+                    "member's name; the first that a sample has is read",
+             .default_value = std::vector<std::string>{"jpg", "jpeg", "png", "ppm", "bmp", "pgm",
+                                                       "tif", "tiff", "webp"},
+             .min_items = 1},
+            {.name = "label",
+             .type = ParamType::string,
+             .doc = "extension of the label, a whole number as text; json:KEY: the number under "
+                    "KEY of a JSON object; empty: samples have none",
+             .default_value = std::string("cls")},
+            shuffle_buffer_param()},
        .example = R"({"path": "${cache}/shards/train-{000000..000009}.tar"})",
        .make = [](const Params& params) { return std::make_unique<WebDatasetSource>(params); }});
 }

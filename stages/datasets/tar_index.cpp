@@ -5,6 +5,7 @@
 
 #include "stages/datasets/tar_reader.hpp"
 
+#include "cachebisect/base/error.hpp"
 #include "cachebisect/base/names.hpp"
 
 namespace cachebisect::stages {
@@ -35,7 +36,7 @@ std::optional<MemberName> split_member(std::string_view name) noexcept {
 /// Puts members together.
 class TarIndexer {
  public:
-  TarIndexer(const InputFile& file, const SampleMembers& members)
+  TarIndexer(const ByteSource& file, const SampleMembers& members)
       : file_(&file), members_(&members) {}
 
   void add(const TarMember& member) {
@@ -137,7 +138,7 @@ class TarIndexer {
     throw Error(ErrorKind::data, file_->path() + ": " + what);
   }
 
-  const InputFile* file_;
+  const ByteSource* file_;
   const SampleMembers* members_;
   TarIndex index_;
   std::string key_;  ///< of the present sample, as all below
@@ -163,7 +164,7 @@ std::string_view TarIndex::name(std::size_t sample) const {
   return std::string_view(names).substr(begin, samples[sample].name_end - begin);
 }
 
-TarIndex index_tar(const InputFile& file, const SampleMembers& members,
+TarIndex index_tar(const ByteSource& file, const SampleMembers& members,
                    const std::function<void(std::uint64_t)>& on_members) {
   TarReader reader(file);
   TarIndexer indexer(file, members);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cachebisect/base/file.hpp"
+#include "cachebisect/objects/byte_source.hpp"
 
 namespace cachebisect::stages {
 
@@ -52,7 +52,7 @@ struct CACHEBISECT_INTERNAL_API TarIndex {
 /// Error(data) naming the archive and the sample if a sample lacks a member or has it twice, or
 /// comes twice, or if there is none.
 [[nodiscard]] CACHEBISECT_INTERNAL_API TarIndex
-index_tar(const InputFile& file, const SampleMembers& members,
+index_tar(const ByteSource& file, const SampleMembers& members,
           const std::function<void(std::uint64_t)>& on_members);
 
 }  // namespace cachebisect::stages

@@ -13,6 +13,7 @@
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/base/shell_word.hpp"
+#include "cachebisect/objects/byte_source.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -138,6 +139,12 @@ Words tars_in(const std::string& folder) {
 }  // namespace
 
 std::vector<std::string> tar_paths(const std::string& path) {
+  if (is_remote_path(path)) {
+    if (!path.ends_with('/')) return expanded(path);
+    throw Error(ErrorKind::usage, shown_path(path) +
+                                      ": the objects of a server are not listed; name the archives "
+                                      "by a pattern like train-{000..099}.tar");
+  }
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return tars_in(path);
   if (exists(path)) return {path};

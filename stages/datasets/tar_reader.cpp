@@ -1,9 +1,11 @@
 #include "stages/datasets/tar_reader.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "stages/codecs/byte_reader.hpp"
 
+#include "cachebisect/base/error.hpp"
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/base/shell_word.hpp"
 
@@ -13,6 +15,10 @@ namespace {
 /// Of a long name, or of the records of a pax header.
 constexpr std::uint64_t kMostExtraBytes = std::uint64_t{1} << 20U;
 constexpr std::size_t kMostNameBytes = std::size_t{1} << 16U;
+/// Of a server, which takes as long for many bytes as for few.
+constexpr std::size_t kFirstRemoteWindow = std::size_t{1} << 17U;
+constexpr std::size_t kLeastRemoteWindow = std::size_t{1} << 14U;
+constexpr std::size_t kMostRemoteWindow = std::size_t{1} << 20U;
 constexpr const char* kAgain = "; copy or write it again";
 
 struct Compression {
@@ -46,6 +52,9 @@ std::uint64_t padded_to_block(std::uint64_t bytes) noexcept {
 }
 
 }  // namespace
+
+TarReader::TarReader(const ByteSource& file)
+    : file_(&file), wanted_bytes_(file.is_remote() ? kFirstRemoteWindow : kWindowBytes) {}
 
 std::optional<TarMember> TarReader::next() {
   TarExtras extras;
@@ -148,12 +157,21 @@ std::string TarReader::read_text(const TarMember& member) {
 }
 
 std::span<const std::byte> TarReader::bytes_at(std::uint64_t offset, std::size_t bytes) {
-  if (offset < window_begin_ || offset + bytes > window_begin_ + window_bytes_) {
-    window_bytes_ = std::min<std::uint64_t>(kWindowBytes, file_->size() - offset);
-    window_begin_ = offset;
-    file_->read(offset, std::span(window_).first(window_bytes_));
-  }
+  if (offset < window_begin_ || offset + bytes > window_begin_ + window_.size())
+    fill_window(offset);
   return std::span(window_).subspan(offset - window_begin_, bytes);
+}
+
+void TarReader::fill_window(std::uint64_t offset) {
+  if (file_->is_remote() && !window_.empty()) {
+    // Members that are smaller than a window are read through, larger ones are passed over.
+    const bool near = offset <= window_begin_ + window_.size() + wanted_bytes_;
+    wanted_bytes_ = near ? std::min(2 * wanted_bytes_, kMostRemoteWindow)
+                         : std::max(wanted_bytes_ / 2, kLeastRemoteWindow);
+  }
+  window_begin_ = offset;
+  window_.resize(std::min<std::uint64_t>(wanted_bytes_, file_->size() - offset));
+  file_->read(offset, window_);
 }
 
 void TarReader::refuse_first_block(std::span<const std::byte> begin) const {

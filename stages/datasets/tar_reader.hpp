@@ -1,17 +1,17 @@
 // Lists the members of a tar archive, without reading what they hold.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stages/datasets/tar_header.hpp"
 
-#include "cachebisect/base/file.hpp"
+#include "cachebisect/objects/byte_source.hpp"
 
 namespace cachebisect::stages {
 
@@ -27,7 +27,7 @@ struct TarMember {
 class CACHEBISECT_INTERNAL_API TarReader {
  public:
   /// `file` must outlive it.
-  explicit TarReader(const InputFile& file) : file_(&file) {}
+  explicit TarReader(const ByteSource& file);
 
   /// The next regular file; links, folders and devices are passed over. Empty at the end. Throws
   /// Error(data) naming the archive and the byte if it is damaged, cut short or compressed, or has
@@ -49,16 +49,18 @@ class CACHEBISECT_INTERNAL_API TarReader {
   [[noreturn]] void refuse_first_block(std::span<const std::byte> begin) const;
   [[noreturn]] void refuse(const std::string& what) const;
 
+  void fill_window(std::uint64_t offset);
+
   /// Holds most headers of a small sample, so that they cost one read.
   static constexpr std::size_t kWindowBytes = 4096;
 
-  const InputFile* file_;
+  const ByteSource* file_;
   std::uint64_t at_ = 0;      // of the next header
   std::uint64_t header_ = 0;  // of the present one, for messages
   bool ended_ = false;
-  std::array<std::byte, kWindowBytes> window_{};
+  std::vector<std::byte> window_;
   std::uint64_t window_begin_ = 0;
-  std::size_t window_bytes_ = 0;
+  std::size_t wanted_bytes_;  ///< of the next window
 };
 
 }  // namespace cachebisect::stages

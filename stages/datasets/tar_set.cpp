@@ -7,6 +7,8 @@
 #include "stages/datasets/tar_paths.hpp"
 #include <sys/resource.h>
 
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/file.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/parallel.hpp"
 
@@ -22,11 +24,13 @@ std::size_t most_open_archives() {
   return most / 4;
 }
 
+constexpr std::uint64_t kRemoteScans = 32;
+
 /// Says how far the scan is; called by several threads.
 class ScanProgress {
  public:
-  ScanProgress(const std::string& path, const OpenContext& context)
-      : path_(&path), context_(&context) {}
+  ScanProgress(std::string path, const OpenContext& context)
+      : path_(std::move(path)), context_(&context) {}
 
   void add(std::uint64_t members) {
     constexpr std::uint64_t kBetweenReports = 16'384;
@@ -34,11 +38,11 @@ class ScanProgress {
     const std::lock_guard lock(mutex_);
     const bool tell = (members_ + members) / kBetweenReports > members_ / kBetweenReports;
     members_ += members;
-    if (tell) context_->report("indexing " + *path_ + ": " + format_count(members_) + " members");
+    if (tell) context_->report("indexing " + path_ + ": " + format_count(members_) + " members");
   }
 
  private:
-  const std::string* path_;
+  std::string path_;
   const OpenContext* context_;
   std::mutex mutex_;
   std::uint64_t members_ = 0;
@@ -46,14 +50,19 @@ class ScanProgress {
 
 }  // namespace
 
-TarFile::TarFile(InputFile file, TarIndex index, bool keep_open)
-    : path_(file.path()), size_(file.size()), index_(std::move(index)) {
-  if (keep_open) file_ = std::move(file);
+TarFile::TarFile(std::unique_ptr<const ByteSource> bytes, TarIndex index, bool keep_open)
+    : path_(bytes->path()), size_(bytes->size()), index_(std::move(index)) {
+  if (keep_open || bytes->is_remote()) bytes_ = std::move(bytes);
+}
+
+std::string TarFile::object() const {
+  if (!bytes_ || !bytes_->is_remote()) return "";
+  return path_ + ' ' + std::to_string(size_) + ' ' + bytes_->tag();
 }
 
 void TarFile::read(std::uint64_t offset, std::span<std::byte> first,
                    std::span<std::byte> second) const {
-  if (file_) return file_->read(offset, first, second);
+  if (bytes_) return bytes_->read(offset, first, second);
   std::uint64_t size = 0;
   const FileDescriptor file = open_regular(path_.c_str(), size);
   if (size != size_) {
@@ -67,20 +76,31 @@ void TarFile::read(std::uint64_t offset, std::span<std::byte> first,
 
 TarSet::TarSet(const std::string& path, const SampleMembers& members, const OpenContext& context) {
   const std::vector<std::string> paths = tar_paths(path);
+  if (is_remote_path(path)) store_ = std::make_shared<const RemoteStore>(context.stop);
   const bool keep_open = paths.size() <= most_open_archives();
   tars_.resize(paths.size());
-  ScanProgress progress(path, context);
-  parallel_for(paths.size(), 1, context.stop, [&](std::uint64_t i) {
-    InputFile file(paths[i]);
-    TarIndex index = index_tar(file, members, [&](std::uint64_t found) { progress.add(found); });
-    tars_[i] = TarFile(std::move(file), std::move(index), keep_open);
-  });
+  ScanProgress progress(shown_path(path), context);
+  const auto scan = [&](std::uint64_t i) {
+    auto bytes = open_bytes(paths[i], store_);
+    TarIndex index = index_tar(*bytes, members, [&](std::uint64_t found) { progress.add(found); });
+    tars_[i] = TarFile(std::move(bytes), std::move(index), keep_open);
+  };
+  // Of a server one waits for answers, not for cores.
+  parallel_for(paths.size(), 1, context.stop, scan, store_ ? kRemoteScans : 0);
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;
   for (const TarFile& tar : tars_) {
     ends_.push_back(samples += tar.index().samples.size());
     byte_ends_.push_back(bytes += tar.end());
   }
+}
+
+std::string TarSet::objects() const {
+  std::string text;
+  for (const TarFile& tar : tars_) {
+    if (std::string object = tar.object(); !object.empty()) text += object + '\n';
+  }
+  return text;
 }
 
 TarSet::Place TarSet::locate(std::uint64_t index) const {

@@ -3,13 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "stages/datasets/tar_index.hpp"
 
+#include "cachebisect/objects/remote_store.hpp"
 #include "cachebisect/pipeline/open_context.hpp"
 
 namespace cachebisect::stages {
@@ -19,9 +20,11 @@ class CACHEBISECT_INTERNAL_API TarFile {
  public:
   TarFile() = default;
   /// `keep_open`: until this is destroyed; else it is opened for each read.
-  TarFile(InputFile file, TarIndex index, bool keep_open);
+  TarFile(std::unique_ptr<const ByteSource> bytes, TarIndex index, bool keep_open);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// The object's name, size and tag; empty: a file.
+  [[nodiscard]] std::string object() const;
   [[nodiscard]] const TarIndex& index() const noexcept { return index_; }
   /// The byte behind the last sample.
   [[nodiscard]] std::uint64_t end() const { return index_.samples.back().end(); }
@@ -34,7 +37,7 @@ class CACHEBISECT_INTERNAL_API TarFile {
   std::string path_;
   std::uint64_t size_ = 0;
   TarIndex index_;
-  std::optional<InputFile> file_;
+  std::unique_ptr<const ByteSource> bytes_;  ///< null: opened for each read
 };
 
 /// Thread safe.
@@ -59,10 +62,15 @@ class CACHEBISECT_INTERNAL_API TarSet {
   [[nodiscard]] Place locate(std::uint64_t index) const;
   /// Of all archives, each up to its last sample.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return byte_ends_.back(); }
+  /// Where they lie, if not in files; else null.
+  [[nodiscard]] const RemoteStore* store() const noexcept { return store_.get(); }
+  /// The archives that lie there, one per line.
+  [[nodiscard]] std::string objects() const;
   /// Fills `out` from this byte of the sequence on, by one read per archive.
   void read(std::uint64_t first_byte, std::span<std::byte> out) const;
 
  private:
+  std::shared_ptr<const RemoteStore> store_;
   std::vector<TarFile> tars_;
   std::vector<std::uint64_t> ends_;       ///< samples up to the end of each archive
   std::vector<std::uint64_t> byte_ends_;  ///< and bytes

@@ -24,8 +24,8 @@ namespace {
 const std::string kTarFixtures = CACHEBISECT_SOURCE_DIR "/tests/fixtures/tar/";
 
 std::vector<TarMember> members_of(const std::string& path) {
-  const InputFile file(path);
-  TarReader reader(file);
+  const auto file = open_file(path);
+  TarReader reader(*file);
   std::vector<TarMember> members;
   while (std::optional<TarMember> member = reader.next()) members.push_back(std::move(*member));
   CHECK_FALSE(reader.next());

@@ -42,7 +42,7 @@ class FirstError {
 }  // namespace
 
 void parallel_for(std::uint64_t count, std::uint64_t grain, const std::stop_token& stop,
-                  const std::function<void(std::uint64_t)>& work) {
+                  const std::function<void(std::uint64_t)>& work, std::uint64_t threads) {
   std::atomic<std::uint64_t> next{0};
   FirstError error;
   const auto run = [&] {
@@ -59,10 +59,11 @@ void parallel_for(std::uint64_t count, std::uint64_t grain, const std::stop_toke
       error.keep(at, std::current_exception());
     }
   };
-  const std::uint64_t threads_wanted = std::min(thread_count(), (count + grain - 1) / grain);
+  const std::uint64_t threads_wanted =
+      std::min(threads > 0 ? threads : thread_count(), (count + grain - 1) / grain);
   {
-    std::vector<std::jthread> threads;
-    for (std::uint64_t i = 1; i < threads_wanted; ++i) threads.emplace_back(run);
+    std::vector<std::jthread> helpers;
+    for (std::uint64_t i = 1; i < threads_wanted; ++i) helpers.emplace_back(run);
     run();
   }
   error.rethrow();

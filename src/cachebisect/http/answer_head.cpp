@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "cachebisect/base/number_parse.hpp"
+#include "cachebisect/base/printable.hpp"
 
 namespace cachebisect {
 namespace {
@@ -13,6 +14,16 @@ std::string_view without_spaces(std::string_view text) {
   const std::size_t begin = std::min(text.find_first_not_of(kSpaces), text.size());
   const std::size_t end = text.find_last_not_of(kSpaces);
   return end == std::string_view::npos ? "" : text.substr(begin, end + 1 - begin);
+}
+
+/// What stands between <NAME> and </NAME>; empty if nothing does.
+std::string_view element(std::string_view body, const std::string& name) {
+  const std::string open = "<" + name + ">";
+  const std::size_t begin = body.find(open);
+  if (begin == std::string_view::npos) return "";
+  body.remove_prefix(begin + open.size());
+  const std::size_t end = body.find("</" + name + ">");
+  return end == std::string_view::npos ? "" : body.substr(0, end);
 }
 
 }  // namespace
@@ -37,6 +48,16 @@ std::optional<std::string_view> header_value(std::string_view line, std::string_
   });
   if (!same) return std::nullopt;
   return without_spaces(line.substr(name.size() + 1));
+}
+
+std::string refusal_text(long status, std::string_view body) {
+  std::string text = "HTTP status " + std::to_string(status);
+  const std::string_view code = element(body, "Code");
+  if (code.empty()) return text;
+  const std::string_view message = element(body, "Message");
+  text += " (" + printable(std::string(code));
+  if (!message.empty()) text += ": " + printable(std::string(message));
+  return text + ")";
 }
 
 }  // namespace cachebisect

@@ -1,8 +1,9 @@
-// What the head of an HTTP answer says.
+// What an HTTP answer says besides the bytes of an object.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace cachebisect {
@@ -14,5 +15,8 @@ namespace cachebisect {
 /// The value of a line "NAME: VALUE"; empty if it is of another header. `name` is in lower case.
 [[nodiscard]] std::optional<std::string_view> header_value(std::string_view line,
                                                            std::string_view name);
+
+/// "HTTP status 403 (AccessDenied: Access Denied)": with the words of S3 if `body` has them.
+[[nodiscard]] std::string refusal_text(long status, std::string_view body);
 
 }  // namespace cachebisect

@@ -28,6 +28,16 @@ std::shared_ptr<const CurlFunctions> open_curl() {
   load(*curl, curl->easy_reset, "curl_easy_reset");
   load(*curl, curl->easy_strerror, "curl_easy_strerror");
   load(*curl, curl->easy_cleanup, "curl_easy_cleanup");
+  load(*curl, curl->multi_init, "curl_multi_init");
+  load(*curl, curl->multi_add_handle, "curl_multi_add_handle");
+  load(*curl, curl->multi_remove_handle, "curl_multi_remove_handle");
+  load(*curl, curl->multi_perform, "curl_multi_perform");
+  load(*curl, curl->multi_info_read, "curl_multi_info_read");
+  load(*curl, curl->multi_poll, "curl_multi_poll");
+  load(*curl, curl->multi_cleanup, "curl_multi_cleanup");
+  load(*curl, curl->slist_append, "curl_slist_append");
+  load(*curl, curl->slist_free_all, "curl_slist_free_all");
+  load(*curl, curl->version_info, "curl_version_info");
   if (curl->global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
     throw Error(ErrorKind::usage, "libcurl cannot be set up");
   }

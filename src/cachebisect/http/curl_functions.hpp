@@ -23,6 +23,16 @@ struct CurlFunctions {
   decltype(&curl_easy_reset) easy_reset = nullptr;
   decltype(&curl_easy_strerror) easy_strerror = nullptr;
   decltype(&curl_easy_cleanup) easy_cleanup = nullptr;
+  decltype(&curl_multi_init) multi_init = nullptr;
+  decltype(&curl_multi_add_handle) multi_add_handle = nullptr;
+  decltype(&curl_multi_remove_handle) multi_remove_handle = nullptr;
+  decltype(&curl_multi_perform) multi_perform = nullptr;
+  decltype(&curl_multi_info_read) multi_info_read = nullptr;
+  decltype(&curl_multi_poll) multi_poll = nullptr;
+  decltype(&curl_multi_cleanup) multi_cleanup = nullptr;
+  decltype(&curl_slist_append) slist_append = nullptr;
+  decltype(&curl_slist_free_all) slist_free_all = nullptr;
+  decltype(&curl_version_info) version_info = nullptr;
 };
 
 /// Opened once; it stays in memory. Throws Error(usage) that says what the machine lacks.

@@ -2,16 +2,20 @@
 #include "cachebisect/http/http_transfer.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
+#include "cachebisect/base/error.hpp"
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/base/version.hpp"
 #include "cachebisect/http/answer_head.hpp"
+#include "cachebisect/http/object_address.hpp"
 #include "cachebisect/http/shown_url.hpp"
 
 namespace cachebisect {
 namespace {
 
+constexpr long kBufferBytes = 262'144;
 constexpr long kConnectMilliseconds = 5000;
 constexpr long kReadMilliseconds = 60'000;
 constexpr long kMostRedirects = 5;
@@ -20,15 +24,21 @@ constexpr long kOkStatus = 200;
 constexpr long kPartStatus = 206;
 constexpr long kTooManyStatus = 429;
 constexpr long kSlowDownStatus = 503;
+constexpr std::size_t kMostRefusalBytes = 2048;
+/// SHA-256 of an empty body, which a GET has.
+constexpr const char* kDigestOfNothing =
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 constexpr double kPerMillion = 1e-6;
 
 }  // namespace
 
 void HttpTransfer::prepare(int silent_seconds) {
   curl_.easy_reset(handle_);
+  set(CURLOPT_BUFFERSIZE, kBufferBytes);
   set(CURLOPT_LOW_SPEED_LIMIT, 1L);
   set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(silent_seconds));
   set_limits();
+  set_access();
   set_callbacks();
 }
 
@@ -43,7 +53,7 @@ void HttpTransfer::set_limits() {
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_CONNECTTIMEOUT_MS, kConnectMilliseconds);
   set(CURLOPT_TIMEOUT_MS, kReadMilliseconds);
-  set(CURLOPT_FOLLOWLOCATION, 1L);
+  set(CURLOPT_FOLLOWLOCATION, wanted_.access == nullptr || wanted_.access->may_redirect ? 1L : 0L);
   set(CURLOPT_MAXREDIRS, kMostRedirects);
 #if LIBCURL_VERSION_NUM >= 0x075500
   set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -63,6 +73,33 @@ void HttpTransfer::set_limits() {
   set(CURLOPT_RANGE, range_.c_str());
 }
 
+void HttpTransfer::set_access() {
+  if (wanted_.access == nullptr) return;
+  const ObjectAccess& access = *wanted_.access;
+  set(CURLOPT_PATH_AS_IS, access.path_as_is ? 1L : 0L);
+  if (access.signing.empty()) return;
+  constexpr unsigned kSignsHeaders = 0x075800;
+  if (curl_.version_info(CURLVERSION_NOW)->version_num < kSignsHeaders) {
+    throw Error(ErrorKind::usage,
+                "libcurl is too old to sign requests of S3: install 7.88 or later, or name signed "
+                "https:// addresses");
+  }
+  set(CURLOPT_AWS_SIGV4, access.signing.c_str());
+  set(CURLOPT_USERNAME, access.key.c_str());
+  set(CURLOPT_PASSWORD, access.secret.c_str());
+  // libcurl signs these with its own; S3 wants the first, which some versions leave out.
+  add_header(std::string("x-amz-content-sha256: ") + kDigestOfNothing);
+  if (!access.token.empty()) add_header("x-amz-security-token: " + access.token);
+  set(CURLOPT_HTTPHEADER, headers_.get());
+}
+
+void HttpTransfer::add_header(const std::string& line) {
+  curl_slist* const longer = curl_.slist_append(headers_.get(), line.c_str());
+  if (longer == nullptr) throw std::bad_alloc();
+  static_cast<void>(headers_.release());
+  headers_.reset(longer);
+}
+
 void HttpTransfer::set_callbacks() {
   set(CURLOPT_NOPROGRESS, 0L);
   set(CURLOPT_WRITEDATA, this);
@@ -73,9 +110,10 @@ void HttpTransfer::set_callbacks() {
   set(CURLOPT_XFERINFOFUNCTION, &on_time);
 }
 
-std::size_t HttpTransfer::on_body(const char* /*bytes*/, std::size_t /*one*/, std::size_t size,
+std::size_t HttpTransfer::on_body(const char* bytes, std::size_t /*one*/, std::size_t size,
                                   void* self) {
-  return static_cast<HttpTransfer*>(self)->take_body(size) ? size : 0;
+  return static_cast<HttpTransfer*>(self)->take_body(std::as_bytes(std::span(bytes, size))) ? size
+                                                                                            : 0;
 }
 
 std::size_t HttpTransfer::on_header(const char* bytes, std::size_t /*one*/, std::size_t size,
@@ -90,24 +128,41 @@ int HttpTransfer::on_time(void* self, curl_off_t /*total*/, curl_off_t /*now*/, 
   return transfer->cut_ ? 1 : 0;
 }
 
-bool HttpTransfer::take_body(std::size_t size) {
+bool HttpTransfer::take_body(std::span<const std::byte> bytes) {
   const long status = get<long>(CURLINFO_RESPONSE_CODE);
   if (status != kOkStatus && status != kPartStatus) {
     // Words that explain a refusal; of what goes on for long, the connection is given up.
-    refusal_bytes_ += size;
+    refusal_bytes_ += bytes.size();
+    const std::size_t kept = std::min(bytes.size(), kMostRefusalBytes - refusal_.size());
+    refusal_.append(reinterpret_cast<const char*>(bytes.data()), kept);
     return refusal_bytes_ <= kMostHeaderBytes;
   }
   if (wanted_.begin && status != kPartStatus) {
     ignored_range_ = true;
     return false;
   }
-  result_.bytes += size;
-  if (result_.bytes > most_bytes()) {
+  if (bytes.size() > most_bytes() - result_.bytes) {
+    result_.bytes += bytes.size();
     too_much_ = true;
     return false;
   }
-  cut_ = cut_ || progress_(size);
+  keep(bytes);
+  result_.bytes += bytes.size();
+  cut_ = cut_ || progress_(bytes.size());
   return !cut_;
+}
+
+void HttpTransfer::keep(std::span<const std::byte> bytes) const {
+  std::uint64_t at = result_.bytes;
+  for (const std::span<std::byte> place : wanted_.into) {
+    if (at < place.size()) {
+      const std::size_t here = std::min<std::size_t>(bytes.size(), place.size() - at);
+      std::ranges::copy(bytes.first(here), place.begin() + static_cast<std::ptrdiff_t>(at));
+      bytes = bytes.subspan(here);
+      at += here;
+    }
+    at -= std::min<std::uint64_t>(at, place.size());
+  }
 }
 
 std::uint64_t HttpTransfer::most_bytes() const {
@@ -120,39 +175,59 @@ bool HttpTransfer::take_header(std::string_view line) {
     endless_head_ = true;
     return false;
   }
-  if (line.starts_with("HTTP/")) content_range_.clear();  // of a redirect before
+  if (line.starts_with("HTTP/")) {  // of a redirect before
+    content_range_.clear();
+    etag_.clear();
+    modified_.clear();
+  }
+  if (const auto value = header_value(line, "etag")) etag_ = *value;
+  if (const auto value = header_value(line, "last-modified")) modified_ = *value;
   if (const auto value = header_value(line, "content-range")) content_range_ = *value;
   return true;
 }
 
 void HttpTransfer::read_facts() {
-  status_ = get<long>(CURLINFO_RESPONSE_CODE);
+  result_.status = get<long>(CURLINFO_RESPONSE_CODE);
   result_.connections = static_cast<int>(get<long>(CURLINFO_NUM_CONNECTS));
   const curl_off_t connected = std::max(get<curl_off_t>(CURLINFO_APPCONNECT_TIME_T),
                                         get<curl_off_t>(CURLINFO_CONNECT_TIME_T));
   result_.connect_seconds = kPerMillion * static_cast<double>(connected);
   result_.retry_seconds = static_cast<double>(get<curl_off_t>(CURLINFO_RETRY_AFTER));
+  result_.tag = etag_.empty() ? modified_ : etag_;
   result_.is_part =
-      status_ == kPartStatus && wanted_.begin && begins_at(content_range_, *wanted_.begin);
+      result_.status == kPartStatus && wanted_.begin && begins_at(content_range_, *wanted_.begin);
   const auto length = get<curl_off_t>(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T);
-  if (status_ == kPartStatus) {
+  if (result_.status == kPartStatus) {
     result_.object_bytes = size_in_content_range(content_range_);
-  } else if (status_ == kOkStatus && length >= 0) {
+  } else if (result_.status == kOkStatus && length >= 0) {
     result_.object_bytes = static_cast<std::uint64_t>(length);
   }
 }
 
 void HttpTransfer::judge(CURLcode code) {
   using Outcome = HttpResult::Outcome;
-  if (status_ == kTooManyStatus || status_ == kSlowDownStatus) {
+  if (result_.status == kTooManyStatus || result_.status == kSlowDownStatus) {
     result_.outcome = Outcome::throttled;
+    result_.may_pass = true;
   } else if (cut_) {
     result_.outcome = Outcome::cut;
   } else if (const std::string why = problem(code); !why.empty()) {
-    result_.problem = shown_url(wanted_.url) + ": " + why;
+    result_.problem = (wanted_.shown.empty() ? shown_url(wanted_.url) : wanted_.shown) + ": " + why;
+    result_.may_pass = may_pass(code);
   } else {
     result_.outcome = Outcome::whole;
   }
+}
+
+bool HttpTransfer::may_pass(CURLcode code) const {
+  constexpr std::array<long, 4> kPassing{408, 500, 502, 504};
+  constexpr std::array kLost{CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,
+                             CURLE_OPERATION_TIMEDOUT,   CURLE_PARTIAL_FILE,
+                             CURLE_SEND_ERROR,           CURLE_RECV_ERROR,
+                             CURLE_GOT_NOTHING};
+  if (endless_head_ || ignored_range_ || too_much_) return false;
+  return std::ranges::find(kPassing, result_.status) != kPassing.end() ||
+         std::ranges::find(kLost, code) != kLost.end();
 }
 
 std::string HttpTransfer::problem(CURLcode code) const {
@@ -162,9 +237,9 @@ std::string HttpTransfer::problem(CURLcode code) const {
     return "the server sends more than the " + std::to_string(most_bytes()) + " bytes of " +
            (wanted_.bytes > 0 ? "what was asked for" : "the largest object that is read whole");
   }
-  const bool refused = status_ != kOkStatus && status_ != kPartStatus;
+  const bool refused = result_.status != kOkStatus && result_.status != kPartStatus;
   if (refused && (code == CURLE_OK || refusal_bytes_ > kMostHeaderBytes)) {
-    return "HTTP status " + std::to_string(status_);
+    return refusal_text(result_.status, refusal_);
   }
   if (code != CURLE_OK) {
     const std::string detail = error_.front() != '\0' ? error_.data() : curl_.easy_strerror(code);

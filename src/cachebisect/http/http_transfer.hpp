@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -41,16 +43,20 @@ class HttpTransfer {
   }
 
   void set_limits();
+  void set_access();
+  void add_header(const std::string& line);
   void set_callbacks();
   static std::size_t on_body(const char* bytes, std::size_t one, std::size_t size, void* self);
   static std::size_t on_header(const char* bytes, std::size_t one, std::size_t size, void* self);
   static int on_time(void* self, curl_off_t total, curl_off_t now, curl_off_t up,
                      curl_off_t uploaded);
-  bool take_body(std::size_t size);
+  bool take_body(std::span<const std::byte> bytes);
+  void keep(std::span<const std::byte> bytes) const;
   bool take_header(std::string_view line);
   [[nodiscard]] std::uint64_t most_bytes() const;
   void read_facts();
   void judge(CURLcode code);
+  [[nodiscard]] bool may_pass(CURLcode code) const;
   [[nodiscard]] std::string problem(CURLcode code) const;
 
   const CurlFunctions& curl_;
@@ -61,8 +67,12 @@ class HttpTransfer {
   std::array<char, CURL_ERROR_SIZE> error_{};
   std::string user_agent_;
   std::string range_;
+  std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers_{nullptr,
+                                                                       curl_.slist_free_all};
   std::string content_range_;
-  long status_ = 0;
+  std::string etag_;
+  std::string modified_;
+  std::string refusal_;  ///< the begin of its words
   std::size_t header_bytes_ = 0;
   std::size_t refusal_bytes_ = 0;
   bool cut_ = false;

@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/pipeline/remote_source.hpp"
 #include "cachebisect/pipeline/run_reader.hpp"
 
 namespace cachebisect {
@@ -39,6 +41,11 @@ EmulatedSource::EmulatedSource(std::shared_ptr<SourceStage> source, const Storag
 void EmulatedSource::open_with(const OpenContext& context) {
   stop_ = context.stop;
   source_->open_with(context);
+  if (request_counts_of(*source_)) {
+    throw Error(ErrorKind::usage,
+                "emulate.storage: the source reads from a server, whose answers take their time "
+                "already; leave emulate.storage out, or read a local copy of the data");
+  }
   auto* const reader = dynamic_cast<RunReader*>(source_.get());
   waits_for_runs_ = reader != nullptr &&
                     reader->listen([this](std::uint64_t bytes) { storage_.read(bytes, stop_); });

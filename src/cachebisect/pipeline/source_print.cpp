@@ -10,6 +10,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/version.hpp"
+#include "cachebisect/pipeline/remote_source.hpp"
 
 namespace cachebisect {
 namespace {
@@ -32,6 +33,8 @@ std::string fingerprint(const SourceStage& source) {
   }
   std::string facts;
   for (const std::string& file : files) facts += facts_of(file) + '\n';
+  const auto* const remote = dynamic_cast<const RemoteSource*>(&source);
+  if (remote != nullptr) facts += remote->objects();
   return format_count(samples) + " samples, files " +
          std::to_string(XXH3_64bits(facts.data(), facts.size()));
 }

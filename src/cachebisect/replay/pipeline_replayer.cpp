@@ -11,6 +11,7 @@
 #include "cachebisect/device/profiler_range.hpp"
 #include "cachebisect/executor/live_order.hpp"
 #include "cachebisect/pipeline/in_stage.hpp"
+#include "cachebisect/pipeline/remote_source.hpp"
 #include "cachebisect/replay/arm_runner.hpp"
 #include "cachebisect/replay/cache/boundary_cache.hpp"
 #include "cachebisect/replay/cache/fill_stages.hpp"
@@ -23,6 +24,7 @@
 #include "cachebisect/replay/reading/count_reads.hpp"
 #include "cachebisect/replay/reading/data_set_bytes.hpp"
 #include "cachebisect/replay/reading/files_of.hpp"
+#include "cachebisect/replay/reading/storage_between.hpp"
 #include "cachebisect/replay/trainer.hpp"
 #include "cachebisect/train/in_train_step.hpp"
 
@@ -51,6 +53,11 @@ bool needs_cache(const Arm& arm, IoMode io) {
 
 /// Pages of files that nobody names cannot be evicted.
 void check_io(IoMode io, const Pipeline& pipeline) {
+  if (io == IoMode::cold && request_counts_of(pipeline.source())) {
+    throw Error(ErrorKind::usage,
+                "io cold: the source '" + pipeline.stages().front().name +
+                    "' reads from a server, which this machine keeps in no memory; use as-is");
+  }
   if (io != IoMode::cold || !names_no_files(pipeline.source(), SampleIndex{})) return;
   throw Error(
       ErrorKind::usage,
@@ -157,6 +164,7 @@ PipelineReplayer::~PipelineReplayer() = default;
 ChainDescription PipelineReplayer::describe() const {
   ChainDescription chain = describe_chain(state_->trainer, state_->facts.item_bytes);
   chain.worker_search = state_->options.worker_search;
+  if (request_counts_of(state_->trainer.pipeline.source())) chain.counts_storage = true;
   chain.keeps_queues = state_->runner.kept().fit();
   state_->device.complete(chain);
   return chain;
@@ -272,10 +280,26 @@ std::optional<StorageCounts> PipelineReplayer::count_storage(const StorageReques
                                                              const std::stop_token& stop) {
   const FlushDenormals flush;
   Trainer& trainer = state_->trainer;
+  if (request_counts_of(trainer.pipeline.source())) return count_requests(request, stop);
   const StorageCounts counts =
       count_reads(trainer.pipeline, trainer.loader, state_->order, request, stop);
   const bool asked = counts.requests + counts.file_reads > 0;
   return counts.samples > 0 && asked ? std::optional(counts) : std::nullopt;
+}
+
+std::optional<StorageCounts> PipelineReplayer::count_requests(const StorageRequest& request,
+                                                              const std::stop_token& stop) {
+  const Pipeline& pipeline = state_->trainer.pipeline;
+  const auto before = request_counts_of(pipeline.source());
+  if (!before) return std::nullopt;
+  const auto batch = static_cast<std::uint64_t>(pipeline.batch_size());
+  const double began = clock();
+  static_cast<void>(run({.arm = {.kind = ArmKind::live},
+                         .steps = static_cast<int>((request.samples + batch - 1) / batch),
+                         .max_seconds = request.max_seconds},
+                        stop));
+  return storage_between(*before, *request_counts_of(pipeline.source()),
+                         {.workers = std::max(state_->workers, 1), .seconds = clock() - began});
 }
 
 double PipelineReplayer::clock() const { return monotonic_seconds(); }

@@ -62,9 +62,9 @@ class CACHEBISECT_API PipelineReplayer final : public Replayer {
   bool freshen(std::uint64_t samples, const std::stop_token& stop) override;
   void begin_round() override;
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
-  /// Makes some of the next live samples, without training. A source over emulated storage counts
-  /// its requests; of any other, what the process reads from files meanwhile is counted. Empty if
-  /// nothing is read.
+  /// Makes some of the next live samples. Of a source that reads from servers, or over emulated
+  /// storage, requests are counted; of any other, what the process reads from files meanwhile.
+  /// Empty if nothing is read.
   std::optional<StorageCounts> count_storage(const StorageRequest& request,
                                              const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override;
@@ -76,6 +76,10 @@ class CACHEBISECT_API PipelineReplayer final : public Replayer {
   void record(LoadRecorder* recorder) noexcept;
 
  private:
+  /// Of live batches, without the wait for those in flight.
+  std::optional<StorageCounts> count_requests(const StorageRequest& request,
+                                              const std::stop_token& stop);
+
   struct State;
   std::unique_ptr<State> state_;
 };

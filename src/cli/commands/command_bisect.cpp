@@ -7,6 +7,7 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/pipeline/remote_source.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
 
 namespace cachebisect::cli {
@@ -42,6 +43,15 @@ Report measure(const BisectArguments& arguments, Registry& registry, SessionTool
   PipelineReplayer replayer = job.make_replayer();
   const double prepared = monotonic_seconds();
   Report report = bisect(replayer, options);
+  if (const auto counts = request_counts_of(job.pipeline.source())) {
+    tools.progress.clear();
+    const std::string line = "servers: " + to_text(*counts);
+    if (counts->repeated > 0) {
+      tools.log.warn(line);
+    } else {
+      tools.log.info(line);
+    }
+  }
   add_preparation(report.timing, prepared - started);
   return report;
 }

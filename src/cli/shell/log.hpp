@@ -17,6 +17,7 @@ void print_error(std::string_view message);
 class Log {
  public:
   explicit Log(LogLevel level) : level_(level) {}
+  void warn(std::string_view line) const { write(LogLevel::warn, line); }
   void info(std::string_view line) const { write(LogLevel::info, line); }
   void debug(std::string_view line) const { write(LogLevel::debug, line); }
   [[nodiscard]] bool shows(LogLevel level) const { return level <= level_; }

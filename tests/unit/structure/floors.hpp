@@ -29,7 +29,10 @@ inline std::vector<Floor> floors() {
        {"base"},
        {"", "html", "picture"}});
   add({"storage", "a server of objects as numbers: latency, bandwidth, refusals", {"base"}});
-  add({"http", "objects on servers, over HTTP", {"base"}});
+  add({"http", "objects on servers, over HTTP", {"base", "protocol"}});
+  add({"objects",
+       "bytes by ranges, of files and of objects on servers",
+       {"base", "protocol", "http"}});
   below = {"base", "protocol"};
   const auto next = [&](Floor floor) {
     floor.may_include = below;
@@ -92,7 +95,7 @@ inline std::vector<Floor> floors() {
        {"base", "data", "pipeline", "stages/kernels", "stages/codecs", "stages/datasets"}});
   add({"stages/datasets",
        "files of data sets",
-       {"base", "format", "data", "pipeline", "stages/kernels", "stages/codecs"}});
+       {"base", "format", "data", "objects", "pipeline", "stages/kernels", "stages/codecs"}});
   add({"stages/support",
        "what stages share",
        {"base", "protocol", "data", "pipeline", "stages/kernels", "stages/codecs"}});

@@ -17,6 +17,15 @@ bool is_variable_name(std::string_view name) {
   return !name.empty() && letter(name.front()) && std::ranges::all_of(name, inner);
 }
 
+/// "s3://bucket/key": it is relative to no folder.
+bool is_url(std::string_view path) {
+  const std::size_t scheme = path.find("://");
+  return scheme != std::string_view::npos && scheme > 0 &&
+         std::ranges::all_of(path.substr(0, scheme), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+         });
+}
+
 std::string value_of(const std::string& name, const SettingPath& at, const Context& context) {
   if (name == "cache") {
     if (!context.paths.cache_folder.empty()) return context.paths.cache_folder;
@@ -50,6 +59,7 @@ std::string resolve_path(const std::string& path, const SettingPath& at, const C
   }
   out += path.substr(done);
   if (out.empty()) context.fail(at, "is empty after its variables are expanded");
+  if (is_url(out)) return out;
   const auto absolute =
       std::filesystem::absolute(std::filesystem::path(context.paths.base_folder) / out);
   return absolute.string();

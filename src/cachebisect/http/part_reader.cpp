@@ -1,0 +1,228 @@
+#include "cachebisect/http/part_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/base/number_format.hpp"
+#include "cachebisect/base/random.hpp"
+#ifdef CACHEBISECT_WITH_HTTP_CLIENT
+#include "cachebisect/http/transfer_lines.hpp"
+#endif
+
+namespace cachebisect {
+
+#ifdef CACHEBISECT_WITH_HTTP_CLIENT
+
+namespace {
+
+/// How late a stop is seen.
+constexpr double kMostPollSeconds = 0.05;
+constexpr long kWholeStatus = 200;
+constexpr long kOutsideRangeStatus = 416;
+
+/// The bytes of `first`, then `second`, from `begin` on.
+std::array<std::span<std::byte>, 2> places_of(std::span<std::byte> first,
+                                              std::span<std::byte> second, std::size_t begin,
+                                              std::size_t bytes) {
+  const std::size_t in_first = std::min(begin, first.size());
+  const auto head = first.subspan(in_first, std::min(bytes, first.size() - in_first));
+  const auto tail = second.subspan(begin - in_first, bytes - head.size());
+  return {head, tail};
+}
+
+/// Seconds from the words of a message on.
+std::string after_tries(int tries, double seconds) {
+  if (tries < 2) return "";
+  return "; tried " + std::to_string(tries) + " times in " + format_seconds(seconds);
+}
+
+}  // namespace
+
+class PartReader::Lines {
+ public:
+  Lines(RequestCounter& counter, std::stop_token stop, const PartLimits& limits)
+      : counter_(counter),
+        stop_(std::move(stop)),
+        limits_(limits),
+        random_({.seed = static_cast<std::uint64_t>(monotonic_seconds() * 1e9),
+                 .stage = hash_name("pauses between tries")}),
+        lines_(limits.in_flight, [this](std::uint64_t) { return stop_.stop_requested(); }) {}
+
+  ObjectFacts look_up(const ObjectAddress& object) {
+    parts_.clear();
+    add_part(object, 0, 1, {});
+    read_all(object);
+    const HttpResult& result = parts_.front().result;
+    if (!result.object_bytes) fail(object, "the server does not say how large it is");
+    return {.bytes = *result.object_bytes, .tag = result.tag};
+  }
+
+  void read(const ObjectAddress& object, const ObjectFacts& known, std::uint64_t offset,
+            std::span<std::byte> first, std::span<std::byte> second) {
+    parts_.clear();
+    const std::size_t bytes = first.size() + second.size();
+    const std::size_t count = (bytes + limits_.part_bytes - 1) / limits_.part_bytes;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t begin = bytes * i / count;
+      const std::size_t here = bytes * (i + 1) / count - begin;
+      add_part(object, offset + begin, here, places_of(first, second, begin, here));
+    }
+    read_all(object);
+    for (const Part& part : parts_) check_same(object, known, part.result);
+  }
+
+ private:
+  struct Part {
+    HttpRead wanted;
+    HttpResult result{};
+    int tries = 0;
+    double first_began = 0;
+    double began = 0;  ///< its last try
+    double due = 0;    ///< its next try
+    enum class State { waiting, running, done } state = State::waiting;
+  };
+
+  void add_part(const ObjectAddress& object, std::uint64_t begin, std::uint64_t bytes,
+                std::array<std::span<std::byte>, 2> into) {
+    parts_.push_back({.wanted = {.url = object.url,
+                                 .begin = begin,
+                                 .bytes = bytes,
+                                 .shown = object.shown,
+                                 .into = into,
+                                 .access = object.access.get()}});
+  }
+
+  void read_all(const ObjectAddress& object) {
+    const double began = monotonic_seconds();
+    most_running_ = 0;
+    left_ = parts_.size();
+    try {
+      while (left_ > 0) {
+        if (stop_.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
+        lines_.run(start_due(object, monotonic_seconds()));
+      }
+    } catch (...) {
+      lines_.drop();
+      throw;
+    }
+    counter_.add_read(monotonic_seconds() - began, most_running_);
+  }
+
+  /// Returns the seconds until the next part is due, at most kMostPollSeconds.
+  double start_due(const ObjectAddress& object, double now) {
+    double wait = kMostPollSeconds;
+    for (Part& part : parts_) {
+      if (part.state != Part::State::waiting) continue;
+      if (part.due > now) {
+        wait = std::min(wait, part.due - now);
+      } else if (lines_.has_room()) {
+        start(object, part, now);
+      }
+    }
+    most_running_ = std::max(most_running_, lines_.running());
+    return wait;
+  }
+
+  void start(const ObjectAddress& object, Part& part, double now) {
+    if (part.tries++ == 0) part.first_began = now;
+    part.began = now;
+    part.state = Part::State::running;
+    lines_.start(part.wanted, limits_.silent_seconds,
+                 [&](const HttpResult& result) { end(object, part, result); });
+  }
+
+  void end(const ObjectAddress& object, Part& part, const HttpResult& result) {
+    const double now = monotonic_seconds();
+    counter_.add(result, part.tries > 1, now - part.began);
+    if (result.outcome == HttpResult::Outcome::cut) throw Error(ErrorKind::interrupted, "stopped");
+    part.result = result;
+    if (result.outcome == HttpResult::Outcome::whole) {
+      part.state = Part::State::done;
+      --left_;
+      return;
+    }
+    const Tried tried{.tries = part.tries,
+                      .seconds = now - part.first_began,
+                      .asked_seconds = result.retry_seconds};
+    const auto pause =
+        result.may_pass ? retry_pause(limits_.retry, tried, random_.uniform()) : std::nullopt;
+    if (!pause) refuse(object, result, tried);
+    part.due = now + *pause;
+    part.state = Part::State::waiting;
+  }
+
+  [[noreturn]] static void refuse(const ObjectAddress& object, const HttpResult& result,
+                                  const Tried& tried) {
+    std::string what = result.problem;
+    if (result.outcome == HttpResult::Outcome::throttled) {
+      what = object.shown + ": the server gives no more for now (HTTP status " +
+             std::to_string(result.status) + ")";
+      if (tried.asked_seconds > 0) {
+        what += ", and asks for a pause of " + format_seconds(tried.asked_seconds);
+      }
+    }
+    if (result.status == kWholeStatus) what += "; samples are read by ranges, which it must answer";
+    if (result.status == kOutsideRangeStatus) what += ": it is empty, or was cut short";
+    what += after_tries(tried.tries, tried.seconds);
+    if (object.access) {
+      const auto remedy = object.access->remedies.find(result.status);
+      if (remedy != object.access->remedies.end()) what += "; " + remedy->second;
+    }
+    throw Error(ErrorKind::data, what);
+  }
+
+  static void check_same(const ObjectAddress& object, const ObjectFacts& known,
+                         const HttpResult& result) {
+    const bool other_tag = !known.tag.empty() && !result.tag.empty() && known.tag != result.tag;
+    if (!other_tag && result.object_bytes.value_or(known.bytes) == known.bytes) return;
+    fail(object, "it was changed while it was in use; run again");
+  }
+
+  [[noreturn]] static void fail(const ObjectAddress& object, const std::string& what) {
+    throw Error(ErrorKind::data, object.shown + ": " + what);
+  }
+
+  RequestCounter& counter_;
+  std::stop_token stop_;
+  PartLimits limits_;
+  RandomStream random_;
+  TransferLines lines_;
+  std::vector<Part> parts_;
+  std::size_t left_ = 0;
+  std::size_t most_running_ = 0;
+};
+
+#else
+
+class PartReader::Lines {
+ public:
+  Lines(RequestCounter& /*counter*/, const std::stop_token& /*stop*/,
+        const PartLimits& /*limits*/) {
+    throw Error(ErrorKind::usage,
+                "this build reads no objects of servers: install libcurl with its headers "
+                "(Debian's libcurl4-openssl-dev) and build again");
+  }
+  static ObjectFacts look_up(const ObjectAddress& /*object*/) { return {}; }
+  static void read(const ObjectAddress& /*object*/, const ObjectFacts& /*known*/,
+                   std::uint64_t /*offset*/, std::span<std::byte> /*first*/,
+                   std::span<std::byte> /*second*/) {}
+};
+
+#endif
+
+PartReader::PartReader(RequestCounter& counter, std::stop_token stop, const PartLimits& limits)
+    : lines_(std::make_unique<Lines>(counter, std::move(stop), limits)) {}
+PartReader::~PartReader() = default;
+
+ObjectFacts PartReader::look_up(const ObjectAddress& object) { return lines_->look_up(object); }
+
+void PartReader::read(const ObjectAddress& object, const ObjectFacts& known, std::uint64_t offset,
+                      std::span<std::byte> first, std::span<std::byte> second) {
+  lines_->read(object, known, offset, first, second);
+}
+
+}  // namespace cachebisect

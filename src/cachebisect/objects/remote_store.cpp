@@ -1,0 +1,67 @@
+#include "cachebisect/objects/remote_store.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+#include "cachebisect/base/error.hpp"
+#include "cachebisect/http/shown_url.hpp"
+
+namespace cachebisect {
+
+class RemoteStore::Object final : public ByteSource {
+ public:
+  Object(std::shared_ptr<const RemoteStore> store, ObjectAddress address, ObjectFacts facts)
+      : ByteSource(address.shown, facts.bytes),
+        store_(std::move(store)),
+        address_(std::move(address)),
+        facts_(std::move(facts)) {}
+
+  [[nodiscard]] bool is_remote() const noexcept override { return true; }
+  [[nodiscard]] std::string tag() const override { return facts_.tag; }
+  void read(std::uint64_t offset, std::span<std::byte> first,
+            std::span<std::byte> second) const override {
+    const std::uint64_t bytes = first.size() + second.size();
+    if (bytes == 0) return;
+    if (offset > size() || bytes > size() - offset) {
+      throw Error(ErrorKind::data, path() + ": ends within the " + std::to_string(bytes) +
+                                       " bytes from byte " + std::to_string(offset));
+    }
+    store_->reader()->read(address_, facts_, offset, first, second);
+  }
+
+ private:
+  std::shared_ptr<const RemoteStore> store_;
+  ObjectAddress address_;
+  ObjectFacts facts_;
+};
+
+RemoteStore::RemoteStore(std::stop_token stop, const PartLimits& limits, Environment environment)
+    : stop_(std::move(stop)), limits_(limits), environment_(std::move(environment)) {}
+
+RemoteStore::~RemoteStore() = default;
+
+std::unique_ptr<const ByteSource> RemoteStore::open(const std::shared_ptr<const RemoteStore>& store,
+                                                    const std::string& path) {
+  ObjectAddress address = store->address_of(path);
+  ObjectFacts facts = store->reader()->look_up(address);
+  return std::make_unique<const Object>(store, std::move(address), std::move(facts));
+}
+
+RemoteStore::Readers::Loan RemoteStore::reader() const {
+  return readers_.borrow([this] { return std::make_unique<PartReader>(counter_, stop_, limits_); });
+}
+
+ObjectAddress RemoteStore::address_of(const std::string& path) const {
+  if (!path.starts_with("s3://")) return {.url = path, .shown = shown_url(path)};
+  const S3Settings settings = s3_settings(environment_);
+  return s3_address(path, settings, s3_access(settings));
+}
+
+Environment RemoteStore::process_environment() {
+  return [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,55 @@
+// Objects on servers: their connections, which all threads of a data set share, and their counts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/base/object_pool.hpp"
+#include "cachebisect/http/part_reader.hpp"
+#include "cachebisect/http/s3_address.hpp"
+#include "cachebisect/objects/byte_source.hpp"
+
+namespace cachebisect {
+
+/// Thread safe. As many connections are kept as there were threads and parts at once.
+class CACHEBISECT_INTERNAL_API RemoteStore {
+ public:
+  /// Reads end with Error(interrupted) on `stop`. Objects of S3 are found as `environment` says.
+  explicit RemoteStore(std::stop_token stop, const PartLimits& limits = {},
+                       Environment environment = process_environment());
+  RemoteStore(const RemoteStore&) = delete;
+  RemoteStore& operator=(const RemoteStore&) = delete;
+  ~RemoteStore();
+
+  /// Asks for the object's size; the source keeps the store. Throws Error(data) naming the object
+  /// if it cannot be read, Error(usage) for a path or a setting that is wrong, or for what this
+  /// build or machine lacks.
+  [[nodiscard]] static std::unique_ptr<const ByteSource> open(
+      const std::shared_ptr<const RemoteStore>& store, const std::string& path);
+
+  [[nodiscard]] RequestCounts counts() const noexcept { return counter_.counts(); }
+
+  /// That of this process.
+  [[nodiscard]] static Environment process_environment();
+
+ private:
+  class Object;
+  static constexpr std::size_t kMostIdle = 256;
+  using Readers = ObjectPool<PartReader, kMostIdle>;
+
+  [[nodiscard]] Readers::Loan reader() const;
+  [[nodiscard]] ObjectAddress address_of(const std::string& path) const;
+
+  std::stop_token stop_;
+  PartLimits limits_;
+  Environment environment_;
+  mutable RequestCounter counter_;
+  mutable Readers readers_;  // last: it uses the others
+};
+
+}  // namespace cachebisect

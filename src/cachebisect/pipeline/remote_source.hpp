@@ -1,0 +1,30 @@
+// What a source tells that reads from servers.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cachebisect/base/export.hpp"
+#include "cachebisect/pipeline/stage.hpp"
+#include "cachebisect/protocol/request_counts.hpp"
+
+namespace cachebisect {
+
+/// An interface next to SourceStage. Thread safe, and valid after open().
+class CACHEBISECT_INTERNAL_API RemoteSource {
+ public:
+  virtual ~RemoteSource();
+  /// Names, sizes and tags of the objects, one per line: others of them give other samples. Empty
+  /// if it reads files.
+  [[nodiscard]] virtual std::string objects() const = 0;
+  /// Since it was opened. Empty if it reads files.
+  [[nodiscard]] virtual std::optional<RequestCounts> request_counts() const = 0;
+};
+
+/// Those of a source; empty if it reads from no server.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<RequestCounts> request_counts_of(
+    const SourceStage& source);
+/// "12 requests for 3.4 MB, 2 of them repeated (1 throttled, 1 failed)"
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::string to_text(const RequestCounts& counts);
+
+}  // namespace cachebisect
