@@ -3,6 +3,7 @@
 #include "cachebisect/device/device_environment.hpp"
 #include "cachebisect/device/visible_gpu.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
+#include "cachebisect/replay/reading/count_reads.hpp"
 #include "cachebisect/train/train_threads.hpp"
 
 namespace cachebisect {
@@ -81,7 +82,7 @@ ChainDescription describe_chain(const Trainer& trainer, std::span<const double> 
   d.ring_slots = trainer.loader.slots();
   d.train_threads = train_threads(spec.train, trainer.loader.workers());
   d.samples = pipeline.samples();
-  d.counts_storage = true;
+  d.counts_storage = counts_reads(pipeline);
   d.generated_data = pipeline.source().generated();
   d.shuffle = spec.shuffle;
   d.seed = spec.seed;

@@ -281,10 +281,7 @@ std::optional<StorageCounts> PipelineReplayer::count_storage(const StorageReques
   const FlushDenormals flush;
   Trainer& trainer = state_->trainer;
   if (request_counts_of(trainer.pipeline.source())) return count_requests(request, stop);
-  const StorageCounts counts =
-      count_reads(trainer.pipeline, trainer.loader, state_->order, request, stop);
-  const bool asked = counts.requests + counts.file_reads > 0;
-  return counts.samples > 0 && asked ? std::optional(counts) : std::nullopt;
+  return count_reads(trainer.pipeline, trainer.loader, state_->order, request, stop);
 }
 
 std::optional<StorageCounts> PipelineReplayer::count_requests(const StorageRequest& request,

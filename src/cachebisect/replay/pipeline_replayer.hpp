@@ -64,7 +64,7 @@ class CACHEBISECT_API PipelineReplayer final : public Replayer {
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
   /// Makes some of the next live samples. Of a source that reads from servers, or over emulated
   /// storage, requests are counted; of any other, what the process reads from files meanwhile.
-  /// Empty if nothing is read.
+  /// Empty if nothing is read, or runs of samples are read from files.
   std::optional<StorageCounts> count_storage(const StorageRequest& request,
                                              const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override;

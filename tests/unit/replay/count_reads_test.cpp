@@ -22,6 +22,31 @@ constexpr StorageSpec kStorage{.latency_ms = 1,
                                .requests_per_second = 0,
                                .burst = 1};
 
+/// Holds its samples in memory; says that it reads runs of them, or not.
+class HeldSource final : public SourceStage {
+ public:
+  explicit HeldSource(std::uint64_t run) : run_(run) {}
+  [[nodiscard]] std::uint64_t size() const override { return 200; }
+  [[nodiscard]] SampleSpec infer() override { return {{"image", DType::uint8, {3}}}; }
+  void read(Sample& out, const SampleContext& /*context*/) const override {
+    out.field("image").assign("abc");
+  }
+  [[nodiscard]] ReadRuns read_runs() const override { return {.samples = run_}; }
+
+ private:
+  std::uint64_t run_;
+};
+
+Pipeline over_memory(std::uint64_t run) {
+  return PipelineBuilder{}
+      .source("read", {"custom.held", {}, std::make_shared<HeldSource>(run)})
+      .collate()
+      .copy()
+      .batch_size(8)
+      .workers(1)
+      .build();
+}
+
 PipelineBuilder over_files(int workers) {
   PipelineBuilder chain;
   chain.source("read", {"custom.files", {}, std::make_shared<test::FileSource>(200, kBytes)})
@@ -93,6 +118,15 @@ TEST_CASE("counting ends with the time, and with a stop") {
   CHECK(
       replayer.run({.arm = {ArmKind::live, 0, 0, {}}, .steps = 2, .warmup_steps = 1, .seed = 0}, {})
           .samples == 16);
+}
+
+TEST_CASE("nothing is told of samples in memory, nor of runs, which most samples share") {
+  PipelineReplayer held = replayer_of(over_memory(1));
+  CHECK(held.describe().counts_storage);
+  CHECK_FALSE(held.count_storage({.samples = 24, .max_seconds = 60}, {}));
+  PipelineReplayer runs = replayer_of(over_memory(4));
+  CHECK_FALSE(runs.describe().counts_storage);
+  CHECK_FALSE(runs.count_storage({.samples = 24, .max_seconds = 60}, {}));
 }
 
 TEST_CASE("a moment in which nothing is read counts nothing") {

@@ -97,8 +97,12 @@ void add_files(const ProcessReads& reads, const StageCounters& source, std::uint
 
 }  // namespace
 
-StorageCounts count_reads(const Pipeline& pipeline, Executor& loader, LiveOrder& order,
-                          const StorageRequest& request, const std::stop_token& stop) {
+bool counts_reads(const Pipeline& pipeline) { return pipeline.source().read_runs().samples == 1; }
+
+std::optional<StorageCounts> count_reads(const Pipeline& pipeline, Executor& loader,
+                                         LiveOrder& order, const StorageRequest& request,
+                                         const std::stop_token& stop) {
+  if (!counts_reads(pipeline)) return std::nullopt;
   const auto batch = static_cast<std::uint64_t>(pipeline.batch_size());
   const std::uint64_t batches = (request.samples + batch - 1) / batch;
   const auto* const emulated = dynamic_cast<const EmulatedSource*>(&pipeline.source());
@@ -113,16 +117,19 @@ StorageCounts count_reads(const Pipeline& pipeline, Executor& loader, LiveOrder&
   make_samples(loader, load, stop, samples.enough());
   StorageCounts counts;
   counts.samples = samples.made();
+  if (counts.samples == 0) return std::nullopt;
   counts.workers = std::max(loader.workers(), 1);
   counts.seconds = samples.seconds() * counts.workers;
   if (emulated != nullptr) {
     add_requests(before, emulated->totals(), counts);
-    return counts;
+    return counts.requests > 0 ? std::optional(counts) : std::nullopt;
   }
   add_files(reads.count(), loader.counters().stages.front(), samples.read().size(), counts);
   counts.file_opens = in_stage(pipeline.stages().front(),
                                [&] { return files_opened(pipeline.source(), samples.read()); });
-  return counts;
+  // A sample that is read takes a read at least: fewer are others of the process.
+  const bool reads_files = !samples.read().empty() && counts.file_reads >= samples.read().size();
+  return reads_files ? std::optional(counts) : std::nullopt;
 }
 
 }  // namespace cachebisect

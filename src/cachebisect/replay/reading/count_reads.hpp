@@ -1,6 +1,7 @@
 // Finds out what reading live samples asks of storage.
 #pragma once
 
+#include <optional>
 #include <stop_token>
 
 #include "cachebisect/base/export.hpp"
@@ -11,14 +12,17 @@
 
 namespace cachebisect {
 
+/// False for a source that reads runs of samples at once: some tens of samples read whole runs,
+/// most of which other samples use later.
+[[nodiscard]] CACHEBISECT_INTERNAL_API bool counts_reads(const Pipeline& pipeline);
+
 /// Makes the next samples of `order` with `loader`, which must not run, as fast as its workers can.
 /// A source over emulated storage counts its requests. Of another one the kernel counts what the
 /// process reads from files meanwhile, files that samples have to themselves count as opened, and
-/// the workers wait in the source stage whenever they do not compute there. Throws what the loader
-/// throws, and Error(interrupted).
-[[nodiscard]] CACHEBISECT_INTERNAL_API StorageCounts count_reads(const Pipeline& pipeline,
-                                                                 Executor& loader, LiveOrder& order,
-                                                                 const StorageRequest& request,
-                                                                 const std::stop_token& stop);
+/// the workers wait in the source stage whenever they do not compute there. Empty if nothing is
+/// read, or it cannot be told. Throws what the loader throws, and Error(interrupted).
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<StorageCounts> count_reads(
+    const Pipeline& pipeline, Executor& loader, LiveOrder& order, const StorageRequest& request,
+    const std::stop_token& stop);
 
 }  // namespace cachebisect
