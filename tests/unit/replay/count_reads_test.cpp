@@ -1,7 +1,10 @@
 // What a C++ pipeline asks of storage is counted while it makes samples.
+#include <chrono>
 #include <memory>
 #include <stop_token>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "support/errors.hpp"
 #include "support/file_source.hpp"
@@ -35,6 +38,23 @@ class HeldSource final : public SourceStage {
 
  private:
   std::uint64_t run_;
+};
+
+/// Reads a file for each sample, and sleeps a millisecond.
+class SlowFiles final : public SourceStage {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return files_.size(); }
+  [[nodiscard]] SampleSpec infer() override { return files_.infer(); }
+  void read(Sample& out, const SampleContext& context) const override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    files_.read(out, context);
+  }
+  [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
+    return files_.files(index);
+  }
+
+ private:
+  test::FileSource files_{200, kBytes};
 };
 
 Pipeline over_memory(std::uint64_t run) {
@@ -99,6 +119,21 @@ TEST_CASE("of real files the kernel counts the reads") {
   CHECK(counts->file_bytes < 2 * static_cast<double>(counts->samples * kBytes));
   CHECK(counts->requests == 0);
   CHECK(counts->received_bytes == 0);
+}
+
+TEST_CASE("of real files a worker waits whenever it does not compute in the source") {
+  if (!ReadCounter().count().disk_bytes) return;
+  PipelineReplayer replayer =
+      replayer_of(PipelineBuilder{}
+                      .source("read", {"custom.slow", {}, std::make_shared<SlowFiles>()})
+                      .collate()
+                      .copy()
+                      .batch_size(8)
+                      .workers(2)
+                      .build());
+  const auto counts = replayer.count_storage({.samples = 24, .max_seconds = 60}, {});
+  REQUIRE(counts);
+  CHECK(counts->waiting_seconds >= 0.9e-3 * static_cast<double>(counts->samples));
 }
 
 TEST_CASE("counting ends with the time, and with a stop") {
