@@ -1,6 +1,8 @@
 // When a cache in a file is proposed, where, of what size, and what that is predicted to gain.
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "support/measured.hpp"
@@ -41,11 +43,29 @@ TEST_CASE("where memory does not hold all samples, a file is proposed as a stage
   CHECK(has(remedy.reason, "its disk has to give up to 2.0 GB/s"));
   CHECK(json_patch(remedy.edits) ==
         R"([{"op":"add","path":"/stages/2","value":{"use":"cache.disk","path":"FOLDER",)"
-        R"("limit_gb":1.14}}])");
+        R"("limit_gb":1.09}}])");
   REQUIRE(found->changes);
   CHECK(found->changes->stages.size() == 2);
   // 1 MB per sample is read, checked and copied.
   CHECK(found->changes->added_seconds == doctest::Approx(1e-5 + 1e6 / 3e9));
+}
+
+TEST_CASE("the limit of the file holds all samples, whatever their size") {
+  // As measured: bytes of a sample, and what it takes in the file.
+  for (const auto& [bytes, in_file] :
+       {std::pair(1024.0, 1255.0), {3080.0, 3749.0}, {550'695.0, 553'386.0}}) {
+    CAPTURE(bytes);
+    CacheSituation now = photos(2e6);
+    now.measured.chain.samples = 50'000;
+    now.waterfall.stages[1].output_bytes = bytes;
+    const auto found = disk_cache(now, 1);
+    REQUIRE(found);
+    const std::string& stage = found->remedy.edits[0].value;
+    const double limit = 1e9 * std::stod(stage.substr(stage.find("_gb\": ") + 6));
+    const double largest = std::min(limit / 16, 64.0 * 1024 * 1024);
+    CHECK(limit - largest - 2 * 1024 * 1024 > 50'000 * in_file);
+    CHECK(limit < 1.5 * 50'000 * in_file);
+  }
 }
 
 TEST_CASE("where memory holds all samples, a file pays if an epoch takes long") {

@@ -19,8 +19,12 @@ namespace {
 constexpr CacheHit kFileHit{.seconds = 1e-5, .seconds_per_byte = 1 / 3e9};
 /// An epoch at today's speed that is long enough for every run to begin without it.
 constexpr double kLongEpochSeconds = 60;
-/// Pages of cache.disk's file. Larger samples have pages of their own.
+/// Pages of cache.disk's file: small samples share one, large ones have some of their own.
 constexpr double kFilePageBytes = 16384;
+/// Of a sample in the file, besides its bytes: names, shapes and the row.
+constexpr double kFileRowBytes = 128;
+/// Pages that rows are put into in any order are not full, and there is an index: measured, 1.15.
+constexpr double kFileFill = 1.25;
 /// What cache.disk keeps free in its file, for its log and for one large sample.
 constexpr double kFileLogBytes = 2 << 20;
 constexpr double kLargestSampleBytes = 64 << 20;
@@ -28,13 +32,18 @@ constexpr double kLargestSampleShare = 1.0 / 16;
 constexpr double kLeastFileBytes = 2e7;
 constexpr double kFileStepBytes = 1e7;
 
+double file_bytes_of(double bytes_per_sample) {
+  const double row = bytes_per_sample + kFileRowBytes;
+  if (row > kFilePageBytes) return row + kFilePageBytes;
+  return kFileFill * kFilePageBytes / std::floor(kFilePageBytes / row);
+}
+
 /// The limit with which all samples are kept, in steps of 10 MB.
 double file_limit_bytes(const CachePlace& place, double samples) {
-  const double page = place.bytes_per_sample > kFilePageBytes / 4 ? kFilePageBytes : 0;
-  const double all = place.needed_bytes + samples * page;
+  const double all = samples * file_bytes_of(place.bytes_per_sample);
   const double free =
       std::min(all * kLargestSampleShare / (1 - kLargestSampleShare), kLargestSampleBytes);
-  return std::ceil(std::max(all + free + kFileLogBytes, kLeastFileBytes) / kFileStepBytes) *
+  return std::ceil(std::max(all + free + 2 * kFileLogBytes, kLeastFileBytes) / kFileStepBytes) *
          kFileStepBytes;
 }
 
