@@ -10,9 +10,9 @@
 #include <stop_token>
 #include <vector>
 
-#include "cachebisect/http/http_client.hpp"
 #include "cachebisect/doctor/read_window.hpp"
 #include "cachebisect/doctor/url_probe.hpp"
+#include "cachebisect/http/http_client.hpp"
 
 namespace cachebisect {
 
