@@ -2,6 +2,8 @@
 #include "fuzz/sources.hpp"
 #include "stages/datasets/tar_reader.hpp"
 
+#include "cachebisect/objects/byte_source.hpp"
+
 using namespace cachebisect;
 using namespace cachebisect::fuzz;
 
@@ -9,13 +11,13 @@ namespace {
 
 /// Members lie in the file, one after the other.
 void check_members(const std::string& path) {
-  const InputFile file(path);
+  const auto file = open_file(path);
   takes({ErrorKind::data}, [&] {
-    stages::TarReader reader(file);
+    stages::TarReader reader(*file);
     std::uint64_t end = 0;
     while (const auto member = reader.next()) {
       require(member->offset >= end + stages::kTarBlockBytes, "a header lies between two members");
-      require(member->offset <= file.size() && member->bytes <= file.size() - member->offset,
+      require(member->offset <= file->size() && member->bytes <= file->size() - member->offset,
               "a member lies in its archive");
       require(member->name.find('\0') == std::string::npos, "a name is a file name");
       end = member->offset + member->bytes;
