@@ -8,6 +8,9 @@ from typing import Any, Optional
 
 from . import tree_sizes, trees
 
+DEVICE_KINDS = {"cpu": "cpu", "cuda": "cuda", "meta": "cpu"}
+"""By torch.device.type. Nothing runs on meta: the host's clock times its steps."""
+
 
 def is_torch_loader(loader: Any) -> bool:
     """True for a torch.utils.data.DataLoader that loads by itself, not a wrapper around one."""
@@ -108,7 +111,13 @@ def epoch_samples_of(loader: Any, batch_size: int) -> Optional[int]:
     return min(samples, batches * batch_size) if samples > 0 and batches > 0 else None
 
 
-def device_name(device: Any) -> str:
+def described_device(device: Any) -> dict[str, str]:
+    """Its kind and name, as fields of `chain` in docs/extend/protocol.md; None is the CPU."""
+    kind = "cpu" if device is None else DEVICE_KINDS[device.type]
+    return {"device_kind": kind, "device_name": _device_name(device)}
+
+
+def _device_name(device: Any) -> str:
     """As the driver calls it; None is the CPU."""
     if device is None:
         return "cpu"

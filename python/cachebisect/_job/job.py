@@ -30,9 +30,6 @@ from .state import KeptState
 from .storage import count_storage
 from .unseen import prepare_unseen
 
-_DEVICE_KINDS = {"cpu": "cpu", "cuda": "cuda", "meta": "cpu"}
-"""By torch.device.type. Nothing runs on meta: the host's clock times its steps."""
-
 
 class Job:
     """Measures `loader`: a torch DataLoader, or any iterable of batches.
@@ -56,7 +53,7 @@ class Job:
         companions: Sequence[Companion] = (),
         samples_per_batch: Optional[int] = None,
     ) -> None:
-        if device is not None and device.type not in _DEVICE_KINDS:
+        if device is not None and device.type not in facts.DEVICE_KINDS:
             raise ValueError(f"steps on {device} cannot be timed: only on cpu and cuda devices")
         self.loader = loader
         self.state = state
@@ -126,8 +123,7 @@ class Job:
             "weights_restored": bool(self.state),
             "copy_pinned": pinning.happens(self.loader) and bool(self.device),
             "copy_non_blocking": self._live.non_blocking,
-            "device_kind": "cpu" if self.device is None else _DEVICE_KINDS[self.device.type],
-            "device_name": facts.device_name(self.device),
+            **facts.described_device(self.device),
             "usable_cpus": len(os.sched_getaffinity(0)),
             "epoch_start_seconds": passed.epoch_start_seconds(),
             "local_ranks": local_ranks(),
