@@ -18,7 +18,7 @@ using namespace cachebisect;
 
 namespace {
 
-constexpr std::size_t kBytes = 5000;
+constexpr std::size_t kSampleBytes = 5000;
 constexpr StorageSpec kStorage{.latency_ms = 1,
                                .latency_p99_ms = 1,
                                .bandwidth_mb_per_s = 0,
@@ -54,7 +54,7 @@ class SlowFiles final : public SourceStage {
   }
 
  private:
-  test::FileSource files_{200, kBytes};
+  test::FileSource files_{200, kSampleBytes};
 };
 
 Pipeline over_memory(std::uint64_t run) {
@@ -69,7 +69,7 @@ Pipeline over_memory(std::uint64_t run) {
 
 PipelineBuilder over_files(int workers) {
   PipelineBuilder chain;
-  chain.source("read", {"custom.files", {}, std::make_shared<test::FileSource>(200, kBytes)})
+  chain.source("read", {"custom.files", {}, std::make_shared<test::FileSource>(200, kSampleBytes)})
       .collate()
       .copy()
       .batch_size(8)
@@ -94,7 +94,7 @@ TEST_CASE("emulated storage counts its requests, one at a time in each worker") 
     CHECK(counts->samples <= 24);
     CHECK(counts->workers == (workers == 0 ? 1 : 2));
     CHECK(counts->requests == counts->samples);
-    CHECK(counts->received_bytes == static_cast<double>(counts->samples * kBytes));
+    CHECK(counts->received_bytes == static_cast<double>(counts->samples * kSampleBytes));
     CHECK(counts->most_in_flight == 1);
     CHECK(counts->request_seconds >= 1e-3 * static_cast<double>(counts->samples));
     CHECK(counts->waiting_seconds == counts->request_seconds);
@@ -115,8 +115,8 @@ TEST_CASE("of real files the kernel counts the reads") {
   CHECK(counts->samples >= 24);
   CHECK(counts->file_opens == counts->samples);
   CHECK(counts->file_reads >= counts->samples);
-  CHECK(counts->file_bytes >= static_cast<double>(counts->samples * kBytes));
-  CHECK(counts->file_bytes < 2 * static_cast<double>(counts->samples * kBytes));
+  CHECK(counts->file_bytes >= static_cast<double>(counts->samples * kSampleBytes));
+  CHECK(counts->file_bytes < 2 * static_cast<double>(counts->samples * kSampleBytes));
   CHECK(counts->requests == 0);
   CHECK(counts->received_bytes == 0);
 }

@@ -82,7 +82,7 @@ void offer_disk_cache(Advice& advice, const StageReport& stage) {
   if (!place || place->spared_seconds <= 0) return;
   const std::string reason = reason_for_file(advice, *place);
   if (reason.empty()) return;
-  const double samples = static_cast<double>(advice.chain().samples);
+  const auto samples = static_cast<double>(advice.chain().samples);
   const double limit = file_limit_bytes(*place, samples);
   CostChanges changes = cached_after(advice.chain(), place->after, 1, place->bytes_per_sample);
   changes.added_seconds = kFileHit.seconds + kFileHit.seconds_per_byte * place->bytes_per_sample;

@@ -1,4 +1,5 @@
 // Floats in 16 bits before the copy, where the training step computes in 16 bits.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,10 +38,8 @@ bool has_float_image(std::string_view fields) {
 }
 
 bool has_device_stages(const ChainDescription& chain) {
-  for (const StageDescription& stage : chain.stages) {
-    if (stage.kind == StageKind::device) return true;
-  }
-  return false;
+  return std::ranges::any_of(
+      chain.stages, [](const StageDescription& stage) { return stage.kind == StageKind::device; });
 }
 
 /// A cast behind the last sample stage; empty where the step does not take it, or where what is
