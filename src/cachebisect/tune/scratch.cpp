@@ -49,7 +49,7 @@ std::string digest_of(const PipelineSpec& spec, std::size_t end) {
 /// The codec that gains most there, of those whose bytes fit; else the one that takes least.
 const prepare::StoredCost& best_codec(const prepare::Places& places, const prepare::Place& place,
                                       double free_bytes) {
-  const double samples = static_cast<double>(places.samples);
+  const auto samples = static_cast<double>(places.samples);
   const auto rank = [&](const prepare::StoredCost& stored) {
     const bool fits = stored.bytes * samples <= free_bytes;
     return std::pair(fits, fits ? gain_of(places, place, stored) : -stored.bytes);
