@@ -164,7 +164,6 @@ PipelineReplayer::~PipelineReplayer() = default;
 ChainDescription PipelineReplayer::describe() const {
   ChainDescription chain = describe_chain(state_->trainer, state_->facts.item_bytes);
   chain.worker_search = state_->options.worker_search;
-  if (request_counts_of(state_->trainer.pipeline.source())) chain.counts_storage = true;
   chain.keeps_queues = state_->runner.kept().fit();
   state_->device.complete(chain);
   return chain;

@@ -20,9 +20,9 @@ TEST_CASE("nesting is counted in brackets of both kinds that are open at once") 
   std::string mixed;
   for (std::size_t i = 0; i <= kMostJsonDepth; ++i) mixed += i % 2 == 0 ? "[" : R"({"a":)";
   CHECK(is_nested_too_deep(mixed));
-  std::string beside = "[";
-  for (int i = 0; i < 1000; ++i) beside += "{},[],";
-  CHECK_FALSE(is_nested_too_deep(beside + "0]"));
+  std::string siblings = "[";
+  for (int i = 0; i < 1000; ++i) siblings += "{},[],";
+  CHECK_FALSE(is_nested_too_deep(siblings + "0]"));
   CHECK_FALSE(is_nested_too_deep(std::string(1000, ']') + nested(kMostJsonDepth)));
 }
 

@@ -12,6 +12,7 @@
 #include "cachebisect/executor/load_guard.hpp"
 #include "cachebisect/pipeline/emulated_source.hpp"
 #include "cachebisect/pipeline/in_stage.hpp"
+#include "cachebisect/pipeline/remote_source.hpp"
 #include "cachebisect/replay/reading/process_reads.hpp"
 
 namespace cachebisect {
@@ -97,7 +98,10 @@ void add_files(const ProcessReads& reads, const StageCounters& source, std::uint
 
 }  // namespace
 
-bool counts_reads(const Pipeline& pipeline) { return pipeline.source().read_runs().samples == 1; }
+bool counts_reads(const Pipeline& pipeline) {
+  const SourceStage& source = pipeline.source();
+  return request_counts_of(source).has_value() || source.read_runs().samples == 1;
+}
 
 std::optional<StorageCounts> count_reads(const Pipeline& pipeline, Executor& loader,
                                          LiveOrder& order, const StorageRequest& request,

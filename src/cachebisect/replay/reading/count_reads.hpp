@@ -12,8 +12,8 @@
 
 namespace cachebisect {
 
-/// False for a source that reads runs of samples at once: some tens of samples read whole runs,
-/// most of which other samples use later.
+/// False for a source that reads runs of samples from files at once: some tens of samples read
+/// whole runs, most of which other samples use later. One that reads from servers counts itself.
 [[nodiscard]] CACHEBISECT_INTERNAL_API bool counts_reads(const Pipeline& pipeline);
 
 /// Makes the next samples of `order` with `loader`, which must not run, as fast as its workers can.
