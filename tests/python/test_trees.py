@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import UserDict
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 import pytest
 
@@ -49,6 +49,25 @@ def test_tensors() -> None:
     copied = trees.clone(batch)
     batch["x"][0, 0] = 7
     assert trees.digest(batch) != before == trees.digest(copied)
+
+
+class Array:
+    """As JAX's and TensorFlow's, which are no tensors of torch."""
+
+    def __init__(self, shape: Any) -> None:
+        self.shape = shape
+
+
+@pytest.mark.parametrize(
+    ("batch", "samples"),
+    [
+        ({"image": Array((32, 224, 224, 3)), "label": Array((32,))}, 32),
+        ((Array(()), Array((8, 2))), 8),  # A scalar has no samples.
+        ([Array(lambda: (4,)), Array(("n", 2)), Array((None, 2)), "text"], None),
+    ],
+)
+def test_arrays_of_any_library_count_samples(batch: Any, samples: Optional[int]) -> None:
+    assert trees.count_samples(batch) == samples
 
 
 def test_clone_as_allocated_lies_in_shared_memory_where_the_original_does() -> None:

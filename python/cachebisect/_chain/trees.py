@@ -7,6 +7,7 @@ torch, numpy and PIL are used only if the program has imported them. Thread safe
 from __future__ import annotations
 
 import copy
+import operator
 import pickle
 import sys
 import zlib
@@ -216,12 +217,14 @@ def describe(tree: Any, limit: int = 4) -> str:
 
 
 def count_samples(batch: Any) -> Optional[int]:
-    """The length of the first dimension of the first tensor or array; None if there is none."""
+    """The length of the first dimension of the first array of any library (torch, NumPy, JAX,
+    TensorFlow, pandas); None if there is none."""
     for leaf in leaves(batch):
         try:
-            if (is_tensor(leaf) or is_array(leaf)) and leaf.ndim > 0:
-                return int(leaf.shape[0])
-        except Exception:  # A first dimension that is no number.
+            shape = getattr(leaf, "shape", None)
+            if shape is not None and len(shape) > 0:
+                return operator.index(shape[0])
+        except Exception:  # No shape of numbers.
             continue
     return None
 
