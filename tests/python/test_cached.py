@@ -97,7 +97,13 @@ def test_later_stages_may_write_into_what_is_cached() -> None:
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 def test_all_workers_share_one_copy(start: str) -> None:
     kept = cached(Numbers(Scale(), count=24))
-    loader = DataLoader(kept, batch_size=4, num_workers=2, multiprocessing_context=start)
+    loader = DataLoader(
+        kept,
+        batch_size=4,
+        num_workers=2,
+        multiprocessing_context=start,
+        persistent_workers=start == "spawn",  # To start one takes seconds.
+    )
     for _ in range(8):  # Workers that find the file locked leave a sample to the next epoch.
         assert all(torch.all(x % 3 == 0) for x, _label in loader)
     epoch(kept)
