@@ -1,6 +1,7 @@
 """What each case of `peers.py` reads and delivers, and whether a batch is right.
 
-All peers read the files of bench/pipelines/: CIFAR records, MNIST's IDX files, JPEG photos.
+All peers read the files of bench/pipelines/: CIFAR records, MNIST's IDX files, JPEG photos, and
+what make_files.py writes: a Zarr array, and tar archives of the photos.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 SIDE = 224
+WINDOW = 128
 
 
 class Case(NamedTuple):
@@ -27,7 +29,10 @@ CASES = {
     "fakecifar_resize224": Case(32, (3, SIDE, SIDE), "float32"),
     "cifar_raw": Case(512, (32, 32, 3), "uint8"),
     "mnist_norm": Case(64, (1, 28, 28), "float32"),
+    "zarr_windows": Case(64, (WINDOW, WINDOW, 3), "uint8"),
+    "webdataset_rrc224": Case(64, (SIDE, SIDE, 3), "uint8"),
 }
+PHOTOS = ("jpeg_rrc224", "webdataset_rrc224")
 
 MNIST_MEAN, MNIST_STD = 0.1307, 0.3081
 
@@ -66,8 +71,49 @@ def photos() -> list[tuple[str, int]]:
     ]
 
 
+def made_folder() -> Path:
+    """Where make_files.py writes."""
+    return data_folder() / "peers"
+
+
+def zarr_group() -> Path:
+    """With the arrays `images` [n, 2 * WINDOW, 2 * WINDOW, 3], whose chunks are windows, and
+    `labels` [n]."""
+    return made_folder() / "windows.zarr"
+
+
+def archive_folder() -> Path:
+    """Of tar archives with all photos: NUMBER.jpg and NUMBER.cls."""
+    return made_folder() / "webdataset"
+
+
+def archives() -> list[str]:
+    return sorted(map(str, archive_folder().glob("*.tar")))
+
+
+def windows_of(images: Any) -> Any:
+    """The windows of `images` in row-major order, [4 * n, WINDOW, WINDOW, 3]."""
+    parts = images.reshape(len(images), 2, WINDOW, 2, WINDOW, 3).transpose(0, 1, 3, 2, 4, 5)
+    return np.ascontiguousarray(parts).reshape(-1, WINDOW, WINDOW, 3)
+
+
+def corner(window: int) -> tuple[int, int, int]:
+    """Of window number `window`: its image, its first row and its first column."""
+    return window // 4, window // 2 % 2 * WINDOW, window % 2 * WINDOW
+
+
+def zarr_windows() -> tuple[Any, Any]:
+    """All windows and their labels."""
+    import zarr
+
+    group = zarr.open_group(zarr_group(), mode="r")
+    return windows_of(group["images"][:]), np.repeat(group["labels"][:], 4)
+
+
 def arrays(case: str) -> tuple[Any, Any]:
     """What the case reads, for peers that hold it in memory."""
+    if case == "zarr_windows":
+        return zarr_windows()
     return mnist() if case == "mnist_norm" else cifar()
 
 
@@ -111,7 +157,7 @@ def check(case: str, images: Any, labels: Any) -> None:
         raise ValueError(f"a batch is {images.dtype} {images.shape}, not {wanted}")
     if labels.shape != (wanted.batch,):
         raise ValueError(f"labels are {labels.shape}")
-    if case == "jpeg_rrc224":
+    if case in PHOTOS:
         if not 90 < float(images.mean()) < 165 or float(images.std()) < 25:
             raise ValueError(f"pixels have a mean of {images.mean()}, and {images.std()} around it")
         return
@@ -126,7 +172,7 @@ def check(case: str, images: Any, labels: Any) -> None:
 
 def source_pixels(case: str, images: Any) -> Any:
     """The bytes that were read, from what was delivered."""
-    if case == "cifar_raw":
+    if case in ("cifar_raw", "zarr_windows"):
         return images
     if case == "mnist_norm":
         exact = (images[:, 0] * MNIST_STD + MNIST_MEAN) * 255

@@ -20,7 +20,7 @@ from typing import Any
 
 import cases
 
-PEERS = ("torch", "nodes", "tfdata", "spdl", "dali", "ffcv")
+PEERS = ("torch", "nodes", "tfdata", "spdl", "dali", "ffcv", "zarr", "tensorstore", "webdataset")
 WARM_UP_SECONDS = 1.0
 
 

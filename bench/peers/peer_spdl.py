@@ -20,11 +20,14 @@ LOCAL = threading.local()
 
 
 def load_photo(item: tuple[str, int]) -> tuple[Any, int]:
+    return decode_photo((np.fromfile(item[0], np.uint8), item[1]))
+
+
+def decode_photo(item: tuple[Any, int]) -> tuple[Any, int]:
     import cv2
 
     draw: random.Random = LOCAL.__dict__.setdefault("draw", random.Random(threading.get_ident()))
-    data = np.fromfile(item[0], np.uint8)
-    image = cv2.imdecode(data, cv2.IMREAD_COLOR_RGB)
+    image = cv2.imdecode(item[0], cv2.IMREAD_COLOR_RGB)
     left, top, width, height = cases.random_crop(draw, image.shape[1], image.shape[0])
     crop = image[top : top + height, left : left + width]
     image = cv2.resize(crop, (cases.SIDE, cases.SIDE), interpolation=cv2.INTER_LINEAR)
@@ -33,6 +36,21 @@ def load_photo(item: tuple[str, int]) -> tuple[Any, int]:
 
 def join(items: list[tuple[Any, int]]) -> Any:
     return np.stack([image for image, _ in items]), np.array([label for _, label in items])
+
+
+def archived_photos() -> Iterator[tuple[Any, int]]:
+    """Of shuffled archives, the samples of each in random order."""
+    from spdl.io import iter_tarfile
+
+    files = cases.archives()
+    for index in cases.endless(len(files)):
+        with open(files[index], "rb") as file:
+            members = dict(iter_tarfile(file.read()))
+        names = [name for name in members if name.endswith(".jpg")]
+        random.shuffle(names)
+        for name in names:
+            label = int(bytes(members[name[:-3] + "cls"]))
+            yield np.frombuffer(members[name], np.uint8), label
 
 
 def work_of(case: str, images: Any, labels: Any) -> Any:
@@ -65,13 +83,16 @@ def work_of(case: str, images: Any, labels: Any) -> Any:
 def batches(case: str, workers: int) -> Iterator[Any]:
     batch = cases.CASES[case].batch
     builder = PipelineBuilder()
-    if case == "jpeg_rrc224":
+    if case in cases.PHOTOS:
         import cv2
 
         cv2.setNumThreads(1)
         files = cases.photos()
-        source = (files[index] for index in cases.endless(len(files)))
-        builder = builder.add_source(source).pipe(load_photo, concurrency=workers)
+        if case == "jpeg_rrc224":
+            builder = builder.add_source(files[index] for index in cases.endless(len(files)))
+            builder = builder.pipe(load_photo, concurrency=workers)
+        else:
+            builder = builder.add_source(archived_photos()).pipe(decode_photo, concurrency=workers)
         builder = builder.aggregate(batch).pipe(join)
     else:
         images, labels = cases.arrays(case)

@@ -5,12 +5,12 @@
              [--before LOADER] [--resume FILE]
 
 PYTHON is one with the peers that are to be compared (torch and torchvision, torchdata, tensorflow,
-spdl and opencv, nvidia-dali, ffcv); those it lacks are named and left out. Each figure comes from
-a process of its own, and in each round all take turns. The first batch of each process is checked,
-and ours too: see cases.check(). Ours are bench/pipelines/ as they are, with the samples held in
-memory, as all peers but FFCV hold those of CIFAR and MNIST, and with photos of which the crop alone
-is decoded, as tf.data and DALI do; --before adds those of another build's `loader`. Prints a table
-in Markdown of medians, with the slowest and the fastest round.
+spdl and opencv, nvidia-dali, ffcv; zarr 3, tensorstore; webdataset); those it lacks are named and
+left out. Each figure comes from a process of its own, and in each round all take turns. The first
+batch of each process is checked, and ours too: see cases.check(). Ours are bench/pipelines/ as they
+are, with the samples held in memory, as all peers but FFCV hold those of CIFAR and MNIST, and with
+photos of which the crop alone is decoded, as tf.data and DALI do; --before adds those of another
+build's `loader`. Prints a table in Markdown of medians, with the slowest and the fastest round.
 """
 
 from __future__ import annotations
@@ -33,11 +33,17 @@ sys.path.insert(0, str(HERE.parent / "python"))
 
 from figures import Records, table  # noqa: E402
 
-CASES = ("jpeg_rrc224", "fakecifar_resize224", "cifar_raw", "mnist_norm")
 PEERS = ("torch", "nodes", "tfdata", "spdl", "dali", "ffcv")
+PEERS_OF = {
+    "jpeg_rrc224": PEERS, "fakecifar_resize224": PEERS, "cifar_raw": PEERS, "mnist_norm": PEERS,
+    "zarr_windows": ("zarr", "tensorstore"), "webdataset_rrc224": ("webdataset", "spdl"),
+}  # fmt: skip
+CASES = tuple(PEERS_OF)
+ALL_PEERS = tuple(dict.fromkeys(peer for peers in PEERS_OF.values() for peer in peers))
 TITLES = {
     "torch": "PyTorch DataLoader", "nodes": "torchdata.nodes", "tfdata": "tf.data",
-    "spdl": "SPDL", "dali": "DALI (CPU)", "ffcv": "FFCV",
+    "spdl": "SPDL", "dali": "DALI (CPU)", "ffcv": "FFCV", "zarr": "zarr-python",
+    "tensorstore": "TensorStore", "webdataset": "WebDataset with a DataLoader",
     "ours": "cachebisect", "held": "cachebisect, `in_memory`",
     "cropped": "cachebisect, `decode.random_resized_crop`",
     "before": "cachebisect, before", "before_held": "cachebisect, before, `in_memory`",
@@ -63,7 +69,7 @@ def run_peer(peer: str, case: str, options: argparse.Namespace) -> dict[str, Any
 
 
 def pipeline_of(name: str, case: str) -> str:
-    return "jpeg_crop224.json" if name == "cropped" else f"{case}.json"
+    return f"{case.replace('rrc', 'crop')}.json" if name == "cropped" else f"{case}.json"
 
 
 def run_ours(name: str, case: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -101,9 +107,16 @@ def contestants(case: str, options: argparse.Namespace) -> list[str]:
     names = ["ours"]
     if case in ("cifar_raw", "mnist_norm"):
         names.append("held")
-    if case == "jpeg_rrc224":
+    if case in ("jpeg_rrc224", "webdataset_rrc224"):
         names.append("cropped")
-    return names + (["before"] if options.before else []) + list(options.peers)
+    peers = [peer for peer in PEERS_OF[case] if peer in options.peers]
+    return names + (["before"] if options.before else []) + peers
+
+
+def make_files(case: str, options: argparse.Namespace) -> None:
+    """What the case reads, unless a pipeline of ours makes it."""
+    if case in ("zarr_windows", "webdataset_rrc224"):
+        subprocess.run([options.python, str(HERE / "make_files.py"), case], check=True)
 
 
 def spread(records: Sequence[dict[str, Any]], key: str) -> str:
@@ -119,7 +132,7 @@ def rows_of(case: str, records: Records, names: Sequence[str]) -> list[list[str]
         for name, found in good.items()
         if found
     }
-    best = max((cpu[name] for name in PEERS if name in cpu), default=0.0)
+    best = max((cpu[name] for name in PEERS_OF[case] if name in cpu), default=0.0)
     rows = []
     for name in sorted(names, key=lambda name: -cpu.get(name, 0.0)):
         if name not in cpu:
@@ -141,7 +154,7 @@ def main() -> None:
     )
     parser.add_argument("--python", required=True)
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=CASES)
-    parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=PEERS)
+    parser.add_argument("--peers", nargs="*", default=list(ALL_PEERS), choices=ALL_PEERS)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.5)
@@ -150,13 +163,15 @@ def main() -> None:
     parser.add_argument("--resume", help="keep finished runs in this file, and go on with it")
     options = parser.parse_args()
     records = Records(options.resume)
+    for case in options.cases:
+        make_files(case, options)
     for turn in range(options.rounds):
         for case in options.cases:
             for name in contestants(case, options):
                 if records.find(case=case, name=name, turn=turn):
                     continue
                 failed = [run for run in records.select(case=case, name=name) if "error" in run]
-                run = run_peer if name in PEERS else run_ours
+                run = run_peer if name in ALL_PEERS else run_ours
                 found = {"error": failed[0]["error"]} if failed else run(name, case, options)
                 records.add(case=case, name=name, turn=turn, **found)
                 print(turn, case, name, found, file=sys.stderr)
