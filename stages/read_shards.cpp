@@ -1,9 +1,12 @@
 // read.shards: a data set that `cachebisect prepare` wrote.
 #include <algorithm>
 #include <memory>
+#include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "stages/support/object_reader.hpp"
 #include "stages/support/param_specs.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
@@ -18,37 +21,72 @@
 namespace cachebisect::stages {
 namespace {
 
-/// As a pipeline file in the folder itself names it: "folder/.".
-std::string without_dot(std::string folder) {
-  while (folder.size() > 2 && folder.ends_with("/.")) folder.resize(folder.size() - 2);
-  return folder;
+/// As a pipeline file in the folder itself names it, "folder/."; or with a slash at its end, which
+/// would be part of the names of objects.
+std::string folder_of(std::string path) {
+  if (!is_remote_path(path)) {
+    while (path.size() > 2 && path.ends_with("/.")) path.resize(path.size() - 2);
+    return path;
+  }
+  while (path.ends_with('/')) path.pop_back();
+  if (path.starts_with("http") && path.find_first_of("?#") != std::string::npos) {
+    throw Error(ErrorKind::usage, shown_path(path) +
+                                      ": an address with a query is that of one object; name the "
+                                      "folder of index.json and the shards");
+  }
+  return path;
 }
 
-class ShardsSource final : public SourceStage, public RunReader {
+/// What the index says, and where it was found.
+struct FoundSet {
+  std::shared_ptr<const RemoteStore> store;  ///< null: the set lies in files
+  shards::ShardSet set;
+};
+
+FoundSet find_set(const std::string& folder, const std::stop_token& stop) {
+  FoundSet found;
+  if (is_remote_path(folder)) found.store = std::make_shared<const RemoteStore>(stop);
+  found.set = shards::load_shard_set(folder, found.store);
+  return found;
+}
+
+class ShardsSource final : public SourceStage, public RunReader, public ObjectReader {
  public:
   explicit ShardsSource(const Params& params)
-      : path_(without_dot(params.string("path"))),
+      : path_(folder_of(params.string("path"))),
         buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6) {}
 
-  [[nodiscard]] SampleSpec infer() override {
-    set_ = shards::load_shard_set(path_);
-    packed_ = std::make_unique<const shards::PackedSample>(set_.spec);
-    try {
-      codec_ = shards::make_codec(set_.codec);
-    } catch (const Error& error) {
-      throw Error(ErrorKind::data, path_ + "/" + shards::kIndexName + ": " + error.what());
-    }
-    return set_.spec;
+  void look_up(const OpenContext& context) override {
+    const auto find = [&] { return find_set(path_, context.stop); };
+    found_ = context.shared ? context.shared->get<FoundSet>(path_, find)
+                            : std::make_shared<const FoundSet>(find());
+    set_store(found_->store);
   }
 
-  void open() override {
-    records_ = shards::RecordSet(path_, set_);
-    for (std::uint64_t i = 0; i < size(); ++i) check_size(records_.locate(i));
+  [[nodiscard]] SampleSpec infer() override {
+    if (!found_) look_up({});
+    packed_ = std::make_unique<const shards::PackedSample>(set().spec);
+    try {
+      codec_ = shards::make_codec(set().codec);
+    } catch (const Error& error) {
+      throw Error(ErrorKind::data,
+                  shown_path(path_) + "/" + shards::kIndexName + ": " + error.what());
+    }
+    return set().spec;
+  }
+
+  void open() override { open_with({}); }
+  void open_with(const OpenContext& context) override {
+    const auto make = [&] { return shards::RecordSet(path_, set(), found_->store, context.stop); };
+    records_ = context.shared ? context.shared->get<shards::RecordSet>(path_, make)
+                              : std::make_shared<const shards::RecordSet>(make());
+    for (std::uint64_t i = 0; i < size(); ++i) check_size(records_->locate(i));
     if (buffer_bytes_ > 0) make_buffer();
   }
 
-  [[nodiscard]] std::uint64_t size() const override { return records_.size(); }
-  [[nodiscard]] bool generated() const override { return set_.generated; }
+  [[nodiscard]] std::uint64_t size() const override { return records_ ? records_->size() : 0; }
+  [[nodiscard]] bool generated() const override { return set().generated; }
+  [[nodiscard]] std::string objects() const override { return records_ ? records_->objects() : ""; }
   [[nodiscard]] ReadRuns read_runs() const override { return runs_; }
   bool listen(Listener listener) override {
     if (buffer_) before_run_ = std::move(listener);
@@ -56,7 +94,8 @@ class ShardsSource final : public SourceStage, public RunReader {
   }
 
   void read(Sample& out, const SampleContext& context) const override {
-    const Place place = records_.locate(context.index());
+    count_sample();
+    const Place place = records_->locate(context.index());
     out.set_origin(place.shard->file().path());
     const shards::ShardEntry& entry = place.entry();
     if (!buffer_) {
@@ -66,19 +105,23 @@ class ShardsSource final : public SourceStage, public RunReader {
     }
     const std::uint64_t run = context.index() / runs_.samples;
     const shards::RunBuffer::Lease lease = buffer_->get(run);
-    const std::uint64_t at = place.first_byte - records_.locate(run * runs_.samples).first_byte;
+    const std::uint64_t at = place.first_byte - records_->locate(run * runs_.samples).first_byte;
     const auto stored = lease.bytes().subspan(at, entry.stored_bytes);
     place.shard->check(place.record, stored);
     unpack(stored, place, context, out);
   }
 
   [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
-    const Place place = records_.locate(index);
+    if (is_remote()) return {};
+    const Place place = records_->locate(index);
     return {{place.shard->file().path(), place.entry().offset, place.entry().stored_bytes}};
   }
 
  private:
   using Place = shards::RecordSet::Place;
+
+  /// Of what was looked up.
+  [[nodiscard]] const shards::ShardSet& set() const noexcept { return found_->set; }
 
   /// A record claims its size: nothing is allocated for more than a sample may have.
   void check_size(const Place& place) const {
@@ -92,7 +135,7 @@ class ShardsSource final : public SourceStage, public RunReader {
   }
 
   void make_buffer() {
-    const shards::RunSizes sizes = shards::run_sizes(size(), records_.bytes(), buffer_bytes_);
+    const shards::RunSizes sizes = shards::run_sizes(size(), records_->bytes(), buffer_bytes_);
     runs_ = {.samples = sizes.samples, .mixed = sizes.mixed};
     buffer_ = std::make_unique<shards::RunBuffer>(
         sizes.runs, sizes.slots,
@@ -102,10 +145,10 @@ class ShardsSource final : public SourceStage, public RunReader {
   void read_run(std::uint64_t run, std::vector<std::byte>& bytes) const {
     const std::uint64_t first = run * runs_.samples;
     const std::uint64_t end = std::min(size(), first + runs_.samples);
-    const std::uint64_t begin = records_.locate(first).first_byte;
-    bytes.resize((end == size() ? records_.bytes() : records_.locate(end).first_byte) - begin);
+    const std::uint64_t begin = records_->locate(first).first_byte;
+    bytes.resize((end == size() ? records_->bytes() : records_->locate(end).first_byte) - begin);
     if (before_run_) before_run_(bytes.size());
-    records_.read(begin, bytes);
+    records_->read(begin, bytes);
   }
 
   void unpack(std::span<const std::byte> stored, const Place& place, const SampleContext& context,
@@ -125,10 +168,10 @@ class ShardsSource final : public SourceStage, public RunReader {
 
   std::string path_;
   double buffer_bytes_;
-  shards::ShardSet set_;
   std::unique_ptr<const shards::PackedSample> packed_;
   std::unique_ptr<const shards::RecordCodec> codec_;
-  shards::RecordSet records_;
+  std::shared_ptr<const FoundSet> found_;             // of all variants of the pipeline
+  std::shared_ptr<const shards::RecordSet> records_;  // likewise
   ReadRuns runs_;
   Listener before_run_;
   std::unique_ptr<shards::RunBuffer> buffer_;  ///< null: samples are read one by one
@@ -142,10 +185,12 @@ void register_read_shards(Registry& registry) {
        .doc = "A data set that `cachebisect prepare` wrote: samples of any stage's output",
        .kind = StageKind::source,
        .traits = {},
-       .params = {{.name = "path",
-                   .type = ParamType::path,
-                   .doc = "folder with index.json and the shards"},
-                  shuffle_buffer_param()},
+       .params =
+           {{.name = "path",
+             .type = ParamType::path,
+             .doc = "folder with index.json and the shards, or its address on a server: https://, "
+                    "s3://"},
+            shuffle_buffer_param()},
        .example = R"({"path": "${cache}/prepared"})",
        .make = [](const Params& params) { return std::make_unique<ShardsSource>(params); }});
 }

@@ -1,6 +1,5 @@
 // read.webdataset: images and labels in tar archives, as WebDataset writes them.
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,11 +8,11 @@
 
 #include "stages/datasets/label_text.hpp"
 #include "stages/datasets/tar_set.hpp"
+#include "stages/support/object_reader.hpp"
 #include "stages/support/param_specs.hpp"
 
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/pipeline/registry.hpp"
-#include "cachebisect/pipeline/remote_source.hpp"
 #include "cachebisect/pipeline/run_reader.hpp"
 #include "cachebisect/shards/run_buffer.hpp"
 #include "cachebisect/shards/run_sizes.hpp"
@@ -35,7 +34,7 @@ std::string_view text_of_bytes(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-class WebDatasetSource final : public SourceStage, public RunReader, public RemoteSource {
+class WebDatasetSource final : public SourceStage, public RunReader, public ObjectReader {
  public:
   explicit WebDatasetSource(const Params& params)
       : path_(params.string("path")), buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6) {
@@ -61,6 +60,7 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Remo
     const auto make = [&] { return TarSet(path_, members_, context); };
     set_ = context.shared ? context.shared->get<TarSet>(index_key(), make)
                           : std::make_shared<const TarSet>(make());
+    set_store(set_->store());
     if (buffer_bytes_ > 0) make_buffer();
   }
 
@@ -72,15 +72,9 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Remo
   }
 
   [[nodiscard]] std::string objects() const override { return set_ ? set_->objects() : ""; }
-  [[nodiscard]] std::optional<RequestCounts> request_counts() const override {
-    if (!is_remote()) return std::nullopt;
-    RequestCounts counts = set_->store()->counts();
-    counts.samples = samples_read_;
-    return counts;
-  }
 
   void read(Sample& out, const SampleContext& context) const override {
-    if (is_remote()) ++samples_read_;
+    count_sample();
     const TarSet::Place place = set_->locate(context.index());
     const TarSample& sample = place.sample();
     out.set_origin({.folder = place.tar->path(), .name = place.tar->index().name(place.number)});
@@ -102,7 +96,6 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Remo
   }
 
  private:
-  [[nodiscard]] bool is_remote() const noexcept { return set_ && set_->store() != nullptr; }
   [[nodiscard]] bool has_labels() const noexcept { return !members_.label.empty(); }
 
   /// Everything that the index depends on.
@@ -193,8 +186,7 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Remo
   std::shared_ptr<const TarSet> set_;  // of all variants of the pipeline
   ReadRuns runs_;
   Listener before_run_;
-  mutable std::atomic<std::uint64_t> samples_read_{0};  ///< from a server
-  std::unique_ptr<shards::RunBuffer> buffer_;           ///< null: samples are read one by one
+  std::unique_ptr<shards::RunBuffer> buffer_;  ///< null: samples are read one by one
 };
 
 }  // namespace

@@ -24,8 +24,6 @@ std::size_t most_open_archives() {
   return most / 4;
 }
 
-constexpr std::uint64_t kRemoteScans = 32;
-
 /// Says how far the scan is; called by several threads.
 class ScanProgress {
  public:
@@ -55,11 +53,6 @@ TarFile::TarFile(std::unique_ptr<const ByteSource> bytes, TarIndex index, bool k
   if (keep_open || bytes->is_remote()) bytes_ = std::move(bytes);
 }
 
-std::string TarFile::object() const {
-  if (!bytes_ || !bytes_->is_remote()) return "";
-  return path_ + ' ' + std::to_string(size_) + ' ' + bytes_->tag();
-}
-
 void TarFile::read(std::uint64_t offset, std::span<std::byte> first,
                    std::span<std::byte> second) const {
   if (bytes_) return bytes_->read(offset, first, second);
@@ -85,8 +78,7 @@ TarSet::TarSet(const std::string& path, const SampleMembers& members, const Open
     TarIndex index = index_tar(*bytes, members, [&](std::uint64_t found) { progress.add(found); });
     tars_[i] = TarFile(std::move(bytes), std::move(index), keep_open);
   };
-  // Of a server one waits for answers, not for cores.
-  parallel_for(paths.size(), 1, context.stop, scan, store_ ? kRemoteScans : 0);
+  parallel_for(paths.size(), 1, context.stop, scan, store_ ? RemoteStore::kOpenAtOnce : 0);
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;
   for (const TarFile& tar : tars_) {
@@ -97,9 +89,7 @@ TarSet::TarSet(const std::string& path, const SampleMembers& members, const Open
 
 std::string TarSet::objects() const {
   std::string text;
-  for (const TarFile& tar : tars_) {
-    if (std::string object = tar.object(); !object.empty()) text += object + '\n';
-  }
+  for (const TarFile& tar : tars_) text += tar.object();
   return text;
 }
 

@@ -23,8 +23,8 @@ class CACHEBISECT_INTERNAL_API TarFile {
   TarFile(std::unique_ptr<const ByteSource> bytes, TarIndex index, bool keep_open);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// The object's name, size and tag; empty: a file.
-  [[nodiscard]] std::string object() const;
+  /// That of object_line(); empty: a file.
+  [[nodiscard]] std::string object() const { return bytes_ ? object_line(*bytes_) : ""; }
   [[nodiscard]] const TarIndex& index() const noexcept { return index_; }
   /// The byte behind the last sample.
   [[nodiscard]] std::uint64_t end() const { return index_.samples.back().end(); }
@@ -63,7 +63,7 @@ class CACHEBISECT_INTERNAL_API TarSet {
   /// Of all archives, each up to its last sample.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return byte_ends_.back(); }
   /// Where they lie, if not in files; else null.
-  [[nodiscard]] const RemoteStore* store() const noexcept { return store_.get(); }
+  [[nodiscard]] const std::shared_ptr<const RemoteStore>& store() const noexcept { return store_; }
   /// The archives that lie there, one per line.
   [[nodiscard]] std::string objects() const;
   /// Fills `out` from this byte of the sequence on, by one read per archive.

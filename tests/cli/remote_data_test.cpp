@@ -10,6 +10,7 @@
 #include "support/files.hpp"
 #include "support/folder_server.hpp"
 #include "support/http_client.hpp"
+#include "support/shard_folder.hpp"
 #include "support/storage_settings.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
@@ -24,10 +25,10 @@ using nlohmann::json;
 namespace {
 
 /// Pixels as they are, so that no codec is needed.
-std::string remote_pipeline(const std::string& path) {
+std::string remote_pipeline(const std::string& path, const std::string& use = "read.webdataset") {
   return R"({"name": "remote", "batch_size": 8, "workers": 2, "device": "emulated", "stages": [
-      {"use": "read.webdataset", "path": ")" +
-         path + R"("}, {"use": "collate.pad"}, {"use": "copy.device"}],
+      {"use": ")" +
+         use + R"(", "path": ")" + path + R"("}, {"use": "collate.pad"}, {"use": "copy.device"}],
       "train": {"kind": "emulated"}})";
 }
 
@@ -98,16 +99,32 @@ TEST_CASE("cold storage is not known of a server") {
   CHECK(has(result.err, "reads from a server"));
 }
 
+TEST_CASE("a run over shards on a server tells what a sample asks of it") {
+  if (lacks_http_client()) return;
+  const TemporaryFolder folder;
+  write_shard_folder(folder, 100, 40, 200);
+  const FolderServer server(folder.path());
+  const auto result = run_tool({"--pipeline", "-", "--budget", "1", "--json", "-"},
+                               remote_pipeline(server.url("/"), "read.shards"));
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(json::parse(result.out)["stages"][0]["type"] == "read.shards");
+  CHECK(server.requests() > 100);
+}
+
 TEST_CASE("Ctrl-C ends a run that waits for a server") {
   if (lacks_http_client()) return;
-  const SocketServer silent([](const std::string&) { return Said{}; });
-  const auto result = run_tool({"check", "--pipeline", "-"}, remote_pipeline(silent.url("/a.tar")),
-                               [&](pid_t child, const auto&) {
-                                 while (silent.requests() == 0) {
-                                   std::this_thread::sleep_for(std::chrono::milliseconds(5));
-                                 }
-                                 kill(child, SIGINT);
-                               });
-  CHECK(result.exit_code == 130);
-  CHECK(silent.requests() == 1);
+  for (const char* use : {"read.webdataset", "read.shards"}) {
+    const SocketServer silent([](const std::string&) { return Said{}; });
+    const auto result =
+        run_tool({"check", "--pipeline", "-"}, remote_pipeline(silent.url("/a.tar"), use),
+                 [&](pid_t child, const auto&) {
+                   while (silent.requests() == 0) {
+                     std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                   }
+                   kill(child, SIGINT);
+                 });
+    CHECK(result.exit_code == 130);
+    CHECK(silent.requests() == 1);
+  }
 }

@@ -32,6 +32,11 @@ class LocalBytes final : public ByteSource {
 
 ByteSource::~ByteSource() = default;
 
+std::string object_line(const ByteSource& source) {
+  if (!source.is_remote()) return "";
+  return source.path() + ' ' + std::to_string(source.size()) + ' ' + source.tag() + '\n';
+}
+
 bool is_remote_path(std::string_view path) noexcept {
   constexpr std::array<std::string_view, 3> kSchemes{"http://", "https://", "s3://"};
   return std::ranges::any_of(kSchemes,

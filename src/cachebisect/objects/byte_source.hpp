@@ -44,6 +44,9 @@ class CACHEBISECT_INTERNAL_API ByteSource {
   std::uint64_t size_;
 };
 
+/// What tells an object of a server from others, in a line: its name, size and tag. Empty: a file.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::string object_line(const ByteSource& source);
+
 /// Whether a path is that of an object on a server: http://, https:// or s3://.
 [[nodiscard]] CACHEBISECT_INTERNAL_API bool is_remote_path(std::string_view path) noexcept;
 

@@ -19,6 +19,9 @@ namespace cachebisect {
 /// Thread safe. As many connections are kept as there were threads and parts at once.
 class CACHEBISECT_INTERNAL_API RemoteStore {
  public:
+  /// Threads that open objects: one waits for answers, not for cores.
+  static constexpr std::uint64_t kOpenAtOnce = 32;
+
   /// Reads end with Error(interrupted) on `stop`. Objects of S3 are found as `environment` says.
   explicit RemoteStore(std::stop_token stop, const PartLimits& limits = {},
                        Environment environment = process_environment());

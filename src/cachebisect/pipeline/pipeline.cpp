@@ -10,6 +10,7 @@
 #include "cachebisect/pipeline/chain_probe.hpp"
 #include "cachebisect/pipeline/emulated_source.hpp"
 #include "cachebisect/pipeline/in_stage.hpp"
+#include "cachebisect/pipeline/remote_source.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
@@ -149,6 +150,10 @@ void Pipeline::emulate_storage() {
 }
 
 void Pipeline::infer_specs(bool learning, const OpenContext& opening) {
+  ChainStage& first = stages_.front();
+  if (auto* const remote = dynamic_cast<RemoteSource*>(first.stage.get())) {
+    in_stage(first, [&] { remote->look_up(opening); });
+  }
   ChainProbe probe(spec_.seed, stages_);
   SampleSpec current;
   for (std::size_t i = 0; i < stages_.size(); ++i) {

@@ -6,6 +6,8 @@ namespace cachebisect {
 
 RemoteSource::~RemoteSource() = default;
 
+void RemoteSource::look_up(const OpenContext& /*context*/) {}
+
 std::optional<RequestCounts> request_counts_of(const SourceStage& source) {
   const auto* const remote = dynamic_cast<const RemoteSource*>(&source);
   return remote == nullptr ? std::nullopt : remote->request_counts();

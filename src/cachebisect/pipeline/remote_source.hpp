@@ -10,10 +10,13 @@
 
 namespace cachebisect {
 
-/// An interface next to SourceStage. Thread safe, and valid after open().
+/// An interface next to SourceStage. Thread safe; all but look_up() is valid after open().
 class CACHEBISECT_INTERNAL_API RemoteSource {
  public:
   virtual ~RemoteSource();
+  /// Called once, before infer(): what a source must ask a server for to know its fields, it asks
+  /// for now. Throws as open_with() does.
+  virtual void look_up(const OpenContext& context);
   /// Names, sizes and tags of the objects, one per line: others of them give other samples. Empty
   /// if it reads files.
   [[nodiscard]] virtual std::string objects() const = 0;

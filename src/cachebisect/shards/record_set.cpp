@@ -1,27 +1,49 @@
 #include "cachebisect/shards/record_set.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/parallel.hpp"
 
 namespace cachebisect::shards {
+namespace {
 
-RecordSet::RecordSet(const std::string& folder, const ShardSet& set) {
-  shards_.reserve(set.shards.size());
-  for (const ShardFacts& facts : set.shards) add(folder, facts);
-  if (size() == 0) throw Error(ErrorKind::data, folder + ": has no samples");
+ShardFile open_shard(std::unique_ptr<const ByteSource> file, const ShardFacts& facts) {
+  ShardFile shard(std::move(file));
+  if (shard.records() == facts.samples &&
+      checksum_text(shard.index_checksum()) == facts.index_checksum) {
+    return shard;
+  }
+  throw Error(ErrorKind::data, shard.file().path() + ": is not the shard that " + kIndexName +
+                                   " names; the same `cachebisect prepare` writes it again");
 }
 
-void RecordSet::add(const std::string& folder, const ShardFacts& facts) {
-  const std::string file = folder + "/" + facts.file;
-  const ShardFile& shard = shards_.emplace_back(file);
-  if (shard.records() != facts.samples ||
-      checksum_text(shard.index_checksum()) != facts.index_checksum) {
-    throw Error(ErrorKind::data, file + ": is not the shard that " + kIndexName +
-                                     " names; the same `cachebisect prepare` writes it again");
-  }
+}  // namespace
+
+RecordSet::RecordSet(const std::string& folder, const ShardSet& set,
+                     const std::shared_ptr<const RemoteStore>& store, const std::stop_token& stop) {
+  std::vector<std::optional<ShardFile>> files(set.shards.size());
+  const auto open = [&](std::uint64_t i) {
+    files[i] = open_shard(open_bytes(folder + "/" + set.shards[i].file, store), set.shards[i]);
+  };
+  parallel_for(files.size(), 1, stop, open, store ? RemoteStore::kOpenAtOnce : 1);
+  shards_.reserve(files.size());
+  for (std::optional<ShardFile>& shard : files) add(*std::move(shard));
+  if (size() == 0) throw Error(ErrorKind::data, shown_path(folder) + ": has no samples");
+}
+
+void RecordSet::add(ShardFile shard) {
   ends_.push_back(size() + shard.records());
   byte_ends_.push_back(bytes() + shard.records_end() - ShardFile::kFirstRecord);
+  shards_.push_back(std::move(shard));
+}
+
+std::string RecordSet::objects() const {
+  std::string text;
+  for (const ShardFile& shard : shards_) text += object_line(shard.file());
+  return text;
 }
 
 RecordSet::Place RecordSet::locate(std::uint64_t index) const {

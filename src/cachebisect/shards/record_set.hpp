@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "cachebisect/objects/remote_store.hpp"
 #include "cachebisect/shards/shard_file.hpp"
 #include "cachebisect/shards/shard_set.hpp"
 
@@ -24,8 +27,11 @@ class CACHEBISECT_INTERNAL_API RecordSet {
   };
 
   RecordSet() = default;
-  /// Opens all shards. Throws Error(data) naming what is not as the index of the set says.
-  RecordSet(const std::string& folder, const ShardSet& set);
+  /// Opens all shards, of a server (`store`, as for load_shard_set()) several at once. Throws
+  /// Error(data) naming what is not as the index of the set says, Error(interrupted) on `stop`.
+  RecordSet(const std::string& folder, const ShardSet& set,
+            const std::shared_ptr<const RemoteStore>& store = nullptr,
+            const std::stop_token& stop = {});
 
   [[nodiscard]] std::uint64_t size() const noexcept { return ends_.empty() ? 0 : ends_.back(); }
   /// Throws Error(internal) if there is no such record.
@@ -34,11 +40,13 @@ class CACHEBISECT_INTERNAL_API RecordSet {
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return byte_ends_.empty() ? 0 : byte_ends_.back();
   }
+  /// The shards that lie on a server, one per line.
+  [[nodiscard]] std::string objects() const;
   /// Fills `out` from this byte on, by one read per shard. Checks no record.
   void read(std::uint64_t first_byte, std::span<std::byte> out) const;
 
  private:
-  void add(const std::string& folder, const ShardFacts& facts);
+  void add(ShardFile shard);
 
   std::vector<ShardFile> shards_;
   std::vector<std::uint64_t> ends_;       ///< records up to the end of each shard

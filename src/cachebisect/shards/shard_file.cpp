@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <utility>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -13,6 +15,9 @@ namespace {
 
 constexpr std::array<char, 8> kBegin{'C', 'B', 'S', 'H', 'A', 'R', 'D', '1'};
 constexpr std::array<char, 8> kEnd{'C', 'B', 'S', 'H', 'E', 'N', 'D', '1'};
+
+/// Holds the index of 5,000 records.
+constexpr std::uint64_t kRemoteTail = std::uint64_t{1} << 17U;
 
 struct Footer {
   std::uint64_t index_offset = 0;
@@ -67,25 +72,39 @@ std::uint64_t ShardWriter::close(const ShardOrigin& origin) {
   return footer.index_checksum;
 }
 
-ShardFile::ShardFile(const std::string& path) : file_(path) {
+ShardFile::ShardFile(std::unique_ptr<const ByteSource> file) : file_(std::move(file)) {
+  read_index();
+  check_index();
+}
+
+void ShardFile::read_index() {
   constexpr std::uint64_t kLeast = kBegin.size() + sizeof(Footer);
-  if (file_.size() < kLeast) refuse("is too short for a shard");
+  const std::uint64_t size = file_->size();
+  if (size < kLeast) refuse("is too short for a shard");
   std::array<char, 8> begin{};
+  file_->read(0, std::as_writable_bytes(std::span(begin)));
+  // A server takes as long for the footer as for the index before it.
+  std::vector<std::byte> tail(file_->is_remote() ? std::min(size, kRemoteTail) : sizeof(Footer));
+  file_->read(size - tail.size(), tail);
   Footer footer;
-  file_.read(0, std::as_writable_bytes(std::span(begin)));
-  file_.read(file_.size() - sizeof(Footer), std::as_writable_bytes(std::span(&footer, 1)));
+  std::memcpy(&footer, tail.data() + tail.size() - sizeof(Footer), sizeof(Footer));
   if (begin != kBegin || footer.magic != kEnd) refuse("is no whole shard");
-  const std::uint64_t room = file_.size() - kLeast;
+  const std::uint64_t room = size - kLeast;
   if (footer.records > room / sizeof(ShardEntry) || footer.index_offset < kBegin.size() ||
-      footer.index_offset + footer.records * sizeof(ShardEntry) != file_.size() - sizeof(Footer)) {
+      footer.index_offset + footer.records * sizeof(ShardEntry) != size - sizeof(Footer)) {
     refuse("has an index that does not fit into it");
   }
   origin_ = footer.origin;
   index_.resize(footer.records);
-  file_.read(footer.index_offset, std::as_writable_bytes(std::span(index_)));
-  index_checksum_ = checksum(std::as_bytes(std::span(index_)));
+  const std::span<std::byte> index = std::as_writable_bytes(std::span(index_));
+  if (index.size() + sizeof(Footer) <= tail.size()) {
+    std::ranges::copy(std::span(tail).last(index.size() + sizeof(Footer)).first(index.size()),
+                      index.begin());
+  } else {
+    file_->read(footer.index_offset, index);
+  }
+  index_checksum_ = checksum(index);
   if (index_checksum_ != footer.index_checksum) refuse("has a damaged index");
-  check_index();
 }
 
 void ShardFile::check_index() const {
@@ -98,11 +117,11 @@ void ShardFile::check_index() const {
 }
 
 std::uint64_t ShardFile::records_end() const noexcept {
-  return file_.size() - sizeof(Footer) - index_.size() * sizeof(ShardEntry);
+  return file_->size() - sizeof(Footer) - index_.size() * sizeof(ShardEntry);
 }
 
 void ShardFile::read(std::uint64_t record, std::span<std::byte> stored) const {
-  file_.read(index_[record].offset, stored);
+  file_->read(index_[record].offset, stored);
   check(record, stored);
 }
 
@@ -116,7 +135,7 @@ void ShardFile::check(std::uint64_t record, std::span<const std::byte> stored) c
 
 void ShardFile::refuse(const std::string& what) const {
   throw Error(ErrorKind::data,
-              file_.path() + ": " + what + "; the same `cachebisect prepare` writes it again");
+              file_->path() + ": " + what + "; the same `cachebisect prepare` writes it again");
 }
 
 }  // namespace cachebisect::shards

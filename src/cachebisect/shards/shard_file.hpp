@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "cachebisect/base/file.hpp"
+#include "cachebisect/objects/byte_source.hpp"
 
 namespace cachebisect::shards {
 
@@ -63,9 +65,10 @@ class CACHEBISECT_INTERNAL_API ShardFile {
   static constexpr std::uint64_t kFirstRecord = 8;  ///< the byte at which it begins
 
   /// Reads the index. Throws Error(data) naming the file if it is no whole shard.
-  explicit ShardFile(const std::string& path);
+  explicit ShardFile(std::unique_ptr<const ByteSource> file);
+  explicit ShardFile(const std::string& path) : ShardFile(open_file(path)) {}
 
-  [[nodiscard]] const InputFile& file() const noexcept { return file_; }
+  [[nodiscard]] const ByteSource& file() const noexcept { return *file_; }
   [[nodiscard]] const ShardOrigin& origin() const noexcept { return origin_; }
   [[nodiscard]] std::uint64_t records() const noexcept { return index_.size(); }
   [[nodiscard]] const ShardEntry& entry(std::uint64_t record) const { return index_.at(record); }
@@ -79,10 +82,11 @@ class CACHEBISECT_INTERNAL_API ShardFile {
   void check(std::uint64_t record, std::span<const std::byte> stored) const;
 
  private:
+  void read_index();
   void check_index() const;
   [[noreturn]] void refuse(const std::string& what) const;
 
-  InputFile file_;
+  std::unique_ptr<const ByteSource> file_;
   ShardOrigin origin_;
   std::vector<ShardEntry> index_;
   std::uint64_t index_checksum_ = 0;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -15,6 +16,7 @@
 #include "cachebisect/base/text_file.hpp"
 #include "cachebisect/format/json_reader.hpp"
 #include "cachebisect/format/json_writer.hpp"
+#include "cachebisect/objects/remote_store.hpp"
 #include "cachebisect/shards/shard_file.hpp"
 
 namespace cachebisect {
@@ -98,6 +100,39 @@ void check(const ShardSet& set, const std::string& origin) {
   }
 }
 
+std::string remote_text(const std::string& path, const std::shared_ptr<const RemoteStore>& store) {
+  const auto file = open_bytes(path, store);
+  if (file->size() > kLimits.max_bytes) {
+    throw Error(ErrorKind::data, file->path() + ": is too large for " +
+                                     std::string(kLimits.document) + " (" +
+                                     std::to_string(file->size()) + " bytes)");
+  }
+  std::string text(file->size(), '\0');
+  file->read(0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+ShardSet load_remote_set(const std::string& folder,
+                         const std::shared_ptr<const RemoteStore>& store) {
+  const std::string path = folder + "/" + kIndexName;
+  std::string text;
+  try {
+    text = remote_text(path, store);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data) throw;
+    throw Error(ErrorKind::data,
+                std::string(error.what()) +
+                    "; name the folder that `cachebisect prepare` wrote, copied to "
+                    "the server as a whole");
+  }
+  try {
+    return parse_shard_set(text, shown_path(path));
+  } catch (const Error& error) {
+    throw Error(ErrorKind::data, std::string(error.what()) +
+                                     "; copy the folder that `cachebisect prepare` wrote again");
+  }
+}
+
 template <class Part, class Count>
 std::uint64_t sum(const std::vector<Part>& parts, const Count& count) {
   return std::accumulate(
@@ -135,7 +170,9 @@ ShardSet parse_shard_set(std::string_view text, const std::string& origin) {
   return set;
 }
 
-ShardSet load_shard_set(const std::string& folder) {
+ShardSet load_shard_set(const std::string& folder,
+                        const std::shared_ptr<const RemoteStore>& store) {
+  if (store) return load_remote_set(folder, store);
   const std::string file = folder + "/" + kIndexName;
   if (!exists(file)) {
     throw Error(ErrorKind::data,

@@ -2,12 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cachebisect/data/sample.hpp"
+
+namespace cachebisect {
+class RemoteStore;
+}
 
 namespace cachebisect::shards {
 
@@ -40,8 +45,11 @@ struct CACHEBISECT_INTERNAL_API ShardSet {
 /// `origin` names the text in messages. Throws Error(usage) naming the place of what is wrong.
 [[nodiscard]] CACHEBISECT_INTERNAL_API ShardSet parse_shard_set(std::string_view text,
                                                                 const std::string& origin);
-/// The set in a folder. Throws Error(data) if it holds none that is whole.
-[[nodiscard]] CACHEBISECT_INTERNAL_API ShardSet load_shard_set(const std::string& folder);
+/// The set in a folder, or below the address of a server (http://host/set, s3://bucket/set), whose
+/// objects `store` reads; null for a folder. Throws Error(data) if it holds none that is whole,
+/// Error(interrupted) if a stop of the store ends it.
+[[nodiscard]] CACHEBISECT_INTERNAL_API ShardSet load_shard_set(
+    const std::string& folder, const std::shared_ptr<const RemoteStore>& store = nullptr);
 /// The set that kIndexName or kUnfinishedName tells of; empty if that is missing, or is no set.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<ShardSet> find_shard_set(
     const std::string& folder, const char* name);

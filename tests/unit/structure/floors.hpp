@@ -41,7 +41,7 @@ inline std::vector<Floor> floors() {
   };
   add({"data", "fields, samples, batches, memory", {"base"}});
   below.insert("data");
-  add({"shards", "samples in files, compressed or not", {"base", "format", "data"}});
+  add({"shards", "samples in files, compressed or not", {"base", "format", "data", "objects"}});
   next({"device", "cpu, emulated and CUDA devices", {}});
   below.insert("storage");
   next({"pipeline", "stages, registry, chain, builder, plugins", {}, {"", "file"}});
@@ -98,10 +98,10 @@ inline std::vector<Floor> floors() {
        {"base", "format", "data", "objects", "pipeline", "stages/kernels", "stages/codecs"}});
   add({"stages/support",
        "what stages share",
-       {"base", "protocol", "data", "pipeline", "stages/kernels", "stages/codecs"}});
+       {"base", "protocol", "data", "objects", "pipeline", "stages/kernels", "stages/codecs"}});
   add({"stages",
        "one file per built-in stage",
-       {"base", "protocol", "data", "shards", "device", "pipeline", "stages/kernels",
+       {"base", "protocol", "data", "objects", "shards", "device", "pipeline", "stages/kernels",
         "stages/codecs", "stages/datasets", "stages/support"}});
   add({"torch",
        "the LibTorch models, a module of its own",
