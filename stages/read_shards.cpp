@@ -43,22 +43,20 @@ struct FoundSet {
   shards::ShardSet set;
 };
 
-FoundSet find_set(const std::string& folder, const std::stop_token& stop) {
-  FoundSet found;
-  if (is_remote_path(folder)) found.store = std::make_shared<const RemoteStore>(stop);
-  found.set = shards::load_shard_set(folder, found.store);
-  return found;
-}
-
 class ShardsSource final : public SourceStage, public RunReader, public ObjectReader {
  public:
   explicit ShardsSource(const Params& params)
-      : path_(folder_of(params.string("path"))),
+      : ObjectReader(params),
+        path_(folder_of(params.string("path"))),
         buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6) {}
 
   void look_up(const OpenContext& context) override {
-    const auto find = [&] { return find_set(path_, context.stop); };
-    found_ = context.shared ? context.shared->get<FoundSet>(path_, find)
+    const auto find = [&] {
+      FoundSet found{.store = make_store(path_, context.stop), .set = {}};
+      found.set = shards::load_shard_set(path_, found.store);
+      return found;
+    };
+    found_ = context.shared ? context.shared->get<FoundSet>(set_key(), find)
                             : std::make_shared<const FoundSet>(find());
     set_store(found_->store);
   }
@@ -78,7 +76,7 @@ class ShardsSource final : public SourceStage, public RunReader, public ObjectRe
   void open() override { open_with({}); }
   void open_with(const OpenContext& context) override {
     const auto make = [&] { return shards::RecordSet(path_, set(), found_->store, context.stop); };
-    records_ = context.shared ? context.shared->get<shards::RecordSet>(path_, make)
+    records_ = context.shared ? context.shared->get<shards::RecordSet>(set_key(), make)
                               : std::make_shared<const shards::RecordSet>(make());
     for (std::uint64_t i = 0; i < size(); ++i) check_size(records_->locate(i));
     if (buffer_bytes_ > 0) make_buffer();
@@ -120,6 +118,7 @@ class ShardsSource final : public SourceStage, public RunReader, public ObjectRe
  private:
   using Place = shards::RecordSet::Place;
 
+  [[nodiscard]] std::string set_key() const { return path_ + '\0' + cache_key(); }
   /// Of what was looked up.
   [[nodiscard]] const shards::ShardSet& set() const noexcept { return found_->set; }
 
@@ -185,12 +184,12 @@ void register_read_shards(Registry& registry) {
        .doc = "A data set that `cachebisect prepare` wrote: samples of any stage's output",
        .kind = StageKind::source,
        .traits = {},
-       .params =
+       .params = with_object_cache(
            {{.name = "path",
              .type = ParamType::path,
              .doc = "folder with index.json and the shards, or its address on a server: https://, "
                     "s3://"},
-            shuffle_buffer_param()},
+            shuffle_buffer_param()}),
        .example = R"({"path": "${cache}/prepared"})",
        .make = [](const Params& params) { return std::make_unique<ShardsSource>(params); }});
 }

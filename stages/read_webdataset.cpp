@@ -37,7 +37,9 @@ std::string_view text_of_bytes(std::span<const std::byte> bytes) {
 class WebDatasetSource final : public SourceStage, public RunReader, public ObjectReader {
  public:
   explicit WebDatasetSource(const Params& params)
-      : path_(params.string("path")), buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6) {
+      : ObjectReader(params),
+        path_(params.string("path")),
+        buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6) {
     for (const std::string& extension : params.strings("image")) {
       members_.image.push_back(member_extension(extension, "image"));
     }
@@ -57,7 +59,9 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
 
   void open() override { open_with({}); }
   void open_with(const OpenContext& context) override {
-    const auto make = [&] { return TarSet(path_, members_, context); };
+    const auto make = [&] {
+      return TarSet(path_, members_, make_store(path_, context.stop), context);
+    };
     set_ = context.shared ? context.shared->get<TarSet>(index_key(), make)
                           : std::make_shared<const TarSet>(make());
     set_store(set_->store());
@@ -100,7 +104,7 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
 
   /// Everything that the index depends on.
   [[nodiscard]] std::string index_key() const {
-    std::string key = path_ + '\0' + members_.label;
+    std::string key = path_ + '\0' + cache_key() + '\0' + members_.label;
     for (const std::string& extension : members_.image) key.append(1, '\0').append(extension);
     return key;
   }
@@ -197,7 +201,7 @@ void register_read_webdataset(Registry& registry) {
        .doc = "Images in tar archives, as WebDataset writes them: image bytes, label",
        .kind = StageKind::source,
        .traits = {},
-       .params =
+       .params = with_object_cache(
            {{.name = "path",
              .type = ParamType::path,
              .doc = "uncompressed tar archive, folder of them (*.tar, in natural order), or "
@@ -214,7 +218,7 @@ void register_read_webdataset(Registry& registry) {
              .doc = "extension of the label, a whole number as text; json:KEY: the number under "
                     "KEY of a JSON object; empty: samples have none",
              .default_value = std::string("cls")},
-            shuffle_buffer_param()},
+            shuffle_buffer_param()}),
        .example = R"({"path": "${cache}/shards/train-{000000..000009}.tar"})",
        .make = [](const Params& params) { return std::make_unique<WebDatasetSource>(params); }});
 }

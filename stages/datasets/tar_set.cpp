@@ -67,9 +67,10 @@ void TarFile::read(std::uint64_t offset, std::span<std::byte> first,
   read_exactly(file.get(), path_.c_str(), offset + first.size(), second);
 }
 
-TarSet::TarSet(const std::string& path, const SampleMembers& members, const OpenContext& context) {
+TarSet::TarSet(const std::string& path, const SampleMembers& members,
+               std::shared_ptr<const RemoteStore> store, const OpenContext& context)
+    : store_(std::move(store)) {
   const std::vector<std::string> paths = tar_paths(path);
-  if (is_remote_path(path)) store_ = std::make_shared<const RemoteStore>(context.stop);
   const bool keep_open = paths.size() <= most_open_archives();
   tars_.resize(paths.size());
   ScanProgress progress(shown_path(path), context);

@@ -54,8 +54,10 @@ class CACHEBISECT_INTERNAL_API TarSet {
   };
 
   /// Indexes the archives at `path` (see tar_paths()), several at once. Throws Error(data) as that
-  /// does, Error(interrupted) when the context's stop is requested.
-  TarSet(const std::string& path, const SampleMembers& members, const OpenContext& context);
+  /// does, Error(interrupted) when the context's stop is requested. `store`: of objects on a
+  /// server; null: the path is that of files.
+  TarSet(const std::string& path, const SampleMembers& members,
+         std::shared_ptr<const RemoteStore> store, const OpenContext& context);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return ends_.back(); }
   /// Throws Error(internal) if there is no such sample.

@@ -21,6 +21,8 @@ class SqliteError : public std::runtime_error {
   [[nodiscard]] bool is_busy() const noexcept;
   /// The limit of the file, or the disk.
   [[nodiscard]] bool is_full() const noexcept;
+  /// What is in the file cannot be right.
+  [[nodiscard]] bool is_damaged() const noexcept;
 
  private:
   int code_;
@@ -61,6 +63,8 @@ class SqliteConnection {
   void run(const std::string& sql);
   /// The first column of the first row.
   [[nodiscard]] std::int64_t number(const std::string& sql);
+  /// Leaves a file without tables, whatever is in it; other connections see it so.
+  void reset();
 
  private:
   struct Close {

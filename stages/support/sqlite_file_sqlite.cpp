@@ -19,6 +19,11 @@ bool SqliteError::is_busy() const noexcept {
 
 bool SqliteError::is_full() const noexcept { return (code_ & 0xff) == SQLITE_FULL; }
 
+bool SqliteError::is_damaged() const noexcept {
+  const int code = code_ & 0xff;
+  return code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+}
+
 void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const noexcept {
   sqlite3_finalize(statement);
 }
@@ -100,6 +105,17 @@ void SqliteConnection::run(const std::string& sql) {
 std::int64_t SqliteConnection::number(const std::string& sql) {
   SqliteStatement statement = prepare(sql);
   return statement.step() ? statement.number(0) : 0;
+}
+
+void SqliteConnection::reset() {
+  // As https://www.sqlite.org/c3ref/c_dbconfig_defensive.html says: what the schema read of a
+  // damaged file gives does not matter.
+  sqlite3* const connection = connection_.get();
+  sqlite3_exec(connection, "SELECT count(*) FROM sqlite_schema", nullptr, nullptr, nullptr);
+  check(sqlite3_db_config(connection, SQLITE_DBCONFIG_RESET_DATABASE, 1, nullptr), connection);
+  const int emptied = sqlite3_exec(connection, "VACUUM", nullptr, nullptr, nullptr);
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_RESET_DATABASE, 0, nullptr);
+  check(emptied, connection);
 }
 
 SqliteTransaction::SqliteTransaction(SqliteConnection& connection) : connection_(&connection) {

@@ -14,7 +14,8 @@ class RemoteStore::Object final : public ByteSource {
       : ByteSource(address.shown, facts.bytes),
         store_(std::move(store)),
         address_(std::move(address)),
-        facts_(std::move(facts)) {}
+        facts_(std::move(facts)),
+        identity_(address_.url + '\n' + std::to_string(facts_.bytes) + '\n' + facts_.tag) {}
 
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
   [[nodiscard]] std::string tag() const override { return facts_.tag; }
@@ -26,17 +27,27 @@ class RemoteStore::Object final : public ByteSource {
       throw Error(ErrorKind::data, path() + ": ends within the " + std::to_string(bytes) +
                                        " bytes from byte " + std::to_string(offset));
     }
+    const ByteRange range{.object = identity_, .offset = offset};
+    ByteCache* const cache = store_->cache_.get();
+    if (cache != nullptr && cache->find(range, first, second)) return;
     store_->reader()->read(address_, facts_, offset, first, second);
+    if (cache != nullptr) cache->keep(range, first, second);
   }
 
  private:
   std::shared_ptr<const RemoteStore> store_;
   ObjectAddress address_;
   ObjectFacts facts_;
+  std::string identity_;  ///< another one is another object
 };
 
 RemoteStore::RemoteStore(std::stop_token stop, const PartLimits& limits, Environment environment)
     : stop_(std::move(stop)), limits_(limits), environment_(std::move(environment)) {}
+
+RemoteStore::RemoteStore(std::stop_token stop, std::shared_ptr<ByteCache> cache)
+    : RemoteStore(std::move(stop)) {
+  cache_ = std::move(cache);
+}
 
 RemoteStore::~RemoteStore() = default;
 
@@ -44,6 +55,12 @@ std::unique_ptr<const ByteSource> RemoteStore::open(const std::shared_ptr<const 
                                                     const std::string& path) {
   ObjectAddress address = store->address_of(path);
   ObjectFacts facts = store->reader()->look_up(address);
+  if (store->cache_ && facts.tag.empty()) {
+    throw Error(ErrorKind::data,
+                address.shown +
+                    ": the server says neither ETag nor Last-Modified, so that a cache could give "
+                    "bytes of another object; leave out \"cache\"");
+  }
   return std::make_unique<const Object>(store, std::move(address), std::move(facts));
 }
 

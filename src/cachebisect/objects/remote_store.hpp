@@ -12,6 +12,7 @@
 #include "cachebisect/base/object_pool.hpp"
 #include "cachebisect/http/part_reader.hpp"
 #include "cachebisect/http/s3_address.hpp"
+#include "cachebisect/objects/byte_cache.hpp"
 #include "cachebisect/objects/byte_source.hpp"
 
 namespace cachebisect {
@@ -25,13 +26,15 @@ class CACHEBISECT_INTERNAL_API RemoteStore {
   /// Reads end with Error(interrupted) on `stop`. Objects of S3 are found as `environment` says.
   explicit RemoteStore(std::stop_token stop, const PartLimits& limits = {},
                        Environment environment = process_environment());
+  /// The same, and what is read is kept in `cache`; null: nowhere.
+  RemoteStore(std::stop_token stop, std::shared_ptr<ByteCache> cache);
   RemoteStore(const RemoteStore&) = delete;
   RemoteStore& operator=(const RemoteStore&) = delete;
   ~RemoteStore();
 
   /// Asks for the object's size; the source keeps the store. Throws Error(data) naming the object
-  /// if it cannot be read, Error(usage) for a path or a setting that is wrong, or for what this
-  /// build or machine lacks.
+  /// if it cannot be read, or has nothing that tells it from others and is to be kept in a cache,
+  /// Error(usage) for a path or a setting that is wrong, or for what this build or machine lacks.
   [[nodiscard]] static std::unique_ptr<const ByteSource> open(
       const std::shared_ptr<const RemoteStore>& store, const std::string& path);
 
@@ -51,6 +54,7 @@ class CACHEBISECT_INTERNAL_API RemoteStore {
   std::stop_token stop_;
   PartLimits limits_;
   Environment environment_;
+  std::shared_ptr<ByteCache> cache_;
   mutable RequestCounter counter_;
   mutable Readers readers_;  // last: it uses the others
 };

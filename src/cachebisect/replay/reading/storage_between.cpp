@@ -16,7 +16,8 @@ std::optional<StorageCounts> storage_between(const RequestCounts& before,
   counts.connections = after.connections - before.connections;
   counts.throttled = after.throttled - before.throttled;
   counts.failed = after.failed - before.failed;
-  return counts.samples > 0 ? std::optional(counts) : std::nullopt;
+  // Without a request, a cache has what was read.
+  return counts.samples > 0 && counts.requests > 0 ? std::optional(counts) : std::nullopt;
 }
 
 }  // namespace cachebisect
