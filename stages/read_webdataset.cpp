@@ -12,6 +12,7 @@
 #include "stages/support/param_specs.hpp"
 
 #include "cachebisect/base/names.hpp"
+#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 #include "cachebisect/pipeline/run_reader.hpp"
 #include "cachebisect/shards/run_buffer.hpp"
@@ -20,6 +21,8 @@
 namespace cachebisect::stages {
 namespace {
 
+/// Of compressed ones, that the buffer has room for.
+constexpr std::uint64_t kArchivesAtLeast = 4;
 /// What may lie between image and label if both are read at once: their headers, small members.
 constexpr std::uint64_t kMostBetween = 16'384;
 
@@ -60,11 +63,16 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
   void open() override { open_with({}); }
   void open_with(const OpenContext& context) override {
     const auto make = [&] {
-      return TarSet(path_, members_, make_store(path_, context.stop), context);
+      return TarSet({.path = path_,
+                     .members = members_,
+                     .store = make_store(path_, context.stop),
+                     .most_unpacked = static_cast<std::uint64_t>(buffer_bytes_) / kArchivesAtLeast},
+                    context);
     };
     set_ = context.shared ? context.shared->get<TarSet>(index_key(), make)
                           : std::make_shared<const TarSet>(make());
     set_store(set_->store());
+    if (set_->is_packed()) return make_archive_buffer();
     if (buffer_bytes_ > 0) make_buffer();
   }
 
@@ -94,6 +102,7 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
     const TarSet::Place place = set_->locate(index);
     const TarSample& sample = place.sample();
     const std::string& path = place.tar->path();
+    if (set_->is_packed()) return {share_of(place)};
     if (is_read_at_once(sample)) return {{path, sample.begin(), sample.end() - sample.begin()}};
     return {{path, sample.image_offset, sample.image_bytes},
             {path, sample.label_offset, sample.label_bytes}};
@@ -137,9 +146,11 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
   void read_from_run(const TarSet::Place& place, std::uint64_t index, std::span<std::byte> image,
                      Sample& out) const {
     const TarSample& sample = place.sample();
-    const std::uint64_t run = index / runs_.samples;
+    const bool whole = set_->is_packed();
+    const std::uint64_t run = whole ? place.tar_number : index / runs_.samples;
     const shards::RunBuffer::Lease lease = buffer_->get(run);
-    const std::uint64_t at = place.begin() - set_->locate(run * runs_.samples).begin();
+    const std::uint64_t at =
+        whole ? sample.begin() : place.begin() - set_->locate(run * runs_.samples).begin();
     const auto stored = lease.bytes().subspan(at, sample.end() - sample.begin());
     std::ranges::copy(stored.subspan(sample.image_offset - sample.begin(), image.size()),
                       image.begin());
@@ -174,6 +185,48 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
         [this](std::uint64_t run, std::vector<std::byte>& bytes) { read_run(run, bytes); });
   }
 
+  /// Of compressed archives each is a run, in memory as a whole.
+  void make_archive_buffer() {
+    std::uint64_t samples = 2;
+    std::uint64_t bytes = 1;
+    const TarFile* largest = nullptr;
+    for (const TarFile& tar : set_->tars()) {
+      samples = std::max<std::uint64_t>(samples, tar.index().samples.size());
+      if (tar.bytes() > bytes) largest = &tar;
+      bytes = std::max(bytes, tar.bytes());
+    }
+    const auto room = static_cast<std::uint64_t>(buffer_bytes_) / bytes;
+    if (room < kArchivesAtLeast) {
+      throw Error(
+          ErrorKind::data,
+          largest->path() + ": has " + format_bytes(static_cast<double>(bytes)) +
+              ", more than a quarter of shuffle_buffer_mb, where whole archives are read as "
+              "others are compressed; give more, or unpack those");
+    }
+    // Half for the archives that are mixed now, half for those that threads are ahead with; runs of
+    // other sizes than the archives lie in one more.
+    runs_ = {.samples = samples, .mixed = std::max<std::uint64_t>(1, (room - 2) / 2)};
+    const std::uint64_t archives = set_->tars().size();
+    buffer_ = std::make_unique<shards::RunBuffer>(
+        archives, std::min(archives + 1, room),
+        [this](std::uint64_t tar, std::vector<std::byte>& whole) { read_archive(tar, whole); });
+  }
+
+  void read_archive(std::uint64_t number, std::vector<std::byte>& whole) const {
+    const TarFile& tar = set_->tars()[number];
+    whole.resize(tar.bytes());
+    if (before_run_) before_run_(tar.stored_bytes());
+    tar.read_whole(whole);
+  }
+
+  /// All of a compressed archive is read for its samples, each of which has an equal part.
+  static FileRange share_of(const TarSet::Place& place) {
+    const std::uint64_t bytes = place.tar->stored_bytes();
+    const std::uint64_t samples = place.tar->index().samples.size();
+    const std::uint64_t begin = bytes * place.number / samples;
+    return {place.tar->path(), begin, bytes * (place.number + 1) / samples - begin};
+  }
+
   void read_run(std::uint64_t run, std::vector<std::byte>& bytes) const {
     const std::uint64_t first = run * runs_.samples;
     const std::uint64_t last = std::min(size(), first + runs_.samples) - 1;
@@ -204,8 +257,10 @@ void register_read_webdataset(Registry& registry) {
        .params = with_object_cache(
            {{.name = "path",
              .type = ParamType::path,
-             .doc = "uncompressed tar archive, folder of them (*.tar, in natural order), or "
-                    "pattern: train-{000..099}.tar; or such a pattern of objects: https://, s3://"},
+             .doc = "tar archive, folder of them (*.tar, in natural order), or pattern: "
+                    "train-{000..099}.tar; or such a pattern of objects: https://, s3://. Those in "
+                    "files may be compressed with gzip or Zstandard, if shuffle_buffer_mb holds "
+                    "four of them unpacked"},
             {.name = "image",
              .type = ParamType::string_list,
              .doc = "extensions of the image, in any case: what follows the first dot of a "

@@ -25,12 +25,20 @@ void GzipReader::fail(const std::string& what) const {
 std::uint64_t GzipReader::max_bytes() const noexcept { return kMaxRatio * file_.size(); }
 
 void GzipReader::read(std::span<std::byte> out) {
+  if (read_some(out) == out.size()) return;
+  fail("the gzip data ends too early; the file is truncated or damaged");
+}
+
+std::size_t GzipReader::read_some(std::span<std::byte> out) {
   constexpr std::size_t kMaxPiece = std::size_t{1} << 30;  // zlib counts in 32 bits
-  while (!out.empty()) {
-    const std::size_t made = inflate_some(out.first(std::min(out.size(), kMaxPiece)));
-    if (made == 0) fail("the gzip data ends too early; the file is truncated or damaged");
-    out = out.subspan(made);
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const std::size_t made =
+        inflate_some(out.subspan(done, std::min(out.size() - done, kMaxPiece)));
+    if (made == 0) break;
+    done += made;
   }
+  return done;
 }
 
 bool GzipReader::at_end() {

@@ -25,11 +25,15 @@ class GzipReader {
 
   /// Of the file as it is.
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_.size(); }
+  /// Of it, as far as the content was read.
+  [[nodiscard]] std::uint64_t consumed() const noexcept { return offset_ - stream_.avail_in; }
   /// The largest content that a file of this size can have.
   [[nodiscard]] std::uint64_t max_bytes() const noexcept;
   /// Fills `out` with the next bytes. Throws Error(data) if it is not a gzip file, is damaged, or
   /// ends earlier.
   void read(std::span<std::byte> out);
+  /// As far as there are bytes; returns how many there were. Throws as read() does.
+  std::size_t read_some(std::span<std::byte> out);
   /// Whether the content ends here, with the right check sum. Throws Error(data) if it is damaged
   /// or truncated.
   [[nodiscard]] bool at_end();

@@ -105,32 +105,47 @@ Words expanded(const std::string& pattern) {
   return done;
 }
 
-bool is_compressed_tar(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kEndings{".tar.gz",  ".tgz",     ".tar.zst", ".tar.xz",
-                                                     ".tar.bz2", ".tar.lz4", ".tar.Z"};
-  return std::ranges::any_of(kEndings, [&](std::string_view end) { return name.ends_with(end); });
+template <std::size_t N>
+bool ends_with_any(std::string_view name, const std::array<std::string_view, N>& endings) {
+  return std::ranges::any_of(endings, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+/// Those that are read.
+bool is_packed_tar(std::string_view name) {
+  return ends_with_any<3>(name, {".tar.gz", ".tgz", ".tar.zst"});
+}
+
+bool is_other_tar(std::string_view name) {
+  return ends_with_any<4>(name, {".tar.xz", ".tar.bz2", ".tar.lz4", ".tar.Z"});
 }
 
 Words tars_in(const std::string& folder) {
   Words tars;
-  std::string compressed;
+  Words packed;
+  std::string other;
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
     std::string name = at->path().filename().string();
     if (name.starts_with('.')) continue;
-    if (is_compressed_tar(name)) compressed = name;
-    if (name.ends_with(".tar")) tars.push_back(std::move(name));
+    if (is_other_tar(name)) other = name;
+    if (name.ends_with(".tar")) {
+      tars.push_back(std::move(name));
+    } else if (is_packed_tar(name)) {
+      packed.push_back(std::move(name));
+    }
   }
   if (error) {
     throw Error(ErrorKind::data, folder + ": cannot be listed: " + errno_text(error.value()));
   }
-  if (tars.empty() && !compressed.empty()) {
-    throw Error(ErrorKind::data,
-                folder + ": has compressed archives alone, such as " + compressed +
-                    ", whose members cannot be read alone; unpack them once, to NAME.tar");
+  if (tars.empty()) tars = std::move(packed);
+  if (tars.empty() && !other.empty()) {
+    throw Error(ErrorKind::data, folder + ": has no archives that are read, but such as " + other +
+                                     "; unpack them once, to NAME.tar");
   }
-  if (tars.empty()) throw Error(ErrorKind::data, folder + ": has no archives (*.tar)");
+  if (tars.empty()) {
+    throw Error(ErrorKind::data, folder + ": has no archives (*.tar, *.tar.gz, *.tgz, *.tar.zst)");
+  }
   std::ranges::sort(tars, natural_less);
   for (std::string& tar : tars) tar.insert(0, folder + "/");
   return tars;

@@ -8,7 +8,8 @@
 
 namespace cachebisect::stages {
 
-/// One archive; the *.tar of a folder in natural order, without hidden ones; or those of a pattern:
+/// One archive; the *.tar of a folder in natural order, without hidden ones, else its *.tar.gz,
+/// *.tgz and *.tar.zst; or those of a pattern:
 /// train-{000..099}.tar, {train,more}-{0..9}.tar. What exists is no pattern; the archives of a
 /// server (http://, https://, s3://) are named by one, and are not looked up. Throws Error(data) if
 /// a folder has none or nothing is there, Error(usage) for a pattern of too many.

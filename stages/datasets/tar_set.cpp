@@ -1,7 +1,9 @@
 #include "stages/datasets/tar_set.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
+#include <semaphore>
 #include <utility>
 
 #include "stages/datasets/tar_paths.hpp"
@@ -11,6 +13,7 @@
 #include "cachebisect/base/file.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/parallel.hpp"
+#include "cachebisect/base/shell_word.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -46,11 +49,67 @@ class ScanProgress {
   std::uint64_t members_ = 0;
 };
 
+/// Opens and indexes archives; called by several threads.
+class TarOpener {
+ public:
+  TarOpener(const TarSetOptions& options, bool keep_open)
+      : options_(&options), keep_open_(keep_open) {}
+
+  [[nodiscard]] TarFile open(const std::string& path,
+                             const std::function<void(std::uint64_t)>& on_members) {
+    auto bytes = open_bytes(path, options_->store);
+    const Packing packing = bytes->is_remote() ? Packing::none : packing_of(*bytes);
+    if (packing != Packing::none) return open_packed(*bytes, packing, on_members);
+    TarIndex index = index_tar(*bytes, options_->members, on_members);
+    return {std::move(bytes), std::move(index), keep_open_};
+  }
+
+ private:
+  TarFile open_packed(const ByteSource& file, Packing packing,
+                      const std::function<void(std::uint64_t)>& on_members) {
+    if (options_->most_unpacked == 0) refuse_packed(file.path(), name_of(packing));
+    // Each may take a quarter of the memory that there is for all.
+    unpacking_.acquire();
+    const std::unique_ptr<std::counting_semaphore<>, Release> ended(&unpacking_);
+    const auto content = unpack(file.path(), packing, options_->most_unpacked);
+    TarIndex index = index_tar(*content, options_->members, on_members);
+    return {file, packing, content->size(), std::move(index)};
+  }
+
+  [[noreturn]] static void refuse_packed(const std::string& path, const PackingName& packing) {
+    throw Error(ErrorKind::data,
+                path + ": is compressed with " + packing.name +
+                    ", so its members cannot be read alone; give \"shuffle_buffer_mb\", in which "
+                    "whole archives are shuffled, or unpack it once: " +
+                    packing.command + " " + shell_word(path) + " > NEW.tar");
+  }
+
+  struct Release {
+    void operator()(std::counting_semaphore<>* semaphore) const { semaphore->release(); }
+  };
+
+  const TarSetOptions* options_;
+  bool keep_open_;
+  std::counting_semaphore<> unpacking_{4};
+};
+
 }  // namespace
 
 TarFile::TarFile(std::unique_ptr<const ByteSource> bytes, TarIndex index, bool keep_open)
-    : path_(bytes->path()), size_(bytes->size()), index_(std::move(index)) {
+    : path_(bytes->path()), size_(bytes->size()), stored_bytes_(size_), index_(std::move(index)) {
   if (keep_open || bytes->is_remote()) bytes_ = std::move(bytes);
+}
+
+TarFile::TarFile(const ByteSource& packed, Packing packing, std::uint64_t bytes, TarIndex index)
+    : path_(packed.path()),
+      packing_(packing),
+      size_(bytes),
+      stored_bytes_(packed.size()),
+      index_(std::move(index)) {}
+
+void TarFile::read_whole(std::span<std::byte> whole) const {
+  if (is_packed()) return unpack_into(path_, packing_, whole);
+  read(0, whole);
 }
 
 void TarFile::read(std::uint64_t offset, std::span<std::byte> first,
@@ -67,17 +126,13 @@ void TarFile::read(std::uint64_t offset, std::span<std::byte> first,
   read_exactly(file.get(), path_.c_str(), offset + first.size(), second);
 }
 
-TarSet::TarSet(const std::string& path, const SampleMembers& members,
-               std::shared_ptr<const RemoteStore> store, const OpenContext& context)
-    : store_(std::move(store)) {
-  const std::vector<std::string> paths = tar_paths(path);
-  const bool keep_open = paths.size() <= most_open_archives();
+TarSet::TarSet(const TarSetOptions& options, const OpenContext& context) : store_(options.store) {
+  const std::vector<std::string> paths = tar_paths(options.path);
+  TarOpener opener(options, paths.size() <= most_open_archives());
   tars_.resize(paths.size());
-  ScanProgress progress(shown_path(path), context);
+  ScanProgress progress(shown_path(options.path), context);
   const auto scan = [&](std::uint64_t i) {
-    auto bytes = open_bytes(paths[i], store_);
-    TarIndex index = index_tar(*bytes, members, [&](std::uint64_t found) { progress.add(found); });
-    tars_[i] = TarFile(std::move(bytes), std::move(index), keep_open);
+    tars_[i] = opener.open(paths[i], [&](std::uint64_t found) { progress.add(found); });
   };
   parallel_for(paths.size(), 1, context.stop, scan, store_ ? RemoteStore::kOpenAtOnce : 0);
   std::uint64_t samples = 0;
@@ -85,13 +140,8 @@ TarSet::TarSet(const std::string& path, const SampleMembers& members,
   for (const TarFile& tar : tars_) {
     ends_.push_back(samples += tar.index().samples.size());
     byte_ends_.push_back(bytes += tar.end());
+    is_packed_ = is_packed_ || tar.is_packed();
   }
-}
-
-std::string TarSet::objects() const {
-  std::string text;
-  for (const TarFile& tar : tars_) text += tar.object();
-  return text;
 }
 
 TarSet::Place TarSet::locate(std::uint64_t index) const {
@@ -102,7 +152,7 @@ TarSet::Place TarSet::locate(std::uint64_t index) const {
   }
   const auto tar = static_cast<std::size_t>(at - ends_.begin());
   const bool first = tar == 0;
-  return {&tars_[tar], index - (first ? 0 : ends_[tar - 1]), first ? 0 : byte_ends_[tar - 1]};
+  return {&tars_[tar], tar, index - (first ? 0 : ends_[tar - 1]), first ? 0 : byte_ends_[tar - 1]};
 }
 
 void TarSet::read(std::uint64_t first_byte, std::span<std::byte> out) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stages/datasets/tar_index.hpp"
+#include "stages/datasets/unpacker.hpp"
 
 #include "cachebisect/objects/remote_store.hpp"
 #include "cachebisect/pipeline/open_context.hpp"
@@ -21,23 +22,42 @@ class CACHEBISECT_INTERNAL_API TarFile {
   TarFile() = default;
   /// `keep_open`: until this is destroyed; else it is opened for each read.
   TarFile(std::unique_ptr<const ByteSource> bytes, TarIndex index, bool keep_open);
+  /// A compressed one, which unpacks to `bytes`.
+  TarFile(const ByteSource& packed, Packing packing, std::uint64_t bytes, TarIndex index);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// That of object_line(); empty: a file.
   [[nodiscard]] std::string object() const { return bytes_ ? object_line(*bytes_) : ""; }
   [[nodiscard]] const TarIndex& index() const noexcept { return index_; }
+  [[nodiscard]] bool is_packed() const noexcept { return packing_ != Packing::none; }
+  /// Of the file or object; of a compressed one, of what it unpacks to.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return size_; }
+  /// Of a compressed one, before it is unpacked.
+  [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return stored_bytes_; }
   /// The byte behind the last sample.
   [[nodiscard]] std::uint64_t end() const { return index_.samples.back().end(); }
   /// Fills `first`, then `second`, from `offset`. Throws Error(data) naming the archive if it ends
   /// too early, or has another size than when it was indexed. Allocates nothing unless it throws.
+  /// Of one that is not compressed.
   void read(std::uint64_t offset, std::span<std::byte> first,
             std::span<std::byte> second = {}) const;
+  /// Fills `whole`, of bytes(). Throws as read() does, and if what is compressed is damaged.
+  void read_whole(std::span<std::byte> whole) const;
 
  private:
   std::string path_;
+  Packing packing_ = Packing::none;
   std::uint64_t size_ = 0;
+  std::uint64_t stored_bytes_ = 0;
   TarIndex index_;
   std::unique_ptr<const ByteSource> bytes_;  ///< null: opened for each read
+};
+
+struct TarSetOptions {
+  std::string path;  ///< see tar_paths()
+  SampleMembers members;
+  std::shared_ptr<const RemoteStore> store{};  ///< of objects on a server; null: files
+  std::uint64_t most_unpacked = 0;  ///< bytes of a compressed archive; 0: none may be compressed
 };
 
 /// Thread safe.
@@ -45,6 +65,7 @@ class CACHEBISECT_INTERNAL_API TarSet {
  public:
   struct Place {
     const TarFile* tar = nullptr;
+    std::size_t tar_number = 0;
     std::size_t number = 0;       ///< in the archive
     std::uint64_t tar_begin = 0;  ///< of the archive in the sequence of all bytes
 
@@ -53,11 +74,10 @@ class CACHEBISECT_INTERNAL_API TarSet {
     [[nodiscard]] std::uint64_t end() const { return tar_begin + sample().end(); }
   };
 
-  /// Indexes the archives at `path` (see tar_paths()), several at once. Throws Error(data) as that
-  /// does, Error(interrupted) when the context's stop is requested. `store`: of objects on a
-  /// server; null: the path is that of files.
-  TarSet(const std::string& path, const SampleMembers& members,
-         std::shared_ptr<const RemoteStore> store, const OpenContext& context);
+  /// Indexes the archives, several at once; compressed ones are unpacked for that, at most four at
+  /// once. Throws Error(data) as tar_paths() and unpack() do, Error(interrupted) when the context's
+  /// stop is requested.
+  TarSet(const TarSetOptions& options, const OpenContext& context);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return ends_.back(); }
   /// Throws Error(internal) if there is no such sample.
@@ -66,6 +86,9 @@ class CACHEBISECT_INTERNAL_API TarSet {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return byte_ends_.back(); }
   /// Where they lie, if not in files; else null.
   [[nodiscard]] const std::shared_ptr<const RemoteStore>& store() const noexcept { return store_; }
+  [[nodiscard]] const std::vector<TarFile>& tars() const noexcept { return tars_; }
+  /// Whether one is compressed: then archives are read as a whole.
+  [[nodiscard]] bool is_packed() const noexcept { return is_packed_; }
   /// The archives that lie there, one per line.
   [[nodiscard]] std::string objects() const;
   /// Fills `out` from this byte of the sequence on, by one read per archive.
@@ -74,6 +97,7 @@ class CACHEBISECT_INTERNAL_API TarSet {
  private:
   std::shared_ptr<const RemoteStore> store_;
   std::vector<TarFile> tars_;
+  bool is_packed_ = false;
   std::vector<std::uint64_t> ends_;       ///< samples up to the end of each archive
   std::vector<std::uint64_t> byte_ends_;  ///< and bytes
 };

@@ -93,6 +93,16 @@ def write_archives() -> None:
     labelled = [("a.png", b"image"), ("a.json", b'{"text": "x", "label": -3}')]
     put("tar", "json", aligned(archive(tarfile.USTAR_FORMAT, labelled)))
     put("tar", "huge_member", huge_member())
+    plain = aligned(archive(tarfile.USTAR_FORMAT, two))
+    put("tar_packed", "plain", plain)
+    put("tar_packed", "gzip", gzip.compress(plain, 9, mtime=0))
+    put(
+        "tar_packed",
+        "members",
+        gzip.compress(plain[:700], mtime=0) + gzip.compress(plain[700:], mtime=0),
+    )
+    put("tar_packed", "bomb", gzip.compress(huge_member() + bytes(2_000_000), 9, mtime=0))
+    put("tar_packed", "zstd", (FIXTURES / "tar" / "packed" / "pax.tar.zst").read_bytes())
 
 
 def tiff_with_tiles() -> bytes:
