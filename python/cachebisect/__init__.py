@@ -11,6 +11,7 @@ from ._cache.api import cached
 from ._cache.entry import NotCacheable
 from ._chain.marked import stage
 from ._engine.command import EngineError
+from ._follow.step_loops import steps
 from ._library import BisectError, bisect
 from ._prepare.api import prepare, prepared
 from ._report import Report
@@ -27,4 +28,5 @@ __all__ = [
     "prepare",
     "prepared",
     "stage",
+    "steps",
 ]

@@ -59,6 +59,8 @@ class FakeAdapter {
   std::string program = "fake";
   std::optional<std::string> python{};  ///< version
   nlohmann::json settings{};            ///< members of the answer to `describe`
+  /// False: a rank that takes part in every step and has no chain of its own.
+  bool has_loader = true;
   /// Sends `clock`, as an adapter does that simulates time.
   bool simulates_time = true;
   /// That many `stop` do not interrupt it.
@@ -120,6 +122,7 @@ class FakeAdapter {
   }
 
   nlohmann::json describe() const {
+    if (!has_loader) return {{"chain", {{"loader", "none"}}}};
     const ChainDescription chain = replayer_->describe();
     const int last = static_cast<int>(chain.stages.size());
     nlohmann::json boundaries = nlohmann::json::array();
@@ -151,7 +154,18 @@ class FakeAdapter {
             {"device_free_bytes", 1e12}};
   }
 
+  /// As long as the steps of the others take, and longer than none of them.
+  static nlohmann::json block_without_samples(const nlohmann::json& request) {
+    BlockResult block;
+    block.steps = request.at("steps");
+    block.warmup_steps = request.at("warmup_steps");
+    block.seconds = 1e-6 * block.steps;
+    return to_json(block);
+  }
+
   nlohmann::json measure(const std::string& type, const nlohmann::json& request) {
+    if (!has_loader && type == "run") return {{"block", block_without_samples(request)}};
+    if (!has_loader && type == "begin_round") return nlohmann::json::object();
     if (type == "supports") {
       const Arm arm = arm_of(request.at("arm"));
       return {{"supported", replayer_->supports(arm)}, {"why", replayer_->why_unsupported(arm)}};

@@ -12,8 +12,8 @@ from typing import Any, Callable, Optional
 
 from .._job.attempts import Attempts
 from .._job.blocks import Block
-from .._job.job import Job
 from .._job.pass_through import PassThrough
+from .._job.rank_without_loader import Rank
 from .._job.ranks import rank_and_world
 from .answers import Answers
 from .errors import error_fields, is_failure_of_job
@@ -36,11 +36,11 @@ class Finished(Exception):
 class Adapter:
     """One conversation with the engine. `make_job(writes_batches)` is called for `describe`."""
 
-    def __init__(self, connection: Connection, make_job: Callable[[bool], Job]) -> None:
+    def __init__(self, connection: Connection, make_job: Callable[[bool], Rank]) -> None:
         self._connection = connection
         self._answers = Answers(connection)
         self._make_job = make_job
-        self._job: Optional[Job] = None
+        self._job: Optional[Rank] = None
         self._block: Optional[Block] = None
         self._attempts: Optional[Attempts] = None
         self._world = 1
@@ -188,13 +188,16 @@ class Adapter:
         elif self._job is None:
             self._connection.answer_error(request, "internal", f"{kind} before describe")
         elif kind == "run":
-            group = self._job.steps_of_group(self._passed.batches_per_step)
+            # A rank without a loader is told that of the others.
+            group = request.get("group_steps") or self._job.steps_of_group(
+                self._passed.batches_per_step
+            )
             self._attempts = Attempts(request, self._job.room, group)
             self._begin_block(self._job)
         elif not self._answers.answer(self._job, request, self._passed):
             self._connection.answer_error(request, "internal", f"unknown request {kind!r}")
 
-    def _begin_block(self, job: Job) -> None:
+    def _begin_block(self, job: Rank) -> None:
         assert self._attempts is not None
         self._block = job.begin_block(self._attempts.next_request())
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._job.job import Job
 from .._job.pass_through import PassThrough
+from .._job.rank_without_loader import Rank
 from .._job.ranks import rank_and_world
 from .messages import Connection, Message
 
@@ -16,11 +17,23 @@ class Answers:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def answer(self, job: Job, request: Message, passed: PassThrough) -> bool:
+    def answer(self, job: Rank, request: Message, passed: PassThrough) -> bool:
         """False if the request is none of these. Raises what the job raises, ConnectionLost.
 
         `passed`: the steps through the untouched loader.
         """
+        kind = request.get("type")
+        answer = self._connection.answer
+        if kind == "begin_round":
+            job.begin_round()
+            answer(request)
+        elif kind == "machine":
+            answer(request, own_cpu_seconds=job.cpu_seconds())
+        else:
+            return isinstance(job, Job) and self._answer_of_loader(job, request, passed)
+        return True
+
+    def _answer_of_loader(self, job: Job, request: Message, passed: PassThrough) -> bool:
         kind = request.get("type")
         answer = self._connection.answer
         if kind == "supports":
@@ -40,11 +53,6 @@ class Answers:
         elif kind == "storage":
             samples, seconds = int(request["samples"]), float(request["max_seconds"])
             answer(request, storage=job.count_storage(samples, seconds))
-        elif kind == "begin_round":
-            job.begin_round()
-            answer(request)
-        elif kind == "machine":
-            answer(request, own_cpu_seconds=job.cpu_seconds())
         else:
             return False
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from .._chain import facts
 from .._chain.callers import script_name
@@ -15,8 +15,13 @@ from .._follow.loaders import Level
 from .._job.companions import Companion
 from .._job.job import Job
 from .._job.state import KeptState, device_of_step
-from .found_state import FoundState
+from .found_state import FoundState, ModuleTensors
+from .loaders_of_step import companions_of
+from .measuring import Measuring
 from .script_iterator import ScriptIterator
+
+if TYPE_CHECKING:
+    from .session import Session
 
 _KEEPS = (
     "the script's iterator cannot be opened twice: each batch that is measured is copied, and "
@@ -81,3 +86,16 @@ class Measured:
         if not by_subclass or facts.adds_only_state(iterator.loader):
             return iterator.loader
         return OwnIteration(iterator.loader, iterator.reopen, self._unwatched)
+
+
+def measuring_of(session: Session, iterator: ScriptIterator) -> Measuring:
+    """Measures the loader of `iterator`, and the others that each step reads."""
+    others = session.loaders_of_step.others(iterator)
+    companions = companions_of(others, session.loaders, session.threads.unwatched)
+    loaders = [one.loader for one in (iterator, *others)]
+    optimizers = session.optimizers
+    state = FoundState(loaders, optimizers, session.modules or ModuleTensors())
+    measured = Measured(iterator, state, optimizers, companions, session.threads.unwatched)
+    adapter = measured.adapter(session.connection)
+    in_step = session.loaders_of_step.in_step_with(iterator)
+    return Measuring(adapter, iterator, list(zip(others, companions)), in_step)

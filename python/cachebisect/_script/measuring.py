@@ -118,3 +118,21 @@ class Measuring:
         except Exception as error:  # An error of an iterator that the script has not asked for.
             self.adapter.fail(error, companion.name)
             return iterator.own_batch()
+
+
+class MeasuringSteps(Measuring):
+    """The same on a rank without a loader: whatever it reads is part of its steps."""
+
+    def __init__(self, adapter: Adapter) -> None:
+        self.adapter = adapter
+
+    def iterator(self, loader: Any, original: Open, level: Level) -> Iterator[Any]:
+        self.adapter.disturb(on_all_ranks=False)
+        return original(loader)
+
+    def is_left(self) -> bool:
+        return False
+
+    def batch(self, iterator: ScriptIterator) -> Any:
+        self.adapter.disturb(on_all_ranks=False)
+        return iterator.own_batch()

@@ -24,10 +24,10 @@ from .._follow.named_iterator import NamedIterator
 from .._worker.boundary import BoundaryDataset
 from . import refusals
 from .checkpoints import Checkpoints
-from .found_state import FoundState, ModuleTensors
+from .found_state import ModuleTensors
 from .guard import Guard
-from .loaders_of_step import LoadersOfStep, companions_of
-from .measured import Measured
+from .loaders_of_step import LoadersOfStep
+from .measured import measuring_of
 from .measuring import Measuring
 from .script_iterator import ScriptIterator, say
 from .seen_loaders import SeenLoaders
@@ -60,16 +60,16 @@ class Session:
         self.has_computed_gradients = False
         self.iterations = 0
         """Iterators of all loaders that the script has asked for."""
-        self._modules: Optional[ModuleTensors] = None
+        self.modules: Optional[ModuleTensors] = None
         self.named = named
         self.loaders_of_step = LoadersOfStep(named is not None)
         self._checkpoints = Checkpoints()
         self._protects = protects
-        self._late = refusals.LateAnswer(named)
+        self.late = refusals.LateAnswer(named)
         self._stepping_thread = SteppingThread()
         self._pid = os.getpid()
         self._steps_of_child = StepsOfChild()
-        self._connection = connection
+        self.connection = connection
         self._optimizers: list[weakref.ref[Any]] = []
         self._measuring: Optional[Measuring] = None
 
@@ -106,8 +106,8 @@ class Session:
         self._stepping_thread.note_step()
         if all(known() is not optimizer for known in self._optimizers):
             self._optimizers.append(weakref.ref(optimizer))
-        if self.loaders.wanted is None and self._late.is_due(self.optimizer_steps):
-            self.refuse("usage", self._late.reason(self.optimizer_steps, self.loaders))
+        if self.loaders.wanted is None and self.late.is_due(self.optimizer_steps):
+            self.refuse("usage", self.late.reason(self.optimizer_steps, self.loaders))
 
     def note_puller(self, iterator: ScriptIterator) -> None:
         """A batch of `iterator` is asked for."""
@@ -117,10 +117,10 @@ class Session:
         if outer is not None and outer is not iterator:
             outer.holds_another = iterator.is_inner = True
         self.loaders_of_step.note(iterator)
-        if self._modules is None and iterator.pattern.stepped == 1:
-            self._modules = ModuleTensors()
+        if self.modules is None and iterator.pattern.stepped == 1:
+            self.modules = ModuleTensors()
         if sys.modules["torch"].is_grad_enabled() and self.loaders_of_step.may_choose(iterator):
-            self._late.note_candidate(self.optimizer_steps)
+            self.late.note_candidate(self.optimizer_steps)
 
     def refuses_thread(self, iterator: ScriptIterator) -> bool:
         """True in a thread that reads batches in advance for the one that trains.
@@ -129,7 +129,7 @@ class Session:
         """
         if not self._stepping_thread.is_another():
             return False
-        self._late.note_thread(iterator.loader)
+        self.late.note_thread(iterator.loader)
         return True
 
     # Iterators
@@ -176,29 +176,30 @@ class Session:
 
     def take_over(self, iterator: ScriptIterator) -> Adapter:
         """Begins to measure the loader of `iterator`. Raises ConnectionLost."""
-        optimizers = [found for known in self._optimizers if (found := known()) is not None]
-        others = self.loaders_of_step.others(iterator)
-        companions = companions_of(others, self.loaders, self.threads.unwatched)
-        loaders = [one.loader for one in (iterator, *others)]
-        state = FoundState(loaders, optimizers, self._modules or ModuleTensors())
-        measured = Measured(iterator, state, optimizers, companions, self.threads.unwatched)
-        adapter = measured.adapter(self._connection)
-        measuring = Measuring(adapter, iterator, list(zip(others, companions)),
-                              self.loaders_of_step.in_step_with(iterator))  # fmt: skip
-        if not adapter.greet():
+        measuring = measuring_of(self, iterator)
+        self.begin(measuring)
+        return measuring.adapter
+
+    @property
+    def optimizers(self) -> list[Any]:
+        """Those that have stepped."""
+        return [found for known in self._optimizers if (found := known()) is not None]
+
+    def begin(self, measuring: Measuring) -> None:
+        """Measures from here on. Raises ConnectionLost."""
+        if not measuring.adapter.greet():
             raise ConnectionLost("the engine chose another process")
         self._measuring = measuring
         if self._protects:
             self._checkpoints.start()
-            adapter.not_kept = self._checkpoints.new
+            measuring.adapter.not_kept = self._checkpoints.new
         atexit.register(self._end_with_script)
-        return adapter
 
     # The end
 
     def refuse_without_torch(self, iterator: ScriptIterator) -> None:
         """A batch is asked for in a script that has not imported torch."""
-        if reason := self._late.without_torch(iterator.learnt):
+        if reason := self.late.without_torch(iterator.learnt):
             self.refuse("usage", reason)
 
     def end_if_failed(self) -> None:
@@ -209,7 +210,7 @@ class Session:
 
     def refuse(self, kind: str, reason: str) -> None:
         """Tells the engine why nothing is measured. Raises SystemExit if that ends the script."""
-        finish = tell_engine(self._connection, kind, reason)
+        finish = tell_engine(self.connection, kind, reason)
         self.end()
         if finish is None:
             say(f"not measured: {reason}")
@@ -220,14 +221,14 @@ class Session:
         if not self.active or self._measuring is not None:
             return
         if self.guard.failure is not None:
-            tell_engine(self._connection, "internal", self.guard.failure)
+            tell_engine(self.connection, "internal", self.guard.failure)
         elif reason := self.guard.observe(self._reason_at_end):
-            tell_engine(self._connection, "usage", reason)
+            tell_engine(self.connection, "usage", reason)
         self.end()
 
     def _reason_at_end(self) -> Optional[str]:
         missing = self.loaders.missing()
-        return missing or self._late.reason_at_end(self.optimizer_steps, self.loaders)
+        return missing or self.late.reason_at_end(self.optimizer_steps, self.loaders)
 
     def _end_with_script(self) -> None:
         if self.active and self._measuring is not None:
@@ -246,4 +247,4 @@ class Session:
         saved = self._checkpoints.stop()
         if saved is not None:
             say(saved)
-        self._connection.close()
+        self.connection.close()

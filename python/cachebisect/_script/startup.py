@@ -15,6 +15,7 @@ from .._follow.backward import FollowedBackward
 from .._follow.loaders import follow_loaders
 from .._follow.named_iterator import NamedIterator
 from .._follow.optimizer_steps import follow_steps
+from .._follow.step_loops import follow_step_loops
 
 if TYPE_CHECKING:
     from .session import Session
@@ -43,6 +44,7 @@ def start() -> None:
     from .._engine.messages import Connection, ConnectionLost
     from .seen_loaders import SeenLoaders
     from .session import Session
+    from .steps_iterator import StepLoops
 
     wanted = os.environ.get(LOADER)
 
@@ -62,6 +64,7 @@ def start() -> None:
     counts_as = int(samples) if samples else None
     session = Session(connection, loaders, protects, counts_as, ends, named)
     atexit.register(session.explain)
+    follow_step_loops(StepLoops(session).iterator)
     if named is not None:
         named.follow(session)
     after_import("torch.utils.data.dataloader", lambda module: follow_loaders(session, module))

@@ -154,7 +154,7 @@ class AdapterSearch {
       return candidate.connection->poll_answer();
     } catch (const Error& error) {
       if (!candidate.connection->is_closed()) {
-        refuse(candidate, error);
+        refuse(*candidate.connection, error);
         throw;
       }
       connected_ = false;
@@ -162,16 +162,27 @@ class AdapterSearch {
     }
   }
 
-  void refuse(Candidate& candidate, const Error& error) const {
-    const bool told = candidate.connection->finish(options_.exit_after_error,
-                                                   exit_code(error.kind()), error.what());
+  void refuse(AdapterConnection& connection, const Error& error) const {
+    const bool told =
+        connection.finish(options_.exit_after_error, exit_code(error.kind()), error.what());
     if (told && options_.on_refusal) options_.on_refusal();
   }
 
   AwaitResult found() {
     const json finish = finish_request(false, 0, "another process is measured");
     for (Candidate& candidate : candidates_) send(candidate, finish);
-    return {ranks_.take(), std::move(seen_)};
+    std::vector<AttachedAdapter> ranks = ranks_.take();
+    check_loaders(ranks);
+    return {std::move(ranks), std::move(seen_)};
+  }
+
+  void check_loaders(const std::vector<AttachedAdapter>& ranks) const {
+    if (first_with_loader(ranks) != nullptr) return;
+    const Error error(ErrorKind::usage,
+                      "no rank has a loader: all of them iterate cachebisect.steps(...), which is "
+                      "for ranks that wait for the batches of others");
+    for (const AttachedAdapter& rank : ranks) refuse(*rank.connection, error);
+    throw error;
   }
 
   [[noreturn]] void fail_without_hello() const {

@@ -1,7 +1,10 @@
 #include "cachebisect/remote/combine_ranks.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
+#include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -10,22 +13,39 @@
 namespace cachebisect {
 namespace {
 
-void check_same(const ChainDescription& first, const ChainDescription& other, std::size_t rank) {
+bool has_loader(const ChainDescription& chain) { return !chain.stages.empty(); }
+
+void check_same(const ChainDescription& first, std::size_t first_rank,
+                const ChainDescription& other, std::size_t rank) {
   const bool same = std::ranges::equal(
       first.stages, other.stages,
       [](const StageDescription& a, const StageDescription& b) { return a.name == b.name; });
   if (same && first.batch_size == other.batch_size && first.workers == other.workers) return;
   throw Error(ErrorKind::usage,
               "rank " + std::to_string(rank) +
-                  " has other stages, another batch size or another number of workers than rank 0; "
-                  "ranks are measured together only if their loaders are alike");
+                  " has other stages, another batch size or another number of workers than rank " +
+                  std::to_string(first_rank) +
+                  "; ranks are measured together only if their loaders are alike");
 }
 
-/// The block of the rank that waited longest for its data; without any waiting, of the slowest.
-const BlockResult& leading(const std::vector<BlockResult>& blocks) {
-  return *std::ranges::max_element(blocks, {}, [](const BlockResult& block) {
-    return std::make_tuple(block.starved_seconds, block.seconds);
-  });
+/// By how long they waited for their data; without any waiting, by how long they took.
+bool waits_longer(const BlockResult& one, const BlockResult& other) {
+  return std::make_tuple(one.starved_seconds, one.seconds) >
+         std::make_tuple(other.starved_seconds, other.seconds);
+}
+
+/// Those with loaders, the one that waited longest for its data first.
+std::vector<std::size_t> by_waiting(const std::vector<BlockResult>& blocks,
+                                    const std::set<std::size_t>& without_loader) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
+    if (!without_loader.contains(rank)) ranks.push_back(rank);
+  }
+  const std::size_t leading = std::min<std::size_t>(2, ranks.size());
+  std::ranges::partial_sort(
+      ranks, ranks.begin() + static_cast<std::ptrdiff_t>(leading),
+      [&](std::size_t a, std::size_t b) { return waits_longer(blocks[a], blocks[b]); });
+  return ranks;
 }
 
 template <class Number>
@@ -58,31 +78,40 @@ void add(const StorageCounts& more, StorageCounts& sum) {
 
 ChainDescription combine_chains(const std::vector<ChainDescription>& chains, double machine_cpus,
                                 const std::vector<int>& ranks_beside) {
-  ChainDescription chain = chains.front();
-  for (std::size_t r = 1; r < chains.size(); ++r) check_same(chain, chains[r], r);
+  const auto first =
+      static_cast<std::size_t>(std::ranges::find_if(chains, has_loader) - chains.begin());
+  ChainDescription chain = chains.at(first);
   chain.ranks = static_cast<int>(chains.size());
-  // Blocks have the same untimed steps on all ranks.
-  chain.keeps_queues = std::ranges::all_of(chains, [&](const ChainDescription& one) {
-    return one.keeps_queues && one.ring_prefetch == chain.ring_prefetch;
-  });
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t r = 0; r < chains.size(); ++r) {
+    if (!has_loader(chains[r])) {
+      ++chain.ranks_without_loader;
+      continue;
+    }
+    check_same(chain, first, chains[r], r);
+    // Blocks have the same untimed steps on all ranks.
+    chain.keeps_queues = chain.keeps_queues && chains[r].keeps_queues &&
+                         chains[r].ring_prefetch == chain.ring_prefetch;
     least = std::min(least, chains[r].usable_cpus.value_or(machine_cpus) / ranks_beside[r]);
   }
   chain.usable_cpus = least;
   return chain;
 }
 
-BlockResult combine_blocks(const std::vector<BlockResult>& blocks) {
-  BlockResult whole = leading(blocks);
+BlockResult combine_blocks(const std::vector<BlockResult>& blocks,
+                           const std::set<std::size_t>& without_loader) {
+  const std::vector<std::size_t> ranks = by_waiting(blocks, without_loader);
+  BlockResult whole = blocks.at(ranks.at(0));
   const int steps = whole.steps;
   whole.cpu_seconds = 0;
   whole.skipped = 0;
+  for (const std::size_t rank : ranks) {
+    whole.cpu_seconds += blocks[rank].cpu_seconds / static_cast<double>(ranks.size());
+  }
   for (const BlockResult& block : blocks) {
     whole.seconds = std::max(whole.seconds, block.seconds);
     whole.start_seconds = std::min(whole.start_seconds, block.start_seconds);
     whole.first_batch_seconds = std::max(whole.first_batch_seconds, block.first_batch_seconds);
-    whole.cpu_seconds += block.cpu_seconds / static_cast<double>(blocks.size());
     whole.skipped += block.skipped;
     for (const std::string& file : block.not_kept) {
       if (std::ranges::find(whole.not_kept, file) == whole.not_kept.end()) {

@@ -52,12 +52,12 @@ void DescribedRanks::check(double limit) {
   }
   const auto until = deadline(limit);
   if (!until || monotonic_seconds() < *until) return;
-  throw Error(
-      ErrorKind::usage,
-      "only " + std::to_string(adapters_.size()) + " of " + std::to_string(world()) +
-          " ranks have found a training loader within " + format_seconds(limit) +
-          " of each other; every rank must train with a DataLoader of its own. If some need "
-          "longer to begin, raise --answer-timeout");
+  throw Error(ErrorKind::usage,
+              "only " + std::to_string(adapters_.size()) + " of " + std::to_string(world()) +
+                  " ranks have found a training loader within " + format_seconds(limit) +
+                  " of each other; every rank must train with a DataLoader of its own, or iterate "
+                  "cachebisect.steps(...) if it has none. If some need longer to begin, raise "
+                  "--answer-timeout");
 }
 
 void DescribedRanks::add_descriptors(std::vector<int>& descriptors) const {
@@ -69,6 +69,12 @@ void DescribedRanks::add_descriptors(std::vector<int>& descriptors) const {
 std::vector<AttachedAdapter> DescribedRanks::take() {
   std::ranges::sort(adapters_, {}, [](const AttachedAdapter& one) { return one.hello.rank; });
   return std::exchange(adapters_, {});
+}
+
+const AttachedAdapter* first_with_loader(const std::vector<AttachedAdapter>& ranks) {
+  const auto found = std::ranges::find_if(
+      ranks, [](const AttachedAdapter& rank) { return rank.description.has_loader(); });
+  return found == ranks.end() ? nullptr : &*found;
 }
 
 }  // namespace cachebisect

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/remote/attached_replayer.hpp"
 
 namespace cachebisect {
@@ -30,5 +31,9 @@ class DescribedRanks {
   std::vector<AttachedAdapter> adapters_;
   double first_seconds_ = 0;
 };
+
+/// The first rank that has a loader; null if none has.
+[[nodiscard]] CACHEBISECT_INTERNAL_API const AttachedAdapter* first_with_loader(
+    const std::vector<AttachedAdapter>& ranks);
 
 }  // namespace cachebisect

@@ -43,6 +43,9 @@ struct AdapterDescription {
   std::vector<std::string> notes;
   std::optional<int> rank;  ///< of a distributed job; empty: as in the hello
   std::optional<int> world;
+
+  /// False for a rank that takes part in every step and has no chain of its own.
+  [[nodiscard]] bool has_loader() const noexcept { return !chain.stages.empty(); }
 };
 
 /// What the size of the caches depends on.

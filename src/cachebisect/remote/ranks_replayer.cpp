@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <thread>
 #include <utility>
@@ -89,6 +90,7 @@ RanksReplayer::RanksReplayer(std::vector<AttachedAdapter> adapters, const std::s
   for (AttachedAdapter& adapter : adapters) {
     nodes_.push_back(adapter.node);
     ranks_.push_back(std::make_unique<RemoteReplayer>(std::move(adapter), stop_all_.get_token()));
+    if (!ranks_.back()->has_loader()) without_loader_.insert(chains.size());
     chains.push_back(ranks_.back()->describe());
   }
   std::vector<AdapterConnection*> connections;
@@ -105,18 +107,20 @@ RanksReplayer::RanksReplayer(std::vector<AttachedAdapter> adapters, const std::s
 RanksReplayer::~RanksReplayer() = default;
 
 template <class Call>
-auto RanksReplayer::on_all(const std::stop_token& stop, const Call& call) const {
+auto RanksReplayer::on_loaders(const std::stop_token& stop, const Call& call) const {
   check_running();
   using Result = decltype(call(*ranks_.front(), 0, stop));
   const std::stop_callback link(stop, [this] { stop_all_.request_stop(); });
-  std::vector<Result> results(ranks_.size());
+  std::vector<Result> results(ranks_.size() - without_loader_.size());
   std::vector<std::exception_ptr> errors(ranks_.size());
   {
     std::vector<std::jthread> threads;
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      threads.emplace_back([&, r] {
+      if (!has_loader(r)) continue;
+      const std::size_t place = threads.size();
+      threads.emplace_back([&, r, place] {
         try {
-          results[r] = call(*ranks_[r], static_cast<int>(r), stop_all_.get_token());
+          results[place] = call(*ranks_[r], static_cast<int>(r), stop_all_.get_token());
         } catch (...) {
           errors[r] = error_of_rank(name_of(r));
           stop_all_.request_stop();
@@ -151,17 +155,25 @@ std::vector<json> RanksReplayer::ask_all(const AskAll::Request& request,
 }
 
 bool RanksReplayer::supports(const Arm& arm) const {
-  if (arm.ranks.end() > chain_.ranks) return false;
+  if (arm.ranks.end() > chain_.ranks || !has_loader(arm.ranks)) return false;
   if (!arm.ranks.is_all() && arm.kind != ArmKind::replay) return false;
-  return all_true(on_all({}, [&](const RemoteReplayer& rank, int number, const std::stop_token&) {
-    return static_cast<int>(rank.supports(arm_on_rank(arm, number)));
-  }));
+  return all_true(
+      on_loaders({}, [&](const RemoteReplayer& rank, int number, const std::stop_token&) {
+        return static_cast<int>(rank.supports(arm_on_rank(arm, number)));
+      }));
+}
+
+bool RanksReplayer::has_loader(const RankRange& ranks) const {
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    if (has_loader(r) && ranks.holds(static_cast<int>(r))) return true;
+  }
+  return false;
 }
 
 std::string RanksReplayer::why_unsupported(const Arm& arm) const {
   if (!arm.ranks.is_all()) return {};
   const auto reasons =
-      on_all({}, [&](const RemoteReplayer& rank, int number, const std::stop_token&) {
+      on_loaders({}, [&](const RemoteReplayer& rank, int number, const std::stop_token&) {
         return rank.why_unsupported(arm_on_rank(arm, number));
       });
   const auto known =
@@ -172,7 +184,7 @@ std::string RanksReplayer::why_unsupported(const Arm& arm) const {
 CacheFacts RanksReplayer::prepare(const CacheBudget& budget, const std::stop_token& stop) {
   const std::vector<double> shares = memory_shares(budget, stop);
   return combine_caches(
-      on_all(stop, [&](RemoteReplayer& rank, int number, const std::stop_token& stopped) {
+      on_loaders(stop, [&](RemoteReplayer& rank, int number, const std::stop_token& stopped) {
         return rank.prepare({.host_bytes = shares[static_cast<std::size_t>(number)],
                              .device_bytes = budget.device_bytes},
                             stopped);
@@ -182,7 +194,9 @@ CacheFacts RanksReplayer::prepare(const CacheBudget& budget, const std::stop_tok
 std::vector<double> RanksReplayer::memory_shares(const CacheBudget& budget,
                                                  const std::stop_token& stop) const {
   std::map<NodeConnection*, int> ranks;
-  for (const auto& node : nodes_) ++ranks[node.get()];
+  for (std::size_t r = 0; r < nodes_.size(); ++r) {
+    if (has_loader(r)) ++ranks[nodes_[r].get()];
+  }
   std::map<NodeConnection*, double> shares;
   for (const auto& [node, count] : ranks) {
     const AvailableMemory memory = node == nullptr ? available_memory() : node->memory(stop);
@@ -197,9 +211,10 @@ std::vector<double> RanksReplayer::memory_shares(const CacheBudget& budget,
 
 std::optional<CacheFacts> RanksReplayer::refill(std::uint64_t samples,
                                                 const std::stop_token& stop) {
-  const auto answers = on_all(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {
-    return rank.refill(samples, stopped);
-  });
+  const auto answers =
+      on_loaders(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {
+        return rank.refill(samples, stopped);
+      });
   std::vector<CacheFacts> caches;
   for (const auto& answer : answers) {
     if (!answer) return std::nullopt;
@@ -209,7 +224,7 @@ std::optional<CacheFacts> RanksReplayer::refill(std::uint64_t samples,
 }
 
 bool RanksReplayer::freshen(std::uint64_t samples, const std::stop_token& stop) {
-  return all_true(on_all(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {
+  return all_true(on_loaders(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {
     return static_cast<int>(rank.freshen(samples, stopped));
   }));
 }
@@ -247,6 +262,10 @@ BlockResult RanksReplayer::run(const BlockRequest& request, const std::stop_toke
     own.arm = arm_on_rank(whole.arm, static_cast<int>(rank));
     json asked = run_request(own);
     asked["settling_steps"] = settling;
+    if (!has_loader(rank)) {
+      // It fits blocks into epochs as the others do.
+      asked["group_steps"] = std::lcm(std::max(1, chain_.workers), chain_.batches_per_step);
+    }
     // What a rank finds in its queue depends on what the others did meanwhile.
     const RankRange& freed = whole.arm.ranks;
     if (!freed.is_all()) asked["arm"]["ranks"] = {freed.first, freed.count};
@@ -264,7 +283,7 @@ BlockResult RanksReplayer::run(const BlockRequest& request, const std::stop_toke
     // Another machine counts its time from another moment.
     if (!is_here(rank)) blocks.back().start_seconds = began;
   }
-  BlockResult block = combine_blocks(blocks);
+  BlockResult block = combine_blocks(blocks, without_loader_);
   if (block.steps > 0 && block.seconds > 0) {
     step_seconds_[request.arm] = block.seconds / block.steps;
   }
@@ -274,14 +293,16 @@ BlockResult RanksReplayer::run(const BlockRequest& request, const std::stop_toke
 std::optional<StorageCounts> RanksReplayer::count_storage(const StorageRequest& request,
                                                           const std::stop_token& stop) {
   return combine_storage(
-      on_all(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {
+      on_loaders(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {
         return rank.count_storage(request, stopped);
       }));
 }
 
 double RanksReplayer::clock() const {
-  double latest = ranks_.front()->clock();
-  for (const auto& rank : ranks_) latest = std::max(latest, rank->clock());
+  double latest = 0;
+  for (const auto& rank : ranks_) {
+    if (rank->has_loader()) latest = std::max(latest, rank->clock());
+  }
   return latest;
 }
 

@@ -19,10 +19,10 @@ namespace cachebisect {
 
 /// Sends each request to all ranks at the same time, and combines their answers
 /// (combine_ranks.hpp). All ranks run the same number of steps in each block, because a step of one
-/// waits for the others. After an error in one rank the others may wait for it in the middle of a
-/// step: they are stopped, and every later call throws the same error. That holds for arms with
-/// overrides, too, which a single process survives: the ranks have taken different numbers of steps
-/// by then, and would never finish the next block.
+/// waits for the others; those without a loader are asked for nothing else. After an error in one
+/// rank the others may wait for it in the middle of a step: they are stopped, and every later call
+/// throws the same error. That holds for arms with overrides, too, which a single process survives:
+/// the ranks have taken different numbers of steps by then, and would never finish the next block.
 class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
  public:
   /// `adapters`: one per rank, in order. Throws Error(usage) if their chains differ.
@@ -51,9 +51,10 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   bool finish(bool exit, int exit_code, const std::string& text) noexcept override;
 
  private:
-  /// Calls `call(rank, number, stop)` for all ranks at the same time. Throws the first error.
+  /// Calls `call(rank, number, stop)` for all ranks with loaders at the same time. Throws the first
+  /// error.
   template <class Call>
-  auto on_all(const std::stop_token& stop, const Call& call) const;
+  auto on_loaders(const std::stop_token& stop, const Call& call) const;
   /// The same for a single request, which may be another one for each rank.
   std::vector<nlohmann::json> ask_all(const AskAll::Request& request, const std::stop_token& stop);
   /// Keeps and throws the error that stopped the others, if there is one.
@@ -64,6 +65,9 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   [[nodiscard]] int settling_of(Arm arm);
   /// "rank 3", with the node in jobs of several.
   [[nodiscard]] std::string name_of(std::size_t rank) const;
+  [[nodiscard]] bool has_loader(std::size_t rank) const { return !without_loader_.contains(rank); }
+  /// True if one of these ranks has a loader.
+  [[nodiscard]] bool has_loader(const RankRange& ranks) const;
   [[nodiscard]] bool is_here(std::size_t rank) const { return nodes_[rank] == nullptr; }
   /// What a rank may use of the memory of its machine, by rank.
   [[nodiscard]] std::vector<double> memory_shares(const CacheBudget& budget,
@@ -74,6 +78,7 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   std::stop_callback<std::function<void()>> on_stop_;
   std::vector<std::unique_ptr<RemoteReplayer>> ranks_;
   std::vector<std::shared_ptr<NodeConnection>> nodes_;  ///< by rank; empty: this machine
+  std::set<std::size_t> without_loader_;
   std::optional<AskAll> asked_;
   ChainDescription chain_;
   std::map<Arm, double> step_seconds_;

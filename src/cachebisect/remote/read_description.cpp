@@ -163,6 +163,9 @@ ChainDescription read_chain(const Fields& fields) {
   return chain;
 }
 
+/// Such a rank says nothing else of a chain.
+bool is_without_loader(const Fields& chain) { return chain.text_or("loader", "") == "none"; }
+
 void read_arm(const Fields& fields, AdapterDescription& description) {
   const std::string kind = fields.text("kind");
   if (kind == to_string(ArmKind::replay)) {
@@ -183,7 +186,8 @@ void read_arm(const Fields& fields, AdapterDescription& description) {
 AdapterDescription read_description(const json& answer) {
   const Fields fields(answer, "the answer to 'describe'");
   AdapterDescription description;
-  description.chain = read_chain(fields.object("chain"));
+  const Fields chain = fields.object("chain");
+  if (!is_without_loader(chain)) description.chain = read_chain(chain);
   read_settings(fields, description.chain.settings);
   for (const Fields& arm : fields.objects_or_empty("arms")) read_arm(arm, description);
   description.expect_samples_per_second = fields.optional_number("expect_samples_per_second");

@@ -21,6 +21,8 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public AttachedReplayer {
   RemoteReplayer& operator=(const RemoteReplayer&) = delete;
 
   [[nodiscard]] ChainDescription describe() const override;
+  /// False for a rank that runs blocks and answers nothing else of a chain.
+  [[nodiscard]] bool has_loader() const noexcept { return adapter_.description.has_loader(); }
   [[nodiscard]] bool supports(const Arm& arm) const override;
   [[nodiscard]] std::string why_unsupported(const Arm& arm) const override;
   CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override;

@@ -9,6 +9,7 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/remote/described_ranks.hpp"
 
 namespace cachebisect::cli {
 namespace {
@@ -83,11 +84,13 @@ bool AttachedRun::attach(SessionTools& tools, int command_ended) {
 }
 
 AttachedReplayer& AttachedRun::open(SessionTools& tools) {
-  const AdapterDescription description = adapters_.front().description;
+  // What was awaited has one.
+  const AttachedAdapter& first = *first_with_loader(adapters_);
+  const AdapterDescription description = first.description;
   const ChainDescription& chain = description.chain;
   tools.log.info(chain.name + ": " + std::to_string(chain.samples) + " samples, " +
                  std::to_string(chain.workers) + " workers, device " + chain.device_name +
-                 ", step " + chain.train + ", adapter " + adapters_.front().hello.adapter);
+                 ", step " + chain.train + ", adapter " + first.hello.adapter);
   print_notes(description.notes);
   expected_ = description.expect_samples_per_second;
   tools.options.seed = chain.seed;

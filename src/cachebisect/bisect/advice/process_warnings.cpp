@@ -57,21 +57,23 @@ void warn_of_idle_workers(std::vector<Warning>& out, const Measurements& measure
 }
 
 void warn_of_duplicates(std::vector<Warning>& out, const ChainDescription& chain) {
-  if (chain.ranks < 2 || chain.samples == 0 || !chain.epoch_samples) return;
+  const int ranks = chain.ranks - chain.ranks_without_loader;
+  if (ranks < 2 || chain.samples == 0 || !chain.epoch_samples) return;
   const double times =
-      static_cast<double>(*chain.epoch_samples) * chain.ranks / static_cast<double>(chain.samples);
+      static_cast<double>(*chain.epoch_samples) * ranks / static_cast<double>(chain.samples);
   if (times < kReportReadTimes) return;
   out.push_back({"duplicates",
-                 "each of " + std::to_string(chain.ranks) + " ranks reads " +
+                 "each of " + std::to_string(ranks) + " ranks reads " +
                      format_count(*chain.epoch_samples) + " of the " + format_count(chain.samples) +
                      " samples in an epoch: each sample is read " + format_fixed(times, 1) +
                      " times",
                  chain.settings.advice_or("duplicates", "give each rank a part of the samples")});
 }
 
-/// Launchers need not tell their number.
+/// Those with workers. Launchers need not tell their number.
 int ranks_here(const ChainDescription& chain) {
-  return std::max(chain.local_ranks, ranks_per_machine(chain));
+  const int ranks = std::max(chain.local_ranks, ranks_per_machine(chain));
+  return chain.nodes.empty() ? std::max(1, ranks - chain.ranks_without_loader) : ranks;
 }
 
 void warn_of_threads(std::vector<Warning>& out, const Measurements& measured) {

@@ -184,6 +184,11 @@ void pipeline_fields(Visitor& v, Visited<Visitor, ChainDescription>& chain,
   v.whole({"ranks", "processes that train together; every figure is that of one of them",
            Presence::added},
           chain.ranks, 1);
+  v.whole({"ranks_without_loader",
+           "of these: they take part in every step, and read nothing (tensor and pipeline parallel "
+           "jobs)",
+           Presence::added},
+          chain.ranks_without_loader);
   v.list({"nodes", "machines of the job; empty for one", Presence::added}, chain.nodes);
   v.whole({"ring_slots"}, chain.ring_slots);
   v.whole({"train_threads"}, chain.train_threads);

@@ -18,7 +18,11 @@ std::string workers_text(const ChainDescription& chain) {
 
 std::string job_text(const ChainDescription& chain) {
   std::string job = "device " + chain.device_name;
-  if (chain.ranks > 1) job += ", " + std::to_string(chain.ranks) + " ranks, each";
+  if (chain.ranks > 1) job += ", " + std::to_string(chain.ranks) + " ranks";
+  if (chain.ranks_without_loader > 0) {
+    job += ", " + std::to_string(chain.ranks_without_loader) + " of them without a loader";
+  }
+  if (chain.ranks > 1) job += ", each";
   job += (chain.ranks > 1 ? " batch " : ", batch ") + std::to_string(chain.batch_size) + ", " +
          workers_text(chain);
   if (!chain.train.empty()) job += ", step: " + chain.train;
