@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from commands import COMMAND, HOOK, SCRIPT, Run, needs_command
+from commands import COMMAND, HERE, HOOK, SCRIPT, Run, needs_command
 
 pytestmark = needs_command
 
@@ -25,6 +25,40 @@ def tune(tmp_path: Path, *options: str, late: str = "pass") -> Run:
     script.write_text(text, encoding="utf-8")
     words = [str(COMMAND), "tune", "--hook", str(HOOK), "--no-progress", *options]
     return Run(tmp_path, [*words, "--", sys.executable, str(script)])
+
+
+WAITS = """
+import sys
+sys.path.insert(0, HERE)
+import torch
+from torch.utils.data import DataLoader
+from loaders import Compose, Items, Member
+
+if __name__ == "__main__":
+    from cachebisect._cache import trial
+
+    trial.most_memory = lambda: 1e6  # A cache in memory has no room.
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+    loader = DataLoader(Items(Compose([Member(1, 0.01)]), 100_000), batch_size=4)
+    while True:
+        for x, _ in loader:
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+"""
+"""An epoch takes 1,000 s: a later run gains by a cache on a disk."""
+
+
+def tune_waiting(tmp_path: Path, *options: str) -> tuple[Any, str]:
+    """The ladder, as JSON and as text."""
+    script = tmp_path / "train.py"
+    script.write_text(WAITS.replace("HERE", repr(str(HERE))), encoding="utf-8")
+    words = [str(COMMAND), "tune", "--hook", str(HOOK), "--no-progress", *options]
+    path = str(tmp_path / "ladder.json")
+    run = Run(tmp_path, [*words, "--json", path, "--", sys.executable, str(script)])
+    assert run.end() == 0, run.errors()
+    return ladder(tmp_path), run.output
 
 
 def ladder(tmp_path: Path) -> Any:
@@ -62,6 +96,30 @@ def test_a_target_ends_it_after_the_diagnosis(tmp_path: Path) -> None:
     assert run.end() == 0, run.errors()
     assert ladder(tmp_path)["end"] == "the target is reached"
     assert ladder(tmp_path)["trials"] == []
+
+
+def test_a_cache_on_a_disk_is_tried_in_the_folder_that_is_named(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    found, output = tune_waiting(tmp_path, "--budget", "25", "--scratch", str(scratch))
+    tried = [trial for trial in found["trials"] if trial["id"] == "cache_disk"]
+    assert len(tried) == 1, found["trials"]
+    [trial] = tried
+    assert Path(trial["folder"]).parent == scratch, trial
+    line = f'cachebisect.cached(dataset, after="transforms[0]", disk="{trial["folder"]}")'
+    assert trial["lines"] == [line]
+    assert trial["predicted"]["interval"] and trial["measured"]["interval"], trial
+    assert trial["kept"] is not trial["removed"]
+    assert (Path(trial["folder"]) / "cache.sqlite").exists() is trial["kept"]
+    assert (trial["folder"] in output.replace("\n", "")) is trial["kept"]
+    assert found["untried"] == []
+
+
+def test_without_a_folder_the_ladder_says_what_could_be_tried(tmp_path: Path) -> None:
+    found, output = tune_waiting(tmp_path, "--budget", "15")
+    assert all(trial["id"] != "cache_disk" for trial in found["trials"])
+    assert [trial["id"] for trial in found["untried"]] == ["cache_disk"], found
+    assert "With --scratch FOLDER it also tries: keep samples in a file after" in output
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["ladder.json", "stderr", "train.py"]
 
 
 def test_ctrl_c_ends_the_script_too_and_leaves_no_file(tmp_path: Path) -> None:

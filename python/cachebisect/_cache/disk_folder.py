@@ -62,11 +62,20 @@ def bytes_of(folder: Path, limit: Union[int, str, None]) -> int:
 
     Raises TypeError, ValueError.
     """
-    status = os.statvfs(folder)
-    used = sum(file.stat().st_size for file in folder.glob("cache.sqlite*"))
+    used = _used(folder)
     if limit is None:
-        return max(MIN_LIMIT, used + status.f_bavail * status.f_frsize // 2)
+        return max(MIN_LIMIT, used + (free_in(folder) - used) // 2)
     size = size_in_bytes("disk_limit", limit, MIN_LIMIT)
     if used > size:
         raise ValueError(f"disk_limit={limit!r}: {folder} holds {used} bytes; remove it")
     return size
+
+
+def free_in(folder: Path) -> int:
+    """Bytes that the cache in `folder` may have: what is free, and what it has."""
+    status = os.statvfs(folder)
+    return _used(folder) + status.f_bavail * status.f_frsize
+
+
+def _used(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.glob("cache.sqlite*"))

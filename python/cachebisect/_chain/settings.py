@@ -17,6 +17,20 @@ CACHE = "cache"
 """The setting that puts a cache into a dataset; its values depend on the stages."""
 _CACHED = 'cachebisect.cached(dataset, after={}, memory="auto")'
 
+DISK_CACHE = "disk_cache"
+"""The same in a file, in a folder that the engine names when it is tried."""
+_DISK_CACHED = 'cachebisect.cached(dataset, after={}, disk="FOLDER")'
+
+PREPARED = "prepared"
+"""The setting that writes a dataset once, in such a folder."""
+_PREPARED = (
+    'cachebisect.prepare(dataset, "FOLDER", after={})  # once; then '
+    'cachebisect.prepared(dataset, "FOLDER")'
+)
+
+KEEP_SAMPLES = (CACHE, DISK_CACHE, PREPARED)
+"""Settings after which a dataset does not make its samples anew; one of them at a time."""
+
 ON_DEVICE = "on_device"
 """The setting that runs a stage, and those that follow it, on the device for a whole batch."""
 _ON_DEVICE = "images = images.to(device)  # then {} and what follows it, for the whole batch"
@@ -180,6 +194,8 @@ def described_settings(
     images of bytes. `orders`: which crop may run before which stage."""
     of_stages = [
         Setting(CACHE, CACHE, _CACHED, cached_after),
+        Setting(DISK_CACHE, DISK_CACHE, _DISK_CACHED, cached_after),
+        Setting(PREPARED, PREPARED, _PREPARED, cached_after),
         Setting(ON_DEVICE, ON_DEVICE, _ON_DEVICE, on_device_from),
         Setting(ORDER, ORDER, _ORDER, orders),
     ]
@@ -194,8 +210,8 @@ def described_settings(
 
 def runnable() -> frozenset[str]:
     """What a live arm may change; `workers` is the engine's word for num_workers."""
-    of_stages = {"workers", CACHE, ON_DEVICE, ORDER}
-    return frozenset(setting.name for setting in SETTINGS if setting.can_run) | of_stages
+    others = {"workers", *KEEP_SAMPLES, ON_DEVICE, ORDER}
+    return frozenset(setting.name for setting in SETTINGS if setting.can_run) | others
 
 
 def value_of(overrides: Mapping[str, str], name: str, otherwise: Any) -> Any:

@@ -37,7 +37,7 @@ class Answers:
         kind = request.get("type")
         answer = self._connection.answer
         if kind == "supports":
-            supported = job.supports(request["arm"])
+            supported = job.supports(request["arm"], self._progress)
             answer(request, supported=supported, why=None if supported else job.why or None)
         elif kind == "sizes":
             answer(request, **job.sizes(int(request["samples"]), self._progress))

@@ -136,15 +136,11 @@ class Job:
         }
         if not self.state:
             notes = [*notes, "weights are not restored between rounds: no state was given"]
-        found = self.chain
+        found, orders = self.chain, self._live.orders(self.chain)
         settings = described_settings(
-            found.cached_after,
-            found.on_device_from,
-            found.of_data_loader,
-            found.single_samples,
-            found.decodes,
-            self._live.orders(found),
-        )
+            found.cached_after, found.on_device_from, found.of_data_loader, found.single_samples,
+            found.decodes, orders,
+        )  # fmt: skip
         answer: dict[str, Any] = {
             "chain": chain,
             "arms": arms(self._loader, self.chain),
@@ -162,9 +158,9 @@ class Job:
         With several ranks all of them do, or none."""
         self._feeds.keeps_queues &= keep
 
-    def supports(self, arm: dict[str, Any]) -> bool:
-        """True if a live arm with overrides can run."""
-        return self._live.can_run(arm, self.chain)
+    def supports(self, arm: dict[str, Any], progress: Progress = lambda _text: None) -> bool:
+        """True if a live arm with overrides can run; what it reads is written first."""
+        return self._live.can_run(arm, self.chain, progress)
 
     @property
     def why(self) -> str:
@@ -245,6 +241,7 @@ class Job:
     def close(self) -> None:
         """Ends all workers and frees all caches."""
         self._loader.close()
+        self._live.close()
         self._companions.close()
         self._caches.clear()
         self._marks.close()

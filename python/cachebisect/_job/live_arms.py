@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from .._chain.description import Chain
-from .._chain.settings import NEED_DEVICE, ON_DEVICE, ORDER, READ_THREADS, runnable, value_of
+from .._chain.settings import (
+    NEED_DEVICE,
+    ON_DEVICE,
+    ORDER,
+    READ_THREADS,
+    runnable,
+    value_of,
+)
+from .caches import Progress
 from .feed_maker import FeedMaker
 from .feeds import Feed
 from .loaders import MeasuredLoader
 from .moving_feed import MovingFeed
 from .on_device import DeviceStages
+from .on_disk import OnDisk
 from .other_order import OtherOrders
 from .read_threads import ReadThreads
 from .shadow import ShadowLoader
@@ -32,18 +41,25 @@ class LiveArms:
         self._on_device: dict[str, DeviceStages] = {}
         self._threads = ReadThreads(loader)
         self._orders = OtherOrders(loader)
+        self._on_disk = OnDisk(loader)
 
     def orders(self, chain: Chain) -> tuple[str, ...]:
         """Which crop may run before which stage."""
         return self._orders.words(chain)
 
-    def can_run(self, arm: dict[str, Any], chain: Chain) -> bool:
-        """True if a live arm with overrides can run. Sets `why`."""
+    def can_run(self, arm: dict[str, Any], chain: Chain, progress: Progress) -> bool:
+        """True if a live arm with overrides can run. Sets `why`. Writes what the arm reads.
+
+        Raises what `progress` raises.
+        """
         self.why = ""
         if arm.get("kind") != "live" or self._loader.shadow is None:
             return False
         overrides = set(arm.get("overrides", {}))
         if not overrides <= runnable() or (overrides & NEED_DEVICE and self.device is None):
+            return False
+        self.why = self._on_disk.prepare(arm, progress)
+        if self.why:
             return False
         try:
             self._shadow(arm, chain)
@@ -76,11 +92,16 @@ class LiveArms:
         self._on_device.clear()
         self._orders.forget()
 
+    def close(self) -> None:
+        """After the loaders."""
+        self._on_disk.close()
+
     def _shadow(self, arm: dict[str, Any], chain: Chain) -> Optional[ShadowLoader]:
         threaded, ordered = self._threads.of(arm, chain), self._orders.of(arm, chain)
-        on_device = self._stages(arm, chain)
+        on_device, on_disk = self._stages(arm, chain), self._on_disk.of(arm)
         host_part = None if on_device is None else on_device.host_part
-        changes = [change for change in (ordered, host_part, threaded) if change is not None]
+        found = (on_disk, ordered, host_part, threaded)
+        changes = [change for change in found if change is not None]
         return self._loader.variant(arm, changes)
 
     def _stages(self, arm: dict[str, Any], chain: Chain) -> Optional[DeviceStages]:

@@ -12,13 +12,13 @@ from .._cache.child import in_child
 from .._chain import facts
 from .._chain.commuting import moved, moves
 from .._chain.description import Chain
-from .._chain.settings import CACHE, ON_DEVICE, ORDER, READ_THREADS, value_of
+from .._chain.settings import KEEP_SAMPLES, ON_DEVICE, ORDER, READ_THREADS, value_of
 from .._chain.sources import reads_whole_batches
 from .._worker.reordered import ReorderedDataset, why_not_reordered
 from .loaders import MeasuredLoader
 
 _SAMPLES = 8
-_ALONE = (CACHE, ON_DEVICE, READ_THREADS)
+_ALONE = (*KEEP_SAMPLES, ON_DEVICE, READ_THREADS)
 """What also stands in the places of stages."""
 _OTHER_DRAWS = (
     "random numbers are drawn in another order then: samples differ, how they are distributed does "

@@ -9,6 +9,7 @@
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/number_parse.hpp"
+#include "cachebisect/bisect/advice/scratch_remedies.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
 #include "cachebisect/tune/climb.hpp"
 
@@ -60,6 +61,7 @@ std::vector<Edit> edits_of(const Arm& arm, const JobSettings& settings) {
 /// not.
 std::string written_after(const Remedy& remedy, const JobSettings& settings) {
   constexpr std::array<std::string_view, 2> kPrepared{"prepare", "large_files"};
+  if (remedy.arm && remedy.arm->overrides.contains(kPreparedSetting)) return remedy.stage;
   const bool writes = settings.of_file && remedy.edits.empty() && !remedy.lines.empty() &&
                       std::ranges::find(kPrepared, remedy.id) != kPrepared.end();
   return writes ? remedy.stage : "";
@@ -71,7 +73,7 @@ Trial trial_of(const Remedy& remedy, const Report& report) {
   return {.id = remedy.id,
           .text = remedy.text,
           .edits = of_code ? edits_of(*remedy.arm, report.chain.settings) : remedy.edits,
-          .lines = after.empty() ? remedy.lines : std::vector<std::string>{},
+          .lines = of_code || after.empty() ? remedy.lines : std::vector<std::string>{},
           .predicted = gain_of(rate_after(remedy.predicted, report), report),
           .written_after = after};
 }

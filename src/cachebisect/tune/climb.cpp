@@ -28,6 +28,9 @@ std::string key_of(const Trial& trial) {
   return nlohmann::json::parse(json_patch(trial.edits)).dump();
 }
 
+/// Samples are made once: a second change that does so has nothing left to gain.
+bool keeps_samples(const Trial& trial) { return trial.id == "cache" || trial.needs_scratch(); }
+
 class Climb {
  public:
   Climb(Subject& subject, const Options& options) : subject_(subject), options_(options) {
@@ -151,14 +154,15 @@ class Climb {
     result_.untried.clear();
     if (is_over_) return;
     for (Trial& trial : candidates(report_, options_.allow_semantic)) {
-      if (lacks_scratch(trial)) result_.untried.push_back(std::move(trial));
+      if (lacks_scratch(trial) && !is_kept(trial)) result_.untried.push_back(std::move(trial));
     }
   }
 
-  /// The diagnosis may be that of a version that did not have it yet.
+  /// The diagnosis may be that of a version that did not have it yet, or that kept no samples.
   [[nodiscard]] bool is_kept(const Trial& trial) const {
     return std::ranges::any_of(result_.trials, [&](const Trial& t) {
-      return t.kept && !subject_.diagnoses_again() && t.text == trial.text;
+      return t.kept && !subject_.diagnoses_again() &&
+             (t.text == trial.text || (keeps_samples(t) && keeps_samples(trial)));
     });
   }
 

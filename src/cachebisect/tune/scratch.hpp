@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <set>
 #include <stop_token>
 #include <string>
 
@@ -10,6 +9,7 @@
 #include "cachebisect/pipeline/pipeline.hpp"
 #include "cachebisect/pipeline/pipeline_spec.hpp"
 #include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/tune/scratch_folder.hpp"
 #include "cachebisect/tune/tune.hpp"
 
 namespace cachebisect::tune {
@@ -26,10 +26,6 @@ class CACHEBISECT_INTERNAL_API Scratch {
   /// Keeps a reference to the registry. Throws Error(usage) if there can be no such folder, or if
   /// it cannot be written to.
   Scratch(const std::string& folder, const Registry& registry, Tools tools);
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  /// Removes the folder if it was not there and nothing is left in it.
-  ~Scratch();
 
   /// Writes what the trial needs, and sets its folder and its edits of `best`, which then use it.
   /// `samples_per_second`: of `best`. True if memory holds all of it. Throws Error(data) if there
@@ -46,15 +42,10 @@ class CACHEBISECT_INTERNAL_API Scratch {
   [[nodiscard]] Pipeline opened(const PipelineSpec& best) const;
   /// Notes whether it is there already.
   std::string subfolder(const char* kind, const PipelineSpec& best, std::size_t stages);
-  void check_room(const std::string& folder, double bytes) const;
-  /// As make() returns it.
-  bool fits_in_memory(double bytes, double bytes_per_sample, double samples_per_second) const;
 
-  std::string folder_;
+  ScratchFolder folder_;
   const Registry& registry_;
   Tools tools_;
-  std::set<std::string> own_;  ///< subfolders that were not there before
-  bool is_new_ = false;        ///< the folder itself was not there
 };
 
 }  // namespace cachebisect::tune

@@ -64,7 +64,7 @@ struct Options {
   std::optional<double> target_samples_per_second{};  ///< enough; empty: the ceiling
   bool allow_semantic = false;  ///< also try what changes training: batch size, precision
   /// A folder for trials that write a cache or a data set; made if it is missing. Empty: they are
-  /// not tried. Of pipelines alone.
+  /// not tried.
   std::string scratch{};
   /// An earlier result to go on from: its trials are shown, and those that were not kept are not
   /// repeated.
@@ -86,7 +86,8 @@ struct Options {
                                                    const Options& options);
 
 /// The same for a job that is changed by the overrides of its live arms, such as a script: it is
-/// diagnosed once, and every change is run against the best so far.
+/// diagnosed once, and every change is run against the best so far. What it writes to the scratch
+/// folder is written by its adapter.
 [[nodiscard]] CACHEBISECT_INTERNAL_API Result tune(Replayer& replayer, const Options& options);
 
 }  // namespace cachebisect::tune

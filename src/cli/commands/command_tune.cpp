@@ -177,11 +177,6 @@ void check_subject(const TuneArguments& arguments) {
   if (!arguments.pipeline.file.empty() || !arguments.resume.empty()) {
     throw Error(ErrorKind::usage, "a pipeline, or a command after --: not both");
   }
-  if (!arguments.options.scratch.empty()) {
-    throw Error(ErrorKind::usage,
-                "--scratch goes with a pipeline; the data set of a script is written by "
-                "'cachebisect prepare', and cached by cachebisect.cached(dataset, disk=...)");
-  }
 }
 
 int run(const TuneArguments& arguments) {

@@ -91,7 +91,29 @@ TEST_CASE("a file stands where its bytes cost less than what they spare") {
   CHECK(found->remedy.text == "keep samples in a file after decode");
 }
 
-TEST_CASE("a file is not proposed where it spares nothing, nor in code") {
+TEST_CASE("in code, a file is the setting that names the stage before it") {
+  CacheSituation now = photos(2e8);
+  now.measured.chain.settings.of_file = false;
+  for (const std::string key : {kDiskCacheSetting, kPreparedSetting}) {
+    now.measured.chain.settings.all.push_back(
+        {.path = key, .name = key, .values = SettingValues::word, .words = {"decode"}});
+  }
+  const auto found = disk_cache(now, 1);
+  REQUIRE(found);
+  CHECK(json_patch(found->remedy.edits) ==
+        R"([{"op":"add","path":"/disk_cache","value":"decode"}])");
+  CHECK(has(found->remedy.reason, "the file takes 1.1 GB"));
+  // As cachebisect.cached() fetches a sample of 1 MB.
+  CHECK(found->changes->added_seconds == doctest::Approx(4e-5 + 1e6 / 1.6e9));
+
+  Advice advice(now.measured, now.waterfall);
+  offer_prepared(advice, now.waterfall.stages[1]);
+  REQUIRE(advice.proposals().size() == 1);
+  CHECK(json_patch(advice.proposals()[0].remedy.edits) ==
+        R"([{"op":"add","path":"/prepared","value":"decode"}])");
+}
+
+TEST_CASE("a file is not proposed where it spares nothing, nor where code cannot have it") {
   CacheSituation cheap = photos(1e6);
   for (StageReport& stage : cheap.waterfall.stages) stage.cpu_seconds_per_sample = 1e-6;
   CHECK_FALSE(disk_cache(cheap, 1));

@@ -7,6 +7,8 @@
 #include "support/torch_settings.hpp"
 #include <doctest/doctest.h>
 
+#include "cachebisect/bisect/advice/scratch_remedies.hpp"
+
 using namespace cachebisect;
 using test::torch_settings;
 
@@ -146,4 +148,28 @@ TEST_CASE("a data set is written in a trial where the report has its command, in
   report.chain.settings.of_file = false;
   report.remedies = {prepare};
   CHECK(tune::candidates(report, false).empty());
+}
+
+TEST_CASE("in code, a data set is written after the stage that the setting names") {
+  Report report = report_at(1000);
+  report.chain.settings = torch_settings();
+  report.chain.settings.all.push_back(
+      {.path = kPreparedSetting, .name = kPreparedSetting, .values = SettingValues::word});
+  Remedy prepare{.id = "prepare", .stage = "transforms[0] Resize", .text = "write it once"};
+  prepare.lines = {"cachebisect.prepare(dataset, folder)"};
+  SUBCASE("if the job can do it") {
+    prepare.arm =
+        Arm{.kind = ArmKind::live, .overrides = {{kPreparedSetting, R"("transforms[0]")"}}};
+    report.remedies = {prepare};
+    const auto trials = tune::candidates(report, false);
+    REQUIRE(trials.size() == 1);
+    CHECK(trials[0].written_after == "transforms[0] Resize");
+    CHECK(trials[0].needs_scratch());
+    CHECK(paths(trials) == Texts{R"(/prepared="transforms[0]")"});
+    CHECK(trials[0].lines == prepare.lines);
+  }
+  SUBCASE("else it is not tried") {
+    report.remedies = {prepare};
+    CHECK(tune::candidates(report, false).empty());
+  }
 }

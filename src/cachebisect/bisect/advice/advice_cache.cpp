@@ -9,8 +9,6 @@
 #include "cachebisect/bisect/advice/advice.hpp"
 #include "cachebisect/bisect/advice/cache_place.hpp"
 #include "cachebisect/bisect/costs/cache_changes.hpp"
-#include "cachebisect/bisect/costs/sample_stages.hpp"
-#include "cachebisect/protocol/job_setting_text.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
@@ -36,25 +34,13 @@ std::vector<Edit> inserted(const CachePlace& place) {
            R"({"use": "cache.memory", "limit_gb": )" + limit + "}", EditKind::insert}};
 }
 
-/// The setting of a job in code that says behind which stage a cache stands: by the first word of
-/// its name, or as the whole sample. Empty if no cache can stand there.
-std::vector<Edit> set_in_code(const CachePlace& place, const Advice& advice) {
-  const JobSetting* const setting = advice.chain().settings.at(settings::kCache);
-  if (setting == nullptr) return {};
-  const auto& stages = advice.chain().stages;
-  auto value = value_json(*setting, first_word(stages[place.after - 1].name));
-  const bool whole = place.after == stages.size() || stages[place.after].kind != StageKind::sample;
-  if (!value && whole) value = value_json(*setting, "sample");
-  if (!value) return {};
-  return {{"/" + std::string(settings::kCache), *value}};
-}
-
 }  // namespace
 
 void offer_cache(Advice& advice, const StageReport& stage) {
   const auto place = best_cache_place(advice, stage, memory_for_cache(advice));
   if (!place) return;
-  std::vector<Edit> edits = advice.of_code() ? set_in_code(*place, advice) : inserted(*place);
+  std::vector<Edit> edits =
+      advice.of_code() ? kept_in_code(advice, settings::kCache, place->after) : inserted(*place);
   if (edits.empty()) return;
   const StageReport& kept = advice.stages()[place->after - 1];
   advice.add(propose(

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/advice/advice.hpp"
@@ -17,6 +18,8 @@ namespace {
 /// What a sample from cache.disk costs a worker while its file is in memory, measured: 10 us for
 /// 3 kB, 190 us for 550 kB.
 constexpr CacheHit kFileHit{.seconds = 1e-5, .seconds_per_byte = 1 / 3e9};
+/// The same in code: cached_after() has it in its costs.
+constexpr CacheHit kFileHitInCode{.seconds = 4e-5, .seconds_per_byte = 1 / 1.6e9};
 /// An epoch at today's speed that is long enough for every run to begin without it.
 constexpr double kLongEpochSeconds = 60;
 /// Pages of cache.disk's file: small samples share one, large ones have some of their own.
@@ -36,6 +39,10 @@ double file_bytes_of(double bytes_per_sample) {
   const double row = bytes_per_sample + kFileRowBytes;
   if (row > kFilePageBytes) return row + kFilePageBytes;
   return kFileFill * kFilePageBytes / std::floor(kFilePageBytes / row);
+}
+
+double served_seconds(const CacheHit& hit, double bytes_per_sample) {
+  return hit.seconds + hit.seconds_per_byte * bytes_per_sample;
 }
 
 /// The limit with which all samples are kept, in steps of 10 MB.
@@ -73,27 +80,32 @@ std::string disk_text(const Advice& advice, const CachePlace& place) {
          format_bytes(*ceiling * place.bytes_per_sample) + "/s";
 }
 
+std::vector<Edit> inserted_file(const CachePlace& place, double limit_bytes) {
+  return {{"/stages/" + std::to_string(place.after),
+           R"({"use": "cache.disk", "path": ")" + std::string(kScratchFolder) +
+               R"(", "limit_gb": )" + format_exact(limit_bytes / 1e9) + "}",
+           EditKind::insert}};
+}
+
 }  // namespace
 
 void offer_disk_cache(Advice& advice, const StageReport& stage) {
-  if (advice.of_code()) return;
-  const auto place =
-      best_cache_place(advice, stage, std::numeric_limits<double>::infinity(), kFileHit);
+  const CacheHit hit = advice.of_code() ? kFileHitInCode : kFileHit;
+  const auto place = best_cache_place(advice, stage, std::numeric_limits<double>::infinity(), hit);
   if (!place || place->spared_seconds <= 0) return;
   const std::string reason = reason_for_file(advice, *place);
   if (reason.empty()) return;
   const auto samples = static_cast<double>(advice.chain().samples);
   const double limit = file_limit_bytes(*place, samples);
+  std::vector<Edit> edits = advice.of_code() ? kept_in_code(advice, kDiskCacheSetting, place->after)
+                                             : inserted_file(*place, limit);
+  if (edits.empty()) return;
   CostChanges changes = cached_after(advice.chain(), place->after, 1, place->bytes_per_sample);
-  changes.added_seconds = kFileHit.seconds + kFileHit.seconds_per_byte * place->bytes_per_sample;
+  if (!advice.of_code()) changes.added_seconds = served_seconds(hit, place->bytes_per_sample);
   advice.add(propose(kDiskCacheId, stage.name,
                      "keep samples in a file after " + advice.stages()[place->after - 1].name,
                      reason + "; the file takes " + format_bytes(limit) + disk_text(advice, *place),
-                     {{"/stages/" + std::to_string(place->after),
-                       R"({"use": "cache.disk", "path": ")" + std::string(kScratchFolder) +
-                           R"(", "limit_gb": )" + format_exact(limit / 1e9) + "}",
-                       EditKind::insert}},
-                     std::move(changes)));
+                     std::move(edits), std::move(changes)));
 }
 
 }  // namespace cachebisect

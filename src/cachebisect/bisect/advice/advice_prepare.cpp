@@ -2,10 +2,13 @@
 // epoch.
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/shell_word.hpp"
 #include "cachebisect/bisect/advice/advice.hpp"
+#include "cachebisect/bisect/advice/cache_place.hpp"
+#include "cachebisect/bisect/advice/scratch_remedies.hpp"
 #include "cachebisect/bisect/costs/cache_changes.hpp"
 
 namespace cachebisect {
@@ -30,7 +33,10 @@ void offer_prepared(Advice& advice, const StageReport& stage) {
   CostChanges changes =
       cached_after(advice.chain(), static_cast<std::size_t>(stage.index), 1, bytes);
   std::string reason = "its output is the same in every epoch";
-  if (!advice.of_code()) {
+  std::vector<Edit> edits;
+  if (advice.of_code()) {
+    edits = kept_in_code(advice, kPreparedSetting, static_cast<std::size_t>(stage.index));
+  } else {
     changes.added_seconds = kReadSeconds + bytes / kReadBytesPerSecond;
     if (bytes > 0) {
       reason += "; all samples take " +
@@ -39,7 +45,7 @@ void offer_prepared(Advice& advice, const StageReport& stage) {
   }
   Proposal proposal = propose("prepare", stage.name,
                               "write what " + stage.name + " makes once, and train from that",
-                              reason, {}, std::move(changes));
+                              reason, std::move(edits), std::move(changes));
   if (!advice.of_code()) proposal.remedy.lines = {prepare_command(advice, stage)};
   advice.add(std::move(proposal));
 }

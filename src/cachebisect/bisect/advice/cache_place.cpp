@@ -1,8 +1,11 @@
 #include "cachebisect/bisect/advice/cache_place.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "cachebisect/bisect/costs/cache_changes.hpp"
+#include "cachebisect/bisect/costs/sample_stages.hpp"
+#include "cachebisect/protocol/job_setting_text.hpp"
 
 namespace cachebisect {
 namespace {
@@ -54,6 +57,17 @@ std::optional<CachePlace> best_cache_place(const Advice& advice, const StageRepo
     if (!best || place.spared_seconds > best->spared_seconds) best = place;
   }
   return best && best->kept >= kLeastKept ? best : std::nullopt;
+}
+
+std::vector<Edit> kept_in_code(const Advice& advice, std::string_view setting, std::size_t after) {
+  const JobSetting* const known = advice.chain().settings.at(setting);
+  if (known == nullptr) return {};
+  const auto& stages = advice.chain().stages;
+  auto value = value_json(*known, first_word(stages[after - 1].name));
+  const bool whole = after == stages.size() || stages[after].kind != StageKind::sample;
+  if (!value && whole) value = value_json(*known, "sample");
+  if (!value) return {};
+  return {{"/" + std::string(setting), *value}};
 }
 
 }  // namespace cachebisect

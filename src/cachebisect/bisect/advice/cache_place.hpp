@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/advice/advice.hpp"
@@ -31,5 +33,12 @@ struct CachePlace {
 /// empty if there is none, or if `room_bytes` hold next to nothing.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<CachePlace> best_cache_place(
     const Advice& advice, const StageReport& named, double room_bytes, const CacheHit& hit = {});
+
+/// The edit of a job in code with which samples are kept behind the stage of number `after` (from
+/// 1): a setting whose value is the first word of a stage's name, or "sample" for all stages. Empty
+/// if there is no such setting, or if they cannot be kept there.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Edit> kept_in_code(const Advice& advice,
+                                                                      std::string_view setting,
+                                                                      std::size_t after);
 
 }  // namespace cachebisect

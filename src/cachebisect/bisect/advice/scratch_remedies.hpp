@@ -5,7 +5,11 @@ namespace cachebisect {
 
 /// Stands in their edits and commands for that folder.
 inline constexpr const char* kScratchFolder = "FOLDER";
-/// The id of a cache.disk that is inserted.
+/// The id of a cache in a file.
 inline constexpr const char* kDiskCacheId = "cache_disk";
+/// Of jobs in code alone: the stage behind which samples are kept in a file.
+inline constexpr const char* kDiskCacheSetting = "disk_cache";
+/// Of jobs in code alone: the stage behind which the data set is written once.
+inline constexpr const char* kPreparedSetting = "prepared";
 
 }  // namespace cachebisect
