@@ -22,9 +22,6 @@ constexpr double kFlatSeconds = 1.0;
 /// size of the caches if its rounds do. With slower blocks, neither is worth the wait.
 constexpr double kProbeSeconds = 0.8;
 constexpr double kCacheCheckSeconds = 2.0;
-/// Share of the time to the verdict that explaining may take; it takes longer only to have an
-/// interval at all.
-constexpr double kShareOfVerdict = 1;
 /// Rounds vary in length, and the first few intervals are wide.
 constexpr double kMargin = 1.3;
 
@@ -183,11 +180,11 @@ double ExplainPhase::min_seconds(double round_seconds) const {
   return round_seconds * Power{.alpha = 1 - options_->confidence, .weight = 1}.min_rounds();
 }
 
+/// As long as the verdict took; longer only to have an interval at all.
 double ExplainPhase::seconds_to_explain(VerdictKind kind, double round_seconds) const {
-  const double usual = kind == VerdictKind::flat
-                           ? kFlatSeconds
-                           : std::max(kShareOfVerdict * measured_->verdict.seconds,
-                                      kMargin * min_seconds(round_seconds));
+  const double usual = kind == VerdictKind::flat ? kFlatSeconds
+                                                 : std::max(measured_->verdict.seconds,
+                                                            kMargin * min_seconds(round_seconds));
   return std::min(usual, runner_->blocks().left());
 }
 

@@ -13,9 +13,6 @@ namespace {
 constexpr int kMaxVoidInARow = 20;
 constexpr int kMaxThrottledInARow = 2;
 constexpr int kMaxThrottledRepeats = 8;  ///< in a run
-/// Time that replacing the cached samples may take, as a share of the time measured: without a
-/// limit, a run with samples that are slow to make would take far longer than its budget.
-constexpr double kMaxFreshShare = 1;
 
 }  // namespace
 
@@ -51,7 +48,8 @@ void BlockRunner::begin_round(int round) {
 void BlockRunner::freshen(int round) {
   if (round < 0 || fresh_samples_ == 0 || refuses_fresh_) return;
   if (std::exchange(unused_samples_, 0) >= fresh_samples_) return;
-  if (refill_seconds_ > kMaxFreshShare * elapsed()) return;
+  // Without a limit, samples that are slow to make would take far longer than the budget.
+  if (refill_seconds_ > elapsed()) return;
   const double before = replayer_->clock();
   refuses_fresh_ = !replayer_->freshen(fresh_samples_, options_->stop);
   refill_seconds_ += exclude_since(before);
