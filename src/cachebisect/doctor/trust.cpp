@@ -44,7 +44,7 @@ class NoiseSource {
 /// Rounds until a drop is certified above `bar`, in super-rounds; more than `max`: max + 1.
 int rounds_to_certify(NoiseSource noise, double drop, double bar, int max,
                       const TrustOptions& options) {
-  RankSequence evidence(2 / ((1 - options.confidence) * kSuspectWeight));
+  RankSequence evidence(2 / ((1 - options.confidence) * kMainShare));
   for (int round = kUsualRepeats; round <= max; round += kUsualRepeats) {
     std::array<double, kUsualRepeats> slow{};
     std::array<double, kUsualRepeats> fast{};

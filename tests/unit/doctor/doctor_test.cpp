@@ -38,7 +38,7 @@ double share_told(double sigma, double drop, std::size_t rounds) {
   constexpr int kRuns = 200;
   int told = 0;
   for (int run = 0; run < kRuns; ++run) {
-    RankSequence evidence(2 / (0.01 * kSuspectWeight));
+    RankSequence evidence(2 / (0.01 * kMainShare));
     const std::vector<double> noise = normal_noise(sigma / std::numbers::sqrt2, 2 * rounds,
                                                    100 + static_cast<std::uint64_t>(run));
     for (std::size_t i = 0; i + 6 <= noise.size(); i += 6) {

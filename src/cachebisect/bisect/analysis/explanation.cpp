@@ -57,7 +57,7 @@ class Explainer {
       return anchored_throughput(log_ratio(rounds_, explained, arm, share * alpha_), table, anchor,
                                  confidence_);
     };
-    return narrower(by(kLive, 0, kMainAnchor), by(kCeiling, table.last(), 1 - kMainAnchor));
+    return narrower(by(kLive, 0, kMainShare), by(kCeiling, table.last(), 1 - kMainShare));
   }
 
   void find_payoffs(Explanation& out) const {

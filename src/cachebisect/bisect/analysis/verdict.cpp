@@ -39,7 +39,7 @@ void add_needed(Verdict& verdict, const Measurements& measured, const Findings& 
   const double round = std::max(1e-6, measured.verdict.round_seconds);
   const double share = verdict_share(measured.questions);
   const double bar = drop_to_theta(settings.min_drop);
-  Power power{.sigma = 0.01, .alpha = 1 - settings.confidence, .weight = kSuspectWeight};
+  Power power{.sigma = 0.01, .alpha = 1 - settings.confidence, .weight = kMainShare};
   double distance = drop_to_theta(0.2) - bar;
   int at_this_pace = 0;
   int by_stalls = 0;

@@ -17,10 +17,6 @@ struct LogRatio {
   std::optional<Interval> interval;
 };
 
-/// Share of the error that the main anchor has: of two anchors that may tell an arm's throughput,
-/// the one that mostly does, so that two super-rounds suffice for it. The other has the rest.
-inline constexpr double kMainAnchor = 0.9;
-
 /// The log ratio of columns `slow` and `fast`, with the interval of a ConfidenceSequence at error
 /// `alpha` (both directions together). Needs at least one round that ran both.
 [[nodiscard]] CACHEBISECT_INTERNAL_API LogRatio log_ratio(const RoundTable& rounds, int slow,

@@ -26,6 +26,10 @@ CACHEBISECT_INTERNAL_API double bounded_theta(double drop) noexcept;
 /// the systematic errors of timers and devices.
 inline constexpr double kMinHalfWidth = 0.002;
 
+/// Share of the error for what will most likely be claimed: at 99%, two super-rounds suffice for
+/// it. What is less likely, or claims more, has the rest.
+inline constexpr double kMainShare = 0.9;
+
 /// Evidence about one pair of arms. Values are d = log tau(slow) - log tau(fast), one per round.
 /// Not thread safe.
 class CACHEBISECT_INTERNAL_API ConfidenceSequence {

@@ -11,9 +11,6 @@
 namespace cachebisect {
 namespace {
 
-/// An anomaly takes the verdict from every drop: of the error it may use only this share.
-constexpr double kAnomalyShare = 0.1;
-
 /// The log drop below which a part is an anomaly: more than 2% plus the cost of serving from the
 /// cache.
 double anomaly_theta(const Part& part, const RoundTable& rounds, const FindingsOptions& options) {
@@ -62,7 +59,8 @@ Finding find(const Part& part, PartEvidence& all, const FindingsOptions& options
     finding.high = std::max(theta_to_drop(thetas.high), finding.median_drop + kMinHalfWidth);
   }
   const double slower = evidence.evidence_below(anomaly_theta(part, rounds, options));
-  finding.slower_cached = slower >= evidence.threshold() / kAnomalyShare;
+  // An anomaly takes the verdict from every drop.
+  finding.slower_cached = slower >= evidence.threshold() / (1 - kMainShare);
   finding.maybe_slower_cached = slower >= std::sqrt(evidence.threshold());
   finding.bursty = finding.drop < finding.low || finding.drop > finding.high ||
                    (finding.drop > finding.median_drop + kMinHalfWidth &&

@@ -19,9 +19,9 @@ void PartEvidence::suspect(const std::vector<int>& suspects) {
   const auto named = static_cast<double>(suspects.size());
   const auto others = static_cast<double>(weights_.size()) - named;
   if (named == 0 || others == 0) return;
-  std::fill(weights_.begin(), weights_.end(), (1 - kSuspectWeight) / others);
+  std::fill(weights_.begin(), weights_.end(), (1 - kMainShare) / others);
   for (const int stage : suspects) {
-    weights_.at(static_cast<std::size_t>(stage) - 1) = kSuspectWeight / named;
+    weights_.at(static_cast<std::size_t>(stage) - 1) = kMainShare / named;
   }
 }
 

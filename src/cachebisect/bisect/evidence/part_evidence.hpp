@@ -19,10 +19,7 @@
 
 namespace cachebisect {
 
-/// Share of the error of the stages that the pilot suspects, split evenly.
-inline constexpr double kSuspectWeight = 0.9;
-
-/// Shares of the error: kSuspectWeight for the stages that the pilot suspects and the rest for the
+/// Shares of the error: kMainShare for the stages that the pilot suspects and the rest for the
 /// others, split evenly; 1 for the whole loss. Not thread safe.
 class CACHEBISECT_INTERNAL_API PartEvidence {
  public:

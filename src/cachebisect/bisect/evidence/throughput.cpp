@@ -41,7 +41,7 @@ Estimate paired_throughput(const RoundTable& rounds, int arm, double confidence)
     const LogRatio ratio = log_ratio(rounds, anchor, arm, share * (1 - confidence));
     return scaled(ratio_of(ratio), 1 / rounds.tau(anchor));
   };
-  Estimate estimate = narrower(by(rounds.last(), kMainAnchor), by(0, 1 - kMainAnchor));
+  Estimate estimate = narrower(by(rounds.last(), kMainShare), by(0, 1 - kMainShare));
   return estimate.interval ? estimate : Estimate{};
 }
 

@@ -24,8 +24,8 @@ bool AnswersRule::known(const RoundTable& rounds, int arm, double loss) const {
   const double alpha = alpha_ / 2;
   const Arm& asked = rounds.arms()[static_cast<std::size_t>(arm)];
   const auto gain_is_known = [&] {
-    const LogRatio gain = log_ratio(rounds, kLive, arm, kMainAnchor * alpha_);
-    const auto by_ceiling = log_ratio(rounds, kCeiling, arm, (1 - kMainAnchor) * alpha_);
+    const LogRatio gain = log_ratio(rounds, kLive, arm, kMainShare * alpha_);
+    const auto by_ceiling = log_ratio(rounds, kCeiling, arm, (1 - kMainShare) * alpha_);
     return is_narrow_for(gain, gain.value) || is_narrow_for(by_ceiling, gain.value);
   };
   if (!asked.ranks.is_all()) return gain_is_known();
