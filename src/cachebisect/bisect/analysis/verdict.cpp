@@ -8,9 +8,6 @@
 namespace cachebisect {
 namespace {
 
-/// More rounds than these are not worth asking for exactly.
-constexpr double kMaxRounds = 1e6;
-
 /// The question that a verdict waits for: whether a part costs more than the leader; else the whole
 /// loss while it is not above min_drop, then the largest part.
 const Finding& open_question(const Findings& findings, double min_drop) {
@@ -30,7 +27,7 @@ int rounds_at_this_pace(const ConfidenceSequence& evidence, double bar) {
   const double grown = std::max(evidence.evidence_above(bar), evidence.evidence_below(bar));
   if (grown < std::exp(1.0)) return static_cast<int>(2 * rounds);
   const double needed = rounds * std::log(evidence.threshold()) / std::log(grown);
-  return static_cast<int>(std::min(std::ceil(needed), kMaxRounds));
+  return static_cast<int>(std::min(std::ceil(needed), kMostRounds));
 }
 
 /// What the budget could have certified, and what an inconclusive verdict needs.
@@ -50,7 +47,7 @@ void add_needed(Verdict& verdict, const Measurements& measured, const Findings& 
     PartEvidence evidence(measured.verdict.table, settings.confidence, measured.verdict.suspects);
     at_this_pace = rounds_at_this_pace(evidence.pair(open.part), bar);
     if (open.bursty || open.by_mean) {
-      by_stalls = static_cast<int>(std::min(open.rounds_to_certify_stalls, kMaxRounds));
+      by_stalls = static_cast<int>(std::min(open.rounds_to_certify_stalls, kMostRounds));
     }
   }
   if (const auto reach = power.distance_in(share * settings.budget_seconds / round)) {

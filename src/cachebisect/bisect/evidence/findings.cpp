@@ -73,8 +73,9 @@ Finding find(const Part& part, PartEvidence& all, const FindingsOptions& options
 
 /// What a boundary shows is useful once its error is at most this share of the whole loss.
 constexpr double kUsefulError = 0.4;
-/// Standard error of the median of n values = this x median deviation / sqrt(n).
-constexpr double kErrorOfMedian = 1.86;
+/// Standard error of the median of n normal values, sqrt(pi / 2) of their standard deviation, =
+/// this x median deviation / sqrt(n).
+constexpr double kErrorOfMedian = 1.2533 * kSigmaOverMedianDeviation;
 constexpr std::size_t kRoundsToKnowNoise = 4;
 constexpr double kMaxVisits = 12;
 

@@ -16,8 +16,9 @@ namespace cachebisect {
 struct PairedBets {
   static constexpr double kSignWeight = 0.35;  ///< of the bet on the sign
   static constexpr double kSignStake = 0.98;
-  static constexpr double kSizeWeight = 0.13;  ///< of each bet on the scaled size
   static constexpr std::array kSizeStakes{0.08, 0.2, 0.4, 0.65, 0.9};
+  /// Of each bet on the scaled size.
+  static constexpr double kSizeWeight = (1 - kSignWeight) / static_cast<double>(kSizeStakes.size());
 };
 
 /// Not thread safe.

@@ -10,10 +10,6 @@ namespace {
 
 /// The log of the e-process grows by about this x (distance / sigma)^2 per round.
 constexpr double kGrowth = 0.38;
-/// The most growth per round. One order in 20 has every block of an arm above every block of the
-/// other: log(20) in 3 rounds.
-constexpr double kMostGrowth = 0.998;
-constexpr double kLeastGrowth = 1e-18;
 /// Share of the initial capital that is on the bets that grow so.
 constexpr double kTiltWeight = 0.1;
 
@@ -34,13 +30,12 @@ double Power::gain_needed() const { return std::log(2 / (alpha * weight) / kTilt
 
 double Power::growth(double distance) const {
   const double ratio = std::abs(distance) / sigma;
-  return std::clamp(kGrowth * ratio * ratio, kLeastGrowth, kMostGrowth);
+  return kGrowth * ratio * ratio;
 }
 
 int Power::rounds_for(double distance) const {
-  constexpr double kMax = 1e6;
   const double rounds = gain_needed() / growth(distance);
-  return std::max(min_rounds() + kUsualRepeats, static_cast<int>(std::min(rounds, kMax)));
+  return std::max(min_rounds() + kUsualRepeats, static_cast<int>(std::min(rounds, kMostRounds)));
 }
 
 std::optional<double> Power::distance_in(double rounds) const {

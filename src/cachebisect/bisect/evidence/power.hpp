@@ -7,6 +7,9 @@
 
 namespace cachebisect {
 
+/// More rounds than these are not worth asking for exactly.
+inline constexpr double kMostRounds = 1e6;
+
 /// The power of a RankSequence with threshold 2 / (alpha weight).
 struct CACHEBISECT_INTERNAL_API Power {
   double sigma = 0.01;  ///< robust standard deviation of the log drop of one round

@@ -8,8 +8,6 @@
 namespace cachebisect {
 namespace {
 
-constexpr std::size_t kMinGroups = 16;
-
 /// Seconds per sample: the mean, which stalls move, and the interval of the typical one.
 struct Level {
   double mean = 0;
@@ -31,7 +29,6 @@ std::optional<SustainedFigure> sustained_figure(const BlockResult& run,
                                                 std::span<const double> block_taus,
                                                 double confidence) {
   const std::span<const double> taus = run.group_taus;
-  if (taus.size() < kMinGroups) return std::nullopt;
   const auto half = taus.subspan(taus.size() / 2);
   const auto of_run = median_interval(half, confidence);
   const auto of_blocks = typical_interval(block_taus, confidence);

@@ -26,7 +26,8 @@ constexpr double kMaxOfFlat = 12;
 /// Turbo and power limits show within a second.
 constexpr double kCeilingSeconds = 1;
 constexpr int kGroups = 32;
-/// The fewest groups of a run if its steps are slow; fewer say nothing (see sustained_figure()).
+/// The fewest groups of a run if its steps are slow; fewer than 16 say nothing at 99% (see
+/// median_interval()).
 constexpr int kMinGroups = 20;
 /// If live slows down on the way, it runs for longer: a few groups would tell nothing.
 constexpr double kPatience = 2;

@@ -17,7 +17,6 @@ ExtraArms::~ExtraArms() = default;
 namespace {
 
 constexpr double kMachineSeconds = 0.5;  ///< between two readings of the machine
-constexpr double kRoundsToCertify = 6;
 /// A budget that grows holds as many rounds, and at most so many seconds.
 constexpr double kRoundsInGrownBudget = 20;
 constexpr double kMaxGrown = 600;
@@ -119,7 +118,8 @@ void VerdictSearch::run(RandomStream& random, const std::function<void()>& after
   grow_budget(kArmsOfOneStage * plan_->block_seconds(0));
   explore(pilot);
   keep_enough_samples();
-  blocks.set_expected(blocks.elapsed() + kRoundsToCertify * plan_->round_seconds());
+  const Power power{.alpha = 1 - options_->confidence, .weight = kMainShare};
+  blocks.set_expected(blocks.elapsed() + power.min_rounds() * plan_->round_seconds());
   grow_budget(plan_->round_seconds());
   blocks.set_phase(BlockPhase::measure);
   std::size_t checked = 0;
