@@ -10,6 +10,7 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
+#include "cachebisect/bisect/record/round_table.hpp"
 
 namespace cachebisect {
 namespace {
@@ -58,7 +59,7 @@ std::optional<Warning> cpu_clock_warning(const Clocks& clocks, double confidence
 }
 
 std::optional<Warning> device_clock_warning(const Clocks& clocks) {
-  if (clocks.live.size() < kRoundsToShow) return std::nullopt;
+  if (clocks.live.size() < kUsualRepeats) return std::nullopt;
   const double live = median(clocks.live);
   const double ceiling = median(clocks.ceiling);
   if (std::abs(live - ceiling) <= kNegligible * std::max(live, ceiling)) return std::nullopt;

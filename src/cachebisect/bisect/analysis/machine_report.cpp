@@ -5,7 +5,6 @@
 
 #include "cachebisect/bisect/evidence/drift.hpp"
 #include "cachebisect/bisect/evidence/paired_sequence.hpp"
-#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
@@ -13,7 +12,7 @@ namespace {
 std::optional<double> block_cv(const RoundTable& rounds) {
   std::vector<double> cvs;
   for (int k = 0; k <= rounds.last(); ++k) {
-    if (rounds.visits(k) >= kRoundsToShow) {
+    if (rounds.visits(k) >= kUsualRepeats) {
       cvs.push_back(coefficient_of_variation(rounds.block_taus(k)));
     }
   }

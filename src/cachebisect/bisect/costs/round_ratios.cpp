@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/bisect/record/bars.hpp"
+#include "cachebisect/bisect/record/round_table.hpp"
 
 namespace cachebisect {
 namespace {
@@ -85,7 +85,7 @@ void RoundRatios::fill_ratios() {
   }
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     errors_.push_back(1);
-    if (pairs[k].size() < kRoundsToShow) continue;
+    if (pairs[k].size() < kUsualRepeats) continue;
     ratios_[k] = typical_ratio(pairs[k]);
     errors_.back() = standard_error(log_ratios(pairs[k]));
   }

@@ -11,7 +11,6 @@
 #include "cachebisect/bisect/phases/cache_check.hpp"
 #include "cachebisect/bisect/phases/explain_arms.hpp"
 #include "cachebisect/bisect/phases/rank_payoff.hpp"
-#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
@@ -172,7 +171,7 @@ void ExplainPhase::leave_out_slow_probes(std::vector<TimedArm>& arms) const {
 bool ExplainPhase::is_worth_a_start(VerdictKind kind, double round_seconds) const {
   const double left = runner_->blocks().left();
   return kind == VerdictKind::flat ? min_seconds(round_seconds) <= std::min(kFlatSeconds, left)
-                                   : kRoundsToShow * round_seconds <= left;
+                                   : kUsualRepeats * round_seconds <= left;
 }
 
 /// What as many rounds take as an interval needs.

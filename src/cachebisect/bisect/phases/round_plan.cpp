@@ -178,7 +178,7 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   if (findings.challenger) challenger_ = findings.parts[*findings.challenger].part;
   lossy_ = lost > std::max(kLost * drop_to_theta(options_.min_drop), whole.error());
   if (findings.parts.size() == 1 && !options_.all && !noisy()) {
-    if (whole.rounds < kRoundsToShow || lost <= kLost * drop_to_theta(options_.min_drop)) return;
+    if (whole.rounds < kUsualRepeats || lost <= kLost * drop_to_theta(options_.min_drop)) return;
   }
   measured_ = boundary_levels(rounds);
   for (int k = 1; k < options_.stages; ++k) {

@@ -11,8 +11,6 @@ inline constexpr double kNearlyAll = 0.9;
 inline constexpr double kCrowded = 0.75;
 /// A cost model that misses the live loop's time by a larger share is not followed.
 inline constexpr double kTrustedMisfit = 0.10;
-/// Rounds of one super-round that show a figure at all, without an interval.
-inline constexpr int kRoundsToShow = 3;
 /// Rounds that show how blocks spread.
 inline constexpr int kRoundsToSpread = 10;
 
