@@ -20,10 +20,7 @@
 namespace cachebisect {
 namespace {
 
-constexpr double kUnsteady = 0.005;
-constexpr double kReportLoadAboveShare = 0.05;       ///< of the usable CPUs
-constexpr double kMinLoad = 0.1;                     ///< CPUs: background activity of any machine
-constexpr double kReportFrequencyAboveShare = 0.05;  ///< the default of min_drop
+constexpr double kMinLoad = 0.1;     ///< CPUs: background activity of any machine
 constexpr double kWholeCpus = 0.01;  ///< closer to a whole number than this is whole
 constexpr double kExpectTolerance = 0.1;
 /// What inline probes may cost if blocks vary by no more than kQuiet, and otherwise.
@@ -35,7 +32,7 @@ std::string cpus(double count) { return rate(count) + (count == 1 ? " CPU" : " C
 
 void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
   const Noise& noise = machine.noise;
-  const double worth = std::max(kMinLoad, kReportLoadAboveShare * machine.usable_cpus);
+  const double worth = std::max(kMinLoad, kWorthSaying * machine.usable_cpus);
   if (noise.other_load && *noise.other_load > worth) {
     out.push_back({"other_load",
                    "other processes kept " + cpus(*noise.other_load) +
@@ -43,7 +40,7 @@ void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
                    "stop them, or measure when they are idle; or read every figure as that of "
                    "this machine with this load"});
   }
-  if (noise.frequency_change && *noise.frequency_change > kReportFrequencyAboveShare) {
+  if (noise.frequency_change && *noise.frequency_change > kWorthSaying) {
     out.push_back({"frequency",
                    "the CPU clock changed by " + percent(*noise.frequency_change) +
                        " while measuring: work done at one clock is compared with work at another",
@@ -86,7 +83,7 @@ void warn_of_quota(std::vector<Warning>& out, const MachineReport& machine, int 
 
 void warn_of_unsteadiness(std::vector<Warning>& out, const Noise& noise) {
   const auto& null = noise.null_drop.interval;
-  if (null && (null->low > kUnsteady || null->high < -kUnsteady)) {
+  if (null && (null->low > kFine || null->high < -kFine)) {
     out.push_back({"unsteady",
                    "the same boundary measured twice differs by " + percent_range(*null) +
                        ": the machine is too unsteady for small drops",

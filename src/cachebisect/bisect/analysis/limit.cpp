@@ -7,9 +7,6 @@
 namespace cachebisect {
 namespace {
 
-/// If the training thread waits for a smaller share of its time, it is not the input that limits.
-constexpr double kHardlyStarved = 0.05;
-
 struct Busiest {
   std::string name;
   double seconds = 0;  ///< per sample
@@ -44,7 +41,8 @@ std::string find_limit(const ChainDescription& chain, const FreedStage& freed,
   if (totals.samples <= 0 || totals.seconds <= 0) return {};
   const double tau = totals.seconds / totals.samples;
   if (tau <= freed.ceiling_seconds * (1 + kNegligible)) return kTrainingStep;
-  if (totals.starved_seconds < kHardlyStarved * totals.seconds) {
+  // A training thread that hardly waits is not limited by its input.
+  if (totals.starved_seconds < kWorthSaying * totals.seconds) {
     return freed.device_side_drop > kNegligible ? freed.device_side_stage : kTrainingStep;
   }
   const Busiest busiest = busiest_stage(chain, freed);

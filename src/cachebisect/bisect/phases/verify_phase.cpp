@@ -7,12 +7,11 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
 #include "cachebisect/bisect/phases/explain_columns.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// Half width, in log throughput, that an interval need not be narrower than.
-constexpr double kNarrowGain = 0.005;
 const char* const kNoTime = "the budget ended before it could be run";
 
 /// A change that the chain cannot run is an answer; a stop and our own faults are not.
@@ -31,7 +30,7 @@ class SpeedupsRule final : public StoppingRule {
   explicit SpeedupsRule(double alpha) : alpha_(alpha) {}
   [[nodiscard]] bool enough(const RoundTable& rounds) const override {
     for (int arm = kLive + 1; arm <= rounds.last(); ++arm) {
-      if (!is_narrow(log_ratio(rounds, kLive, arm, alpha_), kNarrowGain)) return false;
+      if (!is_narrow(log_ratio(rounds, kLive, arm, alpha_), kFine)) return false;
     }
     return true;
   }

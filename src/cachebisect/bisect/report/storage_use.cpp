@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "cachebisect/bisect/record/bars.hpp"
+
 namespace cachebisect {
 namespace {
 
-constexpr double kMost = 0.5;
 constexpr double kMuchOfTheTime = 0.3;
 /// Requests in flight, mean over the time with any.
 constexpr double kOneInFlight = 1.5;
@@ -26,17 +27,17 @@ bool waits_for_single_requests(const StorageCounts& counts) {
 }
 
 bool connects_each_time(const StorageCounts& counts) {
-  return counts.requests > 0 && number(counts.connections) >= kMost * number(counts.requests);
+  return counts.requests > 0 && number(counts.connections) >= kMostOf * number(counts.requests);
 }
 
 bool makes_clients(const StorageCounts& counts) {
-  return number(counts.clients) >= kMost * number(counts.samples);
+  return number(counts.clients) >= kMostOf * number(counts.samples);
 }
 
 bool opens_again(const StorageCounts& counts) {
   const std::uint64_t asked = counts.requests + counts.file_opens.value_or(0);
-  return number(asked) >= kMost * number(counts.samples) &&
-         number(counts.reopened) >= kMost * number(asked);
+  return number(asked) >= kMostOf * number(counts.samples) &&
+         number(counts.reopened) >= kMostOf * number(asked);
 }
 
 std::optional<UnusedBytes> unused_bytes(const StorageCounts& counts,
