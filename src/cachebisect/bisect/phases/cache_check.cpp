@@ -1,11 +1,11 @@
 #include "cachebisect/bisect/phases/cache_check.hpp"
 
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
-constexpr double kFillShare = 0.25;
 constexpr int kSmall = 0;
 constexpr int kLarge = 1;
 
@@ -19,7 +19,7 @@ std::optional<int> boundary_to_check(const ChainDescription& chain, int stage) {
 }
 
 bool can_afford_larger_cache(const CacheFacts& facts, double seconds_left) {
-  return facts.samples > 0 && 2 * facts.seconds < kFillShare * seconds_left;
+  return facts.samples > 0 && 2 * facts.seconds < kShareToPrepare * seconds_left;
 }
 
 std::vector<TimedArm> cache_arms(int boundary, std::uint64_t samples, double step_seconds) {

@@ -15,7 +15,6 @@ namespace cachebisect {
 namespace {
 
 constexpr double kRoundsThatMustFit = 15;
-constexpr double kShareForPilots = 0.25;
 /// Parts that cost this share of what the largest costs, or min_drop, are visited separately.
 constexpr double kWorth = 0.6;
 /// A chain that seemed flat to the pilot is taken apart only after rounds that show a loss of this
@@ -152,7 +151,7 @@ std::optional<int> RoundPlan::to_pilot() const {
   if (options_.all) return *unknown;
   const auto parts = part_losses();
   if (noisy()) return std::nullopt;
-  if (pilot_seconds_ > kShareForPilots * options_.budget_seconds) return std::nullopt;
+  if (pilot_seconds_ > kShareToPrepare * options_.budget_seconds) return std::nullopt;
   const PartLoss* largest = largest_to_open(parts);
   return largest == nullptr ? std::nullopt : std::optional(split(largest->part));
 }

@@ -13,6 +13,8 @@ inline constexpr double kMostOf = 0.5;
 inline constexpr double kNearlyAll = 0.9;
 /// Share of the usable CPUs' time above which threads wait for each other.
 inline constexpr double kCrowded = 0.75;
+/// Share of the budget, or of what is left of it, that pilots and larger caches may take.
+inline constexpr double kShareToPrepare = 0.25;
 /// A cost model that misses the live loop's time by a larger share is not followed.
 inline constexpr double kTrustedMisfit = 0.10;
 /// Rounds that show how blocks spread.
