@@ -9,15 +9,12 @@
 #include "cachebisect/bisect/advice/advice.hpp"
 #include "cachebisect/bisect/advice/crop_move.hpp"
 #include "cachebisect/bisect/costs/order_changes.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
 #include "cachebisect/protocol/settings.hpp"
 
 namespace cachebisect {
 namespace {
-
-/// The speed, in bytes/s of one worker, at which rows are copied into a batch that the last sample
-/// stage does not write itself.
-constexpr double kRowBytesPerSecond = 4e9;
 
 std::size_t place_of(const StageReport& stage) { return static_cast<std::size_t>(stage.index) - 1; }
 
@@ -48,7 +45,7 @@ void offer_order_in_file(Advice& advice, const StageReport& stage) {
                                   " then works on " + pixels_text(move->left),
                               edits_of(advice.chain(), *move));
   advice.add(with_gain(std::move(proposal), move->spared, move->left,
-                       move->adds_copy ? bytes / kRowBytesPerSecond : 0));
+                       move->adds_copy ? bytes / kMemorySpeed : 0));
 }
 
 /// Draws of jobs in code come from one stream.

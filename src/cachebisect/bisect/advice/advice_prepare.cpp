@@ -10,6 +10,7 @@
 #include "cachebisect/bisect/advice/cache_place.hpp"
 #include "cachebisect/bisect/advice/scratch_remedies.hpp"
 #include "cachebisect/bisect/costs/cache_changes.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
@@ -17,7 +18,6 @@ namespace {
 /// What a sample from shards that are in memory costs, by `prepare --dry-run` and a read of as many
 /// bytes: 1 us for 800 bytes, 130 us for 550 kB.
 constexpr double kReadSeconds = 1e-6;
-constexpr double kReadBytesPerSecond = 4e9;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void offer_prepared(Advice& advice, const StageReport& stage) {
   if (advice.of_code()) {
     edits = kept_in_code(advice, kPreparedSetting, static_cast<std::size_t>(stage.index));
   } else {
-    changes.added_seconds = kReadSeconds + bytes / kReadBytesPerSecond;
+    changes.added_seconds = kReadSeconds + bytes / kMemorySpeed;
     if (bytes > 0) {
       reason += "; all samples take " +
                 format_bytes(bytes * static_cast<double>(advice.chain().samples)) + " of the disk";

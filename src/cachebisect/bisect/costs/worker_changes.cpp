@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/bisect/costs/sample_stages.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
@@ -14,7 +15,6 @@ namespace {
 /// What receiving a batch from another process holds the training thread for, at most, as long as
 /// nothing was sent: measured for PyTorch's DataLoader, 0.7 ms for batches of a few tensors.
 constexpr double kMostSecondsPerBatch = 2e-3;
-constexpr double kLeastBytesPerSecond = 2e9;
 
 double most_seconds_to_receive(const ChainDescription& chain) {
   double bytes = 0;
@@ -22,7 +22,7 @@ double most_seconds_to_receive(const ChainDescription& chain) {
     if (stage.kind == StageKind::collate) bytes = stage.output_bytes.value_or(0);
   }
   const auto samples = static_cast<double>(std::max<std::int64_t>(1, chain.batch_size));
-  return kMostSecondsPerBatch / samples + bytes / kLeastBytesPerSecond;
+  return kMostSecondsPerBatch / samples + bytes / kLeastMemorySpeed;
 }
 
 /// A step of LibTorch on the cores that the workers leave.

@@ -14,9 +14,6 @@ namespace {
 constexpr std::size_t kRoundsToSuspect = 4;
 /// Share of a span's live time or loss that one stage must take for the loss to be its own.
 constexpr double kMostOfSpan = 0.7;
-/// Bytes per second that one thread reads from memory at least. What takes longer is not read: it
-/// waits for memory or cores that the loop shares, as it would in training.
-constexpr double kSlowestMemory = 2e9;
 
 double sum_from(const std::vector<double>& seconds, int first) {
   return std::accumulate(seconds.begin() + first, seconds.end(), 0.0);
@@ -165,9 +162,11 @@ void ReplayFidelity::add_dearer(const std::vector<Pair>& pairs, int boundary, do
   to.add(replayed, live);
 }
 
+/// What takes longer than reading from memory waits for memory or cores that the loop shares, as it
+/// would in training.
 double ReplayFidelity::reading_seconds(int boundary) const {
   const auto k = static_cast<std::size_t>(boundary);
-  return k < options_.item_bytes.size() ? options_.item_bytes[k] / kSlowestMemory : 0;
+  return k < options_.item_bytes.size() ? options_.item_bytes[k] / kLeastMemorySpeed : 0;
 }
 
 ReplayFidelity::Boundary& ReplayFidelity::at(int boundary) {
