@@ -23,10 +23,6 @@ namespace {
 constexpr double kMinLoad = 0.1;     ///< CPUs: background activity of any machine
 constexpr double kWholeCpus = 0.01;  ///< closer to a whole number than this is whole
 constexpr double kExpectTolerance = 0.1;
-/// What inline probes may cost if blocks vary by no more than kQuiet, and otherwise.
-constexpr double kProbesQuiet = 0.005;
-constexpr double kProbesShared = 0.01;
-constexpr double kQuiet = 0.03;
 
 std::string cpus(double count) { return rate(count) + (count == 1 ? " CPU" : " CPUs"); }
 
@@ -223,11 +219,8 @@ void warn_of_small_cache(std::vector<Warning>& out, const Estimate& larger) {
                  "give the caches more room: --cache-host BYTES"});
 }
 
-void warn_of_probes(std::vector<Warning>& out, const Estimate& overhead, const Noise& noise) {
-  const bool quiet = noise.block_cv && *noise.block_cv <= kQuiet;
-  if (!overhead.interval || overhead.interval->low <= (quiet ? kProbesQuiet : kProbesShared)) {
-    return;
-  }
+void warn_of_probes(std::vector<Warning>& out, const Estimate& overhead) {
+  if (!overhead.interval || overhead.interval->low <= kFine) return;
   out.push_back(
       {"overhead",
        "the inline probes cost " + percent_range(*overhead.interval) + " of the live throughput",
@@ -287,7 +280,7 @@ std::vector<Warning> find_warnings(const Measurements& measured, const MachineRe
     out.push_back(std::move(warning));
   }
   warn_of_skipping(out, measured.blocks);
-  warn_of_probes(out, explanation.overhead, machine.noise);
+  warn_of_probes(out, explanation.overhead);
   warn_of_small_cache(out, explanation.larger_cache);
   warn_of_fault(out, measured.explain.fault);
   warn_of_failure(out, measured.fault);
