@@ -11,16 +11,14 @@
 #include "cachebisect/bisect/phases/cache_check.hpp"
 #include "cachebisect/bisect/phases/explain_arms.hpp"
 #include "cachebisect/bisect/phases/rank_payoff.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// A flat verdict comes fast and needs no explanation but the cost of the probes.
-constexpr double kFlatSeconds = 1.0;
-/// The cost of the probes is asked for if the blocks without them take so long at most, and the
-/// size of the caches if its rounds do. With slower blocks, neither is worth the wait.
-constexpr double kProbeSeconds = 0.8;
-constexpr double kCacheCheckSeconds = 2.0;
+/// What the cost of the probes is worth: of all rounds that explain a flat verdict, and of the
+/// blocks without probes in others.
+constexpr double kProbeSeconds = 1.0;
 /// Rounds vary in length, and the first few intervals are wide.
 constexpr double kMargin = 1.3;
 
@@ -170,7 +168,7 @@ void ExplainPhase::leave_out_slow_probes(std::vector<TimedArm>& arms) const {
 /// A few rounds show something, but the cost of the probes is nothing without an interval.
 bool ExplainPhase::is_worth_a_start(VerdictKind kind, double round_seconds) const {
   const double left = runner_->blocks().left();
-  return kind == VerdictKind::flat ? min_seconds(round_seconds) <= std::min(kFlatSeconds, left)
+  return kind == VerdictKind::flat ? min_seconds(round_seconds) <= std::min(kProbeSeconds, left)
                                    : kUsualRepeats * round_seconds <= left;
 }
 
@@ -181,7 +179,7 @@ double ExplainPhase::min_seconds(double round_seconds) const {
 
 /// As long as the verdict took; longer only to have an interval at all.
 double ExplainPhase::seconds_to_explain(VerdictKind kind, double round_seconds) const {
-  const double usual = kind == VerdictKind::flat ? kFlatSeconds
+  const double usual = kind == VerdictKind::flat ? kProbeSeconds
                                                  : std::max(measured_->verdict.seconds,
                                                             kMargin * min_seconds(round_seconds));
   return std::min(usual, runner_->blocks().left());
@@ -197,7 +195,7 @@ void ExplainPhase::check_cache(const VerdictState& state,
   const auto explained = measured_->explain.arms ? measured_->explain.arms->rounds() : 0;
   const int first = static_cast<int>(measured_->verdict.table.rounds() + explained);
   RepeatedRounds rounds = repeated_rounds(plan_->lengths(), arms, first, 0);
-  if (min_seconds(rounds.round_seconds) > kCacheCheckSeconds) return;
+  if (min_seconds(rounds.round_seconds) > kExtraSeconds) return;
   BlockRunner& blocks = runner_->blocks();
   if (!can_afford_larger_cache(measured_->cache, blocks.left())) return;
   blocks.set_fresh_samples(0);
@@ -208,7 +206,7 @@ void ExplainPhase::check_cache(const VerdictState& state,
   blocks.set_phase(BlockPhase::check_cache);
   CacheRounds& check =
       measured_->explain.caches.emplace(CacheRounds{RoundTable(columns_of(arms)), fill_seconds});
-  rounds.first.until = std::min(blocks.budget(), blocks.elapsed() + kMargin * kCacheCheckSeconds);
+  rounds.first.until = std::min(blocks.budget(), blocks.elapsed() + kMargin * kExtraSeconds);
   runner_->repeat(rounds, CacheRule(1 - options_->confidence), check.table, after_round);
 }
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cachebisect/bisect/record/bars.hpp"
+
 namespace cachebisect {
 namespace {
 
 constexpr int kProfileGroups = 20;
 /// Samples are taken every millisecond: so many tell shares to a few percent.
 constexpr double kProfileSeconds = 0.5;
-/// The most seconds of a profiled block: if steps are slow, fewer of them are run.
-constexpr double kMostProfileSeconds = 3;
 /// A block may fall into a validation.
 constexpr int kProfileAttempts = 3;
 
@@ -26,7 +26,7 @@ void profile_step(Replayer& replayer, const RoundPlan& plan, const std::stop_tok
                        .steps = kProfileGroups * group};
   request.warmup_steps = plan.lengths().warmup(ceiling);
   request.groups = kProfileGroups;
-  request.max_seconds = kMostProfileSeconds;
+  request.max_seconds = kExtraSeconds;  // if steps are slow, fewer of them are run
   request.profile = true;
   replayer.begin_round();
   for (int i = 0; i < kProfileAttempts; ++i) {

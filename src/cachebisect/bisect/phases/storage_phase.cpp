@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include "cachebisect/bisect/record/bars.hpp"
+
 namespace cachebisect {
 namespace {
 
 constexpr std::uint64_t kCountedSamples = 64;
-/// Of storage that is slow: a few samples tell.
-constexpr double kMostSeconds = 2;
 
 bool reads(const ChainDescription& chain, const std::string& name) {
   return std::ranges::any_of(chain.stages, [&](const StageDescription& stage) {
@@ -26,8 +26,9 @@ bool names_reading(const Verdict& verdict, const ChainDescription& chain) {
 }
 
 void count_storage(Replayer& replayer, const std::stop_token& stop, Measurements& measured) {
+  // Where storage is slow, a few samples tell.
   measured.storage =
-      replayer.count_storage({.samples = kCountedSamples, .max_seconds = kMostSeconds}, stop);
+      replayer.count_storage({.samples = kCountedSamples, .max_seconds = kExtraSeconds}, stop);
 }
 
 }  // namespace cachebisect

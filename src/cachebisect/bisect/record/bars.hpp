@@ -20,6 +20,9 @@ inline constexpr double kTrustedMisfit = 0.10;
 /// Bytes per second that one thread moves in memory, measured: at least, and as a rule.
 inline constexpr double kLeastMemorySpeed = 2e9;
 inline constexpr double kMemorySpeed = 4e9;
+/// What a look at one more thing after the verdict may take: the size of the caches, what the
+/// training step does, what reading asks of storage. Seconds.
+inline constexpr double kExtraSeconds = 2;
 /// Rounds that show how blocks spread.
 inline constexpr int kRoundsToSpread = 10;
 
