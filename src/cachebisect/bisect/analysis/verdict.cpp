@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cachebisect/bisect/evidence/power.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
@@ -21,8 +22,7 @@ const Finding& open_question(const Findings& findings, double min_drop) {
 /// Rounds after which the evidence reaches its threshold if it keeps growing at the same rate;
 /// twice as many as now if it has not grown. 0 if there are too few rounds to tell.
 int rounds_at_this_pace(const ConfidenceSequence& evidence, double bar) {
-  constexpr std::size_t kMinRounds = 12;
-  if (evidence.rounds() < kMinRounds) return 0;
+  if (evidence.rounds() < kRoundsToSpread) return 0;
   const auto rounds = static_cast<double>(evidence.rounds());
   const double grown = std::max(evidence.evidence_above(bar), evidence.evidence_below(bar));
   if (grown < std::exp(1.0)) return static_cast<int>(2 * rounds);

@@ -76,11 +76,10 @@ constexpr double kUsefulError = 0.4;
 /// Standard error of the median of n normal values, sqrt(pi / 2) of their standard deviation, =
 /// this x median deviation / sqrt(n).
 constexpr double kErrorOfMedian = 1.2533 * kSigmaOverMedianDeviation;
-constexpr std::size_t kRoundsToKnowNoise = 4;
 constexpr double kMaxVisits = 12;
 
 int min_visits(const Finding& whole, double min_drop) {
-  if (whole.rounds < kRoundsToKnowNoise) return 1;
+  if (whole.rounds <= kUsualRepeats) return 1;
   const double loss = std::max(drop_to_theta(min_drop), bounded_theta(whole.median_drop));
   const double ratio = kErrorOfMedian * whole.scale / (kUsefulError * loss);
   return static_cast<int>(std::clamp(std::ceil(ratio * ratio), 1.0, kMaxVisits));

@@ -11,7 +11,6 @@
 namespace cachebisect {
 namespace {
 
-constexpr std::size_t kRoundsToSuspect = 4;
 /// Share of a span's live time or loss that one stage must take for the loss to be its own.
 constexpr double kMostOfSpan = 0.7;
 
@@ -182,7 +181,7 @@ std::optional<Distortion> ReplayFidelity::cheaper_of(const Boundary& sums) {
                       .certified = true,
                       .remembers = sums.remembered.rejects_at_most(kNegligible)};
   }
-  if (sums.cheaper.rounds() < kRoundsToSuspect || centre <= kNegligible) return std::nullopt;
+  if (sums.cheaper.rounds() <= kUsualRepeats || centre <= kNegligible) return std::nullopt;
   return Distortion{.share = centre};
 }
 
@@ -191,7 +190,7 @@ std::optional<Distortion> ReplayFidelity::dearer_of(const Boundary& sums) {
   if (sums.dearer.rejects_at_most(kNegligible)) {
     return Distortion{.share = -centre, .certified = true};
   }
-  if (sums.dearer.rounds() < kRoundsToSuspect || centre <= kNegligible) return std::nullopt;
+  if (sums.dearer.rounds() <= kUsualRepeats || centre <= kNegligible) return std::nullopt;
   return Distortion{.share = -centre};
 }
 
