@@ -27,8 +27,6 @@ namespace {
 /// Live must be measured for this long before it counts as free of stalls: twenty of the shortest
 /// blocks.
 constexpr double kLiveSeconds = 0.8;
-/// A rival span is opened if it costs more than this share of the leader's seconds.
-constexpr double kSpanToOpen = 0.6;
 
 /// True if a slow cache may be why the leader seems to lose: they share a boundary, or the leader
 /// would not be above the bar if serving its input cost as much. Without a leader it always may.
@@ -57,7 +55,7 @@ bool span_may_hold_more(const Findings& findings, const std::vector<int>& candid
   const double leading = findings.parts[*findings.leader].seconds;
   return std::any_of(findings.rivals.begin(), findings.rivals.end(), [&](std::size_t rival) {
     const Finding& part = findings.parts[rival];
-    return can_open(part.part, candidates) && part.seconds > kSpanToOpen * leading;
+    return can_open(part.part, candidates) && part.seconds > kWorthOpening * leading;
   });
 }
 

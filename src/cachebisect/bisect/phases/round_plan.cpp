@@ -15,8 +15,6 @@ namespace cachebisect {
 namespace {
 
 constexpr double kRoundsThatMustFit = 15;
-/// Parts that cost this share of what the largest costs, or min_drop, are visited separately.
-constexpr double kWorth = 0.6;
 /// A chain that seemed flat to the pilot is taken apart only after rounds that show a loss of this
 /// share of min_drop.
 constexpr double kLost = 0.8;
@@ -115,7 +113,7 @@ std::vector<RoundPlan::PartLoss> RoundPlan::part_losses() const {
 double RoundPlan::worth(const std::vector<PartLoss>& parts) const {
   double bar = options_.min_drop;
   for (const PartLoss& part : parts) bar = std::max(bar, part.loss);
-  return kWorth * bar;
+  return kWorthOpening * bar;
 }
 
 std::optional<int> RoundPlan::expected_split(const Part& part) const {
@@ -127,7 +125,7 @@ std::optional<int> RoundPlan::expected_split(const Part& part) const {
     if (expected(stage) > expected(best)) best = stage;
   }
   const double whole = seconds(part.from) - seconds(part.to);
-  if (expected(best) < kMostOf * whole || expected(best) < 0.02) return std::nullopt;
+  if (expected(best) < kMostOf * whole || expected(best) < kNegligible) return std::nullopt;
   return best - 1 > part.from ? best - 1 : best;
 }
 
