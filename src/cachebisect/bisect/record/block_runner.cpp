@@ -11,7 +11,6 @@ namespace cachebisect {
 namespace {
 
 constexpr int kMaxVoidInARow = 20;
-constexpr int kMaxThrottledInARow = 2;
 constexpr int kMaxThrottledRepeats = 8;  ///< in a run
 
 }  // namespace
@@ -70,7 +69,7 @@ BlockResult BlockRunner::run(BlockRequest request) {
     const double before = replayer_->clock();
     auto [result, lost_quota] = run_once(request);
     const bool throttled = lost_quota || result.device.throttled();
-    const bool repeated = !result.is_void && throttled && may_repeat(request, attempt);
+    const bool repeated = !result.is_void && throttled && may_repeat(request);
     result.is_void = result.is_void || repeated;
     records_->push_back({.phase = phase_,
                          .round = round_,
@@ -110,9 +109,9 @@ BlockRunner::Attempt BlockRunner::run_once(BlockRequest request) {
 
 /// Throttling that goes on is how the machine runs: then the blocks count, and a warning says so. A
 /// block in groups is there to show it.
-bool BlockRunner::may_repeat(const BlockRequest& request, int attempt) {
+bool BlockRunner::may_repeat(const BlockRequest& request) {
   if (request.groups > 1 || request.max_seconds > 0) return false;
-  if (attempt >= kMaxThrottledInARow || throttled_repeats_ >= kMaxThrottledRepeats) return false;
+  if (throttled_repeats_ >= kMaxThrottledRepeats) return false;
   ++throttled_repeats_;
   return true;
 }

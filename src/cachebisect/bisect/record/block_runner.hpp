@@ -78,7 +78,7 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   };
   Attempt run_once(BlockRequest request);
   /// Counts the repetition if a block that was throttled is to be run again.
-  bool may_repeat(const BlockRequest& request, int attempt);
+  bool may_repeat(const BlockRequest& request);
 
   Replayer* replayer_;
   const BisectOptions* options_;
