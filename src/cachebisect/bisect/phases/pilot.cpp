@@ -6,6 +6,7 @@
 
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/bisect/costs/prior.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/settling.hpp"
 
 namespace cachebisect {
@@ -14,8 +15,6 @@ namespace {
 /// A pilot block is half as long as one that counts.
 constexpr double kPilotShare = 0.5;
 constexpr double kAgree = 0.01;
-/// At a block of a whole period of a CPU quota, if live does not tell how many steps it takes.
-constexpr int kMaxAttempts = 4;
 /// Untimed rings of batches if workers crowd out a training thread that computes for this share of
 /// a block: the ring fills at its expense until it is full.
 constexpr int kRingsForTrainer = 2;
@@ -70,7 +69,7 @@ double Pilot::block(int boundary, int warmup, int steps) {
 
 double Pilot::block_within_quota(int boundary, double step_seconds) {
   const double needed = runner_->quota_period();
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMaxTries; ++attempt) {
     const int steps = pilot_steps(step_seconds);
     step_seconds = block(boundary, plan_->lengths().warmup(boundary, step_seconds), steps);
     if (steps * step_seconds >= needed) break;

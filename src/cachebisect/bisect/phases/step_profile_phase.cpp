@@ -11,8 +11,6 @@ namespace {
 constexpr int kProfileGroups = 20;
 /// Samples are taken every millisecond: so many tell shares to a few percent.
 constexpr double kProfileSeconds = 0.5;
-/// A block may fall into a validation.
-constexpr int kProfileAttempts = 3;
 
 }  // namespace
 
@@ -29,7 +27,8 @@ void profile_step(Replayer& replayer, const RoundPlan& plan, const std::stop_tok
   request.max_seconds = kExtraSeconds;  // if steps are slow, fewer of them are run
   request.profile = true;
   replayer.begin_round();
-  for (int i = 0; i < kProfileAttempts; ++i) {
+  // A block may fall into a validation.
+  for (int i = 0; i < kMaxTries; ++i) {
     const BlockResult block = replayer.run(request, stop);
     if (block.is_void) continue;
     measured.step_functions = block.step_functions;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cachebisect/bisect/evidence/stalls.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
@@ -34,7 +35,6 @@ constexpr double kPatience = 2;
 /// If it ends so many times slower than planned, it runs once more at that pace, which may still
 /// hold some of the former one.
 constexpr double kFallen = 1.5;
-constexpr int kMaxRuns = 4;
 
 /// Seconds of a step at the end of a run.
 double last_step_seconds(const BlockResult& run) {
@@ -74,7 +74,7 @@ bool finds_empty_ring(const Measurements& measured) {
 void run_live(BlockRunner& blocks, const RoundPlan& plan, double seconds, SustainedRuns& runs) {
   double step = plan.step_seconds(0);
   runs.live = run_in_one_piece(blocks, plan, 0, seconds, step);
-  for (int i = 1; i < kMaxRuns && last_step_seconds(runs.live) > kFallen * step; ++i) {
+  for (int i = 1; i < kMaxTries && last_step_seconds(runs.live) > kFallen * step; ++i) {
     step = last_step_seconds(runs.live);
     runs.shorter_live.push_back(
         std::exchange(runs.live, run_in_one_piece(blocks, plan, 0, seconds, step)));

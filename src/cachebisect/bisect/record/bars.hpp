@@ -23,6 +23,9 @@ inline constexpr double kMemorySpeed = 4e9;
 /// What a look at one more thing after the verdict may take: the size of the caches, what the
 /// training step does, what reading asks of storage. Seconds.
 inline constexpr double kExtraSeconds = 2;
+/// After so many tries, what is measured again because it did not show what it should is taken as
+/// it is.
+inline constexpr int kMaxTries = 4;
 /// Rounds that show how blocks spread.
 inline constexpr int kRoundsToSpread = 10;
 
