@@ -26,13 +26,10 @@ constexpr double kLongBatches = 0.2;
 /// Above this share of work on whole batches they come in groups.
 constexpr double kNoticeableBatches = 0.1;
 
-/// Share of the batches that a ring can hold ready: with more of them ready, the workers are far
-/// ahead, and the training thread, whose pace the first steps show, limits.
-constexpr double kFullRing = 0.7;
-
-/// True if the training thread of live found the ring nearly full.
+/// True if the training thread of live found the ring nearly full: the workers are far ahead, and
+/// the training thread, whose pace the first steps show, limits.
 bool found_full_ring(const BlockResult& live, const ChainDescription& chain) {
-  return live.ready_batches && *live.ready_batches >= kFullRing * (chain.ring_slots - 1);
+  return live.ready_batches && *live.ready_batches >= kNearlyAll * (chain.ring_slots - 1);
 }
 
 /// The share of the workers' time in collate and batch stages; 0 without probes.

@@ -9,8 +9,6 @@
 namespace cachebisect {
 namespace {
 
-/// The first period of a block may still be that which the block before used up.
-constexpr double kPeriodsOfOthers = 1;
 /// A block that uses less than this share of the quota does not exhaust it by itself. One that uses
 /// more might, if it went on: short blocks between cheaper ones profit from what those leave.
 constexpr double kBelowQuota = 0.8;
@@ -63,7 +61,8 @@ bool QuotaWatch::disturbed(const BlockResult& block, const MachineReading& now) 
     period_seconds_ = std::max(period_seconds_, now.quota_period_seconds.value_or(0));
   }
   const bool below = block.cpu_seconds > 0 && block.cpu_seconds < safe;
-  return below && ran_out > kPeriodsOfOthers;
+  // The first period of a block may still be that which the block before used up.
+  return below && ran_out > 1;
 }
 
 void QuotaWatch::prepare(BlockRequest& request) const {
