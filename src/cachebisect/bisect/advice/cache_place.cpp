@@ -5,6 +5,7 @@
 
 #include "cachebisect/bisect/costs/cache_changes.hpp"
 #include "cachebisect/bisect/costs/sample_stages.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
 
 namespace cachebisect {
@@ -12,8 +13,6 @@ namespace {
 
 /// Of the memory that is available: the rest is for what the job needs besides.
 constexpr double kMemoryShare = 0.5;
-/// Share of the samples below which a cache is not worth its room.
-constexpr double kLeastKept = 0.02;
 /// What managing the samples adds to their bytes.
 constexpr double kOverhead = 1.05;
 
@@ -56,7 +55,7 @@ std::optional<CachePlace> best_cache_place(const Advice& advice, const StageRepo
     place.spared_seconds = place.kept * (made - served);
     if (!best || place.spared_seconds > best->spared_seconds) best = place;
   }
-  return best && best->kept >= kLeastKept ? best : std::nullopt;
+  return best && best->kept >= kNegligible ? best : std::nullopt;
 }
 
 std::vector<Edit> kept_in_code(const Advice& advice, std::string_view setting, std::size_t after) {

@@ -10,8 +10,7 @@
 namespace cachebisect {
 namespace {
 
-constexpr double kReportStartAboveShare = 0.01;  ///< of an epoch
-constexpr double kReportStartAboveSeconds = 1;   ///< if the length of an epoch is not known
+constexpr double kReportStartAboveSeconds = 1;  ///< if the length of an epoch is not known
 constexpr std::size_t kMostFiles = 10;
 /// Samplers repeat a few samples, so that all ranks have as many.
 constexpr double kReportReadTimes = 1.5;
@@ -30,7 +29,7 @@ void warn_of_epoch_start(std::vector<Warning>& out, const ChainDescription& chai
   if (!chain.epoch_start_seconds || chain.persistent_workers) return;
   const double start = *chain.epoch_start_seconds;
   const auto epoch = epoch_seconds(chain, start, live);
-  if (epoch ? start < kReportStartAboveShare * *epoch : start < kReportStartAboveSeconds) return;
+  if (epoch ? start < kNegligible * *epoch : start < kReportStartAboveSeconds) return;
   std::string text = "an epoch begins with " + duration(start) + " without a batch";
   if (epoch) text += ", " + percent(start / *epoch) + " of its " + duration(*epoch);
   text += ", which no stage is blamed for";

@@ -13,7 +13,6 @@
 #include "cachebisect/bisect/advice/process_warnings.hpp"
 #include "cachebisect/bisect/advice/worker_search_warning.hpp"
 #include "cachebisect/bisect/analysis/reading.hpp"
-#include "cachebisect/bisect/phases/cache_check.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
 
@@ -209,8 +208,9 @@ void warn_of_cache(std::vector<Warning>& out, const Measurements& measured,
 
 void warn_of_small_cache(std::vector<Warning>& out, const Estimate& larger) {
   if (!larger.interval) return;
-  const bool slower = larger.interval->low > kCacheChange;
-  if (!slower && larger.interval->high >= -kCacheChange) return;
+  // The cache is too small if seconds per sample change from K to 2K.
+  const bool slower = larger.interval->low > kNegligible;
+  if (!slower && larger.interval->high >= -kNegligible) return;
   out.push_back({"cache_too_small",
                  "served from twice as many cached samples, a step takes " +
                      percent(std::abs(*larger.value)) +

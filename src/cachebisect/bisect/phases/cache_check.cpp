@@ -35,8 +35,8 @@ Estimate cache_change(const RoundTable& rounds, double alpha) {
 bool CacheRule::enough(const RoundTable& rounds) const {
   const auto interval = cache_change(rounds, alpha_).interval;
   if (!interval) return false;
-  const bool within = interval->low > -kCacheChange && interval->high < kCacheChange;
-  const bool beyond = interval->low > kCacheChange || interval->high < -kCacheChange;
+  const bool within = interval->low > -kNegligible && interval->high < kNegligible;
+  const bool beyond = interval->low > kNegligible || interval->high < -kNegligible;
   return within || beyond;
 }
 

@@ -14,9 +14,6 @@
 
 namespace cachebisect {
 
-/// The cache is too small if the seconds per sample change by more than this share from K to 2K.
-inline constexpr double kCacheChange = 0.01;
-
 /// The boundary to check: that of the named stage (1-based) if it is held on the host, else the
 /// last one before it that is; empty if there is none.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<int> boundary_to_check(
@@ -36,7 +33,7 @@ inline constexpr double kCacheChange = 0.01;
 [[nodiscard]] CACHEBISECT_INTERNAL_API Estimate cache_change(const RoundTable& rounds,
                                                              double alpha);
 
-/// Enough when the change is known to lie within kCacheChange, or beyond it.
+/// Enough when the change is known to lie within kNegligible, or beyond it.
 class CACHEBISECT_INTERNAL_API CacheRule final : public StoppingRule {
  public:
   explicit CacheRule(double alpha) : alpha_(alpha) {}
