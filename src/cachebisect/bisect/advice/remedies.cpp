@@ -13,6 +13,7 @@
 namespace cachebisect {
 namespace {
 
+/// A list that is read to its end.
 constexpr std::size_t kMax = 3;
 
 void advise_on(Advice& advice, const std::string& name) {

@@ -21,6 +21,7 @@ namespace {
 
 constexpr double kMinLoad = 0.1;     ///< CPUs: background activity of any machine
 constexpr double kWholeCpus = 0.01;  ///< closer to a whole number than this is whole
+/// Machines and data differ by less than another job does.
 constexpr double kExpectTolerance = 0.1;
 
 std::string cpus(double count) { return rate(count) + (count == 1 ? " CPU" : " CPUs"); }

@@ -7,6 +7,7 @@
 namespace cachebisect {
 namespace {
 
+/// Noise below this is none, and thetas closer than this are one: far below kMinHalfWidth.
 constexpr double kMinScale = 1e-4;
 constexpr double kPrecision = 1e-5;
 /// A search starts this far beyond all values; if that theta is not rejected, the end stays open.

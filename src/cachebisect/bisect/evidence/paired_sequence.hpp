@@ -15,7 +15,9 @@ namespace cachebisect {
 /// the fraction of its current capital that a bet risks on each value.
 struct PairedBets {
   static constexpr double kSignWeight = 0.35;  ///< of the bet on the sign
+  /// A sign that is right 99 times in 100 would make it 0.98 (Kelly 1956).
   static constexpr double kSignStake = 0.98;
+  /// From little noise to much.
   static constexpr std::array kSizeStakes{0.08, 0.2, 0.4, 0.65, 0.9};
   /// Of each bet on the scaled size.
   static constexpr double kSizeWeight = (1 - kSignWeight) / static_cast<double>(kSizeStakes.size());

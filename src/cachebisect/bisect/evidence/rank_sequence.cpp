@@ -17,6 +17,7 @@ struct Bet {
   double tilt;
 };
 constexpr double kTop = 0;
+/// One round against the top bet must not end it.
 constexpr double kReserve = 0.1;
 /// The top bet wins most where noise is small, the tilts where it is not: a tilt near the true
 /// shift of U in standard deviations grows fastest (Kelly 1956).

@@ -10,6 +10,7 @@
 namespace cachebisect {
 namespace {
 
+/// Timers and wake-ups are small next to it, and drift within a round is small too.
 constexpr double kBlockSeconds = 0.040;
 /// Untimed steps last at least this long: caches and clocks are those of the arm before.
 constexpr double kSettleSeconds = 0.008;

@@ -11,6 +11,7 @@
 namespace cachebisect {
 namespace {
 
+/// Stages that are freed in the same rounds: each makes these longer.
 constexpr std::size_t kMaxFree = 4;
 
 /// The stage (1-based) that keeps the workers busiest in live blocks; 0 without probes.

@@ -14,6 +14,7 @@
 namespace cachebisect {
 namespace {
 
+/// Rare stalls are certified by a mean, which takes about as many rounds.
 constexpr double kRoundsThatMustFit = 15;
 /// A chain that seemed flat to the pilot is taken apart only after rounds that show a loss of this
 /// share of min_drop.

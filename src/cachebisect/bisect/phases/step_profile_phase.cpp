@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cachebisect/bisect/phases/sustain_phase.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
-constexpr int kProfileGroups = 20;
 /// Samples are taken every millisecond: so many tell shares to a few percent.
 constexpr double kProfileSeconds = 0.5;
 
@@ -19,11 +19,11 @@ void profile_step(Replayer& replayer, const RoundPlan& plan, const std::stop_tok
   const int ceiling = measured.stages();
   const double step = std::max(plan.step_seconds(ceiling), 1e-6);
   const int group = plan.lengths().whole_steps(
-      static_cast<int>(std::ceil(kProfileSeconds / step / kProfileGroups)), ceiling);
+      static_cast<int>(std::ceil(kProfileSeconds / step / kMinGroups)), ceiling);
   BlockRequest request{.arm = {.boundary = ceiling, .observed = false},
-                       .steps = kProfileGroups * group};
+                       .steps = kMinGroups * group};
   request.warmup_steps = plan.lengths().warmup(ceiling);
-  request.groups = kProfileGroups;
+  request.groups = kMinGroups;
   request.max_seconds = kExtraSeconds;  // if steps are slow, fewer of them are run
   request.profile = true;
   replayer.begin_round();

@@ -8,6 +8,7 @@
 namespace cachebisect {
 namespace {
 
+/// As many as a cache has at least.
 constexpr std::uint64_t kCountedSamples = 64;
 
 bool reads(const ChainDescription& chain, const std::string& name) {

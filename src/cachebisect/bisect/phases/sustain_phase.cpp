@@ -12,6 +12,7 @@
 namespace cachebisect {
 namespace {
 
+/// Longer than queues, read-ahead and turbo last as a rule.
 constexpr double kSeconds = 3;
 /// A drop that only a slower live could change.
 constexpr double kSecondsOfEmptyRing = 0.5;
@@ -27,9 +28,6 @@ constexpr double kMaxOfFlat = 12;
 /// Turbo and power limits show within a second.
 constexpr double kCeilingSeconds = 1;
 constexpr int kGroups = 32;
-/// The fewest groups of a run if its steps are slow; fewer than 16 say nothing at 99% (see
-/// median_interval()).
-constexpr int kMinGroups = 20;
 /// If live slows down on the way, it runs for longer: a few groups would tell nothing.
 constexpr double kPatience = 2;
 /// If it ends so many times slower than planned, it runs once more at that pace, which may still

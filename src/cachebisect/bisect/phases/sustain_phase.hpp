@@ -9,6 +9,10 @@
 
 namespace cachebisect {
 
+/// The fewest groups of steps in a run in one piece, if its steps are slow: fewer than 16 say
+/// nothing at 99% (see median_interval()), and the time may cut some off.
+inline constexpr int kMinGroups = 20;
+
 /// How long live is watched in one piece. Seconds. A drop can be overturned by a live that becomes
 /// faster, as it may where its short blocks end before the ring is full; where they find the ring
 /// empty, less is watched.

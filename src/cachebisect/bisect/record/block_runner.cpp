@@ -10,6 +10,7 @@
 namespace cachebisect {
 namespace {
 
+/// A machine that suspends so many blocks in a row will suspend the next.
 constexpr int kMaxVoidInARow = 20;
 constexpr int kMaxThrottledRepeats = 8;  ///< in a run
 

@@ -7,6 +7,7 @@
 namespace cachebisect {
 namespace {
 
+/// Of the time that reading takes: less is not what limits it.
 constexpr double kMuchOfTheTime = 0.3;
 /// Requests in flight, mean over the time with any.
 constexpr double kOneInFlight = 1.5;
