@@ -98,9 +98,9 @@ std::size_t longest_run_of_backticks(std::string_view text) {
 
 std::string markdown_cell(std::string_view text) { return inline_text(text, kCellCharacters); }
 
-std::string markdown_text(std::string_view text) {
-  return with_plain_start(inline_text(text, kTextCharacters));
-}
+std::string markdown_text(std::string_view text) { return with_plain_start(markdown_inline(text)); }
+
+std::string markdown_inline(std::string_view text) { return inline_text(text, kTextCharacters); }
 
 std::string markdown_code_block(std::string_view code, std::string_view language) {
   constexpr std::size_t kShortestFence = 3;

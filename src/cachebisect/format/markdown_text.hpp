@@ -15,6 +15,8 @@ namespace cachebisect {
 /// A paragraph or the text of a list item: as a cell, but cut after 2,000 characters and with what
 /// is markup at the start of a line escaped too.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string markdown_text(std::string_view text);
+/// As markdown_text(), of what follows other words in a line.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::string markdown_inline(std::string_view text);
 /// A fenced block of `code`, line by line as printable() returns it. The fence is longer than any
 /// row of backticks in it. Ends in a newline.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string markdown_code_block(std::string_view code,

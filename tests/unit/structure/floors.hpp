@@ -25,9 +25,11 @@ inline std::vector<Floor> floors() {
   add({"base", "errors, clock, random numbers, statistics, the machine, files", {}});
   add({"protocol", "Replayer, arms, blocks, the description of a chain", {"base"}});
   add({"format",
-       "text layout, Markdown, HTML elements, CSV, YAML, JSON by fields, pictures, event files",
+       "text layout, Markdown, HTML elements, documents, CSV, YAML, JSON by fields, pictures, "
+       "event "
+       "files",
        {"base"},
-       {"", "html", "picture"}});
+       {"", "html", "picture", "document"}});
   add({"storage", "a server of objects as numbers: latency, bandwidth, refusals", {"base"}});
   add({"http", "objects on servers, over HTTP", {"base", "protocol"}});
   add({"objects",

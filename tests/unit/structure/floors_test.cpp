@@ -323,6 +323,8 @@ TEST_CASE("the check sees what it is there for") {
   CHECK(core("format/text_layout.hpp", "report/writers.hpp") == 1);
   CHECK(core("format/html/chart.cpp", "protocol/arm.hpp") == 1);
   CHECK(core("format/csv_text.cpp", "format/html/chart.hpp") == 1);
+  CHECK(core("format/document/page.cpp", "format/html/chart.hpp") == 0);
+  CHECK(core("format/html/chart.cpp", "format/document/document.hpp") == 1);
   CHECK(core("bisect/phases/plan.cpp", "format/text_layout.hpp") == 1);
   CHECK(core("pipeline/stage.hpp", "pipeline/file/json_reader.hpp") == 1);
   CHECK(core("replay/cache/boundary_cache.cpp", "replay/loop/device_chain.hpp") == 0);

@@ -1,0 +1,90 @@
+// Documents as Markdown.
+#include <string>
+#include <vector>
+
+#include "cachebisect/format/document/render.hpp"
+#include "cachebisect/format/markdown_table.hpp"
+#include "cachebisect/format/markdown_text.hpp"
+
+namespace cachebisect::document {
+namespace {
+
+std::string inline_markdown(const Text& text) {
+  std::string out;
+  for (const Part& part : text.parts()) {
+    if (part.mark == Mark::strong || part.mark == Mark::warning) {
+      out += "**" + markdown_text(part.text) + "**";
+    } else if (part.mark == Mark::dash) {
+      out += " - ";
+    } else {
+      out += out.empty() ? markdown_text(part.text) : markdown_inline(part.text);
+    }
+  }
+  return out;
+}
+
+std::string item_text(const Item& item) {
+  const std::string term = item.term.empty() ? "" : "**" + markdown_text(item.term) + "**: ";
+  return term + inline_markdown(item.text);
+}
+
+/// A block as its lines.
+struct AsMarkdown {
+  std::string operator()(const Heading& heading) const {
+    std::string text = std::string(static_cast<std::size_t>(heading.level), '#') + ' ' +
+                       markdown_text(heading.text.plain()) + '\n';
+    std::string details;
+    for (const Text& detail : heading.details) {
+      details += (details.empty() ? "" : ", ") + inline_markdown(detail);
+    }
+    return details.empty() ? text : text + '\n' + details + '\n';
+  }
+  std::string operator()(const Paragraph& paragraph) const {
+    return paragraph.text.empty() ? "" : inline_markdown(paragraph.text) + '\n';
+  }
+  std::string operator()(const Table& table) const {
+    if (table.rows.empty()) return {};
+    std::vector<TextTable::Column> columns;
+    for (const Column& column : table.columns) {
+      if (!column.is_for_terminals()) columns.push_back({column.title, column.align});
+    }
+    MarkdownTable text(columns);
+    for (const Row& row : table.rows) {
+      std::vector<std::string> cells;
+      for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        if (!table.columns[c].is_for_terminals()) cells.push_back(row.at(c).plain());
+      }
+      text.add(cells);
+    }
+    return text.to_text() + (table.note.empty() ? "" : '\n' + markdown_text(table.note) + '\n');
+  }
+  std::string operator()(const List& list) const {
+    std::string text;
+    std::size_t number = 0;
+    for (const Item& item : list.items) {
+      text += (list.numbered ? std::to_string(++number) + ". " : "- ") + item_text(item) + '\n';
+    }
+    return text;
+  }
+  std::string operator()(const Code& code) const {
+    return code.text.empty() ? "" : markdown_code_block(code.text, code.language);
+  }
+  std::string operator()(const Chart& /*chart*/) const { return {}; }
+  std::string operator()(const Gap& /*gap*/) const { return {}; }
+};
+
+}  // namespace
+}  // namespace cachebisect::document
+
+namespace cachebisect {
+
+std::string to_markdown(const Document& document) {
+  std::string text;
+  for (const document::Block& block : document.blocks()) {
+    const std::string lines = std::visit(document::AsMarkdown(), block);
+    if (!lines.empty()) text += (text.empty() ? "" : "\n") + lines;
+  }
+  return text;
+}
+
+}  // namespace cachebisect

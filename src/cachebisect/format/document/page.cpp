@@ -1,0 +1,118 @@
+// Documents as parts of an HTML page.
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/format/document/render.hpp"
+#include "cachebisect/format/html/chart.hpp"
+#include "cachebisect/format/html/elements.hpp"
+#include "cachebisect/format/html/figures.hpp"
+
+namespace cachebisect::document {
+namespace {
+
+using html::element;
+using html::Html;
+
+Html inline_html(const Text& text) {
+  Html all;
+  for (const Part& part : text.parts()) {
+    const bool stands_out = part.mark == Mark::strong || part.mark == Mark::warning;
+    const Html words =
+        html::text(part.mark == Mark::dash ? " - " : part.text, 2 * html::kMaxCharacters);
+    all += stands_out ? element("strong", words) : words;
+  }
+  return all;
+}
+
+/// Up to three names of stages.
+Html stage_names(const std::string& text) {
+  return element("bdi", {{"class", "name"}}, html::text(text, 3 * html::kMaxNameCharacters));
+}
+
+Html cell(const Text& text, const Column& column) {
+  const std::string plain = text.plain();
+  if (column.names) return stage_names(plain);
+  return html::figure(plain == "-" ? html::kNotMeasured : plain);
+}
+
+/// As html::Table takes it, with a capital.
+std::string html_title(const Column& column) {
+  std::string title = column.title;
+  if (!title.empty() && title.front() >= 'a' && title.front() <= 'z') {
+    title.front() = static_cast<char>(title.front() - 'a' + 'A');
+  }
+  return (column.align == Align::left ? "<" : "") + title;
+}
+
+/// A block as its element.
+struct AsHtml {
+  Html operator()(const Heading& heading) const {
+    Html all = element("h" + std::to_string(heading.level), inline_html(heading.text));
+    for (const Text& detail : heading.details) all += html::note(detail.plain());
+    return all;
+  }
+  Html operator()(const Paragraph& paragraph) const {
+    return paragraph.text.empty() ? Html() : element("p", inline_html(paragraph.text));
+  }
+  Html operator()(const Table& table) const {
+    std::vector<std::string> titles;
+    for (const Column& column : table.columns) {
+      if (!column.is_for_terminals()) titles.push_back(html_title(column));
+    }
+    html::Table all(table.caption, {titles.begin(), titles.end()});
+    for (const Row& row : table.rows) {
+      std::vector<Html> cells;
+      for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        if (!table.columns[c].is_for_terminals())
+          cells.push_back(cell(row.at(c), table.columns[c]));
+      }
+      all.add(cells);
+    }
+    const bool noted = !table.rows.empty() && !table.note.empty();
+    return all.html() + (noted ? html::note(table.note) : Html());
+  }
+  Html operator()(const List& list) const {
+    html::Facts terms;
+    Html items;
+    for (const Item& item : list.items) {
+      if (!item.term.empty()) terms.add(item.term, item.text.plain());
+      if (item.term.empty()) items += element("li", inline_html(item.text));
+    }
+    const Html all = terms.html();
+    return items.empty() ? all : all + element(list.numbered ? "ol" : "ul", items);
+  }
+  Html operator()(const Code& code) const {
+    Html lines;
+    std::istringstream text(code.text);
+    for (std::string line; std::getline(text, line);) {
+      lines += html::text(line, kMaxCodeLine) + Html::ours("\n");
+    }
+    return lines.empty() ? lines : element("pre", {{"tabindex", "0"}}, lines);
+  }
+  Html operator()(const Chart& chart) const {
+    return html::chart(chart.kind, chart.rows, chart.alternative,
+                       nlohmann::ordered_json::parse(chart.data));
+  }
+  Html operator()(const Gap& /*gap*/) const { return {}; }
+
+ private:
+  static constexpr std::size_t kMaxCodeLine = 20'000;
+};
+
+}  // namespace
+}  // namespace cachebisect::document
+
+namespace cachebisect {
+
+html::Html to_html(const Document& document) {
+  html::Html all;
+  for (const document::Block& block : document.blocks()) {
+    all += std::visit(document::AsHtml(), block);
+  }
+  return all;
+}
+
+}  // namespace cachebisect

@@ -1,0 +1,209 @@
+// Documents on a terminal.
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cachebisect/base/printable.hpp"
+#include "cachebisect/format/document/render.hpp"
+#include "cachebisect/format/text_page.hpp"
+
+namespace cachebisect::document {
+namespace {
+
+constexpr int kLeastBars = 4;
+constexpr int kMostBars = 40;
+
+std::string part_text(const Part& part, const TextPaint& paint, int bars) {
+  switch (part.mark) {
+    case Mark::none:
+      break;
+    case Mark::strong:
+      return paint.bold(printable(part.text));
+    case Mark::warning:
+      return paint.warning(printable(part.text));
+    case Mark::dash:
+      return std::string(paint.dash());
+    case Mark::bar:
+      return paint.bar(part.share, bars);
+    case Mark::loss_bar:
+      return paint.loss(paint.bar(part.share, bars));
+  }
+  return printable(part.text);
+}
+
+std::string painted(const Text& text, const TextPaint& paint, int bars = 0) {
+  std::string out;
+  bool after_bar = false;
+  for (const Part& part : text.parts()) {
+    if (after_bar && !out.empty()) out += ' ';
+    out += part_text(part, paint, bars);
+    after_bar = part.mark == Mark::bar || part.mark == Mark::loss_bar;
+  }
+  return out;
+}
+
+/// A table with bars of `bars` columns; cells below their rows are no part of it.
+struct LaidOut {
+  TextTable table;
+  std::vector<std::string> below;  ///< of each row
+};
+
+bool is_below(const Column& column, bool narrow) {
+  return column.place == Place::below || (narrow && column.place == Place::below_if_narrow);
+}
+
+/// The part of a cell that stands in the table, or below its row: bars stay in the table.
+Text bars_of(const Text& cell) {
+  Text bars;
+  for (const Part& part : cell.parts()) {
+    if (part.mark == Mark::bar || part.mark == Mark::loss_bar) bars += Text(part);
+  }
+  return bars;
+}
+
+LaidOut lay_out(const Table& table, const TextPaint& paint, int bars, bool narrow) {
+  std::vector<TextTable::Column> columns;
+  for (const Column& column : table.columns) {
+    if (column.place == Place::below) continue;
+    columns.push_back({column.bars > 0 ? "" : column.title, column.align, column.names});
+  }
+  LaidOut all{TextTable(std::move(columns)), {}};
+  for (const Row& row : table.rows) {
+    std::vector<std::string> cells;
+    std::string below;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const Column& column = table.columns[c];
+      const bool leaves = is_below(column, narrow);
+      if (leaves) below += printable(row.at(c).plain());
+      if (column.place == Place::below) continue;
+      cells.push_back(painted(leaves ? bars_of(row.at(c)) : row.at(c), paint, bars));
+    }
+    all.table.add(std::move(cells));
+    all.below.push_back(std::move(below));
+  }
+  return all;
+}
+
+/// With the longest bars that fit.
+LaidOut fitted_bars(const Table& table, const TextPage& page, bool narrow) {
+  int bars = 0;
+  for (const Column& column : table.columns) bars = std::max(bars, column.bars);
+  if (bars > 0) bars = std::clamp(bars + (page.columns - 80) / 2, bars, kMostBars);
+  LaidOut all = lay_out(table, page.paint, bars, narrow);
+  while (all.table.width() > page.columns && bars > kLeastBars) {
+    all = lay_out(table, page.paint, --bars, narrow);
+  }
+  return all;
+}
+
+/// The table, with what stands below its rows.
+std::string woven(const LaidOut& all, const TextPage& page) {
+  std::istringstream lines(all.table.to_text(page.paint, page.columns));
+  std::string line;
+  std::getline(lines, line);
+  std::string text = line + '\n';
+  for (const std::string& below : all.below) {
+    std::getline(lines, line);
+    text += line + '\n';
+    if (!below.empty()) text += wrap("    " + below, page.prose, 6);
+  }
+  return text;
+}
+
+/// "term     text", with further lines indented to the text.
+std::string beside_term(const Item& item, std::size_t columns, const TextPage& page) {
+  const std::string term = printable(item.term);
+  std::string text = page.paint.bold(term) + std::string(columns - display_width(term), ' ');
+  const std::string lines =
+      wrap(painted(item.text, page.paint), page.prose - static_cast<int>(columns), 0);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    text += lines[i];
+    if (lines[i] == '\n' && i + 1 < lines.size()) text.append(columns, ' ');
+  }
+  return text;
+}
+
+/// A block as its lines.
+class OnTerminal {
+ public:
+  explicit OnTerminal(const TextPage& page) : page_(page) {}
+
+  std::string operator()(const Heading& heading) const {
+    const std::string name = page_.paint.bold(printable(heading.text.plain()));
+    std::string line = name;
+    for (const Text& detail : heading.details) line += "  " + painted(detail, page_.paint);
+    if (display_width(line) <= static_cast<std::size_t>(page_.prose)) return line + '\n';
+    std::string lines = wrap(name, page_.prose, 2);
+    for (const Text& detail : heading.details) {
+      lines += wrap("  " + painted(detail, page_.paint), page_.prose, 2);
+    }
+    return lines;
+  }
+  std::string operator()(const Paragraph& paragraph) const {
+    if (paragraph.text.empty()) return {};
+    return wrap(painted(paragraph.text, page_.paint), page_.prose, paragraph.hang);
+  }
+  std::string operator()(const Table& table) const {
+    if (table.rows.empty()) return {};
+    LaidOut all = fitted_bars(table, page_, false);
+    if (all.table.width() > page_.columns) all = fitted_bars(table, page_, true);
+    const std::string note = printable(table.note);
+    return woven(all, page_) + (note.empty() ? "" : wrap("(" + note + ")", page_.prose, 1));
+  }
+  std::string operator()(const List& list) const {
+    std::size_t terms = 0;
+    for (const Item& item : list.items) {
+      terms = std::max(terms, display_width(printable(item.term)));
+    }
+    std::string text;
+    std::size_t number = 0;
+    for (const Item& item : list.items) {
+      const std::string line = painted(item.text, page_.paint);
+      if (terms > 0) {
+        text += beside_term(item, terms + 2, page_);
+      } else if (list.numbered) {
+        text += wrap(std::to_string(++number) + ". " + line, page_.prose, 3);
+      } else {
+        text += wrap(line, page_.prose, 2);
+      }
+    }
+    return text;
+  }
+  std::string operator()(const Code& code) const {
+    std::istringstream lines(code.text);
+    std::string text;
+    for (std::string line; std::getline(lines, line);) {
+      text += std::string(static_cast<std::size_t>(code.indent), ' ') + printable(line) + '\n';
+    }
+    return text;
+  }
+  std::string operator()(const Chart& /*chart*/) const { return {}; }
+  std::string operator()(const Gap& /*gap*/) const { return {}; }
+
+ private:
+  const TextPage& page_;
+};
+
+}  // namespace
+}  // namespace cachebisect::document
+
+namespace cachebisect {
+
+std::string to_text(const Document& document, const TextOptions& options) {
+  const TextPage page(options);
+  const document::OnTerminal on_terminal(page);
+  std::string text;
+  bool apart = false;
+  for (const document::Block& block : document.blocks()) {
+    apart = apart || std::holds_alternative<document::Gap>(block);
+    const std::string lines = std::visit(on_terminal, block);
+    if (lines.empty()) continue;
+    if (apart && !text.empty()) text += '\n';
+    text += lines;
+    apart = false;
+  }
+  return text;
+}
+
+}  // namespace cachebisect
