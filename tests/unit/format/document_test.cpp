@@ -151,21 +151,34 @@ TEST_CASE("bars are drawn on a terminal alone, and shrink before a text is clipp
   CHECK_FALSE(has(to_html(document).source(), "##"));
 }
 
-TEST_CASE("a column may stand below its rows, always or where the terminal is narrow") {
-  Table table{.columns = {{"change"}, {"rate", Align::right}, {.title = "so"}},
-              .rows = {{"workers=4", "1,992", "gains 99%"}, {"x", "1", ""}}};
-  const std::string beside =
-      "change      rate  so\nworkers=4  1,992  gains 99%\nx              1\n";
-  const std::string below = "change      rate\nworkers=4  1,992\n    gains 99%\nx              1\n";
-  CHECK(to_text(document_of(table), {}) == beside);
-  table.columns.back().place = Place::below;
-  CHECK(to_text(document_of(table), {}) == below);
-  CHECK(to_markdown(document_of(table)) ==
+TEST_CASE("a column may stand below its rows on a terminal") {
+  const Document document = document_of(
+      Table{.columns = {{"change"}, {"rate", Align::right}, {.title = "so", .below = true}},
+            .rows = {{"workers=4", "1,992", "gains 99%"}, {"x", "1", ""}}});
+  CHECK(to_text(document, {}) ==
+        "change      rate\nworkers=4  1,992\n    gains 99%\nx              1\n");
+  CHECK(to_markdown(document) ==
         "| change | rate | so |\n|---|--:|---|\n| workers=4 | 1,992 | gains 99% |\n| x | 1 |  |\n");
-  table.columns.back().place = Place::below_if_narrow;
-  CHECK(to_text(document_of(table), {}) == beside);
-  CHECK(widest_line(to_text(document_of(table), {.columns = 20})) <= 20);
-  CHECK(has(to_text(document_of(table), {.columns = 20}), "\n    gains 99%\n"));
+}
+
+TEST_CASE("words leave a table that is wider than the terminal, bars stay") {
+  const Document document = document_of(
+      Table{.columns = {{"stage"}, {.title = "note", .sentence = "The copy reaches", .bars = 4}},
+            .rows = {{"copy", loss_bar(0.5) + "35% of 25 GB/s"}, {"read", loss_bar(1)}}});
+  CHECK(to_text(document, {}) == "stage\ncopy   ## 35% of 25 GB/s\nread   ####\n");
+  CHECK(to_text(document, {.columns = 22}) ==
+        "stage\ncopy   ##\nread   ####\n(The copy reaches 35%\n of 25 GB/s.)\n");
+}
+
+TEST_CASE("lines to be copied may stand below an item") {
+  const Document document =
+      document_of(List{{{"one", "", "--workers 4\n--pin"}, {"two"}}, true}, List{{{"x", "", "y"}}});
+  CHECK(to_text(document, {}) == "1. one\n   --workers 4\n   --pin\n2. two\nx\n    y\n");
+  CHECK(to_markdown(document) ==
+        "1. one\n\n   ```\n   --workers 4\n   --pin\n   ```\n2. two\n\n"
+        "- x\n\n   ```\n   y\n   ```\n");
+  CHECK(has(to_html(document).source(),
+            "<li>one<pre tabindex=\"0\">--workers 4\n--pin\n</pre></li>"));
 }
 
 TEST_CASE("the ends of an interval are joined as the terminal can show it") {

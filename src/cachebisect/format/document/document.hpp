@@ -26,18 +26,14 @@ struct Paragraph {
   int hang = 0;  ///< on a terminal: columns by which all lines after the first are indented
 };
 
-/// Where the cells of a column stand on a terminal; elsewhere all stand in the table.
-enum class Place {
-  beside,           ///< in the table
-  below,            ///< each below its row
-  below_if_narrow,  ///< each below its row if the table is wider than the terminal
-};
-
 struct Column {
   std::string title;
   Align align = Align::left;
   bool names = false;  ///< cells name stages, which may be shortened within
-  Place place = Place::beside;
+  bool below = false;  ///< on a terminal, cells stand below their rows
+  /// Not empty: if the table is wider than the terminal, each text of the column stands below it
+  /// instead, in parentheses after these words.
+  std::string sentence{};
   /// Of a column with bars: columns of a whole bar on a terminal of 80. Bars grow with the
   /// terminal, and shrink before a text is clipped. Such a column has no title on a terminal, and
   /// without a title it is on a terminal alone.
@@ -60,6 +56,7 @@ struct Table {
 struct Item {
   Text text;
   std::string term{};  ///< what the text is about
+  std::string code{};  ///< lines below it, to be copied
 };
 
 /// On a terminal a line each, further lines indented; with terms in two columns.

@@ -1,5 +1,8 @@
 // Documents as Markdown.
+#include <algorithm>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cachebisect/format/document/render.hpp"
@@ -23,9 +26,24 @@ std::string inline_markdown(const Text& text) {
   return out;
 }
 
-std::string item_text(const Item& item) {
+/// Lines of a list item begin at its text.
+std::string indented(std::string_view block, std::size_t columns) {
+  std::string text;
+  while (!block.empty()) {
+    const std::size_t end = block.find('\n') + 1;
+    text += std::string(columns, ' ') + std::string(block.substr(0, end));
+    block.remove_prefix(end);
+  }
+  return text;
+}
+
+std::string item_text(const Item& item, const std::string& marker) {
   const std::string term = item.term.empty() ? "" : "**" + markdown_text(item.term) + "**: ";
-  return term + inline_markdown(item.text);
+  const std::string line = marker + term + inline_markdown(item.text) + '\n';
+  if (item.code.empty()) return line;
+  constexpr std::size_t kLeastIndent = 3;
+  return line + '\n' +
+         indented(markdown_code_block(item.code, ""), std::max(kLeastIndent, marker.size()));
 }
 
 /// A block as its lines.
@@ -62,7 +80,7 @@ struct AsMarkdown {
     std::string text;
     std::size_t number = 0;
     for (const Item& item : list.items) {
-      text += (list.numbered ? std::to_string(++number) + ". " : "- ") + item_text(item) + '\n';
+      text += item_text(item, list.numbered ? std::to_string(++number) + ". " : "- ");
     }
     return text;
   }

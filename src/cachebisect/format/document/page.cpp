@@ -47,6 +47,16 @@ std::string html_title(const Column& column) {
   return (column.align == Align::left ? "<" : "") + title;
 }
 
+Html code_element(const std::string& code) {
+  constexpr std::size_t kMaxCharactersOfLine = 20'000;
+  Html lines;
+  std::istringstream text(code);
+  for (std::string line; std::getline(text, line);) {
+    lines += html::text(line, kMaxCharactersOfLine) + Html::ours("\n");
+  }
+  return lines.empty() ? lines : element("pre", {{"tabindex", "0"}}, lines);
+}
+
 /// A block as its element.
 struct AsHtml {
   Html operator()(const Heading& heading) const {
@@ -79,27 +89,18 @@ struct AsHtml {
     Html items;
     for (const Item& item : list.items) {
       if (!item.term.empty()) terms.add(item.term, item.text.plain());
-      if (item.term.empty()) items += element("li", inline_html(item.text));
+      if (item.term.empty())
+        items += element("li", inline_html(item.text) + code_element(item.code));
     }
     const Html all = terms.html();
     return items.empty() ? all : all + element(list.numbered ? "ol" : "ul", items);
   }
-  Html operator()(const Code& code) const {
-    Html lines;
-    std::istringstream text(code.text);
-    for (std::string line; std::getline(text, line);) {
-      lines += html::text(line, kMaxCodeLine) + Html::ours("\n");
-    }
-    return lines.empty() ? lines : element("pre", {{"tabindex", "0"}}, lines);
-  }
+  Html operator()(const Code& code) const { return code_element(code.text); }
   Html operator()(const Chart& chart) const {
     return html::chart(chart.kind, chart.rows, chart.alternative,
                        nlohmann::ordered_json::parse(chart.data));
   }
   Html operator()(const Gap& /*gap*/) const { return {}; }
-
- private:
-  static constexpr std::size_t kMaxCodeLine = 20'000;
 };
 
 }  // namespace

@@ -14,6 +14,8 @@ namespace {
 constexpr int kLeastBars = 4;
 constexpr int kMostBars = 40;
 
+bool is_bar(const Part& part) { return part.mark == Mark::bar || part.mark == Mark::loss_bar; }
+
 std::string part_text(const Part& part, const TextPaint& paint, int bars) {
   switch (part.mark) {
     case Mark::none:
@@ -38,46 +40,49 @@ std::string painted(const Text& text, const TextPaint& paint, int bars = 0) {
   for (const Part& part : text.parts()) {
     if (after_bar && !out.empty()) out += ' ';
     out += part_text(part, paint, bars);
-    after_bar = part.mark == Mark::bar || part.mark == Mark::loss_bar;
+    after_bar = is_bar(part);
   }
   return out;
 }
 
-/// A table with bars of `bars` columns; cells below their rows are no part of it.
+/// A table with bars of some length, and what stands below it.
 struct LaidOut {
   TextTable table;
-  std::vector<std::string> below;  ///< of each row
+  std::vector<std::string> below;  ///< each row
+  std::string after;               ///< all rows
 };
 
-bool is_below(const Column& column, bool narrow) {
-  return column.place == Place::below || (narrow && column.place == Place::below_if_narrow);
-}
-
-/// The part of a cell that stands in the table, or below its row: bars stay in the table.
+/// Of a cell whose words leave the table.
 Text bars_of(const Text& cell) {
   Text bars;
   for (const Part& part : cell.parts()) {
-    if (part.mark == Mark::bar || part.mark == Mark::loss_bar) bars += Text(part);
+    if (is_bar(part)) bars += Text(part);
   }
   return bars;
 }
 
-LaidOut lay_out(const Table& table, const TextPaint& paint, int bars, bool narrow) {
+LaidOut lay_out(const Table& table, const TextPage& page, int bars, bool narrow) {
   std::vector<TextTable::Column> columns;
   for (const Column& column : table.columns) {
-    if (column.place == Place::below) continue;
+    if (column.below) continue;
     columns.push_back({column.bars > 0 ? "" : column.title, column.align, column.names});
   }
-  LaidOut all{TextTable(std::move(columns)), {}};
+  LaidOut all{TextTable(std::move(columns)), {}, {}};
   for (const Row& row : table.rows) {
     std::vector<std::string> cells;
     std::string below;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const Column& column = table.columns[c];
-      const bool leaves = is_below(column, narrow);
-      if (leaves) below += printable(row.at(c).plain());
-      if (column.place == Place::below) continue;
-      cells.push_back(painted(leaves ? bars_of(row.at(c)) : row.at(c), paint, bars));
+      const std::string words = printable(row.at(c).plain());
+      const bool leaves = narrow && !column.sentence.empty();
+      if (leaves && !words.empty()) {
+        all.after += wrap("(" + column.sentence + ' ' + words + ".)", page.prose, 1);
+      }
+      if (column.below) {
+        below += words;
+      } else {
+        cells.push_back(painted(leaves ? bars_of(row.at(c)) : row.at(c), page.paint, bars));
+      }
     }
     all.table.add(std::move(cells));
     all.below.push_back(std::move(below));
@@ -90,14 +95,14 @@ LaidOut fitted_bars(const Table& table, const TextPage& page, bool narrow) {
   int bars = 0;
   for (const Column& column : table.columns) bars = std::max(bars, column.bars);
   if (bars > 0) bars = std::clamp(bars + (page.columns - 80) / 2, bars, kMostBars);
-  LaidOut all = lay_out(table, page.paint, bars, narrow);
+  LaidOut all = lay_out(table, page, bars, narrow);
   while (all.table.width() > page.columns && bars > kLeastBars) {
-    all = lay_out(table, page.paint, --bars, narrow);
+    all = lay_out(table, page, --bars, narrow);
   }
   return all;
 }
 
-/// The table, with what stands below its rows.
+/// The table, with what stands below its rows and below it.
 std::string woven(const LaidOut& all, const TextPage& page) {
   std::istringstream lines(all.table.to_text(page.paint, page.columns));
   std::string line;
@@ -106,9 +111,9 @@ std::string woven(const LaidOut& all, const TextPage& page) {
   for (const std::string& below : all.below) {
     std::getline(lines, line);
     text += line + '\n';
-    if (!below.empty()) text += wrap("    " + below, page.prose, 6);
+    if (!below.empty()) text += wrap("    " + below, page.columns, 6);
   }
-  return text;
+  return text + all.after;
 }
 
 /// "term     text", with further lines indented to the text.
@@ -120,6 +125,15 @@ std::string beside_term(const Item& item, std::size_t columns, const TextPage& p
   for (std::size_t i = 0; i < lines.size(); ++i) {
     text += lines[i];
     if (lines[i] == '\n' && i + 1 < lines.size()) text.append(columns, ' ');
+  }
+  return text;
+}
+
+std::string code_lines(const std::string& code, std::size_t indent) {
+  std::istringstream lines(code);
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    text += std::string(indent, ' ') + printable(line) + '\n';
   }
   return text;
 }
@@ -167,16 +181,12 @@ class OnTerminal {
       } else {
         text += wrap(line, page_.prose, 2);
       }
+      text += code_lines(item.code, list.numbered ? 3 : 4);
     }
     return text;
   }
   std::string operator()(const Code& code) const {
-    std::istringstream lines(code.text);
-    std::string text;
-    for (std::string line; std::getline(lines, line);) {
-      text += std::string(static_cast<std::size_t>(code.indent), ' ') + printable(line) + '\n';
-    }
-    return text;
+    return code_lines(code.text, static_cast<std::size_t>(code.indent));
   }
   std::string operator()(const Chart& /*chart*/) const { return {}; }
   std::string operator()(const Gap& /*gap*/) const { return {}; }
