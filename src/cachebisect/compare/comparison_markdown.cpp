@@ -3,29 +3,26 @@
 #include "cachebisect/compare/change_text.hpp"
 #include "cachebisect/compare/comparison_words.hpp"
 #include "cachebisect/compare/comparison_writers.hpp"
+#include "cachebisect/format/markdown_table.hpp"
 #include "cachebisect/format/markdown_text.hpp"
 #include "cachebisect/format/text_layout.hpp"
 
 namespace cachebisect {
 namespace {
 
-std::string row(const ComparedFigure& figure) {
-  std::string text = "| " + markdown_cell(figure_name(figure));
-  for (const std::string& cell :
-       {figure_text(figure.a, figure.unit), figure_text(figure.b, figure.unit),
-        short_change_text(figure), interval_text(figure)}) {
-    text += " | " + markdown_cell(cell);
-  }
-  return text + " |\n";
-}
-
 std::string markdown_table(const Comparison& comparison) {
-  std::string text = "| | A | B | change | " + format_percent(comparison.confidence) +
-                     " interval |\n|---|---:|---:|---:|---|\n";
+  MarkdownTable table({{""},
+                       {"A", Align::right},
+                       {"B", Align::right},
+                       {"change", Align::right},
+                       {format_percent(comparison.confidence) + " interval"}});
   for (const ComparedFigure& figure : comparison.figures) {
-    if (is_shown(figure)) text += row(figure);
+    if (!is_shown(figure)) continue;
+    table.add({figure_name(figure), figure_text(figure.a, figure.unit),
+               figure_text(figure.b, figure.unit), short_change_text(figure),
+               interval_text(figure)});
   }
-  return text;
+  return table.to_text();
 }
 
 std::string item(const std::string& text) { return "- " + markdown_text(text) + "\n"; }
@@ -34,12 +31,16 @@ std::string item(const std::string& text) { return "- " + markdown_text(text) + 
 
 std::string to_markdown(const Comparison& comparison) {
   std::string text = "### cachebisect compare\n\n";
-  for (const std::string& finding : comparison.findings) text += item(as_sentence(finding));
+  for (const std::string& finding : comparison.findings) {
+    text += "- **" + markdown_text(as_sentence(finding)) + "**\n";
+  }
   for (const GateResult& gate : comparison.gates) text += item(gate_line(gate));
   text += "\n" + markdown_table(comparison) + "\n";
   text += item("A " + job_line(comparison.a)) + item("B " + job_line(comparison.b));
   text += item(method_line(comparison));
-  for (const std::string& note : remarks(comparison)) text += item(note);
+  for (const std::string& note : remarks(comparison)) {
+    text += "- **note**: " + markdown_text(note) + '\n';
+  }
   return text;
 }
 

@@ -1,6 +1,4 @@
 // A comparison for a terminal.
-#include <algorithm>
-
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/compare/change_text.hpp"
@@ -10,13 +8,6 @@
 
 namespace cachebisect {
 namespace {
-
-/// The names of figures, on a terminal of 80 columns.
-constexpr std::size_t kNameColumns = 22;
-
-std::size_t name_columns(const TextPage& page) {
-  return kNameColumns + static_cast<std::size_t>(std::max(0, page.prose - 80));
-}
 
 std::string line(const std::string& text, const TextPage& page) {
   return wrap(printable(text), page.prose, 2);
@@ -30,11 +21,11 @@ std::string text_table(const Comparison& comparison, const TextPage& page) {
                    {format_percent(comparison.confidence) + " interval", Align::left}});
   for (const ComparedFigure& figure : comparison.figures) {
     if (!is_shown(figure)) continue;
-    table.add({clipped(printable(figure_name(figure)), name_columns(page)),
-               figure_text(figure.a, figure.unit), figure_text(figure.b, figure.unit),
-               short_change_text(figure), interval_text(figure)});
+    table.add({printable(figure_name(figure)), figure_text(figure.a, figure.unit),
+               figure_text(figure.b, figure.unit), short_change_text(figure),
+               interval_text(figure)});
   }
-  return table.to_text(page.paint);
+  return table.to_text(page.paint, page.columns);
 }
 
 }  // namespace
