@@ -325,23 +325,3 @@ TEST_CASE("a budget that grows leaves time to look for the stage at slow steps")
   CHECK(grown.stage_index == 2);
   CHECK(verdict(false).kind == VerdictKind::inconclusive);
 }
-
-TEST_CASE("blocks become long if what samples cost varies, and not if the machine does") {
-  const auto steps_after = [](double live_noise, double ceiling_noise) {
-    RandomStream random({.seed = 6});
-    RoundTable table = RoundTable::of_boundaries(5);
-    for (int round = 0; round < 12; ++round) {
-      table.add(0, test::block_of(2 * std::exp(live_noise * random.normal()), 1));
-      table.add(5, test::block_of(std::exp(ceiling_noise * random.normal()), 1));
-      table.commit();
-    }
-    RoundPlan varied = plan(2, 6);
-    for (const int boundary : {0, 5}) varied.set_pilot(boundary, 0.02);
-    PartEvidence evidence(table, 0.99);
-    varied.update(assess(evidence, {}), table);
-    return std::pair{varied.steps(0), varied.steps(5)};
-  };
-  CHECK(steps_after(0.3, 0.01) == std::pair{18, 4});
-  CHECK(steps_after(0.3, 0.3) == std::pair{4, 4});
-  CHECK(steps_after(0.02, 0.001) == std::pair{4, 4});
-}

@@ -4,9 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "cachebisect/base/statistics.hpp"
-#include "cachebisect/bisect/record/bars.hpp"
-
 namespace cachebisect {
 namespace {
 
@@ -22,18 +19,7 @@ constexpr int kMaxSteps = 100000;
 /// Many workers would make blocks of slow steps too long.
 constexpr int kMaxStretch = 4;
 
-/// Long blocks: the share by which one live block in seven must lie above the median, how many
-/// times that of the ceiling, and timed steps per untimed one.
-constexpr double kUpperQuantile = 6.0 / 7;
-constexpr double kVaries = 0.08;
-constexpr double kTimesCeiling = 3;
-constexpr int kLongSteps = 3;
-
 int rounded_up(int number, int unit) { return (number + unit - 1) / unit * unit; }
-
-double upper_spread(const std::vector<double>& taus) {
-  return quantile(taus, kUpperQuantile) / median(taus) - 1;
-}
 
 }  // namespace
 
@@ -45,20 +31,12 @@ int BlockLengths::usual_steps(double step_seconds) const {
 }
 
 int BlockLengths::steps_for(double step_seconds, int boundary) const {
-  int steps = usual_steps(step_seconds);
+  const int steps = usual_steps(step_seconds);
   if (own_batches() && is_ready(boundary)) return whole_waits(steps, options_.period);
-  if (long_blocks_ && !is_ready(boundary)) steps = std::max(steps, kLongSteps * warmup_);
   if (options_.keeps_queues && even_batches_ && !own_batches())
     return whole_waits(steps, options_.period);
   const bool stretch = own_batches() || whole_groups(steps) <= kMaxStretch * steps;
   return whole_waits(steps, stretch ? group() : options_.period);
-}
-
-void BlockLengths::lengthen_if_samples_vary(const RoundTable& rounds) {
-  if (long_blocks_ || rounds.rounds() < kRoundsToSpread) return;
-  const double live = upper_spread(rounds.block_taus(0));
-  const double ceiling = upper_spread(rounds.block_taus(rounds.last()));
-  long_blocks_ = live > kVaries && live > kTimesCeiling * ceiling;
 }
 
 int BlockLengths::group() const noexcept {

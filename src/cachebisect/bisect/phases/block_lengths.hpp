@@ -3,7 +3,6 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/bisect/record/round_runner.hpp"
-#include "cachebisect/bisect/record/round_table.hpp"
 #include "cachebisect/protocol/kinds.hpp"
 
 namespace cachebisect {
@@ -41,9 +40,6 @@ class CACHEBISECT_INTERNAL_API BlockLengths {
   /// The CPU quota may run out: blocks are whole periods of it, so that no arm profits from where
   /// in a period it began, and their untimed steps outlast the one that the arm before has used up.
   void set_quota_period(double seconds) noexcept { quota_period_ = seconds; }
-  /// If blocks of live vary much more than those of the ceiling, what samples cost varies, and not
-  /// the machine: that averages out in longer blocks, at fewer untimed steps for each timed one.
-  void lengthen_if_samples_vary(const RoundTable& rounds);
 
   /// `steps` rounded up to whole periods, and with LoaderKind::batch to a multiple of the workers
   /// too: each of them has then finished a batch.
@@ -95,7 +91,6 @@ class CACHEBISECT_INTERNAL_API BlockLengths {
   BlockLengthOptions options_;
   int warmup_ = kMinWarmup;
   bool even_batches_ = true;
-  bool long_blocks_ = false;
   double quota_period_ = 0;  ///< seconds; 0: none runs out
 };
 

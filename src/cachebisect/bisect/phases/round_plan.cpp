@@ -166,7 +166,6 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   for (const int k : visited_boundaries(rounds)) {
     usual_seconds_[at(k)] = median(rounds.block_taus(k)) * options_.batch_size;
   }
-  lengths_.lengthen_if_samples_vary(rounds);
   const Finding& whole = findings.whole;
   const double centre = bounded_theta(whole.median_drop);
   const double lost = stalls(whole) ? bounded_theta(whole.drop) : centre;
