@@ -28,11 +28,9 @@ constexpr double kMaxOfFlat = 12;
 /// Turbo and power limits show within a second.
 constexpr double kCeilingSeconds = 1;
 constexpr int kGroups = 32;
-/// If live slows down on the way, it runs for longer: a few groups would tell nothing.
+/// If live slows down on the way, it runs for so many times longer: a few groups would tell
+/// nothing. If it ends slower than that, it runs once more at that pace.
 constexpr double kPatience = 2;
-/// If it ends so many times slower than planned, it runs once more at that pace, which may still
-/// hold some of the former one.
-constexpr double kFallen = 1.5;
 
 /// Seconds of a step at the end of a run.
 double last_step_seconds(const BlockResult& run) {
@@ -72,7 +70,7 @@ bool finds_empty_ring(const Measurements& measured) {
 void run_live(BlockRunner& blocks, const RoundPlan& plan, double seconds, SustainedRuns& runs) {
   double step = plan.step_seconds(0);
   runs.live = run_in_one_piece(blocks, plan, 0, seconds, step);
-  for (int i = 1; i < kMaxTries && last_step_seconds(runs.live) > kFallen * step; ++i) {
+  for (int i = 1; i < kMaxTries && last_step_seconds(runs.live) > kPatience * step; ++i) {
     step = last_step_seconds(runs.live);
     runs.shorter_live.push_back(
         std::exchange(runs.live, run_in_one_piece(blocks, plan, 0, seconds, step)));
