@@ -12,8 +12,6 @@
 namespace cachebisect {
 namespace {
 
-constexpr double kErrors = 3;  ///< standard errors, beyond which a difference is not noise
-
 /// The costs behind one set of live blocks.
 class Fit {
  public:
@@ -202,7 +200,7 @@ class Fit {
 
   /// How many times as long as at n the replay before stage s must take to stand out of the noise.
   [[nodiscard]] double beyond_step(std::size_t s) const {
-    return 1 + kNegligible + kErrors * (paced_.errors.at(s) + paced_.errors.back());
+    return 1 + kNegligible + kCertain * (paced_.errors.at(s) + paced_.errors.back());
   }
 
   [[nodiscard]] double copy_seconds(std::size_t s) const {

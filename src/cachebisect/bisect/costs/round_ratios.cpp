@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/bisect/record/round_table.hpp"
 
 namespace cachebisect {
 namespace {
-
-constexpr double kCertain = 4;  ///< standard errors
 
 /// Seconds per sample of one round: live, and at a boundary.
 struct Pair {

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// A block is a stall if it lies above the median by so many standard deviations, as the median
-/// deviation tells them, and by this share of the median.
-constexpr double kDeviations = 4;
+/// A block is a stall if it lies above the median by this share of it, and by kCertain standard
+/// deviations, as the median deviation tells them.
 constexpr double kShare = 0.1;
 /// With so many trials a binomial interval is that of a Poisson rate.
 constexpr std::size_t kManyTrials = 100000;
@@ -39,7 +39,7 @@ struct Excess {
     const std::vector<double> taus = taus_of(watched);
     const double centre = median(taus);
     const double usual =
-        std::max(kDeviations * kSigmaOverMedianDeviation * median_deviation(taus), kShare * centre);
+        std::max(kCertain * kSigmaOverMedianDeviation * median_deviation(taus), kShare * centre);
     for (const Watch& watch : watched) {
       const double excess = watch.seconds - centre * watch.samples;
       if (excess <= usual * watch.samples) continue;

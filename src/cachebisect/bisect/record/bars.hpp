@@ -17,6 +17,8 @@ inline constexpr double kCrowded = 0.75;
 inline constexpr double kShareToPrepare = 0.25;
 /// A cost model that misses the live loop's time by a larger share is not followed.
 inline constexpr double kTrustedMisfit = 0.10;
+/// Standard deviations, or errors, beyond which a difference is certainly not noise.
+inline constexpr double kCertain = 4;
 /// Bytes per second that one thread moves in memory, measured: at least, and as a rule.
 inline constexpr double kLeastMemorySpeed = 2e9;
 inline constexpr double kMemorySpeed = 4e9;
