@@ -10,9 +10,7 @@
 namespace cachebisect {
 namespace {
 
-/// The other stages must be shorter at the boundary by this, in seconds of the stage in question.
-constexpr double kMinGap = 0.04;
-/// And by this many standard errors of the comparison.
+/// The other stages must be shorter at the boundary by this many standard errors of the comparison.
 constexpr double kMinErrors = 8;
 /// A stage that grew by a smaller share of the gap has not taken it over.
 constexpr double kStays = 0.25;
@@ -81,7 +79,7 @@ class Search {
 
   [[nodiscard]] StageSharing compare(const Seen& live, const Seen& replayed) const {
     const double gap = live.others - replayed.others;
-    const double enough = std::max(kMinGap, kMinErrors * replayed.error);
+    const double enough = std::max(kNegligible, kMinErrors * replayed.error);
     if (gap < enough * live.stage || !limits(live) || !limits(replayed)) return {};
     const double growth = replayed.stage - live.stage;
     if (growth < kStays * gap) return {.kind = StageSharing::Kind::alone};
