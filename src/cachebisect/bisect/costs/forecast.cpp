@@ -16,8 +16,6 @@ constexpr double kLeastHalfWidth = 0.01;
 /// Two servers closer to each other than this wait for each other in turns if costs vary.
 constexpr double kClear = 1.15;
 constexpr double kMaxLostToTies = 0.10;
-/// A training thread that computes for a smaller share of the time does not need a core of its own.
-constexpr double kBusyTrainer = 0.05;
 /// Share of the worst cost of taking turns where nothing is known of it.
 constexpr double kUnknownTurns = 0.5;
 /// Factor within which seconds that a change adds are known.

@@ -15,10 +15,9 @@ namespace {
 /// A pilot block is half as long as one that counts.
 constexpr double kPilotShare = 0.5;
 constexpr double kAgree = 0.01;
-/// Untimed rings of batches if workers crowd out a training thread that computes for this share of
-/// a block: the ring fills at its expense until it is full.
+/// Untimed rings of batches if workers crowd out a training thread that is busy: the ring fills at
+/// its expense until it is full.
 constexpr int kRingsForTrainer = 2;
-constexpr double kBusyTrainer = 0.1;
 /// And if work on whole batches takes this share of the time of three workers or more: one worker
 /// at a time falls behind, and the workers move apart only slowly from their common start.
 constexpr int kRingsForBatches = 3;

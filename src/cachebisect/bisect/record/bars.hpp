@@ -17,6 +17,8 @@ inline constexpr double kCrowded = 0.75;
 inline constexpr double kShareToPrepare = 0.25;
 /// A cost model that misses the live loop's time by a larger share is not followed.
 inline constexpr double kTrustedMisfit = 0.10;
+/// A training thread that computes for a smaller share of the time needs no core of its own.
+inline constexpr double kBusyTrainer = 0.1;
 /// Standard deviations, or errors, beyond which a difference is certainly not noise.
 inline constexpr double kCertain = 4;
 /// Bytes per second that one thread moves in memory, measured: at least, and as a rule.
