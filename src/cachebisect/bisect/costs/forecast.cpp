@@ -20,8 +20,6 @@ constexpr double kMaxLostToTies = 0.10;
 constexpr double kUnknownTurns = 0.5;
 /// Factor within which seconds that a change adds are known.
 constexpr double kAddedWithin = 2;
-/// Sharing matters little in a stage that computes for a smaller share of a sample's time.
-constexpr double kSuspect = 0.2;
 
 /// True if the server was measured at a boundary of its own, not scaled from the live pipeline.
 bool measured_alone(const Limit& limit) {
@@ -111,7 +109,7 @@ std::vector<CostModel> alternatives(const CostModel& costs, const PacedTaus& mea
   for (std::size_t s = 0; s < costs.stages.size(); ++s) {
     if (measured.seconds[s]) least = std::min(least, *measured.seconds[s]);
     const StageCost& stage = costs.stages[s];
-    if (!stage.may_share || stage.cpu_seconds < kSuspect * least) continue;
+    if (!stage.may_share || stage.cpu_seconds < kNegligible * least) continue;
     CostModel& other = all.emplace_back(costs);
     StageCost& shared = other.stages[s];
     shared.shared_seconds = std::min(stage.cpu_seconds, least);
