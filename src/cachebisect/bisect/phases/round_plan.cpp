@@ -14,8 +14,6 @@
 namespace cachebisect {
 namespace {
 
-/// Rare stalls are certified by a mean, which takes about as many rounds.
-constexpr double kRoundsThatMustFit = 15;
 /// A chain that seemed flat to the pilot is taken apart only after rounds that show a loss of this
 /// share of min_drop.
 constexpr double kLost = 0.8;
@@ -190,12 +188,12 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   choose();
 }
 
-/// Single blocks do not show where rare stalls arise: all boundaries are visited then, if 15 rounds
-/// of them fit.
+/// Single blocks do not show where rare stalls arise: all boundaries are visited then, if so many
+/// rounds of them fit as show how blocks spread.
 bool RoundPlan::worth_all_boundaries(const std::vector<PartLoss>& parts) const {
   if (options_.all) return true;
   return stalled_ > worth(parts) &&
-         kRoundsThatMustFit * round_seconds(options_.candidates) <= options_.budget_seconds;
+         kRoundsToSpread * round_seconds(options_.candidates) <= options_.budget_seconds;
 }
 
 const RoundPlan::PartLoss* RoundPlan::largest_to_open(const std::vector<PartLoss>& parts) const {
