@@ -14,9 +14,6 @@
 namespace cachebisect {
 namespace {
 
-/// A chain that seemed flat to the pilot is taken apart only after rounds that show a loss of this
-/// share of min_drop.
-constexpr double kLost = 0.8;
 /// Pieces into which a span is opened in noise.
 constexpr int kPieces = 4;
 
@@ -171,9 +168,10 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   min_visits_ = findings.min_visits;
   challenger_.reset();
   if (findings.challenger) challenger_ = findings.parts[*findings.challenger].part;
-  lossy_ = lost > std::max(kLost * drop_to_theta(options_.min_drop), whole.error());
+  lossy_ = lost > std::max(kWorthOpening * drop_to_theta(options_.min_drop), whole.error());
   if (findings.parts.size() == 1 && !options_.all && !noisy()) {
-    if (whole.rounds < kUsualRepeats || lost <= kLost * drop_to_theta(options_.min_drop)) return;
+    if (whole.rounds < kUsualRepeats || lost <= kWorthOpening * drop_to_theta(options_.min_drop))
+      return;
   }
   measured_ = boundary_levels(rounds);
   for (int k = 1; k < options_.stages; ++k) {
