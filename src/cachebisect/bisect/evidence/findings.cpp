@@ -74,14 +74,13 @@ Finding find(const Part& part, PartEvidence& all, const FindingsOptions& options
 /// Standard error of the median of n normal values, sqrt(pi / 2) of their standard deviation, =
 /// this x median deviation / sqrt(n).
 constexpr double kErrorOfMedian = 1.2533 * kSigmaOverMedianDeviation;
-constexpr double kMaxVisits = 12;
 
 /// What a boundary shows is useful once its error is at most half of the whole loss.
 int min_visits(const Finding& whole, double min_drop) {
   if (whole.rounds <= kUsualRepeats) return 1;
   const double loss = std::max(drop_to_theta(min_drop), bounded_theta(whole.median_drop));
   const double ratio = kErrorOfMedian * whole.scale / (kMostOf * loss);
-  return static_cast<int>(std::clamp(std::ceil(ratio * ratio), 1.0, kMaxVisits));
+  return static_cast<int>(std::clamp<double>(std::ceil(ratio * ratio), 1, kRoundsToSpread));
 }
 
 /// For a noisy machine: there, a few slow blocks can shift a mean, and two boundaries that were
