@@ -21,8 +21,6 @@ namespace {
 
 constexpr double kMinLoad = 0.1;     ///< CPUs: background activity of any machine
 constexpr double kWholeCpus = 0.01;  ///< closer to a whole number than this is whole
-/// Machines and data differ by less than another job does.
-constexpr double kExpectTolerance = 0.1;
 
 std::string cpus(double count) { return rate(count) + (count == 1 ? " CPU" : " CPUs"); }
 
@@ -117,14 +115,14 @@ void warn_of_other_job(std::vector<Warning>& out, const Measurements& measured,
   if (!asked || !live.value) return;
   const double expected = *asked;
   const Interval range = live.interval.value_or(Interval{*live.value, *live.value});
-  const bool slower = range.high < (1 - kExpectTolerance) * expected;
-  const bool faster = range.low > (1 + kExpectTolerance) * expected;
+  const bool slower = range.high < (1 - kOtherJob) * expected;
+  const bool faster = range.low > (1 + kOtherJob) * expected;
   if (!slower && !faster) return;
   out.push_back({"not_your_job",
                  "live throughput here is " + rate(*live.value) + " samples/s, " +
                      percent(std::abs(*live.value / expected - 1)) +
                      (slower ? " below the " : " above the ") + rate(expected) + " expected (" +
-                     percent(kExpectTolerance) +
+                     percent(kOtherJob) +
                      " would pass): this may not be the job that is to be explained",
                  measured.chain.settings.of_file
                      ? "bring batch size, workers, device and data of the pipeline file in line "

@@ -30,7 +30,7 @@ std::string predicted_limit(const FreedStage& freed, const std::optional<Forecas
   const auto stage = static_cast<std::size_t>(freed.stage) - 1;
   const Limit then = limit_of(forecast->costs(), {.stages = {{.stage = stage, .factor = 0}}});
   const double off = std::abs(then.samples_per_second / freed.samples_per_second - 1);
-  return off <= kTrustedMisfit ? then.stage : std::string();
+  return off <= kOtherJob ? then.stage : std::string();
 }
 
 }  // namespace

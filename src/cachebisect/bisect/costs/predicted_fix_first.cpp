@@ -21,7 +21,7 @@ bool is_steady(const ChainDescription& chain, const Forecast& forecast, const st
 std::optional<std::string> predicted_fix_first(const ChainDescription& chain,
                                                const std::optional<Forecast>& forecast,
                                                const std::string& named, double lead) {
-  if (!forecast || forecast->misfit().live > kTrustedMisfit) return std::nullopt;
+  if (!forecast || forecast->misfit().live > kOtherJob) return std::nullopt;
   std::optional<std::size_t> best;
   double best_rate = 0;
   double named_rate = 0;

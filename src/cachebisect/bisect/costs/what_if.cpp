@@ -290,7 +290,7 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
     out.predicted = forecast->after(changes_of(what_if, chain));
   }
   if (what_if.kind == WhatIf::Kind::workers) add_process_notes(what_if, chain, out);
-  if (forecast->misfit().live > kTrustedMisfit) {
+  if (forecast->misfit().live > kOtherJob) {
     out.add_note("the cost model does not explain this pipeline well (it is off by " +
                  percent(forecast->misfit().live) + "); --verify tells");
   }

@@ -15,8 +15,9 @@ inline constexpr double kNearlyAll = 0.9;
 inline constexpr double kCrowded = 0.75;
 /// Share of the budget, or of what is left of it, that pilots and larger caches may take.
 inline constexpr double kShareToPrepare = 0.25;
-/// A cost model that misses the live loop's time by a larger share is not followed.
-inline constexpr double kTrustedMisfit = 0.10;
+/// A cost model, or an expected throughput, that misses live by a larger share is that of another
+/// job.
+inline constexpr double kOtherJob = 0.10;
 /// A training thread that computes for a smaller share of the time needs no core of its own.
 inline constexpr double kBusyTrainer = 0.1;
 /// Standard deviations, or errors, beyond which a difference is certainly not noise.
