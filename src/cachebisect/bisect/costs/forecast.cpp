@@ -11,8 +11,6 @@
 namespace cachebisect {
 namespace {
 
-/// No prediction is printed narrower than this on either side: probes, timer, the form of the law.
-constexpr double kLeastHalfWidth = 0.01;
 /// Two servers closer to each other than this wait for each other in turns if costs vary.
 constexpr double kClear = 1.15;
 constexpr double kMaxLostToTies = 0.10;
@@ -228,8 +226,8 @@ Estimate Forecast::after_exactly(const CostChanges& changes) const {
   const double worst = std::max(seconds_in_turns(in), best / (1 - share_lost_to_turns(in)));
   if (worst > best) interval = hull(interval, {1 / worst, 1 / best});
   interval.low = 1 / (1 / interval.low + changes.unknown_seconds);
-  interval.low *= 1 - kLeastHalfWidth - share_lost_to_ties(then) - share_lost_to_cores(in);
-  interval.high *= 1 + kLeastHalfWidth;
+  interval.low *= 1 - kKnownTo - share_lost_to_ties(then) - share_lost_to_cores(in);
+  interval.high *= 1 + kKnownTo;
   estimate.interval = interval;
   limit_to_ceiling(estimate, changes);
   return estimate;
@@ -243,7 +241,7 @@ void Forecast::limit_to_ceiling(Estimate& estimate, const CostChanges& changes) 
   }
   estimate.value = std::min(*estimate.value, most);
   estimate.interval->low = std::min(estimate.interval->low, *estimate.value);
-  estimate.interval->high = std::min(estimate.interval->high, (1 + kLeastHalfWidth) * most);
+  estimate.interval->high = std::min(estimate.interval->high, (1 + kKnownTo) * most);
 }
 
 Estimate Forecast::between(const CostChanges& likely, const CostChanges& other) const {

@@ -5,17 +5,17 @@
 
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
 #include "cachebisect/bisect/phases/explain_columns.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// Half width, in log throughput, that an interval need not be narrower than: this, or this share
-/// of the gain or loss that it is about.
-constexpr double kNarrow = 0.01;
+/// Half width, in log throughput, that an interval need not be narrower than, as a share of the
+/// gain or loss that it is about.
 constexpr double kNarrowShare = 0.1;
 
 bool is_narrow_for(const LogRatio& ratio, double about) {
-  return is_narrow(ratio, std::max(kNarrow, kNarrowShare * std::abs(about)));
+  return is_narrow(ratio, std::max(kKnownTo, kNarrowShare * std::abs(about)));
 }
 
 }  // namespace

@@ -9,6 +9,9 @@ inline constexpr double kNegligible = 0.02;
 inline constexpr double kWorthSaying = 0.05;
 /// As close as figures need to be known that should be nothing, or that are compared for a gain.
 inline constexpr double kFine = 0.005;
+/// What is known to this share is known: no interval is made narrower after the verdict, and no
+/// prediction claims to be (probes, timers, the form of the law).
+inline constexpr double kKnownTo = 0.01;
 inline constexpr double kMostOf = 0.5;
 inline constexpr double kNearlyAll = 0.9;
 /// Share of the usable CPUs' time above which threads wait for each other.
