@@ -14,9 +14,6 @@
 namespace cachebisect {
 namespace {
 
-/// Pieces into which a span is opened in noise.
-constexpr int kPieces = 4;
-
 void make_set(std::vector<int>& values) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -204,18 +201,14 @@ const RoundPlan::PartLoss* RoundPlan::largest_to_open(const std::vector<PartLoss
   return largest;
 }
 
-/// Both ends of the stage that the law expects to lose most of it, or pieces of equal length.
+/// Both ends of the stage that the law expects to lose most of it, or the middle of the part.
 std::vector<int> RoundPlan::pieces(const Part& part) const {
   if (const auto first = expected_split(part)) {
     std::vector<int> ends{nearest_inside(part, *first)};
     if (*first + 1 < part.to) ends.push_back(nearest_inside(part, *first + 1));
     return ends;
   }
-  std::vector<int> ends;
-  for (int i = 1; i < kPieces; ++i) {
-    ends.push_back(nearest_inside(part, part.from + (part.to - part.from) * i / kPieces));
-  }
-  return ends;
+  return {split(part)};
 }
 
 /// Single blocks do not tell: a few more boundaries are visited until they are known.
