@@ -15,15 +15,12 @@ namespace {
 /// A pilot block is half as long as one that counts.
 constexpr double kPilotShare = 0.5;
 constexpr double kAgree = 0.01;
-/// Untimed rings of batches if workers crowd out a training thread that is busy: the ring fills at
-/// its expense until it is full.
-constexpr int kRingsForTrainer = 2;
-/// And if work on whole batches takes this share of the time of three workers or more: one worker
-/// at a time falls behind, and the workers move apart only slowly from their common start.
-constexpr int kRingsForBatches = 3;
-constexpr double kLongBatches = 0.2;
+/// Untimed rings of batches if workers crowd out a training thread that is busy (the ring fills at
+/// its expense until it is full), or if three workers or more work much on whole batches (one at a
+/// time falls behind, and they move apart only slowly from their common start).
+constexpr int kRingsToSettle = 3;
 /// Above this share of work on whole batches they come in groups.
-constexpr double kNoticeableBatches = 0.1;
+constexpr double kMuchOnBatches = 0.1;
 
 /// True if the training thread of live found the ring nearly full: the workers are far ahead, and
 /// the training thread, whose pace the first steps show, limits.
@@ -87,7 +84,7 @@ void Pilot::ends() {
   double first = first_of_live();
   const BlockResult& live = runner_->records().back().result;
   const int rings = rings_to_settle(live);
-  const bool even = share_of_batches(*chain_, live) <= kNoticeableBatches;
+  const bool even = share_of_batches(*chain_, live) <= kMuchOnBatches;
   const bool grouped =
       !even && chain_->keeps_queues && chain_->loader == LoaderKind::sample && chain_->workers > 1;
   if (rings > 1 || grouped) {
@@ -123,8 +120,8 @@ int Pilot::rings_to_settle(const BlockResult& live) const {
   if (chain_->workers < 2 || chain_->keeps_queues) return 1;
   const double cores = chain_->usable_cpus ? *chain_->usable_cpus : physical_cores(probe_machine());
   const bool trains = live.trainer_seconds > kBusyTrainer * live.seconds;
-  const bool batches = chain_->workers > 2 && share_of_batches(*chain_, live) > kLongBatches;
-  return batches ? kRingsForBatches : trains && chain_->workers + 1 > cores ? kRingsForTrainer : 1;
+  const bool batches = chain_->workers > 2 && share_of_batches(*chain_, live) > kMuchOnBatches;
+  return batches || (trains && chain_->workers + 1 > cores) ? kRingsToSettle : 1;
 }
 
 void Pilot::choose_warmup(double first_step) {
