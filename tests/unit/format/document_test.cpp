@@ -50,8 +50,9 @@ TEST_CASE("a table is the same on a terminal, as Markdown and as HTML") {
 }
 
 TEST_CASE("nothing is shown of blocks without content, nor of the gaps around them") {
-  Document document = document_of(Gap{}, Table{.columns = {{"stage"}}, .note = "No rows."}, Gap{},
-                                  Paragraph{}, List{}, Code{});
+  Document document =
+      document_of(Heading{}, Gap{}, Table{.columns = {{"stage"}}, .note = "No rows."}, Gap{},
+                  Paragraph{}, List{}, Code{});
   document.section("Empty", document);
   CHECK(document.empty());
   CHECK(to_text(document, {}) == "");
@@ -69,9 +70,9 @@ TEST_CASE("nothing is shown of blocks without content, nor of the gaps around th
 }
 
 TEST_CASE("no text acts as an escape sequence, a line break or markup") {
-  Document document = document_of(Heading{kHostile, 2, {kHostile}},
-                                  Paragraph{strong(kHostile) + ": " + kHostile}, rates(kHostile),
-                                  List{{{kHostile}}}, List{{{kHostile, kHostile}}}, Code{kHostile});
+  Document document = document_of(
+      Heading{kHostile, 2, {kHostile}}, Paragraph{strong(kHostile) + ": " + kHostile},
+      rates(kHostile), List{{{kHostile}}}, List{{{kHostile, kHostile}}}, Code{{kHostile}});
   for (const bool color : {false, true}) {
     const std::string text = to_text(document, {.color = color, .columns = 200});
     CHECK_FALSE(has(text, "\x1b[31m"));
@@ -82,7 +83,7 @@ TEST_CASE("no text acts as an escape sequence, a line break or markup") {
   CHECK(has(markdown, "| a\\|b\\`\\<script\\>\\_x\\_\\\\x1b\\[31m n\\\\xff\\*\\* |"));
   CHECK(has(markdown, "- a\\|b\\`\\<script\\>"));
   CHECK(has(markdown, "## a\\|b\\`\\<script\\>"));
-  CHECK(has(markdown, "```\na|b`<script>_x_\\x1b[31m\nn\\xff**\n```\n"));
+  CHECK(has(markdown, "```\na|b`<script>_x_\\x1b[31m\\nn\\xff**\n```\n"));
   const std::string page = to_html(document).source();
   CHECK_FALSE(has(page, "<script"));
   CHECK_FALSE(has(page, "\x1b"));
@@ -98,7 +99,7 @@ TEST_CASE("only what begins a line is escaped as such in Markdown") {
 }
 
 TEST_CASE("a fence is longer than any row of backticks in it") {
-  CHECK(to_markdown(document_of(Code{"x\n````\n", "sh"})) == "`````sh\nx\n````\n`````\n");
+  CHECK(to_markdown(document_of(Code{{"x", "````"}, "sh"})) == "`````sh\nx\n````\n`````\n");
 }
 
 TEST_CASE("marks are colours on a terminal, asterisks in Markdown and elements on a page") {
@@ -120,6 +121,13 @@ TEST_CASE("lines are as long as the terminal is wide, also with wide characters"
   CHECK(has(text, "日本語日本語\n  日本語日本語\n"));
   CHECK(has(text, "1. one two\n   three four\n2. five\n"));
   CHECK(has(text, "first  one two\n       three\n次     four\n"));
+}
+
+TEST_CASE("texts of long terms stand below them") {
+  const Document document = document_of(List{{{"What is lost.", "loss: 41% of the ceiling"}}});
+  CHECK(to_text(document, {}) == "loss: 41% of the ceiling\n  What is lost.\n");
+  CHECK(to_markdown(document) == "- **loss: 41% of the ceiling**: What is lost.\n");
+  CHECK(has(to_html(document).source(), "<dt>loss: 41% of the ceiling</dt><dd>What is lost.</dd>"));
 }
 
 TEST_CASE("a heading is one line with its details if that fits") {
@@ -171,8 +179,8 @@ TEST_CASE("words leave a table that is wider than the terminal, bars stay") {
 }
 
 TEST_CASE("lines to be copied may stand below an item") {
-  const Document document =
-      document_of(List{{{"one", "", "--workers 4\n--pin"}, {"two"}}, true}, List{{{"x", "", "y"}}});
+  const Document document = document_of(
+      List{{{"one", "", {"--workers 4", "--pin"}}, {"two"}}, true}, List{{{"x", "", {"y"}}}});
   CHECK(to_text(document, {}) == "1. one\n   --workers 4\n   --pin\n2. two\nx\n    y\n");
   CHECK(to_markdown(document) ==
         "1. one\n\n   ```\n   --workers 4\n   --pin\n   ```\n2. two\n\n"
@@ -189,7 +197,7 @@ TEST_CASE("the ends of an interval are joined as the terminal can show it") {
 }
 
 TEST_CASE("commands to be copied are never wrapped") {
-  const Document document = document_of(Code{"cachebisect --pipeline file.json\nnext"});
+  const Document document = document_of(Code{{"cachebisect --pipeline file.json", "next"}});
   CHECK(to_text(document, {.columns = 20}) == "  cachebisect --pipeline file.json\n  next\n");
 }
 

@@ -10,7 +10,7 @@ struct IsEmpty {
   bool operator()(const Paragraph& paragraph) const { return paragraph.text.empty(); }
   bool operator()(const Table& table) const { return table.rows.empty(); }
   bool operator()(const List& list) const { return list.items.empty(); }
-  bool operator()(const Code& code) const { return code.text.empty(); }
+  bool operator()(const Code& code) const { return code.lines.empty(); }
   bool operator()(const Chart& /*chart*/) const { return false; }
   bool operator()(const Gap& /*gap*/) const { return true; }
 };

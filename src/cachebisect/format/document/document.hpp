@@ -55,11 +55,12 @@ struct Table {
 
 struct Item {
   Text text;
-  std::string term{};  ///< what the text is about
-  std::string code{};  ///< lines below it, to be copied
+  std::string term{};               ///< what the text is about
+  std::vector<std::string> code{};  ///< lines below it, to be copied
 };
 
-/// On a terminal a line each, further lines indented; with terms in two columns.
+/// On a terminal a line each, further lines indented; with terms in two columns, or
+/// each text below its term if a term is long.
 struct List {
   std::vector<Item> items;
   bool numbered = false;
@@ -67,7 +68,7 @@ struct List {
 
 /// Lines to be copied: they are never wrapped.
 struct Code {
-  std::string text;
+  std::vector<std::string> lines;
   std::string language{};
   int indent = 2;  ///< on a terminal
 };

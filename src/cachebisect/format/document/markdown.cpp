@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cachebisect/base/printable.hpp"
 #include "cachebisect/format/document/render.hpp"
 #include "cachebisect/format/markdown_table.hpp"
 #include "cachebisect/format/markdown_text.hpp"
@@ -37,18 +38,25 @@ std::string indented(std::string_view block, std::size_t columns) {
   return text;
 }
 
+/// A line break within a line is shown, as in all texts.
+std::string fenced(const std::vector<std::string>& lines, const std::string& language) {
+  std::string code;
+  for (const std::string& line : lines) code += printable(line) + '\n';
+  return code.empty() ? code : markdown_code_block(code, language);
+}
+
 std::string item_text(const Item& item, const std::string& marker) {
   const std::string term = item.term.empty() ? "" : "**" + markdown_text(item.term) + "**: ";
   const std::string line = marker + term + inline_markdown(item.text) + '\n';
   if (item.code.empty()) return line;
   constexpr std::size_t kLeastIndent = 3;
-  return line + '\n' +
-         indented(markdown_code_block(item.code, ""), std::max(kLeastIndent, marker.size()));
+  return line + '\n' + indented(fenced(item.code, ""), std::max(kLeastIndent, marker.size()));
 }
 
 /// A block as its lines.
 struct AsMarkdown {
   std::string operator()(const Heading& heading) const {
+    if (heading.text.empty()) return {};
     std::string text = std::string(static_cast<std::size_t>(heading.level), '#') + ' ' +
                        markdown_text(heading.text.plain()) + '\n';
     std::string details;
@@ -84,9 +92,7 @@ struct AsMarkdown {
     }
     return text;
   }
-  std::string operator()(const Code& code) const {
-    return code.text.empty() ? "" : markdown_code_block(code.text, code.language);
-  }
+  std::string operator()(const Code& code) const { return fenced(code.lines, code.language); }
   std::string operator()(const Chart& /*chart*/) const { return {}; }
   std::string operator()(const Gap& /*gap*/) const { return {}; }
 };

@@ -1,5 +1,4 @@
 // Documents as parts of an HTML page.
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -47,11 +46,10 @@ std::string html_title(const Column& column) {
   return (column.align == Align::left ? "<" : "") + title;
 }
 
-Html code_element(const std::string& code) {
+Html code_element(const std::vector<std::string>& code) {
   constexpr std::size_t kMaxCharactersOfLine = 20'000;
   Html lines;
-  std::istringstream text(code);
-  for (std::string line; std::getline(text, line);) {
+  for (const std::string& line : code) {
     lines += html::text(line, kMaxCharactersOfLine) + Html::ours("\n");
   }
   return lines.empty() ? lines : element("pre", {{"tabindex", "0"}}, lines);
@@ -60,6 +58,7 @@ Html code_element(const std::string& code) {
 /// A block as its element.
 struct AsHtml {
   Html operator()(const Heading& heading) const {
+    if (heading.text.empty()) return {};
     Html all = element("h" + std::to_string(heading.level), inline_html(heading.text));
     for (const Text& detail : heading.details) all += html::note(detail.plain());
     return all;
@@ -95,7 +94,7 @@ struct AsHtml {
     const Html all = terms.html();
     return items.empty() ? all : all + element(list.numbered ? "ol" : "ul", items);
   }
-  Html operator()(const Code& code) const { return code_element(code.text); }
+  Html operator()(const Code& code) const { return code_element(code.lines); }
   Html operator()(const Chart& chart) const {
     return html::chart(chart.kind, chart.rows, chart.alternative,
                        nlohmann::ordered_json::parse(chart.data));

@@ -116,9 +116,14 @@ std::string woven(const LaidOut& all, const TextPage& page) {
   return text + all.after;
 }
 
-/// "term     text", with further lines indented to the text.
-std::string beside_term(const Item& item, std::size_t columns, const TextPage& page) {
+/// "term     text", with further lines indented to the text, or the text below if a term is long.
+std::string with_term(const Item& item, std::size_t columns, const TextPage& page) {
+  constexpr std::size_t kMostTermColumns = 16;
   const std::string term = printable(item.term);
+  if (columns > kMostTermColumns) {
+    return wrap(page.paint.bold(term), page.prose, 2) +
+           wrap("  " + painted(item.text, page.paint), page.prose, 2);
+  }
   std::string text = page.paint.bold(term) + std::string(columns - display_width(term), ' ');
   const std::string lines =
       wrap(painted(item.text, page.paint), page.prose - static_cast<int>(columns), 0);
@@ -129,11 +134,10 @@ std::string beside_term(const Item& item, std::size_t columns, const TextPage& p
   return text;
 }
 
-std::string code_lines(const std::string& code, std::size_t indent) {
-  std::istringstream lines(code);
+std::string code_lines(const std::vector<std::string>& lines, int indent) {
   std::string text;
-  for (std::string line; std::getline(lines, line);) {
-    text += std::string(indent, ' ') + printable(line) + '\n';
+  for (const std::string& line : lines) {
+    text += std::string(static_cast<std::size_t>(indent), ' ') + printable(line) + '\n';
   }
   return text;
 }
@@ -144,6 +148,7 @@ class OnTerminal {
   explicit OnTerminal(const TextPage& page) : page_(page) {}
 
   std::string operator()(const Heading& heading) const {
+    if (heading.text.empty()) return {};
     const std::string name = page_.paint.bold(printable(heading.text.plain()));
     std::string line = name;
     for (const Text& detail : heading.details) line += "  " + painted(detail, page_.paint);
@@ -175,7 +180,7 @@ class OnTerminal {
     for (const Item& item : list.items) {
       const std::string line = painted(item.text, page_.paint);
       if (terms > 0) {
-        text += beside_term(item, terms + 2, page_);
+        text += with_term(item, terms + 2, page_);
       } else if (list.numbered) {
         text += wrap(std::to_string(++number) + ". " + line, page_.prose, 3);
       } else {
@@ -185,9 +190,7 @@ class OnTerminal {
     }
     return text;
   }
-  std::string operator()(const Code& code) const {
-    return code_lines(code.text, static_cast<std::size_t>(code.indent));
-  }
+  std::string operator()(const Code& code) const { return code_lines(code.lines, code.indent); }
   std::string operator()(const Chart& /*chart*/) const { return {}; }
   std::string operator()(const Gap& /*gap*/) const { return {}; }
 
