@@ -1,6 +1,5 @@
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/base/printable.hpp"
-#include "cachebisect/format/text_page.hpp"
+#include "cachebisect/format/document/render.hpp"
 #include "cachebisect/timing/timing_files.hpp"
 #include "cachebisect/timing/timing_findings.hpp"
 #include "cachebisect/timing/timing_summary.hpp"
@@ -16,10 +15,10 @@ std::string count_of(std::size_t count, const std::string& what) {
 }
 
 std::string what_was_run(const TimingRecord& record) {
-  std::string text = printable(record.name) + ": device " + printable(record.device);
+  std::string text = record.name + ": device " + record.device;
   if (record.emulated) text += " (its steps and copies take planned times)";
   if (record.generated_data) text += ", generated data";
-  return text + ", step " + printable(record.step);
+  return text + ", step " + record.step;
 }
 
 std::string stopped_by(const char* option, const TimedRun& run) {
@@ -53,31 +52,31 @@ std::string run_line(const TimingRecord& record, const TimedRun& run,
          format_seconds(run.first_batch_seconds);
 }
 
-void add_row(TextTable& table, const std::string& name, const PartSummary& part) {
-  table.add({name, milliseconds(part.mean), milliseconds(part.std), milliseconds(part.min),
-             milliseconds(part.p50), milliseconds(part.p95), milliseconds(part.p99),
-             milliseconds(part.max), format_percent(part.share)});
+document::Row part_row(const std::string& name, const PartSummary& part) {
+  return {name,
+          milliseconds(part.mean),
+          milliseconds(part.std),
+          milliseconds(part.min),
+          milliseconds(part.p50),
+          milliseconds(part.p95),
+          milliseconds(part.p99),
+          milliseconds(part.max),
+          format_percent(part.share)};
 }
 
-std::string part_table(const TimingRecord& record, const TimingSummary& summary,
-                       const TextPage& page) {
-  TextTable table({{"ms per batch", Align::left},
-                   {"mean", Align::right},
-                   {"std", Align::right},
-                   {"min", Align::right},
-                   {"p50", Align::right},
-                   {"p95", Align::right},
-                   {"p99", Align::right},
-                   {"max", Align::right},
-                   {"share", Align::right}});
-  for (std::size_t i = 0; i < record.parts.size(); ++i) {
-    add_row(table, std::string(to_string(record.parts[i])), summary.parts[i]);
+document::Table part_table(const TimingRecord& record, const TimingSummary& summary) {
+  document::Table table{.columns = {{"ms per batch"}}};
+  for (const char* const title : {"mean", "std", "min", "p50", "p95", "p99", "max", "share"}) {
+    table.columns.push_back({title, Align::right});
   }
-  add_row(table, "total", summary.total);
-  return table.to_text(page.paint, page.columns);
+  for (std::size_t i = 0; i < record.parts.size(); ++i) {
+    table.rows.push_back(part_row(std::string(to_string(record.parts[i])), summary.parts[i]));
+  }
+  table.rows.push_back(part_row("total", summary.total));
+  return table;
 }
 
-std::string cost_text(const TimingCost& cost, const TimingSummary& summary, const TextPage& page) {
+std::string cost_text(const TimingCost& cost, const TimingSummary& summary) {
   if (!cost.call_seconds) return {};
   std::string text = "Timing costs " + short_duration(*cost.call_seconds) + " per batch, " +
                      format_percent(*cost.call_seconds / summary.total.mean) + " of it.";
@@ -86,27 +85,30 @@ std::string cost_text(const TimingCost& cost, const TimingSummary& summary, cons
             " pairs of blocks with and without it, in turns, those with it took " +
             percent_range(*cost.share.interval) + " longer (at 95%).";
   }
-  return wrap(text, page.prose, 0);
+  return text;
 }
 
-std::string run_text(const TimingRecord& record, const TimedRun& run, const TextPage& page) {
+void add_run(Document& all, const TimingRecord& record, const TimedRun& run) {
   const TimingSummary summary = summarise(run, record.parts);
-  std::string text = wrap(run_line(record, run, summary), page.prose, 2);
-  if (summary.batches == 0) return text + "No batch was timed.\n";
-  text += '\n' + part_table(record, summary, page) + '\n';
-  text += page.paint.bold(rate(summary.total.samples_per_second.value_or(0)) + " samples/s");
-  if (!record.of_script) {
-    text += "; " + format_percent(summary.starved_share) +
-            " of the batches were not ready when asked for";
+  all.say(run_line(record, run, summary), 2);
+  if (summary.batches == 0) {
+    all.say("No batch was timed.");
+    return;
   }
-  text += ".\n";
-  text += cost_text(run.cost, summary, page);
+  all.gap();
+  all.add(part_table(record, summary));
+  all.gap();
+  const std::string starved = "; " + format_percent(summary.starved_share) +
+                              " of the batches were not ready when asked for";
+  all.say(document::strong(rate(summary.total.samples_per_second.value_or(0)) + " samples/s") +
+          (record.of_script ? "" : starved) + ".");
+  all.say(cost_text(run.cost, summary));
   for (const TimingFinding& finding : timing_findings(record, summary)) {
-    text +=
-        '\n' + wrap(as_sentence(finding.text), page.prose, 0) + wrap(finding.remedy, page.prose, 0);
-    if (!finding.command.empty()) text += "    " + printable(finding.command) + '\n';
+    all.gap();
+    all.say(as_sentence(finding.text));
+    all.say(finding.remedy);
+    if (!finding.command.empty()) all.add(document::Code{.lines = {finding.command}, .indent = 4});
   }
-  return text;
 }
 
 std::string memory_text(const std::optional<TimingMemory>& memory) {
@@ -114,53 +116,53 @@ std::string memory_text(const std::optional<TimingMemory>& memory) {
 }
 
 /// One row per batch size.
-std::string sizes_text(const TimingRecord& record, const TextPage& page) {
-  TextTable table({{"batch size", Align::right},
-                   {"workers", Align::right},
-                   {"batches", Align::right},
-                   {"ms, p50", Align::right},
-                   {"ms, p95", Align::right},
-                   {"samples/s", Align::right},
-                   {"load", Align::right},
-                   {"memory", Align::right}});
+document::Table size_table(const TimingRecord& record) {
+  document::Table table;
+  for (const char* const title :
+       {"batch size", "workers", "batches", "ms, p50", "ms, p95", "samples/s", "load", "memory"}) {
+    table.columns.push_back({title, Align::right});
+  }
   for (const TimedRun& run : record.runs) {
     const TimingSummary summary = summarise(run, record.parts);
     const PartSummary* const load = find_part(summary, record.parts, TimePart::load);
     const double median = summary.total.p50;
-    table.add({std::to_string(run.batch_size), std::to_string(run.workers),
-               format_count(summary.batches), milliseconds(median), milliseconds(summary.total.p95),
-               median > 0 ? rate(static_cast<double>(run.batch_size) / median) : "-",
-               load == nullptr ? "-" : format_percent(load->share), memory_text(run.memory)});
+    table.rows.push_back(
+        {std::to_string(run.batch_size), std::to_string(run.workers), format_count(summary.batches),
+         milliseconds(median), milliseconds(summary.total.p95),
+         median > 0 ? rate(static_cast<double>(run.batch_size) / median) : "-",
+         load == nullptr ? "-" : format_percent(load->share), memory_text(run.memory)});
   }
-  std::string text =
-      table.to_text(page.paint, page.columns) + "\nsamples/s: of the median batch.\n";
-  const auto exponent = size_exponent(record);
-  if (exponent) {
-    text += wrap("The time per batch grows as the batch size to the power of " +
-                     format_fixed(*exponent, 2) +
-                     ": 1 would be in proportion, less means that larger batches are "
-                     "cheaper per sample.",
-                 page.prose, 0);
+  return table;
+}
+
+void add_sizes(Document& all, const TimingRecord& record) {
+  all.gap();
+  all.add(size_table(record));
+  all.gap();
+  all.say("samples/s: of the median batch.");
+  if (const auto exponent = size_exponent(record)) {
+    all.say("The time per batch grows as the batch size to the power of " +
+            format_fixed(*exponent, 2) +
+            ": 1 would be in proportion, less means that larger batches are cheaper per sample.");
   }
-  const auto& memory = record.runs.back().memory;
-  if (memory) {
-    text += memory->of_device ? "Memory: all that is in use on the device.\n"
-                              : "Memory: the peak of this process, data and model included.\n";
+  if (const auto& memory = record.runs.back().memory) {
+    all.say(memory->of_device ? "Memory: all that is in use on the device."
+                              : "Memory: the peak of this process, data and model included.");
   }
-  return text;
+  all.say(cost_text(record.runs.front().cost, summarise(record.runs.front(), {})));
 }
 
 }  // namespace
 
 std::string timing_text(const TimingRecord& record, const TextOptions& options) {
-  const TextPage page(options);
-  std::string text = wrap(what_was_run(record), page.prose, 2);
+  Document all;
+  all.say(what_was_run(record), 2);
   if (record.runs.size() > 1) {
-    return text + '\n' + sizes_text(record, page) +
-           cost_text(record.runs.front().cost, summarise(record.runs.front(), {}), page);
+    add_sizes(all, record);
+  } else {
+    for (const TimedRun& run : record.runs) add_run(all, record, run);
   }
-  for (const TimedRun& run : record.runs) text += run_text(record, run, page);
-  return text;
+  return to_text(all, options);
 }
 
 }  // namespace cachebisect
