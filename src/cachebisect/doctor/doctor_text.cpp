@@ -3,28 +3,15 @@
 #include <string>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/base/printable.hpp"
 #include "cachebisect/bisect/analysis/near_floor.hpp"
 #include "cachebisect/doctor/doctor.hpp"
-#include "cachebisect/format/text_page.hpp"
+#include "cachebisect/format/document/render.hpp"
 
 namespace cachebisect {
 namespace {
 
 /// The default of --min-drop.
 constexpr double kUsualDrop = 0.05;
-
-// "label    text", with further lines indented to the text.
-std::string labelled(const std::string& label, const std::string& text, const TextPage& page) {
-  constexpr std::size_t kLabelColumns = 9;
-  std::string line = page.paint.bold(label) + std::string(kLabelColumns - label.size(), ' ');
-  for (const char c : wrap(text, page.prose - static_cast<int>(kLabelColumns), 0)) {
-    line += c;
-    if (c == '\n') line.append(kLabelColumns, ' ');
-  }
-  line.resize(line.size() - kLabelColumns);
-  return line;
-}
 
 /// "8 cores, 8 usable on 4 physical cores, 2 memory nodes"; "cores" are those that the system
 /// counts.
@@ -38,7 +25,7 @@ std::string cpus_text(const MachineReport& m) {
   return text;
 }
 
-std::string machine_lines(const Diagnosis& d, const TextPage& page) {
+void add_machine(document::List& facts, const Diagnosis& d) {
   const MachineReport& m = d.machine;
   const std::string machine = m.cpu + ", " + cpus_text(m) + ", " + format_bytes(m.memory_bytes);
   std::string system = m.os;
@@ -52,24 +39,24 @@ std::string machine_lines(const Diagnosis& d, const TextPage& page) {
     memory += ", " + format_number(d.memory_all_gb_per_s) + " GB/s by " +
               std::to_string(d.memory_threads) + " cores together";
   }
-  return labelled("machine", machine, page) + labelled("system", system, page) +
-         labelled("device", device, page) + labelled("memory", memory, page);
+  facts.items.push_back({machine, "machine"});
+  facts.items.push_back({system, "system"});
+  facts.items.push_back({device, "device"});
+  facts.items.push_back({memory, "memory"});
 }
 
-std::string timer_line(const Diagnosis& d, const TextPage& page) {
-  return labelled("timers",
-                  "sleeps end " + format_seconds(d.timers.median_seconds) + " late (median), " +
-                      format_seconds(d.timers.p99_seconds) + " (99th percentile)",
-                  page);
+std::string timers_text(const Diagnosis& d) {
+  return "sleeps end " + format_seconds(d.timers.median_seconds) + " late (median), " +
+         format_seconds(d.timers.p99_seconds) + " (99th percentile)";
 }
 
-std::string file_line(const PageCacheFacts& facts, const TextPage& page) {
-  std::string text = printable(facts.folder);
+std::string files_text(const PageCacheFacts& facts) {
+  std::string text = facts.folder;
   if (!facts.file_system.empty()) text += " (" + facts.file_system + ")";
   text += ": ";
   const auto works = facts.eviction_works();
   if (!facts.problem.empty()) {
-    text += printable(facts.problem);
+    text += facts.problem;
   } else if (!works) {
     text += "the system does not report what is in the page cache; --io cold cannot be checked";
   } else if (*works) {
@@ -78,19 +65,17 @@ std::string file_line(const PageCacheFacts& facts, const TextPage& page) {
     text += format_percent(*facts.resident_after_eviction) +
             " of a file stays in memory when it is dropped; --io cold would not be cold";
   }
-  return labelled("files", text, page);
+  return text;
 }
 
-std::string noise_line(const Diagnosis& d, const TextPage& page) {
-  const std::string text =
-      "equal blocks of a small pipeline, " + format_seconds(d.trust_options.block_seconds) +
-      " each: neighbours " + "differ by " + format_percent(d.neighbour_difference) +
-      " (median of " + std::to_string(d.pairs) + " pairs), all by " +
-      format_percent(d.machine.noise.block_cv.value_or(0)) + " (standard deviation over mean)";
-  return labelled("noise", text, page);
+std::string noise_text(const Diagnosis& d) {
+  return "equal blocks of a small pipeline, " + format_seconds(d.trust_options.block_seconds) +
+         " each: neighbours differ by " + format_percent(d.neighbour_difference) + " (median of " +
+         std::to_string(d.pairs) + " pairs), all by " +
+         format_percent(d.machine.noise.block_cv.value_or(0)) + " (standard deviation over mean)";
 }
 
-std::string disturbance_line(const Noise& noise, const TextPage& page) {
+std::string load_text(const Noise& noise) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   if (noise.other_load) add(rate(*noise.other_load) + " CPUs busy with other processes");
@@ -103,17 +88,14 @@ std::string disturbance_line(const Noise& noise, const TextPage& page) {
   if (noise.memory_stall_share) {
     add("programs waited for memory " + format_percent(*noise.memory_stall_share) + " of the time");
   }
-  return labelled("load", text, page);
+  return text;
 }
 
-std::string floor_line(const Diagnosis& d, const TextPage& page) {
-  const ToolFloor& floor = d.machine.floor;
-  return labelled("floor",
-                  "the tool itself: " + format_seconds(floor.ns_per_sample.value_or(0) * 1e-9) +
-                      " per sample, " + format_seconds(floor.us_per_batch.value_or(0) * 1e-6) +
-                      " per batch; stages that cost less than " + format_number(kFloorsToTrust) +
-                      " times that are not judged",
-                  page);
+std::string floor_text(const ToolFloor& floor) {
+  return "the tool itself: " + format_seconds(floor.ns_per_sample.value_or(0) * 1e-9) +
+         " per sample, " + format_seconds(floor.us_per_batch.value_or(0) * 1e-6) +
+         " per batch; stages that cost less than " + format_number(kFloorsToTrust) +
+         " times that are not judged";
 }
 
 std::string verdict(const Diagnosis& d) {
@@ -138,30 +120,35 @@ std::string verdict(const Diagnosis& d) {
          format_percent(d.trust_options.confidence) + ").";
 }
 
-std::string warning_lines(const Diagnosis& d, const TextPage& page) {
-  std::string text;
-  for (const Warning& warning : d.warnings) {
-    text += wrap(page.paint.warning("warning") + ": " + as_sentence(warning.text) + " " +
-                     as_sentence(warning.remedy),
-                 page.prose, 2);
-  }
-  return text;
+document::List facts_of(const Diagnosis& d) {
+  document::List facts;
+  add_machine(facts, d);
+  facts.items.push_back({timers_text(d), "timers"});
+  if (d.page_cache) facts.items.push_back({files_text(*d.page_cache), "files"});
+  facts.items.push_back({noise_text(d), "noise"});
+  facts.items.push_back({load_text(d.machine.noise), "load"});
+  facts.items.push_back({floor_text(d.machine.floor), "floor"});
+  return facts;
 }
 
 }  // namespace
 
 std::string to_text(const Diagnosis& diagnosis, const TextOptions& options,
                     const std::optional<StorageNeeds>& needs) {
-  const TextPage page(options);
-  std::string text = machine_lines(diagnosis, page) + timer_line(diagnosis, page);
-  if (diagnosis.page_cache) text += file_line(*diagnosis.page_cache, page);
-  text += noise_line(diagnosis, page) + disturbance_line(diagnosis.machine.noise, page) +
-          floor_line(diagnosis, page) + "\n" +
-          wrap(page.paint.bold(verdict(diagnosis)), page.prose, 0);
-  text += warning_lines(diagnosis, page);
-  if (diagnosis.storage) text += "\n" + to_text(*diagnosis.storage, needs, options);
-  if (diagnosis.server) text += "\n" + to_text(*diagnosis.server, needs, options);
-  return text;
+  Document all;
+  all.add(facts_of(diagnosis));
+  all.gap();
+  all.say(document::strong(verdict(diagnosis)));
+  for (const Warning& warning : diagnosis.warnings) {
+    all.say(document::warning("warning") + ": " + as_sentence(warning.text) + " " +
+                as_sentence(warning.remedy),
+            2);
+  }
+  all.gap();
+  if (diagnosis.storage) all.add(storage_document(*diagnosis.storage, needs));
+  all.gap();
+  if (diagnosis.server) all.add(server_document(*diagnosis.server, needs));
+  return to_text(all, options);
 }
 
 }  // namespace cachebisect

@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/base/printable.hpp"
-#include "cachebisect/format/text_page.hpp"
 
 namespace cachebisect {
 namespace {
@@ -23,7 +21,7 @@ std::vector<std::string> cells(const std::optional<ReadRate>& rate) {
 }
 
 std::string heading(const StorageFacts& facts) {
-  std::string text = "Storage of " + printable(facts.folder) + ", ";
+  std::string text = "Storage of " + facts.folder + ", ";
   if (facts.own_file) return text + "which has too little to read: a file of ours.";
   text += "at random places of " + counted(facts.files, "file");
   return text + " (" + format_bytes(facts.median_file_bytes) + " each, median).";
@@ -49,23 +47,21 @@ double best_known_rate(const StorageRow& row) {
 
 }  // namespace
 
-std::string rows_table(const std::vector<StorageRow>& rows, const StorageWords& words,
-                       const TextPage& page) {
-  TextTable table({{"reads of"},
-                   {"in flight", Align::right},
-                   {words.first, Align::right},
-                   {"each", Align::right},
-                   {words.again, Align::right},
-                   {"each", Align::right}});
+document::Table rows_table(const std::vector<StorageRow>& rows, const StorageWords& words) {
+  document::Table table{.columns = {{"reads of"},
+                                    {"in flight", Align::right},
+                                    {words.first, Align::right},
+                                    {"each", Align::right},
+                                    {words.again, Align::right},
+                                    {"each", Align::right}}};
   for (const StorageRow& row : rows) {
-    std::vector<std::string> line{name_of_size(row.read_bytes, words),
-                                  std::to_string(row.in_flight)};
+    document::Row line{name_of_size(row.read_bytes, words), std::to_string(row.in_flight)};
     for (const auto& rate : {row.disk, row.memory}) {
-      for (std::string& cell : cells(rate)) line.push_back(std::move(cell));
+      for (std::string& cell : cells(rate)) line.emplace_back(std::move(cell));
     }
-    table.add(std::move(line));
+    table.rows.push_back(std::move(line));
   }
-  return table.to_text(page.paint, page.columns);
+  return table;
 }
 
 std::string needs_sentence(const std::vector<StorageRow>& rows, const StorageWords& words,
@@ -74,7 +70,7 @@ std::string needs_sentence(const std::vector<StorageRow>& rows, const StorageWor
   const std::string what = like.front().read_bytes == 0
                                ? words.wholes
                                : "reads of " + name_of_size(like.front().read_bytes, words);
-  std::string text = printable(needs.name) + " needs " + format_bytes(needs.bytes_per_second) +
+  std::string text = needs.name + " needs " + format_bytes(needs.bytes_per_second) +
                      "/s so that its training step never waits, " +
                      format_bytes(needs.bytes_per_sample) + " per sample: ";
   const auto enough = std::ranges::find_if(
@@ -88,19 +84,17 @@ std::string needs_sentence(const std::vector<StorageRow>& rows, const StorageWor
          std::to_string(most->in_flight) + " in flight.";
 }
 
-std::string to_text(const StorageFacts& facts, const std::optional<StorageNeeds>& needs,
-                    const TextOptions& options) {
-  const TextPage page(options);
+Document storage_document(const StorageFacts& facts, const std::optional<StorageNeeds>& needs) {
+  Document all;
   if (!facts.problem.empty()) {
-    return wrap("Storage of " + printable(facts.folder) + ": " + printable(facts.problem) + ".",
-                page.prose, 0);
+    all.say("Storage of " + facts.folder + ": " + facts.problem + ".");
+    return all;
   }
-  std::string text =
-      wrap(heading(facts), page.prose, 0) + rows_table(facts.rows, StorageWords(), page);
-  if (needs && !facts.rows.empty()) {
-    text += "\n" + wrap(needs_sentence(facts.rows, StorageWords(), *needs), page.prose, 0);
-  }
-  return text;
+  all.say(heading(facts));
+  all.add(rows_table(facts.rows, StorageWords()));
+  all.gap();
+  if (needs && !facts.rows.empty()) all.say(needs_sentence(facts.rows, StorageWords(), *needs));
+  return all;
 }
 
 }  // namespace cachebisect

@@ -7,8 +7,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/doctor/storage_probe.hpp"
-#include "cachebisect/format/text_options.hpp"
-#include "cachebisect/format/text_page.hpp"
+#include "cachebisect/format/document/document.hpp"
 
 namespace cachebisect {
 
@@ -26,16 +25,15 @@ struct StorageWords {
   std::string again = "from memory";
 };
 
-/// A line per row, as wide as the terminal.
-[[nodiscard]] std::string rows_table(const std::vector<StorageRow>& rows, const StorageWords& words,
-                                     const TextPage& page);
+/// A line per row.
+[[nodiscard]] document::Table rows_table(const std::vector<StorageRow>& rows,
+                                         const StorageWords& words);
 /// With how many in flight the rows, of which there is one at least, give what is needed.
 [[nodiscard]] std::string needs_sentence(const std::vector<StorageRow>& rows,
                                          const StorageWords& words, const StorageNeeds& needs);
 
 /// A table of the rows, then a sentence on `needs`, if they are known.
-[[nodiscard]] CACHEBISECT_INTERNAL_API std::string to_text(const StorageFacts& facts,
-                                                           const std::optional<StorageNeeds>& needs,
-                                                           const TextOptions& options);
+[[nodiscard]] CACHEBISECT_INTERNAL_API Document
+storage_document(const StorageFacts& facts, const std::optional<StorageNeeds>& needs);
 
 }  // namespace cachebisect

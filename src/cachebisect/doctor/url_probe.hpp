@@ -10,7 +10,6 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/doctor/storage_probe.hpp"
 #include "cachebisect/doctor/storage_table.hpp"
-#include "cachebisect/format/text_options.hpp"
 
 namespace cachebisect {
 
@@ -42,8 +41,7 @@ struct UrlFacts {
 [[nodiscard]] CACHEBISECT_INTERNAL_API UrlFacts probe_urls(const UrlProbe& probe,
                                                            const std::stop_token& stop);
 /// A table of the rows, what the server refused, and a sentence on `needs`, if they are known.
-[[nodiscard]] CACHEBISECT_INTERNAL_API std::string to_text(const UrlFacts& facts,
-                                                           const std::optional<StorageNeeds>& needs,
-                                                           const TextOptions& options);
+[[nodiscard]] CACHEBISECT_INTERNAL_API Document
+server_document(const UrlFacts& facts, const std::optional<StorageNeeds>& needs);
 
 }  // namespace cachebisect

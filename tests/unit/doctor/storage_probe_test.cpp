@@ -16,6 +16,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/doctor/read_plan.hpp"
 #include "cachebisect/doctor/storage_table.hpp"
+#include "cachebisect/format/document/render.hpp"
 
 using namespace cachebisect;
 using test::has;
@@ -51,7 +52,7 @@ ReadRate rate(double bytes_per_second) {
 }
 
 std::string said(const StorageFacts& facts, const std::optional<StorageNeeds>& needs = {}) {
-  std::string text = to_text(facts, needs, {.columns = 100});
+  std::string text = to_text(storage_document(facts, needs), {.columns = 100});
   std::ranges::replace(text, '\n', ' ');
   return text;
 }

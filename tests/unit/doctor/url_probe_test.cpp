@@ -14,6 +14,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/doctor/read_window.hpp"
+#include "cachebisect/format/document/render.hpp"
 
 using namespace cachebisect;
 using test::has;
@@ -41,7 +42,7 @@ UrlFacts probed(const SocketServer& server, double seconds = 0.5) {
 }
 
 std::string text_of(const UrlFacts& facts, const std::optional<StorageNeeds>& needs = {}) {
-  std::string text = to_text(facts, needs, {.columns = 100});
+  std::string text = to_text(server_document(facts, needs), {.columns = 100});
   std::ranges::replace(text, '\n', ' ');
   return text;
 }
