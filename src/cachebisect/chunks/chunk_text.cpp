@@ -4,6 +4,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/chunks/chunk_writers.hpp"
+#include "cachebisect/format/document/render.hpp"
 
 namespace cachebisect {
 namespace {
@@ -16,7 +17,7 @@ std::string requests(double count) {
 
 std::uint64_t stored_bytes(const ChunkRow& row) { return row.min_bytes / row.min_chunks; }
 
-std::string heading(const ChunkTable& table, int columns) {
+std::string heading(const ChunkTable& table) {
   const ChunkQuestion& asked = table.question;
   const auto bytes = static_cast<double>(table.sample_bytes);
   std::string text =
@@ -26,25 +27,24 @@ std::string heading(const ChunkTable& table, int columns) {
   if (asked.compression != 1) {
     text += "; chunks are stored " + times(asked.compression) + " smaller";
   }
-  return wrap(text, columns, 2);
+  return text;
 }
 
-std::string rows(const ChunkTable& table, const TextPaint& paint, int columns) {
-  std::vector<TextTable::Column> titles{{"chunk size", Align::left},
-                                        {"min chunks", Align::right},
-                                        {"max chunks", Align::right},
-                                        {"min bytes", Align::right},
-                                        {"max bytes", Align::right}};
-  if (table.fastest) titles.push_back({"mean time", Align::right});
-  TextTable text(titles);
+document::Table rows(const ChunkTable& table) {
+  document::Table all{.columns = {{"chunk size"},
+                                  {"min chunks", Align::right},
+                                  {"max chunks", Align::right},
+                                  {"min bytes", Align::right},
+                                  {"max bytes", Align::right}}};
+  if (table.fastest) all.columns.push_back({"mean time", Align::right});
   for (const ChunkRow& row : table.rows) {
-    std::vector<std::string> cells{shape_text(row.chunk), format_count(row.min_chunks),
-                                   format_count(row.max_chunks), format_count(row.min_bytes),
-                                   format_count(row.max_bytes)};
-    if (row.seconds()) cells.push_back(short_duration(*row.seconds()));
-    text.add(cells);
+    document::Row cells{shape_text(row.chunk), format_count(row.min_chunks),
+                        format_count(row.max_chunks), format_count(row.min_bytes),
+                        format_count(row.max_bytes)};
+    if (table.fastest) cells.emplace_back(short_duration(row.seconds().value_or(0)));
+    all.rows.push_back(std::move(cells));
   }
-  return text.to_text(paint, columns);
+  return all;
 }
 
 /// "5.0 kB per sample in 79 requests".
@@ -133,15 +133,21 @@ constexpr const char* kTimeDecides =
 
 }  // namespace
 
-std::string chunk_text(const ChunkTable& table, const TextPaint& paint, int columns) {
-  std::string text = heading(table, columns) + "\n" + rows(table, paint, columns) +
-                     wrap(kHowRead, columns, 0) + "\n";
-  if (table.fastest) text += wrap(paint.bold(least_time(table)), columns, 2);
-  text += wrap(fewest_bytes(table), columns, 2) + wrap(fewest_requests(table), columns, 2);
-  if (table.fastest) return text;
-  const std::string compromise = between(table);
-  if (!compromise.empty()) text += wrap(compromise, columns, 2);
-  return text + wrap(kTimeDecides, columns, 2);
+std::string chunk_text(const ChunkTable& table, const TextOptions& options) {
+  Document all;
+  all.say(heading(table), 2);
+  all.gap();
+  all.add(rows(table));
+  all.say(kHowRead);
+  all.gap();
+  if (table.fastest) all.say(document::strong(least_time(table)), 2);
+  all.say(fewest_bytes(table), 2);
+  all.say(fewest_requests(table), 2);
+  if (!table.fastest) {
+    all.say(between(table), 2);
+    all.say(kTimeDecides, 2);
+  }
+  return to_text(all, options);
 }
 
 }  // namespace cachebisect

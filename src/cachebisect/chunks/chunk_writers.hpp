@@ -6,14 +6,14 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/chunks/chunk_table.hpp"
 #include "cachebisect/format/picture/picture.hpp"
-#include "cachebisect/format/text_layout.hpp"
+#include "cachebisect/format/text_options.hpp"
 
 namespace cachebisect {
 
 /// The table, which chunks read the fewest bytes, need the fewest requests and take the least time,
 /// and why.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string chunk_text(const ChunkTable& table,
-                                                              const TextPaint& paint, int columns);
+                                                              const TextOptions& options);
 /// A row per chunk shape; times are empty where the costs of a request are not known.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string chunk_csv(const ChunkTable& table);
 

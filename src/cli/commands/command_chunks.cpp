@@ -85,7 +85,7 @@ int run(const ChunksArguments& a) {
   if (a.csv == "-") {
     std::cout << chunk_csv(table) << std::flush;
   } else {
-    std::cout << chunk_text(table, TextPaint(text.color), text.columns) << std::flush;
+    std::cout << chunk_text(table, text) << std::flush;
   }
   write_files(a, table);
   if (!std::cout) throw Error(ErrorKind::output, "standard output could not be written");
