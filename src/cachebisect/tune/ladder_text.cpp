@@ -5,10 +5,7 @@
 #include <vector>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/base/printable.hpp"
-#include "cachebisect/format/figure_text.hpp"
-#include "cachebisect/format/text_layout.hpp"
-#include "cachebisect/format/text_page.hpp"
+#include "cachebisect/format/document/render.hpp"
 #include "cachebisect/report/words/remedy_text.hpp"
 
 namespace cachebisect::tune {
@@ -34,8 +31,8 @@ std::string measured_text(const Trial& trial) {
 }
 
 /// Where a version stands: samples/s, milliseconds per step, share of the ceiling, times the start.
-std::vector<std::string> standing(const Result& result, const std::optional<double>& rate,
-                                  const std::optional<double>& step) {
+document::Row standing(const Result& result, const std::optional<double>& rate,
+                       const std::optional<double>& step) {
   const auto over = [&](const std::optional<double>& whole) {
     return rate && whole && *whole > 0 ? std::optional(*rate / *whole) : std::nullopt;
   };
@@ -45,32 +42,30 @@ std::vector<std::string> standing(const Result& result, const std::optional<doub
           share ? format_percent(*share) : "-", times ? format_fixed(*times, 2) : "-"};
 }
 
-std::vector<std::string> row(const Trial& trial, int number, const Result& result) {
-  std::vector<std::string> cells{std::to_string(number), share_text(trial.predicted),
-                                 measured_text(trial)};
-  const std::vector<std::string> stands =
-      trial.kept ? standing(result, trial.samples_per_second, trial.step_seconds)
-                 : std::vector<std::string>(4);
+document::Row row(const Trial& trial, int number, const Result& result) {
+  document::Row cells{std::to_string(number), share_text(trial.predicted), measured_text(trial)};
+  const document::Row stands = trial.kept
+                                   ? standing(result, trial.samples_per_second, trial.step_seconds)
+                                   : document::Row(4);
   cells.insert(cells.end(), stands.begin(), stands.end());
   return cells;
 }
 
-/// A row per trial, by the number that it has in changes_text(). Those that were not kept stand
-/// nowhere.
-TextTable ladder(const Result& result) {
-  TextTable table({{""},
-                   {"predicted", Align::right},
-                   {"measured (99%)", Align::right},
-                   {"samples/s", Align::right},
-                   {"step ms", Align::right},
-                   {"ceiling", Align::right},
-                   {"x start", Align::right}});
-  std::vector<std::string> first{"start", "", ""};
-  const std::vector<std::string> start = standing(result, result.start.value, result.start_seconds);
+/// A row per trial, by the number that it has in changes(). Those that were not kept stand nowhere.
+document::Table ladder(const Result& result) {
+  document::Table table{.columns = {{""},
+                                    {"predicted", Align::right},
+                                    {"measured (99%)", Align::right},
+                                    {"samples/s", Align::right},
+                                    {"step ms", Align::right},
+                                    {"ceiling", Align::right},
+                                    {"x start", Align::right}}};
+  document::Row first{"start", "", ""};
+  const document::Row start = standing(result, result.start.value, result.start_seconds);
   first.insert(first.end(), start.begin(), start.end());
-  table.add(std::move(first));
+  table.rows.push_back(std::move(first));
   int number = 0;
-  for (const Trial& trial : result.trials) table.add(row(trial, ++number, result));
+  for (const Trial& trial : result.trials) table.rows.push_back(row(trial, ++number, result));
   return table;
 }
 
@@ -86,43 +81,52 @@ std::string outcome(const Trial& trial) {
 }
 
 /// What could be tried as well, and how.
-std::string untried_text(const Result& result, int columns) {
+std::string untried_text(const Result& result) {
   std::string text;
   for (const Trial& trial : result.untried) {
     const std::string gain = share_text(trial.predicted);
     text += (text.empty() ? "With --scratch FOLDER it also tries: " : "; ") + trial.text +
             (gain == "-" ? "" : ": " + gain + " predicted");
   }
-  return text.empty() ? text : wrap(printable(text + "."), columns, 0);
+  return text.empty() ? text : text + ".";
 }
 
-std::string changes_text(const Result& result, int columns) {
-  std::string text;
-  int number = 0;
+/// The lines that make a change.
+std::vector<std::string> code_of(const Trial& trial) {
+  std::vector<std::string> code = trial.lines;
+  if (!code.empty()) return code;
+  for (const Edit& edit : trial.edits) code.push_back(edit_text(edit));
+  return code;
+}
+
+document::List changes(const Result& result) {
+  document::List all{.items = {}, .numbered = true};
   for (const Trial& trial : result.trials) {
-    text += wrap(std::to_string(++number) + ". " + printable(trial.text + ": " + outcome(trial)),
-                 columns, 3);
-    if (!trial.kept) continue;
-    for (const std::string& line : trial.lines) text += "   " + printable(line) + '\n';
-    if (!trial.lines.empty()) continue;
-    for (const Edit& edit : trial.edits) text += "   " + printable(edit_text(edit)) + '\n';
+    all.items.push_back({trial.text + ": " + outcome(trial), "",
+                         trial.kept ? code_of(trial) : std::vector<std::string>()});
   }
-  return text.empty() ? text : text + '\n';
+  return all;
 }
 
 }  // namespace
 
 std::string to_text(const Result& result, const TextOptions& options) {
-  const TextPage page(options);
-  const std::string summary = as_sentence(result.end) + " " +
-                              counted(result.trials.size(), "change") + " tried, " +
-                              std::to_string(result.kept()) + " kept, in " +
-                              format_seconds(result.seconds) + " of measuring.";
-  return page.paint.bold(printable(result.name)) + "  device " + printable(result.device) +
-         "; ceiling " + rate_text(result.ceiling.value) + " samples/s\n\n" +
-         ladder(result).to_text(page.paint, page.columns) + '\n' +
-         changes_text(result, page.prose) + wrap(printable(summary), page.prose, 0) +
-         untried_text(result, page.prose) + wrap(printable(result.verdict), page.prose, 0);
+  Document all;
+  all.add(document::Heading{
+      result.name,
+      2,
+      {"device " + result.device + "; ceiling " + rate_text(result.ceiling.value) + " samples/s"}});
+  all.gap();
+  all.add(ladder(result));
+  all.gap();
+  all.add(changes(result));
+  all.gap();
+  all.say(as_sentence(result.end) + " " + counted(result.trials.size(), "change") + " tried, " +
+          std::to_string(result.kept()) + " kept, in " + format_seconds(result.seconds) +
+          " of measuring.");
+  all.say(untried_text(result));
+  all.say(result.verdict);
+  return to_text(all, options);
 }
 
 }  // namespace cachebisect::tune
