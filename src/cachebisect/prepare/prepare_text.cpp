@@ -1,13 +1,8 @@
 #include "cachebisect/prepare/prepare_text.hpp"
 
-#include <string_view>
-#include <vector>
-
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/base/printable.hpp"
 #include "cachebisect/base/shell_word.hpp"
-#include "cachebisect/format/text_layout.hpp"
-#include "cachebisect/format/text_page.hpp"
+#include "cachebisect/format/document/render.hpp"
 
 namespace cachebisect::prepare {
 namespace {
@@ -23,24 +18,25 @@ double rate_of(const Places& places, const Place& place, const StoredCost& store
   return seconds > 0 ? 1 / seconds : 0;
 }
 
-TextTable table_of(const Places& places) {
-  TextTable table({{"after"},
-                   {"codec"},
-                   {"per sample", Align::right},
-                   {"in all", Align::right},
-                   {"write", Align::right},
-                   {"read", Align::right},
-                   {"samples/s per core", Align::right},
-                   {"from the disk", Align::right}});
+document::Table table_of(const Places& places) {
+  document::Table table{.columns = {{"after"},
+                                    {"codec"},
+                                    {"per sample", Align::right},
+                                    {"in all", Align::right},
+                                    {"write", Align::right},
+                                    {"read", Align::right},
+                                    {"samples/s per core", Align::right},
+                                    {"from the disk", Align::right}}};
   const double now = places.seconds > 0 ? 1 / places.seconds : 0;
-  table.add({"(now)", "", "", "", "", "", rate(now), ""});
+  table.rows.push_back({"(now)", "", "", "", "", "", rate(now), ""});
   for (const Place& place : places.all) {
     for (const StoredCost& stored : place.stored) {
       const double then = rate_of(places, place, stored);
-      table.add({printable(place.after), stored.codec, format_bytes(stored.bytes),
-                 format_bytes(stored.bytes * static_cast<double>(places.samples)),
-                 short_duration(stored.write_seconds), short_duration(stored.read_seconds),
-                 rate(then), format_bytes(then * stored.bytes) + "/s"});
+      table.rows.push_back({place.after, stored.codec, format_bytes(stored.bytes),
+                            format_bytes(stored.bytes * static_cast<double>(places.samples)),
+                            short_duration(stored.write_seconds),
+                            short_duration(stored.read_seconds), rate(then),
+                            format_bytes(then * stored.bytes) + "/s"});
     }
   }
   return table;
@@ -54,7 +50,7 @@ std::string choice_text(const Result& result) {
   }
   const Choice& choice = *result.choice;
   const std::string where =
-      "After '" + printable(choice.place.after) + "', stored with " + choice.stored.codec + ", ";
+      "After '" + choice.place.after + "', stored with " + choice.stored.codec + ", ";
   const double bytes = choice.stored.bytes * static_cast<double>(result.places.samples);
   const std::string disk = format_bytes(bytes) + " of the " + format_bytes(result.free_bytes) +
                            " that are free on the disk";
@@ -70,7 +66,7 @@ std::string choice_text(const Result& result) {
 
 std::string random_text(const Places& places) {
   if (places.random.empty() || places.find(places.random) != nullptr) return "";
-  return "'" + printable(places.random) +
+  return "'" + places.random +
          "' draws random numbers: what lies behind it differs from epoch to epoch, and is not "
          "prepared.";
 }
@@ -78,9 +74,9 @@ std::string random_text(const Places& places) {
 std::string written_text(const Written& written, const std::string& folder) {
   std::string text = "Wrote ";
   if (written.resumed >= written.samples + written.left_out) text = "There were ";
-  text += samples_text(written.samples) + " after '" + printable(written.after) + "' (" +
-          written.codec + "), " + format_bytes(static_cast<double>(written.bytes)) + " in " +
-          counted(written.shards, "shard") + ", in " + printable(folder) + ", in " +
+  text += samples_text(written.samples) + " after '" + written.after + "' (" + written.codec +
+          "), " + format_bytes(static_cast<double>(written.bytes)) + " in " +
+          counted(written.shards, "shard") + ", in " + folder + ", in " +
           format_seconds(written.seconds) + ".";
   if (written.resumed > 0 && written.resumed < written.samples + written.left_out) {
     text += " The first " + format_count(written.resumed) + " were there from an earlier run.";
@@ -94,22 +90,26 @@ std::string written_text(const Written& written, const std::string& folder) {
 }  // namespace
 
 std::string to_text(const Result& result, const TextOptions& options) {
-  const TextPage page(options);
-  std::string text = page.paint.bold(printable(result.name)) + "  " +
-                     samples_text(result.places.samples) + "; the stages before collate take " +
-                     short_duration(result.places.seconds) + " per sample\n\n" +
-                     table_of(result.places).to_text(page.paint, page.columns) + '\n';
-  const auto say = [&](const std::string& sentence) {
-    if (!sentence.empty()) text += wrap(sentence, page.prose, 0);
-  };
-  say(choice_text(result));
-  say(random_text(result.places));
-  if (!result.written) return text;
-  say(written_text(*result.written, result.folder));
-  if (!result.written->pipeline.empty()) {
-    text += "\n  cachebisect --pipeline " + printable(shell_word(result.written->pipeline)) + '\n';
+  Document all;
+  all.add(
+      document::Heading{result.name,
+                        2,
+                        {samples_text(result.places.samples) + "; the stages before collate take " +
+                         short_duration(result.places.seconds) + " per sample"}});
+  all.gap();
+  all.add(table_of(result.places));
+  all.gap();
+  all.say(choice_text(result));
+  all.say(random_text(result.places));
+  if (result.written) {
+    all.say(written_text(*result.written, result.folder));
+    const std::string& pipeline = result.written->pipeline;
+    all.gap();
+    if (!pipeline.empty()) {
+      all.add(document::Code{{"cachebisect --pipeline " + shell_word(pipeline)}});
+    }
   }
-  return text;
+  return to_text(all, options);
 }
 
 }  // namespace cachebisect::prepare
