@@ -7,7 +7,8 @@
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 
-#include "cachebisect/report/words/text_explain.hpp"
+#include "cachebisect/format/document/render.hpp"
+#include "cachebisect/report/words/report_document.hpp"
 #include "cachebisect/report/writers.hpp"
 #include "cachebisect/report/writers/formats.hpp"
 
@@ -17,7 +18,9 @@ using namespace cachebisect::test;
 namespace {
 
 std::string explained(const Report& report, int columns = 80) {
-  std::string text = explain_text(report, TextPaint(false), columns);
+  Document all;
+  all.section("What the numbers mean", explained_document(report));
+  std::string text = to_text(all, {.columns = columns});
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     CAPTURE(line);

@@ -40,6 +40,12 @@ int blocks_of(const Report& report, ArmKind kind) {
   return count;
 }
 
+std::string consequences_in_a_line(const Report& report) {
+  std::string text;
+  for (const std::string& sentence : consequences(report)) text += sentence + ' ';
+  return text;
+}
+
 }  // namespace
 
 TEST_CASE("the stage that costs most seconds is named, and so is its payoff") {
@@ -54,7 +60,7 @@ TEST_CASE("the stage that costs most seconds is named, and so is its payoff") {
   CHECK(report.next_stage == "b");
   CHECK(report.next_samples_per_second == report.stages[0].payoff.value);
   CHECK(report.verdict.text.find("Fix ") == std::string::npos);
-  const std::string text = consequences_text(report, 80);
+  const std::string text = consequences_in_a_line(report);
   CHECK(text.starts_with("Fixing a alone would give 1,1"));
   CHECK(text.find("then b limits.") != std::string::npos);
 }
@@ -145,18 +151,18 @@ TEST_CASE("contention and starvation are separated, and sum to the loss") {
   CHECK(holds(loss.contention, 1 - 1 / 1.3));
   CHECK(holds(loss.starvation, 1 / 1.3 - 0.5));
   CHECK(*loss.starvation.value + *loss.contention.value == doctest::Approx(*loss.total.value));
-  CHECK(consequences_text(report, 200).find("starvation (the step waits for data) and") !=
+  CHECK(consequences_in_a_line(report).find("starvation (the step waits for data) and") !=
         std::string::npos);
 }
 
 TEST_CASE(
     "a loss without contention is all starvation, and one without starvation is all contention") {
   LawReplayer starved({.stage_seconds = {3e-4}, .step_seconds = 1e-4});
-  const std::string starvation = consequences_text(bisect(starved), 200);
+  const std::string starvation = consequences_in_a_line(bisect(starved));
   CHECK(starvation.find("lost is starvation") != std::string::npos);
   CHECK(starvation.find("step down) is at most") != std::string::npos);
   LawReplayer slowed({.stage_seconds = {2e-5}, .step_seconds = 1e-4, .slowed = 0.3});
-  const std::string contention = consequences_text(bisect(slowed), 200);
+  const std::string contention = consequences_in_a_line(bisect(slowed));
   CHECK(contention.find("lost is contention") != std::string::npos);
 }
 

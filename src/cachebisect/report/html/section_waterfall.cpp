@@ -5,38 +5,18 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/format/figure_text.hpp"
+#include "cachebisect/format/document/render.hpp"
 #include "cachebisect/format/html/chart.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
 #include "cachebisect/report/words/boundary_rows.hpp"
+#include "cachebisect/report/words/report_document.hpp"
 
 namespace cachebisect::html {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Html cell(const std::optional<double>& share) {
-  return text(share ? share_figure(share) : std::string());
-}
-
-Html table(const Report& report, const std::vector<BoundaryRow>& rows) {
-  const std::string interval = format_percent(report.settings.confidence) + " interval";
-  Table table("Throughput with more and more stages live",
-              {"Stages live", "Samples/s", interval, "Of ceiling", "Lost here", "<Note"});
-  for (const BoundaryRow& row : rows) {
-    const Html label = element("bdi", {{"class", "name"}}, text(row.label, 3 * kMaxNameCharacters));
-    if (!row.rate) {
-      table.add({label, figure(kNotMeasured), figure(kTooFewRounds), {}, {}, {}});
-      continue;
-    }
-    table.add({label, text(format_rate(*row.rate, row.interval)),
-               text(rate_interval(*row.interval)), cell(row.share), cell(row.drop),
-               text(row.note)});
-  }
-  return table.html();
-}
 
 /// What the row above reaches and this one does not starts where the bar ends.
 Json bars(const std::vector<BoundaryRow>& rows) {
@@ -69,7 +49,11 @@ Html waterfall_section(const Report& report) {
               "The table below has its figures.",
               data);
   }
-  return section("waterfall", "From the ceiling down to live", content + table(report, rows));
+  document::Table table = boundary_table(report);
+  table.note.clear();  // among the facts
+  Document figures;
+  figures.add(std::move(table));
+  return section("waterfall", "From the ceiling down to live", content + to_html(figures));
 }
 
 }  // namespace cachebisect::html

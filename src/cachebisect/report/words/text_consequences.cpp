@@ -4,7 +4,6 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/format/figure_text.hpp"
-#include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/report/words/cost_of_loss.hpp"
 #include "cachebisect/report/words/storage_text.hpp"
 
@@ -103,12 +102,6 @@ std::vector<std::string> consequences(const Report& report) {
   if (!storage.empty()) sentences.push_back(storage);
   if (!payoff.empty()) sentences.emplace_back(kHowTheyDiffer);
   return sentences;
-}
-
-std::string consequences_text(const Report& report, int columns) {
-  std::string text;
-  for (const std::string& sentence : consequences(report)) text += wrap(sentence, columns, 0);
-  return text;
 }
 
 }  // namespace cachebisect

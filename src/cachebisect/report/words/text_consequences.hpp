@@ -13,8 +13,4 @@ namespace cachebisect {
 /// Empty if none of it was measured.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::string> consequences(const Report& report);
 
-/// Wrapped at `columns`, ending in a newline; empty if none of it was measured.
-[[nodiscard]] CACHEBISECT_INTERNAL_API std::string consequences_text(const Report& report,
-                                                                     int columns);
-
 }  // namespace cachebisect

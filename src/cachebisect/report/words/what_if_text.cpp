@@ -13,18 +13,7 @@ Interval relative(const Interval& rates, double live) {
   return {rates.low / live - 1, rates.high / live - 1};
 }
 
-/// What a change gains, what to know of it, and the line that makes it.
-std::string in_words(const WhatIfResult& what_if, const Estimate& live, int columns) {
-  std::string text = what_if_gain(what_if, live);
-  if (!what_if.note.empty()) text += (text.empty() ? "" : "; ") + what_if.note;
-  std::string out;
-  if (!text.empty()) out += wrap("  " + what_if.change + ": " + text + ".", columns, 4);
-  if (!what_if.line.empty()) out += wrap("    " + what_if.line, columns, 6);
-  return out;
-}
-
-}  // namespace
-
+/// "gains 34% (31 to 36%), measured"; empty without a figure.
 std::string what_if_gain(const WhatIfResult& what_if, const Estimate& live) {
   const bool measured = what_if.measured.value.has_value();
   const Estimate& after = measured ? what_if.measured : what_if.predicted;
@@ -43,23 +32,33 @@ std::string what_if_gain(const WhatIfResult& what_if, const Estimate& live) {
          format_percent(range.high) + how;
 }
 
-std::string what_if_table(const Report& report, const TextPaint& paint, int columns) {
-  if (report.what_ifs.empty()) return "";
+}  // namespace
+
+std::string what_if_remark(const WhatIfResult& what_if, const Estimate& live) {
+  const std::string gain = what_if_gain(what_if, live);
+  return gain + (gain.empty() || what_if.note.empty() ? "" : "; ") + what_if.note;
+}
+
+Document what_ifs_document(const Report& report) {
   const bool verified =
       std::any_of(report.what_ifs.begin(), report.what_ifs.end(),
                   [](const WhatIfResult& what_if) { return what_if.measured.value.has_value(); });
-  std::vector<TextTable::Column> titles{{"what if, samples/s", Align::left},
-                                        {"predicted (interval)", Align::right}};
-  if (verified) titles.push_back({"measured (interval)", Align::right});
-  TextTable table(titles);
-  std::string notes;
+  document::Table table{
+      .columns = {{"what if, samples/s"}, {"predicted (interval)", Align::right}}};
+  if (verified) table.columns.push_back({"measured (interval)", Align::right});
+  Document notes;
   for (const WhatIfResult& what_if : report.what_ifs) {
-    std::vector<std::string> row{what_if.change, rate_with_interval(what_if.predicted)};
-    if (verified) row.push_back(rate_with_interval(what_if.measured));
-    table.add(row);
-    notes += in_words(what_if, report.live, columns);
+    document::Row row{what_if.change, rate_with_interval(what_if.predicted)};
+    if (verified) row.emplace_back(rate_with_interval(what_if.measured));
+    table.rows.push_back(std::move(row));
+    const std::string remark = what_if_remark(what_if, report.live);
+    if (!remark.empty()) notes.say("  " + what_if.change + ": " + remark + ".", 4);
+    if (!what_if.line.empty()) notes.say("    " + what_if.line, 6);
   }
-  return table.to_text(paint, columns) + notes;
+  Document all;
+  all.add(std::move(table));
+  all.add(notes);
+  return all;
 }
 
 }  // namespace cachebisect

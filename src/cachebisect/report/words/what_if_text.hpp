@@ -4,13 +4,13 @@
 #include <string>
 
 #include "cachebisect/bisect/report/report.hpp"
-#include "cachebisect/format/text_layout.hpp"
+#include "cachebisect/format/document/document.hpp"
 
 namespace cachebisect {
 
-/// "gains 34% (31 to 36%), measured"; empty without a figure.
-[[nodiscard]] std::string what_if_gain(const WhatIfResult& what_if, const Estimate& live);
-/// Empty if no what-if was asked.
-[[nodiscard]] std::string what_if_table(const Report& report, const TextPaint& paint, int columns);
+/// "gains 34% (31 to 36%), measured", and what else there is to know; may be empty.
+[[nodiscard]] std::string what_if_remark(const WhatIfResult& what_if, const Estimate& live);
+/// For a terminal; empty if no what-if was asked.
+[[nodiscard]] Document what_ifs_document(const Report& report);
 
 }  // namespace cachebisect

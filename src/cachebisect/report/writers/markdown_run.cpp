@@ -1,14 +1,14 @@
 #include "cachebisect/report/writers/markdown_run.hpp"
 
 #include <optional>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/version.hpp"
-#include "cachebisect/format/markdown_table.hpp"
-#include "cachebisect/format/markdown_text.hpp"
 #include "cachebisect/report/words/job_text.hpp"
 
 namespace cachebisect {
@@ -71,10 +71,10 @@ std::string settings_text(const Report& report) {
 
 }  // namespace
 
-std::string markdown_run(const Report& report) {
-  MarkdownTable table({{"what", Align::left}, {"was measured", Align::left}});
+document::Table run_table(const Report& report) {
+  document::Table table{.columns = {{"what"}, {"was measured"}}};
   const auto add = [&table](const char* what, const std::string& text) {
-    if (!text.empty()) table.add({what, text});
+    if (!text.empty()) table.rows.push_back({what, text});
   };
   add("pipeline", pipeline_text(report.chain));
   add("job", job_text(report.chain));
@@ -85,15 +85,17 @@ std::string markdown_run(const Report& report) {
   add("measured", rounds_text(report));
   add("started", report.started);
   add("tool", tool_text());
-  return table.to_text();
+  return table;
 }
 
-std::string markdown_pipeline(const Report& report) {
+document::Code pipeline_code(const Report& report) {
   using nlohmann::ordered_json;
-  if (report.chain.effective_json.empty()) return "";
+  document::Code code{.lines = {}, .language = "json"};
+  if (report.chain.effective_json.empty()) return code;
   const ordered_json json = ordered_json::parse(report.chain.effective_json);
-  return markdown_code_block(json.dump(2, ' ', true, ordered_json::error_handler_t::replace),
-                             "json");
+  std::istringstream text(json.dump(2, ' ', true, ordered_json::error_handler_t::replace));
+  for (std::string line; std::getline(text, line);) code.lines.push_back(line);
+  return code;
 }
 
 }  // namespace cachebisect

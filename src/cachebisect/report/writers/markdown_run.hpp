@@ -1,15 +1,14 @@
-// What was measured, on what and how, as Markdown.
+// What was measured, on what and how.
 #pragma once
 
-#include <string>
-
 #include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/format/document/document.hpp"
 
 namespace cachebisect {
 
-/// A table of what was run, the machine and its noise.
-[[nodiscard]] std::string markdown_run(const Report& report);
-/// The pipeline with its defaults as a block of JSON; empty if there is none.
-[[nodiscard]] std::string markdown_pipeline(const Report& report);
+/// What was run, the machine and its noise.
+[[nodiscard]] document::Table run_table(const Report& report);
+/// The pipeline with its defaults as JSON; empty if there is none.
+[[nodiscard]] document::Code pipeline_code(const Report& report);
 
 }  // namespace cachebisect
