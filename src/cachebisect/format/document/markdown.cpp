@@ -7,7 +7,6 @@
 
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/format/document/render.hpp"
-#include "cachebisect/format/markdown_table.hpp"
 #include "cachebisect/format/markdown_text.hpp"
 
 namespace cachebisect::document {
@@ -70,19 +69,22 @@ struct AsMarkdown {
   }
   std::string operator()(const Table& table) const {
     if (table.rows.empty()) return {};
-    std::vector<TextTable::Column> columns;
-    for (const Column& column : table.columns) {
-      if (!column.is_for_terminals()) columns.push_back({column.title, column.align});
-    }
-    MarkdownTable text(columns);
-    for (const Row& row : table.rows) {
-      std::vector<std::string> cells;
+    const auto line = [&](const auto& text_of) {
+      std::string text = "|";
       for (std::size_t c = 0; c < table.columns.size(); ++c) {
-        if (!table.columns[c].is_for_terminals()) cells.push_back(row.at(c).plain());
+        if (!table.columns[c].is_for_terminals()) text += text_of(c);
       }
-      text.add(cells);
+      return text + '\n';
+    };
+    const auto cell = [](const std::string& text) { return ' ' + markdown_cell(text) + " |"; };
+    std::string text = line([&](std::size_t c) { return cell(table.columns[c].title); }) +
+                       line([&](std::size_t c) {
+                         return table.columns[c].align == Align::right ? "--:|" : "---|";
+                       });
+    for (const Row& row : table.rows) {
+      text += line([&](std::size_t c) { return cell(row.at(c).plain()); });
     }
-    return text.to_text() + (table.note.empty() ? "" : '\n' + markdown_text(table.note) + '\n');
+    return text + (table.note.empty() ? "" : '\n' + markdown_text(table.note) + '\n');
   }
   std::string operator()(const List& list) const {
     std::string text;

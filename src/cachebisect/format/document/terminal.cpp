@@ -6,13 +6,24 @@
 
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/format/document/render.hpp"
-#include "cachebisect/format/text_page.hpp"
 
 namespace cachebisect::document {
 namespace {
 
 constexpr int kLeastBars = 4;
 constexpr int kMostBars = 40;
+constexpr int kMostProse = 120;  ///< longer lines are hard to read
+
+struct TextPage {
+  explicit TextPage(const TextOptions& options)
+      : paint(options.color, options.unicode ? Charset::unicode : Charset::ascii),
+        columns(options.columns),
+        prose(std::min(options.columns, kMostProse)) {}
+
+  TextPaint paint;
+  int columns;  ///< for tables
+  int prose;    ///< for sentences
+};
 
 bool is_bar(const Part& part) { return part.mark == Mark::bar || part.mark == Mark::loss_bar; }
 
@@ -79,7 +90,7 @@ LaidOut lay_out(const Table& table, const TextPage& page, int bars, bool narrow)
         all.after += wrap("(" + column.sentence + ' ' + words + ".)", page.prose, 1);
       }
       if (column.below) {
-        below += words;
+        below += words.empty() ? words : wrap("    " + words, page.columns, 6);
       } else {
         cells.push_back(painted(leaves ? bars_of(row.at(c)) : row.at(c), page.paint, bars));
       }
@@ -110,8 +121,7 @@ std::string woven(const LaidOut& all, const TextPage& page) {
   std::string text = line + '\n';
   for (const std::string& below : all.below) {
     std::getline(lines, line);
-    text += line + '\n';
-    if (!below.empty()) text += wrap("    " + below, page.columns, 6);
+    text += line + '\n' + below;
   }
   return text + all.after;
 }
@@ -204,7 +214,7 @@ class OnTerminal {
 namespace cachebisect {
 
 std::string to_text(const Document& document, const TextOptions& options) {
-  const TextPage page(options);
+  const document::TextPage page(options);
   const document::OnTerminal on_terminal(page);
   std::string text;
   bool apart = false;
