@@ -40,20 +40,18 @@ Json bars(const std::vector<BoundaryRow>& rows) {
 Html waterfall_section(const Report& report) {
   const std::vector<BoundaryRow> rows = boundary_rows(report);
   if (rows.empty()) return {};
-  const Json data = bars(rows);
-  Html content;
-  if (!data.empty()) {
-    content +=
-        chart("waterfall", data.size(),
-              "Bar chart: throughput from the training step alone down to the live pipeline. "
-              "The table below has its figures.",
-              data);
+  Document figures;
+  if (const Json data = bars(rows); !data.empty()) {
+    figures.add(document::Chart{
+        "waterfall", data.size(),
+        "Bar chart: throughput from the training step alone down to the live pipeline. "
+        "The table below has its figures.",
+        data.dump()});
   }
   document::Table table = boundary_table(report);
   table.note.clear();  // among the facts
-  Document figures;
   figures.add(std::move(table));
-  return section("waterfall", "From the ceiling down to live", content + to_html(figures));
+  return section("waterfall", "From the ceiling down to live", to_html(figures));
 }
 
 }  // namespace cachebisect::html
