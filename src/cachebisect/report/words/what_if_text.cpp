@@ -34,31 +34,26 @@ std::string what_if_gain(const WhatIfResult& what_if, const Estimate& live) {
 
 }  // namespace
 
-std::string what_if_remark(const WhatIfResult& what_if, const Estimate& live) {
-  const std::string gain = what_if_gain(what_if, live);
-  return gain + (gain.empty() || what_if.note.empty() ? "" : "; ") + what_if.note;
-}
-
-Document what_ifs_document(const Report& report) {
-  const bool verified =
-      std::any_of(report.what_ifs.begin(), report.what_ifs.end(),
-                  [](const WhatIfResult& what_if) { return what_if.measured.value.has_value(); });
+document::Table what_if_table(const Report& report) {
+  const auto any = [&report](const auto& holds) {
+    return std::ranges::any_of(report.what_ifs, holds);
+  };
+  const bool verified = any([](const WhatIfResult& w) { return w.measured.value.has_value(); });
+  const bool in_code = any([](const WhatIfResult& w) { return !w.line.empty(); });
   document::Table table{
       .columns = {{"what if, samples/s"}, {"predicted (interval)", Align::right}}};
   if (verified) table.columns.push_back({"measured (interval)", Align::right});
-  Document notes;
+  table.columns.push_back({.title = "so", .below = true});
+  if (in_code) table.columns.push_back({.title = "in code", .below = true});
   for (const WhatIfResult& what_if : report.what_ifs) {
     document::Row row{what_if.change, rate_with_interval(what_if.predicted)};
     if (verified) row.emplace_back(rate_with_interval(what_if.measured));
+    const std::string gain = what_if_gain(what_if, report.live);
+    row.emplace_back(gain + (gain.empty() || what_if.note.empty() ? "" : "; ") + what_if.note);
+    if (in_code) row.emplace_back(what_if.line);
     table.rows.push_back(std::move(row));
-    const std::string remark = what_if_remark(what_if, report.live);
-    if (!remark.empty()) notes.say("  " + what_if.change + ": " + remark + ".", 4);
-    if (!what_if.line.empty()) notes.say("    " + what_if.line, 6);
   }
-  Document all;
-  all.add(std::move(table));
-  all.add(notes);
-  return all;
+  return table;
 }
 
 }  // namespace cachebisect

@@ -1,16 +1,12 @@
-// The what-ifs of a report: what each gains, and a table of predicted next to measured.
+// The what-ifs of a report: predicted next to measured, and what each gains.
 #pragma once
-
-#include <string>
 
 #include "cachebisect/bisect/report/report.hpp"
 #include "cachebisect/format/document/document.hpp"
 
 namespace cachebisect {
 
-/// "gains 34% (31 to 36%), measured", and what else there is to know; may be empty.
-[[nodiscard]] std::string what_if_remark(const WhatIfResult& what_if, const Estimate& live);
-/// For a terminal; empty if no what-if was asked.
-[[nodiscard]] Document what_ifs_document(const Report& report);
+/// Without rows if no what-if was asked.
+[[nodiscard]] document::Table what_if_table(const Report& report);
 
 }  // namespace cachebisect

@@ -43,20 +43,6 @@ document::Table stages_table(const Report& report) {
   return table;
 }
 
-/// Changes whose effect was predicted or measured in this run.
-document::Table tried_table(const Report& report) {
-  document::Table table{.columns = {{"change"},
-                                    {"samples/s predicted", Align::right},
-                                    {"samples/s measured", Align::right},
-                                    {"so"}}};
-  for (const WhatIfResult& what_if : report.what_ifs) {
-    table.rows.push_back({what_if.change, rate_with_interval(what_if.predicted),
-                          rate_with_interval(what_if.measured),
-                          what_if_remark(what_if, report.live)});
-  }
-  return table;
-}
-
 std::vector<std::string> lines_of(const Remedy& remedy) {
   std::vector<std::string> lines = remedy.flags;
   for (const Edit& edit : remedy.edits) lines.push_back(edit_text(edit));
@@ -100,7 +86,7 @@ std::string to_markdown(const Report& report, const MarkdownOptions& options) {
   all.add(consequences_document(report));
   all.add(boundary_table(report));
   all.section("Stages, live", only(stages_table(report)));
-  all.section("What was tried", only(tried_table(report)));
+  all.section("What was tried", only(what_if_table(report)));
   all.section("Things to try", remedies_list(report));
   all.section("Warnings", only(warnings_list(report)));
   if (options.explain) all.section("What the numbers mean", explained_document(report));

@@ -65,7 +65,7 @@ std::string to_text(const Report& report, const TextOptions& options) {
   all.say(document::strong(report.verdict.text));
   all.add(consequences_document(report));
   all.gap();
-  all.add(what_ifs_document(report));
+  all.add(what_if_table(report));
   all.section("Things to try", remedies_part(report));
   all.gap();
   all.add(warnings_part(report));
