@@ -51,7 +51,8 @@ document::Row row(const Trial& trial, int number, const Result& result) {
   return cells;
 }
 
-/// A row per trial, by the number that it has in changes(). Those that were not kept stand nowhere.
+/// A row per trial, by the number that it has in change_list(). Those that were not kept stand
+/// nowhere.
 document::Table ladder(const Result& result) {
   document::Table table{.columns = {{""},
                                     {"predicted", Align::right},
@@ -99,7 +100,7 @@ std::vector<std::string> code_of(const Trial& trial) {
   return code;
 }
 
-document::List changes(const Result& result) {
+document::List change_list(const Result& result) {
   document::List all{.items = {}, .numbered = true};
   for (const Trial& trial : result.trials) {
     all.items.push_back({trial.text + ": " + outcome(trial), "",
@@ -119,7 +120,7 @@ std::string to_text(const Result& result, const TextOptions& options) {
   all.gap();
   all.add(ladder(result));
   all.gap();
-  all.add(changes(result));
+  all.add(change_list(result));
   all.gap();
   all.say(as_sentence(result.end) + " " + counted(result.trials.size(), "change") + " tried, " +
           std::to_string(result.kept()) + " kept, in " + format_seconds(result.seconds) +

@@ -46,7 +46,7 @@ std::string fenced(const std::vector<std::string>& lines, const std::string& lan
 
 std::string item_text(const Item& item, const std::string& marker) {
   const std::string term = item.term.empty() ? "" : "**" + markdown_text(item.term) + "**: ";
-  const std::string line = marker + term + inline_markdown(item.text) + '\n';
+  std::string line = marker + term + inline_markdown(item.text) + '\n';
   if (item.code.empty()) return line;
   constexpr std::size_t kLeastIndent = 3;
   return line + '\n' + indented(fenced(item.code, ""), std::max(kLeastIndent, marker.size()));

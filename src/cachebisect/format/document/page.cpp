@@ -31,7 +31,7 @@ Html stage_names(const std::string& text) {
   return element("bdi", {{"class", "name"}}, html::text(text, 3 * html::kMaxNameCharacters));
 }
 
-Html cell(const Text& text, const Column& column) {
+Html html_cell(const Text& text, const Column& column) {
   const std::string plain = text.plain();
   if (column.names) return stage_names(plain);
   return html::figure(plain == "-" ? html::kNotMeasured : plain);
@@ -76,7 +76,7 @@ struct AsHtml {
       std::vector<Html> cells;
       for (std::size_t c = 0; c < table.columns.size(); ++c) {
         if (!table.columns[c].is_for_terminals())
-          cells.push_back(cell(row.at(c), table.columns[c]));
+          cells.push_back(html_cell(row.at(c), table.columns[c]));
       }
       all.add(cells);
     }

@@ -105,7 +105,7 @@ LaidOut lay_out(const Table& table, const TextPage& page, int bars, bool narrow)
 LaidOut fitted_bars(const Table& table, const TextPage& page, bool narrow) {
   int bars = 0;
   for (const Column& column : table.columns) bars = std::max(bars, column.bars);
-  if (bars > 0) bars = std::clamp(bars + (page.columns - 80) / 2, bars, kMostBars);
+  if (bars > 0) bars = std::max(bars, std::min(bars + (page.columns - 80) / 2, kMostBars));
   LaidOut all = lay_out(table, page, bars, narrow);
   while (all.table.width() > page.columns && bars > kLeastBars) {
     all = lay_out(table, page, --bars, narrow);
@@ -121,7 +121,7 @@ std::string woven(const LaidOut& all, const TextPage& page) {
   std::string text = line + '\n';
   for (const std::string& below : all.below) {
     std::getline(lines, line);
-    text += line + '\n' + below;
+    text.append(line).append("\n").append(below);
   }
   return text + all.after;
 }
