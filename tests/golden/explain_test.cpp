@@ -106,6 +106,13 @@ TEST_CASE("the explanation keeps to other widths") {
   explained(sample_report(), 120);
 }
 
+TEST_CASE("no text of an adapter is an escape sequence in the explanation") {
+  Report report = sample_report();
+  report.cache.limited_by = "\x1b[2J";
+  CHECK(has(explained(report), "\\x1b[2J"));
+  CHECK_FALSE(has(explained(report), "\x1b"));
+}
+
 TEST_CASE("the page of Markdown explains the same numbers on request, with markup escaped") {
   Report report = sample_report();
   CHECK_FALSE(has(to_markdown(report), "What the numbers mean"));

@@ -184,3 +184,15 @@ TEST_CASE("a comparison fits the terminal, and says the same with colours") {
   CHECK(has(colored, "\x1b["));
   CHECK(without_colors(colored) == to_text(result));
 }
+
+TEST_CASE("Markdown begins with the findings and has the table of the text") {
+  Comparison result = compared(bisected(600, 13), bisected(720, 14), {.gates = {"live<-5%"}});
+  result.findings = {"live is lower"};
+  result.notes = {"the machines differ"};
+  const std::string markdown = to_markdown(result);
+  CHECK(
+      markdown.starts_with("### cachebisect compare\n\n- **Live is lower.**\n- gate live\\<-5%: "));
+  CHECK(has(markdown, "\n|  | A | B | change | 99% interval |\n|---|--:|--:|--:|---|\n| live | "));
+  CHECK(has(markdown, "\n- **note**: the machines differ\n"));
+  CHECK(has(to_text(result), "\nLive is lower.\nnote: the machines differ\ngate live<-5%: "));
+}
