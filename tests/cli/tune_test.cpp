@@ -62,7 +62,7 @@ TEST_CASE("what cannot be tuned is refused before anything is measured") {
   CHECK(has(refused({"--pipeline", "-", "--budget", "0"}), "--budget"));
   CHECK(has(refused({"--pipeline", "-", "--target", "-3"}), "--target"));
   CHECK(has(refused({"--pipeline", "-", "--scratch", "/no/such"}), "--scratch /no/such"));
-  CHECK(has(refused({"--scratch", "/tmp", "--", "python"}), "--scratch goes with a pipeline"));
+  CHECK(has(refused({"--scratch", "/no/such", "--", "python"}), "--scratch /no/such"));
   CHECK(has(refused({"--resume", "/nowhere.json"}), "/nowhere.json"));
   CHECK(has(refused({"--resume", "/nowhere.json", "--pipeline", "-"}), "leave out --pipeline"));
 }

@@ -20,6 +20,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/tune/ladder_json.hpp"
 #include "cachebisect/tune/ladder_text.hpp"
+#include "cachebisect/tune/scratch_folder.hpp"
 #include "cachebisect/tune/tune.hpp"
 
 namespace cachebisect::cli {
@@ -177,6 +178,9 @@ void check_subject(const TuneArguments& arguments) {
   if (!arguments.pipeline.file.empty() || !arguments.resume.empty()) {
     throw Error(ErrorKind::usage, "a pipeline, or a command after --: not both");
   }
+  // Before the command is started.
+  const std::string& scratch = arguments.options.scratch;
+  if (!scratch.empty()) static_cast<void>(tune::ScratchFolder(scratch));
 }
 
 int run(const TuneArguments& arguments) {

@@ -35,10 +35,10 @@ class PlannedSubject final : public tune::Subject {
     report.live = about(rate);
     report.ceiling = about(1e6);
     report.verdict.kind = VerdictKind::drop;
-    if (done.empty()) report.remedies = remedies;
+    if (done.empty() || !again) report.remedies = remedies;
     return report;
   }
-  [[nodiscard]] bool diagnoses_again() const override { return true; }
+  [[nodiscard]] bool diagnoses_again() const override { return again; }
 
   void make(tune::Trial& trial, double samples_per_second) override {
     done.push_back("make at " + std::to_string(std::lround(samples_per_second)));
@@ -59,6 +59,7 @@ class PlannedSubject final : public tune::Subject {
   void keep(const std::vector<Edit>& edits) override { done.push_back("keep " + edits[0].value); }
   [[nodiscard]] std::string json() const override { return "{}"; }
 
+  bool again = true;
   double rate = 1000;
   std::vector<Remedy> remedies;
   std::map<std::string, double> gains;  ///< as a factor, by the value of the first edit
@@ -118,6 +119,23 @@ TEST_CASE("what was written for a change that does not gain is removed") {
     CHECK(trial.removed == subject.removes);
   }
   CHECK(result.end == "nothing that was tried gains 1% or more");
+}
+
+TEST_CASE("a version that keeps samples is not given a second place to keep them") {
+  PlannedSubject subject;
+  subject.again = false;
+  const Remedy in_memory{.id = "cache",
+                         .text = "keep samples in memory",
+                         .edits = {{"/cache", R"("memory")"}},
+                         .predicted = about(900)};
+  subject.remedies = {disk_cache(2000), prepared(1000), in_memory};
+  subject.gains = {{R"("cache_disk")", 2.0}, {R"("prepare")", 2.0}, {R"("memory")", 2.0}};
+  CHECK(tune::climb(subject, kWithScratch).trials.size() == 1);
+  // Without a folder the one in memory is kept, and nothing else is left to propose.
+  const tune::Result result = tune::climb(subject, {});
+  CHECK(result.trials.size() == 1);
+  CHECK(result.trials[0].id == "cache");
+  CHECK(result.untried.empty());
 }
 
 TEST_CASE("without a scratch folder nothing is written, and the result says what could be tried") {
