@@ -20,6 +20,7 @@ from ._job.job import Job
 from ._job.pass_through import PassThrough
 from ._job.ranks import rank_and_world
 from ._job.state import KeptState, describe_step, device_of
+from ._job.step_changes import StepChanges, asked_for
 from ._proxy import Proxy
 from ._report import Report, read_report
 from ._worker.held_interrupt import HeldInterrupt
@@ -41,6 +42,7 @@ def bisect(
     step: Callable[[Any], Any],
     *,
     state: Sequence[Any] = (),
+    model: Any = None,
     device: Any = None,
     budget: Optional[float] = None,
     confidence: Optional[float] = None,
@@ -62,6 +64,9 @@ def bisect(
         step: one training step, `step(batch)`: the body of the loop, with its own `.to(device)`.
         state: model and optimizer. Their `state_dict()` is restored before each round of blocks
             and at the end; without it training goes on from block to block.
+        model: the torch.nn.Module of `state` that the step calls. With it the what-ifs "amp",
+            "channels_last" and "compile" compute the step in another way, for a few blocks, and
+            put everything back.
         device: torch.device of the step; by default that of the first parameter in `state`.
         budget: seconds of measuring at most (300, or more for slow steps).
         confidence: of every statement, from 0.5 to below 1 (0.99).
@@ -85,7 +90,7 @@ def bisect(
         EngineError: the command was not found, refused its options, or died; or this process is
             one rank of several.
         KeyboardInterrupt: Ctrl-C came before anything was measured.
-        TypeError: an object in `state` has no state.
+        TypeError: an object in `state` has no state, or `model` is no module.
 
     Not thread safe: call it from the thread that trains, once at a time. Workers and the engine
     have ended on return.
@@ -106,12 +111,16 @@ def bisect(
     graph = graph_that_opens(loader)
     loader = loader if graph is None else graph
     measured = as_measured(loader)
+    asked = asked_for([what_if] if isinstance(what_if, str) else what_if) if verify else []
+    changes = StepChanges(model, kept, state)
 
     def make_job(writes_batches: bool) -> Job:
+        for names in asked:  # Compiling takes its time before the budget begins.
+            changes.why_not(names)
         return Job(measured, kept, device, writes_batches, title, describe_step(state),
-                   samples_per_batch=samples_per_batch)  # fmt: skip
+                   samples_per_batch=samples_per_batch, step=changes)  # fmt: skip
 
-    with put_back(graph), Engine(command, progress) as engine:
+    with put_back(graph), contextlib.closing(changes), Engine(command, progress) as engine:
         failure = _drive(engine, loader, step, make_job, samples_per_batch)
         exit_code = engine.wait()
         files = engine.report_files()
@@ -169,7 +178,7 @@ def _train(
         try:
             for batch in proxy:
                 stage = "step"
-                step(batch)
+                _take_step(adapter, step, batch)
                 stage = None
                 del batch
         finally:
@@ -192,6 +201,14 @@ def _train(
             adapter.fail(error, stage)
             adapter.wait_for_finish()
         return error
+
+
+def _take_step(adapter: Adapter, step: Callable[[Any], Any], batch: Any) -> None:
+    try:
+        step(batch)
+    except Exception as error:
+        if not adapter.forgives(error):
+            raise
 
 
 def as_measured(loader: Any) -> Any:

@@ -28,7 +28,7 @@ def test_a_live_arm_runs_what_needs_no_other_batch() -> None:
 
 def test_other_iterators_have_no_settings_of_a_data_loader() -> None:
     names = {setting["name"] for setting in described_settings(of_data_loader=False)["settings"]}
-    assert names == {"non_blocking"}
+    assert names == {"non_blocking", "amp", "channels_last", "compile"}
 
 
 def test_threads_are_for_datasets_that_are_asked_for_single_samples() -> None:

@@ -49,6 +49,12 @@ _READ_THREADS = (
 DECODE_SCALE = "decode_scale"
 """The setting that decodes JPEG images at a part of their size. It changes samples."""
 
+AMP = "amp"
+CHANNELS_LAST = "channels_last"
+COMPILE = "compile"
+NEED_MODEL = (AMP, CHANNELS_LAST, COMPILE)
+"""Other ways to compute the step, with other rounding: of a model that is known."""
+
 NEED_DEVICE = frozenset({"non_blocking", ON_DEVICE})
 """Settings of what happens on the way to a device."""
 
@@ -144,6 +150,18 @@ SETTINGS = (
     ),
 )  # fmt: skip
 
+STEP_SETTINGS = (
+    Setting(
+        AMP, AMP,
+        "with torch.autocast(device.type, dtype=torch.bfloat16):  # around the forward pass", FLAGS,
+    ),
+    Setting(
+        CHANNELS_LAST, CHANNELS_LAST,
+        "model.to(memory_format=torch.channels_last)  # and the images, before the model", FLAGS,
+    ),
+    Setting(COMPILE, COMPILE, "model = torch.compile(model)", FLAGS),
+)  # fmt: skip
+
 ADVICE = {
     "prepare": "cachebisect.prepare(dataset, folder)  # once; then prepared(dataset, folder)",
     "ahead": "Loader(Prefetcher(IterableWrapper(batches), 2))  # of torchdata.nodes",
@@ -204,13 +222,13 @@ def described_settings(
         frozenset() if decodes else NEED_DECODE
     )
     of_loader = [s for s in of_loader if s.name not in unwanted]
-    settings = [s.to_json() for s in (*of_loader, *of_stages) if s.values]
+    settings = [s.to_json() for s in (*of_loader, *of_stages, *STEP_SETTINGS) if s.values]
     return {"settings": settings, "advice": ADVICE}
 
 
 def runnable() -> frozenset[str]:
     """What a live arm may change; `workers` is the engine's word for num_workers."""
-    others = {"workers", *KEEP_SAMPLES, ON_DEVICE, ORDER}
+    others = {"workers", *KEEP_SAMPLES, ON_DEVICE, ORDER, *NEED_MODEL}
     return frozenset(setting.name for setting in SETTINGS if setting.can_run) | others
 
 

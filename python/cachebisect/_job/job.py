@@ -27,6 +27,7 @@ from .needs import queues_fit
 from .pass_through import PassThrough
 from .ranks import local_ranks
 from .state import KeptState
+from .step_changes import StepChanges
 from .storage import count_storage
 from .unseen import prepare_unseen
 
@@ -38,7 +39,7 @@ class Job:
     steps cannot be timed, and what the loader raises. `writes_batches`: the step changes
     its batches in place. `name`: of the report. `exact`: seed of random draws that repeat, for
     tests. `companions`: other loaders that each step reads. `samples_per_batch`: what each
-    batch counts as, if its tensors do not tell.
+    batch counts as, if its tensors do not tell. `step`: other ways to compute the step.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Job:
         exact: Optional[int] = None,
         companions: Sequence[Companion] = (),
         samples_per_batch: Optional[int] = None,
+        step: Optional[StepChanges] = None,
     ) -> None:
         if device is not None and device.type not in facts.DEVICE_KINDS:
             raise ValueError(f"steps on {device} cannot be timed: only on cpu and cuda devices")
@@ -63,7 +65,7 @@ class Job:
         self.room = Room()
         self._marks = DeviceMarks(self.device)
         self._loader = MeasuredLoader(loader, samples_per_batch)
-        self._live = LiveArms(self._loader, self.device)
+        self._live = LiveArms(self._loader, self.device, step or StepChanges(None, state))
         self._companions = Companions(companions)
         try:
             self.chain = self._loader.find_chain(self.device is not None)

@@ -7,6 +7,7 @@ from typing import Any, Optional
 from .._chain.description import Chain
 from .._chain.settings import (
     NEED_DEVICE,
+    NEED_MODEL,
     ON_DEVICE,
     ORDER,
     READ_THREADS,
@@ -23,21 +24,23 @@ from .on_disk import OnDisk
 from .other_order import OtherOrders
 from .read_threads import ReadThreads
 from .shadow import ShadowLoader
+from .step_changes import StepChanges, changes_of
 
 _UNTIMED = frozenset({READ_THREADS, ORDER})
 """Settings with which stages are not timed."""
 
 
 class LiveArms:
-    """`device`: the torch.device of the step, None for the CPU."""
+    """`device`: the torch.device of the step, None for the CPU. `step`: other ways of computing."""
 
-    def __init__(self, loader: MeasuredLoader, device: Any) -> None:
+    def __init__(self, loader: MeasuredLoader, device: Any, step: StepChanges) -> None:
         self.device = device
         self.non_blocking: Optional[bool] = False
         """How the step itself moves its batches; None: that was not seen."""
         self.why = ""
         """Why the arm that was asked for last cannot run; if it can: what is not sure of it."""
         self._loader = loader
+        self._step = step
         self._on_device: dict[str, DeviceStages] = {}
         self._threads = ReadThreads(loader)
         self._orders = OtherOrders(loader)
@@ -58,7 +61,7 @@ class LiveArms:
         overrides = set(arm.get("overrides", {}))
         if not overrides <= runnable() or (overrides & NEED_DEVICE and self.device is None):
             return False
-        self.why = self._on_disk.prepare(arm, progress)
+        self.why = self._on_disk.prepare(arm, progress) or self._why_not_step(arm)
         if self.why:
             return False
         try:
@@ -81,6 +84,9 @@ class LiveArms:
         # The counters of stages are for one thread, and so is what stands in their places.
         shown = {**arm, "observed": False} if _UNTIMED & set(overrides) else arm
         feed = feeds.feed(shown, shadow)
+        changes = changes_of(overrides)
+        if changes:
+            feed = self._step.over(feed, changes)
         if not NEED_DEVICE & set(overrides):
             return feed, shadow
         waits_not = value_of(overrides, "non_blocking", self.non_blocking)
@@ -95,6 +101,16 @@ class LiveArms:
     def close(self) -> None:
         """After the loaders."""
         self._on_disk.close()
+        self._step.close()
+
+    def _why_not_step(self, arm: dict[str, Any]) -> str:
+        """Of a step that is computed in another way; empty if it can be."""
+        overrides = arm.get("overrides") or {}
+        unchanged = [name for name in NEED_MODEL if overrides.get(name) == "false"]
+        if unchanged:
+            return f"{unchanged[0]}=False changes nothing"
+        changes = changes_of(overrides)
+        return self._step.why_not(changes) if changes else ""
 
     def _shadow(self, arm: dict[str, Any], chain: Chain) -> Optional[ShadowLoader]:
         threaded, ordered = self._threads.of(arm, chain), self._orders.of(arm, chain)
@@ -102,7 +118,7 @@ class LiveArms:
         host_part = None if on_device is None else on_device.host_part
         found = (on_disk, ordered, host_part, threaded)
         changes = [change for change in found if change is not None]
-        return self._loader.variant(arm, changes)
+        return self._loader.variant(_of_loader(arm), changes)
 
     def _stages(self, arm: dict[str, Any], chain: Chain) -> Optional[DeviceStages]:
         first = value_of(arm.get("overrides") or {}, ON_DEVICE, None)
@@ -113,3 +129,10 @@ class LiveArms:
         if first not in self._on_device:
             self._on_device[first] = DeviceStages(self._loader.own, chain.plan, first)
         return self._on_device[first]
+
+
+def _of_loader(arm: dict[str, Any]) -> dict[str, Any]:
+    """What of the arm is not of the step alone."""
+    overrides = arm.get("overrides") or {}
+    kept = {name: value for name, value in overrides.items() if name not in NEED_MODEL}
+    return {**arm, "overrides": kept}

@@ -16,14 +16,15 @@
 namespace cachebisect {
 namespace {
 
-/// Adds what the arm of a what-if measured, or why it was not run.
+/// Adds what the arm of a what-if measured, or why it was not run. `lasting`: what its note says
+/// once it was measured.
 void add_verification(WhatIfResult& result, const WhatIfArm& wanted, const Measurements& measured,
-                      const Estimate& live) {
+                      const Estimate& live, const std::string& lasting) {
   if (!live.value) return;
   const auto verified = wanted.arm ? verification_of(measured, *wanted.arm) : std::nullopt;
   if (verified) result.measured = scaled(verified->speedup, *live.value);
   // A note that asks for the measurement is answered by it.
-  if (result.measured.value && !result.predicted.value) result.note.clear();
+  if (result.measured.value && !result.predicted.value) result.note = lasting;
   const std::string fault = wanted.arm ? (verified ? verified->fault : std::string()) : wanted.why;
   if (!fault.empty()) result.add_note(fault);
 }
@@ -41,7 +42,8 @@ std::vector<WhatIfResult> answer_what_ifs(const Measurements& measured, const An
     const WhatIf what_if = parse_what_if(text, chain);
     results.push_back(predict_what_if(what_if, chain, analysis.forecast, measured.storage));
     if (!measured.questions.verify) continue;
-    add_verification(results.back(), arm_of(what_if, chain), measured, analysis.waterfall.live);
+    add_verification(results.back(), arm_of(what_if, chain), measured, analysis.waterfall.live,
+                     changes_training(what_if, chain));
   }
   return results;
 }

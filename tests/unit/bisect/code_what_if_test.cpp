@@ -59,6 +59,38 @@ TEST_CASE("arguments of a DataLoader are what-ifs, and arms of the same name") {
   CHECK(has(batch.why, "in the code"));
 }
 
+TEST_CASE("the name of a flag alone switches it on") {
+  for (const std::string name : {"amp", "channels_last", "compile", "pin_memory"}) {
+    CAPTURE(name);
+    const WhatIf what_if = parsed(name);
+    CHECK(what_if.text == name);
+    CHECK(what_if.value == "true");
+    const WhatIfArm wanted = arm_of(what_if, chain());
+    REQUIRE_MESSAGE(wanted.arm.has_value(), wanted.why);
+    CHECK(wanted.arm == arm_of(parsed(name + "=True"), chain()).arm);
+  }
+  CHECK(has(refusal("num_workers"), "not understood"));
+  CHECK(has(refusal("am"), "not understood"));
+  ChainDescription of_file = chain();
+  of_file.settings.of_file = true;
+  CHECK_THROWS_WITH_AS(static_cast<void>(parse_what_if("amp", of_file)),
+                       doctest::Contains("not understood"), Error);
+}
+
+TEST_CASE("another way to compute the step is said to change training") {
+  const auto note = [](const std::string& text) {
+    return predict_what_if(parsed(text), chain(), std::nullopt, std::nullopt).note;
+  };
+  for (const std::string text : {"amp", "channels_last=True", "compile"}) {
+    CHECK(has(note(text), "changes training"));
+  }
+  CHECK_FALSE(has(note("pin_memory"), "changes training"));
+  CHECK(changes_training(parsed("amp"), chain()) == "it rounds otherwise, which changes training");
+  CHECK(changes_training(parsed("pin_memory"), chain()).empty());
+  CHECK(predict_what_if(parsed("compile"), chain(), std::nullopt, std::nullopt).line ==
+        "model = torch.compile(model)");
+}
+
 TEST_CASE("a stage goes by the first word of its name") {
   CHECK(parsed("transforms[1]=free").stage == 3);
   CHECK(parsed("transforms[0]/2").factor == 0.5);

@@ -2,6 +2,7 @@
 #include "cachebisect/bisect/costs/what_if.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -241,6 +242,17 @@ WhatIfArm arm_of_latency(const WhatIf& what_if, const ChainDescription& chain) {
   return {std::nullopt, "another latency cannot be run, only predicted"};
 }
 
+/// Why a setting is not predicted.
+std::string unpredicted(const WhatIf& what_if, const ChainDescription& chain) {
+  if (what_if.path == settings::kLoader) {
+    return "with steady costs the loader changes nothing, and what slow samples hold back is not "
+           "predicted; --verify runs it";
+  }
+  const std::string trains = changes_training(what_if, chain);
+  if (trains.empty()) return "the cost model does not cover this setting; --verify runs it";
+  return trains + "; it is not predicted: --verify runs it for a few steps, and undoes them";
+}
+
 }  // namespace
 
 WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chain,
@@ -256,10 +268,7 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
   const bool threads = !chain.settings.of_file && what_if.path == settings::kReadThreads;
   const bool orders = !chain.settings.of_file && what_if.path == settings::kOrder;
   if (what_if.kind == WhatIf::Kind::setting && !caches && !moves && !threads && !orders) {
-    out.note = what_if.path == settings::kLoader
-                   ? "with steady costs the loader changes nothing, and what slow samples hold "
-                     "back is not predicted; --verify runs it"
-                   : "the cost model does not cover this setting; --verify runs it";
+    out.note = unpredicted(what_if, chain);
     return out;
   }
   if (!forecast) {
@@ -295,6 +304,13 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
                  percent(forecast->misfit().live) + "); --verify tells");
   }
   return out;
+}
+
+std::string changes_training(const WhatIf& what_if, const ChainDescription& chain) {
+  constexpr std::array<std::string_view, 3> kOfStep{"amp", "channels_last", "compile"};
+  const bool rounds =
+      !chain.settings.of_file && std::ranges::find(kOfStep, what_if.path) != kOfStep.end();
+  return rounds ? "it rounds otherwise, which changes training" : "";
 }
 
 WhatIfArm arm_of(const WhatIf& what_if, const ChainDescription& chain) {

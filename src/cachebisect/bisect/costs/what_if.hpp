@@ -47,6 +47,10 @@ struct WhatIf {
     const WhatIf& what_if, const ChainDescription& chain, const std::optional<Forecast>& forecast,
     const std::optional<StorageCounts>& storage = {});
 
+/// How a what-if that can be run changes what is trained, in words; empty if it does not.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::string changes_training(const WhatIf& what_if,
+                                                                    const ChainDescription& chain);
+
 /// The arm that runs a what-if; if there is none, `why` says so in a few words.
 struct WhatIfArm {
   std::optional<Arm> arm;

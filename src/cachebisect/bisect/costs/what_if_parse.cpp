@@ -67,7 +67,7 @@ class Parser {
     const std::size_t equals = text_.find('=');
     if (equals != std::string_view::npos) {
       assignment(text_.substr(0, equals), text_.substr(equals + 1));
-    } else {
+    } else if (!switched_on()) {
       scaling(text_.find_last_of("/*"));
     }
     return std::move(result_);
@@ -125,6 +125,14 @@ class Parser {
     result_.kind = WhatIf::Kind::setting;
     result_.path = std::string(name);
     result_.value = *json;
+  }
+
+  /// The name of a flag of code alone: it is to be true.
+  bool switched_on() {
+    const JobSetting* const known = chain_.settings.of_file ? nullptr : chain_.settings.find(text_);
+    if (known == nullptr || known->values != SettingValues::flag) return false;
+    setting_of_code(text_, "true");
+    return true;
   }
 
   /// A stage of code that can run on the device.
