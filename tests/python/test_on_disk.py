@@ -125,6 +125,16 @@ def test_samples_are_kept_once(job: Any, tmp_path: Path) -> None:
     assert not (tmp_path / "made").exists()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_folder_of_the_data_set_is_left_alone(job: Any, tmp_path: Path, kind: str) -> None:
+    measured = job(numbers(Scale()))
+    measured.loader.dataset.root = str(tmp_path / "data")
+    assert not measured.supports(in_folder(kind, tmp_path / "data" / "scratch" / "made"))
+    assert "lies in the data set's own folder" in measured.why
+    assert list(tmp_path.iterdir()) == []
+    assert measured.supports(in_folder(kind, tmp_path / "made")), measured.why
+
+
 def test_a_stop_ends_the_writing(job: Any, tmp_path: Path) -> None:
     class Stopped(Exception):
         pass

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 from .._chain.settings import DISK_CACHE, KEEP_SAMPLES, PREPARED, value_of
+from .._chain.slots import datasets_within
 from .caches import Progress
 from .loaders import MeasuredLoader
 
@@ -40,6 +41,9 @@ class OnDisk:
         value = value_of(overrides, asked[0], None)
         if not isinstance(value, dict):
             return "it writes to a disk: cachebisect tune --scratch FOLDER -- ... tries it"
+        root = _root_around(Path(value["folder"]), self._loader.own.dataset)
+        if root is not None:
+            return f"{value['folder']} lies in the data set's own folder {root}: name another one"
         key = overrides[asked[0]]
         if key in self._made:
             return ""
@@ -84,6 +88,18 @@ class OnDisk:
             len(os.sched_getaffinity(0)),
             told.written,
         )
+
+
+def _root_around(folder: Path, dataset: Any) -> Optional[Path]:
+    """The folder of one of the datasets in `dataset` that `folder` lies in: a later run would take
+    what is written there for samples. None if there is none."""
+    for one in datasets_within(dataset):
+        root = getattr(one, "root", None)
+        if isinstance(root, (str, os.PathLike)) and os.fspath(root):
+            place = Path(os.path.realpath(root))
+            if place in Path(os.path.realpath(folder)).parents:
+                return place
+    return None
 
 
 class _Told:
