@@ -204,12 +204,14 @@ def described_settings(
     single_samples: bool = True,
     decodes: bool = True,
     orders: tuple[str, ...] = (),
+    narrower: str = "",
 ) -> dict[str, Any]:
     """Fields of the answer to `describe`. `cached_after`: stages behind which a cache may stand.
     `on_device_from`: stages that may run on the device, with those that follow.
     `of_data_loader`: the batches come from torch's DataLoader, which has settings.
     `single_samples`: it asks its dataset for one sample after the other. `decodes`: a stage makes
-    images of bytes. `orders`: which crop may run before which stage."""
+    images of bytes. `orders`: which crop may run before which stage. `narrower`: the line that
+    saves most bytes of a batch."""
     of_stages = [
         Setting(CACHE, CACHE, _CACHED, cached_after),
         Setting(DISK_CACHE, DISK_CACHE, _DISK_CACHED, cached_after),
@@ -223,7 +225,8 @@ def described_settings(
     )
     of_loader = [s for s in of_loader if s.name not in unwanted]
     settings = [s.to_json() for s in (*of_loader, *of_stages, *STEP_SETTINGS) if s.values]
-    return {"settings": settings, "advice": ADVICE}
+    of_payload = dict.fromkeys(("narrower", "fewer_bytes"), narrower) if narrower else {}
+    return {"settings": settings, "advice": {**ADVICE, **of_payload}}
 
 
 def runnable() -> frozenset[str]:

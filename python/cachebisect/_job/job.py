@@ -141,7 +141,7 @@ class Job:
         found, orders = self.chain, self._live.orders(self.chain)
         settings = described_settings(
             found.cached_after, found.on_device_from, found.of_data_loader, found.single_samples,
-            found.decodes, orders,
+            found.decodes, orders, next((one.line for one in self._loader.payload), ""),
         )  # fmt: skip
         answer: dict[str, Any] = {
             "chain": chain,

@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional
 from .._chain import facts, trees
 from .._chain.description import Chain, chain_of_loader
 from .._chain.orders import Order
+from .._chain.payload import Finding, findings
 from .._chain.restart import Restarting
 from .._chain.settings import CACHE, ON_DEVICE
 from .._chain.snapshots import snapshot_notes
@@ -46,6 +47,8 @@ class MeasuredLoader:
         self.batch_size = 0
         """Set by find_chain()."""
         self._contents: Optional[dict[str, Any]] = None
+        self.payload: list[Finding] = []
+        """Tensors of a batch that fewer bytes would hold."""
         self._worker_threads = 1
         self._variants: dict[str, ShadowLoader] = {}
         self._filled: dict[str, Any] = {}
@@ -216,6 +219,8 @@ class MeasuredLoader:
         else:
             self.batch_size = self.order.drawn // 2 if self.order else self.own.batch_size
         self._contents = facts.batch_contents(batch)
+        self.payload = findings(batch, self.batch_size)
+        notes += [finding.text for finding in self.payload]
         self._worker_threads = int(found["threads"])
         return found, notes
 

@@ -1,0 +1,98 @@
+"""Tensors of a batch that fewer bytes would hold: whole numbers in wide types, masks of zeros and
+ones. Thread safe: no state."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from .tree_sizes import nbytes
+from .trees import is_dense, is_tensor
+
+_LEAST_SHARE = 0.02
+"""Of the bytes of a batch; less is not worth a change."""
+_LEAST_BYTES = 1024
+"""Of a sample, likewise."""
+_MASK_VALUES = 64
+"""Of a sample: fewer are labels."""
+_MOST_VALUES = 1 << 26
+"""Of a tensor that is looked at."""
+_NARROW = (("uint8", 0, 255), ("int16", -(1 << 15), (1 << 15) - 1),
+           ("int32", -(1 << 31), (1 << 31) - 1))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`saved`: bytes of a sample."""
+
+    saved: float
+    text: str
+    line: str
+
+
+def findings(batch: Any, samples: int) -> list[Finding]:
+    """Those of `batch`, which holds so many samples, the largest first. Raises nothing."""
+    found = []
+    total = nbytes(batch) / max(1, samples)
+    for name, tensor in _tensors(batch, "batch"):
+        try:
+            finding = _finding(name, tensor, max(1, samples), total)
+        except Exception:  # A type that has no order, or a device that has no room.
+            continue
+        if finding is not None and finding.saved >= max(_LEAST_BYTES, _LEAST_SHARE * total):
+            found.append(finding)
+    return sorted(found, key=lambda finding: -finding.saved)
+
+
+def _finding(name: str, tensor: Any, samples: int, total: float) -> Optional[Finding]:
+    torch = sys.modules["torch"]
+    if not is_dense(tensor) or tensor.is_meta or not 0 < tensor.numel() <= _MOST_VALUES:
+        return None
+    values, size = tensor.numel() / samples, tensor.element_size()
+    kind = str(tensor.dtype).replace("torch.", "")
+    if tensor.dtype == torch.bool:
+        least, most = 0.0, 1.0
+    elif tensor.is_complex() or (tensor.is_floating_point() and not _whole(tensor)):
+        return None
+    else:
+        least, most = (float(bound) for bound in torch.aminmax(tensor))
+    if least >= 0 and most <= 1 and values >= _MASK_VALUES:
+        saved = values * (size - 1 / 8)
+        how = f"{name} ({kind}) holds zeros and ones alone: eight of them fit into a byte"
+        line = (
+            f"{name} = torch.from_numpy(numpy.packbits({name}.numpy() != 0, axis=-1))  "
+            "# in collate_fn; on the device (packed[..., None] >> bits) & 1"
+        )
+        return Finding(saved, _text(how, saved, total), line)
+    for narrow, low, high in _NARROW:
+        width = torch.empty(0, dtype=getattr(torch, narrow)).element_size()
+        if low <= least and most <= high and width < size:
+            saved = values * (size - width)
+            how = f"{name} ({kind}) holds whole numbers from {least:.0f} to {most:.0f}: {narrow}"
+            line = (
+                f"{name} = {name}.to(torch.{narrow})  "
+                f"# in collate_fn; .to(torch.{kind}) on the device"
+            )
+            return Finding(saved, _text(f"{how} holds them", saved, total), line)
+    return None
+
+
+def _text(how: str, saved: float, total: float) -> str:
+    return f"{how}, which saves {saved:,.0f} of the {total:,.0f} bytes of a sample, by one batch"
+
+
+def _whole(tensor: Any) -> bool:
+    return bool((tensor == tensor.round()).all())
+
+
+def _tensors(tree: Any, name: str) -> Iterator[tuple[str, Any]]:
+    if is_tensor(tree):
+        yield name, tree
+    elif isinstance(tree, Mapping):
+        for key in tree:
+            yield from _tensors(tree[key], f"{name}[{key!r}]")
+    elif isinstance(tree, (list, tuple)):
+        for place, item in enumerate(tree):
+            yield from _tensors(item, f"{name}[{place}]")
