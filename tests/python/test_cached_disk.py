@@ -50,6 +50,19 @@ def bytes_in(folder: Path) -> int:
     return sum(sizes)
 
 
+def test_what_is_read_is_kept_in_front_of_stages_that_draw(tmp_path: Path) -> None:
+    dataset = Numbers(Jitter(), Scale())
+    kept = cached(dataset, tmp_path / "cache", after="read")
+    assert kept.after == "read" and "after read" in repr(kept)
+    epoch(kept)
+    kept.close()
+    again = cached(dataset, tmp_path / "cache", after="read")
+    first, second = epoch(again), epoch(again)
+    assert (again.hits, again.misses) == (80, 0)
+    assert all(index <= x[0] / 3 < index + 1 for index, (x, _) in enumerate(first))
+    assert not any(same(one, other) for one, other in zip(first, second))  # Drawn anew.
+
+
 def test_a_later_run_makes_nothing_anew(tmp_path: Path) -> None:
     dataset, wanted = filled(tmp_path / "a" / "cache")
     kept = cached(dataset, tmp_path / "a" / "cache")

@@ -39,9 +39,10 @@ def cached(
 
     Args:
         dataset: a map-style torch.utils.data.Dataset. It is not changed.
-        after: the last stage that is cached, as the report names it ("transforms[0]"), or "sample"
-            for what the dataset returns; by default the last one behind which every epoch gives
-            the same and for which there is room. The stages behind it run for every sample.
+        after: the last stage that is cached, as the report names it ("transforms[0]"), "sample"
+            for what the dataset returns, or "read" for what it calls its first stage with; by
+            default the last one behind which every epoch gives the same and for which there is
+            room. The stages behind it run for every sample.
         memory: bytes of shared memory, such as "8GiB"; "auto" is what all samples need, at most
             half of what is free. One copy serves all workers of this process; it is gone when the
             process ends.

@@ -16,6 +16,8 @@ from .store import limit_for
 
 WHOLE = "sample"
 """In place of the name of a stage: what the dataset returns."""
+READ = "read"
+"""In place of one: what the dataset calls its first stage with, if no stage is called so."""
 
 
 @dataclass
@@ -41,7 +43,9 @@ class Choice:
 
 def stage_name(names: list[str], stages: int) -> str:
     """The last of the first `stages`."""
-    return WHOLE if stages == len(names) else names[stages - 1]
+    if stages == len(names):
+        return WHOLE
+    return names[stages - 1] if stages > 0 else READ
 
 
 def choose(
@@ -87,6 +91,8 @@ def _candidates(found: Findings) -> list[int]:
 def _asked_for(found: Findings, after: str, frozen: bool) -> int:
     """How many stages are cached. Raises NotCacheable if not all of them may be."""
     names = found.names
+    if after == READ and not any(READ in (name, name.split(" ")[0]) for name in names):
+        return 0
     matching = [i for i, name in enumerate(names) if after in (name, name.split(" ")[0])]
     if after != WHOLE and len(matching) != 1:
         known = ", ".join([*names, WHOLE])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import random
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from .._chain.slots import datasets_within
 from .child import in_child
@@ -20,6 +21,7 @@ from .shared_folder import SharedFolder, most_memory
 from .sizes import in_words
 from .store import MIN_LIMIT, Store, limit_for
 from .tiers import Tiers
+from .unnamed_file import UnnamedFile
 
 _BYTES = 256 << 20
 _SECONDS = 3.0
@@ -30,12 +32,7 @@ class FilledDataset(CachedDataset):
     """Whatever is asked for, a sample that is cached is served: later stages run for it."""
 
     def __init__(
-        self,
-        dataset: Any,
-        choice: Choice,
-        tiers: Tiers,
-        folder: Optional[SharedFolder],
-        filled: list[int],
+        self, dataset: Any, choice: Choice, tiers: Tiers, folder: Any, filled: list[int]
     ) -> None:
         self._filled = filled
         super().__init__(dataset, choice, tiers, frozen=False, folder=folder)
@@ -48,23 +45,43 @@ class FilledDataset(CachedDataset):
         return super().__getitem__(self._filled[number % len(self._filled)])
 
 
-def filled(dataset: Any, after: str) -> FilledDataset:
-    """`dataset` behind a cache after the stage `after`, which holds some of its samples.
+def filled(dataset: Any, after: str, disk: Optional[str] = None) -> FilledDataset:
+    """`dataset` behind a cache after the stage `after`, which holds some of its samples. It lies in
+    shared memory; with `disk`, in a file without a name on the disk of that folder.
 
     They are made within a few seconds in a process of their own. Raises NotCacheable, ValueError,
     RuntimeError as cached() does; what the dataset raises.
     """
+    store: Any
+    store, place = _in_memory() if disk is None else _on_disk(disk)
+    tiers = Tiers([store])
+    try:
+        choice, indices, places = in_child(partial(_fill, dataset, after, store, tiers))
+    except BaseException:
+        place.remove()
+        raise
+    if isinstance(store, UnnamedFile):
+        store.places = places
+    return FilledDataset(dataset, choice, tiers, place, indices)
+
+
+def _in_memory() -> tuple[Any, Any]:
+    """A store, and what ends it by `remove()`."""
     size = int(min(_BYTES, most_memory()))
     if size < MIN_LIMIT:
         raise ValueError(f"cache: {MIN_LIMIT} bytes of shared memory are not free")
     folder = SharedFolder(size)
-    tiers = Tiers([Store(folder.path, size, "none", durable=False)])
+    return Store(folder.path, size, "none", durable=False), folder
+
+
+def _on_disk(folder: str) -> tuple[UnnamedFile, UnnamedFile]:
     try:
-        choice, indices = in_child(partial(_fill, dataset, after, size, tiers))
-    except BaseException:
-        folder.remove()
-        raise
-    return FilledDataset(dataset, choice, tiers, folder, indices)
+        status = os.statvfs(folder)
+        size = int(min(_BYTES, status.f_bavail * status.f_frsize / 2))
+        file = UnnamedFile(folder, size)
+    except OSError as error:
+        raise ValueError(f"no file can be made in {folder}: {error.strerror}") from error
+    return file, file
 
 
 def filled_in_file(dataset: Any, after: str, folder: Path) -> FilledDataset:
@@ -80,10 +97,14 @@ def filled_in_file(dataset: Any, after: str, folder: Path) -> FilledDataset:
     return FilledDataset(dataset, choice, tiers, None, indices)
 
 
-def _fill(dataset: Any, after: str, size: int, tiers: Tiers) -> tuple[Choice, list[int]]:
-    """What is cached, and the indices of the samples that are."""
-    choice, _ = choose(dataset, datasets_within(dataset), after, frozen=False, limit=size)
-    return choice, _some_samples(dataset, choice, tiers)
+Filled = tuple[Choice, list[int], dict[str, tuple[int, int]]]
+"""What is cached, the indices of the samples that are, and where they lie in an unnamed file."""
+
+
+def _fill(dataset: Any, after: str, store: Union[Store, UnnamedFile], tiers: Tiers) -> Filled:
+    choice, _ = choose(dataset, datasets_within(dataset), after, frozen=False, limit=store.limit)
+    indices = _some_samples(dataset, choice, tiers)
+    return choice, indices, store.places if isinstance(store, UnnamedFile) else {}
 
 
 def _fill_file(dataset: Any, after: str, folder: Path) -> tuple[Choice, list[int], int]:

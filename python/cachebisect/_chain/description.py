@@ -79,7 +79,8 @@ class Chain:
     """Names of the member stages."""
     notes: list[str] = field(default_factory=list)
     cached_after: tuple[str, ...] = ()
-    """Behind what a cache may stand, as cachebisect.cached() names it."""
+    reads: bool = False
+    """Behind what a cache may stand, as cachebisect.cached() names it; whether in front of all."""
     on_device_from: tuple[str, ...] = ()
     """What may run on the device, with the members that follow it: the first words of names."""
     of_data_loader: bool = True
@@ -156,7 +157,7 @@ def chain_of_loader(loader: Any, found: dict[str, Any], on_device: bool) -> Chai
     if kept:
         chain.notes.append(_KEEPS_SAMPLES.format(kept[0].after))
     elif not is_iterable(loader.dataset):
-        chain.cached_after = _cached_after(stages)
+        chain.cached_after, chain.reads = _cached_after(stages), not reads_random
     if on_device and not is_iterable(loader.dataset):
         chain.on_device_from = _on_device_from(stages)
     if loader.pin_memory and not pinning.happens(loader):
@@ -173,8 +174,7 @@ def chain_of_iterable(batches: Any, on_device: bool, made_there: bool = False) -
     stages = [Stage(f"loader {name}", f"read.{name}", "source", LOADER, held=held)]
     if on_device and not made_there:
         stages.append(Stage("copy", "copy.to", "copy", COPY, held="device"))
-    named = isinstance(own, NamedSource)
-    is_other = own is None or named
+    is_other = own is None or isinstance(own, NamedSource)
     why = "is no torch DataLoader" if is_other else "makes its batches in its own iterator"
     notes = [f"{name} {why}: only the loader as a whole can be measured"]
     if held == "device":

@@ -28,7 +28,11 @@ _PREPARED = (
     'cachebisect.prepared(dataset, "FOLDER")'
 )
 
-KEEP_SAMPLES = (CACHE, DISK_CACHE, PREPARED)
+READ_CACHE = "read_cache"
+"""The setting that keeps what the dataset reads in a folder; its value is the folder."""
+_READ_CACHE = 'cachebisect.cached(dataset, after="read", disk={})'
+
+KEEP_SAMPLES = (CACHE, DISK_CACHE, PREPARED, READ_CACHE)
 """Settings after which a dataset does not make its samples anew; one of them at a time."""
 
 ON_DEVICE = "on_device"
@@ -205,17 +209,19 @@ def described_settings(
     decodes: bool = True,
     orders: tuple[str, ...] = (),
     narrower: str = "",
+    reads: bool = False,
 ) -> dict[str, Any]:
     """Fields of the answer to `describe`. `cached_after`: stages behind which a cache may stand.
     `on_device_from`: stages that may run on the device, with those that follow.
     `of_data_loader`: the batches come from torch's DataLoader, which has settings.
     `single_samples`: it asks its dataset for one sample after the other. `decodes`: a stage makes
     images of bytes. `orders`: which crop may run before which stage. `narrower`: the line that
-    saves most bytes of a batch."""
+    saves most bytes of a batch. `reads`: what the dataset reads can be kept."""
     of_stages = [
         Setting(CACHE, CACHE, _CACHED, cached_after),
         Setting(DISK_CACHE, DISK_CACHE, _DISK_CACHED, cached_after),
         Setting(PREPARED, PREPARED, _PREPARED, cached_after),
+        Setting(READ_CACHE, READ_CACHE, _READ_CACHE, ("DIR",) if reads else ()),
         Setting(ON_DEVICE, ON_DEVICE, _ON_DEVICE, on_device_from),
         Setting(ORDER, ORDER, _ORDER, orders),
     ]

@@ -142,6 +142,7 @@ class Job:
         settings = described_settings(
             found.cached_after, found.on_device_from, found.of_data_loader, found.single_samples,
             found.decodes, orders, next((one.line for one in self._loader.payload), ""),
+            found.reads,
         )  # fmt: skip
         answer: dict[str, Any] = {
             "chain": chain,

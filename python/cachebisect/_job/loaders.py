@@ -12,7 +12,7 @@ from .._chain.description import Chain, chain_of_loader
 from .._chain.orders import Order
 from .._chain.payload import Finding, findings
 from .._chain.restart import Restarting
-from .._chain.settings import CACHE, ON_DEVICE
+from .._chain.settings import CACHE, ON_DEVICE, READ_CACHE
 from .._chain.snapshots import snapshot_notes
 from .._worker.tasks import INSIDE, LIVE, PROBE, Task
 from .._worker.threaded_reads import ThreadedReads
@@ -51,7 +51,7 @@ class MeasuredLoader:
         """Tensors of a batch that fewer bytes would hold."""
         self._worker_threads = 1
         self._variants: dict[str, ShadowLoader] = {}
-        self._filled: dict[str, Any] = {}
+        self._filled: dict[tuple[Any, Any], Any] = {}
         self._threaded: list[ThreadedReads] = []
         self._batches = Restarting(loader)
         self._blocks = 0
@@ -141,8 +141,7 @@ class MeasuredLoader:
         key = json.dumps(texts, sort_keys=True)
         if key not in self._variants:
             overrides = {path: json.loads(text) for path, text in texts.items()}
-            after = overrides.pop(CACHE, None)
-            dataset = self.own.dataset if after is None else self._cached(str(after))
+            dataset = self._cached(overrides.pop(CACHE, None), overrides.pop(READ_CACHE, None))
             overrides.pop(ON_DEVICE, None)
             for change in changes:
                 dataset = change(dataset)
@@ -151,13 +150,18 @@ class MeasuredLoader:
             self._variants[key] = ShadowLoader(self.own, overrides, dataset)
         return self._variants[key]
 
-    def _cached(self, after: str) -> Any:
-        """The dataset behind a cache, for all variants that have it."""
-        if after not in self._filled:
+    def _cached(self, after: Any, folder: Any) -> Any:
+        """The dataset; behind a cache after a stage, or of what it reads in a folder, for all
+        variants that have it."""
+        if after is None and folder is None:
+            return self.own.dataset
+        if after is not None and folder is not None:
+            raise ValueError("two caches cannot be tried together")
+        if (after, folder) not in self._filled:
             from .._cache.trial import filled  # Takes torch.
 
-            self._filled[after] = filled(self.own.dataset, after)
-        return self._filled[after]
+            self._filled[after, folder] = filled(self.own.dataset, after or "read", folder)
+        return self._filled[after, folder]
 
     def cpu_seconds(self) -> float:
         """CPU time of this process and of all its children so far."""

@@ -133,6 +133,31 @@ TEST_CASE("the answer names the line and the memory of more workers") {
         1.5 * *answer("prefetch_factor=2").predicted.value);
 }
 
+TEST_CASE("what a job in code reads is kept where the adapter says that it can") {
+  CHECK(has(refusal("read.cache=/scratch"), "what this job reads cannot be kept"));
+  CHECK_FALSE(has(refusal("read.cache=/scratch"), "READ.cache=DIR"));
+  Measurements run = test::measure_chain(test::starved_chain(), {.budget_seconds = 10});
+  run.chain.settings = test::torch_settings();
+  run.chain.settings.all.push_back({.path = "read_cache",
+                                    .name = "read_cache",
+                                    .code = "cached(dataset, disk={})",
+                                    .values = JobSetting::Values::word,
+                                    .words = {"DIR"}});
+  const WhatIf what_if = parse_what_if("read.cache=/scratch", run.chain);
+  const WhatIfArm wanted = arm_of(what_if, run.chain);
+  REQUIRE(wanted.arm.has_value());
+  CHECK(wanted.arm->overrides.at("read_cache") == "\"/scratch\"");
+  const WhatIfResult answer = predict_what_if(what_if, run.chain, Forecast::of(run));
+  CHECK(answer.line == "cached(dataset, disk=\"/scratch\")");
+  CHECK(answer.predicted.value.has_value());
+  const std::string forms = test::usage_error([&] { (void)parse_what_if("x", run.chain); });
+  CHECK(has(forms, "READ.cache=DIR"));
+  CHECK_FALSE(has(forms, "read_cache"));
+  const std::string by_name =
+      test::usage_error([&] { (void)parse_what_if("read_cache=DIR", run.chain); });
+  CHECK(has(by_name, "write READ.cache=DIR"));
+}
+
 TEST_CASE("a cache in code is predicted: the stages before it run for no sample") {
   Measurements run = test::measure_chain(test::starved_chain(), {.budget_seconds = 10});
   run.chain.settings = test::torch_settings();

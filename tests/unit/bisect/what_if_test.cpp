@@ -97,6 +97,10 @@ TEST_CASE("each form of a what-if is parsed") {
   CHECK(parsed("read.latency/2").stage == 0);
   CHECK(parsed("read.latency/2").factor == 0.5);
   CHECK(parsed("read.latency=free").factor == 0);
+  CHECK(parsed("read.cache=/scratch").kind == WhatIf::Kind::read_cache);
+  CHECK(parsed("read.cache=/scratch").stage == 0);
+  CHECK(parsed("read.cache=/scratch").value == "\"/scratch\"");
+  CHECK(parsed("stages.0.cache=1").kind == WhatIf::Kind::setting);
   CHECK(parsed("stages.crop.size=28").path == "stages.crop.size");
   CHECK(parsed("stages.2.size=28").value == "28");
   CHECK(parsed("train.precision=bf16-mixed").value == "\"bf16-mixed\"");
@@ -127,6 +131,8 @@ TEST_CASE(
   CHECK(has(refusal("crop*nan"), "not a positive number"));
   CHECK(has(refusal("crop=cheap"), "stages.crop.KEY=JSON"));
   CHECK(has(refusal("crop.latency/2"), "only a stage that reads has a latency"));
+  CHECK(has(refusal("crop.cache=/scratch"), "only what a stage reads is kept in a folder"));
+  CHECK(has(refusal("read.cache="), "write NAME=VALUE"));
   CHECK(has(refusal("raed.latency/2"), "there is no stage \"raed\", did you mean \"read\"?"));
   for (const char* const text : {"", "=", "crop", "/2", "workers=", "=free"}) {
     CAPTURE(text);
@@ -345,6 +351,19 @@ TEST_CASE("a latency that was not counted is not predicted") {
   const WhatIfResult unknown = with_counts(run, "read.latency/2");
   CHECK_FALSE(unknown.predicted.value.has_value());
   CHECK(has(unknown.note, "what read waits for was not counted"));
+}
+
+TEST_CASE("what is read from a local disk takes no time of its source, and is tried by tune") {
+  SimulatedChain chain;
+  const Measurements run = waiting_run(chain);
+  SimulatedChain changed = chain;
+  changed.stages[0].seconds = 0;
+  const WhatIfResult cached = with_counts(run, "read.cache=/scratch");
+  check_holds(cached, rate_of(changed));
+  CHECK(has(cached.note, "from the second epoch on"));
+  const WhatIfArm wanted = arm_of(parse_what_if("read.cache=/scratch", run.chain), run.chain);
+  CHECK_FALSE(wanted.arm.has_value());
+  CHECK(has(wanted.why, "tune --scratch DIR tries it"));
 }
 
 TEST_CASE("the latency of emulated storage can be run, with its tail") {

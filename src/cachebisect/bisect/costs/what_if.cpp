@@ -114,6 +114,15 @@ void predict_read_threads(const WhatIf& what_if, const ChainDescription& chain,
   out.predicted = forecast.between(changes.likely, changes.most);
 }
 
+/// As from memory, in later epochs.
+void predict_read_cache(const WhatIf& what_if, const ChainDescription& chain,
+                        const Forecast& forecast, WhatIfResult& out) {
+  const double bytes = chain.stages[what_if.stage].output_bytes.value_or(0);
+  out.predicted = forecast.after(cached_after(chain, what_if.stage + 1, 1, bytes));
+  out.add_note(
+      "from the second epoch on, as fast as from memory, with room for all samples on the disk");
+}
+
 /// As long as what is counted is waited for one after the other, as it was.
 void predict_latency(const WhatIf& what_if, const ChainDescription& chain, const Forecast& forecast,
                      const std::optional<StorageCounts>& storage, WhatIfResult& out) {
@@ -155,8 +164,9 @@ void add_process_notes(const WhatIf& what_if, const ChainDescription& chain, Wha
 }
 
 bool is_known(const WhatIf& what_if, const Forecast& forecast) {
-  const bool of_stage =
-      what_if.kind == WhatIf::Kind::stage || what_if.kind == WhatIf::Kind::latency;
+  const bool of_stage = what_if.kind == WhatIf::Kind::stage ||
+                        what_if.kind == WhatIf::Kind::latency ||
+                        what_if.kind == WhatIf::Kind::read_cache;
   return !of_stage || forecast.costs().stages[what_if.stage].known;
 }
 
@@ -200,6 +210,10 @@ std::optional<std::pair<std::string, std::string>> changed_setting(const WhatIf&
       return std::pair(std::string(settings::kPrefetch.key), count);
     case WhatIf::Kind::setting:
       return std::pair(setting_path(what_if, chain), what_if.value);
+    case WhatIf::Kind::read_cache:
+      // In a file it is another stage.
+      if (chain.settings.of_file) break;
+      return std::pair(std::string(kReadCache), what_if.value);
     case WhatIf::Kind::stage:
     case WhatIf::Kind::step:
     case WhatIf::Kind::latency:
@@ -283,6 +297,8 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
   }
   if (what_if.kind == WhatIf::Kind::latency) {
     predict_latency(what_if, chain, *forecast, storage, out);
+  } else if (what_if.kind == WhatIf::Kind::read_cache) {
+    predict_read_cache(what_if, chain, *forecast, out);
   } else if (caches) {
     predict_cache(what_if, chain, *forecast, out);
   } else if (moves) {
@@ -319,6 +335,9 @@ WhatIfArm arm_of(const WhatIf& what_if, const ChainDescription& chain) {
   }
   if (what_if.kind == WhatIf::Kind::stage) return arm_of_stage(what_if, chain);
   if (what_if.kind == WhatIf::Kind::latency) return arm_of_latency(what_if, chain);
+  if (what_if.kind == WhatIf::Kind::read_cache) {
+    return {std::nullopt, "a stage cannot be inserted by a path; tune --scratch DIR tries it"};
+  }
   return {std::nullopt, "another training step cannot be run, only predicted"};
 }
 

@@ -17,6 +17,9 @@
 
 namespace cachebisect {
 
+/// Of jobs in code alone: the folder that what is read is kept in.
+inline constexpr std::string_view kReadCache = "read_cache";
+
 struct WhatIf {
   enum class Kind {
     workers,     ///< workers=4
@@ -25,6 +28,7 @@ struct WhatIf {
     stage,       ///< NAME=free, NAME/2, NAME*0.5
     step,        ///< train=free, train/2: the training step
     latency,     ///< NAME.latency/2: what the requests of a stage that reads take
+    read_cache,  ///< NAME.cache=DIR: what a stage that reads gives comes from a local disk
     setting,     ///< any other PATH=JSON of the pipeline file
   };
   std::string text;  ///< as written
@@ -33,7 +37,7 @@ struct WhatIf {
   std::size_t stage = 0;   ///< 0-based
   double factor = 1;       ///< on the cost of stage, step or requests; 0: free
   std::string path;        ///< setting: as for --set
-  std::string value;       ///< JSON
+  std::string value;       ///< JSON; read_cache: the folder
 };
 
 /// Reads one --what-if. Throws Error(usage) that names the option, the nearest known name and the

@@ -28,22 +28,26 @@ constexpr std::size_t kMostShown = 400;  // bytes of what the user wrote
 const std::string kStep = "train";
 const std::string kStageForms = "STAGE=free, STAGE/2, STAGE*0.5, train/2, READ.latency/2";
 constexpr std::string_view kLatency = ".latency";
+constexpr std::string_view kCached = ".cache";
+const std::string kCacheForm = "READ.cache=DIR, ";
 const std::string kDeviceForm = "STAGE=device, ";
 const std::string kEarlierForm = "STAGE=earlier, ";
 
 std::string forms(const JobSettings& settings) {
   if (settings.of_file) {
-    return "forms: workers=4, batch_size=256, prefetch=4, " + kStageForms +
+    return "forms: workers=4, batch_size=256, prefetch=4, " + kCacheForm + kStageForms +
            ", PATH=JSON as for --set";
   }
   std::string names;
-  for (const JobSetting& setting : settings.all)
+  for (const JobSetting& setting : settings.all) {
+    if (setting.path == kReadCache) continue;
     names += (names.empty() ? "" : ", ") + setting.name;
+  }
   const auto if_known = [&](std::string_view path, const std::string& form) {
     return settings.at(path) != nullptr ? form : std::string();
   };
   return "forms: " + if_known(settings::kOnDevice, kDeviceForm) +
-         if_known(settings::kOrder, kEarlierForm) + kStageForms +
+         if_known(settings::kOrder, kEarlierForm) + if_known(kReadCache, kCacheForm) + kStageForms +
          (names.empty() ? std::string() : ", and NAME=VALUE for " + names);
 }
 
@@ -86,6 +90,7 @@ class Parser {
     if (right == "free") return subject(left, 0);
     if (right == "device" && on_device(left)) return;
     if (right == "earlier" && earlier(left)) return;
+    if (cached_reads(left, right)) return;
     if (find_stage(left)) {
       refuse("a stage can be free or cost a part" +
              (of_file ? ", and its parameters are set as stages." + std::string(left) + ".KEY=JSON"
@@ -116,6 +121,7 @@ class Parser {
       for (const JobSetting& one : chain_.settings.all) names.push_back(one.name);
       refuse("there is no " + quote(name) + ", " + suggestion(name, names));
     }
+    if (known->path == kReadCache) refuse("write READ.cache=DIR, READ for the stage that reads");
     const auto json = value_json(*known, value);
     if (!json) refuse(std::string(name) + " is " + allowed_values(*known));
     if (known->of_workers && chain_.workers == 0) {
@@ -168,6 +174,26 @@ class Parser {
     }
     refuse("only a crop can run earlier, before what works on each pixel by itself: " +
            allowed_values(*known));
+  }
+
+  /// "NAME.cache", of a stage that reads.
+  bool cached_reads(std::string_view left, std::string_view folder) {
+    if (!left.ends_with(kCached)) return false;
+    const auto stage = find_stage(left.substr(0, left.size() - kCached.size()));
+    if (!stage) return false;  // "stages.0.cache" is a path.
+    if (chain_.stages[*stage].category != Category::read) {
+      refuse("only what a stage reads is kept in a folder");
+    }
+    const JobSettings& settings = chain_.settings;
+    if (!settings.of_file && settings.at(kReadCache) == nullptr) {
+      refuse(
+          "what this job reads cannot be kept: it differs from epoch to epoch, is kept already, "
+          "or its samples have no index");
+    }
+    result_.kind = WhatIf::Kind::read_cache;
+    result_.stage = *stage;
+    result_.value = Json(std::string(folder)).dump();
+    return true;
   }
 
   bool counted(std::string_view left, std::string_view right) {
