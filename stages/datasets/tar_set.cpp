@@ -144,6 +144,12 @@ TarSet::TarSet(const TarSetOptions& options, const OpenContext& context) : store
   }
 }
 
+std::string TarSet::objects() const {
+  std::string text;
+  for (const TarFile& tar : tars_) text += tar.object();
+  return text;
+}
+
 TarSet::Place TarSet::locate(std::uint64_t index) const {
   const auto at = std::ranges::upper_bound(ends_, index);
   if (at == ends_.end()) {

@@ -31,7 +31,14 @@ std::uint32_t RunBuffer::reserve(std::uint64_t run) {
   const std::lock_guard lock(mutex_);
   if (slot_of_[run] != kNowhere) return kNowhere;
   // Slots that are being read are passed over: their thread puts its own run there.
-  while (slots_[next_].run == kReading) next_ = (next_ + 1) % slots_.size();
+  std::size_t passed = 0;
+  while (slots_[next_].run == kReading) {
+    if (++passed < slots_.size()) {
+      next_ = (next_ + 1) % slots_.size();
+    } else {  // There are more threads than slots.
+      slots_[next_].run.wait(kReading);
+    }
+  }
   const auto at = static_cast<std::uint32_t>(next_);
   next_ = (next_ + 1) % slots_.size();
   const std::uint64_t before = slots_[at].run.exchange(kReading);

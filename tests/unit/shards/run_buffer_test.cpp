@@ -101,3 +101,22 @@ TEST_CASE("a fault reaches the thread that asked, and the next one tries again")
   CHECK(is_right(buffer.get(1), 1));
   CHECK(is_right(buffer.get(0), 0));
 }
+
+TEST_CASE("more threads than there are slots wait for each other") {
+  RunBuffer buffer(16, 2, [](std::uint64_t run, std::vector<std::byte>& bytes) {
+    std::this_thread::yield();
+    fill_run(run, bytes);
+  });
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 6; ++t) {
+    threads.emplace_back([&buffer, &wrong, t] {
+      for (std::uint64_t i = 0; i < 300; ++i) {
+        const std::uint64_t run = (i + 3 * t) % 16;
+        if (!is_right(buffer.get(run), run)) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+}
