@@ -26,6 +26,13 @@ struct BlockRequest {
   bool profile = false;
 };
 
+/// Of the ranks of a distributed job, the one that waited longest for its data in a block.
+struct SlowestRank {
+  int rank = 0;
+  double starved_seconds = 0;
+  double next_starved_seconds = 0;  ///< of the rank that waited longest but for this one
+};
+
 /// Counts and times are of the timed steps unless noted otherwise.
 struct BlockResult {
   double start_seconds = 0;  ///< on the replayer's clock
@@ -58,8 +65,9 @@ struct BlockResult {
   std::optional<double> clock_mhz;
   /// The reading of the accelerator when the block ended.
   DeviceReading device;
-  std::vector<std::string> not_kept;         ///< files that the steps saved, away from their place
-  std::vector<StepFunction> step_functions;  ///< largest share first; if asked for
+  std::vector<std::string> not_kept;          ///< files that the steps saved, away from their place
+  std::vector<StepFunction> step_functions;   ///< largest share first; if asked for
+  std::optional<SlowestRank> slowest_rank{};  ///< empty for less than two ranks with loaders
 };
 
 }  // namespace cachebisect

@@ -48,6 +48,13 @@ std::vector<std::size_t> by_waiting(const std::vector<BlockResult>& blocks,
   return ranks;
 }
 
+std::optional<SlowestRank> slowest_rank(const std::vector<BlockResult>& blocks,
+                                        const std::vector<std::size_t>& ranks) {
+  if (ranks.size() < 2) return std::nullopt;
+  return SlowestRank{static_cast<int>(ranks[0]), blocks[ranks[0]].starved_seconds,
+                     blocks[ranks[1]].starved_seconds};
+}
+
 template <class Number>
 void add_known(const std::optional<Number>& more, std::optional<Number>& sum) {
   if (more) sum = sum.value_or(0) + *more;
@@ -102,6 +109,7 @@ BlockResult combine_blocks(const std::vector<BlockResult>& blocks,
                            const std::set<std::size_t>& without_loader) {
   const std::vector<std::size_t> ranks = by_waiting(blocks, without_loader);
   BlockResult whole = blocks.at(ranks.at(0));
+  whole.slowest_rank = slowest_rank(blocks, ranks);
   const int steps = whole.steps;
   whole.cpu_seconds = 0;
   whole.skipped = 0;

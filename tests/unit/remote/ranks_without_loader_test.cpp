@@ -141,6 +141,7 @@ TEST_CASE("the block of a rank without a loader counts for its length alone") {
   CHECK(whole.cpu_seconds == 2);
   CHECK(whole.group_taus == std::vector<double>{0.1, 0.3});
   CHECK_FALSE(whole.is_void);
+  CHECK_FALSE(whole.slowest_rank.has_value());  // nothing to compare it with
   other.steps = 5;
   CHECK(combine_blocks({other, loading}, {0}).is_void);
 }

@@ -148,6 +148,17 @@ class Sentence {
     return text + about_ranks();
   }
 
+  [[nodiscard]] std::string about_straggler() const {
+    if (!verdict_.straggler) return {};
+    const Straggler& straggler = *verdict_.straggler;
+    const std::string who = place_text(measured_.chain, {straggler.rank, 1});
+    const std::string rounds =
+        std::to_string(straggler.rounds) + " of " + std::to_string(straggler.of_rounds) + " rounds";
+    if (!straggler.moves) return " It does not move: " + who + " is the slowest in " + rounds + ".";
+    return " The slowest rank changes from round to round (" + who + " in " + rounds +
+           "): look at what they share, such as storage, not at one of them.";
+  }
+
   [[nodiscard]] std::string about_no_rank() const {
     const bool known = std::ranges::all_of(explanation_.ranks, [](const RankPayoff& payoff) {
       return payoff.samples_per_second.interval.has_value();
@@ -163,8 +174,8 @@ class Sentence {
   /// What a distributed job asks: whether one rank holds up the others.
   [[nodiscard]] std::string about_ranks() const {
     const std::vector<RankPayoff>& ranks = explanation_.ranks;
-    if (ranks.empty()) return {};
-    if (!verdict_.ranks) return about_no_rank();
+    if (ranks.empty()) return about_straggler();
+    if (!verdict_.ranks) return about_no_rank() + about_straggler();
     const bool single = verdict_.ranks->is_single();
     const NodeDescription* const node = node_of(measured_.chain, *verdict_.ranks);
     const bool whole_node = !single && node != nullptr && node->ranks == *verdict_.ranks;
@@ -175,7 +186,7 @@ class Sentence {
       text += (single ? ": with it alone free" : ": with these alone free") +
               (", each rank reaches " + rate(*payoff.samples_per_second.value) + " samples/s");
     }
-    return text + ".";
+    return text + "." + about_straggler();
   }
 
   [[nodiscard]] std::string spread() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cachebisect/bisect/analysis/straggler.hpp"
 #include "cachebisect/bisect/evidence/power.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 
@@ -100,6 +101,7 @@ Verdict make_verdict(const Judgement& judgement, const JudgedRun& run) {
   verdict.rounds = static_cast<int>(measured.verdict.table.rounds());
   verdict.drop = judgement.loss;
   verdict.ranks = judgement.ranks;
+  verdict.straggler = find_straggler(measured);
   verdict.fix_first = judgement.fix_first;
   add_needed(verdict, measured, run.state.findings);
   if (judgement.final) {

@@ -27,12 +27,21 @@ struct Needed {
   double seconds = 0;
 };
 
+/// Which rank of a distributed job waits longest for its data, from round to round.
+struct Straggler {
+  bool moves = false;  ///< certainly not always the same; false: certainly the same in most rounds
+  int rank = 0;        ///< the slowest in most rounds
+  int rounds = 0;      ///< in which this one was, by far
+  int of_rounds = 0;
+};
+
 struct Verdict {
   VerdictKind kind = VerdictKind::inconclusive;
   std::string stage;  ///< empty if none is named
   int stage_index = 0;
   /// Of a distributed job: those whose input explains most of the loss, as few as could be told.
   std::optional<RankRange> ranks;
+  std::optional<Straggler> straggler{};  ///< empty: neither is certain
   Estimate drop;
   /// The stages whose drop it is, "stages 4-7 together"; empty: that of `stage` alone.
   std::string span;

@@ -185,6 +185,14 @@ void counters_fields(Visitor& v, Visited<Visitor, std::vector<StageCounters>>& s
   }
 }
 
+template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, SlowestRank>& slowest) {
+  v.whole({"rank"}, slowest.rank);
+  v.amount({"starved_seconds"}, slowest.starved_seconds);
+  v.amount({"next_starved_seconds", "of the rank that waited longest but for this one"},
+           slowest.next_starved_seconds);
+}
+
 /// What an analysis needs besides.
 template <class Visitor>
 void more_result_fields(Visitor& v, Visited<Visitor, BlockResult>& r) {
@@ -193,6 +201,10 @@ void more_result_fields(Visitor& v, Visited<Visitor, BlockResult>& r) {
   v.texts({"first_skipped", {}, kAdded}, r.first_skipped);
   v.amount({"padding_share", {}, kAdded}, r.padding_share);
   v.amount({"first_batch_seconds", "from the block's start", kAdded}, r.first_batch_seconds);
+  v.part({"slowest_rank",
+          "of a distributed job: the rank that waited longest for its data; null for one process",
+          kAdded},
+         r.slowest_rank);
   v.texts({"not_kept", "files that the steps saved, away from their place", kAdded}, r.not_kept);
   v.group_unless({"counters", "of inline probes, by stage; null if none ran", kAdded},
                  r.stages.empty(), [&] { counters_fields(v, r.stages); });

@@ -79,11 +79,25 @@ void ranks_field(Visitor& v, Visited<Visitor, std::optional<RankRange>>& ranks) 
 }
 
 template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, Straggler>& straggler) {
+  v.flag({"moves", "it is certainly not always the same rank; false: certainly the same in most"},
+         straggler.moves);
+  v.whole({"rank", "the slowest in most rounds"}, straggler.rank);
+  v.whole({"rounds", "in which it was, by far"}, straggler.rounds);
+  v.whole({"of_rounds"}, straggler.of_rounds);
+}
+
+template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, Verdict>& verdict) {
   v.choice({"kind", {}, Presence::required}, verdict.kind, kVerdictKinds);
   v.optional_text({"stage"}, verdict.stage);
   whole_unless(v, {"stage_index", "from 1, in chain order"}, verdict.stage_index, 0);
   ranks_field(v, verdict.ranks);
+  v.part({"straggler",
+          "of a distributed job: whether the rank that waits longest for its data changes from "
+          "round to round; null if neither is certain",
+          Presence::added},
+         verdict.straggler);
   estimate(v, {"drop"}, {"drop_interval"}, verdict.drop);
   v.optional_text({"span", "the stages whose drop it is, if it is not that of one stage"},
                   verdict.span);
