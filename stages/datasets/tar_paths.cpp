@@ -77,34 +77,6 @@ std::optional<Braces> find_braces(std::string_view pattern) {
   return std::nullopt;
 }
 
-/// All texts of a pattern, in its order.
-Words expanded(const std::string& pattern) {
-  Words done{""};
-  std::string_view rest = pattern;
-  for (auto braces = find_braces(rest); braces; braces = find_braces(rest)) {
-    if (done.size() * braces->words.size() > kMostArchives) {
-      throw Error(ErrorKind::usage,
-                  pattern + ": names more than " + std::to_string(kMostArchives) + " archives");
-    }
-    if (done.size() * braces->words.size() > kMostPathBytes / pattern.size()) {
-      throw Error(ErrorKind::usage,
-                  quote(pattern) +
-                      ": names archives whose paths alone take more than 128 MiB; "
-                      "give a folder of fewer, or shorter paths");
-    }
-    Words longer;
-    for (const std::string& begun : done) {
-      for (const std::string& word : braces->words) {
-        longer.emplace_back(begun).append(rest.substr(0, braces->begin)).append(word);
-      }
-    }
-    done = std::move(longer);
-    rest.remove_prefix(braces->end);
-  }
-  for (std::string& text : done) text += rest;
-  return done;
-}
-
 template <std::size_t N>
 bool ends_with_any(std::string_view name, const std::array<std::string_view, N>& endings) {
   return std::ranges::any_of(endings, [&](std::string_view end) { return name.ends_with(end); });
@@ -153,9 +125,36 @@ Words tars_in(const std::string& folder) {
 
 }  // namespace
 
+std::vector<std::string> expand_pattern(const std::string& pattern) {
+  Words done{""};
+  std::string_view rest = pattern;
+  for (auto braces = find_braces(rest); braces; braces = find_braces(rest)) {
+    if (done.size() * braces->words.size() > kMostArchives) {
+      throw Error(ErrorKind::usage,
+                  pattern + ": names more than " + std::to_string(kMostArchives) + " archives");
+    }
+    if (done.size() * braces->words.size() > kMostPathBytes / pattern.size()) {
+      throw Error(ErrorKind::usage,
+                  quote(pattern) +
+                      ": names archives whose paths alone take more than 128 MiB; "
+                      "give a folder of fewer, or shorter paths");
+    }
+    Words longer;
+    for (const std::string& begun : done) {
+      for (const std::string& word : braces->words) {
+        longer.emplace_back(begun).append(rest.substr(0, braces->begin)).append(word);
+      }
+    }
+    done = std::move(longer);
+    rest.remove_prefix(braces->end);
+  }
+  for (std::string& text : done) text += rest;
+  return done;
+}
+
 std::vector<std::string> tar_paths(const std::string& path) {
   if (is_remote_path(path)) {
-    if (!path.ends_with('/')) return expanded(path);
+    if (!path.ends_with('/')) return expand_pattern(path);
     throw Error(ErrorKind::usage, shown_path(path) +
                                       ": the objects of a server are not listed; name the archives "
                                       "by a pattern like train-{000..099}.tar");
@@ -163,7 +162,7 @@ std::vector<std::string> tar_paths(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return tars_in(path);
   if (exists(path)) return {path};
-  Words paths = expanded(path);
+  Words paths = expand_pattern(path);
   if (paths.size() > 1 || paths.front() != path) return paths;
   throw Error(ErrorKind::data,
               path +

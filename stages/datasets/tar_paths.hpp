@@ -8,6 +8,10 @@
 
 namespace cachebisect::stages {
 
+/// All texts of a pattern in its order: a-{000..099}, {a,b}-{0..9}. Throws Error(usage) for too
+/// many.
+[[nodiscard]] std::vector<std::string> expand_pattern(const std::string& pattern);
+
 /// One archive; the *.tar of a folder in natural order, without hidden ones, else its *.tar.gz,
 /// *.tgz and *.tar.zst; or those of a pattern:
 /// train-{000..099}.tar, {train,more}-{0..9}.tar. What exists is no pattern; the archives of a

@@ -7,25 +7,14 @@
 #include <utility>
 
 #include "stages/datasets/tar_paths.hpp"
-#include <sys/resource.h>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/file.hpp"
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/parallel.hpp"
 #include "cachebisect/base/shell_word.hpp"
 
 namespace cachebisect::stages {
 namespace {
-
-/// A quarter of the files that a process may have open: other jobs of it have archives too.
-std::size_t most_open_archives() {
-  rlimit limit{};
-  constexpr std::size_t kUsual = 1024;
-  const std::size_t most =
-      ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? std::size_t{limit.rlim_cur} : kUsual;
-  return most / 4;
-}
 
 /// Says how far the scan is; called by several threads.
 class ScanProgress {
@@ -59,21 +48,21 @@ class TarOpener {
                              const std::function<void(std::uint64_t)>& on_members) {
     auto bytes = open_bytes(path, options_->store);
     const Packing packing = bytes->is_remote() ? Packing::none : packing_of(*bytes);
-    if (packing != Packing::none) return open_packed(*bytes, packing, on_members);
+    if (packing != Packing::none) return open_packed(std::move(bytes), packing, on_members);
     TarIndex index = index_tar(*bytes, options_->members, on_members);
     return {std::move(bytes), std::move(index), keep_open_};
   }
 
  private:
-  TarFile open_packed(const ByteSource& file, Packing packing,
+  TarFile open_packed(std::unique_ptr<const ByteSource> file, Packing packing,
                       const std::function<void(std::uint64_t)>& on_members) {
-    if (options_->most_unpacked == 0) refuse_packed(file.path(), name_of(packing));
+    if (options_->most_unpacked == 0) refuse_packed(file->path(), packing_name(packing));
     // Each may take a quarter of the memory that there is for all.
     unpacking_.acquire();
     const std::unique_ptr<std::counting_semaphore<>, Release> ended(&unpacking_);
-    const auto content = unpack(file.path(), packing, options_->most_unpacked);
+    const auto content = unpack(file->path(), packing, options_->most_unpacked);
     TarIndex index = index_tar(*content, options_->members, on_members);
-    return {file, packing, content->size(), std::move(index)};
+    return {std::move(file), packing, content->size(), std::move(index)};
   }
 
   [[noreturn]] static void refuse_packed(const std::string& path, const PackingName& packing) {
@@ -96,39 +85,20 @@ class TarOpener {
 }  // namespace
 
 TarFile::TarFile(std::unique_ptr<const ByteSource> bytes, TarIndex index, bool keep_open)
-    : path_(bytes->path()), size_(bytes->size()), stored_bytes_(size_), index_(std::move(index)) {
-  if (keep_open || bytes->is_remote()) bytes_ = std::move(bytes);
-}
+    : file_(std::move(bytes), keep_open), bytes_(file_.size()), index_(std::move(index)) {}
 
-TarFile::TarFile(const ByteSource& packed, Packing packing, std::uint64_t bytes, TarIndex index)
-    : path_(packed.path()),
-      packing_(packing),
-      size_(bytes),
-      stored_bytes_(packed.size()),
-      index_(std::move(index)) {}
+TarFile::TarFile(std::unique_ptr<const ByteSource> packed, Packing packing, std::uint64_t bytes,
+                 TarIndex index)
+    : file_(std::move(packed), false), packing_(packing), bytes_(bytes), index_(std::move(index)) {}
 
 void TarFile::read_whole(std::span<std::byte> whole) const {
-  if (is_packed()) return unpack_into(path_, packing_, whole);
+  if (is_packed()) return unpack_into(path(), packing_, whole);
   read(0, whole);
-}
-
-void TarFile::read(std::uint64_t offset, std::span<std::byte> first,
-                   std::span<std::byte> second) const {
-  if (bytes_) return bytes_->read(offset, first, second);
-  std::uint64_t size = 0;
-  const FileDescriptor file = open_regular(path_.c_str(), size);
-  if (size != size_) {
-    throw Error(ErrorKind::data, path_ + ": has " + std::to_string(size) + " bytes, and had " +
-                                     std::to_string(size_) +
-                                     " when it was indexed; it was changed while it was in use");
-  }
-  read_exactly(file.get(), path_.c_str(), offset, first);
-  read_exactly(file.get(), path_.c_str(), offset + first.size(), second);
 }
 
 TarSet::TarSet(const TarSetOptions& options, const OpenContext& context) : store_(options.store) {
   const std::vector<std::string> paths = tar_paths(options.path);
-  TarOpener opener(options, paths.size() <= most_open_archives());
+  TarOpener opener(options, paths.size() <= HeldFile::most_open());
   tars_.resize(paths.size());
   ScanProgress progress(shown_path(options.path), context);
   const auto scan = [&](std::uint64_t i) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "stages/datasets/held_file.hpp"
 #include "stages/datasets/tar_index.hpp"
 #include "stages/datasets/unpacker.hpp"
 
@@ -23,34 +24,33 @@ class CACHEBISECT_INTERNAL_API TarFile {
   /// `keep_open`: until this is destroyed; else it is opened for each read.
   TarFile(std::unique_ptr<const ByteSource> bytes, TarIndex index, bool keep_open);
   /// A compressed one, which unpacks to `bytes`.
-  TarFile(const ByteSource& packed, Packing packing, std::uint64_t bytes, TarIndex index);
+  TarFile(std::unique_ptr<const ByteSource> packed, Packing packing, std::uint64_t bytes,
+          TarIndex index);
 
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
   /// That of object_line(); empty: a file.
-  [[nodiscard]] std::string object() const { return bytes_ ? object_line(*bytes_) : ""; }
+  [[nodiscard]] std::string object() const { return file_.object(); }
   [[nodiscard]] const TarIndex& index() const noexcept { return index_; }
   [[nodiscard]] bool is_packed() const noexcept { return packing_ != Packing::none; }
   /// Of the file or object; of a compressed one, of what it unpacks to.
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return size_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   /// Of a compressed one, before it is unpacked.
-  [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return stored_bytes_; }
+  [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return file_.size(); }
   /// The byte behind the last sample.
   [[nodiscard]] std::uint64_t end() const { return index_.samples.back().end(); }
-  /// Fills `first`, then `second`, from `offset`. Throws Error(data) naming the archive if it ends
-  /// too early, or has another size than when it was indexed. Allocates nothing unless it throws.
-  /// Of one that is not compressed.
+  /// That of HeldFile, of an archive that is not compressed.
   void read(std::uint64_t offset, std::span<std::byte> first,
-            std::span<std::byte> second = {}) const;
+            std::span<std::byte> second = {}) const {
+    file_.read(offset, first, second);
+  }
   /// Fills `whole`, of bytes(). Throws as read() does, and if what is compressed is damaged.
   void read_whole(std::span<std::byte> whole) const;
 
  private:
-  std::string path_;
+  HeldFile file_;
   Packing packing_ = Packing::none;
-  std::uint64_t size_ = 0;
-  std::uint64_t stored_bytes_ = 0;
+  std::uint64_t bytes_ = 0;
   TarIndex index_;
-  std::unique_ptr<const ByteSource> bytes_;  ///< null: opened for each read
 };
 
 struct TarSetOptions {

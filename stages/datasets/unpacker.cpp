@@ -129,7 +129,7 @@ void check_unpacked(const std::string& path, Packing packing, std::uint64_t cons
                                     : format_bytes(static_cast<double>(most_bytes)) +
                                           ", a quarter of shuffle_buffer_mb; give more, or ";
   throw Error(ErrorKind::data, path + ": unpacks to more than " + limit +
-                                   "unpack it once: " + name_of(packing).command + " " +
+                                   "unpack it once: " + packing_name(packing).command + " " +
                                    shell_word(path) + " > NEW.tar");
 }
 
@@ -145,7 +145,7 @@ Packing packing_of(const ByteSource& file) {
   return has_text(magic, 0, "\x28\xb5\x2f\xfd") ? Packing::zstd : Packing::none;
 }
 
-PackingName name_of(Packing packing) {
+PackingName packing_name(Packing packing) {
   if (packing == Packing::zstd) return {"Zstandard", "zstd -dc"};
   return {"gzip", "gunzip -c"};
 }

@@ -20,7 +20,7 @@ struct PackingName {
   std::string name;
   std::string command;
 };
-[[nodiscard]] PackingName name_of(Packing packing);
+[[nodiscard]] PackingName packing_name(Packing packing);
 
 /// Reads a file from its beginning to its end. One thread at a time.
 class CACHEBISECT_INTERNAL_API Unpacker {

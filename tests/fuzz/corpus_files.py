@@ -105,6 +105,17 @@ def write_archives() -> None:
     put("tar_packed", "zstd", (FIXTURES / "tar" / "packed" / "pax.tar.zst").read_bytes())
 
 
+def write_records() -> None:
+    """TFRecord files, and examples that the target puts into one."""
+    records = FIXTURES / "tfrecord"
+    by_hand = (records / "by_hand.tfrecord").read_bytes()
+    package = (records / "package-00000-of-00001").read_bytes()
+    for name, content in (("by_hand", by_hand), ("package", package)):
+        length = struct.unpack("<Q", content[:8])[0]
+        put("tfrecord", name, content[: length + 16])
+        put("tfrecord", name + "_example", content[12 : length + 12])
+
+
 def tiff_with_tiles() -> bytes:
     """A TIFF of one pixel that claims 10^9 tiles."""
     entries = [

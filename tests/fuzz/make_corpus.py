@@ -22,6 +22,7 @@ from corpus_files import (
     write_archives,
     write_data_sets,
     write_images,
+    write_records,
     write_samples,
 )
 
@@ -197,6 +198,7 @@ def main() -> None:
     tool = str(Path(parser.parse_args().tool).resolve())
     write_data_sets()
     write_archives()
+    write_records()
     write_images()
     write_samples()
     write_pipelines()
