@@ -1,6 +1,5 @@
 // read.zarr: items or windows of a Zarr array.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "stages/datasets/label_numbers.hpp"
 #include "stages/datasets/window_grid.hpp"
 #include "stages/datasets/zarr_reader.hpp"
+#include "stages/support/window_params.hpp"
 
 #include "cachebisect/pipeline/registry.hpp"
 
@@ -20,16 +20,6 @@ namespace cachebisect::stages {
 namespace {
 
 constexpr std::uint64_t kMostSampleBytes = std::uint64_t{1} << 30U;
-
-std::vector<std::int64_t> whole_extents(const Params& params, const std::string& name) {
-  std::vector<std::int64_t> extents;
-  for (const double value : params.numbers(name)) {
-    if (value != std::floor(value))
-      throw Error(ErrorKind::usage, "\"" + name + "\" must be whole numbers");
-    extents.push_back(static_cast<std::int64_t>(value));
-  }
-  return extents;
-}
 
 using Labels = std::vector<std::int64_t>;
 
@@ -66,23 +56,20 @@ class ZarrSource final : public SourceStage {
       : path_(params.string("path")),
         array_(params.string("array")),
         labels_(params.string("labels")),
-        window_(whole_extents(params, "window")),
-        step_(whole_extents(params, "step")),
+        extents_(window_extents(params)),
         cache_bytes_(static_cast<std::size_t>(params.number("chunk_cache_mb") * 1e6)),
         generate_(generate_if_missing(params)),
         generated_samples_(static_cast<std::uint64_t>(params.integer("generated_samples"))) {
     if (generate_ && array_ != kGeneratedImages)
       throw Error(ErrorKind::usage,
                   "what is generated is the array \"images\"; name it as \"array\"");
-    if (window_.empty() && !step_.empty())
-      throw Error(ErrorKind::usage, "\"step\" is of a \"window\", which is not given");
   }
 
   [[nodiscard]] SampleSpec infer() override {
     const bool will_be_made = generate_ && is_absent(path_);
     const ZarrArray array =
         will_be_made ? generated_images(generated_samples_) : load_zarr_array(array_path());
-    grid_.emplace(array.shape, window_, step_);
+    grid_.emplace(array.shape, extents_.window, extents_.step);
     const auto elements = static_cast<std::uint64_t>(grid_->sample_shape().elements());
     if (elements > kMostSampleBytes / size_of(array.dtype)) {
       throw Error(ErrorKind::usage, array_path() + ": a sample would be " +
@@ -105,7 +92,7 @@ class ZarrSource final : public SourceStage {
                   }});
     generated_ = is_generated(path_);
     ZarrArray array = load_zarr_array(array_path());
-    if (WindowGrid(array.shape, window_, step_).size() != grid_->size())
+    if (WindowGrid(array.shape, extents_.window, extents_.step).size() != grid_->size())
       throw Error(ErrorKind::data, array.path + ": is not the array that it was a moment ago");
     reader_ = std::make_unique<const ZarrReader>(std::move(array), cache_bytes_);
     reader_->require_chunks();
@@ -152,8 +139,7 @@ class ZarrSource final : public SourceStage {
   std::string path_;
   std::string array_;  ///< empty: path_ is the array
   std::string labels_;
-  std::vector<std::int64_t> window_;
-  std::vector<std::int64_t> step_;
+  WindowExtents extents_;
   std::size_t cache_bytes_;
   bool generate_;
   std::uint64_t generated_samples_;
@@ -162,16 +148,6 @@ class ZarrSource final : public SourceStage {
   std::optional<WindowGrid> grid_;
   std::shared_ptr<const Labels> numbers_;  // of all variants of the pipeline; null: none
 };
-
-ParamSpec extents_param(std::string name, std::string doc) {
-  return {.name = std::move(name),
-          .type = ParamType::number_list,
-          .doc = std::move(doc),
-          .default_value = std::vector<double>{},
-          .minimum = 1,
-          .maximum = 1e9,
-          .max_items = Shape::kMaxRank};
-}
 
 }  // namespace
 
@@ -190,13 +166,8 @@ void register_read_zarr(Registry& registry) {
                    .doc = "name of the array in the group: images, train/images; empty: `path` is "
                           "the array",
                    .default_value = ""},
-                  extents_param("window",
-                                "extents of a sample, for each axis but the first: windows within "
-                                "each item; for each axis: windows of the whole array; empty: an "
-                                "item along the first axis"),
-                  extents_param("step",
-                                "from one window to the next along each axis; empty: the extents "
-                                "of `window`, so that none overlap"),
+                  window_param(),
+                  step_param(),
                   {.name = "labels",
                    .type = ParamType::string,
                    .doc =
