@@ -21,6 +21,10 @@ inline std::mutex& hdf5_mutex() {
 class Hdf5Section {
  public:
   Hdf5Section() : lock_(hdf5_mutex()) {
+    // Files are read alone: nothing is left to write at exit, when those that are damaged cannot be
+    // closed, of which it would complain.
+    static const herr_t at_exit = H5dont_atexit();
+    static_cast<void>(at_exit);
     H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }

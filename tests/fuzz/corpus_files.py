@@ -59,6 +59,40 @@ def write_data_sets() -> None:
     put("cifar", "label", bytes([200]) + pixels(3072))
 
 
+def netcdf(version: int, records: int) -> bytes:
+    """Two variables with records, `a` packed and `b`, and values for three of them."""
+    count = (lambda n: struct.pack(">Q", n)) if version == 5 else (lambda n: struct.pack(">I", n))
+    word = struct.Struct(">I").pack
+
+    def name(text: str) -> bytes:
+        return count(len(text)) + text.encode() + bytes(-len(text) % 4)
+
+    def variable(text: str, attributes: bytes, kind: int, begin: int) -> bytes:
+        place = struct.pack(">I" if version == 1 else ">Q", begin)
+        axes = count(2) + count(0) + count(1)
+        return name(text) + axes + attributes + word(kind) + count(8) + place
+
+    scale = name("scale_factor") + word(6) + count(1) + struct.pack(">d", 0.5)
+    fill = name("_FillValue") + word(3) + count(1) + struct.pack(">h", -7) + bytes(2)
+    packed = word(12) + count(2) + scale + fill
+    header = b"CDF" + bytes([version]) + count(records)
+    header += word(10) + count(2) + name("t") + count(0) + name("n") + count(3)
+    header += word(12) + count(1) + name("title") + word(2) + count(2) + b"ab" + bytes(2)
+    header += word(11) + count(2) + variable("a", packed, 3, 400)
+    header += variable("b", word(0) + count(0), 1, 408)
+    values = struct.pack(">3h", 1, -7, 3) + bytes(2) + bytes([1, 2, 3, 0])
+    return header.ljust(400, b"\0") + 3 * values
+
+
+def write_netcdf() -> None:
+    """The three classic formats."""
+    for version in (1, 2, 5):
+        put("netcdf", f"cdf{version}", netcdf(version, 3))
+    put("netcdf", "stream", netcdf(1, 0xFFFFFFFF))
+    put("netcdf", "claims", netcdf(5, 1 << 60))
+    put("netcdf", "cut", netcdf(2, 3)[:250])
+
+
 def archive(format_: int, members: list[tuple[str, bytes]]) -> bytes:
     """A tar archive, in one record."""
     stream = io.BytesIO()

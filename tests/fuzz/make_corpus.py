@@ -22,6 +22,7 @@ from corpus_files import (
     write_archives,
     write_data_sets,
     write_images,
+    write_netcdf,
     write_records,
     write_samples,
 )
@@ -200,6 +201,7 @@ def main() -> None:
     write_archives()
     write_records()
     write_images()
+    write_netcdf()
     write_samples()
     write_pipelines()
     write_messages()
