@@ -111,7 +111,9 @@ inline std::vector<Candidate> candidates() {
           {{"image", DType::uint8, Shape{3072}}, ""},
           {{"image", DType::uint8, Shape{784}}, ""},
           {{"image", DType::uint8, Shape{}},
-           CACHEBISECT_SOURCE_DIR "/tests/fixtures/conformance/tiny.jpg"}};
+           CACHEBISECT_SOURCE_DIR "/tests/fixtures/conformance/tiny.jpg"},
+          {{"image", DType::uint8, Shape{}},
+           CACHEBISECT_SOURCE_DIR "/tests/fixtures/conformance/tiny.wav"}};
 }
 
 inline std::vector<std::byte> bytes_of(const ConstTensorView& view) {
@@ -171,6 +173,18 @@ inline std::vector<Candidate> accepted(const StageType& type) {
     }
   }
   return found;
+}
+
+/// Whether this build was made without the library of this stage, which says so.
+inline bool lacks_library(const StageType& type) {
+  try {
+    const auto stage = make_example<SampleStage>(type);
+    static_cast<void>(stage->infer({{"image", DType::uint8, {kDynamic}}}));
+    stage->open();
+    return false;
+  } catch (const Error& error) {
+    return std::string(error.what()).find("this build has no ") != std::string::npos;
+  }
 }
 
 }  // namespace cachebisect::test

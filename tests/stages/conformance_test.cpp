@@ -67,7 +67,7 @@ TEST_CASE("every sample stage accepts at least one kind of input") {
   for (const StageType& type : all_stages().stages()) {
     if (type.kind != StageKind::sample) continue;
     CAPTURE(type.type);
-    CHECK(!accepted(type).empty());
+    CHECK((!accepted(type).empty() || lacks_library(type)));
     ++stages;
   }
   CHECK(stages >= 20);
