@@ -113,7 +113,9 @@ inline std::vector<Candidate> candidates() {
           {{"image", DType::uint8, Shape{}},
            CACHEBISECT_SOURCE_DIR "/tests/fixtures/conformance/tiny.jpg"},
           {{"image", DType::uint8, Shape{}},
-           CACHEBISECT_SOURCE_DIR "/tests/fixtures/conformance/tiny.wav"}};
+           CACHEBISECT_SOURCE_DIR "/tests/fixtures/conformance/tiny.wav"},
+          {{"image", DType::uint8, Shape{}},
+           CACHEBISECT_SOURCE_DIR "/tests/fixtures/conformance/tiny.mp4"}};
 }
 
 inline std::vector<std::byte> bytes_of(const ConstTensorView& view) {
