@@ -59,6 +59,19 @@ def test_label_images_fit_into_fewer_bits(most: int, kind: Any, narrow: str, sav
     assert torch.equal(held["batch"]["labels"].to(kind), labels)
 
 
+@pytest.mark.parametrize("kind", [torch.float32, torch.int64, torch.bool])
+def test_one_hot_labels_fit_into_numbers(kind: Any) -> None:
+    labels = torch.eye(2000)[[5, 0, 1999, 7]].to(kind)
+    [finding] = findings((torch.rand(SAMPLES, 3), labels), SAMPLES)
+    assert finding.saved == 2000 * labels.element_size() - 8
+    assert "batch[1]" in finding.text and "is one-hot" in finding.text
+    held = {"torch": torch, "batch": [None, labels]}
+    exec(finding.line.split("  # ")[0], held)
+    assert held["batch"][1].tolist() == [5, 0, 1999, 7]
+    labels[0] = 0  # A row of nothing is no number.
+    assert "is one-hot" not in texts((torch.rand(SAMPLES, 3), labels))[0]
+
+
 def test_the_largest_comes_first() -> None:
     small, large = torch.ones(SAMPLES, 40, 40).long(), 2 * torch.ones(SAMPLES, 80, 80).long()
     assert [text.split(" ")[0] for text in texts([small, (large,)])] == ["batch[1][0]", "batch[0]"]

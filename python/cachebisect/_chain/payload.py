@@ -1,5 +1,5 @@
-"""Tensors of a batch that fewer bytes would hold: whole numbers in wide types, masks of zeros and
-ones. Thread safe: no state."""
+"""Tensors of a batch that fewer bytes would hold: whole numbers in wide types, one-hot labels,
+masks. Thread safe: no state."""
 
 from __future__ import annotations
 
@@ -58,6 +58,15 @@ def _finding(name: str, tensor: Any, samples: int, total: float) -> Optional[Fin
         return None
     else:
         least, most = (float(bound) for bound in torch.aminmax(tensor))
+    if least >= 0 and most <= 1 and _is_one_hot(tensor):
+        saved = values * size - 8
+        how = f"{name} ({kind}) is one-hot: one number holds each row"
+        numbers = f"{name}.byte()" if tensor.dtype == torch.bool else name
+        line = (
+            f"{name} = {numbers}.argmax(dim=-1)  "
+            "# in collate_fn; torch.nn.functional.one_hot() on the device, or a loss of numbers"
+        )
+        return Finding(saved, _text(how, saved, total), line)
     if least >= 0 and most <= 1 and values >= _MASK_VALUES:
         saved = values * (size - 1 / 8)
         how = f"{name} ({kind}) holds zeros and ones alone: eight of them fit into a byte"
@@ -85,6 +94,11 @@ def _text(how: str, saved: float, total: float) -> str:
 
 def _whole(tensor: Any) -> bool:
     return bool((tensor == tensor.round()).all())
+
+
+def _is_one_hot(tensor: Any) -> bool:
+    """Rows of zeros and a one; the values are known to be zeros and ones."""
+    return tensor.dim() == 2 and bool((tensor.sum(dim=-1) == 1).all())
 
 
 def _tensors(tree: Any, name: str) -> Iterator[tuple[str, Any]]:
