@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "stages/codecs/byte_reader.hpp"
-#include "stages/datasets/crc32c.hpp"
 #include "stages/datasets/natural_order.hpp"
 #include "stages/datasets/tar_paths.hpp"
 
@@ -17,6 +16,7 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/parallel.hpp"
 #include "cachebisect/base/shell_word.hpp"
+#include "cachebisect/format/crc32c.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -31,9 +31,11 @@ std::uint32_t little_endian(std::span<const std::byte> bytes, std::size_t offset
   return read_unsigned<4>(bytes, offset, ByteOrder::little).value_or(0);
 }
 
-/// As the format stores sums: of data that itself has sums, they would otherwise be weak.
-std::uint32_t masked(std::uint32_t sum) noexcept {
+/// The sum of `bytes` as the format stores it: of data that itself has sums, it would otherwise be
+/// weak.
+std::uint32_t masked_sum(std::span<const std::byte> bytes) noexcept {
   constexpr std::uint32_t kDelta = 0xa282ead8;
+  const std::uint32_t sum = crc32c({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   return (sum >> 15U | sum << 17U) + kDelta;
 }
 
@@ -48,7 +50,7 @@ class TfRecordIndexer {
     const auto head = window(kHeadBytes);
     const std::uint64_t bytes = little_endian(head, 0) | std::uint64_t{little_endian(head, 4)}
                                                              << 32U;
-    if (masked(crc32c(head.first(8))) != little_endian(head, 8)) refuse_head(head);
+    if (masked_sum(head.first(8)) != little_endian(head, 8)) refuse_head(head);
     if (bytes > kMostTfRecordBytes) {
       refuse("a record of " + std::to_string(bytes) + " bytes, more than one may have (1 GiB)");
     }
@@ -216,7 +218,7 @@ TfRecordSet::Place TfRecordSet::locate(std::uint64_t index) const {
 std::span<const std::byte> TfRecordSet::read(const Place& place, std::span<std::byte> stored) {
   place.file->read(place.record.offset, stored);
   const auto data = stored.first(place.record.bytes);
-  if (masked(crc32c(data)) == little_endian(stored, data.size())) return data;
+  if (masked_sum(data) == little_endian(stored, data.size())) return data;
   throw Error(ErrorKind::data, place.file->path() + ": record " + std::to_string(place.number) +
                                    " (at byte " + std::to_string(place.record.offset) +
                                    ") is damaged: its check sum is wrong");

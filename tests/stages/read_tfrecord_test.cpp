@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "stages/datasets/crc32c.hpp"
 #include "stages/datasets/tf_example.hpp"
 #include "support/allocation_counter.hpp"
 #include "support/errors.hpp"
@@ -73,22 +72,6 @@ TEST_CASE("records are those that others wrote") {
   CHECK(read_sample(*text, 4).field("label").as_integer() == 4);
   const auto none = opened_tfrecord(kTfFixtures, {{"label", ""}});
   CHECK(read_sample(*none, 1).find("label") == nullptr);
-}
-
-TEST_CASE("CRC-32C has the sums of RFC 3720, by instruction and by table") {
-  std::string text(32, '\0');
-  const auto sums = [](const std::string& content) {
-    const auto bytes = std::as_bytes(std::span(content));
-    CHECK(stages::crc32c(bytes) == stages::crc32c_by_table(bytes));
-    return stages::crc32c(bytes);
-  };
-  CHECK(sums(text) == 0x8a9136aa);
-  CHECK(sums(std::string(32, '\xff')) == 0x62a8ab43);
-  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i);
-  CHECK(sums(text) == 0x46dd794e);
-  CHECK(sums("123456789") == 0xe3069283);
-  CHECK(sums("") == 0);
-  for (std::size_t i = 0; i < 40; ++i) static_cast<void>(sums(std::string(i, 'x')));
 }
 
 TEST_CASE("a folder, a pattern and one file are sets of files, in order") {

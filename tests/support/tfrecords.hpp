@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "stages/datasets/crc32c.hpp"
+#include "cachebisect/format/crc32c.hpp"
 
 namespace cachebisect::test {
 
@@ -17,7 +17,7 @@ inline std::string little_endian_text(std::uint64_t value, std::size_t bytes) {
 }
 
 inline std::string masked_crc(const std::string& text) {
-  const std::uint32_t sum = stages::crc32c(std::as_bytes(std::span(text)));
+  const std::uint32_t sum = crc32c(text);
   return little_endian_text((sum >> 15U | sum << 17U) + 0xa282ead8U, 4);
 }
 
