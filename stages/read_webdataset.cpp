@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "stages/datasets/generate_archives.hpp"
+#include "stages/datasets/generate_photos.hpp"
+#include "stages/datasets/generated_folder.hpp"
 #include "stages/datasets/label_text.hpp"
 #include "stages/datasets/tar_set.hpp"
 #include "stages/support/object_reader.hpp"
@@ -42,7 +45,10 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
   explicit WebDatasetSource(const Params& params)
       : ObjectReader(params),
         path_(params.string("path")),
-        buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6) {
+        buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6),
+        generate_(generate_if_missing(params)),
+        generated_samples_(static_cast<std::uint64_t>(params.integer("generated_samples"))) {
+    if (generate_) require_folder();
     for (const std::string& extension : params.strings("image")) {
       members_.image.push_back(member_extension(extension, "image"));
     }
@@ -62,6 +68,8 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
 
   void open() override { open_with({}); }
   void open_with(const OpenContext& context) override {
+    if (generate_) generate(context.stop);
+    generated_ = is_generated(path_);
     const auto make = [&] {
       return TarSet({.path = path_,
                      .members = members_,
@@ -76,6 +84,7 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
     if (buffer_bytes_ > 0) make_buffer();
   }
 
+  [[nodiscard]] bool generated() const override { return generated_; }
   [[nodiscard]] std::uint64_t size() const override { return set_ ? set_->size() : 0; }
   [[nodiscard]] ReadRuns read_runs() const override { return runs_; }
   bool listen(Listener listener) override {
@@ -109,6 +118,24 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
   }
 
  private:
+  void require_folder() const {
+    const bool is_pattern = path_.find('{') != std::string::npos;
+    if (!is_pattern && !is_remote_path(path_) && !path_.ends_with(".tar")) return;
+    throw Error(ErrorKind::usage, path_ +
+                                      ": what is generated is a local folder of archives; give "
+                                      "its path, or leave out \"if_missing\"");
+  }
+
+  void generate(const std::stop_token& stop) const {
+    if (!is_absent(path_)) return;
+    generate_folder(path_, {.kind = "photo-like archives",
+                            .samples = generated_samples_,
+                            .bytes = generated_samples_ * kPhotoBytes,
+                            .write = [&](const std::string& folder) {
+                              generate_archives(folder, generated_samples_, stop);
+                            }});
+  }
+
   [[nodiscard]] bool has_labels() const noexcept { return !members_.label.empty(); }
 
   /// Everything that the index depends on.
@@ -238,6 +265,9 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
 
   std::string path_;
   double buffer_bytes_;
+  bool generate_;
+  std::uint64_t generated_samples_;
+  bool generated_ = false;
   SampleMembers members_;
   std::string key_;                    ///< of a JSON object; empty: the label is text
   std::shared_ptr<const TarSet> set_;  // of all variants of the pipeline
@@ -273,7 +303,9 @@ void register_read_webdataset(Registry& registry) {
              .doc = "extension of the label, a whole number as text; json:KEY: the number under "
                     "KEY of a JSON object; empty: samples have none",
              .default_value = std::string("cls")},
-            shuffle_buffer_param()}),
+            shuffle_buffer_param(),
+            if_missing_param(),
+            generated_samples_param(2'000)}),
        .example = R"({"path": "${cache}/shards/train-{000000..000009}.tar"})",
        .make = [](const Params& params) { return std::make_unique<WebDatasetSource>(params); }});
 }
