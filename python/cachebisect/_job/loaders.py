@@ -17,6 +17,7 @@ from .._chain.snapshots import snapshot_notes
 from .._worker.tasks import INSIDE, LIVE, PROBE, Task
 from .._worker.threaded_reads import ThreadedReads
 from .._worker.worker_end import end_iterator
+from .filled_datasets import FilledDatasets
 from .found_nodes import arms_of_nodes
 from .node_arms import NodeArms
 from .other_batches import chain_of_batches, why_it_ended
@@ -51,7 +52,7 @@ class MeasuredLoader:
         """Tensors of a batch that fewer bytes would hold."""
         self._worker_threads = 1
         self._variants: dict[str, ShadowLoader] = {}
-        self._filled: dict[tuple[Any, Any], Any] = {}
+        self._filled = FilledDatasets(loader)
         self._threaded: list[ThreadedReads] = []
         self._batches = Restarting(loader)
         self._blocks = 0
@@ -133,7 +134,7 @@ class MeasuredLoader:
         """The loader of `arm`: with overrides, one with other arguments. `changes`: each gives a
         dataset that stands for the one before.
 
-        Raises what the constructor of DataLoader raises, filled() of _cache/trial.py, `changes`.
+        Raises what the constructor of DataLoader raises, FilledDatasets.of(), `changes`.
         """
         texts = arm.get("overrides") or {}
         if arm.get("kind") != "live" or not texts:
@@ -141,7 +142,7 @@ class MeasuredLoader:
         key = json.dumps(texts, sort_keys=True)
         if key not in self._variants:
             overrides = {path: json.loads(text) for path, text in texts.items()}
-            dataset = self._cached(overrides.pop(CACHE, None), overrides.pop(READ_CACHE, None))
+            dataset = self._filled.of(overrides.pop(CACHE, None), overrides.pop(READ_CACHE, None))
             overrides.pop(ON_DEVICE, None)
             for change in changes:
                 dataset = change(dataset)
@@ -149,19 +150,6 @@ class MeasuredLoader:
                     self._threaded.append(dataset)
             self._variants[key] = ShadowLoader(self.own, overrides, dataset)
         return self._variants[key]
-
-    def _cached(self, after: Any, folder: Any) -> Any:
-        """The dataset; behind a cache after a stage, or of what it reads in a folder, for all
-        variants that have it."""
-        if after is None and folder is None:
-            return self.own.dataset
-        if after is not None and folder is not None:
-            raise ValueError("two caches cannot be tried together")
-        if (after, folder) not in self._filled:
-            from .._cache.trial import filled  # Takes torch.
-
-            self._filled[after, folder] = filled(self.own.dataset, after or "read", folder)
-        return self._filled[after, folder]
 
     def cpu_seconds(self) -> float:
         """CPU time of this process and of all its children so far."""
@@ -174,10 +162,10 @@ class MeasuredLoader:
         for shadow in self._shadows():
             shadow.close()
         self._variants.clear()
-        for dataset in (*self._threaded, *self._filled.values()):
+        for dataset in self._threaded:
             dataset.close()
         self._threaded.clear()
-        self._filled.clear()
+        self._filled.close()
         end_iterator(self._batches.release())
         if self.nodes is not None:
             self.nodes.close()
