@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kMaxFactor = 1e6;  // more is a slip of the keyboard
+constexpr double kMaxFactor = 1e6;       // more is a slip of the keyboard
 constexpr std::size_t kMostShown = 400;  // bytes of what the user wrote
 const std::string kStep = "train";
 const std::string kStageForms = "STAGE=free, STAGE/2, STAGE*0.5, train/2, READ.latency/2";

@@ -71,15 +71,16 @@ Finding find(const Part& part, PartEvidence& all, const FindingsOptions& options
   return finding;
 }
 
+/// What a boundary shows is useful once its error is at most this share of the whole loss.
+constexpr double kUsefulError = 0.4;
 /// Standard error of the median of n normal values, sqrt(pi / 2) of their standard deviation, =
 /// this x median deviation / sqrt(n).
 constexpr double kErrorOfMedian = 1.2533 * kSigmaOverMedianDeviation;
 
-/// What a boundary shows is useful once its error is at most half of the whole loss.
 int min_visits(const Finding& whole, double min_drop) {
   if (whole.rounds <= kUsualRepeats) return 1;
   const double loss = std::max(drop_to_theta(min_drop), bounded_theta(whole.median_drop));
-  const double ratio = kErrorOfMedian * whole.scale / (kMostOf * loss);
+  const double ratio = kErrorOfMedian * whole.scale / (kUsefulError * loss);
   return static_cast<int>(std::clamp<double>(std::ceil(ratio * ratio), 1, kRoundsToSpread));
 }
 
@@ -111,8 +112,7 @@ void bound_mean_loss(Findings& findings, const RoundTable& rounds) {
   findings.mean_bound =
       live.size() < 2 ? 1 : 1 - mean(ceiling) / mean(live) * std::exp(-kErrorsOfMean * error);
   const bool machine_stalls = mean_above_centre(ceiling) >= kMostOf * mean_above_centre(live);
-  const bool hides = findings.min_visits > 1 || machine_stalls;
-  findings.max_mean_loss = hides ? findings.whole.median_drop : findings.mean_bound;
+  findings.max_mean_loss = machine_stalls ? findings.whole.median_drop : findings.mean_bound;
 }
 
 /// The number of independent checks that all checks of a mean amount to: those of successive rounds

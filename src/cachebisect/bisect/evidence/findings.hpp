@@ -57,7 +57,7 @@ struct Findings {
   /// The mean whole loss plus two standard errors, because one stall that only live met may be the
   /// first of many.
   double mean_bound = 1;
-  /// The same; the median loss if the ceiling stalls too or the machine is noisy.
+  /// The same; the median loss if the ceiling stalls too.
   double max_mean_loss = 0;
 };
 
