@@ -15,7 +15,7 @@ using test::without_colors;
 
 namespace {
 
-const std::string kHostile = "a|b`<script>_x_\x1b[31m\nn\xff**";
+const std::string kHostileText = "a|b`<script>_x_\x1b[31m\nn\xff**";
 
 Table rates(const std::string& name) {
   return {.columns = {{"stage"}, {"samples/s", Align::right}},
@@ -70,9 +70,10 @@ TEST_CASE("nothing is shown of blocks without content, nor of the gaps around th
 }
 
 TEST_CASE("no text acts as an escape sequence, a line break or markup") {
-  Document document = document_of(
-      Heading{kHostile, 2, {kHostile}}, Paragraph{strong(kHostile) + ": " + kHostile},
-      rates(kHostile), List{{{kHostile}}}, List{{{kHostile, kHostile}}}, Code{{kHostile}});
+  Document document = document_of(Heading{kHostileText, 2, {kHostileText}},
+                                  Paragraph{strong(kHostileText) + ": " + kHostileText},
+                                  rates(kHostileText), List{{{kHostileText}}},
+                                  List{{{kHostileText, kHostileText}}}, Code{{kHostileText}});
   for (const bool color : {false, true}) {
     const std::string text = to_text(document, {.color = color, .columns = 200});
     CHECK_FALSE(has(text, "\x1b[31m"));
