@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -157,6 +159,34 @@ def test_without_a_compiler_the_reason_is_the_answer(
         why = loop.changes.why_not(frozenset({"compile"}))
     assert "ompiler" in why and "\n" not in why
     assert same(loop.traces(), before)
+
+
+def test_what_takes_too_long_is_given_up(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compiled(_forward: Any) -> Any:
+        def computed(_x: Any) -> Any:
+            while True:
+                time.sleep(0.01)
+
+        return computed
+
+    monkeypatch.setattr(step_changes, "compiled", compiled)
+    monkeypatch.setattr(step_changes, "_MOST_SECONDS", 0.2)
+    before = loop.traces()
+    assert loop.changes.why_not(frozenset({"compile"})) == "trying it took more than 0 s"
+    assert same(loop.traces(), before)
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_an_alarm_of_the_program_is_left_alone(loop: Loop) -> None:
+    own = signal.signal(signal.SIGALRM, lambda *_: None)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1000)
+        assert loop.changes.why_not(frozenset({"amp"})) == ""
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 500
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, own)
 
 
 def test_a_step_that_fails_later_is_computed_as_it_is(

@@ -18,10 +18,13 @@ from .feeds import Feed
 from .state import KeptState
 from .step_in_force import ChangedStep, Forward, InForce, Patched, first_line
 from .step_ways import autocast, autocast_is_on, channels_last, compiled, in_this_process
+from .time_limit import TimeLimit
 
 _NO_MODEL = (
     "no model is given: cachebisect.bisect(loader, step, state=[model, optimizer], model=model)"
 )
+_MOST_SECONDS = 240.0
+"""Of trying it once: compiling takes long, and the engine waits 300 s for a sign of life."""
 _NOT_KEPT = "what it changes could not be undone: state=[model, optimizer] must hold the model"
 _NOT_CALLED = "the step was not seen to call the model that is given"
 
@@ -73,12 +76,7 @@ class StepChanges:
         if self._call is None:
             return _NOT_CALLED
         if names not in self._checked:
-            try:
-                alone = in_this_process() if COMPILE in names else contextlib.nullcontext()
-                with alone:
-                    self._checked[names] = self._refusal(names) or self._tried(names)
-            except Exception as error:
-                self._checked[names] = first_line(error)
+            self._checked[names] = self._fault(names)
         return self._checked[names]
 
     def over(self, feed: Feed, names: frozenset[str]) -> Feed:
@@ -131,6 +129,16 @@ class StepChanges:
         if hasattr(self._model, "_orig_mod") or getattr(self._model, "_compiled_call_impl", None):
             return "the model is compiled already: give it as it is before"
         return ""
+
+    def _fault(self, names: frozenset[str]) -> str:
+        limit = TimeLimit(_MOST_SECONDS)
+        alone = in_this_process() if COMPILE in names else contextlib.nullcontext()
+        try:
+            with limit, alone:
+                fault = self._refusal(names) or self._tried(names)
+        except Exception as error:
+            fault = first_line(error)
+        return f"trying it took more than {_MOST_SECONDS:.0f} s" if limit.is_over else fault
 
     def _tried(self, names: frozenset[str]) -> str:
         assert self._call is not None
