@@ -59,10 +59,10 @@ std::string ScratchFolder::subfolder(const std::string& name) {
   return folder;
 }
 
-void ScratchFolder::check_room(const std::string& subfolder, double bytes) const {
+void ScratchFolder::check_room(const std::string& written, double bytes) const {
   const double free = free_bytes_at(path_);
   // What is begun has some of its room already, and a full disk can be gone on from.
-  if (exists(subfolder) || bytes <= free) return;
+  if (exists(written) || bytes <= free) return;
   throw Error(ErrorKind::data, path_ + ": about " + format_bytes(bytes) + " are needed, and " +
                                    format_bytes(free) +
                                    " are free: free some space, or name another folder");
@@ -79,13 +79,13 @@ bool ScratchFolder::fits_in_memory(const ScratchNeed& need, const std::stop_toke
   return false;
 }
 
-bool ScratchFolder::remove(const std::string& subfolder,
+bool ScratchFolder::remove(const std::string& written,
                            const std::vector<std::string>& names) const {
-  if (!own_.contains(subfolder)) return false;
+  if (!own_.contains(written)) return false;
   for (const std::string& name : names) {
-    static_cast<void>(std::remove((subfolder + "/" + name).c_str()));
+    static_cast<void>(std::remove((written + "/" + name).c_str()));
   }
-  return ::rmdir(subfolder.c_str()) == 0 || !exists(subfolder);
+  return ::rmdir(written.c_str()) == 0 || !exists(written);
 }
 
 std::vector<std::string> names_of_cache() {

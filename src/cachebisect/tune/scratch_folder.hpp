@@ -34,13 +34,13 @@ class CACHEBISECT_INTERNAL_API ScratchFolder {
   /// The path of a subfolder; notes whether it is there already.
   std::string subfolder(const std::string& name);
   /// Throws Error(data) if there is no room for a subfolder that is not there yet.
-  void check_room(const std::string& subfolder, double bytes) const;
+  void check_room(const std::string& written, double bytes) const;
   /// True if memory holds all of it. Throws Error(data) if it does not and the disk is too slow for
   /// a gain, Error(interrupted).
   [[nodiscard]] bool fits_in_memory(const ScratchNeed& need, const std::stop_token& stop) const;
   /// Removes the files `names` of a subfolder, and the subfolder, unless it was there before this
   /// object. False if it stays.
-  [[nodiscard]] bool remove(const std::string& subfolder,
+  [[nodiscard]] bool remove(const std::string& written,
                             const std::vector<std::string>& names) const;
 
  private:

@@ -22,13 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 using Texts = std::vector<std::string>;
 
-StageDescription stage(const std::string& name, StageKind kind, double bytes) {
+StageDescription described_stage(const std::string& name, StageKind kind, double bytes) {
   StageDescription described{.name = name, .kind = kind, .cacheable = true};
   described.output_bytes = bytes;
   return described;
 }
 
-JobSetting setting(const std::string& name, const std::string& code) {
+JobSetting word_setting(const std::string& name, const std::string& code) {
   return {.path = name,
           .name = name,
           .code = code,
@@ -36,16 +36,16 @@ JobSetting setting(const std::string& name, const std::string& code) {
           .words = {"transforms[0]", "sample"}};
 }
 
-ChainDescription script() {
+ChainDescription script_chain() {
   ChainDescription chain;
   chain.name = "train.py";
   chain.samples = 1000;
-  chain.stages = {stage("read", StageKind::source, 1e5),
-                  stage("transforms[0] Resize", StageKind::sample, 2e5),
-                  stage("collate_fn", StageKind::collate, 2e5)};
+  chain.stages = {described_stage("read", StageKind::source, 1e5),
+                  described_stage("transforms[0] Resize", StageKind::sample, 2e5),
+                  described_stage("collate_fn", StageKind::collate, 2e5)};
   chain.settings.of_file = false;
-  chain.settings.all = {setting(kDiskCacheSetting, R"(cached(after={}, disk="FOLDER"))"),
-                        setting(kPreparedSetting, R"(prepare("FOLDER"); prepared("FOLDER"))")};
+  chain.settings.all = {word_setting(kDiskCacheSetting, R"(cached(after={}, disk="FOLDER"))"),
+                        word_setting(kPreparedSetting, R"(prepare("FOLDER"); prepared("FOLDER"))")};
   return chain;
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("a cache gets a folder of its own, and the line of code names it") {
   const TemporaryFolder folder;
   tune::ScriptScratch scratch(folder.path("scratch"));
   tune::Trial trial = trial_of(kDiskCacheSetting);
-  scratch.make(trial, script(), 1000, {});
+  scratch.make(trial, script_chain(), 1000, {});
   CHECK(trial.folder.starts_with(folder.path("scratch") + "/cache-transforms0-"));
   CHECK(trial.lines == Texts{R"(cached(after="transforms[0]", disk=")" + trial.folder + R"("))"});
   const auto value = nlohmann::json::parse(trial.edits[0].value);
@@ -75,11 +75,11 @@ TEST_CASE("a data set gets another folder, and so does another script") {
   const TemporaryFolder folder;
   tune::ScriptScratch scratch(folder.path());
   tune::Trial trial = trial_of(kPreparedSetting, "transforms[0] Resize");
-  scratch.make(trial, script(), 1000, {});
+  scratch.make(trial, script_chain(), 1000, {});
   CHECK(trial.folder.starts_with(folder.path() + "/prepared-transforms0-"));
   CHECK(trial.lines ==
         Texts{R"(prepare(")" + trial.folder + R"("); prepared(")" + trial.folder + R"("))"});
-  ChainDescription other = script();
+  ChainDescription other = script_chain();
   other.stages[0].name = "read Photos";
   tune::Trial of_other = trial_of(kPreparedSetting, "transforms[0] Resize");
   scratch.make(of_other, other, 1000, {});
@@ -90,7 +90,7 @@ TEST_CASE("what the adapter wrote is removed, and nothing else") {
   const TemporaryFolder folder;
   tune::ScriptScratch scratch(folder.path());
   tune::Trial trial = trial_of(kDiskCacheSetting);
-  scratch.make(trial, script(), 1000, {});
+  scratch.make(trial, script_chain(), 1000, {});
   fs::create_directory(trial.folder);
   const auto write = [&](const std::string& name) {
     fs::copy_file(folder.write("file", "x"), trial.folder + "/" + name);
@@ -112,7 +112,7 @@ TEST_CASE("what the adapter wrote is removed, and nothing else") {
   }
   SUBCASE("nothing that was there before") {
     tune::ScriptScratch later(folder.path());
-    later.make(trial = trial_of(kDiskCacheSetting), script(), 1000, {});
+    later.make(trial = trial_of(kDiskCacheSetting), script_chain(), 1000, {});
     CHECK_FALSE(later.remove(trial));
     CHECK(fs::exists(trial.folder + "/index.json"));
   }
@@ -121,7 +121,7 @@ TEST_CASE("what the adapter wrote is removed, and nothing else") {
 TEST_CASE("a disk without room for the samples of a script is refused before anything is written") {
   const TemporaryFolder folder;
   tune::ScriptScratch scratch(folder.path("scratch"));
-  ChainDescription chain = script();
+  ChainDescription chain = script_chain();
   chain.samples = 5'000'000'000;  // 1 PB.
   tune::Trial trial = trial_of(kDiskCacheSetting);
   try {
@@ -139,7 +139,8 @@ TEST_CASE("a stage that the job does not have cannot be written after") {
   tune::ScriptScratch scratch(folder.path());
   tune::Trial trial = trial_of(kDiskCacheSetting);
   trial.edits[0].value = R"("transforms[7]")";
-  CHECK(has(usage_error([&] { scratch.make(trial, script(), 1000, {}); }), "transforms[7]"));
+  CHECK(has(usage_error([&] { scratch.make(trial, script_chain(), 1000, {}); }), "transforms[7]"));
   trial.edits[0].value = "4";
-  CHECK(has(usage_error([&] { scratch.make(trial, script(), 1000, {}); }), "cannot write it"));
+  CHECK(
+      has(usage_error([&] { scratch.make(trial, script_chain(), 1000, {}); }), "cannot write it"));
 }
