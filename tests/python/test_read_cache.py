@@ -14,7 +14,9 @@ from torch.utils.data import DataLoader
 from cachebisect._chain.settings import described_settings
 from cachebisect._job.loaders import MeasuredLoader
 from commands import needs_command, run_script
+from engine import TestEngine
 from loaders import Compose, Items, Member, Stream
+from measured import measure
 
 SCRIPT = """
 import sys, time
@@ -58,17 +60,17 @@ def test_it_is_predicted_run_and_leaves_nothing_behind(tmp_path: Path) -> None:
         (source / name).write_bytes(data)
     here = str(Path(__file__).resolve().parent)
     text = SCRIPT.replace("HERE", repr(here)).replace("SOURCE", repr(str(source)))
-    options = ["--budget", "40", "--sustain", "0", "--verify"]
+    options = ["--budget", "60", "--sustain", "0", "--no-explain", "--verify"]
     options += ["--what-if", f"read.cache={cache}", "--what-if", f"read.cache={tmp_path}/none"]
     run = run_script(tmp_path, text, workers=1, options=options)
     code = run.end()
     assert code == 0, run.errors()
     kept, refused = json.loads((tmp_path / "report.json").read_text())["what_ifs"]
     assert kept["line"] == f'cachebisect.cached(dataset, after="read", disk="{cache}")'
-    if kept["measured"] is None:  # On a machine that others keep busy.
+    if kept["measured"]["samples_per_second"] is None:  # On a machine that others keep busy.
         pytest.skip(kept["note"])
-    assert kept["predicted"] is not None
-    assert refused["measured"] is None
+    assert kept["predicted"]["samples_per_second"] > 0
+    assert refused["measured"]["samples_per_second"] is None
     assert "no file can be made in" in refused["note"]
     assert list(cache.iterdir()) == [] and not (tmp_path / "none").exists()
     assert {path.name: path.read_bytes() for path in source.iterdir()} == contents
@@ -98,3 +100,24 @@ def test_two_caches_are_not_tried_together(tmp_path: Path) -> None:
             loader.variant({"kind": "live", "overrides": overrides})
     finally:
         loader.close()
+
+
+def test_a_block_of_it_runs_where_the_folder_can_be_used(tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    folder.mkdir()
+
+    def arm(name: str) -> dict[str, Any]:
+        return {"kind": "live", "overrides": {"read_cache": json.dumps(str(tmp_path / name))}}
+
+    def script(engine: TestEngine) -> None:
+        engine.greet()
+        assert engine.ask("supports", arm=arm("cache"))["supported"]
+        refused = engine.ask("supports", arm=arm("none"))
+        assert not refused["supported"] and "no file can be made in" in refused["why"]
+        block = engine.run(**arm("cache"))
+        assert (block["steps"], block["samples"], block["void"]) == (4, 16, False)
+        assert list(folder.iterdir()) == []
+        engine.finish()
+
+    measure(DataLoader(Items(Compose([Member(1)])), batch_size=4), script, tmp_path)
+    assert list(folder.iterdir()) == []
