@@ -104,13 +104,13 @@ class HeaderReader {
   void skip_attribute() {
     bytes_.name();
     const auto [count, type] = attribute_values();
-    bytes_.skip(bytes_.padded(count * type.bytes));
+    bytes_.skip(NetcdfHeaderBytes::padded(count * type.bytes));
   }
 
   void read_attribute(PackingAttributes& to) {
     const std::string name = bytes_.name();
     const auto [count, type] = attribute_values();
-    std::uint64_t left = bytes_.padded(count * type.bytes);
+    std::uint64_t left = NetcdfHeaderBytes::padded(count * type.bytes);
     std::vector<double> numbers;
     if (type.stored) {
       for (std::uint64_t i = 0; i < std::min(count, kMostAttributeValues); ++i, left -= type.bytes)
@@ -134,7 +134,7 @@ class HeaderReader {
       HeaderEntry entry = read_variable(wanted);
       if (entry.has_records) {
         ++record_variables_;
-        record_bytes_ += bytes_.padded(entry.bytes);
+        record_bytes_ += NetcdfHeaderBytes::padded(entry.bytes);
         if (record_bytes_ > kMostNetcdfBytes) bytes_.refuse("claims records that fit no file");
       }
       if (wanted) found_ = std::move(entry);
