@@ -20,7 +20,7 @@ constexpr std::size_t kTouchedObjects = 64;        ///< uses after which they ar
 /// A file with more errors than this is left alone.
 constexpr int kMostErrors = 16;
 
-BlobKey key_of(const ByteRange& range, std::size_t bytes) {
+BlobKey key_of(const ObjectRange& range, std::size_t bytes) {
   const std::string text =
       range.object + '\n' + std::to_string(range.offset) + ' ' + std::to_string(bytes);
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
@@ -38,7 +38,7 @@ class ObjectCache final : public ByteCache {
         // By the clock, as several processes use the file; and after what is in it.
         opened_(std::max(now(), 1 + file_.last_use())) {}
 
-  bool find(const ByteRange& range, std::span<std::byte> first,
+  bool find(const ObjectRange& range, std::span<std::byte> first,
             std::span<std::byte> second) noexcept override {
     bool found = false;
     in_file([&] {
@@ -56,7 +56,7 @@ class ObjectCache final : public ByteCache {
     return found;
   }
 
-  void keep(const ByteRange& range, std::span<const std::byte> first,
+  void keep(const ObjectRange& range, std::span<const std::byte> first,
             std::span<const std::byte> second) noexcept override {
     if (full_.load(std::memory_order_relaxed)) return;
     in_file([&] {

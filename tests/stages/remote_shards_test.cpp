@@ -82,7 +82,7 @@ TEST_CASE("an index that is longer than what is read of a shard's end is read wh
   const FolderServer server(folder.path());
   const auto remote = opened_shards(server.url());
   CHECK(requests_of(*remote).requests == 2 + 4);
-  for (const std::uint64_t i : {0, 3500, 6999}) {
+  for (const std::uint64_t i : {0U, 3500U, 6999U}) {
     CHECK(shown_record(read_sample(*remote, i)) == expected_record(i, 20));
   }
 }

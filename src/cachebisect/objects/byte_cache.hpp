@@ -11,7 +11,7 @@
 namespace cachebisect {
 
 /// Bytes of an object.
-struct ByteRange {
+struct ObjectRange {
   const std::string& object;  ///< its whole address, size and tag: another text is another object
   std::uint64_t offset = 0;
 };
@@ -26,9 +26,9 @@ class CACHEBISECT_INTERNAL_API ByteCache {
 
   /// Fills `first`, then `second`, if a range of so many bytes is kept. False if it is not; they
   /// may have changed then.
-  virtual bool find(const ByteRange& range, std::span<std::byte> first,
+  virtual bool find(const ObjectRange& range, std::span<std::byte> first,
                     std::span<std::byte> second) noexcept = 0;
-  virtual void keep(const ByteRange& range, std::span<const std::byte> first,
+  virtual void keep(const ObjectRange& range, std::span<const std::byte> first,
                     std::span<const std::byte> second) noexcept = 0;
 };
 

@@ -27,7 +27,7 @@ class RemoteStore::Object final : public ByteSource {
       throw Error(ErrorKind::data, path() + ": ends within the " + std::to_string(bytes) +
                                        " bytes from byte " + std::to_string(offset));
     }
-    const ByteRange range{.object = identity_, .offset = offset};
+    const ObjectRange range{.object = identity_, .offset = offset};
     ByteCache* const cache = store_->cache_.get();
     if (cache != nullptr && cache->find(range, first, second)) return;
     store_->reader()->read(address_, facts_, offset, first, second);
