@@ -24,7 +24,6 @@
 #include "cachebisect/replay/reading/count_reads.hpp"
 #include "cachebisect/replay/reading/data_set_bytes.hpp"
 #include "cachebisect/replay/reading/files_of.hpp"
-#include "cachebisect/replay/reading/storage_between.hpp"
 #include "cachebisect/replay/trainer.hpp"
 #include "cachebisect/train/in_train_step.hpp"
 
@@ -279,23 +278,7 @@ std::optional<StorageCounts> PipelineReplayer::count_storage(const StorageReques
                                                              const std::stop_token& stop) {
   const FlushDenormals flush;
   Trainer& trainer = state_->trainer;
-  if (request_counts_of(trainer.pipeline.source())) return count_requests(request, stop);
   return count_reads(trainer.pipeline, trainer.loader, state_->order, request, stop);
-}
-
-std::optional<StorageCounts> PipelineReplayer::count_requests(const StorageRequest& request,
-                                                              const std::stop_token& stop) {
-  const Pipeline& pipeline = state_->trainer.pipeline;
-  const auto before = request_counts_of(pipeline.source());
-  if (!before) return std::nullopt;
-  const auto batch = static_cast<std::uint64_t>(pipeline.batch_size());
-  const double began = clock();
-  static_cast<void>(run({.arm = {.kind = ArmKind::live},
-                         .steps = static_cast<int>((request.samples + batch - 1) / batch),
-                         .max_seconds = request.max_seconds},
-                        stop));
-  return storage_between(*before, *request_counts_of(pipeline.source()),
-                         {.workers = std::max(state_->workers, 1), .seconds = clock() - began});
 }
 
 double PipelineReplayer::clock() const { return monotonic_seconds(); }

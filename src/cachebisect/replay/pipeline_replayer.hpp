@@ -76,10 +76,6 @@ class CACHEBISECT_API PipelineReplayer final : public Replayer {
   void record(LoadRecorder* recorder) noexcept;
 
  private:
-  /// Of live batches, without the wait for those in flight.
-  std::optional<StorageCounts> count_requests(const StorageRequest& request,
-                                              const std::stop_token& stop);
-
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -1,7 +1,10 @@
 // What a C++ pipeline asks of storage is counted while it makes samples.
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -11,6 +14,7 @@
 #include "support/recording_step.hpp"
 #include <doctest/doctest.h>
 
+#include "cachebisect/pipeline/remote_source.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
 #include "cachebisect/replay/reading/process_reads.hpp"
 
@@ -56,6 +60,44 @@ class SlowFiles final : public SourceStage {
  private:
   test::FileSource files_{200, kSampleBytes};
 };
+
+/// Makes two requests of 10 ms for each sample, or says that a cache has it.
+class CountedSource final : public SourceStage, public RemoteSource {
+ public:
+  explicit CountedSource(bool cached) : cached_(cached) {}
+  [[nodiscard]] std::uint64_t size() const override { return 200; }
+  [[nodiscard]] SampleSpec infer() override { return {{"image", DType::uint8, {3}}}; }
+  void read(Sample& out, const SampleContext& /*context*/) const override {
+    out.field("image").assign("abc");
+    ++samples_;
+  }
+  /// Runs of them, which only a source that counts by itself may have here.
+  [[nodiscard]] ReadRuns read_runs() const override { return {.samples = 4}; }
+  [[nodiscard]] std::string objects() const override { return ""; }
+  [[nodiscard]] std::optional<RequestCounts> request_counts() const override {
+    const std::uint64_t asked = cached_ ? 0 : 2 * samples_;
+    return RequestCounts{.samples = samples_,
+                         .requests = asked,
+                         .received_bytes = static_cast<double>(100 * asked),
+                         .request_seconds = 0.01 * static_cast<double>(asked),
+                         .waiting_seconds = 0.01 * static_cast<double>(samples_),
+                         .most_in_flight = 2};
+  }
+
+ private:
+  bool cached_;
+  mutable std::atomic<std::uint64_t> samples_{0};
+};
+
+Pipeline over_server(bool cached) {
+  return PipelineBuilder{}
+      .source("read", {"custom.counted", {}, std::make_shared<CountedSource>(cached)})
+      .collate()
+      .copy()
+      .batch_size(8)
+      .workers(2)
+      .build();
+}
 
 Pipeline over_memory(std::uint64_t run) {
   return PipelineBuilder{}
@@ -162,6 +204,24 @@ TEST_CASE("nothing is told of samples in memory, nor of runs, which most samples
   PipelineReplayer runs = replayer_of(over_memory(4));
   CHECK_FALSE(runs.describe().counts_storage);
   CHECK_FALSE(runs.count_storage({.samples = 24, .max_seconds = 60}, {}));
+}
+
+TEST_CASE("a source over servers counts its requests; of what a cache has nothing is told") {
+  PipelineReplayer replayer = replayer_of(over_server(false));
+  CHECK(replayer.describe().counts_storage);
+  for (int i = 0; i < 2; ++i) {  // Since the time before, each time.
+    const auto counts = replayer.count_storage({.samples = 24, .max_seconds = 60}, {});
+    REQUIRE(counts);
+    CHECK(counts->samples >= 24);
+    CHECK(counts->samples <= 60);
+    CHECK(counts->workers == 2);
+    CHECK(counts->requests == 2 * counts->samples);
+    CHECK(counts->received_bytes == static_cast<double>(200 * counts->samples));
+    CHECK(counts->most_in_flight == 2);
+    CHECK(counts->file_reads == 0);
+  }
+  PipelineReplayer cached = replayer_of(over_server(true));
+  CHECK_FALSE(cached.count_storage({.samples = 24, .max_seconds = 60}, {}));
 }
 
 TEST_CASE("a moment in which nothing is read counts nothing") {

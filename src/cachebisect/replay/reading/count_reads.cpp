@@ -14,6 +14,7 @@
 #include "cachebisect/pipeline/in_stage.hpp"
 #include "cachebisect/pipeline/remote_source.hpp"
 #include "cachebisect/replay/reading/process_reads.hpp"
+#include "cachebisect/replay/reading/storage_between.hpp"
 
 namespace cachebisect {
 namespace {
@@ -109,6 +110,7 @@ std::optional<StorageCounts> count_reads(const Pipeline& pipeline, Executor& loa
   if (!counts_reads(pipeline)) return std::nullopt;
   const auto batch = static_cast<std::uint64_t>(pipeline.batch_size());
   const std::uint64_t batches = (request.samples + batch - 1) / batch;
+  const auto requests_before = request_counts_of(pipeline.source());
   const auto* const emulated = dynamic_cast<const EmulatedSource*>(&pipeline.source());
   const StorageTotals before = emulated != nullptr ? emulated->totals() : StorageTotals{};
   MadeSamples samples(request, pipeline.collate_position(), stop);
@@ -119,6 +121,11 @@ std::optional<StorageCounts> count_reads(const Pipeline& pipeline, Executor& loa
   };
   const ReadCounter reads;
   make_samples(loader, load, stop, samples.enough());
+  if (requests_before) {
+    return storage_between(
+        *requests_before, *request_counts_of(pipeline.source()),
+        {.workers = std::max(loader.workers(), 1), .seconds = samples.seconds()});
+  }
   StorageCounts counts;
   counts.samples = samples.made();
   if (counts.samples == 0) return std::nullopt;

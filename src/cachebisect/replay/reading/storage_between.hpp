@@ -14,7 +14,7 @@ struct MakingTime {
   double seconds = 0;  ///< of each
 };
 
-/// Between two counts of a source. Empty if no sample was made.
+/// Between two counts of a source. Empty if no sample was made, or nothing was asked for.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<StorageCounts> storage_between(
     const RequestCounts& before, const RequestCounts& after, const MakingTime& time);
 
