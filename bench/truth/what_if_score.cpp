@@ -93,6 +93,7 @@ SimulatedChain changed(const SimulatedChain& chain, const std::string& text) {
       }
       return out;
     case WhatIf::Kind::latency:
+    case WhatIf::Kind::read_cache:
     case WhatIf::Kind::setting:
       break;
   }
