@@ -119,16 +119,22 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "p
 
 @needs_command
 def test_a_pipeline_of_two_ranks_is_measured_by_its_first(tmp_path: Path) -> None:
-    done = measured(tmp_path, ["--budget", "60"], "--stall", "0.04")
+    done = measured(tmp_path, ["--budget", "20"], "--stall", "0.04")
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["pipeline"]["ranks"] == 2
     assert report["pipeline"]["ranks_without_loader"] == 1
     assert "2 ranks, 1 of them without a loader, each batch 8" in done.stdout
     assert [rank["rank"] for rank in report["ranks"]] in ([], [0])
-    verdict = report["verdict"]
-    if verdict["kind"] != "inconclusive":  # On a machine that others keep busy.
-        assert (verdict["kind"], verdict["stage"]) == ("drop", "transforms[0] Stall"), verdict
+
+
+@needs_command
+@pytest.mark.nightly
+def test_the_slow_stage_of_the_first_of_two_ranks_is_named(tmp_path: Path) -> None:
+    done = measured(tmp_path, ["--budget", "60"], "--stall", "0.04")
+    assert done.returncode == 0, done.stderr
+    verdict = json.loads((tmp_path / "report.json").read_text())["verdict"]
+    assert (verdict["kind"], verdict["stage"]) == ("drop", "transforms[0] Stall"), verdict
 
 
 @needs_command

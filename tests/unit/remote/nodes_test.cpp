@@ -294,8 +294,9 @@ TEST_CASE("tokens are long and differ") {
 
 TEST_CASE("a rank has its share of the CPUs of its own machine") {
   ChainDescription large;
+  large.stages.resize(1);
   large.usable_cpus = 64;
-  ChainDescription small;
+  ChainDescription small = large;
   small.usable_cpus = 8;
   const ChainDescription whole = combine_chains({large, large, small, small}, 1, {2, 2, 2, 2});
   CHECK(whole.usable_cpus == 4);
