@@ -83,7 +83,9 @@ bool ScratchFolder::remove(const std::string& written,
                            const std::vector<std::string>& names) const {
   if (!own_.contains(written)) return false;
   for (const std::string& name : names) {
-    static_cast<void>(std::remove((written + "/" + name).c_str()));
+    std::string file = written;
+    file.append("/").append(name);
+    static_cast<void>(std::remove(file.c_str()));
   }
   return ::rmdir(written.c_str()) == 0 || !exists(written);
 }
