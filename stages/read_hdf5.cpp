@@ -7,6 +7,7 @@
 #include "stages/datasets/hdf5_array.hpp"
 #include "stages/datasets/label_numbers.hpp"
 
+#include "cachebisect/data/sample_place.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 
 namespace cachebisect::stages {
@@ -54,10 +55,7 @@ class Hdf5Source final : public SourceStage {
 
   void read(Sample& out, const SampleContext& context) const override {
     const std::uint64_t index = context.index();
-    if (index >= size()) {
-      throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
-                                           std::to_string(size()) + " was requested");
-    }
+    require_sample(index, size());
     out.set_origin(path_);
     const TensorView image = out.field("image").resize(array_->facts().dtype, item_);
     context.add_serial_seconds(array_->read(index, 1, image.data));

@@ -10,6 +10,7 @@
 #include "stages/datasets/lmdb_file.hpp"
 
 #include "cachebisect/base/names.hpp"
+#include "cachebisect/data/sample_place.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 
 namespace cachebisect::stages {
@@ -48,10 +49,7 @@ class LmdbSource final : public SourceStage {
 
   void read(Sample& out, const SampleContext& context) const override {
     const std::uint64_t index = context.index();
-    if (index >= size()) {
-      throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
-                                           std::to_string(size()) + " was requested");
-    }
+    require_sample(index, size());
     out.set_origin({.folder = file_->path(), .name = file_->key(index)});
     const std::uint64_t bytes = file_->value_bytes(index);
     if (bytes > kMostValueBytes)

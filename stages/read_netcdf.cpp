@@ -10,6 +10,7 @@
 #include "stages/datasets/window_grid.hpp"
 #include "stages/support/window_params.hpp"
 
+#include "cachebisect/data/sample_place.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 
 namespace cachebisect::stages {
@@ -86,10 +87,7 @@ class NetcdfSource final : public SourceStage {
 
   void read(Sample& out, const SampleContext& context) const override {
     const std::uint64_t index = context.index();
-    if (index >= size()) {
-      throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
-                                           std::to_string(size()) + " was requested");
-    }
+    require_sample(index, size());
     out.set_origin(path_);
     const Shape shape = grid_->sample_shape();
     const TensorView image = out.field("image").resize(dtype_, shape);

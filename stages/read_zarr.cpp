@@ -14,6 +14,7 @@
 #include "stages/datasets/zarr_reader.hpp"
 #include "stages/support/window_params.hpp"
 
+#include "cachebisect/data/sample_place.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 
 namespace cachebisect::stages {
@@ -108,10 +109,7 @@ class ZarrSource final : public SourceStage {
 
   void read(Sample& out, const SampleContext& context) const override {
     const std::uint64_t index = context.index();
-    if (index >= size()) {
-      throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
-                                           std::to_string(size()) + " was requested");
-    }
+    require_sample(index, size());
     out.set_origin(reader_->array().path);
     const TensorView image =
         out.field("image").resize(reader_->array().dtype, grid_->sample_shape());

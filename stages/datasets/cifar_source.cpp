@@ -11,6 +11,7 @@
 #include "stages/datasets/held_bytes.hpp"
 
 #include "cachebisect/base/file.hpp"
+#include "cachebisect/data/sample_place.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -76,14 +77,8 @@ class CifarSource final : public SourceStage {
   };
 
   [[nodiscard]] Place locate(std::uint64_t index) const {
-    const auto at = std::ranges::upper_bound(ends_, index);
-    if (at == ends_.end()) {
-      throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
-                                           std::to_string(size()) + " was requested");
-    }
-    const auto file = static_cast<std::size_t>(at - ends_.begin());
-    const std::uint64_t first = file == 0 ? 0 : ends_[file - 1];
-    return {file, (index - first) * record_bytes()};
+    const auto [file, record] = place_of_sample(ends_, index);
+    return {file, record * record_bytes()};
   }
 
   [[nodiscard]] std::span<const std::byte> record_at(const Place& place,

@@ -12,6 +12,7 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/parallel.hpp"
 #include "cachebisect/base/shell_word.hpp"
+#include "cachebisect/data/sample_place.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -121,14 +122,8 @@ std::string TarSet::objects() const {
 }
 
 TarSet::Place TarSet::locate(std::uint64_t index) const {
-  const auto at = std::ranges::upper_bound(ends_, index);
-  if (at == ends_.end()) {
-    throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
-                                         std::to_string(size()) + " was requested");
-  }
-  const auto tar = static_cast<std::size_t>(at - ends_.begin());
-  const bool first = tar == 0;
-  return {&tars_[tar], tar, index - (first ? 0 : ends_[tar - 1]), first ? 0 : byte_ends_[tar - 1]};
+  const auto [tar, sample] = place_of_sample(ends_, index);
+  return {&tars_[tar], tar, sample, tar == 0 ? 0 : byte_ends_[tar - 1]};
 }
 
 void TarSet::read(std::uint64_t first_byte, std::span<std::byte> out) const {

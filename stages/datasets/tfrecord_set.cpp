@@ -16,6 +16,7 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/parallel.hpp"
 #include "cachebisect/base/shell_word.hpp"
+#include "cachebisect/data/sample_place.hpp"
 #include "cachebisect/format/crc32c.hpp"
 
 namespace cachebisect::stages {
@@ -204,14 +205,8 @@ TfRecordSet::TfRecordSet(const std::string& path, const OpenContext& context) {
 }
 
 TfRecordSet::Place TfRecordSet::locate(std::uint64_t index) const {
-  const auto at = std::ranges::upper_bound(ends_, index);
-  if (at == ends_.end()) {
-    throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
-                                         std::to_string(size()) + " was requested");
-  }
-  const auto number = static_cast<std::size_t>(at - ends_.begin());
+  const auto [number, record] = place_of_sample(ends_, index);
   const File& file = files_[number];
-  const std::uint64_t record = index - (number == 0 ? 0 : ends_[number - 1]);
   return {&file.file, file.records[record], record};
 }
 

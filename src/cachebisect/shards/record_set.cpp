@@ -6,6 +6,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/parallel.hpp"
+#include "cachebisect/data/sample_place.hpp"
 
 namespace cachebisect::shards {
 namespace {
@@ -47,16 +48,9 @@ std::string RecordSet::objects() const {
 }
 
 RecordSet::Place RecordSet::locate(std::uint64_t index) const {
-  const auto at = std::ranges::upper_bound(ends_, index);
-  if (at == ends_.end()) {
-    throw Error(ErrorKind::internal, "sample " + std::to_string(index) + " of " +
-                                         std::to_string(size()) + " was requested");
-  }
-  const auto number = static_cast<std::size_t>(at - ends_.begin());
+  const auto [number, record] = place_of_sample(ends_, index);
   const ShardFile& shard = shards_[number];
-  const bool first = number == 0;
-  const std::uint64_t record = index - (first ? 0 : ends_[number - 1]);
-  const std::uint64_t base = first ? 0 : byte_ends_[number - 1];
+  const std::uint64_t base = number == 0 ? 0 : byte_ends_[number - 1];
   return {&shard, record, base + shard.entry(record).offset - ShardFile::kFirstRecord};
 }
 
