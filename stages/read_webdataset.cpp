@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "stages/datasets/data_folder.hpp"
 #include "stages/datasets/generate_archives.hpp"
 #include "stages/datasets/generate_photos.hpp"
 #include "stages/datasets/generated_folder.hpp"
@@ -127,13 +128,13 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
   }
 
   void generate(const std::stop_token& stop) const {
-    if (!is_absent(path_)) return;
-    generate_folder(path_, {.kind = "photo-like archives",
-                            .samples = generated_samples_,
-                            .bytes = generated_samples_ * kPhotoBytes,
-                            .write = [&](const std::string& folder) {
-                              generate_archives(folder, generated_samples_, stop);
-                            }});
+    require_data(path_, true,
+                 {.kind = "photo-like archives",
+                  .samples = generated_samples_,
+                  .bytes = generated_samples_ * kPhotoBytes,
+                  .write = [&](const std::string& folder) {
+                    generate_archives(folder, generated_samples_, stop);
+                  }});
   }
 
   [[nodiscard]] bool has_labels() const noexcept { return !members_.label.empty(); }

@@ -71,12 +71,6 @@ class TarBytes {
   std::vector<std::byte> bytes_;
 };
 
-std::string archive_path(const std::string& folder, std::uint64_t number) {
-  const std::string text = std::to_string(number);
-  return folder + "/photos-" + std::string(6 - std::min<std::size_t>(6, text.size()), '0') + text +
-         ".tar";
-}
-
 }  // namespace
 
 void generate_archives(const std::string& folder, std::uint64_t samples,
@@ -91,7 +85,7 @@ void generate_archives(const std::string& folder, std::uint64_t samples,
       const std::string label = std::to_string(photo_class(i));
       tar.add(photo_name(i) + ".cls", std::as_bytes(std::span(label)));
     }
-    write_file(archive_path(folder, number), tar.finish());
+    write_file(folder + "/photos-" + padded(number, 6) + ".tar", tar.finish());
   });
 }
 

@@ -12,16 +12,16 @@
 namespace cachebisect::stages {
 namespace {
 
-std::string padded(std::uint64_t number, std::size_t digits) {
-  const std::string text = std::to_string(number);
-  return std::string(digits - std::min(digits, text.size()), '0') + text;
-}
-
 std::string class_folder(const std::string& folder, unsigned class_index) {
   return folder + "/class_" + padded(class_index, 2);
 }
 
 }  // namespace
+
+std::string padded(std::uint64_t number, std::size_t digits) {
+  const std::string text = std::to_string(number);
+  return std::string(digits - std::min(digits, text.size()), '0') + text;
+}
 
 std::string photo_name(std::uint64_t index) { return "photo_" + padded(index, 6); }
 

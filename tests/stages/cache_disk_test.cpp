@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/child_process.hpp"
 #include "support/errors.hpp"
 #include "support/files.hpp"
 #include "support/stage_maker.hpp"
@@ -121,18 +122,6 @@ int right_after(const std::string& folder, const std::function<void(const std::s
     CHECK(has(error.what(), copy.path()));
   }
   return right;
-}
-
-/// Runs `work` in a process of its own; returns how that ended.
-int status_of_child(const std::function<void()>& work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    work();
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return status;
 }
 
 }  // namespace

@@ -56,10 +56,7 @@ Clip decode_clip(const SampleStage& stage, const std::string& bytes, std::uint64
   Sample input;
   input.set_index({index});
   input.field("image").assign(bytes);
-  Sample out;
-  out.begin_from(input);
-  Arena arena;
-  stage.process(input, out, SampleContext({.index = index}, arena));
+  const Sample out = process_sample(stage, input);
   const Field& field = out.field("image");
   const auto pixels = field.as<std::uint8_t>();
   return {field.shape(), {pixels.begin(), pixels.end()}};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "stages/tar_archive.hpp"
+#include "support/child_process.hpp"
 #include "support/errors.hpp"
 #include "support/folder_server.hpp"
 #include "support/http_client.hpp"
@@ -117,18 +118,6 @@ int found_after(const std::string& folder, const std::function<void(const std::s
   if (refusal.empty()) return found;
   CHECK(has(refusal, "remove the folder"));
   return -1;
-}
-
-/// Runs `work` in a process of its own; returns how that ended.
-int status_of_process(const std::function<void()>& work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    work();
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return status;
 }
 
 }  // namespace
@@ -302,7 +291,7 @@ TEST_CASE("a process that is killed while it fills leaves whole ranges") {
 
 TEST_CASE("a disk that is full is no error: the server is asked") {
   const TemporaryFolder folder;
-  const int status = status_of_process([&] {
+  const int status = status_of_child([&] {
     std::signal(SIGXFSZ, SIG_IGN);
     const auto store = range_cache(folder.path());
     const rlimit limit{700'000, 700'000};
@@ -320,7 +309,7 @@ TEST_CASE("a disk that is full is no error: the server is asked") {
 TEST_CASE("several threads and processes use one file of ranges") {
   const TemporaryFolder folder;
   const auto store = range_cache(folder.path());
-  const int status = status_of_process([&] {
+  const int status = status_of_child([&] {
     const auto own = range_cache(folder.path());
     for (std::uint64_t i = 0; i < 200; ++i) keep_range(*own, i);
   });
