@@ -53,7 +53,7 @@ document::Table action_table(const Profile& profile) {
   return table;
 }
 
-/// What called a row is too long to stand beside it.
+/// The caller of a row is too long for the same line.
 document::Column called_from() { return {.title = "called from", .below = true}; }
 
 document::Text path_text(const CallRow& row) {

@@ -28,7 +28,7 @@ inline constexpr double kCertain = 4;
 /// Bytes per second that one thread moves in memory, measured: at least, and as a rule.
 inline constexpr double kLeastMemorySpeed = 2e9;
 inline constexpr double kMemorySpeed = 4e9;
-/// What a look at one more thing after the verdict may take: the size of the caches, what the
+/// What each further measurement after the verdict may take: the size of the caches, what the
 /// training step does, what reading asks of storage. Seconds.
 inline constexpr double kExtraSeconds = 2;
 /// After so many tries, what is measured again because it did not show what it should is taken as
