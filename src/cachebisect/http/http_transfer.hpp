@@ -31,6 +31,10 @@ class HttpTransfer {
   [[nodiscard]] HttpResult finish(CURLcode code);
 
  private:
+  static constexpr long kOkStatus = 200;
+  static constexpr long kPartStatus = 206;
+  static constexpr std::size_t kMostHeaderBytes = 262'144;
+
   template <class Value>
   void set(CURLoption option, Value value) {
     curl_.easy_setopt(handle_, option, value);
