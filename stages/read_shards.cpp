@@ -21,20 +21,13 @@
 namespace cachebisect::stages {
 namespace {
 
-/// As a pipeline file in the folder itself names it, "folder/."; or with a slash at its end, which
-/// would be part of the names of objects.
+/// Also as a pipeline file in the folder itself names it, "folder/.".
 std::string folder_of(std::string path) {
   if (!is_remote_path(path)) {
     while (path.size() > 2 && path.ends_with("/.")) path.resize(path.size() - 2);
     return path;
   }
-  while (path.ends_with('/')) path.pop_back();
-  if (path.starts_with("http") && path.find_first_of("?#") != std::string::npos) {
-    throw Error(ErrorKind::usage, shown_path(path) +
-                                      ": an address with a query is that of one object; name the "
-                                      "folder of index.json and the shards");
-  }
-  return path;
+  return object_folder(std::move(path), "index.json and the shards");
 }
 
 /// What the index says, and where it was found.

@@ -1,27 +1,34 @@
-// A file of chunks while one is read from it.
+// A file, or an object on a server, of chunks while one is read from it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/file.hpp"
+#include "cachebisect/objects/byte_source.hpp"
 
 namespace cachebisect::stages {
 
 struct ChunkFile {
   std::string path;
   std::uint64_t bytes = 0;
-  FileDescriptor file;
+  FileDescriptor file{};                       ///< of a file
+  std::shared_ptr<const ByteSource> object{};  ///< null: it is a file
+  std::span<const std::byte> head{};           ///< of an object: what was read already
 
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(ErrorKind::data, path + ": " + what);
   }
-  void read(std::uint64_t offset, std::span<std::byte> out) const {
-    read_exactly(file.get(), path.c_str(), offset, out);
+  /// The part, if it was read already; else empty.
+  [[nodiscard]] std::span<const std::byte> in_head(std::uint64_t offset, std::uint64_t size) const {
+    const bool there = offset <= head.size() && size <= head.size() - offset;
+    return there ? head.subspan(offset, size) : std::span<const std::byte>();
   }
+  void read(std::uint64_t offset, std::span<std::byte> out) const;
 };
 
 }  // namespace cachebisect::stages

@@ -20,6 +20,17 @@ inline std::uint64_t number_in(const Shape& shape, const Shape& place) noexcept 
   return number;
 }
 
+/// The place with this number.
+inline Shape place_in(const Shape& shape, std::uint64_t number) noexcept {
+  Shape place = shape;
+  for (std::size_t axis = shape.rank(); axis-- > 0;) {
+    const auto extent = static_cast<std::uint64_t>(shape[axis]);
+    place[axis] = static_cast<std::int64_t>(number % extent);
+    number /= extent;
+  }
+  return place;
+}
+
 /// combine(a, b) of each axis.
 template <class Combine>
 Shape by_axis(const Shape& a, const Shape& b, const Combine& combine) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/file.hpp"
 #include "cachebisect/base/json_text.hpp"
 #include "cachebisect/base/number_format.hpp"
 
@@ -24,16 +24,15 @@ constexpr JsonLimits kZarrLimits{.max_bytes = std::size_t{4} << 20U,
   throw Error(ErrorKind::data, path + ": " + what);
 }
 
-nlohmann::json read_document(const std::string& file) {
-  const InputFile opened(file);
-  if (opened.size() > kZarrLimits.max_bytes) {
-    refuse(file, "has " + format_bytes(static_cast<double>(opened.size())) + ", more than " +
-                     std::string(kZarrLimits.document) + " may have");
+nlohmann::json read_document(const ChunkFile& file) {
+  if (file.bytes > kZarrLimits.max_bytes) {
+    file.refuse("has " + format_bytes(static_cast<double>(file.bytes)) + ", more than " +
+                std::string(kZarrLimits.document) + " may have");
   }
-  std::string text(opened.size(), '\0');
-  opened.read(0, std::as_writable_bytes(std::span(text)));
+  std::string text(file.bytes, '\0');
+  file.read(0, std::as_writable_bytes(std::span(text)));
   try {
-    return read_json(text, file, kZarrLimits);
+    return read_json(text, file.path, kZarrLimits);
   } catch (const Error& error) {
     throw Error(ErrorKind::data, error.what());
   }
@@ -85,21 +84,22 @@ void check_sizes(const ZarrArray& array, const std::string& file) {
 
 }  // namespace
 
-ZarrArray load_zarr_array(const std::string& path) {
-  const std::string version2 = path + "/.zarray";
-  const std::string version3 = path + "/zarr.json";
-  const bool is_version2 = exists(version2);
-  if (!is_version2 && !exists(version3)) {
-    refuse(path, exists(path + "/.zgroup")
-                     ? "is a group of Zarr; name an array in it"
-                     : "has neither .zarray nor zarr.json; name the folder of a Zarr array");
+ZarrArray load_zarr_array(const std::string& path, const ChunkFiles& files) {
+  std::optional<ChunkFile> file = files.open(path + "/.zarray");
+  const bool is_version2 = file.has_value();
+  if (!file) file = files.open(path + "/zarr.json");
+  if (!file) {
+    refuse(shown_path(path),
+           files.open(path + "/.zgroup")
+               ? "is a group of Zarr; name an array in it"
+               : "has neither .zarray nor zarr.json; name the folder of a Zarr array");
   }
-  const std::string& file = is_version2 ? version2 : version3;
-  const nlohmann::json document = read_document(file);
-  const ZarrJson root(document, file + ":");
+  const nlohmann::json document = read_document(*file);
+  const ZarrJson root(document, file->path + ":");
   ZarrArray array = is_version2 ? parse_zarr_v2(root) : parse_zarr_v3(root);
   array.path = path;
-  check_sizes(array, file);
+  if (file->object) array.object = object_line(*file->object);
+  check_sizes(array, file->path);
   return array;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "stages/datasets/chunk_files.hpp"
+
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/data/dtype.hpp"
 #include "cachebisect/data/shape.hpp"
@@ -29,7 +31,8 @@ struct ZarrArray {
   /// Its table has 16 bytes for each.
   static constexpr std::int64_t kMostChunksPerShard = std::int64_t{1} << 21U;
 
-  std::string path;  ///< of the folder
+  std::string path;    ///< of the folder, or its address on a server
+  std::string object;  ///< that of object_line() for the metadata; empty: it is a file
   Shape shape;
   Shape chunk;  ///< what is decoded at once; those at the edge are as large
   DType dtype = DType::uint8;
@@ -47,9 +50,10 @@ struct ZarrArray {
   }
 };
 
-/// Reads `.zarray` (version 2) or `zarr.json` (version 3) in the folder `path`. Throws Error(data)
-/// that names the file for what is damaged, larger than above, or not supported: Fortran order,
-/// filters, other elements than DType has, other codecs than ZarrCodec has.
-[[nodiscard]] CACHEBISECT_INTERNAL_API ZarrArray load_zarr_array(const std::string& path);
+/// Reads `.zarray` (version 2) or `zarr.json` (version 3) in the folder `path`, or at that address.
+/// Throws Error(data) that names the file for what is damaged, larger than above, or not supported:
+/// Fortran order, filters, other elements than DType has, other codecs than ZarrCodec has.
+[[nodiscard]] CACHEBISECT_INTERNAL_API ZarrArray load_zarr_array(const std::string& path,
+                                                                 const ChunkFiles& files);
 
 }  // namespace cachebisect::stages

@@ -1,7 +1,7 @@
 #include "stages/datasets/zarr_reader.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -10,16 +10,18 @@
 
 #include "stages/datasets/chunk_grid.hpp"
 #include "stages/datasets/zarr_shard.hpp"
-#include <unistd.h>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/file.hpp"
 
 namespace cachebisect::stages {
 namespace {
 
 /// A little more than the largest table.
 constexpr std::size_t kKeptTableBytes = std::size_t{33} << 20U;
+/// Chunks of a box that are asked of a server at once.
+constexpr std::size_t kMostAhead = 8;
+/// Bytes of a chunk that come with the request that asks for it. Larger ones are asked for alone.
+constexpr std::size_t kMostHead = std::size_t{4} << 20U;
 
 /// swap(bits) of each element.
 template <class Bits, class Swap>
@@ -55,8 +57,10 @@ void make_native(std::span<std::byte> chunk, const ZarrArray& array) {
 
 ZarrReader::Kept::Kept(std::size_t chunk_bytes) : chunks(chunk_bytes), tables(kKeptTableBytes) {}
 
-ZarrReader::ZarrReader(ZarrArray array, std::size_t cache_bytes)
+ZarrReader::ZarrReader(ZarrArray array, std::size_t cache_bytes,
+                       std::shared_ptr<const RemoteStore> store)
     : array_(std::move(array)),
+      files_(std::move(store)),
       decoder_(array_.codecs),
       cache_bytes_(cache_bytes),
       chunks_per_file_(quotient(array_.file_chunk, array_.chunk)) {}
@@ -64,15 +68,33 @@ ZarrReader::ZarrReader(ZarrArray array, std::size_t cache_bytes)
 ZarrReader::~ZarrReader() = default;
 
 void ZarrReader::require_chunks() const {
+  if (files_.is_remote() ? !some_objects().empty() : has_chunk_file()) return;
+  throw Error(ErrorKind::data, shown_path(array_.path) + ": has no chunks" +
+                                   (files_.is_remote() ? " at any place that was asked for" : "") +
+                                   ", so that every sample would be the fill value; is it the "
+                                   "right array, and was it copied whole?");
+}
+
+bool ZarrReader::has_chunk_file() const {
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(array_.path, error)) {
+  const std::filesystem::directory_iterator entries(array_.path, error);
+  return std::ranges::any_of(entries, [](const auto& entry) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with('.') && name != "zarr.json") return;
+    return !name.starts_with('.') && name != "zarr.json";
+  });
+}
+
+std::string ZarrReader::some_objects() const {
+  constexpr std::uint64_t kMost = 16;
+  const Shape grid = grid_of(array_.shape, array_.file_chunk);
+  const auto files = static_cast<std::uint64_t>(grid.elements());
+  const std::uint64_t asked = std::min(files, kMost);
+  std::string lines;
+  for (std::uint64_t i = 0; i < asked; ++i) {
+    const auto file = files_.open(path_of(place_in(grid, i * (files / asked))));
+    if (file) lines.append(object_line(*file->object)).append(1, '\n');
   }
-  throw Error(ErrorKind::data,
-              array_.path +
-                  ": has no chunks, so that every sample would be the fill value; is it "
-                  "the right array, and was it copied whole?");
+  return lines;
 }
 
 std::string ZarrReader::path_of(const Shape& file) const {
@@ -94,13 +116,43 @@ std::vector<FileRange> ZarrReader::files(const ArrayBox& box) const {
 
 void ZarrReader::read(const ArrayBox& box, std::byte* out) const {
   const auto kept = kept_.borrow([this] { return std::make_unique<Kept>(cache_bytes_); });
+  if (!files_.is_remote() || array_.sharded) {
+    for_each_chunk(box, array_.chunk, [&](const Shape& number) {
+      kept->scratch.reset();
+      read_chunk(number, {out, box}, *kept);
+    });
+    return;
+  }
+  const std::size_t most_at_once = most_stored() > kMostHead ? 1 : kMostAhead;
+  std::vector<Shape> group;
+  const auto read_group = [&] {
+    kept->scratch.reset();
+    open_ahead(group, *kept);
+    for (const Shape& number : group) read_chunk(number, {out, box}, *kept);
+    kept->ahead.clear();
+    group.clear();
+  };
   for_each_chunk(box, array_.chunk, [&](const Shape& number) {
-    read_chunk(number, {out, box}, *kept);
+    group.push_back(number);
+    if (group.size() == most_at_once) read_group();
   });
+  read_group();
+}
+
+void ZarrReader::open_ahead(std::span<const Shape> numbers, Kept& kept) const {
+  kept.ahead.clear();
+  std::vector<ChunkFiles::Wanted> wanted;
+  for (const Shape& number : numbers) {
+    const std::uint64_t key = number_in(grid_of(array_.shape, array_.chunk), number);
+    if (array_.chunk_bytes() <= cache_bytes_ && kept.chunks.find(key) != nullptr) continue;
+    wanted.push_back({path_of(number), kept.scratch.take(std::min(most_stored(), kMostHead))});
+    kept.ahead.emplace_back(number, std::nullopt);
+  }
+  std::vector<std::optional<ChunkFile>> files = files_.open(wanted);
+  for (std::size_t i = 0; i < files.size(); ++i) kept.ahead[i].second = std::move(files[i]);
 }
 
 void ZarrReader::read_chunk(const Shape& number, const BoxBytes<std::byte>& out, Kept& kept) const {
-  kept.scratch.reset();
   const std::size_t bytes = array_.chunk_bytes();
   const std::size_t element = size_of(array_.dtype);
   const ArrayBox chunk{product(number, array_.chunk), array_.chunk};
@@ -124,25 +176,34 @@ void ZarrReader::read_chunk(const Shape& number, const BoxBytes<std::byte>& out,
 
 bool ZarrReader::decode(const Shape& number, std::span<std::byte> chunk, Kept& kept) const {
   const Shape place = quotient(number, chunks_per_file_);
-  ChunkFile file{.path = path_of(place), .bytes = 0, .file = {}};
-  if (::access(file.path.c_str(), F_OK) != 0 && errno == ENOENT) return false;
-  file.file = open_regular(file.path.c_str(), file.bytes);
+  const std::optional<ChunkFile> file = open(place, kept);
+  if (!file) return false;
   if (!array_.sharded) {
-    decode_part(file, 0, file.bytes, chunk, kept);
+    decode_part(*file, 0, file->bytes, chunk, kept);
     return true;
   }
-  const std::span<const std::byte> table = shard_table(file, place, kept);
+  const std::span<const std::byte> table = shard_table(*file, place, kept);
   const std::uint64_t within = number_in(chunks_per_file_, remainder(number, chunks_per_file_));
   const std::optional<ShardPart> part =
-      find_in_shard(file, array_.shard_index, table, static_cast<std::size_t>(within));
-  if (part) decode_part(file, part->offset, part->bytes, chunk, kept);
+      find_in_shard(*file, array_.shard_index, table, static_cast<std::size_t>(within));
+  if (part) decode_part(*file, part->offset, part->bytes, chunk, kept);
   return part.has_value();
+}
+
+std::optional<ChunkFile> ZarrReader::open(const Shape& file, Kept& kept) const {
+  const auto ahead = std::ranges::find(kept.ahead, file, [](const auto& one) { return one.first; });
+  return ahead != kept.ahead.end() ? std::move(ahead->second) : files_.open(path_of(file));
+}
+
+std::size_t ZarrReader::most_stored() const noexcept {
+  const std::size_t bytes = array_.chunk_bytes();
+  return decoder_.is_plain() ? bytes : ZarrDecoder::most_stored(bytes);
 }
 
 void ZarrReader::decode_part(const ChunkFile& file, std::uint64_t offset, std::uint64_t bytes,
                              std::span<std::byte> chunk, Kept& kept) const {
   const bool plain = decoder_.is_plain();
-  const std::size_t most = plain ? chunk.size() : ZarrDecoder::most_stored(chunk.size());
+  const std::size_t most = most_stored();
   if (bytes > most || bytes == 0 || (plain && bytes < chunk.size())) {
     file.refuse("holds a chunk of " + std::to_string(bytes) + " bytes; the metadata asks for " +
                 (plain ? "" : "at most ") + std::to_string(most) +
@@ -153,8 +214,12 @@ void ZarrReader::decode_part(const ChunkFile& file, std::uint64_t offset, std::u
     file.read(offset, chunk);
     return make_native(chunk, array_);
   }
-  const std::span<std::byte> stored = kept.scratch.take(static_cast<std::size_t>(bytes));
-  file.read(offset, stored);
+  std::span<const std::byte> stored = file.in_head(offset, bytes);
+  if (stored.empty()) {
+    const std::span<std::byte> read = kept.scratch.take(static_cast<std::size_t>(bytes));
+    file.read(offset, read);
+    stored = read;
+  }
   try {
     decoder_.decode(stored, chunk, kept.scratch);
   } catch (const Error& error) {

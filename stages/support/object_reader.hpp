@@ -17,6 +17,20 @@
 
 namespace cachebisect::stages {
 
+/// The address of a folder of objects without slashes at its end, which would be part of their
+/// names. Throws Error(usage) if it has a query: that is of one object. `objects` says in a message
+/// what the folder holds.
+[[nodiscard]] inline std::string object_folder(std::string path, const std::string& objects) {
+  while (path.ends_with('/')) path.pop_back();
+  if (path.starts_with("http") && path.find_first_of("?#") != std::string::npos) {
+    throw Error(ErrorKind::usage, shown_path(path) +
+                                      ": an address with a query is that of one object; name the "
+                                      "folder of " +
+                                      objects);
+  }
+  return path;
+}
+
 /// A base of sources. Reads files, without anything to count, until it is given a store.
 class ObjectReader : public RemoteSource {
  public:

@@ -160,7 +160,8 @@ TEST_CASE("a window decodes the chunks that it touches, and no others") {
     }
     const std::string path = write_zarr(folder, name, array);
     const auto decoded = [&](const stages::ArrayBox& box, std::size_t cache_bytes, int times) {
-      const stages::ZarrReader reader(stages::load_zarr_array(path), cache_bytes);
+      const stages::ZarrReader reader(stages::load_zarr_array(path, stages::ChunkFiles()),
+                                      cache_bytes);
       std::vector<std::byte> out(static_cast<std::size_t>(box.extent.elements()));
       for (int i = 0; i < times; ++i) reader.read(box, out.data());
       return reader.decoded();

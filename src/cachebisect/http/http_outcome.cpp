@@ -83,11 +83,19 @@ std::string HttpTransfer::problem(CURLcode code) const {
     return printable(detail);
   }
   if (wanted_.begin && !result_.is_part) return "the server sends another part than asked for";
-  if (wanted_.bytes > 0 && result_.bytes != wanted_.bytes) {
-    return "the server sent " + std::to_string(result_.bytes) + " of " +
-           std::to_string(wanted_.bytes) + " bytes";
+  const std::uint64_t whole = expected_bytes();
+  if (wanted_.bytes > 0 && result_.bytes != whole) {
+    return "the server sent " + std::to_string(result_.bytes) + " of " + std::to_string(whole) +
+           " bytes";
   }
   return "";
+}
+
+std::uint64_t HttpTransfer::expected_bytes() const {
+  if (!wanted_.may_end || !wanted_.begin || !result_.object_bytes) return wanted_.bytes;
+  const std::uint64_t left =
+      *result_.object_bytes - std::min(*result_.object_bytes, *wanted_.begin);
+  return std::min(wanted_.bytes, left);
 }
 
 }  // namespace cachebisect

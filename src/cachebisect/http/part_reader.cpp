@@ -22,6 +22,7 @@ namespace {
 /// How late a stop is seen.
 constexpr double kMostPollSeconds = 0.05;
 constexpr long kWholeStatus = 200;
+constexpr long kAbsentStatus = 404;
 constexpr long kOutsideRangeStatus = 416;
 
 /// The bytes of `first`, then `second`, from `begin` on.
@@ -55,10 +56,23 @@ class PartReader::Lines {
   ObjectFacts look_up(const ObjectAddress& object) {
     parts_.clear();
     add_part(object, 0, 1, {});
-    read_all(object);
-    const HttpResult& result = parts_.front().result;
-    if (!result.object_bytes) fail(object, "the server does not say how large it is");
-    return {.bytes = *result.object_bytes, .tag = result.tag};
+    read_all();
+    return facts_of(object, parts_.front().result);
+  }
+
+  void find(std::span<WantedHead> wanted) {
+    parts_.clear();
+    for (const WantedHead& one : wanted) {
+      add_part(*one.object, 0, std::max<std::size_t>(one.head.size(), 1), {one.head, {}});
+      parts_.back().wanted.may_end = true;
+      parts_.back().may_be_absent = !one.known;
+    }
+    read_all();
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const HttpResult& result = parts_[i].result;
+      if (wanted[i].known) check_same(*wanted[i].object, *wanted[i].known, result);
+      if (result.status != kAbsentStatus) wanted[i].found = facts_of(*wanted[i].object, result);
+    }
   }
 
   void read(const ObjectAddress& object, const ObjectFacts& known, std::uint64_t offset,
@@ -71,24 +85,27 @@ class PartReader::Lines {
       const std::size_t here = bytes * (i + 1) / count - begin;
       add_part(object, offset + begin, here, places_of(first, second, begin, here));
     }
-    read_all(object);
+    read_all();
     for (const Part& part : parts_) check_same(object, known, part.result);
   }
 
  private:
   struct Part {
+    const ObjectAddress* object;
     HttpRead wanted;
     HttpResult result{};
     int tries = 0;
     double first_began = 0;
     double began = 0;  ///< its last try
     double due = 0;    ///< its next try
+    bool may_be_absent = false;
     enum class State { waiting, running, done } state = State::waiting;
   };
 
   void add_part(const ObjectAddress& object, std::uint64_t begin, std::uint64_t bytes,
                 std::array<std::span<std::byte>, 2> into) {
-    parts_.push_back({.wanted = {.url = object.url,
+    parts_.push_back({.object = &object,
+                      .wanted = {.url = object.url,
                                  .begin = begin,
                                  .bytes = bytes,
                                  .shown = object.shown,
@@ -96,14 +113,14 @@ class PartReader::Lines {
                                  .access = object.access.get()}});
   }
 
-  void read_all(const ObjectAddress& object) {
+  void read_all() {
     const double began = monotonic_seconds();
     most_running_ = 0;
     left_ = parts_.size();
     try {
       while (left_ > 0) {
         if (stop_.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
-        lines_.run(start_due(object, monotonic_seconds()));
+        lines_.run(start_due(monotonic_seconds()));
       }
     } catch (...) {
       lines_.drop();
@@ -113,30 +130,33 @@ class PartReader::Lines {
   }
 
   /// Returns the seconds until the next part is due, at most kMostPollSeconds.
-  double start_due(const ObjectAddress& object, double now) {
+  double start_due(double now) {
     double wait = kMostPollSeconds;
     for (Part& part : parts_) {
       if (part.state != Part::State::waiting) continue;
       if (part.due > now) {
         wait = std::min(wait, part.due - now);
       } else if (lines_.has_room()) {
-        start(object, part, now);
+        start(part, now);
       }
     }
     most_running_ = std::max(most_running_, lines_.running());
     return wait;
   }
 
-  void start(const ObjectAddress& object, Part& part, double now) {
+  void start(Part& part, double now) {
     if (part.tries++ == 0) part.first_began = now;
     part.began = now;
     part.state = Part::State::running;
     lines_.start(part.wanted, limits_.silent_seconds,
-                 [&](const HttpResult& result) { end(object, part, result); });
+                 [&](const HttpResult& result) { end(part, result); });
   }
 
-  void end(const ObjectAddress& object, Part& part, const HttpResult& result) {
+  void end(Part& part, HttpResult result) {
     const double now = monotonic_seconds();
+    if (part.may_be_absent && result.status == kAbsentStatus) {
+      result.outcome = HttpResult::Outcome::whole;
+    }
     counter_.add(result, part.tries > 1, now - part.began);
     if (result.outcome == HttpResult::Outcome::cut) throw Error(ErrorKind::interrupted, "stopped");
     part.result = result;
@@ -150,7 +170,7 @@ class PartReader::Lines {
                       .asked_seconds = result.retry_seconds};
     const auto pause =
         result.may_pass ? retry_pause(limits_.retry, tried, random_.uniform()) : std::nullopt;
-    if (!pause) refuse(object, result, tried);
+    if (!pause) refuse(*part.object, result, tried);
     part.due = now + *pause;
     part.state = Part::State::waiting;
   }
@@ -173,6 +193,11 @@ class PartReader::Lines {
       if (remedy != object.access->remedies.end()) what += "; " + remedy->second;
     }
     throw Error(ErrorKind::data, what);
+  }
+
+  static ObjectFacts facts_of(const ObjectAddress& object, const HttpResult& result) {
+    if (!result.object_bytes) fail(object, "the server does not say how large it is");
+    return {.bytes = *result.object_bytes, .tag = result.tag};
   }
 
   static void check_same(const ObjectAddress& object, const ObjectFacts& known,
@@ -207,6 +232,7 @@ class PartReader::Lines {
                 "(Debian's libcurl4-openssl-dev) and build again");
   }
   static ObjectFacts look_up(const ObjectAddress& /*object*/) { return {}; }
+  static void find(std::span<WantedHead> /*wanted*/) {}
   static void read(const ObjectAddress& /*object*/, const ObjectFacts& /*known*/,
                    std::uint64_t /*offset*/, std::span<std::byte> /*first*/,
                    std::span<std::byte> /*second*/) {}
@@ -219,6 +245,8 @@ PartReader::PartReader(RequestCounter& counter, std::stop_token stop, const Part
 PartReader::~PartReader() = default;
 
 ObjectFacts PartReader::look_up(const ObjectAddress& object) { return lines_->look_up(object); }
+
+void PartReader::find(std::span<WantedHead> wanted) { lines_->find(wanted); }
 
 void PartReader::read(const ObjectAddress& object, const ObjectFacts& known, std::uint64_t offset,
                       std::span<std::byte> first, std::span<std::byte> second) {

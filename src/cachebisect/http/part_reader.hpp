@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -19,6 +20,14 @@ namespace cachebisect {
 struct ObjectFacts {
   std::uint64_t bytes = 0;
   std::string tag;  ///< ETag, else Last-Modified; empty: the server says neither
+};
+
+/// The first bytes of one of several objects.
+struct WantedHead {
+  const ObjectAddress* object = nullptr;
+  std::span<std::byte> head{};         ///< filled as far as the object has bytes
+  std::optional<ObjectFacts> known{};  ///< empty: there may be no such object
+  std::optional<ObjectFacts> found{};  ///< is set; empty: there is none
 };
 
 struct PartLimits {
@@ -40,6 +49,9 @@ class CACHEBISECT_INTERNAL_API PartReader {
   /// Asks for the first byte. Throws Error(data) that names the object as `shown` if it cannot be
   /// read by ranges, Error(interrupted) within a tenth of a second of a stop.
   [[nodiscard]] ObjectFacts look_up(const ObjectAddress& object);
+  /// Looks objects up, several at once, and reads their first bytes by the same requests. A server
+  /// that has none of a name (404) is not refused. Throws as look_up() and read() do.
+  void find(std::span<WantedHead> wanted);
   /// Fills `first`, then `second`, from `offset`. Throws as look_up() does, and if the object is
   /// not `known` any more.
   void read(const ObjectAddress& object, const ObjectFacts& known, std::uint64_t offset,

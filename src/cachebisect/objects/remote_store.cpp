@@ -1,7 +1,9 @@
 #include "cachebisect/objects/remote_store.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/http/shown_url.hpp"
@@ -19,6 +21,8 @@ class RemoteStore::Object final : public ByteSource {
 
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
   [[nodiscard]] std::string tag() const override { return facts_.tag; }
+  [[nodiscard]] const ObjectAddress& address() const noexcept { return address_; }
+  [[nodiscard]] const ObjectFacts& facts() const noexcept { return facts_; }
   void read(std::uint64_t offset, std::span<std::byte> first,
             std::span<std::byte> second) const override {
     const std::uint64_t bytes = first.size() + second.size();
@@ -55,6 +59,40 @@ std::unique_ptr<const ByteSource> RemoteStore::open(const std::shared_ptr<const 
                                                     const std::string& path) {
   ObjectAddress address = store->address_of(path);
   ObjectFacts facts = store->reader()->look_up(address);
+  return make_object(store, std::move(address), std::move(facts));
+}
+
+void RemoteStore::find(const std::shared_ptr<const RemoteStore>& store,
+                       std::span<WantedObject> wanted) {
+  const bool has_cache = store->cache_ != nullptr;
+  std::vector<ObjectAddress> addresses;
+  std::vector<WantedHead> asked;
+  std::vector<WantedObject*> asking;
+  addresses.reserve(wanted.size());
+  for (WantedObject& one : wanted) {
+    const auto* const known = static_cast<const Object*>(one.object.get());
+    if (known != nullptr) one.head = one.head.first(std::min(one.head.size(), known->size()));
+    if (known != nullptr && (has_cache || one.head.empty())) continue;
+    addresses.push_back(known != nullptr ? known->address() : store->address_of(one.path));
+    asked.push_back({.object = &addresses.back(),
+                     .head = has_cache ? std::span<std::byte>() : one.head,
+                     .known = known != nullptr ? std::optional(known->facts()) : std::nullopt});
+    asking.push_back(&one);
+  }
+  if (!asked.empty()) store->reader()->find(asked);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (asking[i]->object || !asked[i].found) continue;
+    asking[i]->object = make_object(store, std::move(addresses[i]), std::move(*asked[i].found));
+  }
+  if (!has_cache) return;
+  for (const WantedObject& one : wanted) {
+    if (one.object)
+      one.object->read(0, one.head.first(std::min(one.head.size(), one.object->size())));
+  }
+}
+
+std::unique_ptr<const RemoteStore::Object> RemoteStore::make_object(
+    const std::shared_ptr<const RemoteStore>& store, ObjectAddress address, ObjectFacts facts) {
   if (store->cache_ && facts.tag.empty()) {
     throw Error(ErrorKind::data,
                 address.shown +

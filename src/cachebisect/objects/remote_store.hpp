@@ -17,6 +17,15 @@
 
 namespace cachebisect {
 
+/// One of several objects.
+struct WantedObject {
+  std::string path;
+  std::span<std::byte> head{};  ///< for its first bytes, as far as it has them
+  /// Not null: that of an earlier find() in the same store, which is not looked up again. Null
+  /// afterwards: the server has none.
+  std::shared_ptr<const ByteSource> object{};
+};
+
 /// Thread safe. As many connections are kept as there were threads and parts at once.
 class CACHEBISECT_INTERNAL_API RemoteStore {
  public:
@@ -37,6 +46,9 @@ class CACHEBISECT_INTERNAL_API RemoteStore {
   /// Error(usage) for a path or a setting that is wrong, or for what this build or machine lacks.
   [[nodiscard]] static std::unique_ptr<const ByteSource> open(
       const std::shared_ptr<const RemoteStore>& store, const std::string& path);
+  /// The same of several objects at once, which the server need not have. Fills their heads: by the
+  /// same requests, if nothing is kept in a cache.
+  static void find(const std::shared_ptr<const RemoteStore>& store, std::span<WantedObject> wanted);
 
   [[nodiscard]] RequestCounts counts() const noexcept { return counter_.counts(); }
 
@@ -48,6 +60,8 @@ class CACHEBISECT_INTERNAL_API RemoteStore {
   static constexpr std::size_t kMostIdle = 256;
   using Readers = ObjectPool<PartReader, kMostIdle>;
 
+  static std::unique_ptr<const Object> make_object(const std::shared_ptr<const RemoteStore>& store,
+                                                   ObjectAddress address, ObjectFacts facts);
   [[nodiscard]] Readers::Loan reader() const;
   [[nodiscard]] ObjectAddress address_of(const std::string& path) const;
 

@@ -49,6 +49,13 @@ class Reading {
                  std::as_writable_bytes(std::span(two)));
     return one + two;
   }
+  /// What there is of the first bytes; "none" if there is no object.
+  std::string find(std::size_t bytes) {
+    std::string head(bytes, '?');
+    WantedHead wanted{.object = &object_, .head = std::as_writable_bytes(std::span(head))};
+    reader_.find({&wanted, 1});
+    return wanted.found ? head + " of " + std::to_string(wanted.found->bytes) : "none";
+  }
   [[nodiscard]] RequestCounts counts() const { return counter_.counts(); }
 
  private:
@@ -98,6 +105,36 @@ TEST_CASE("large reads are made in parts, several at once, and put together") {
   CHECK(reading.read(known, 0, 0, 3) == content.substr(0, 3));
   CHECK(reading.read(known, 999, 1, 1000) == content.substr(999, 1001));
   CHECK(reading.counts().connections <= 4);
+}
+
+TEST_CASE("an object is found with its first bytes, or not at all, by one request") {
+  if (test::lacks_http_client()) return;
+  const std::string content = object_content(30);
+  const ObjectServer server(content);
+  Reading reading(server.url());
+  CHECK(reading.find(10) == content.substr(0, 10) + " of 30");
+  CHECK(reading.find(33) == content + "???" + " of 30");
+  CHECK(reading.find(0) == " of 30");
+  CHECK(reading.counts().requests == 3);
+
+  const ObjectServer none("", [](int, const std::string&) {
+    return Other(Said{http_answer("404 No", "", "<Error><Code>NoSuchKey</Code></Error>")});
+  });
+  Reading missing(none.url());
+  CHECK(missing.find(10) == "none");
+  CHECK(missing.counts().requests == 1);
+  CHECK(missing.counts().failed == 0);
+}
+
+TEST_CASE("the first bytes of an object that come short are asked for again, then refused") {
+  if (test::lacks_http_client()) return;
+  const ObjectServer server("", [](int, const std::string&) {
+    return Other(Said{.bytes = "HTTP/1.1 206 P\r\nContent-Range: bytes 0-8/30\r\nContent-Length: "
+                               "9\r\n\r\n012345678"});
+  });
+  const std::string error = test::error_message(
+      [&] { static_cast<void>(Reading(server.url()).find(20)); }, ErrorKind::data);
+  CHECK(error == "the object: the server sent 9 of 20 bytes");
 }
 
 TEST_CASE("requests that are refused for now, fail on the way or end early are repeated") {
