@@ -1,5 +1,6 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/format/document/render.hpp"
+#include "cachebisect/report/words/emulated_storage.hpp"
 #include "cachebisect/timing/timing_files.hpp"
 #include "cachebisect/timing/timing_findings.hpp"
 #include "cachebisect/timing/timing_summary.hpp"
@@ -18,7 +19,9 @@ std::string what_was_run(const TimingRecord& record) {
   std::string text = record.name + ": device " + record.device;
   if (record.emulated) text += " (its steps and copies take planned times)";
   if (record.generated_data) text += ", generated data";
-  return text + ", step " + record.step;
+  text += ", step " + record.step;
+  const std::string storage = emulated_storage_text(record.config_json);
+  return storage.empty() ? text : text + "; the storage is emulated (" + storage + ")";
 }
 
 std::string stopped_by(const char* option, const TimedRun& run) {

@@ -93,6 +93,14 @@ TEST_CASE("no batches are no statistics, and no crash") {
   CHECK(codes(record).empty());
 }
 
+TEST_CASE("emulated storage is named where the job is") {
+  TimingRecord record = record_of({timed_run({6, 6})});
+  record.emulated = false;  // all of it fits a line then
+  CHECK_FALSE(has(timing_text(record, {}), "storage"));
+  record.config_json = R"({"emulate": {"storage": {"latency_ms": 20}}})";
+  CHECK(has(timing_text(record, {}), "step emulated; the storage is emulated (20 ms)"));
+}
+
 TEST_CASE("the thresholds for data loading are findings, and say what they do not mean") {
   CHECK(has(load_text({6, 6}), "more than 40%: the input limits the training"));
   CHECK(has(load_text({3, 3}), "more than 30%: check the data pipeline"));
