@@ -13,6 +13,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
+#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/selftest/selftest.hpp"
 #include "cachebisect/selftest/summary.hpp"
 
@@ -33,12 +34,21 @@ struct Arguments {
   int max_stages = 30;
   double batch_loader_share = 0;
   int threads = 0;
+  bool misses = false;
 };
 
 void print_factors(const std::string& recording) {
   std::cout << "# A recorded machine: its slowdown against the quiet machine, per 20 ms.\n";
   std::cout.precision(3);
   for (const double factor : load_trace(recording)) std::cout << factor << '\n';
+}
+
+void print_misses(const JudgedChain& done) {
+  for (const auto& checked : selftest::checked_intervals(done.report, done.planted)) {
+    if (checked.holds()) continue;
+    std::cout << "  " << checked.of << ": " << format_percent(checked.truth.low) << ", printed as "
+              << percent_range(checked.printed) << '\n';
+  }
 }
 
 int run(const Arguments& arguments) {
@@ -90,6 +100,7 @@ int run(const Arguments& arguments) {
                    const bool right = done.score.outcome == selftest::Outcome::right;
                    if (!arguments.output.only_bad || !right)
                      std::cout << row(done.score) << std::flush;
+                   if (arguments.misses) print_misses(done);
                    for (auto& what_if : score_what_ifs(done.report, done.planted, truth)) {
                      if (!arguments.output.only_bad) std::cout << what_if_row(what_if);
                      what_ifs.push_back(std::move(what_if));
@@ -125,6 +136,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--device", settings.device, "Real time: emulated or cuda[:N] (emulated)");
   app.add_option("--hog", settings.hogs, "Real time: processes alongside that burn a core each")
       ->check(CLI::Range(0, 1024));
+  app.add_flag("--misses", arguments.misses, "Print the intervals that do not hold the truth");
   app.add_flag("--what-if", settings.what_ifs,
                "Ask what-ifs of each chain and score the predictions");
 }

@@ -80,21 +80,10 @@ Outcome judged(const Report& report, const Truth& truth) {
   return is_right(report, truth) ? Outcome::right : Outcome::wrong;
 }
 
-void count_intervals(const Report& report, const Truth& truth, Score& out) {
-  if (truth.approximate) return;
-  const auto count = [&](const std::optional<Interval>& reported, const Interval& known) {
-    if (!reported) return;
-    ++out.intervals;
-    out.covered += reported->low <= known.high && known.low <= reported->high ? 1 : 0;
-  };
-  const auto exactly = [](double value) { return Interval{value, value}; };
-  for (std::size_t s = 0; s < report.stages.size(); ++s) {
-    const bool measured = s < truth.drop_intervals.size();
-    if (!report.stages[s].span.empty()) continue;
-    count(report.stages[s].drop.interval,
-          measured ? truth.drop_intervals[s] : exactly(truth.drops[s]));
-  }
-  count(report.loss.total.interval, truth.loss_interval.value_or(exactly(truth.loss)));
+void count_intervals(const Report& report, const PlantedChain& planted, Score& out) {
+  const std::vector<CheckedInterval> checked = checked_intervals(report, planted);
+  out.intervals = static_cast<int>(checked.size());
+  out.covered = static_cast<int>(std::ranges::count_if(checked, &CheckedInterval::holds));
 }
 
 void describe(const PlantedChain& planted, Score& out) {
@@ -127,6 +116,25 @@ void expect(const Report& report, const PlantedChain& planted, Score& out) {
 
 }  // namespace
 
+std::vector<CheckedInterval> checked_intervals(const Report& report, const PlantedChain& planted) {
+  std::vector<CheckedInterval> checked;
+  const Truth& truth = planted.truth;
+  if (truth.approximate) return checked;
+  const auto exactly = [](double value) { return Interval{value, value}; };
+  for (std::size_t s = 0; s < report.stages.size(); ++s) {
+    const StageReport& stage = report.stages[s];
+    if (!stage.span.empty() || !stage.drop.interval) continue;
+    const bool measured = s < truth.drop_intervals.size();
+    checked.push_back({stage.name, *stage.drop.interval,
+                       measured ? truth.drop_intervals[s] : exactly(truth.drops[s])});
+  }
+  if (report.loss.total.interval) {
+    checked.push_back(
+        {"loss", *report.loss.total.interval, truth.loss_interval.value_or(exactly(truth.loss))});
+  }
+  return checked;
+}
+
 Score score(const Report& report, const PlantedChain& planted) {
   Score out;
   describe(planted, out);
@@ -147,7 +155,7 @@ Score score(const Report& report, const PlantedChain& planted) {
   const bool alarm = names || verdict.kind == VerdictKind::spread;
   out.false_alarm = alarm && out.loss < report.settings.min_drop - kSlack;
   out.wrong_stage = names && out.outcome == Outcome::wrong;
-  count_intervals(report, planted.truth, out);
+  count_intervals(report, planted, out);
   return out;
 }
 
