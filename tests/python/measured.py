@@ -18,7 +18,6 @@ def measure(
     tmp_path: Any,
     step: Any = None,
     state: Any = (),
-    exact: Any = None,
     own: Any = None,
 ) -> list[Any]:
     """Drives a training loop over `loader` while `script` plays the engine; the batches read.
@@ -29,7 +28,7 @@ def measure(
     engine = TestEngine(path, script)
     connection = Connection.open(path)
     kept = KeptState(state)
-    adapter = Adapter(connection, lambda w: Job(loader, kept, writes_batches=w, exact=exact))
+    adapter = Adapter(connection, lambda w: Job(loader, kept, writes_batches=w))
     batches = []
     try:
         adapter.greet()

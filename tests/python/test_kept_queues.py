@@ -67,7 +67,7 @@ class Arm:
     def _task(self, number: int, block: int, _asked: int) -> Task:
         indices = list(range(self.next, self.next + BATCH))
         self.next += BATCH
-        return Task(number, block, LIVE, 0, 0, indices, (), True, 0, 0, None, 0, BATCH)
+        return Task(number, block, LIVE, 0, 0, indices, (), True, 0, 0, 0, BATCH)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
@@ -103,7 +103,7 @@ def test_no_sample_of_a_stream_is_lost(workers: int) -> None:
     delivered: list[int] = []
 
     def make(number: int, block: int, _asked: int) -> Task:
-        return Task(number, block, LIVE, 0, 0, None, (), True, 0, 0, None, 0, BATCH)
+        return Task(number, block, LIVE, 0, 0, None, (), True, 0, 0, 0, BATCH)
 
     try:
         for block in range(1, 25):
@@ -134,7 +134,7 @@ def test_tasks_for_former_stages_are_not_dealt_out_again() -> None:
     def make(number: int, block: int, asked: int) -> Task:
         plan = ("new",) if after else ()
         indices = list(range(asked * BATCH, (asked + 1) * BATCH))
-        return Task(number, block, LIVE, 0, 0, indices, plan, True, 0, 0, None, 0, BATCH)
+        return Task(number, block, LIVE, 0, 0, indices, plan, True, 0, 0, 0, BATCH)
 
     try:
         for block in range(1, 4):
@@ -268,4 +268,4 @@ def area_in_block(block: int) -> SharedArea:
 
 
 def task_of(block: int, number: int = 5, ticket: int = 0) -> Task:
-    return Task(number, block, LIVE, 0, 0, [1], (), True, 0, 0, None, ticket or 0, 1)
+    return Task(number, block, LIVE, 0, 0, [1], (), True, 0, 0, ticket or 0, 1)

@@ -29,10 +29,6 @@ class IndexedSource:
         picked = [indices] if self._single else indices
         return [lambda index=index: dataset[index] for index in picked]  # type: ignore[misc]
 
-    def keys(self, indices: Any) -> list[str]:
-        """What tells the sample of each maker from all others."""
-        return [repr(indices)] if self._whole or self._single else [repr(i) for i in indices]
-
     def joined(self, made: list[Any]) -> Any:
         """All samples of a batch; `made`: what the makers returned."""
         return made[0] if self._whole else made
@@ -67,10 +63,6 @@ class IterableSource:
 
     def makers(self, _indices: Any) -> list[Callable[[], Any]]:
         return [self._next] * self._count
-
-    def keys(self, _indices: Any) -> list[str]:
-        """By position: which samples come next is not known."""
-        return [str(number) for number in range(self._count)]
 
     def joined(self, made: list[Any]) -> Any:
         return made

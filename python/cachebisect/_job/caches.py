@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from .._chain import pinning, tree_sizes, trees
 from .._chain.description import COPY, NODE, Chain
@@ -20,18 +20,10 @@ Progress = Callable[[str], None]
 
 
 class Caches:
-    """The caches at all boundaries of `chain`. `device`: where batches are copied to, or None.
-
-    `exact`: seed of random draws that repeat, for tests.
-    """
+    """The caches at all boundaries of `chain`. `device`: where batches are copied to, or None."""
 
     def __init__(
-        self,
-        loader: MeasuredLoader,
-        chain: Chain,
-        held: HeldBatches,
-        device: Any,
-        exact: Optional[int] = None,
+        self, loader: MeasuredLoader, chain: Chain, held: HeldBatches, device: Any
     ) -> None:
         self.held = held
         self.notes: list[str] = []
@@ -39,7 +31,6 @@ class Caches:
         self._chain = chain
         self._device = device
         self._pins = pinning.happens(loader.own)
-        self._exact = exact
         self._fills = 0
         self._sized_batches = 0
         self._facts: dict[str, Any] = {}
@@ -98,12 +89,12 @@ class Caches:
     def _fill_from_workers(self, shadow: ShadowLoader, batches: int, progress: Progress) -> None:
         self._fills += 1
         block, fill = self._loader.next_block(), self._fills
-        plan, exact = self._chain.plan, self._exact
+        plan = self._chain.plan
 
         def make(number: int) -> Task:
             indices = self._loader.order.draw() if self._loader.order else None
             self.held.indices.append(indices)
-            return Task(number, block, FILL, 0, 0, indices, plan, False, 0, fill, exact)
+            return Task(number, block, FILL, 0, 0, indices, plan, False, 0, fill)
 
         try:
             shadow.begin_some(block, batches, make)

@@ -31,8 +31,6 @@ class FeedMaker:
     first: int = 0
     samples_per_batch: Optional[int] = None
     """What each batch counts as, if that was given."""
-    exact: Optional[int] = None
-    """Seed of random draws that repeat, for tests."""
     keeps_queues: bool = False
     """A block goes on with what the last one of its arm left."""
     usual_wait: float = 0.0
@@ -128,8 +126,7 @@ class FeedMaker:
             else:
                 picked = self.order.draw() if self.order else None
             size = self._size(picked)
-            exact = self.exact
-            return Task(number, block, LIVE, 0, 0, picked, plan, observed, 0, 0, exact, 0, size)
+            return Task(number, block, LIVE, 0, 0, picked, plan, observed, 0, 0, 0, size)
 
         return self._worker_feed(loader, make, arm)
 
@@ -147,11 +144,10 @@ class FeedMaker:
 
         def make(number: int, block: int, asked: int) -> Task:
             picked = self.order.draw() if reads and self.order else None
-            position, exact = (self.first + asked) // workers, self.exact
+            position = (self.first + asked) // workers
             return Task(
-                number, block, mode, level, position, picked, plan, observed, each, 0, exact, 0,
-                size,
-            )  # fmt: skip
+                number, block, mode, level, position, picked, plan, observed, each, 0, 0, size
+            )
 
         return self._worker_feed(loader, make, arm)
 

@@ -37,9 +37,9 @@ class Job:
 
     `device`: the torch.device of the step, or None for the CPU. Raises ValueError for one whose
     steps cannot be timed, and what the loader raises. `writes_batches`: the step changes
-    its batches in place. `name`: of the report. `exact`: seed of random draws that repeat, for
-    tests. `companions`: other loaders that each step reads. `samples_per_batch`: what each
-    batch counts as, if its tensors do not tell. `step`: other ways to compute the step.
+    its batches in place. `name`: of the report. `companions`: other loaders that each step reads.
+    `samples_per_batch`: what each batch counts as, if its tensors do not tell. `step`: other ways
+    to compute the step.
     """
 
     def __init__(
@@ -50,7 +50,6 @@ class Job:
         writes_batches: bool = False,
         name: str = "",
         train: str = "step",
-        exact: Optional[int] = None,
         companions: Sequence[Companion] = (),
         samples_per_batch: Optional[int] = None,
         step: Optional[StepChanges] = None,
@@ -74,7 +73,7 @@ class Job:
             self._loader.close()
             raise
         held = HeldBatches(sizes=[self.batch_size], serve_copies=writes_batches)
-        self._caches = Caches(self._loader, self.chain, held, self.device, exact)
+        self._caches = Caches(self._loader, self.chain, held, self.device)
         found = self._loader
         self._feeds = FeedMaker(
             self.chain, held, found.batch_size, found.order, found.shadow, found.next_batch,
@@ -82,7 +81,6 @@ class Job:
         )  # fmt: skip
         self._feeds.samples_per_batch = samples_per_batch
         self._feeds.make_room = found.make_room
-        self._feeds.exact = exact
 
     @property
     def workers(self) -> int:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Callable, Union
 
 from .._chain.slots import Slot
 from .._chain.sources import IndexedSource, IterableSource
 from .cached_batch import CachedBatch
-from .exact import ExactDraws
 from .native_memory import allocated_bytes, settled_bytes
 from .recording import settled
 from .tape import Copies, Tape, answer_from
 from .tasks import SharedArea, Stale, Task
 from .unseen import answered_from
 
-_Maker = Callable[[str, Callable[[], Any]], Tape]
-"""Gives the tape of a sample from its key and from what makes it."""
+_Maker = Callable[[Callable[[], Any]], Tape]
+"""Gives the tape of a sample from what makes it."""
 
 
 class BatchMaker:
@@ -34,28 +32,17 @@ class BatchMaker:
     def recorded(self, task: Task) -> Union[CachedBatch, Stale]:
         """The batch of a FILL task, made by all stages."""
         before = allocated_bytes()
-        held = self._recorded(task)
+        held = self._batch(task, lambda make: settled(self._members, make, self.copies))
         if isinstance(held, CachedBatch) and self._keeps_objects(held.tapes):
             grown = settled_bytes() - before
             held.native_bytes = max(0, grown - sum(held.sizes(len(self._members))))
         return held
 
-    def _recorded(self, task: Task) -> Union[CachedBatch, Stale]:
-        if task.exact is None:
-            return self._batch(task, lambda _, make: settled(self._members, make, self.copies))
-        draws = ExactDraws(task.exact)
-
-        def drawn(key: str, make: Callable[[], Any]) -> Tape:
-            begin = functools.partial(draws.begin_sample, key)
-            return settled(self._members, make, self.copies, draws.call, begin)
-
-        return self._batch(task, drawn)
-
     def prepared(self, task: Task, known: list[Tape]) -> Union[CachedBatch, Stale]:
         """The batch of a PREPARE task: the stages from its level on are not called, the tapes
         `known` answer for them."""
         run = answered_from(known, task.level - 1)
-        return self._batch(task, lambda _, make: settled(self._members, make, self.copies, run))
+        return self._batch(task, lambda make: settled(self._members, make, self.copies, run))
 
     def bypassed(self, task: Task, known: list[Tape]) -> Any:
         """Live samples for a BYPASS task at a member, which is not called: `known` answers."""
@@ -67,9 +54,9 @@ class BatchMaker:
 
     def _batch(self, task: Task, tape_of: _Maker) -> Union[CachedBatch, Stale]:
         source = self._source
-        held = CachedBatch(source.count(task.indices), source.keys(task.indices))
-        for key, make in zip(held.keys, source.makers(task.indices)):
-            held.tapes.append(tape_of(key, make))
+        held = CachedBatch(source.count(task.indices))
+        for make in source.makers(task.indices):
+            held.tapes.append(tape_of(make))
             if not self._area.is_current(task):
                 return Stale()
         held.samples = source.joined([tape.sample for tape in held.tapes])

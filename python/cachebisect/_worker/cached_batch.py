@@ -15,8 +15,6 @@ class CachedBatch:
 
     count: int
     """Samples in the batch."""
-    keys: list[str]
-    """What tells the sample of each tape from all others."""
     tapes: list[Tape] = field(default_factory=list)
     samples: Any = None
     batch: Any = None

@@ -47,13 +47,10 @@ def settled(
     make_sample: Callable[[], Any],
     copies: Copies,
     run: Run = call_directly,
-    begin: Callable[[], None] = lambda: None,
 ) -> Tape:
-    """As record(), until the tape holds nothing that was overwritten. `begin`: called before each
-    time that the sample is made."""
+    """As record(), until the tape holds nothing that was overwritten."""
     while True:
         known = len(copies)
-        begin()
         tape = record(slots, make_sample, copies, run)
         if len(copies) == known:
             return tape

@@ -18,7 +18,6 @@ from . import tasks
 from .answers import ANSWERS, answer
 from .batch_maker import BatchMaker
 from .cached_batch import CachedBatch
-from .exact import ExactDraws, live_samples, replayed_samples
 from .parking import Parking, call
 from .probe import planned_slots
 from .sample_timer import SampleTimer
@@ -96,8 +95,6 @@ class Server:
             ):
                 held = self._cached(task)
                 return trees.clone_as_allocated(held.batch, held.shared)
-            if task.exact is not None:
-                self._draw_exactly(task, task.exact)
             if task.mode == tasks.FILL:
                 return self._collate_and_keep(task, samples, collate_fn)
             if not task.observed:
@@ -107,11 +104,6 @@ class Server:
             if not isinstance(samples, Stale):
                 self._parking.note_late(task)
             self._area.finish(self._worker, task.number)
-
-    def _draw_exactly(self, task: Task, seed: int) -> None:
-        served = task.mode in (tasks.REPLAY, tasks.UNSEEN)
-        keys = self._cached(task).keys if served else self._source.keys(task.indices)
-        ExactDraws(seed).begin_collate(keys)
 
     @property
     def _members(self) -> list[Slot]:
@@ -132,9 +124,6 @@ class Server:
     def _live(self, task: Task) -> Any:
         count = self._source.count(task.indices)
         makers = self._source.makers(task.indices)
-        if task.exact is not None:
-            keyed = list(zip(self._source.keys(task.indices), makers))
-            return self._source.joined(live_samples(ExactDraws(task.exact), keyed, self._members))
         timer = self._timer
         parked = self._parking.resumed(task)
         fresh = not parked.samples
@@ -164,11 +153,6 @@ class Server:
         if task.level >= len(self._members) + 1:
             return self._served(held.samples)
         first_live = task.level - 1
-        if task.exact is not None:
-            keyed = list(zip(held.keys, held.tapes))
-            draws = ExactDraws(task.exact)
-            samples = replayed_samples(draws, keyed, first_live, self._maker.copies)
-            return self._served(self._source.joined(samples))
         timer, copies = self._timer, self._maker.copies
         parked = self._parking.resumed(task)
         held = parked.held or held

@@ -47,8 +47,6 @@ class Task(NamedTuple):
     """REPLAY: how many of the worker's cached batches are used; 0: all."""
     fill: int
     """FILL and PREPARE: a new number empties what the worker keeps first."""
-    exact: Optional[int] = None
-    """Seed of random draws that repeat; None: they are left alone."""
     ticket: int = 0
     """What the task is known by from block to block; 0: it ends with its block."""
     samples: int = 0
