@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/advice/warnings.hpp"
 #include "cachebisect/bisect/analysis/machine_report.hpp"
@@ -21,6 +22,20 @@ constexpr double kNoiseShare = 0.7;
 constexpr double kFloorShare = 0.1;
 /// Sample stages of the null pipeline, including the source: as many as a common chain has.
 constexpr std::size_t kSampleStages = 4;
+
+/// Takes about a tenth of a second.
+TimerLateness measure_timers() {
+  constexpr int kSleeps = 400;
+  constexpr double kSleepSeconds = 200e-6;
+  std::vector<double> late;
+  late.reserve(kSleeps);
+  for (int i = 0; i < kSleeps; ++i) {
+    const double deadline = monotonic_seconds() + kSleepSeconds;
+    sleep_until(deadline);
+    late.push_back(monotonic_seconds() - deadline);
+  }
+  return {.median_seconds = median(late), .p99_seconds = quantile(late, 0.99)};
+}
 
 /// The cpu takes no planted step.
 std::string noise_device(const DeviceInfo& device) {

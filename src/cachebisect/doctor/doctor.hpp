@@ -12,7 +12,6 @@
 #include "cachebisect/device/device.hpp"
 #include "cachebisect/doctor/page_cache_probe.hpp"
 #include "cachebisect/doctor/storage_table.hpp"
-#include "cachebisect/doctor/timer_probe.hpp"
 #include "cachebisect/doctor/trust.hpp"
 #include "cachebisect/doctor/url_probe.hpp"
 #include "cachebisect/format/text_options.hpp"
@@ -25,6 +24,12 @@ struct DoctorOptions {
   bool storage = false;             ///< what the storage of the folder gives, too
   std::vector<std::string> urls{};  ///< objects: what their server gives, for as long again
   double budget_seconds = 60;       ///< of the runs that the diagnosis is for
+};
+
+/// How late sleeps end on this machine.
+struct TimerLateness {
+  double median_seconds = 0;
+  double p99_seconds = 0;  ///< 99th percentile
 };
 
 struct Diagnosis {
