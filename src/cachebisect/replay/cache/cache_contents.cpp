@@ -8,7 +8,6 @@
 #include "cachebisect/executor/load_guard.hpp"
 #include "cachebisect/replay/cache/content_hash.hpp"
 #include "cachebisect/replay/cache/label_check.hpp"
-#include "cachebisect/replay/cache/store_sample.hpp"
 #include "cachebisect/replay/loop/device_chain.hpp"
 
 namespace cachebisect {

@@ -1,4 +1,4 @@
-// Host memory for cached samples, allocated in pieces.
+// Host memory for cached samples, allocated in pieces, and the samples that are copied into it.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/data/sample.hpp"
 
 namespace cachebisect {
 
@@ -38,5 +39,8 @@ class CACHEBISECT_INTERNAL_API HostArena {
   std::size_t current_ = 0;  ///< the chunk that pieces are taken from
   std::size_t bytes_ = 0;
 };
+
+/// `to` becomes a dense copy of `from`, whose bytes lie in `arena`. Thread safe for different `to`.
+void store_sample(const Sample& from, Sample& to, HostArena& arena);
 
 }  // namespace cachebisect

@@ -4,7 +4,6 @@
 
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/executor/load_guard.hpp"
-#include "cachebisect/replay/cache/store_sample.hpp"
 
 namespace cachebisect {
 namespace {
