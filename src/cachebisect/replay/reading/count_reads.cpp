@@ -14,7 +14,6 @@
 #include "cachebisect/pipeline/in_stage.hpp"
 #include "cachebisect/pipeline/remote_source.hpp"
 #include "cachebisect/replay/reading/process_reads.hpp"
-#include "cachebisect/replay/reading/storage_between.hpp"
 
 namespace cachebisect {
 namespace {
@@ -95,6 +94,30 @@ void add_files(const ProcessReads& reads, const StageCounters& source, std::uint
   const double waiting = std::max(source.busy_seconds - source.cpu_seconds, 0.0);
   counts.waiting_seconds =
       waiting / static_cast<double>(source.samples) * static_cast<double>(samples_read);
+}
+
+struct MakingTime {
+  int workers = 1;     ///< that made samples
+  double seconds = 0;  ///< of each
+};
+
+/// Between two counts of a source. Empty if no sample was made, or nothing was asked for.
+std::optional<StorageCounts> storage_between(const RequestCounts& before,
+                                             const RequestCounts& after, const MakingTime& time) {
+  StorageCounts counts;
+  counts.samples = after.samples - before.samples;
+  counts.workers = time.workers;
+  counts.seconds = time.seconds * time.workers;
+  counts.requests = after.requests - before.requests;
+  counts.request_seconds = after.request_seconds - before.request_seconds;
+  counts.waiting_seconds = after.waiting_seconds - before.waiting_seconds;
+  counts.most_in_flight = after.most_in_flight;
+  counts.received_bytes = after.received_bytes - before.received_bytes;
+  counts.connections = after.connections - before.connections;
+  counts.throttled = after.throttled - before.throttled;
+  counts.failed = after.failed - before.failed;
+  // Without a request, a cache has what was read.
+  return counts.samples > 0 && counts.requests > 0 ? std::optional(counts) : std::nullopt;
 }
 
 }  // namespace
