@@ -1,6 +1,4 @@
 // Weights and settings of the process belong to the step, however many pipelines train it.
-#include "cachebisect/replay/trained_steps.hpp"
-
 #include <string>
 #include <utility>
 
@@ -9,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/replay/pipeline_replayer.hpp"
+#include "cachebisect/replay/trainer.hpp"
 
 using namespace cachebisect;
 
