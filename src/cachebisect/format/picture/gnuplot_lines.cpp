@@ -1,8 +1,8 @@
-#include "cachebisect/format/picture/gnuplot_lines.hpp"
-
+// The gnuplot script of line charts.
 #include <algorithm>
 #include <cmath>
 
+#include "cachebisect/format/picture/gnuplot_script.hpp"
 #include "cachebisect/format/picture/gnuplot_words.hpp"
 
 namespace cachebisect::gnuplot {

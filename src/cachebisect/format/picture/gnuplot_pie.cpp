@@ -1,9 +1,9 @@
-#include "cachebisect/format/picture/gnuplot_pie.hpp"
-
+// The gnuplot script of pie charts.
 #include <cmath>
 #include <numbers>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/format/picture/gnuplot_script.hpp"
 #include "cachebisect/format/picture/gnuplot_words.hpp"
 
 namespace cachebisect::gnuplot {

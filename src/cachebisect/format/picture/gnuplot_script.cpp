@@ -1,8 +1,6 @@
 #include "cachebisect/format/picture/gnuplot_script.hpp"
 
-#include "cachebisect/format/picture/gnuplot_bars.hpp"
-#include "cachebisect/format/picture/gnuplot_lines.hpp"
-#include "cachebisect/format/picture/gnuplot_pie.hpp"
+#include <variant>
 
 namespace cachebisect {
 namespace {

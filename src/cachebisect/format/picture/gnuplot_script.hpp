@@ -11,4 +11,12 @@ namespace cachebisect {
 /// Writes a PNG file to gnuplot's standard output.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::string gnuplot_script(const Picture& picture);
 
+namespace gnuplot {
+
+// The parts of gnuplot_script(), a file each.
+[[nodiscard]] std::string bar_script(const BarChart& chart);
+[[nodiscard]] std::string line_script(const LineChart& chart);
+[[nodiscard]] std::string pie_script(const PieChart& chart);
+
+}  // namespace gnuplot
 }  // namespace cachebisect
