@@ -2,8 +2,6 @@
 
 #include <bit>
 
-#include "cachebisect/format/little_endian.hpp"
-
 namespace cachebisect {
 namespace {
 

@@ -2,11 +2,23 @@
 // (https://protobuf.dev/programming-guides/encoding/).
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace cachebisect {
+
+/// The bytes of a number, the lowest first, whatever the machine's own order.
+template <std::unsigned_integral Number>
+[[nodiscard]] std::string little_endian(Number value) {
+  std::string bytes;
+  for (std::size_t i = 0; i < sizeof(Number); ++i) {
+    bytes += static_cast<char>(static_cast<unsigned char>(value >> (8 * i)));
+  }
+  return bytes;
+}
 
 /// The fields of one message in the order in which they are added.
 class ProtobufMessage {

@@ -2,7 +2,6 @@
 
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/format/crc32c.hpp"
-#include "cachebisect/format/little_endian.hpp"
 #include "cachebisect/format/protobuf_message.hpp"
 
 namespace cachebisect {
