@@ -1,7 +1,6 @@
 #include "cachebisect/replay/describe_chain.hpp"
 
-#include "cachebisect/device/device_environment.hpp"
-#include "cachebisect/device/visible_gpu.hpp"
+#include "cachebisect/device/cuda_environment.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/replay/reading/count_reads.hpp"
 #include "cachebisect/train/train_threads.hpp"

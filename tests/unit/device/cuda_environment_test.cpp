@@ -1,4 +1,4 @@
-#include "cachebisect/device/visible_gpu.hpp"
+#include "cachebisect/device/cuda_environment.hpp"
 
 #include <cstdlib>
 #include <optional>
@@ -10,7 +10,6 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/device/device.hpp"
-#include "cachebisect/device/device_environment.hpp"
 
 using namespace cachebisect;
 
