@@ -1,6 +1,7 @@
 #include "backend_settings.hpp"
 
 #include <ATen/Context.h>
+#include <ATen/Parallel.h>
 
 namespace cachebisect::torch_module {
 
@@ -25,6 +26,18 @@ void BackendSettings::take() {
 
 void BackendSettings::give_back() noexcept {
   if (before_) set(*before_);
+  before_.reset();
+}
+
+void ThreadCount::take() {
+  // Setting the number clears LibTorch's cache of kernels, so it is left alone if it is right.
+  if (own_ < 1 || at::get_num_threads() == own_) return;
+  before_ = at::get_num_threads();
+  at::set_num_threads(own_);
+}
+
+void ThreadCount::give_back() noexcept {
+  if (before_ && at::get_num_threads() == own_) at::set_num_threads(*before_);
   before_.reset();
 }
 

@@ -1,4 +1,4 @@
-// LibTorch's settings of cuDNN and cuBLAS, for as long as one training step needs them.
+// LibTorch's settings of the process, for as long as one training step needs them.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,8 @@
 
 namespace cachebisect::torch_module {
 
-/// The settings are process-wide: take() before a step, give_back() before another step runs.
+/// Of cuDNN and cuBLAS. The settings are process-wide: take() before a step, give_back() before
+/// another step runs.
 class BackendSettings {
  public:
   explicit BackendSettings(const TrainSpec& train)
@@ -33,6 +34,26 @@ class BackendSettings {
   bool cudnn_benchmark_;
   std::optional<bool> tf32_;
   std::optional<Values> before_;
+};
+
+/// The number of threads is process-wide, and kept per thread by OpenMP: take() and give_back()
+/// must be called from the training thread.
+class ThreadCount {
+ public:
+  /// `own` below 1: leaves LibTorch's number as it is.
+  explicit ThreadCount(int own) noexcept : own_(own) {}
+  ~ThreadCount() { give_back(); }
+  ThreadCount(const ThreadCount&) = delete;
+  ThreadCount& operator=(const ThreadCount&) = delete;
+
+  /// Sets the number if it is not set yet.
+  void take();
+  /// Restores what the number was before take(), unless another owner has changed it since.
+  void give_back() noexcept;
+
+ private:
+  int own_;
+  std::optional<int> before_;
 };
 
 }  // namespace cachebisect::torch_module

@@ -13,7 +13,6 @@
 #include "model.hpp"
 #include "optimizer.hpp"
 #include "recorded_step.hpp"
-#include "thread_count.hpp"
 #include <c10/core/Stream.h>
 
 #include "cachebisect/train/train_step.hpp"
