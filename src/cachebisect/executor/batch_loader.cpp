@@ -24,17 +24,6 @@ std::int64_t grain_of(const ExecutorOptions& options, std::int64_t batch) {
   return std::clamp<std::int64_t>(share, 1, kLargest);
 }
 
-/// True if all of a worker's work is planted, so that the executor's own cost can be absorbed. The
-/// training thread, as the worker, also trains, which costs nothing only on the emulated device.
-bool all_planted(const Pipeline& pipeline, const Device& device, int workers) {
-  const auto& stages = pipeline.stages();
-  const auto collate = static_cast<std::ptrdiff_t>(pipeline.collate_position());
-  return pipeline.copy_position() == pipeline.collate_position() + 1 &&
-         std::all_of(stages.begin(), stages.begin() + collate,
-                     [](const ChainStage& stage) { return stage.traits.planted; }) &&
-         (workers > 0 || device.kind() == DeviceKind::emulated);
-}
-
 const ExecutorOptions& checked(const ExecutorOptions& options) {
   if (options.workers < 0 || options.prefetch < 0 || (options.grain && *options.grain < 1)) {
     throw Error(ErrorKind::usage, "an executor of " + std::to_string(options.workers) +
@@ -85,7 +74,7 @@ BatchLoader::BatchLoader(const Pipeline& pipeline, Device& device, const Executo
       sampler_(sampler_of(pipeline)),
       layouts_(row_layouts(pipeline)),
       ring_(fitting_slots(pipeline, options), pipeline, device.slot_memory(options.pinned)) {
-  LoaderTraits traits{all_planted(pipeline, device, options.workers), measure_probe_clocks(),
+  LoaderTraits traits{PlantedPace(pipeline, device, options.workers), measure_probe_clocks(),
                       options.observation_budget, ring_.size()};
   for (; traits.number < static_cast<std::uint64_t>(std::max(options.workers, 1));
        ++traits.number) {

@@ -4,19 +4,19 @@
 #include <string>
 #include <vector>
 
-#include "cachebisect/base/pace.hpp"
 #include "cachebisect/executor/batch_slot.hpp"
 #include "cachebisect/executor/executor.hpp"
 #include "cachebisect/executor/load_probe.hpp"
 #include "cachebisect/executor/load_program.hpp"
 #include "cachebisect/executor/load_recorder.hpp"
+#include "cachebisect/executor/planted_pace.hpp"
 #include "cachebisect/executor/row_writer.hpp"
 #include "cachebisect/executor/skip_counter.hpp"
 
 namespace cachebisect {
 
 struct LoaderTraits {
-  bool absorbs = false;  ///< see PaceTimeline::begin()
+  PlantedPace pace;
   ProbeClocks clocks{};
   double observation_budget = 0;  ///< see ExecutorOptions
   std::size_t slots = 1;          ///< of the ring
@@ -74,13 +74,12 @@ class SampleLoader {
   RowWriter rows_;
   SkipCounter* skipped_;
   const LoadProgram* program_ = nullptr;
-  bool absorbs_;
   std::size_t slots_;
   std::size_t number_;  // of the worker
   bool sized_;          // whether the memory of the slots is known to fit
 
   Arena arena_;
-  WorkerPace pace_;
+  PlantedPace pace_;
   double serial_ = 0;            // seconds that the running stage reports
   std::vector<Sample> outputs_;  // one per sample stage of the chain
   std::size_t final_ = 0;        // the step that writes into the row; number of steps: none
