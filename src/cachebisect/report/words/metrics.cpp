@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "cachebisect/base/utc_time.hpp"
+#include "cachebisect/report/words/utc_time.hpp"
 
 namespace cachebisect {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "cachebisect/base/utc_time.hpp"
 #include "cachebisect/format/tensorboard_events.hpp"
 #include "cachebisect/report/words/metrics.hpp"
+#include "cachebisect/report/words/utc_time.hpp"
 #include "cachebisect/report/writers.hpp"
 
 namespace cachebisect {

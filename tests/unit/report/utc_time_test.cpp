@@ -1,4 +1,4 @@
-#include "cachebisect/base/utc_time.hpp"
+#include "cachebisect/report/words/utc_time.hpp"
 
 #include <doctest/doctest.h>
 
