@@ -1,6 +1,4 @@
 // Remedies for a job in code name lines of it, and nothing of a pipeline file.
-#include "cachebisect/bisect/advice/code_remedies.hpp"
-
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -20,6 +20,10 @@ namespace cachebisect {
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<Arm> arm_of(const Remedy& remedy,
                                                                  const JobSettings& settings);
 
+/// Puts the lines of code to change in place of the edits and flags of a pipeline file. A remedy
+/// that changes no setting has the line that the adapter gives for it, if it does.
+CACHEBISECT_INTERNAL_API void write_in_code(Remedy& remedy, const JobSettings& settings);
+
 /// What was run and gains comes first, then what is predicted to gain, each by the lower end of its
 /// interval; then what nobody knows the gain of; then what may lose.
 CACHEBISECT_INTERNAL_API void sort_by_gain(std::vector<Remedy>& remedies);
