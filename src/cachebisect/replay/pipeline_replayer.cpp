@@ -22,7 +22,6 @@
 #include "cachebisect/replay/loop/suspension_watch.hpp"
 #include "cachebisect/replay/loop/tool_cost.hpp"
 #include "cachebisect/replay/reading/count_reads.hpp"
-#include "cachebisect/replay/reading/data_set_bytes.hpp"
 #include "cachebisect/replay/reading/files_of.hpp"
 #include "cachebisect/replay/trainer.hpp"
 #include "cachebisect/train/in_train_step.hpp"

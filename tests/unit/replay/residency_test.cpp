@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/replay/reading/data_set_bytes.hpp"
+#include "cachebisect/replay/reading/files_of.hpp"
 #include "cachebisect/replay/reading/page_cache.hpp"
 
 using namespace cachebisect;

@@ -1,8 +1,11 @@
-// Where a sample is on disk, if its source can tell.
+// The files that samples are read from, if their source can tell.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/pipeline/stage.hpp"
 
 namespace cachebisect {
@@ -13,5 +16,11 @@ namespace cachebisect {
 
 /// True if the source says that a sample is in no file: it reads none, or does not tell.
 [[nodiscard]] bool names_no_files(const SourceStage& source, SampleIndex index);
+
+/// Bytes of all files of the data set. Estimated from at most 256 of `read`, samples that have been
+/// read before, because looking up their files brings metadata into memory. Empty if the source
+/// reads no files.
+CACHEBISECT_INTERNAL_API std::optional<double> data_set_bytes(const SourceStage& source,
+                                                              std::span<const SampleIndex> read);
 
 }  // namespace cachebisect
