@@ -3,8 +3,8 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/format/figure_text.hpp"
-#include "cachebisect/report/words/cost_of_loss.hpp"
 #include "cachebisect/report/words/explained_numbers.hpp"
+#include "cachebisect/report/words/text_consequences.hpp"
 
 namespace cachebisect {
 namespace {

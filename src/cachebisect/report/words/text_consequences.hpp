@@ -10,6 +10,15 @@
 
 namespace cachebisect {
 
+/// What the loss costs of the job's price.
+struct CostOfLoss {
+  /// "$59 of every $98", or "at most $60 of every $98"; empty if no price was given, or if the loss
+  /// has no interval or is none.
+  std::string amount;
+  bool certain = false;  ///< a verdict certifies that there is a loss
+};
+[[nodiscard]] CostOfLoss cost_of_loss(const Report& report);
+
 /// Empty if none of it was measured.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::string> consequences(const Report& report);
 
