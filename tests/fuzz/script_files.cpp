@@ -3,10 +3,11 @@
 
 #include "fuzz/fuzz_target.hpp"
 
+#include "cachebisect/observe/script_loading.hpp"
+#include "cachebisect/observe/script_loop.hpp"
 #include "cachebisect/prepare/script_prepare.hpp"
-#include "cachebisect/profile/script_loading.hpp"
 #include "cachebisect/profile/step_trace.hpp"
-#include "cachebisect/timing/script_timing.hpp"
+#include "cachebisect/timing/script_times.hpp"
 #include "cachebisect/timing/timing_files.hpp"
 
 using namespace cachebisect;
@@ -16,7 +17,8 @@ namespace {
 
 void check_timing(const std::string& text) {
   takes({ErrorKind::data}, [&] {
-    const TimingRecord record = read_script_timing(text, {"python", "train.py"}, {.epochs = 1});
+    const TimingRecord record =
+        timing_record_of(read_script_loop(text), {"python", "train.py"}, {.epochs = 1});
     require(record.runs.size() == 1, "a script has one run");
     for (const BatchTimes& batch : record.runs.front().batches) {
       for (const double seconds : batch.seconds) {
@@ -37,7 +39,7 @@ extern "C" int CACHEBISECT_FUZZ_ENTRY(script_files)(const std::uint8_t* data, st
   const std::string text(text_of(data, size));
   check_timing(text);
   takes({ErrorKind::data}, [&] {
-    for (const auto& worker : profile::read_script_loading(text).workers) {
+    for (const auto& worker : read_script_loading(text).workers) {
       for (const auto& batch : worker) {
         require(batch.began <= batch.collating && batch.collating <= batch.ended,
                 "a batch ends after it began");

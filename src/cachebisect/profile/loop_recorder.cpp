@@ -31,9 +31,8 @@ LoopWork work_of(StepPart part) noexcept {
 LoopRecorder::LoopRecorder(std::size_t steps, LoadRecorder* workers)
     : steps_(steps), workers_(workers), spans_(kSpansPerStep * steps + kSpare) {}
 
-void LoopRecorder::block_begun(const BlockSteps& steps, Device& device, Stream& compute) {
+void LoopRecorder::block_begun(const BlockSteps& steps, Device& device, Stream& /*compute*/) {
   device_ = &device;
-  compute_ = &compute;
   warmup_ = static_cast<std::uint64_t>(steps.warmup);
   total_ = warmup_ + static_cast<std::uint64_t>(steps.timed);
   spans_.clear();
@@ -45,7 +44,7 @@ void LoopRecorder::block_begun(const BlockSteps& steps, Device& device, Stream& 
   if (device.kind() != DeviceKind::emulated) return;
   on_device_.reserve(2 * steps_ + kSpare);
   while (submissions_.size() < 2 * steps_ + kSpare) {
-    submissions_.push_back({device.make_event(), device.make_event()});
+    submissions_.push_back({.work = DeviceWork(device)});
   }
 }
 
@@ -69,77 +68,75 @@ void LoopRecorder::end_recording(double now) {
   if (workers_ != nullptr) workers_->set_on(false);
 }
 
-void LoopRecorder::add(LoopWork work, double begin, double end, std::uint64_t batch, bool starved) {
-  if (on_) spans_.add({std::max(begin, began_), end, batch, work, starved});
+void LoopRecorder::add(LoopWork work, double begin, const LoopEvent& event) {
+  if (on_) spans_.add({std::max(begin, began_), event.seconds, event.batch, work, event.starved});
 }
 
-void LoopRecorder::submit(std::uint64_t batch, bool is_copy, Stream& stream) {
+void LoopRecorder::submit(const LoopEvent& event, bool is_copy) {
   if (!on_ || used_ >= submissions_.size()) return;
   Submission& next = submissions_[used_];
-  device_->record(*next.before, stream);
-  next.submitted = monotonic_seconds();
-  next.batch = batch;
+  next.work.begin(*device_, event);
+  next.batch = event.batch;
   next.is_copy = is_copy;
 }
 
-void LoopRecorder::submitted(Stream& stream) {
+void LoopRecorder::submitted(const LoopEvent& event) {
   if (!on_ || used_ >= submissions_.size()) return;
-  device_->record(*submissions_[used_++].after, stream);
+  submissions_[used_++].work.end(*device_, event);
 }
 
-void LoopRecorder::wait_begun(std::uint64_t /*batch*/) { wait_ = monotonic_seconds(); }
-
-void LoopRecorder::wait_ended(std::uint64_t batch, bool starved) {
-  add(LoopWork::load, wait_, monotonic_seconds(), batch, starved);
+void LoopRecorder::take(const LoopEvent& event) {
+  switch (event.moment) {
+    case LoopMoment::wait_begun:
+      wait_ = event.seconds;
+      break;
+    case LoopMoment::wait_ended:
+      add(LoopWork::load, wait_, event);
+      break;
+    case LoopMoment::copy_begun:
+      copy_ = event.seconds;
+      submit(event, /*is_copy=*/true);
+      break;
+    case LoopMoment::copy_ended:
+      submitted(event);
+      add(LoopWork::copy, copy_, event);
+      break;
+    case LoopMoment::step_begun:
+      step_ = part_ = event.seconds;
+      submit(event, /*is_copy=*/false);
+      break;
+    case LoopMoment::part_ended:
+      add(work_of(event.part), part_, event);
+      part_ = event.seconds;
+      break;
+    case LoopMoment::step_ended:
+      submitted(event);
+      end_step(event);
+      break;
+    case LoopMoment::device_wait_begun:
+      device_wait_ = event.seconds;
+      break;
+    case LoopMoment::device_wait_ended:
+      add(LoopWork::device_wait, device_wait_, event);
+      break;
+  }
 }
 
-void LoopRecorder::copy_begun(std::uint64_t batch, Stream& stream) {
-  copy_ = monotonic_seconds();
-  submit(batch, /*is_copy=*/true, stream);
-}
-
-void LoopRecorder::copy_ended(std::uint64_t batch, Stream& stream) {
-  submitted(stream);
-  add(LoopWork::copy, copy_, monotonic_seconds(), batch);
-}
-
-void LoopRecorder::step_begun(std::uint64_t batch, std::int64_t /*samples*/) {
-  step_ = part_ = monotonic_seconds();
-  submit(batch, /*is_copy=*/false, *compute_);
-}
-
-void LoopRecorder::part_ended(StepPart part) {
-  const double now = monotonic_seconds();
-  add(work_of(part), part_, now, latest_ + 1);
-  part_ = now;
-}
-
-void LoopRecorder::step_ended(std::uint64_t batch) {
-  submitted(*compute_);
-  const double now = monotonic_seconds();
-  add(LoopWork::step, step_, now, batch);
-  add(LoopWork::iteration, iteration_, now, batch);
-  iteration_ = now;
-  latest_ = batch;
-  if (profiler_ != nullptr && batch + 1 == prepare_after_) profiler_->prepare();
-  if (batch + 1 == warmup_) begin_recording();
-  if (batch + 1 == total_) end_recording(now);
-}
-
-void LoopRecorder::device_wait_begun() { device_wait_ = monotonic_seconds(); }
-
-void LoopRecorder::device_wait_ended() {
-  add(LoopWork::device_wait, device_wait_, monotonic_seconds(), latest_);
+void LoopRecorder::end_step(const LoopEvent& event) {
+  add(LoopWork::step, step_, event);
+  add(LoopWork::iteration, iteration_, event);
+  iteration_ = event.seconds;
+  const std::uint64_t done = event.batch + 1;
+  if (profiler_ != nullptr && done == prepare_after_) profiler_->prepare();
+  if (done == warmup_) begin_recording();
+  if (done == total_) end_recording(event.seconds);
 }
 
 void LoopRecorder::block_ended() {
   for (std::size_t i = 0; i < used_; ++i) {
-    const Submission& work = submissions_[i];
-    const double ready = device_->completion_seconds(*work.before);
-    // A copy does not begin before its submission; a step that is submitted late does.
-    const double begin = work.is_copy ? std::max(ready, work.submitted) : ready;
-    const double end = device_->completion_seconds(*work.after);
-    on_device_.push_back({std::min(begin, end), end, work.batch, work.is_copy});
+    const Submission& one = submissions_[i];
+    const Interval span = one.is_copy ? one.work.copy_span(*device_) : one.work.span(*device_);
+    on_device_.push_back({std::min(span.low, span.high), span.high, one.batch, one.is_copy});
   }
 }
 

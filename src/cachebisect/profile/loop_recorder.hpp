@@ -1,25 +1,26 @@
-// What the training thread and an emulated device did in the profiled steps of a block, and when.
+// A view of a training loop: what the training thread and an emulated device did in the profiled
+// steps of a block, and when.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/record_buffer.hpp"
 #include "cachebisect/executor/load_recorder.hpp"
+#include "cachebisect/observe/device_work.hpp"
+#include "cachebisect/observe/loop_event.hpp"
 #include "cachebisect/profile/cpu_sampler.hpp"
 #include "cachebisect/profile/spans.hpp"
-#include "cachebisect/replay/loop/loop_observer.hpp"
 #include "cachebisect/train/step_profiler.hpp"
 
 namespace cachebisect::profile {
 
 /// Records from the end of the last untimed step to the end of the last timed one. Used by the
 /// training thread; nothing is allocated, and nothing waits, in the timed steps.
-class CACHEBISECT_INTERNAL_API LoopRecorder final : public LoopObserver {
+class CACHEBISECT_INTERNAL_API LoopRecorder final : public LoopView {
  public:
   /// `steps`: timed ones of a block at most. `workers` (may be null) records at the same time.
   LoopRecorder(std::size_t steps, LoadRecorder* workers);
@@ -31,15 +32,7 @@ class CACHEBISECT_INTERNAL_API LoopRecorder final : public LoopObserver {
   void sample_cpu(CpuSampler* sampler) noexcept { sampler_ = sampler; }
 
   void block_begun(const BlockSteps& steps, Device& device, Stream& compute) override;
-  void wait_begun(std::uint64_t batch) override;
-  void wait_ended(std::uint64_t batch, bool starved) override;
-  void copy_begun(std::uint64_t batch, Stream& stream) override;
-  void copy_ended(std::uint64_t batch, Stream& stream) override;
-  void step_begun(std::uint64_t batch, std::int64_t samples) override;
-  void part_ended(StepPart part) override;
-  void step_ended(std::uint64_t batch) override;
-  void device_wait_begun() override;
-  void device_wait_ended() override;
+  void take(const LoopEvent& event) override;
   void block_ended() override;
 
   /// The spans of the latest block, in the order of their ends.
@@ -52,20 +45,20 @@ class CACHEBISECT_INTERNAL_API LoopRecorder final : public LoopObserver {
   [[nodiscard]] std::uint64_t dropped() const noexcept { return spans_.dropped(); }
 
  private:
-  /// Work that an emulated device has been given, between two events of its stream.
+  /// A copy or step that an emulated device has been given.
   struct Submission {
-    std::unique_ptr<Event> before;
-    std::unique_ptr<Event> after;
-    double submitted = 0;
+    DeviceWork work;
     std::uint64_t batch = 0;
     bool is_copy = false;
   };
 
   void begin_recording();
   void end_recording(double now);
-  void add(LoopWork work, double begin, double end, std::uint64_t batch, bool starved = false);
-  void submit(std::uint64_t batch, bool is_copy, Stream& stream);
-  void submitted(Stream& stream);
+  /// What began at `begin` ends with `event`.
+  void add(LoopWork work, double begin, const LoopEvent& event);
+  void end_step(const LoopEvent& event);
+  void submit(const LoopEvent& event, bool is_copy);
+  void submitted(const LoopEvent& event);
 
   std::size_t steps_;
   LoadRecorder* workers_;
@@ -78,7 +71,6 @@ class CACHEBISECT_INTERNAL_API LoopRecorder final : public LoopObserver {
   std::size_t used_ = 0;                 ///< number of submissions in use
 
   Device* device_ = nullptr;
-  Stream* compute_ = nullptr;
   std::uint64_t warmup_ = 0;
   std::uint64_t total_ = 0;
   bool on_ = false;
@@ -91,7 +83,6 @@ class CACHEBISECT_INTERNAL_API LoopRecorder final : public LoopObserver {
   double part_ = 0;
   double device_wait_ = 0;
   double iteration_ = 0;
-  std::uint64_t latest_ = 0;
 };
 
 }  // namespace cachebisect::profile

@@ -9,6 +9,8 @@
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/observe/loop_events.hpp"
+#include "cachebisect/observe/slowdown.hpp"
 #include "cachebisect/profile/action_sums.hpp"
 #include "cachebisect/profile/cpu_sampler.hpp"
 #include "cachebisect/profile/function_table.hpp"
@@ -30,7 +32,6 @@ constexpr int kAdvancedCycles = 3;
 /// The most steps of a cycle that `advanced` profiles: a step of a small network calls a hundred
 /// operators, each an event.
 constexpr int kMaxAdvancedActive = 50;
-constexpr double kConfidence = 0.95;
 /// Limits of measuring the cost with further pairs, when fewer cycles are asked for: pairs in all,
 /// and seconds in all.
 constexpr int kCostPairs = 5;
@@ -54,16 +55,15 @@ int usual_cycles(const Options& options) {
   return options.kind == Kind::advanced ? kAdvancedCycles : kCycles;
 }
 
-/// Seconds per step of blocks with and without profiling, as logarithms of their ratio.
-std::optional<ProfilingCost> cost_of(const std::vector<double>& log_ratios) {
-  if (log_ratios.empty()) return std::nullopt;
-  ProfilingCost cost{std::expm1(mean(log_ratios)), std::nullopt,
-                     static_cast<int>(log_ratios.size())};
-  if (const auto interval = mean_interval(log_ratios, kConfidence)) {
-    cost.interval = Interval{std::expm1(interval->low), std::expm1(interval->high)};
-  }
-  return cost;
-}
+/// What is recorded of blocks, and the events that tell it.
+struct Observed {
+  Observed(std::size_t steps, LoadRecorder* workers) : recorder(steps, workers) {}
+  Observed(const Observed&) = delete;
+  Observed& operator=(const Observed&) = delete;
+
+  LoopRecorder recorder;
+  LoopEvents events{{&recorder}};
+};
 
 class Session {
  public:
@@ -84,17 +84,17 @@ class Session {
       workers_ = std::make_unique<LoadRecorder>(
           workers, kMaxEvents / static_cast<std::size_t>(std::max(workers, 1)));
     }
-    LoopRecorder recorder(static_cast<std::size_t>(active_), workers_.get());
-    recorder.profile_step(profiler_.get(), untimed_ - options_.warmup);
+    Observed observed(static_cast<std::size_t>(active_), workers_.get());
+    observed.recorder.profile_step(profiler_.get(), untimed_ - options_.warmup);
     try {
-      for (int pair = 0; pair < cycles_ || is_worth(pair); ++pair) run_pair(pair, recorder);
+      for (int pair = 0; pair < cycles_ || is_worth(pair); ++pair) run_pair(pair, observed);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::interrupted || done_ == 0) throw;
       profile_.interrupted = done_ < cycles_;
     }
     if (options_.kind == Kind::advanced && !profile_.interrupted) sample_functions();
     sums_.write_to(profile_);
-    profile_.cost = cost_of(log_ratios_);
+    profile_.cost = cost();
     find();
     return std::move(profile_);
   }
@@ -114,6 +114,12 @@ class Session {
     if (options_.trace) return kTracedActive;
     const int steps = steps_in(kCycleSeconds);
     return options_.kind == Kind::advanced ? std::min(steps, kMaxAdvancedActive) : steps;
+  }
+
+  [[nodiscard]] std::optional<ProfilingCost> cost() const {
+    const Estimate share = slowdown_of(log_ratios_);
+    if (!share.value) return std::nullopt;
+    return ProfilingCost{*share.value, share.interval, static_cast<int>(log_ratios_.size())};
   }
 
   void find() {
@@ -139,16 +145,16 @@ class Session {
     const double most = static_cast<double>(kMaxEvents) / events;
     const int steps = static_cast<int>(std::clamp(std::min(kSampledSeconds / *step_seconds_, most),
                                                   1.0, static_cast<double>(kMaxSteps)));
-    LoopRecorder recorder(static_cast<std::size_t>(steps), workers_.get());
+    Observed observed(static_cast<std::size_t>(steps), workers_.get());
     CpuSampler sampler(kMaxSamples, kSamplePeriod);
-    recorder.sample_cpu(&sampler);
+    observed.recorder.sample_cpu(&sampler);
     FunctionSums sums(kSamplePeriod);
     try {
       for (int i = 0; i < kSampledBlocks; ++i) {
         say("sampling the functions of the stages");
         replayer_.begin_round();
-        (void)block(steps, &recorder);
-        sums.add(cycle_of(recorder, workers_.get()), sampler.samples(), profile_.chain);
+        (void)block(steps, &observed);
+        sums.add(cycle_of(observed.recorder, workers_.get()), sampler.samples(), profile_.chain);
       }
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::interrupted) throw;
@@ -157,13 +163,13 @@ class Session {
     profile_.functions = sums.rows();
   }
 
-  BlockResult block(int steps, LoopRecorder* recorder) {
+  BlockResult block(int steps, Observed* observed) {
     BlockRequest request;
     request.steps = steps;
     request.warmup_steps = untimed_;
-    request.arm.observed = recorder != nullptr;
-    replayer_.observe(recorder);
-    replayer_.record(recorder != nullptr ? workers_.get() : nullptr);
+    request.arm.observed = observed != nullptr;
+    replayer_.observe(observed != nullptr ? &observed->events : nullptr);
+    replayer_.record(observed != nullptr ? workers_.get() : nullptr);
     return replayer_.run(request, options_.stop);
   }
 
@@ -177,15 +183,15 @@ class Session {
         std::clamp<double>(std::ceil(seconds / std::max(step, 1e-9)), kMinActive, kMaxSteps));
   }
 
-  BlockResult profiled_block(bool keep, LoopRecorder& recorder) {
-    BlockResult result = block(active_, &recorder);
+  BlockResult profiled_block(bool keep, Observed& observed) {
+    BlockResult result = block(active_, &observed);
     std::string step_trace = profiler_ ? profiler_->stop() : "";
     if (!keep) return result;
     ++done_;
     const std::uint64_t first_step = sums_.steps();
-    sums_.add(result, recorder, workers_.get());
+    sums_.add(result, observed.recorder, workers_.get());
     if (!workers_) return result;
-    Cycle cycle = cycle_of(recorder, workers_.get());
+    Cycle cycle = cycle_of(observed.recorder, workers_.get());
     cycle.first_step = first_step;
     cycle.step_trace = std::move(step_trace);
     profile_.dropped += workers_->dropped();
@@ -194,14 +200,14 @@ class Session {
   }
 
   /// A profiled block and one that is not, in an order that changes from pair to pair.
-  void run_pair(int pair, LoopRecorder& recorder) {
+  void run_pair(int pair, Observed& observed) {
     say(pair < cycles_ ? "cycle " + std::to_string(pair + 1) + " of " + std::to_string(cycles_)
                        : "measuring the cost of profiling, pair " + std::to_string(pair + 1));
     replayer_.begin_round();
     const bool profiled_first = pair % 2 == 0;
     BlockResult plain;
     if (!profiled_first) plain = block(active_, nullptr);
-    const BlockResult profiled = profiled_block(pair < cycles_, recorder);
+    const BlockResult profiled = profiled_block(pair < cycles_, observed);
     if (profiled_first) plain = block(active_, nullptr);
     if (!plain.is_void && !profiled.is_void && plain.seconds > 0 && profiled.seconds > 0) {
       log_ratios_.push_back(std::log(profiled.seconds / plain.seconds));

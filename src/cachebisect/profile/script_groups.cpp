@@ -3,18 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "cachebisect/profile/loading_group.hpp"
 #include "cachebisect/profile/step_trace.hpp"
 
 namespace cachebisect::profile {
 namespace {
 
-ActionGroup group_of(const TimingRecord& record, const TimedRun& run) {
+ActionGroup group_of(const ScriptLoop& loop) {
   ActionGroup group{"training thread", 0, {}};
-  for (const BatchTimes& batch : run.batches) group.seconds += batch.total_seconds;
-  for (const TimePart part : record.parts) {
+  for (const BatchTimes& batch : loop.batches) group.seconds += batch.total_seconds;
+  for (const TimePart part : script_parts()) {
     Action action{std::string(to_string(part)), 0, 0};
-    for (const BatchTimes& batch : run.batches) action.seconds += batch.of(part);
-    if (part != TimePart::other) action.calls = run.batches.size();
+    for (const BatchTimes& batch : loop.batches) action.seconds += batch.of(part);
+    if (part != TimePart::other) action.calls = loop.batches.size();
     group.actions.push_back(std::move(action));
   }
   return group;
@@ -22,30 +23,29 @@ ActionGroup group_of(const TimingRecord& record, const TimedRun& run) {
 
 }  // namespace
 
-Profile profile_of_script(const TimingRecord& record, const ScriptLoading& loading,
+Profile profile_of_script(const ScriptLoop& loop, const ScriptLoading& loading,
                           const std::string& trace, const Options& options) {
-  const TimedRun& run = record.runs.front();
   Profile profile;
   profile.chain.settings.of_file = false;
-  profile.chain.name = record.name;
-  profile.chain.device_name = record.device;
-  profile.chain.device_kind = record.device == "CPU" ? DeviceKind::cpu : DeviceKind::cuda;
-  profile.chain.batch_size = run.batch_size;
-  profile.chain.workers = run.workers;
-  profile.chain.train = record.step;
+  profile.chain.name = loop.name;
+  profile.chain.device_name = loop.device;
+  profile.chain.device_kind = loop.device == "CPU" ? DeviceKind::cpu : DeviceKind::cuda;
+  profile.chain.batch_size = loop.batch_size;
+  profile.chain.workers = loop.workers;
+  profile.chain.train = loop.step;
   profile.cycles = 1;
-  profile.steps = run.batches.size();
-  for (const BatchTimes& batch : run.batches) {
+  profile.steps = loop.batches.size();
+  for (const BatchTimes& batch : loop.batches) {
     profile.samples += static_cast<std::uint64_t>(batch.samples);
   }
-  profile.groups.push_back(group_of(record, run));
+  profile.groups.push_back(group_of(loop));
   profile.seconds = profile.groups.front().seconds;
   if (!loading.workers.empty()) {
     profile.chain.stages = loading_stages();
     const double load_seconds = profile.groups.front().actions.front().seconds;
-    profile.groups.push_back(loading_group(loading, run.workers, load_seconds));
+    profile.groups.push_back(loading_group(loading, loop.workers, load_seconds));
   }
-  profile.interrupted = run.ended_by == TimingEnd::interrupted;
+  profile.interrupted = loop.ended_by == LoopEnd::interrupted;
   if (trace.empty()) {
     if (options.trace || options.kind != Kind::simple) {
       profile.findings.emplace_back(

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/observe/script_loading.hpp"
+#include "cachebisect/observe/script_loop.hpp"
 #include "cachebisect/profile/profile.hpp"
-#include "cachebisect/profile/script_loading.hpp"
-#include "cachebisect/timing/timing_record.hpp"
 
 namespace cachebisect::profile {
 
 /// `trace`: empty if there is none. Throws Error(data) if it cannot be read.
-[[nodiscard]] CACHEBISECT_INTERNAL_API Profile profile_of_script(const TimingRecord& record,
+[[nodiscard]] CACHEBISECT_INTERNAL_API Profile profile_of_script(const ScriptLoop& loop,
                                                                  const ScriptLoading& loading,
                                                                  const std::string& trace,
                                                                  const Options& options);

@@ -5,9 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/observe/follow_script.hpp"
+#include "cachebisect/observe/script_loading.hpp"
 #include "cachebisect/profile/script_groups.hpp"
 #include "cachebisect/remote/socket_listener.hpp"
-#include "cachebisect/timing/script_times.hpp"
 
 namespace cachebisect::profile {
 namespace {
@@ -44,17 +45,14 @@ ScriptProfile profile_script(const std::vector<std::string>& command, const std:
   const bool operators = options.kind != Kind::simple || options.trace;
   const std::string trace = operators ? folder.path() + "/trace.json" : "";
   const int active = options.active.value_or(operators ? kUsualTracedActive : kUsualActive);
-  TimingOptions timing;
-  timing.epochs = 0;
-  timing.max_batches = static_cast<std::uint64_t>(active);
-  ScriptTimes times = time_script(
+  const FollowedScript script = follow_script(
       {.words = command,
        .hook = hook,
        .environment = {{"CACHEBISECT_PROFILE", request(options, active, trace, folder.path())}}},
-      timing, stop);
+      {.max_batches = static_cast<std::uint64_t>(active)}, stop);
   const auto loading = read_script_loading(content_of(folder.path() + kLoading));
-  return {profile_of_script(times.record, loading, trace.empty() ? "" : content_of(trace), options),
-          times.exit_code};
+  return {profile_of_script(script.loop, loading, trace.empty() ? "" : content_of(trace), options),
+          script.exit_code};
 }
 
 }  // namespace cachebisect::profile

@@ -15,7 +15,7 @@ struct ScriptProfile {
   int exit_code = 0;  ///< 3 if the command failed after some batches
 };
 
-/// `hook`: as for find_hook_folder(). Throws as time_script() does.
+/// `hook`: as for find_hook_folder(). Throws as follow_script() does.
 [[nodiscard]] CACHEBISECT_INTERNAL_API ScriptProfile
 profile_script(const std::vector<std::string>& command, const std::string& hook,
                const Options& options, const std::stop_token& stop);

@@ -1,67 +1,62 @@
 #include "cachebisect/timing/script_times.hpp"
 
-#include <fstream>
-#include <iterator>
-#include <optional>
 #include <utility>
 
-#include "cachebisect/base/error.hpp"
-#include "cachebisect/launch/await_child.hpp"
-#include "cachebisect/launch/child_process.hpp"
-#include "cachebisect/launch/hook_folder.hpp"
-#include "cachebisect/remote/socket_listener.hpp"
-#include "cachebisect/timing/script_timing.hpp"
+#include <nlohmann/json.hpp>
+
+#include "cachebisect/base/shell_word.hpp"
 
 namespace cachebisect {
 namespace {
 
-ChildOptions child_options(const ScriptCommand& command, const TimingOptions& options,
-                           const std::string& file) {
-  ChildOptions child{.words = command.words,
-                     .environment = hook_environment(find_hook_folder(command.hook)),
-                     .stdout_to_stderr = command.stdout_to_stderr};
-  child.environment.emplace("CACHEBISECT_TIME",
-                            script_timing_request(file, options, command.continues));
-  child.environment.insert(command.environment.begin(), command.environment.end());
-  return child;
+std::string bisect_command(const std::vector<std::string>& command) {
+  std::string text = "cachebisect run --";
+  for (const std::string& word : command) text += ' ' + shell_word(word);
+  return text;
 }
 
-[[noreturn]] void fail_without_batches(const std::optional<ChildStatus>& status,
-                                       const std::stop_token& stop) {
-  if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
-  if (status && !status->ok()) {
-    throw Error(ErrorKind::data, "the command ended " + status->text() +
-                                     " before a batch was timed; see its own messages");
-  }
-  throw Error(ErrorKind::usage,
-              "the command ended before a batch was timed: it must iterate a "
-              "torch.utils.data.DataLoader in its main thread and call backward() for each batch; "
-              "the first four such batches are not timed");
+std::string script_config(const ScriptLoop& loop, const std::vector<std::string>& command,
+                          const TimingOptions& options) {
+  return nlohmann::ordered_json{{"command", command},
+                                {"torch", loop.torch},
+                                {"batch_size", loop.batch_size},
+                                {"workers", loop.workers},
+                                {"epochs", options.epochs},
+                                {"max_batches", options.max_batches},
+                                {"max_seconds", options.max_seconds}}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
 
+TimingRecord timing_record_of(ScriptLoop loop, const std::vector<std::string>& command,
+                              const TimingOptions& options) {
+  TimingRecord record;
+  record.name = loop.name;
+  record.device = loop.device;
+  record.step = loop.step;
+  record.of_script = true;
+  record.parts.assign(script_parts().begin(), script_parts().end());
+  record.epochs = options.epochs;
+  record.bisect_command = bisect_command(command);
+  record.config_json = script_config(loop, command, options);
+  record.runs.push_back({.batch_size = loop.batch_size,
+                         .workers = loop.workers,
+                         .batches = std::move(loop.batches),
+                         .first_batch_seconds = loop.first_batch_seconds,
+                         .ended_by = loop.ended_by,
+                         .cost = {.call_seconds = loop.call_seconds}});
+  return record;
+}
+
 ScriptTimes time_script(const ScriptCommand& command, const TimingOptions& options,
                         const std::stop_token& stop) {
-  const PrivateFolder folder;
-  const std::string file = folder.path() + "/times.json";
-  std::optional<ChildStatus> status;
-  {
-    ChildProcess child(child_options(command, options, file));
-    status = await_child(child, stop);
-  }
-  std::ifstream content(file);
-  if (!content) fail_without_batches(status, stop);
-  ScriptTimes times;
-  times.record =
-      read_script_timing({std::istreambuf_iterator<char>(content), {}}, command.words, options);
-  if (times.record.runs.front().batches.empty()) fail_without_batches(status, stop);
-  if (stop.stop_requested()) {
-    times.record.runs.front().ended_by = TimingEnd::interrupted;
-  } else if (!status || !status->ok()) {
-    times.exit_code = exit_code(ErrorKind::data);
-  }
-  return times;
+  FollowedScript script = follow_script(command,
+                                        {.epochs = options.epochs,
+                                         .max_batches = options.max_batches,
+                                         .max_seconds = options.max_seconds},
+                                        stop);
+  return {timing_record_of(std::move(script.loop), command.words, options), script.exit_code};
 }
 
 }  // namespace cachebisect

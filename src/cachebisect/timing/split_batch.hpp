@@ -6,7 +6,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/statistics.hpp"
-#include "cachebisect/timing/timing_record.hpp"
+#include "cachebisect/observe/batch_times.hpp"
 #include "cachebisect/train/step_parts.hpp"
 
 namespace cachebisect {

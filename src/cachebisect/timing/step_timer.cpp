@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cachebisect/base/clock.hpp"
+#include "cachebisect/observe/device_work.hpp"
 #include "cachebisect/replay/loop/train_loop.hpp"
 
 namespace cachebisect {
@@ -19,18 +19,34 @@ std::size_t places_for(int ahead) {
 
 /// What is known of one batch while it is in flight.
 struct StepTimer::Place {
-  explicit Place(Device& device)
-      : copy_begin(device.make_event()),
-        copy_end(device.make_event()),
-        step_begin(device.make_event()),
-        step_end(device.make_event()) {
+  explicit Place(Device& device) : copy(device), step(device) {
     for (auto& event : part_ends) event = device.make_event();
   }
 
-  std::unique_ptr<Event> copy_begin;
-  std::unique_ptr<Event> copy_end;
-  std::unique_ptr<Event> step_begin;
-  std::unique_ptr<Event> step_end;
+  void end_wait(const LoopEvent& event) {
+    wait_seconds = event.seconds - wait_begin;
+    starved = event.starved;
+  }
+  void end_copy(Device& device, const LoopEvent& event) {
+    copy.end(device, event);
+    copied = true;
+  }
+  void begin_step(Device& device, const LoopEvent& event) {
+    samples = event.samples;
+    step.begin(device, event);
+  }
+  void end_part(Device& device, const LoopEvent& event) {
+    const auto index = static_cast<std::size_t>(event.part);
+    device.record(*part_ends.at(index), *event.stream);
+    told.at(index) = true;
+  }
+  void end_step(Device& device, const LoopEvent& event) {
+    step.end(device, event);
+    queued = true;
+  }
+
+  DeviceWork copy;
+  DeviceWork step;
   std::array<std::unique_ptr<Event>, kStepParts> part_ends;
 
   std::uint64_t batch = 0;
@@ -40,7 +56,6 @@ struct StepTimer::Place {
   bool copied = false;
   bool starved = false;
   std::array<bool, kStepParts> told{};
-  double copy_queued = 0;  ///< host's clock
   double wait_begin = 0;
   double wait_seconds = 0;
 };
@@ -52,11 +67,9 @@ StepTimer::StepTimer(std::size_t batches, int ahead)
 
 StepTimer::~StepTimer() = default;
 
-void StepTimer::block_begun(const BlockSteps& steps, Device& device, Stream& compute) {
+void StepTimer::block_begun(const BlockSteps& steps, Device& device, Stream& /*compute*/) {
   if (device_ != &device) places_.clear();
   device_ = &device;
-  compute_ = &compute;
-  host_clock_ = device.kind() != DeviceKind::cuda;
   warmup_ = static_cast<std::uint64_t>(steps.warmup);
   former_end_.reset();
   places_.reserve(places_needed_);
@@ -76,44 +89,34 @@ StepTimer::Place& StepTimer::open(std::uint64_t batch) {
   return place;
 }
 
-void StepTimer::wait_begun(std::uint64_t batch) { open(batch).wait_begin = monotonic_seconds(); }
-
-void StepTimer::wait_ended(std::uint64_t batch, bool starved) {
-  Place& place = open(batch);
-  place.wait_seconds = monotonic_seconds() - place.wait_begin;
-  place.starved = starved;
-}
-
-void StepTimer::copy_begun(std::uint64_t batch, Stream& stream) {
-  Place& place = open(batch);
-  device_->record(*place.copy_begin, stream);
-  place.copy_queued = monotonic_seconds();
-}
-
-void StepTimer::copy_ended(std::uint64_t batch, Stream& stream) {
-  Place& place = open(batch);
-  device_->record(*place.copy_end, stream);
-  place.copied = true;
-}
-
-void StepTimer::step_begun(std::uint64_t batch, std::int64_t samples) {
-  Place& place = open(batch);
-  running_ = batch;
-  place.samples = samples;
-  device_->record(*place.step_begin, *compute_);
-}
-
-void StepTimer::part_ended(StepPart part) {
-  Place& place = open(running_);
-  const auto index = static_cast<std::size_t>(part);
-  device_->record(*place.part_ends.at(index), *compute_);
-  place.told.at(index) = true;
-}
-
-void StepTimer::step_ended(std::uint64_t batch) {
-  Place& place = open(batch);
-  device_->record(*place.step_end, *compute_);
-  place.queued = true;
+void StepTimer::take(const LoopEvent& event) {
+  switch (event.moment) {
+    case LoopMoment::wait_begun:
+      open(event.batch).wait_begin = event.seconds;
+      break;
+    case LoopMoment::wait_ended:
+      open(event.batch).end_wait(event);
+      break;
+    case LoopMoment::copy_begun:
+      open(event.batch).copy.begin(*device_, event);
+      break;
+    case LoopMoment::copy_ended:
+      open(event.batch).end_copy(*device_, event);
+      break;
+    case LoopMoment::step_begun:
+      open(event.batch).begin_step(*device_, event);
+      running_ = event.batch;
+      break;
+    case LoopMoment::part_ended:
+      open(event.batch).end_part(*device_, event);
+      break;
+    case LoopMoment::step_ended:
+      open(event.batch).end_step(*device_, event);
+      break;
+    case LoopMoment::device_wait_begun:
+    case LoopMoment::device_wait_ended:
+      break;
+  }
 }
 
 void StepTimer::block_ended() {
@@ -125,16 +128,12 @@ void StepTimer::block_ended() {
 }
 
 BatchMarks StepTimer::marks_of(const Place& place) const {
+  const Interval step = place.step.span(*device_);
   BatchMarks marks;
-  marks.step_begin = device_->completion_seconds(*place.step_begin);
-  marks.step_end = device_->completion_seconds(*place.step_end);
+  marks.step_begin = step.low;
+  marks.step_end = step.high;
   marks.wait_seconds = place.wait_seconds;
-  if (place.copied) {
-    double begin = device_->completion_seconds(*place.copy_begin);
-    // On the emulated timeline, the end of earlier work may precede the queuing on an empty stream.
-    if (host_clock_) begin = std::max(begin, place.copy_queued);
-    marks.copy = Interval{begin, device_->completion_seconds(*place.copy_end)};
-  }
+  if (place.copied) marks.copy = place.copy.copy_span(*device_);
   for (std::size_t i = 0; i < place.told.size(); ++i) {
     if (place.told[i]) marks.part_ends[i] = device_->completion_seconds(*place.part_ends[i]);
   }
@@ -145,7 +144,8 @@ BatchMarks StepTimer::marks_of(const Place& place) const {
 void StepTimer::collect(Place& place) {
   if (!place.open || !place.queued) return;
   place.open = false;
-  if (!device_->synchronize_for(*place.step_end, 0)) device_->synchronize(*place.step_end);
+  const Event& end = place.step.ended();
+  if (!device_->synchronize_for(end, 0)) device_->synchronize(end);
   BatchMarks marks = marks_of(place);
   const std::optional<double> former = std::exchange(former_end_, marks.step_end);
   if (place.batch < warmup_ || !former || batches_.size() == max_batches_) return;

@@ -5,6 +5,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/observe/loop_events.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/timing/process_memory.hpp"
 #include "cachebisect/timing/step_timer.hpp"
@@ -51,10 +52,10 @@ std::optional<TimingMemory> memory_in_use(const Device& device) {
   return peak ? std::optional(TimingMemory{*peak, false}) : std::nullopt;
 }
 
-TimingEnd end_of(const BlockResult& block, const BlockRequest& request, std::uint64_t planned) {
-  if (block.steps < request.steps) return TimingEnd::max_seconds;
-  return static_cast<std::uint64_t>(request.steps) < planned ? TimingEnd::max_batches
-                                                             : TimingEnd::epochs;
+LoopEnd end_of(const BlockResult& block, const BlockRequest& request, std::uint64_t planned) {
+  if (block.steps < request.steps) return LoopEnd::max_seconds;
+  return static_cast<std::uint64_t>(request.steps) < planned ? LoopEnd::max_batches
+                                                             : LoopEnd::epochs;
 }
 
 /// False if `stop` ended it.
@@ -67,7 +68,7 @@ bool run_whole(PipelineReplayer& replayer, const BlockRequest& request,
     return true;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::interrupted) throw;
-    run.ended_by = TimingEnd::interrupted;
+    run.ended_by = LoopEnd::interrupted;
     return false;
   }
 }
@@ -88,8 +89,9 @@ TimedRun time_job(const Job& job, const TimingOptions& options) {
   job.step->release_memory();
   reset_peak_memory();
   StepTimer timer(static_cast<std::size_t>(request.steps), job.pipeline.copy_options().prefetch);
+  LoopEvents events({&timer});
   PipelineReplayer replayer = job.make_replayer();
-  replayer.observe(&timer);
+  replayer.observe(&events);
   const bool whole = run_whole(replayer, request, options, run);
   replayer.observe(nullptr);
   run.batches = timer.batches();

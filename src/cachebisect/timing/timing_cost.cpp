@@ -6,7 +6,8 @@
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/statistics.hpp"
+#include "cachebisect/observe/loop_events.hpp"
+#include "cachebisect/observe/slowdown.hpp"
 #include "cachebisect/replay/loop/train_loop.hpp"
 #include "cachebisect/timing/step_timer.hpp"
 #include "cachebisect/timing/timing_summary.hpp"
@@ -14,7 +15,6 @@
 namespace cachebisect {
 namespace {
 
-constexpr double kConfidence = 0.95;
 constexpr double kBlockSeconds = 0.1;
 constexpr double kMinSteps = 8;
 constexpr double kMaxSteps = 4096;
@@ -47,17 +47,17 @@ double seconds_per_sample(PipelineReplayer& replayer, const BlockRequest& reques
 }
 
 /// All calls of one batch.
-void call_all(const Job& job, StepTimer& timer, std::uint64_t batch) {
+void call_all(const Job& job, LoopObserver& events, std::uint64_t batch) {
   Stream& stream = job.device->compute_stream();
-  timer.wait_begun(batch);
-  timer.wait_ended(batch, false);
+  events.wait_begun(batch);
+  events.wait_ended(batch, false);
   if (job.device->copies()) {
-    timer.copy_begun(batch, stream);
-    timer.copy_ended(batch, stream);
+    events.copy_begun(batch, stream);
+    events.copy_ended(batch, stream);
   }
-  timer.step_begun(batch, job.pipeline.batch_size());
-  for (const StepPart part : job.step->parts()) timer.part_ended(part);
-  timer.step_ended(batch);
+  events.step_begun(batch, job.pipeline.batch_size());
+  for (const StepPart part : job.step->parts()) events.part_ended(part);
+  events.step_ended(batch);
 }
 
 /// The fastest of some repetitions: interruptions only lengthen them.
@@ -67,21 +67,14 @@ double seconds_of_calls(const Job& job) {
   double least = INFINITY;
   for (int i = 0; i < kRepetitions; ++i) {
     StepTimer timer(kBatches, job.pipeline.copy_options().prefetch);
-    timer.block_begun({.warmup = 1, .timed = kBatches}, *job.device, job.device->compute_stream());
+    LoopEvents events({&timer});
+    events.block_begun({.warmup = 1, .timed = kBatches}, *job.device, job.device->compute_stream());
     const double began = monotonic_seconds();
-    for (std::uint64_t batch = 0; batch < kBatches; ++batch) call_all(job, timer, batch);
+    for (std::uint64_t batch = 0; batch < kBatches; ++batch) call_all(job, events, batch);
     least = std::min(least, (monotonic_seconds() - began) / kBatches);
-    timer.block_ended();
+    events.block_ended();
   }
   return least;
-}
-
-void set_share(const std::vector<double>& log_ratios, TimingCost& cost) {
-  cost.pairs = static_cast<int>(log_ratios.size());
-  cost.share.value = std::expm1(mean(log_ratios));
-  if (const auto interval = mean_interval(log_ratios, kConfidence)) {
-    cost.share.interval = Interval{std::expm1(interval->low), std::expm1(interval->high)};
-  }
 }
 
 }  // namespace
@@ -103,20 +96,22 @@ TimingCost measure_timing_cost(const Job& job, PipelineReplayer& replayer, const
   request.warmup_steps = untimed;
   StepTimer timer(static_cast<std::size_t>(plan.steps) * static_cast<std::size_t>(plan.pairs),
                   job.pipeline.copy_options().prefetch);
+  LoopEvents events({&timer});
   std::vector<double> log_ratios;
   try {
     for (int pair = 0; pair < plan.pairs; ++pair) {
       double timed = 0;
-      if (pair % 2 == 0) timed = seconds_per_sample(replayer, request, &timer, stop);
+      if (pair % 2 == 0) timed = seconds_per_sample(replayer, request, &events, stop);
       const double plain = seconds_per_sample(replayer, request, nullptr, stop);
-      if (pair % 2 != 0) timed = seconds_per_sample(replayer, request, &timer, stop);
+      if (pair % 2 != 0) timed = seconds_per_sample(replayer, request, &events, stop);
       log_ratios.push_back(std::log(timed / plain));
     }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::interrupted) throw;
     return cost;
   }
-  set_share(log_ratios, cost);
+  cost.pairs = static_cast<int>(log_ratios.size());
+  cost.share = slowdown_of(log_ratios);
   return cost;
 }
 

@@ -32,15 +32,15 @@ std::string stopped_by(const char* option, const TimedRun& run) {
 
 std::string why_ended(const TimingRecord& record, const TimedRun& run) {
   switch (run.ended_by) {
-    case TimingEnd::epochs:
+    case LoopEnd::epochs:
       return count_of(static_cast<std::size_t>(record.epochs), "epoch");
-    case TimingEnd::max_batches:
+    case LoopEnd::max_batches:
       return stopped_by("--max-batches", run);
-    case TimingEnd::max_seconds:
+    case LoopEnd::max_seconds:
       return stopped_by("--max-seconds", run);
-    case TimingEnd::script:
+    case LoopEnd::script:
       return "until the script ended";
-    case TimingEnd::interrupted:
+    case LoopEnd::interrupted:
       return "interrupted";
   }
   return {};

@@ -1,14 +1,11 @@
-#include "cachebisect/profile/script_loading.hpp"
-
 #include <string>
 
 #include "support/chrome_trace.hpp"
-#include "support/errors.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "cachebisect/base/error.hpp"
+#include "cachebisect/profile/loading_group.hpp"
 #include "cachebisect/profile/profile_text.hpp"
 #include "cachebisect/profile/script_groups.hpp"
 #include "cachebisect/profile/trace_writer.hpp"
@@ -16,7 +13,6 @@
 using namespace cachebisect;
 using namespace cachebisect::profile;
 using nlohmann::json;
-using test::error_message;
 using test::has;
 
 namespace {
@@ -32,16 +28,12 @@ json loading_of_two_workers() {
             {{"began", {0.5}}, {"collating", {0.75}}, {"ended", {0.875}}}}}};
 }
 
-TimingRecord timed_script(int workers) {
-  TimingRecord record;
-  record.name = "train.py";
-  record.device = "CPU";
-  record.parts = {TimePart::load, TimePart::other};
+ScriptLoop timed_script(int workers) {
   BatchTimes batch;
   batch.total_seconds = 1;
   batch.of(TimePart::load) = 0.9375;
-  record.runs = {{.batch_size = 4, .workers = workers, .batches = {batch}}};
-  return record;
+  return {
+      .name = "train.py", .device = "CPU", .batch_size = 4, .workers = workers, .batches = {batch}};
 }
 
 /// What LibTorch writes, with one operator that begins as many microseconds after kBegin.
@@ -122,24 +114,4 @@ TEST_CASE("workers have tracks on the clock of LibTorch's trace") {
     CHECK(batches[1]["tid"] != batches[2]["tid"]);
     CHECK(test::trace_events_named(trace, "ProfilerStep#0").empty());
   }
-}
-
-TEST_CASE("what is not as the script's process writes it is refused with its place") {
-  const auto refusal = [](const json& changed) {
-    return error_message([&] { (void)read_script_loading(changed.dump()); }, ErrorKind::data);
-  };
-  json text = loading_of_two_workers();
-  CHECK(has(error_message([] { (void)read_script_loading(""); }, ErrorKind::data),
-            "the batches of the script's loader"));
-  text["workers"][0]["ended"] = {0.375};
-  CHECK(has(refusal(text), "ended"));
-  text["workers"][0]["ended"] = {0.125, 1};
-  CHECK(has(refusal(text), "ended"));
-  text["workers"][0]["ended"] = {"a", 1};
-  CHECK(has(refusal(text), "ended"));
-  text = loading_of_two_workers();
-  text["seconds"] = -1;
-  CHECK(has(refusal(text), "seconds"));
-  text.erase("begin_ns");
-  CHECK(has(refusal(text), "begin_ns"));
 }

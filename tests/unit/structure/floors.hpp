@@ -79,8 +79,13 @@ inline std::vector<Floor> floors() {
   };
   add({"launch", "child processes and the Python hook", {"base", "protocol", "remote"}});
   add({"chunks", "what the chunk shape of an array costs", {"base", "format"}});
-  add({"timing", "where the time of each batch goes", with({"launch"})});
-  add({"profile", "where the time of a step goes", with({"launch", "timing"})});
+  add({"observe",
+       "one stream of events of a training loop, and what a script's hook saw of its own",
+       with({"launch"})});
+  add({"timing", "where the time of each batch goes: a view of the events of a loop",
+       with({"observe"})});
+  add({"profile", "where the time of a step goes: a view of the events of a loop",
+       with({"observe"})});
   add({"prepare",
        "a data set written once, at a stage",
        {"base", "protocol", "format", "data", "device", "pipeline", "shards", "remote", "launch"}});
@@ -113,8 +118,8 @@ inline std::vector<Floor> floors() {
        {"base", "storage", "emulator"}});
   add({"cli",
        "one file per subcommand: parse, call, print, exit",
-       with({"launch", "chunks", "timing", "profile", "doctor", "selftest", "api", "tune",
-             "prepare", "plan", "storage", "emulator"}),
+       with({"launch", "chunks", "observe", "timing", "profile", "doctor", "selftest", "api",
+             "tune", "prepare", "plan", "storage", "emulator"}),
        {"shell", "output", "commands", ""}});
   return all;
 }

@@ -336,8 +336,11 @@ TEST_CASE("the check sees what it is there for") {
   CHECK(core("api/call.cpp", "report/writers.hpp") == 0);
   CHECK(core("api/call.cpp", "doctor/doctor.hpp") == 1);
   CHECK(core("api/call.cpp", "cachebisect.hpp") == 1);
-  CHECK(core("timing/script_times.cpp", "launch/child_process.hpp") == 0);
-  CHECK(core("launch/child_process.cpp", "timing/script_times.hpp") == 1);
+  CHECK(core("observe/follow_script.cpp", "launch/child_process.hpp") == 0);
+  CHECK(core("launch/child_process.cpp", "observe/follow_script.hpp") == 1);
+  CHECK(core("timing/step_timer.cpp", "observe/loop_event.hpp") == 0);
+  CHECK(core("observe/loop_events.cpp", "timing/step_timer.hpp") == 1);
+  CHECK(core("profile/script_groups.cpp", "timing/timing_record.hpp") == 1);
   CHECK(core("attic/thing.cpp", "base/error.hpp") == 1);
   CHECK(count("stages/crop.cpp", "\"cachebisect/pipeline/stage.hpp\"") == 0);
   CHECK(count("stages/crop.cpp", "\"cachebisect/train/train_step.hpp\"") == 1);

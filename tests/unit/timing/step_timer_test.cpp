@@ -4,6 +4,7 @@
 #include "support/fake_device.hpp"
 #include <doctest/doctest.h>
 
+#include "cachebisect/observe/loop_events.hpp"
 #include "cachebisect/replay/loop/train_loop.hpp"
 
 using namespace cachebisect;
@@ -49,8 +50,9 @@ class Rig {
         loader_(pipeline_, device_, {.workers = 0}) {}
 
   void run(StepTimer& timer, int warmup, int timed) {
+    LoopEvents events({&timer});
     loader_.start({});
-    loop_.run({&loader_}, {.warmup = warmup, .timed = timed, .observer = &timer}, {});
+    loop_.run({&loader_}, {.warmup = warmup, .timed = timed, .observer = &events}, {});
     loader_.halt();
   }
 

@@ -1,4 +1,4 @@
-// What the DataLoader of a profiled script did: its batches, by worker process.
+// What the DataLoader of a script did: its batches, by worker process.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/profile/profile.hpp"
 
-namespace cachebisect::profile {
+namespace cachebisect {
 
 /// One batch. Seconds from ScriptLoading::begin, at least 0 and at most ScriptLoading::seconds.
 struct FetchedBatch {
@@ -17,7 +16,7 @@ struct FetchedBatch {
   double ended = 0;
 };
 
-/// While the profiled batches were trained with.
+/// While the observed batches were trained with.
 struct ScriptLoading {
   std::int64_t begin = 0;  ///< nanoseconds of the system clock
   double seconds = 0;
@@ -29,12 +28,4 @@ struct ScriptLoading {
 /// is wrong.
 [[nodiscard]] CACHEBISECT_INTERNAL_API ScriptLoading read_script_loading(const std::string& text);
 
-/// As stages of a chain: the dataset, then collate_fn.
-[[nodiscard]] std::vector<StageDescription> loading_stages();
-/// Dataset, collate_fn and the rest. `workers`: 0 if the training thread loads, for `load_seconds`.
-[[nodiscard]] ActionGroup loading_group(const ScriptLoading& loading, int workers,
-                                        double load_seconds);
-/// What the workers did, on the clock of `cycle`.
-void add_loading(Cycle& cycle, const ScriptLoading& loading);
-
-}  // namespace cachebisect::profile
+}  // namespace cachebisect

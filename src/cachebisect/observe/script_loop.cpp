@@ -1,34 +1,27 @@
-#include "cachebisect/timing/script_timing.hpp"
+#include "cachebisect/observe/script_loop.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
 
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/shell_word.hpp"
 #include "cachebisect/remote/fields.hpp"
 
 namespace cachebisect {
 namespace {
 
 constexpr int kFileVersion = 1;
-const std::vector<TimePart> kParts{TimePart::load, TimePart::forward, TimePart::backward,
-                                   TimePart::optimizer};
+constexpr std::array kScriptParts{TimePart::load, TimePart::forward, TimePart::backward,
+                                  TimePart::optimizer, TimePart::other};
 
-std::string bisect_command(const std::vector<std::string>& command) {
-  std::string text = "cachebisect run --";
-  for (const std::string& word : command) text += ' ' + shell_word(word);
-  return text;
-}
-
-TimingEnd end_named(const Fields& fields) {
+LoopEnd end_named(const Fields& fields) {
   const std::string name = fields.text("ended_by");
-  for (const TimingEnd end : {TimingEnd::epochs, TimingEnd::max_batches, TimingEnd::max_seconds}) {
+  for (const LoopEnd end : {LoopEnd::epochs, LoopEnd::max_batches, LoopEnd::max_seconds}) {
     if (name == to_string(end)) return end;
   }
-  return TimingEnd::script;
+  return LoopEnd::script;
 }
 
 std::vector<double> column(const Fields& batches, const char* name, std::size_t length) {
@@ -60,7 +53,8 @@ std::vector<BatchTimes> batches_of(const Fields& fields) {
     batches[i].total_seconds = batches[i].of(TimePart::other) = totals[i];
     batches[i].wait_seconds = waits[i];
   }
-  for (const TimePart part : kParts) {
+  for (const TimePart part : kScriptParts) {
+    if (part == TimePart::other) continue;  // what is left
     const std::vector<double> seconds = values(std::string(to_string(part)).c_str());
     for (std::size_t i = 0; i < seconds.size(); ++i) {
       BatchTimes& batch = batches[i];
@@ -72,53 +66,38 @@ std::vector<BatchTimes> batches_of(const Fields& fields) {
   return batches;
 }
 
-TimingRecord record_of(const Fields& fields, const std::vector<std::string>& command,
-                       const TimingOptions& options) {
+ScriptLoop loop_of(const Fields& fields) {
   if (fields.small_count("version") != kFileVersion) fields.refuse("version", "1");
-  TimedRun run{.batch_size = fields.small_count("batch_size"),
-               .workers = fields.small_count("workers"),
-               .batches = batches_of(fields.object("batches")),
-               .first_batch_seconds = fields.amount("first_batch_seconds"),
-               .ended_by = end_named(fields)};
-  run.cost.call_seconds = fields.amount("call_seconds");
-  TimingRecord record;
-  record.name = fields.text("name");
-  record.device = fields.text("device");
-  record.step = "the script's own";
-  record.of_script = true;
-  record.parts = kParts;
-  record.parts.push_back(TimePart::other);
-  record.epochs = options.epochs;
-  record.bisect_command = bisect_command(command);
-  record.config_json = nlohmann::ordered_json{{"command", command},
-                                              {"torch", fields.text("torch")},
-                                              {"batch_size", run.batch_size},
-                                              {"workers", run.workers},
-                                              {"epochs", options.epochs},
-                                              {"max_batches", options.max_batches},
-                                              {"max_seconds", options.max_seconds}}
-                           .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  record.runs.push_back(std::move(run));
-  return record;
+  ScriptLoop loop;
+  loop.batch_size = fields.small_count("batch_size");
+  loop.workers = fields.small_count("workers");
+  loop.batches = batches_of(fields.object("batches"));
+  loop.first_batch_seconds = fields.amount("first_batch_seconds");
+  loop.ended_by = end_named(fields);
+  loop.call_seconds = fields.amount("call_seconds");
+  loop.name = fields.text("name");
+  loop.device = fields.text("device");
+  loop.torch = fields.text("torch");
+  return loop;
 }
 
 }  // namespace
 
-std::string script_timing_request(const std::string& file, const TimingOptions& options,
-                                  bool continues) {
+std::span<const TimePart> script_parts() noexcept { return kScriptParts; }
+
+std::string script_loop_request(const std::string& file, const LoopLimits& limits, bool continues) {
   return nlohmann::json{{"file", file},
-                        {"epochs", options.epochs},
-                        {"max_batches", options.max_batches},
-                        {"max_seconds", options.max_seconds},
+                        {"epochs", limits.epochs},
+                        {"max_batches", limits.max_batches},
+                        {"max_seconds", limits.max_seconds},
                         {"then", continues ? "continue" : "exit"}}
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-TimingRecord read_script_timing(const std::string& text, const std::vector<std::string>& command,
-                                const TimingOptions& options) {
+ScriptLoop read_script_loop(const std::string& text) {
   try {
     const auto json = nlohmann::json::parse(text);
-    return record_of(Fields(json, "the times of the script"), command, options);
+    return loop_of(Fields(json, "the times of the script"));
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorKind::data, std::string("the times of the script: ") + error.what());
   } catch (const Error& error) {

@@ -1,4 +1,4 @@
-#include "cachebisect/timing/script_timing.hpp"
+#include "cachebisect/observe/script_loop.hpp"
 
 #include "support/errors.hpp"
 #include "support/text.hpp"
@@ -36,23 +36,17 @@ Json two_batches() {
             {"wait", {1, 2}}}}};
 }
 
-TimingRecord read(const Json& json, const std::vector<std::string>& command = {"python"}) {
-  return read_script_timing(json.dump(), command, {.epochs = 2});
-}
-
 std::string refusal(const std::string& text) {
-  return error_message([&] { static_cast<void>(read_script_timing(text, {"python"}, {})); },
-                       ErrorKind::data);
+  return error_message([&] { static_cast<void>(read_script_loop(text)); }, ErrorKind::data);
 }
 
 }  // namespace
 
 TEST_CASE("what the hook writes is read, and other is what is left") {
-  const TimingRecord record = read(two_batches());
-  const TimedRun& run = record.runs.at(0);
+  const ScriptLoop run = read_script_loop(two_batches().dump());
   REQUIRE(run.batches.size() == 2);
   CHECK(run.workers == 2);
-  CHECK(run.ended_by == TimingEnd::epochs);
+  CHECK(run.ended_by == LoopEnd::epochs);
   CHECK(run.batches[0].of(TimePart::backward) == 2);
   CHECK(run.batches[0].of(TimePart::other) == Approx(0.5));
   CHECK(run.batches[1].epoch == 1);
@@ -62,10 +56,15 @@ TEST_CASE("what the hook writes is read, and other is what is left") {
   CHECK(run.batches[1].of(TimePart::other) == 0);
 }
 
-TEST_CASE("the command to bisect is one that a shell reads") {
-  const TimingRecord record = read(two_batches(), {"python", "a b.py", "--x=it's", ""});
-  CHECK(record.bisect_command == "cachebisect run -- python 'a b.py' '--x=it'\\''s' ''");
-  CHECK(has(record.config_json, R"("a b.py")"));
+TEST_CASE("the hook is asked for no more than the limits") {
+  const Json asked = Json::parse(script_loop_request(
+      "/tmp/t.json", {.epochs = 2, .max_batches = 7, .max_seconds = 1.5}, true));
+  CHECK(asked == Json{{"file", "/tmp/t.json"},
+                      {"epochs", 2},
+                      {"max_batches", 7},
+                      {"max_seconds", 1.5},
+                      {"then", "continue"}});
+  CHECK(Json::parse(script_loop_request("", {}, false)).at("then") == "exit");
 }
 
 TEST_CASE("a file that is not what the hook writes is refused") {

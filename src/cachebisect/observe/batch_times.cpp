@@ -1,4 +1,4 @@
-#include "cachebisect/timing/timing_record.hpp"
+#include "cachebisect/observe/batch_times.hpp"
 
 namespace cachebisect {
 
@@ -8,7 +8,7 @@ std::string_view to_string(TimePart part) noexcept {
   return kNames.at(static_cast<std::size_t>(part));
 }
 
-std::string_view to_string(TimingEnd end) noexcept {
+std::string_view to_string(LoopEnd end) noexcept {
   constexpr std::array<std::string_view, 5> kNames{"epochs", "max_batches", "max_seconds", "script",
                                                    "interrupted"};
   return kNames.at(static_cast<std::size_t>(end));
