@@ -39,3 +39,30 @@ def test_every_package_has_a_floor() -> None:
 def test_modules_are_short() -> None:
     for module in PACKAGE.rglob("*.py"):
         assert len(module.read_text().splitlines()) <= LINES, module
+
+
+def imported_modules(module: Path) -> set[Path]:
+    """Those of the package that are imported with `module`; what only types need is not."""
+    found = set()
+    line = r"^from (\.+)([\w.]*) import \(?([^)\n]*)"
+    imports = re.findall(line, module.read_text(), re.MULTILINE)
+    for dots, name, members in imports:
+        base = module.parents[len(dots) - 1].joinpath(*name.split(".")) if name else module.parent
+        found.add(base.with_suffix(".py"))
+        found |= {base / f"{name}.py" for name in re.findall(r"\w+", members)}
+    return {path for path in found if path.is_file()}
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    done: set[Path] = set()
+
+    def visit(module: Path, way: tuple[Path, ...]) -> None:
+        assert module not in way, [path.name for path in (*way, module)]
+        if module not in done:
+            for one in imported_modules(module):
+                visit(one, (*way, module))
+        done.add(module)
+
+    for module in PACKAGE.rglob("*.py"):
+        visit(module, ())
+    assert PACKAGE / "_follow/loaders.py" in imported_modules(PACKAGE / "_timing/hooks.py")

@@ -9,20 +9,50 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Optional, Protocol
 
 from .._follow.backward import FollowedBackward
 from .._follow.loaders import Level, Open
 from .._follow.optimizer_steps import follow_steps
+from .batch_timer import BatchTimer
 
-if TYPE_CHECKING:
-    from .session import TimingSession
+
+class LoopSubscriber(Protocol):
+    """What is told of the loop, in the thread that trains. Its methods may raise SystemExit."""
+
+    timer: BatchTimer
+    giver: Optional[object]
+    """The iterator that gave the last batch."""
+    loads: bool
+    """True while an iterator makes a batch."""
+
+    @property
+    def follows(self) -> bool:
+        """False where nothing is to be told."""
+
+    def gradients(self) -> bool:
+        """True while PyTorch computes them."""
+
+    def load_begun(self) -> None:
+        """A loader is asked for a batch, or for an iterator."""
+
+    def iterator_made(self, loader: Any) -> None:
+        """`loader` has given its iterator."""
+
+    def load_ended(self, loader: Any, batch: Any) -> None:
+        """`loader` has given `batch`."""
+
+    def trained_with(self, iterator: Any) -> None:
+        """A training batch came from `iterator`, that of PyTorch."""
+
+    def epoch_ended(self, trained: bool) -> None:
+        """A loader has no more batches. `trained`: it gave training batches."""
 
 
 class TimedIterator(Iterator[Any]):
     """The script's iterator. Unknown attributes are those of the loader's own."""
 
-    def __init__(self, session: TimingSession, loader: Any, own: Iterator[Any]) -> None:
+    def __init__(self, session: LoopSubscriber, loader: Any, own: Iterator[Any]) -> None:
         self._own = own
         self._session = session
         self._loader = loader
@@ -60,7 +90,7 @@ class TimedIterator(Iterator[Any]):
 class TimedLoaders:
     """Gives the script a TimedIterator for each iterator that it opens; see follow_loaders()."""
 
-    def __init__(self, session: TimingSession) -> None:
+    def __init__(self, session: LoopSubscriber) -> None:
         self._session = session
         self._opened: list[Any] = []
         """Loaders whose iterators are being made, the outermost first."""
@@ -83,7 +113,7 @@ class TimedLoaders:
         return TimedIterator(session, loader, own)
 
 
-def follow_backward(session: TimingSession, autograd: Any) -> None:
+def follow_backward(session: LoopSubscriber, autograd: Any) -> None:
     """`autograd`: the module torch.autograd."""
 
     def begun() -> bool:
@@ -92,7 +122,7 @@ def follow_backward(session: TimingSession, autograd: Any) -> None:
     FollowedBackward(autograd, begun, lambda: session.timer.backward_ended())
 
 
-def follow_optimizers(session: TimingSession, optimizer: Any) -> None:
+def follow_optimizers(session: LoopSubscriber, optimizer: Any) -> None:
     """`optimizer`: the module torch.optim.optimizer."""
     inside = [False]
 
@@ -110,7 +140,7 @@ def follow_optimizers(session: TimingSession, optimizer: Any) -> None:
 class ForwardHooks:
     """Follows the modules that the script calls itself."""
 
-    def __init__(self, session: TimingSession, module: Any) -> None:
+    def __init__(self, session: LoopSubscriber, module: Any) -> None:
         """`module`: the module torch.nn.modules.module."""
         self._session = session
         self._module = module
