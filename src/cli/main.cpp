@@ -106,7 +106,7 @@ int parse_and_run(int argc, char** argv) {
           cachebisect::cli::add_mcp),
       add(app, "completion", "completion for bash, zsh and fish, and the man page",
           cachebisect::cli::add_completion),
-      add(app, "schema", "print the JSON Schema of pipeline files or reports",
+      add(app, "schema", "print the JSON Schema of pipeline files, reports or messages",
           cachebisect::cli::add_schema)};
   app.require_subcommand(0, 1);
   try {

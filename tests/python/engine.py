@@ -8,6 +8,8 @@ import socket
 import threading
 from typing import Any, Callable, Optional
 
+import message_schema
+
 
 class TestEngine:
     """`script(engine)` runs in a thread; `ask()` sends a request and returns the answer."""
@@ -51,6 +53,7 @@ class TestEngine:
             message: dict[str, Any] = json.loads(line)
             if message["type"] != "busy":
                 assert message["id"] <= self._next_id
+                message_schema.check(message)
                 return message
 
     def greet(self) -> dict[str, Any]:

@@ -116,9 +116,13 @@ class FakeAdapter {
   }
 
   nlohmann::json hello() const {
-    return {
-        {"protocol", protocol}, {"adapter", "fake 1"}, {"pid", getpid()},          {"rank", rank},
-        {"world", world},       {"program", program},  {"python", or_null(python)}};
+    return {{"protocol", protocol},
+            {"adapter", "fake 1"},
+            {"pid", getpid()},
+            {"rank", rank},
+            {"world", world},
+            {"program", program},
+            {"python", python ? nlohmann::json(*python) : nlohmann::json(nullptr)}};
   }
 
   nlohmann::json describe() const {

@@ -19,15 +19,19 @@ namespace cachebisect {
 /// Draft 7. What JsonWriter writes as null where it is not known may be null. Not thread safe.
 class JsonSchema {
  public:
+  /// messages: of adapters, by FieldKey::sent; what they may lack may also be null.
+  enum class Of { documents, messages };
+
   static constexpr bool kReads = false;
   using Json = json_values::Json;
 
-  JsonSchema();
+  explicit JsonSchema(Of what = Of::documents);
   JsonSchema(const JsonSchema&) = delete;
   JsonSchema& operator=(const JsonSchema&) = delete;
   ~JsonSchema();
 
-  void number(const FieldKey& key, double) { add(key, "number", true); }
+  /// A document has null where it is not finite.
+  void number(const FieldKey& key, double) { add(key, "number", what_ == Of::documents); }
   void number(const FieldKey& key, const std::optional<double>&) { add(key, "number", true); }
   void amount(const FieldKey& key, double) { add(key, "number", false); }
   void amount(const FieldKey& key, const std::optional<double>&) { add(key, "number", true); }
@@ -99,7 +103,9 @@ class JsonSchema {
   [[nodiscard]] Json& json() noexcept { return *document_; }
 
  private:
-  Json& place(const FieldKey& key);
+  [[nodiscard]] bool is_required(const FieldKey& key, bool nullable) const noexcept;
+  Json& place(const FieldKey& key, bool nullable);
+  [[nodiscard]] Json typed(const FieldKey& key, std::string_view type, bool nullable) const;
   void add(const FieldKey& key, std::string_view type, bool nullable);
   void add_whole(const FieldKey& key, bool nullable, std::int64_t least);
   void add_array(const FieldKey& key, std::string_view type, bool nullable = false);
@@ -109,7 +115,9 @@ class JsonSchema {
   void begin_list(const FieldKey& key);
   void end();
 
+  Of what_;
   std::unique_ptr<Json> document_;
+  std::unique_ptr<Json> left_out_;  ///< takes what is no field of messages
   std::vector<Json*> open_;
 };
 

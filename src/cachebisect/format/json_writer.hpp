@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cachebisect/base/estimate.hpp"
+#include "cachebisect/base/export.hpp"
 #include "cachebisect/base/fields.hpp"
 #include "cachebisect/format/json_values.hpp"
 
@@ -18,7 +19,7 @@ namespace cachebisect {
 
 /// The members of an object keep the order of the fields. Numbers that are not finite are null, and
 /// so is what is not known. Not thread safe.
-class JsonWriter {
+class CACHEBISECT_INTERNAL_API JsonWriter {
  public:
   static constexpr bool kReads = false;
   using Json = json_values::Json;

@@ -66,10 +66,6 @@ bool Fields::flag_or(const char* key, bool otherwise) const {
   return has(key) ? flag(key) : otherwise;
 }
 
-std::optional<bool> Fields::optional_flag(const char* key) const {
-  return has(key) ? std::optional(flag(key)) : std::nullopt;
-}
-
 double Fields::number(const char* key) const {
   const json& found = value(key);
   if (!found.is_number()) refuse(key, "a number");
@@ -84,8 +80,6 @@ double Fields::amount(const char* key) const {
   if (!is_amount(value(key))) refuse(key, kAmount);
   return number(key);
 }
-
-double Fields::amount_or_zero(const char* key) const { return has(key) ? amount(key) : 0; }
 
 std::uint64_t Fields::count(const char* key) const {
   const json& found = value(key);

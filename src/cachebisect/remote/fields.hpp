@@ -24,12 +24,10 @@ class Fields {
   [[nodiscard]] std::string text_or(const char* key, const std::string& otherwise) const;
   [[nodiscard]] bool flag(const char* key) const;
   [[nodiscard]] bool flag_or(const char* key, bool otherwise) const;
-  [[nodiscard]] std::optional<bool> optional_flag(const char* key) const;
   [[nodiscard]] double number(const char* key) const;
   [[nodiscard]] std::optional<double> optional_number(const char* key) const;
   /// 0 or more.
   [[nodiscard]] double amount(const char* key) const;
-  [[nodiscard]] double amount_or_zero(const char* key) const;
   [[nodiscard]] std::uint64_t count(const char* key) const;
   [[nodiscard]] std::uint64_t count_or(const char* key, std::uint64_t otherwise) const;
   /// A count that an int holds.

@@ -71,6 +71,9 @@ CACHEBISECT_INTERNAL_API std::optional<StorageCounts> read_storage(const nlohman
 /// The error that an adapter reports, with stage and sample in its message.
 CACHEBISECT_INTERNAL_API Error read_error(const nlohmann::json& answer);
 
+/// What adapters answer, as a JSON Schema; it ends in a newline.
+CACHEBISECT_INTERNAL_API std::string messages_schema();
+
 /// The field `arm` of a request.
 CACHEBISECT_INTERNAL_API nlohmann::json to_json(const Arm& arm);
 /// A `run` request without its id.

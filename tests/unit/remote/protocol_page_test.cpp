@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,29 @@ std::set<std::string> fields_of(const json& object, const std::string& prefix = 
     if (key != "overrides" && value.is_object()) names.merge(fields_of(value, prefix + key + "."));
   }
   return names;
+}
+
+/// By the names of fields in a table of the page: whether the row says "optional".
+std::map<std::string, bool> optional_in_table(const std::string& section,
+                                              const std::string& header) {
+  const std::string text = page();
+  std::istringstream lines(text.substr(text.find(header, text.find("\n" + section))));
+  std::map<std::string, bool> found;
+  std::string line;
+  for (int i = 0; i < 2; ++i) std::getline(lines, line);  // the header, and dashes
+  while (std::getline(lines, line) && line.starts_with("|")) {
+    const std::size_t names_end = line.find(" |");
+    const std::string names = line.substr(0, names_end);
+    if (has(names, "of the request")) continue;
+    const std::string type = line.substr(names_end, line.find(" |", names_end + 2) - names_end);
+    for (std::size_t at = names.find('`'); at != std::string::npos; at = names.find('`', at + 1)) {
+      const std::size_t end = names.find('`', at + 1);
+      const std::string name = names.substr(at + 1, end - at - 1);
+      found[name.substr(name.find('.') + 1)] = has(type, "optional");
+      at = end;
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -129,14 +153,30 @@ TEST_CASE("what nodes say when they join is on the page") {
   CHECK(to_json(answer) == example("joined", false));
 }
 
-TEST_CASE("the tables of the page name every field of chain, stage, cache and block") {
-  for (const json& object : {to_json(ChainDescription{}), to_json(StageDescription{}),
-                             to_json(BlockResult{}), to_json(StageCounters{})}) {
-    for (const auto& [field, value] : object.items()) {
+TEST_CASE("the tables of the page have every field, and say which messages may lack") {
+  const json definitions = json::parse(messages_schema()).at("definitions");
+  const json& chain = definitions.at("chain");
+  const std::vector<std::tuple<json, std::string, std::string>> tables{
+      {definitions.at("hello"), "## hello", "| field of the answer |"},
+      {definitions.at("sizes"), "## sizes", "| field of the answer |"},
+      {chain, "## describe", "| field of `chain` |"},
+      {chain.at("properties").at("stages").at("items"), "## describe", "| field of a stage |"},
+      {definitions.at("cache"), "## prepare", "| field |"},
+      {definitions.at("storage"), "## storage", "| field |"},
+      {definitions.at("block"), "## run", "| field of `block` |"}};
+  for (const auto& [schema, section, header] : tables) {
+    const auto required = schema.at("required").get<std::set<std::string>>();
+    const std::map<std::string, bool> optional = optional_in_table(section, header);
+    for (const auto& [field, description] : schema.at("properties").items()) {
+      CAPTURE(section);
       CAPTURE(field);
-      CHECK(has(page(), "`" + field + "`"));
+      REQUIRE(optional.contains(field));
+      CHECK(optional.at(field) == !required.contains(field));
     }
   }
+}
+
+TEST_CASE("the examples of the page have all fields, and those of entries are named") {
   const json storage = example("storage", true).at("storage");
   CHECK(fields_of(storage) == fields_of(to_json(StorageCounts{})));
   const json cache = example("prepare", true).at("cache");
@@ -144,6 +184,39 @@ TEST_CASE("the tables of the page name every field of chain, stage, cache and bl
   BlockResult block;
   block.device.throttling.emplace();
   CHECK(fields_of(example("run", true).at("block")) == fields_of(to_json(block)));
+  const json counters = to_json(StageCounters{});
+  for (const auto& [field, value] : counters.items()) {
+    CAPTURE(field);
+    CHECK(has(page(), "`" + field + "`"));
+  }
+}
+
+TEST_CASE("the published schema of messages is the one that the tool prints") {
+  CHECK(messages_schema() == read_file(CACHEBISECT_SOURCE_DIR "/docs/schema/messages.schema.json"));
+}
+
+TEST_CASE("each field that a message must have is missed by its name") {
+  const json whole = to_json(BlockResult{});
+  const json definition = json::parse(messages_schema()).at("definitions").at("block");
+  const auto required = definition.at("required").get<std::set<std::string>>();
+  for (const auto& [field, value] : whole.items()) {
+    CAPTURE(field);
+    json block = json::parse(whole.dump());  // as it comes from the socket
+    block.erase(field);
+    const auto reading = [&] { static_cast<void>(read_block({{"block", block}}, {})); };
+    if (required.contains(field)) {
+      CHECK(has(error_message(reading, ErrorKind::internal), "field '" + field + "' must be"));
+    } else {
+      CHECK_NOTHROW(reading());
+    }
+  }
+}
+
+TEST_CASE("what a stage of a pipeline file alone has is not read from messages") {
+  json answer = example("describe", true);
+  answer["chain"]["stages"][0]["cache"] = {{"samples", 1}, {"bytes", "many"}};
+  CHECK_FALSE(read_description(answer).chain.stages.at(0).cache.has_value());
+  CHECK_FALSE(has(messages_schema(), "\"limit_bytes\""));
 }
 
 TEST_CASE("the page gives the limits and the version of the code") {

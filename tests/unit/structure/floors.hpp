@@ -56,7 +56,7 @@ inline std::vector<Floor> floors() {
         {"loop", "cache", "reading", "", "job"}});
   const std::set<std::string> machine = below;
   add({"simulate", "a Replayer in virtual time", {"base", "protocol"}});
-  add({"remote", "a Replayer over a socket", {"base", "protocol"}});
+  add({"remote", "a Replayer over a socket", {"base", "protocol", "format"}});
   add({"emulator",
        "a local server that gives a folder as slowly as a model of storage says",
        {"base", "storage", "remote"}});

@@ -11,6 +11,7 @@
 
 #include "cachebisect/base/fields.hpp"
 #include "cachebisect/bisect/record/block_record.hpp"
+#include "cachebisect/protocol/answer_fields.hpp"
 
 namespace cachebisect {
 
@@ -90,62 +91,16 @@ void throttled_by(Visitor& v, Visited<Visitor, std::optional<Throttling>>& throt
 
 template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, DeviceReading>& reading) {
-  v.number({"sm_clock_mhz"}, reading.sm_clock_mhz);
-  v.number({"memory_clock_mhz"}, reading.memory_clock_mhz);
-  v.number({"power_watts"}, reading.power_watts);
-  v.number({"utilization", "share of the driver's last sampling period in which a kernel ran"},
-           reading.utilization);
-  v.whole({"pcie_generation"}, reading.pcie_generation);
-  v.whole({"pcie_width"}, reading.pcie_width);
+  reading_fields(v, reading);
   throttled_by(v, reading.throttling);
 }
 
 template <class Visitor>
-void fields(Visitor& v, Visited<Visitor, StepFunction>& function) {
-  v.text({"name", "a function, or the text of a line of the training loop"}, function.name);
-  v.text({"file"}, function.file);
-  v.whole({"line"}, function.line);
-  v.amount({"share", "of the step's time on the host, with the functions that it calls"},
-           function.share);
-  v.flag({"movable", "a function that calls no part of the model: workers could run it"},
-         function.movable);
-}
-
-/// What the block measured.
-template <class Visitor>
-void result_fields(Visitor& v, Visited<Visitor, BlockResult>& r) {
-  v.number({"start_seconds"}, r.start_seconds);
-  v.whole({"warmup_steps"}, r.warmup_steps);
-  v.whole({"steps"}, r.steps);
-  v.count({"samples"}, r.samples);
-  v.amount({"seconds", {}, Presence::required}, r.seconds);
-  v.amount({"cpu_seconds"}, r.cpu_seconds);
-  v.amount({"starved_seconds"}, r.starved_seconds);
-  v.amount({"trainer_seconds",
-            "the training thread was busy, neither starved nor waiting for the device"},
-           r.trainer_seconds);
-  v.number({"ready_batches", "mean number of batches ready when the training thread asked"},
-           r.ready_batches);
-  v.number({"device_idle_share",
-            "share of the step ends at which the device had completed all that was queued; null if "
-            "it was not observed"},
-           r.device_idle_share);
-  v.count({"skipped"}, r.skipped);
-  v.number({"resident_share",
-            "of the pages that a live block reads, in memory when it began; as-is: of a part of "
-            "its samples"},
-           r.resident_share);
+void clock_field(Visitor& v, Visited<Visitor, BlockResult>& r) {
   v.number({"clock_mhz",
             "clock of the fastest CPU when the block ended; null without a frequency driver",
             Presence::added},
            r.clock_mhz);
-}
-
-/// True if nothing is known.
-[[nodiscard]] inline bool is_empty(const DeviceReading& reading) {
-  return !reading.sm_clock_mhz && !reading.memory_clock_mhz && !reading.power_watts &&
-         !reading.utilization && !reading.pcie_generation && !reading.pcie_width &&
-         !reading.throttling;
 }
 
 inline constexpr std::array kCounterKeys{"samples",        "busy_seconds",       "cpu_seconds",
@@ -195,17 +150,14 @@ void fields(Visitor& v, Visited<Visitor, SlowestRank>& slowest) {
 
 /// What an analysis needs besides.
 template <class Visitor>
-void more_result_fields(Visitor& v, Visited<Visitor, BlockResult>& r) {
+void analysis_fields(Visitor& v, Visited<Visitor, BlockResult>& r) {
   constexpr auto kAdded = Presence::added;
-  v.numbers({"group_taus", "seconds per sample of each group of steps", kAdded}, r.group_taus);
-  v.texts({"first_skipped", {}, kAdded}, r.first_skipped);
-  v.amount({"padding_share", {}, kAdded}, r.padding_share);
-  v.amount({"first_batch_seconds", "from the block's start", kAdded}, r.first_batch_seconds);
+  more_result_fields(v, r);
   v.part({"slowest_rank",
           "of a distributed job: the rank that waited longest for its data; null for one process",
           kAdded},
          r.slowest_rank);
-  v.texts({"not_kept", "files that the steps saved, away from their place", kAdded}, r.not_kept);
+  not_kept_field(v, r);
   v.group_unless({"counters", "of inline probes, by stage; null if none ran", kAdded},
                  r.stages.empty(), [&] { counters_fields(v, r.stages); });
 }
@@ -228,11 +180,11 @@ void fields(Visitor& v, Visited<Visitor, BlockRecord>& record) {
   arm_fields(v, record.arm);
   auto& result = record.result;
   result_fields(v, result);
+  clock_field(v, result);
   v.group_unless(
       {"device", "the device when the block ended, by NVML; null without it", Presence::added},
       is_empty(result.device), [&] { fields(v, result.device); });
-  v.flag({"void", "the process was suspended, or the device throttled; the block was repeated"},
-         result.is_void);
+  void_field(v, result);
   constexpr auto kAdded = Presence::added;
   v.choice({"phase", "what the block was run for", kAdded}, record.phase, kBlockPhases);
   v.flag({"throttled", "void for throttling of the device or CPUs alone", kAdded},
@@ -241,7 +193,7 @@ void fields(Visitor& v, Visited<Visitor, BlockRecord>& record) {
          record.unfinished);
   v.flag({"also_for_mean", "a null block that is a second block of its boundary too", kAdded},
          record.also_for_mean);
-  more_result_fields(v, result);
+  analysis_fields(v, result);
 }
 
 }  // namespace cachebisect

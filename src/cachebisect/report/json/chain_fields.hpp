@@ -8,11 +8,9 @@
 
 #include "cachebisect/base/fields.hpp"
 #include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/protocol/chain_fields.hpp"
 
 namespace cachebisect {
-
-inline constexpr std::array kAllDeviceKinds{DeviceKind::cpu, DeviceKind::cuda,
-                                            DeviceKind::emulated};
 
 /// A figure, and its interval under a key of its own.
 template <class Visitor>
@@ -150,16 +148,6 @@ void fields(Visitor& v, Visited<Visitor, WorkerSearch>& search) {
 }
 
 template <class Visitor>
-void fields(Visitor& v, Visited<Visitor, BatchContents>& batch) {
-  v.count({"objects", "other values than tensors"}, batch.objects);
-  v.count({"tensors"}, batch.tensors);
-  v.count({"packed_tensors",
-           "tensors if those of one type and shape, but for the first dimension, are concatenated"},
-          batch.packed_tensors);
-  v.amount({"bytes"}, batch.bytes);
-}
-
-template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, NodeDescription>& node) {
   v.text({"name"}, node.name);
   v.whole({"first_rank"}, node.ranks.first);
@@ -170,17 +158,11 @@ void fields(Visitor& v, Visited<Visitor, NodeDescription>& node) {
 template <class Visitor, class Skipped>
 void pipeline_fields(Visitor& v, Visited<Visitor, ChainDescription>& chain,
                      const Skipped& skipped) {
-  v.text({"name"}, chain.name);
-  v.optional_text({"file"}, chain.file);
-  v.optional_text({"sha256"}, chain.sha256);
-  v.whole({"batch_size"}, chain.batch_size, 1);
-  v.whole({"workers"}, chain.workers);
+  name_fields(v, chain);
   v.part({"worker_search", "how workers: auto was resolved; null if the count was given",
           Presence::added},
          chain.worker_search);
-  v.choice({"loader", "how workers share the work: the samples of a batch, or a batch per worker",
-            Presence::added},
-           chain.loader, kLoaderKinds);
+  loader_field(v, chain);
   v.whole({"ranks", "processes that train together; every figure is that of one of them",
            Presence::added},
           chain.ranks, 1);
@@ -190,19 +172,8 @@ void pipeline_fields(Visitor& v, Visited<Visitor, ChainDescription>& chain,
            Presence::added},
           chain.ranks_without_loader);
   v.list({"nodes", "machines of the job; empty for one", Presence::added}, chain.nodes);
-  v.whole({"ring_slots"}, chain.ring_slots);
-  v.whole({"train_threads"}, chain.train_threads);
-  v.whole({"worker_threads", "that each worker computes with"}, chain.worker_threads);
-  v.number({"worker_bytes",
-            "memory that a worker process shares with no other; null if it is not known, or "
-            "workers are threads"},
-           chain.worker_bytes);
-  v.flag({"persistent_workers", "worker processes outlive an epoch"}, chain.persistent_workers);
-  v.part({"batch_contents",
-          "what a worker process sends for a batch; null if there are no worker processes"},
-         chain.batch_contents);
-  v.json({"effective", "the whole pipeline file after defaults and --set"}, chain.effective_json);
-  v.flag({"generated_data"}, chain.generated_data);
+  loading_fields(v, chain);
+  content_fields(v, chain);
   skipped();
 }
 

@@ -13,8 +13,6 @@
 
 namespace cachebisect {
 
-inline constexpr std::array kStageKinds{StageKind::source, StageKind::sample, StageKind::collate,
-                                        StageKind::batch,  StageKind::copy,   StageKind::device};
 inline constexpr std::array kSettingValues{JobSetting::Values::count, JobSetting::Values::flag,
                                            JobSetting::Values::word};
 
@@ -39,59 +37,15 @@ void fields(Visitor& v, Visited<Visitor, JobSettings>& settings) {
   v.texts_by_name({"advice", "of the adapter, by the id of a remedy or warning"}, settings.advice);
 }
 
-template <class Visitor>
-void fields(Visitor& v, Visited<Visitor, CacheUse>& use) {
-  v.count({"samples"}, use.samples);
-  v.count({"bytes"}, use.bytes);
-  v.count({"limit_bytes"}, use.limit_bytes);
-  v.flag({"full", "a sample was not kept, or another one went for it"}, use.full);
-}
-
-template <class Visitor>
-void fields(Visitor& v, Visited<Visitor, StageDescription>& stage) {
-  v.text({"name"}, stage.name);
-  v.text({"type"}, stage.type);
-  if constexpr (Visitor::kReads) stage.category = category_of(stage.type);
-  v.choice({"kind"}, stage.kind, kStageKinds);
-  v.flag({"random"}, stage.random);
-  v.flag({"cacheable"}, stage.cacheable);
-  v.flag({"stateful"}, stage.stateful);
-  v.flag({"side_effects"}, stage.side_effects);
-  v.text({"output", "fields, dtypes and shapes"}, stage.output);
-  v.number({"output_bytes", "per sample"}, stage.output_bytes);
-  v.choice({"held"}, stage.held, kHeld);
-  v.flag({"elementwise"}, stage.elementwise);
-  v.flag({"makes_floats"}, stage.makes_floats);
-  v.part({"cache", "of a cache stage: what it holds", Presence::added}, stage.cache);
-}
-
 /// What the parts "device" and "pipeline" of the report do not say of the chain.
 template <class Visitor>
 void chain_fields(Visitor& v, Visited<Visitor, ChainDescription>& chain) {
   v.part({"settings", "how the job is changed"}, chain.settings);
   v.list({"stages"}, chain.stages);
-  v.flag({"worker_processes"}, chain.worker_processes);
-  v.flag({"profiles_steps"}, chain.profiles_steps);
-  v.flag({"counts_storage", {}, Presence::added}, chain.counts_storage);
-  v.flag({"keeps_queues", "each arm goes on where it was"}, chain.keeps_queues);
-  v.whole({"local_ranks", "training processes of the job on this machine"}, chain.local_ranks);
-  v.number({"epoch_start_seconds"}, chain.epoch_start_seconds);
-  v.count({"samples", "of the data set"}, chain.samples);
-  v.count({"epoch_samples", "that one process reads in an epoch", Presence::added},
-          chain.epoch_samples);
-  v.flag({"shuffle"}, chain.shuffle);
-  v.count({"seed"}, chain.seed);
-  v.text({"train"}, chain.train);
-  v.flag({"weights_restored"}, chain.weights_restored);
-  v.whole({"sync_every"}, chain.sync_every);
-  v.flag({"copy_pinned"}, chain.copy_pinned);
-  v.flag({"copy_non_blocking"}, chain.copy_non_blocking);
-  v.whole({"copy_prefetch"}, chain.copy_prefetch);
-  v.whole({"ring_prefetch"}, chain.ring_prefetch);
-  v.whole({"batches_per_step"}, chain.batches_per_step);
+  job_fields(v, chain);
   v.flag({"device_clock_falls"}, chain.device_clock_falls);
   v.text({"gpu_problem", "why auto chose the cpu on a machine with a GPU"}, chain.gpu_problem);
-  v.number({"usable_cpus", "of the machine that runs the chain"}, chain.usable_cpus);
+  usable_cpus_field(v, chain);
 }
 
 template <class Visitor>
@@ -126,21 +80,6 @@ void fields(Visitor& v, Visited<Visitor, Disturbance>& seen) {
 }
 
 template <class Visitor>
-void fields(Visitor& v, Visited<Visitor, CacheFacts>& cache) {
-  v.count({"samples"}, cache.samples);
-  v.amount({"bytes_host"}, cache.bytes_host);
-  v.amount({"bytes_device"}, cache.bytes_device);
-  v.text({"limited_by"}, cache.limited_by);
-  v.amount({"seconds"}, cache.seconds);
-  v.number({"data_set_bytes"}, cache.data_set_bytes);
-  v.numbers({"serve_seconds_per_sample", "by boundary"}, cache.serve_seconds_per_sample);
-  v.numbers({"item_bytes", "by boundary"}, cache.item_bytes);
-  v.whole({"idle_workers"}, cache.idle_workers);
-  v.number({"floor_seconds_per_sample"}, cache.floor_seconds_per_sample);
-  v.number({"floor_seconds_per_batch"}, cache.floor_seconds_per_batch);
-}
-
-template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, VerdictRounds>& verdict) {
   v.wholes({"candidates", "boundaries that may be visited"}, verdict.candidates);
   v.wholes({"suspects", "stages that the pilot suspected"}, verdict.suspects);
@@ -153,7 +92,8 @@ void fields(Visitor& v, Visited<Visitor, VerdictRounds>& verdict) {
 template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, BlockResult>& block) {
   result_fields(v, block);
-  more_result_fields(v, block);
+  clock_field(v, block);
+  analysis_fields(v, block);
   v.group_unless({"device"}, is_empty(block.device), [&] { fields(v, block.device); });
   v.flag({"void"}, block.is_void);
 }

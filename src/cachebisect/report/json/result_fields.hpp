@@ -7,6 +7,8 @@
 
 #include "cachebisect/base/fields.hpp"
 #include "cachebisect/bisect/report/report.hpp"
+#include "cachebisect/protocol/answer_fields.hpp"
+#include "cachebisect/protocol/chain_fields.hpp"
 #include "cachebisect/report/json/block_fields.hpp"
 #include "cachebisect/report/json/chain_fields.hpp"
 
@@ -15,7 +17,6 @@ namespace cachebisect {
 inline constexpr std::array kVerdictKinds{VerdictKind::anomaly, VerdictKind::drop,
                                           VerdictKind::spread, VerdictKind::flat,
                                           VerdictKind::inconclusive};
-inline constexpr std::array kHeld{Held::none, Held::host, Held::device};
 
 template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, Timing>& t) {
@@ -138,32 +139,6 @@ void fields(Visitor& v, Visited<Visitor, Reading>& reading) {
   v.amount({"live_bytes_per_second"}, reading.live_bytes_per_second);
   v.amount({"ceiling_bytes_per_second", "what storage must give so that the step never waits"},
            reading.ceiling_bytes_per_second);
-}
-
-template <class Visitor>
-void fields(Visitor& v, Visited<Visitor, StorageCounts>& counts) {
-  v.count({"samples", "that were made and counted", Presence::required}, counts.samples);
-  v.whole({"workers", "that made some"}, counts.workers);
-  v.amount({"seconds", "in which the samples were made: of all workers together"}, counts.seconds);
-  v.count({"file_opens"}, counts.file_opens);
-  v.count({"file_reads", "system calls"}, counts.file_reads);
-  v.amount({"file_bytes", "that these reads returned"}, counts.file_bytes);
-  v.number({"disk_bytes", "of them, those that were not in memory"}, counts.disk_bytes);
-  v.count({"page_faults", "of memory mapped files, that waited for the disk"}, counts.page_faults);
-  v.count({"requests", "to servers, or to emulated storage"}, counts.requests);
-  v.amount({"request_seconds", "sum over the requests"}, counts.request_seconds);
-  v.amount({"waiting_seconds",
-            "with a request in flight, or several, or of a pipeline file reading without "
-            "computing: of all workers together"},
-           counts.waiting_seconds);
-  v.count({"most_in_flight", "requests at once in one worker"}, counts.most_in_flight);
-  v.amount({"received_bytes"}, counts.received_bytes);
-  v.count({"connections", "made"}, counts.connections);
-  v.count({"clients", "client objects made"}, counts.clients);
-  v.count({"throttled", "answers 429 and 503"}, counts.throttled);
-  v.count({"failed", "other answers from 500 on, and requests without an answer"}, counts.failed);
-  v.count({"reopened", "files and URLs that the same worker had asked for before"},
-          counts.reopened);
 }
 
 template <class Visitor>
