@@ -24,7 +24,30 @@ class Section:
             raise AttributeError(f"no field {name!r}; there are {known}") from None
 
     def __repr__(self) -> str:
-        return f"Section({self._fields!r})"
+        return f"{type(self).__name__}({self._fields!r})"
+
+
+class Verdict(Section):
+    """Which stage costs how much. None: not known, or it does not apply."""
+
+    kind: str
+    """ "drop", "spread", "flat", "anomaly" or "inconclusive"."""
+    stage: Optional[str]
+    stage_index: Optional[int]
+    rank: Optional[int]
+    ranks: Optional[dict[str, Any]]
+    straggler: Optional[dict[str, Any]]
+    drop: Optional[float]
+    drop_interval: Optional[list[Optional[float]]]
+    span: Optional[str]
+    tied_with: list[str]
+    shares: list[str]
+    fix_first: Optional[str]
+    detectable_drop: Optional[float]
+    rounds: int
+    certified_after_seconds: Optional[float]
+    needed: Optional[dict[str, Any]]
+    text: str
 
 
 class Report:
@@ -43,9 +66,9 @@ class Report:
         """The engine's exit code: 0, or what docs/use/report.md says; 130 after Ctrl-C."""
 
     @property
-    def verdict(self) -> Section:
+    def verdict(self) -> Verdict:
         """Which stage costs how much, or why that cannot be said."""
-        return Section(self._fields["verdict"])
+        return Verdict(self._fields["verdict"])
 
     @property
     def interrupted(self) -> bool:

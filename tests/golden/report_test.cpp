@@ -1,5 +1,7 @@
+#include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "golden/sample_report.hpp"
 #include "support/golden.hpp"
@@ -22,6 +24,19 @@ std::string line_of(const std::string& text, const std::string& start) {
   const std::size_t at = text.find("\n" + start);
   if (at == std::string::npos) return {};
   return text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+}
+
+/// `path`: as "blocks[].device".
+bool is_in_schema(json schema, const std::string& path) {
+  std::istringstream names(path);
+  for (std::string name; std::getline(names, name, '.');) {
+    const bool is_list = name.ends_with("[]");
+    if (is_list) name.resize(name.size() - 2);
+    json field = schema.value("properties", json::object()).value(name, json());
+    if (field.is_null()) return false;
+    schema = is_list ? field.value("items", json::object()) : std::move(field);
+  }
+  return true;
 }
 
 }  // namespace
@@ -249,4 +264,23 @@ TEST_CASE("the schema refuses a report without its verdict") {
 
 TEST_CASE("the published schema is the one the tool prints") {
   CHECK(report_schema() == read_file(CACHEBISECT_SOURCE_DIR "/docs/schema/report.schema.json"));
+}
+
+TEST_CASE("the page on reports has a row for each part of the schema, and for nothing else") {
+  const json schema = json::parse(report_schema());
+  const std::string page = read_file(CACHEBISECT_SOURCE_DIR "/docs/use/report.md");
+  std::istringstream rows(page.substr(page.find("| part | what it holds |")));
+  std::set<std::string> parts;
+  for (std::string row; std::getline(rows, row) && row.starts_with("|");) {
+    std::istringstream cell(row.substr(0, row.find(" |", 1)));
+    for (std::string name; std::getline(cell, name, '`') && std::getline(cell, name, '`');) {
+      CAPTURE(name);
+      CHECK(is_in_schema(schema, name));
+      parts.insert(name);
+    }
+  }
+  for (const auto& [part, description] : schema.at("properties").items()) {
+    CAPTURE(part);
+    CHECK(parts.contains(part));
+  }
 }
