@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any, Optional, Union
+
+from .advice import ADVICE
 
 FLAGS = ("False", "True")
 
@@ -53,6 +55,22 @@ _READ_THREADS = (
 DECODE_SCALE = "decode_scale"
 """The setting that decodes JPEG images at a part of their size. It changes samples."""
 
+MALLOC = "malloc"
+"""The setting of the memory allocator of each worker."""
+_MALLOC = (
+    "DataLoader(..., worker_init_fn=f), where f(worker) calls libc = ctypes.CDLL(None); "
+    "libc.mallopt(-4, 0); libc.mallopt(-1, -1)  # {}: M_MMAP_MAX and M_TRIM_THRESHOLD of glibc"
+)
+
+DASK_THREADS = "dask_threads"
+"""The setting of dask's scheduler in each worker."""
+_DASK_THREADS = (
+    "DataLoader(..., worker_init_fn=f), where f(worker) calls dask.config.set("
+    'scheduler="threads", num_workers={})  # if that is 1: scheduler="single-threaded"'
+)
+ONE_DASK_THREAD = _DASK_THREADS.partition('"threads"')[0] + '"single-threaded")'
+"""The line for one thread."""
+
 AMP = "amp"
 CHANNELS_LAST = "channels_last"
 COMPILE = "compile"
@@ -64,6 +82,9 @@ NEED_DEVICE = frozenset({"non_blocking", ON_DEVICE})
 
 NEED_DECODE = frozenset({DECODE_SCALE})
 """Settings of images that are decoded."""
+
+NEED_DASK = frozenset({DASK_THREADS})
+"""Settings of workers that have imported dask."""
 
 NEED_SINGLE_SAMPLES = frozenset({READ_THREADS})
 """Settings of datasets that a DataLoader asks for one sample after the other."""
@@ -152,6 +173,8 @@ SETTINGS = (
         "loaded: samples change",
         (2, 8), of_workers=True,
     ),
+    Setting(MALLOC, MALLOC, _MALLOC, ("keep",), of_workers=True),
+    Setting(DASK_THREADS, DASK_THREADS, _DASK_THREADS, (1, 1024), of_workers=True),
 )  # fmt: skip
 
 STEP_SETTINGS = (
@@ -166,35 +189,6 @@ STEP_SETTINGS = (
     Setting(COMPILE, COMPILE, "model = torch.compile(model)", FLAGS),
 )  # fmt: skip
 
-ADVICE = {
-    "prepare": "cachebisect.prepare(dataset, folder)  # once; then prepared(dataset, folder)",
-    "ahead": "Loader(Prefetcher(IterableWrapper(batches), 2))  # of torchdata.nodes",
-    "look_inside": "py-spy record --pid PID --output profile.svg  # of the training process",
-    "smaller_images": "cachebisect.prepare(dataset, folder)  # once, behind a Resize",
-    "move_to_workers": "return prepare(default_collate(samples))  # in collate_fn",
-    "pack": "return torch.cat(tensors), torch.tensor([len(t) for t in tensors])",
-    "fewer_objects": "return torch.tensor(values)",
-    "partial_decode": 'image.draft("RGB", (256, 256))  # a JPEG, before it is loaded',
-    "to_device": "images = normalize(images.to(device))",
-    "ship_bytes": (
-        "images = images.to(device).float() / 255  "
-        "# PILToTensor in place of ToTensor; what follows it comes here too"
-    ),
-    "half": "images = images.to(torch.bfloat16)",
-    "no_sync": "total += loss.detach()  # loss.item() once per log line",
-    "precision": "with torch.autocast(device.type, dtype=torch.bfloat16):",
-    "model": "model = torch.compile(model)",
-    "one_client": (
-        "self.session = self.session or requests.Session()  # in __getitem__: once a worker"
-    ),
-    "open_once": "self.file = self.file or h5py.File(path)  # in __getitem__: once a worker",
-    "duplicates": "DataLoader(..., sampler=DistributedSampler(dataset))",
-    "weights_not_restored": (
-        "pass model and optimizer: cachebisect.bisect(loader, step, state=[model, optimizer])"
-    ),
-}
-"""By the engine's id of a remedy: the line of code; of a warning: what to do."""
-
 ELEMENTWISE = frozenset({"Normalize", "ConvertImageDtype", "ToDtype"})
 """Transforms each of whose output values depends on one input value alone."""
 MAKES_FLOATS = frozenset({"ToTensor"})
@@ -208,15 +202,17 @@ def described_settings(
     single_samples: bool = True,
     decodes: bool = True,
     orders: tuple[str, ...] = (),
-    narrower: str = "",
+    lines: Optional[Mapping[str, str]] = None,
     reads: bool = False,
+    dask: bool = True,
 ) -> dict[str, Any]:
     """Fields of the answer to `describe`. `cached_after`: stages behind which a cache may stand.
     `on_device_from`: stages that may run on the device, with those that follow.
     `of_data_loader`: the batches come from torch's DataLoader, which has settings.
     `single_samples`: it asks its dataset for one sample after the other. `decodes`: a stage makes
-    images of bytes. `orders`: which crop may run before which stage. `narrower`: the line that
-    saves most bytes of a batch. `reads`: what the dataset reads can be kept."""
+    images of bytes. `orders`: which crop may run before which stage. `lines`: of code, by the ids
+    of remedies that this loader needs. `reads`: what the dataset reads can be kept. `dask`: its
+    workers have imported dask."""
     of_stages = [
         Setting(CACHE, CACHE, _CACHED, cached_after),
         Setting(DISK_CACHE, DISK_CACHE, _DISK_CACHED, cached_after),
@@ -226,19 +222,23 @@ def described_settings(
         Setting(ORDER, ORDER, _ORDER, orders),
     ]
     of_loader = [s for s in SETTINGS if of_data_loader or not s.is_of_data_loader]
-    unwanted = (frozenset() if single_samples else NEED_SINGLE_SAMPLES) | (
-        frozenset() if decodes else NEED_DECODE
-    )
+    needs = ((single_samples, NEED_SINGLE_SAMPLES), (decodes, NEED_DECODE), (dask, NEED_DASK))
+    unwanted = {name for has, names in needs if not has for name in names}
     of_loader = [s for s in of_loader if s.name not in unwanted]
     settings = [s.to_json() for s in (*of_loader, *of_stages, *STEP_SETTINGS) if s.values]
-    of_payload = dict.fromkeys(("narrower", "fewer_bytes"), narrower) if narrower else {}
-    return {"settings": settings, "advice": {**ADVICE, **of_payload}}
+    return {"settings": settings, "advice": {**ADVICE, **(lines or {})}}
 
 
 def runnable() -> frozenset[str]:
     """What a live arm may change; `workers` is the engine's word for num_workers."""
     others = {"workers", *KEEP_SAMPLES, ON_DEVICE, ORDER, *NEED_MODEL}
     return frozenset(setting.name for setting in SETTINGS if setting.can_run) | others
+
+
+def line_of(name: str, value: str) -> str:
+    """The line of code that gives a setting a value, which is JSON."""
+    [code] = (setting.code for setting in SETTINGS if setting.name == name)
+    return code.replace("{}", value)
 
 
 def value_of(overrides: Mapping[str, str], name: str, otherwise: Any) -> Any:

@@ -136,11 +136,11 @@ class Job:
         }
         if not self.state:
             notes = [*notes, "weights are not restored between rounds: no state was given"]
-        found, orders = self.chain, self._live.orders(self.chain)
+        found, of_workers, orders = self.chain, self._loader.found, self._live.orders(self.chain)
         settings = described_settings(
             found.cached_after, found.on_device_from, found.of_data_loader, found.single_samples,
-            found.decodes, orders, next((one.line for one in self._loader.payload), ""),
-            found.reads,
+            found.decodes, orders, of_workers.lines(), found.reads,
+            dask=of_workers.dask_threads is not None,
         )  # fmt: skip
         answer: dict[str, Any] = {
             "chain": chain,

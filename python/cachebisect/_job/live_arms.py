@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 from .._chain.description import Chain
 from .._chain.settings import (
+    MALLOC,
     NEED_DEVICE,
     NEED_MODEL,
     ON_DEVICE,
@@ -14,6 +15,7 @@ from .._chain.settings import (
     runnable,
     value_of,
 )
+from .._worker import allocator
 from .caches import Progress
 from .feed_maker import FeedMaker
 from .feeds import Feed
@@ -61,7 +63,8 @@ class LiveArms:
         overrides = set(arm.get("overrides", {}))
         if not overrides <= runnable() or (overrides & NEED_DEVICE and self.device is None):
             return False
-        self.why = self._on_disk.prepare(arm, progress) or self._why_not_step(arm)
+        why_not_kept = allocator.why_not() if MALLOC in overrides else ""
+        self.why = why_not_kept or self._on_disk.prepare(arm, progress) or self._why_not_step(arm)
         if self.why:
             return False
         try:

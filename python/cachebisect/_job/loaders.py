@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Callable, Optional
 
 from .._chain import facts, trees
 from .._chain.description import Chain, chain_of_loader
 from .._chain.orders import Order
-from .._chain.payload import Finding, findings
 from .._chain.restart import Restarting
 from .._chain.settings import CACHE, ON_DEVICE, READ_CACHE
 from .._chain.snapshots import snapshot_notes
@@ -21,9 +21,11 @@ from .filled_datasets import FilledDatasets
 from .found_nodes import arms_of_nodes
 from .node_arms import NodeArms
 from .other_batches import chain_of_batches, why_it_ended
+from .page_faults import count_page_faults, worth_counting
 from .patience import Patience
 from .shadow import ShadowLoader
 from .shared_streams import shared_streams
+from .worker_findings import WorkerFindings
 
 PROBE_SECONDS = 120.0
 """Within which a worker makes one batch before anything is measured."""
@@ -47,10 +49,7 @@ class MeasuredLoader:
         """None for an iterable, and for an IterableDataset."""
         self.batch_size = 0
         """Set by find_chain()."""
-        self._contents: Optional[dict[str, Any]] = None
-        self.payload: list[Finding] = []
-        """Tensors of a batch that fewer bytes would hold."""
-        self._worker_threads = 1
+        self.found = WorkerFindings()
         self._variants: dict[str, ShadowLoader] = {}
         self._filled = FilledDatasets(loader)
         self._threaded: list[ThreadedReads] = []
@@ -95,9 +94,9 @@ class MeasuredLoader:
         if self.shadow is None or self.workers == 0:
             return {}
         return {
-            "worker_threads": self._worker_threads,
+            "worker_threads": self.found.threads,
             "worker_bytes": facts.private_bytes(self.shadow.area.pids()),
-            "batch_contents": self._contents,
+            "batch_contents": self.found.contents,
         }
 
     def idle_workers(self) -> int:
@@ -200,9 +199,12 @@ class MeasuredLoader:
     def _probe(self, shadow: ShadowLoader) -> tuple[dict[str, Any], list[str]]:
         """Asks a worker what is called for a sample, then makes one batch to learn its size.
         Returns the answer, and notes."""
-        answers: list[dict[str, Any]] = self._ask_workers(shadow, PROBE, (), self._draw)
+        every = max(1, shadow.workers)
+        answers: list[dict[str, Any]] = self._ask_workers(shadow, PROBE, (), self._draw, every)
         found = answers[0]
+        began = time.monotonic()
         [batch] = self._ask_workers(shadow, LIVE, (), self._draw)
+        seconds = time.monotonic() - began
         notes = shared_streams(
             {answer["worker"]: answer["stream"] for answer in answers}, self.workers
         )
@@ -210,25 +212,28 @@ class MeasuredLoader:
             notes.append(self._count(batch))
         else:
             self.batch_size = self.order.drawn // 2 if self.order else self.own.batch_size
-        self._contents = facts.batch_contents(batch)
-        self.payload = findings(batch, self.batch_size)
-        notes += [finding.text for finding in self.payload]
-        self._worker_threads = int(found["threads"])
-        return found, notes
+        self.found = WorkerFindings(self.workers, int(found["threads"]), found["dask_threads"])
+        self.found.note_batch(batch, self.batch_size)
+        if worth_counting(seconds, self.workers):
+            self.found.faults = count_page_faults(
+                lambda: self._ask_workers(shadow, LIVE, (), self._draw, every),
+                shadow.area.pids(), every * self.batch_size, every * self.found.batch_bytes,
+            )  # fmt: skip
+        return found, [*notes, *self.found.notes()]
 
     def _draw(self) -> Any:
         return self.order.draw() if self.order else None
 
     def _ask_workers(
-        self, shadow: ShadowLoader, mode: int, plan: tuple[str, ...], pick: Callable[[], Any]
-    ) -> list[Any]:
-        """What the first worker that delivers answers to one task. `pick` gives its indices.
+        self, shadow: ShadowLoader, mode: int, plan: tuple[str, ...], pick: Callable[[], Any],
+        asked: int = 1,
+    ) -> list[Any]:  # fmt: skip
+        """What the first `asked` workers that deliver answer to one task. `pick` gives its indices.
 
-        To probe, every worker gets one and answers: those of some data sets wait for each other
-        before they read. Raises LoaderGone if none answers.
+        To probe, all are asked: those of some data sets wait for each other before they read.
+        Raises LoaderGone if none answers.
         """
-        block, asked = self.next_block(), max(1, shadow.workers) if mode == PROBE else 1
-        picked = pick()
+        block, picked = self.next_block(), pick()
 
         def make(number: int) -> Task:
             return Task(number, block, mode, 0, 0, picked, plan, False, 0, 0)

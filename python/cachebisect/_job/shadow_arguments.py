@@ -7,11 +7,7 @@ import sys
 from typing import Any, Optional
 
 from .._chain.pinning import has_accelerator
-from .._chain.settings import DECODE_SCALE
 from .._worker.boundary import BoundaryCollate, BoundaryDataset, WorkerInit
-
-_OF_WORKERS = ("worker_threads", "sharing_strategy", DECODE_SCALE)
-"""What WorkerInit sets, in its order."""
 
 
 class ShadowArguments:
@@ -51,10 +47,9 @@ class ShadowArguments:
             "generator": sys.modules["torch"].Generator(),
         }
         if self.workers > 0:
-            changed = (self._changed.get(name) for name in _OF_WORKERS)
             arguments.update(
                 timeout=loader.timeout,
-                worker_init_fn=WorkerInit(boundary, loader.worker_init_fn, *changed),
+                worker_init_fn=WorkerInit(boundary, loader.worker_init_fn, self._changed),
                 multiprocessing_context=self._own_context,
                 prefetch_factor=self.prefetch,
                 persistent_workers=True,

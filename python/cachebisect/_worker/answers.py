@@ -7,6 +7,7 @@ from typing import Any, Union
 from .._chain import facts, trees
 from .._chain.slots import Slot
 from .._chain.sources import IndexedSource, IterableSource
+from .dask_threads import used_threads
 from .inside import look_inside
 from .probe import probe
 from .storage_counts import count_storage
@@ -37,6 +38,7 @@ def answer(
         return {
             **found,
             "threads": facts.worker_threads(),
+            "dask_threads": used_threads(),
             "worker": worker,
             "stream": [trees.digest(sample) for sample in stream],
         }

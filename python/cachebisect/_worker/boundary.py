@@ -6,16 +6,17 @@ reference to the training process. Not thread safe.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Callable, Optional
 
 from .._chain import facts
 from .._chain.pinning import Parcel
 from .._chain.pipelines import with_switches
 from .._chain.sources import IndexedSource, IterableSource
-from .decode_scale import decode_at
 from .server import Server
 from .tasks import SharedArea, Task
 from .threaded_reads import own_dataset
+from .worker_settings import apply_settings
 
 
 class BoundaryDataset:
@@ -105,25 +106,20 @@ class BoundaryCollate:
 class WorkerInit:
     """Shows the user's code its own dataset in get_worker_info(), then runs its worker_init_fn.
 
-    `threads`, `sharing`, `scale`: set after it, as the line that a remedy proposes would be.
+    `changed`: settings of apply_settings(), set after it, as the line that a remedy proposes would.
     """
 
     def __init__(
         self,
         boundary: BoundaryDataset,
         worker_init_fn: Optional[Callable[[int], None]],
-        threads: Optional[int] = None,
-        sharing: Optional[str] = None,
-        scale: Optional[int] = None,
+        changed: Optional[Mapping[str, Any]] = None,
     ) -> None:
         self._boundary = boundary
         self._worker_init_fn = worker_init_fn
-        self._threads = threads
-        self._sharing = sharing
-        self._scale = scale
+        self._changed = dict(changed or {})
 
     def __call__(self, worker: int) -> None:
-        import torch.multiprocessing
         import torch.utils.data
 
         info = torch.utils.data.get_worker_info()
@@ -131,24 +127,7 @@ class WorkerInit:
         object.__setattr__(info, "dataset", own_dataset(self._boundary.dataset))
         if self._worker_init_fn is not None:
             self._worker_init_fn(worker)
-        if self._threads is not None:
-            set_threads(self._threads)
-        if self._scale is not None:
-            decode_at(self._scale)
-        if self._sharing is not None:  # It counts where tensors are sent.
-            torch.multiprocessing.set_sharing_strategy(self._sharing)
-
-
-def set_threads(threads: int) -> None:
-    """Sets how many threads torch and OpenCV compute with in this process."""
-    import sys
-
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.set_num_threads(threads)
-    cv2 = sys.modules.get("cv2")
-    if cv2 is not None:
-        cv2.setNumThreads(threads)
+        apply_settings(self._changed)
 
 
 def worker_id() -> Optional[int]:

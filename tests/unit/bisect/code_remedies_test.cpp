@@ -201,6 +201,29 @@ TEST_CASE("threads of workers that outnumber the cores are offered to be one") {
   CHECK(threads.arm->overrides.at("worker_threads") == "1");
 }
 
+TEST_CASE("settings of workers are offered where the adapter gives the line for them") {
+  CodeSituation now = code_situation("transforms[1] Normalize", DeviceKind::cpu);
+  CHECK_FALSE(offers(remedies_for(now), "malloc"));
+  CHECK_FALSE(offers(remedies_for(now), "dask_threads"));
+  now.measured.chain.settings.advice["malloc"] = "mallopt(...)";
+  now.measured.chain.settings.advice["dask_threads"] = "dask.config.set(...)";
+  for (const std::string named : {"transforms[1] Normalize", "read Boxes.__getitem__"}) {
+    now.verdict.stage = now.verdict.fix_first = named;
+    CAPTURE(named);
+    const auto remedies = remedies_for(now);
+    CHECK(remedy(remedies, "malloc").arm->overrides.at("malloc") == "\"keep\"");
+    CHECK(remedy(remedies, "malloc").lines == std::vector<std::string>{"mallopt(...)"});
+    CHECK(remedy(remedies, "dask_threads").arm->overrides.at("dask_threads") == "1");
+  }
+  now.verdict.stage = now.verdict.fix_first = "collate_fn default_collate";
+  CHECK(offers(remedies_for(now), "malloc"));
+  now.verdict.stage = now.verdict.fix_first = "transfer";
+  CHECK_FALSE(offers(remedies_for(now), "malloc"));
+  now.verdict.stage = now.verdict.fix_first = "transforms[1] Normalize";
+  now.measured.chain.workers = 0;
+  CHECK_FALSE(offers(remedies_for(now), "malloc"));
+}
+
 TEST_CASE("element-wise work moves behind .to(device) if that is another device") {
   CHECK(has(remedy(remedies_for(code_situation("transforms[1] Normalize")), "to_device").text,
             "on the device"));

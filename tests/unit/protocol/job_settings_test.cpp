@@ -21,7 +21,7 @@ TEST_CASE("every setting has a name, a path of its own and a line with its value
     CAPTURE(setting.name);
     CHECK(kTorch.find(setting.name) == &setting);
     CHECK(kTorch.at(setting.path) == &setting);
-    CHECK(allowed_values(setting).size() > 5);
+    CHECK_FALSE(allowed_values(setting).empty());
   }
 }
 

@@ -104,6 +104,8 @@ CACHEBISECT_INTERNAL_API void advise_on_sample_stage(Advice& advice, const Stage
 CACHEBISECT_INTERNAL_API void advise_on_storage(Advice& advice, const StageReport& stage);
 /// Proposes that workers of jobs in code read several samples at once, where they can.
 CACHEBISECT_INTERNAL_API void offer_read_threads(Advice& advice, const StageReport& stage);
+/// Proposes the settings of worker processes that the adapter has found to matter.
+CACHEBISECT_INTERNAL_API void offer_worker_settings(Advice& advice, const StageReport& stage);
 /// What to try at collate, the copy or a device stage.
 CACHEBISECT_INTERNAL_API void advise_on_batch_stage(Advice& advice, const StageReport& stage);
 /// What to try at the transfer from worker processes.

@@ -1,0 +1,70 @@
+"""What the first samples and batches of the workers tell: of the batch, and of the workers."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from .._chain import facts
+from .._chain.payload import Finding, findings
+from .._chain.settings import DASK_THREADS, MALLOC, ONE_DASK_THREAD, line_of
+from .._worker.allocator import KEEP
+from .page_faults import PageFaults
+
+
+@dataclass
+class WorkerFindings:
+    """Of a loader whose workers have made a batch. `workers`: how many there are; 0: the training
+    process loads."""
+
+    workers: int = 0
+    threads: int = 1
+    """That each worker computes with, by torch or OpenCV."""
+    dask_threads: Optional[int] = None
+    """As used_threads() says it of a worker."""
+    contents: Optional[dict[str, Any]] = None
+    payload: list[Finding] = field(default_factory=list)
+    """Tensors of a batch that fewer bytes would hold."""
+    faults: Optional[PageFaults] = None
+
+    @property
+    def batch_bytes(self) -> float:
+        """That a worker sends for a batch."""
+        return float(self.contents["bytes"]) if self.contents else 0.0
+
+    def note_batch(self, batch: Any, samples: int) -> None:
+        """`batch`, of so many samples, came from a worker."""
+        self.contents = facts.batch_contents(batch)
+        self.payload = findings(batch, samples)
+
+    def notes(self) -> list[str]:
+        """What the user should know of it."""
+        notes = [finding.text for finding in self.payload]
+        if self.faults is not None and self.faults.is_much:
+            notes.append(self.faults.text())
+        if self._dask_outnumbers_cores():
+            notes.append(
+                f"dask computes with {self.dask_threads} threads in each of {self.workers} workers "
+                f"at the same time, on {_cores()} cores"
+            )
+        return notes
+
+    def lines(self) -> dict[str, str]:
+        """Of code, by the ids of remedies that this loader needs."""
+        lines = {}
+        if self.payload:
+            lines.update(dict.fromkeys(("narrower", "fewer_bytes"), self.payload[0].line))
+        if self.faults is not None and self.faults.is_much:
+            lines[MALLOC] = line_of(MALLOC, f'"{KEEP}"')
+        if self._dask_outnumbers_cores():
+            lines[DASK_THREADS] = ONE_DASK_THREAD
+        return lines
+
+    def _dask_outnumbers_cores(self) -> bool:
+        threads = self.dask_threads or 0
+        return self.workers > 0 and threads > 1 and self.workers * threads > _cores()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
