@@ -36,7 +36,7 @@ def findings(batch: Any, samples: int) -> list[Finding]:
     """Those of `batch`, which holds so many samples, the largest first. Raises nothing."""
     found = []
     total = nbytes(batch) / max(1, samples)
-    for name, tensor in _tensors(batch, "batch"):
+    for name, tensor in named_tensors(batch, "batch"):
         try:
             finding = _finding(name, tensor, max(1, samples), total)
         except Exception:  # A type that has no order, or a device that has no room.
@@ -101,12 +101,13 @@ def _is_one_hot(tensor: Any) -> bool:
     return tensor.dim() == 2 and bool((tensor.sum(dim=-1) == 1).all())
 
 
-def _tensors(tree: Any, name: str) -> Iterator[tuple[str, Any]]:
+def named_tensors(tree: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Those in dicts, lists and tuples, with the code that gives them: "batch['image'][0]"."""
     if is_tensor(tree):
         yield name, tree
     elif isinstance(tree, Mapping):
         for key in tree:
-            yield from _tensors(tree[key], f"{name}[{key!r}]")
+            yield from named_tensors(tree[key], f"{name}[{key!r}]")
     elif isinstance(tree, (list, tuple)):
         for place, item in enumerate(tree):
-            yield from _tensors(item, f"{name}[{place}]")
+            yield from named_tensors(item, f"{name}[{place}]")

@@ -132,7 +132,7 @@ class Job:
             "profiles_steps": True,
             "counts_storage": self._loader.shadow is not None,
             "stages": [stage.to_json() for stage in self.chain.stages],
-            **self._loader.worker_facts(),
+            **self._loader.worker_facts(passed.unused()),
         }
         if not self.state:
             notes = [*notes, "weights are not restored between rounds: no state was given"]

@@ -14,6 +14,7 @@ from .._chain.orders import Order
 from .._chain.restart import Restarting
 from .._chain.settings import CACHE, ON_DEVICE, READ_CACHE
 from .._chain.snapshots import snapshot_notes
+from .._chain.use_watch import Unused
 from .._worker.tasks import INSIDE, LIVE, PROBE, Task
 from .._worker.threaded_reads import ThreadedReads
 from .._worker.worker_end import end_iterator
@@ -89,10 +90,12 @@ class MeasuredLoader:
         """Batches that are asked for in advance."""
         return self.shadow.in_flight if self.shadow else 0
 
-    def worker_facts(self) -> dict[str, Any]:
-        """Fields of `chain` that tell of the workers; none without workers."""
+    def worker_facts(self, unused: Sequence[Unused] = ()) -> dict[str, Any]:
+        """Fields of `chain` that tell of the workers; none without workers. `unused`: tensors of a
+        batch that the step does not read."""
         if self.shadow is None or self.workers == 0:
             return {}
+        self.found.note_unused(unused)
         return {
             "worker_threads": self.found.threads,
             "worker_bytes": facts.private_bytes(self.shadow.area.pids()),

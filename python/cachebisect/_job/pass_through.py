@@ -9,6 +9,7 @@ from typing import Any, Optional
 from .._chain import tree_sizes, trees
 from .._chain.array_devices import untimed
 from .._chain.moves import MoveWatch
+from .._chain.use_watch import HELD, Unused, UseWatch
 
 PASS_STEPS = 60
 PASS_MIN_STEPS = 30
@@ -57,6 +58,7 @@ class PassThrough:
         self.batches_per_step = 1
         """From one optimizer step to the next."""
         self._moves = MoveWatch()
+        self._use = UseWatch()
 
     def next_batch(self, own: Iterator[Any]) -> Any:
         """The next batch, or OVER: `own` has ended, or enough has passed."""
@@ -74,6 +76,7 @@ class PassThrough:
         """A step has ended, or the first is about to begin."""
         self._ends.append(time.monotonic())
         self._moves.stop()
+        self._use.before_batch()
         if self._last is not None:
             self.writes_batches |= trees.digest(self._last) != self._digest
             self._last = None
@@ -91,6 +94,7 @@ class PassThrough:
             self.batch_bytes = tree_sizes.nbytes(batch)
             self.batch_tensors = sum(trees.is_tensor(leaf) for leaf in trees.leaves(batch))
             self._moves.start()
+        self._use.after_batch(batch)
 
     def waited_per_batch(self) -> float:
         """Seconds, without the first batch, which starts the workers."""
@@ -125,6 +129,15 @@ class PassThrough:
         """The torch.device that the step moves its batches to; None if that was not seen."""
         return self._moves.device()
 
+    def end_watching(self) -> None:
+        """Lets go of the batch that is watched. If that is too early, nothing is known of it."""
+        self._use.end()
+
+    def unused(self) -> list[Unused]:
+        """Tensors of the batches that no step reads, as far as that is known. Ends watching."""
+        found = self._use.unused(self.batch_bytes)
+        return found if 2 * self.batches_per_step <= HELD else []
+
     def notes(self) -> list[str]:
         """What the user should know of these steps."""
         notes = []
@@ -135,6 +148,8 @@ class PassThrough:
                 f"the optimizer steps after every {self.batches_per_step} batches: "
                 "blocks are whole steps of the optimizer"
             )
+        samples = self._sizes[0] if self._sizes else 1
+        notes += [found.text(self.batch_bytes, samples) for found in self.unused()]
         return notes
 
     @property

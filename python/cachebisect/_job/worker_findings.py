@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from .._chain import facts
 from .._chain.payload import Finding, findings
 from .._chain.settings import DASK_THREADS, MALLOC, ONE_DASK_THREAD, line_of
+from .._chain.use_watch import Unused, line_without
 from .._worker.allocator import KEEP
 from .page_faults import PageFaults
+
+UNUSED = "unused"
+"""The engine's id of the remedy for tensors that the step does not read."""
 
 
 @dataclass
@@ -27,11 +32,19 @@ class WorkerFindings:
     payload: list[Finding] = field(default_factory=list)
     """Tensors of a batch that fewer bytes would hold."""
     faults: Optional[PageFaults] = None
+    unused: Sequence[Unused] = ()
+    """Tensors of a batch that the step does not read."""
 
     @property
     def batch_bytes(self) -> float:
         """That a worker sends for a batch."""
         return float(self.contents["bytes"]) if self.contents else 0.0
+
+    def note_unused(self, unused: Sequence[Unused]) -> None:
+        """The step does not read these tensors."""
+        self.unused = unused
+        if self.contents is not None:
+            self.contents["unused_bytes"] = sum(each.bytes for each in unused)
 
     def note_batch(self, batch: Any, samples: int) -> None:
         """`batch`, of so many samples, came from a worker."""
@@ -53,6 +66,8 @@ class WorkerFindings:
     def lines(self) -> dict[str, str]:
         """Of code, by the ids of remedies that this loader needs."""
         lines = {}
+        if self.unused:
+            lines[UNUSED] = line_without(self.unused)
         if self.payload:
             lines.update(dict.fromkeys(("narrower", "fewer_bytes"), self.payload[0].line))
         if self.faults is not None and self.faults.is_much:

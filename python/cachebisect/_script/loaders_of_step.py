@@ -80,5 +80,6 @@ def companions_of(
     for other in others:
         name = loaders.name_of(other.number)
         own = OwnIteration(other.loader, other.reopen, unwatched)
+        other.learnt.end_watching()
         companions.append(Companion(name, own, other.learnt.writes_batches))
     return companions

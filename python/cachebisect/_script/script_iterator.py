@@ -135,6 +135,7 @@ class ScriptIterator(Iterator[Any]):
 
     def _note_end(self) -> None:
         self.has_ended = True
+        self.learnt.end_watching()
         self._session.loaders.note_end(self.loader, self.level, self.learnt.own_steps)
 
     def _note_batch(self, batch: Any) -> None:

@@ -55,6 +55,7 @@ struct BatchContents {
   /// Tensors if those of one type and shape, but for the first dimension, are concatenated.
   std::uint64_t packed_tensors = 0;
   double bytes = 0;
+  double unused_bytes = 0;  ///< of tensors that no step has read, as far as that is known
 };
 
 /// A machine of a distributed job.

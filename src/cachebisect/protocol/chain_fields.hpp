@@ -26,6 +26,9 @@ void fields(Visitor& v, Visited<Visitor, BatchContents>& batch) {
           "tensors if those of one type and shape, but for the first dimension, are concatenated"),
       batch.packed_tensors);
   v.amount({"bytes"}, batch.bytes);
+  v.amount({"unused_bytes", "of tensors that no step has read, as far as that is known",
+            Presence::added},
+           batch.unused_bytes);
 }
 
 template <class Visitor>

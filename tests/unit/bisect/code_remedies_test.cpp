@@ -224,6 +224,35 @@ TEST_CASE("settings of workers are offered where the adapter gives the line for 
   CHECK_FALSE(offers(remedies_for(now), "malloc"));
 }
 
+TEST_CASE("what no step reads is offered to be left out, with its gain where bytes are moved") {
+  CodeSituation now = code_situation("transfer");
+  CHECK_FALSE(offers(remedies_for(now), "unused"));
+  now.measured.chain.batch_contents = BatchContents{0, 3, 3, 8e6, 6e6};
+  now.measured.chain.settings.advice["unused"] = "del batch['depth']";
+  const auto proposal_for = [&](const std::string& named) {
+    now.verdict.stage = now.verdict.fix_first = named;
+    const auto proposals = find_proposals(now.measured, now.waterfall, now.verdict);
+    const auto found =
+        std::ranges::find_if(proposals, [](const Proposal& p) { return p.remedy.id == "unused"; });
+    REQUIRE_MESSAGE(found != proposals.end(), named);
+    return *found;
+  };
+  for (const std::string named : {"collate_fn default_collate", "transfer", "pin", "copy"}) {
+    CAPTURE(named);
+    const Proposal unused = proposal_for(named);
+    CHECK(has(unused.remedy.reason, "75% of its 8.00 MB"));
+    REQUIRE(unused.changes.has_value());
+    REQUIRE(unused.other.has_value());
+    REQUIRE(unused.changes->stages.size() == 4);
+    CHECK(unused.changes->stages.front().stage == 4);
+    CHECK(unused.changes->stages.front().factor == doctest::Approx(0.25));
+    CHECK(unused.other->stages.front().factor == doctest::Approx(0.625));
+  }
+  now.verdict.stage = now.verdict.fix_first = "transfer";
+  CHECK(remedy(remedies_for(now), "unused").lines ==
+        std::vector<std::string>{"del batch['depth']"});
+}
+
 TEST_CASE("element-wise work moves behind .to(device) if that is another device") {
   CHECK(has(remedy(remedies_for(code_situation("transforms[1] Normalize")), "to_device").text,
             "on the device"));

@@ -106,6 +106,9 @@ CACHEBISECT_INTERNAL_API void advise_on_storage(Advice& advice, const StageRepor
 CACHEBISECT_INTERNAL_API void offer_read_threads(Advice& advice, const StageReport& stage);
 /// Proposes the settings of worker processes that the adapter has found to matter.
 CACHEBISECT_INTERNAL_API void offer_worker_settings(Advice& advice, const StageReport& stage);
+/// Proposes to leave out of the batch what no step reads; with its gain at stages that cost by the
+/// byte.
+CACHEBISECT_INTERNAL_API void offer_unused(Advice& advice, const StageReport& stage);
 /// What to try at collate, the copy or a device stage.
 CACHEBISECT_INTERNAL_API void advise_on_batch_stage(Advice& advice, const StageReport& stage);
 /// What to try at the transfer from worker processes.

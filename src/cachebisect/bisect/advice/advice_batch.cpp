@@ -24,6 +24,7 @@ void propose_buckets(Advice& advice, const StageReport& stage, const std::string
 void advise_on_collate(Advice& advice, const StageReport& stage) {
   if (stage.type == "collate.pad") propose_buckets(advice, stage, " of every batch is padding");
   offer_worker_settings(advice, stage);
+  offer_unused(advice, stage);
   advice.add_workers(stage.name, "batches are put together by the workers");
   if (advice.of_code()) offer_bytes(advice);
   advice.add(propose("smaller_samples", stage.name,
@@ -61,6 +62,7 @@ void propose_overlap(Advice& advice, const StageReport& stage) {
 
 void advise_on_copy(Advice& advice, const StageReport& stage) {
   propose_overlap(advice, stage);
+  offer_unused(advice, stage);
   for (const StageReport& before : advice.stages()) {
     if (before.type == "augment.one_hot") offer_device(advice, before);
   }

@@ -151,9 +151,14 @@ void advise_on_sample_stage(Advice& advice, const StageReport& stage) {
   offer_cache(advice, stage);
   offer_disk_cache(advice, stage);
   offer_worker_settings(advice, stage);
-  if (stage.category == Category::read) return advise_on_reading(advice, stage);
-  if (advice.mostly_waits(stage)) return advise_on_waiting(advice, stage);
-  advise_on_computing(advice, stage);
+  if (stage.category == Category::read) {
+    advise_on_reading(advice, stage);
+  } else if (advice.mostly_waits(stage)) {
+    advise_on_waiting(advice, stage);
+  } else {
+    advise_on_computing(advice, stage);
+  }
+  offer_unused(advice, stage);
 }
 
 }  // namespace cachebisect

@@ -68,6 +68,7 @@ void propose_no_workers(Advice& advice, const StageReport& stage) {
 
 void advise_on_transfer(Advice& advice, const StageReport& stage) {
   const auto& batch = advice.chain().batch_contents;
+  offer_unused(advice, stage);
   if (batch) {
     propose_packing(advice, stage, *batch);
     propose_fewer_objects(advice, stage, *batch);
@@ -84,6 +85,7 @@ void advise_on_transfer(Advice& advice, const StageReport& stage) {
 
 void advise_on_pinning(Advice& advice, const StageReport& stage) {
   const auto& batch = advice.chain().batch_contents;
+  offer_unused(advice, stage);
   if (batch) propose_packing(advice, stage, *batch);
   offer_bytes(advice);
   const std::string pointer = "/stages/" + std::to_string(stage.index - 1) + "/pinned";
