@@ -54,9 +54,10 @@ def write_messages() -> None:
         "error",
         "join",
         "joined",
+        "ask",
     ):
-        chosen = [line for line in lines if f'"type": "{kind}"' in line]
-        put("protocol", kind, "\n".join(chosen[-1:]) + "\n")
+        chosen = [line for line in lines if json.loads(line)["type"] == kind]
+        put("protocol", kind, "\n".join(chosen if kind == "ask" else chosen[-1:]) + "\n")
     batches = {
         key: [1, 2]
         for key in ("epoch", "samples", "load", "forward", "backward", "optimizer", "total", "wait")

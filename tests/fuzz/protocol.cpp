@@ -7,6 +7,7 @@
 #include "cachebisect/base/json_depth.hpp"
 #include "cachebisect/remote/join_messages.hpp"
 #include "cachebisect/remote/messages.hpp"
+#include "cachebisect/remote/node_ask.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::fuzz;
@@ -49,6 +50,7 @@ void check_join(const std::string& line) {
     require(again.token == request.token && again.node == request.node &&
                 again.purpose == request.purpose,
             "a request to join is written and read again");
+    require(again.process == request.process, "so is the number of its process");
   });
   takes({ErrorKind::usage, ErrorKind::internal}, [&] {
     for (const auto& [name, value] : read_join_answer(line).environment) {
@@ -69,6 +71,17 @@ void check_message(const std::string& line, ChainDescription& chain) {
   check_read([&] { static_cast<void>(read_storage(message)); });
   check_read([&] { static_cast<void>(read_block(message, chain)); });
   check_read([&] { static_cast<void>(read_error(message)); });
+  check_read([&] { static_cast<void>(read_failure(message)); });
+  check_read([&] {
+    const NodeAsk ask = read_node_ask(message);
+    require(ask.groups.size() == ask.requests.size(), "each group has a request");
+  });
+  check_read([&] {
+    const BlockPart part = read_block_part(message, chain.stages.size());
+    const BlockPart again = read_block_part(json::parse(to_json(part).dump()), chain.stages.size());
+    require(again.block.stages.size() == part.block.stages.size(),
+            "a block of a node is written and read again");
+  });
 }
 
 }  // namespace

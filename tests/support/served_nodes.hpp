@@ -1,6 +1,7 @@
 // A job of several machines on one: each node but the first has a relay and processes of its own.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -34,19 +35,24 @@ inline NodeRelayOptions relay_options(const NodeListener& nodes, const std::stri
   return {.engine = nodes.address(), .token = kToken, .node = name, .join_seconds = 60};
 }
 
+/// Changes the adapter of a rank before it answers anything.
+using SetUpAdapter = std::function<void(int rank, FakeAdapter&)>;
+
 /// One machine: its ranks connect to its relay.
 class ServedNode {
  public:
   ServedNode(const NodeListener& nodes, const std::string& name,
-             const std::vector<Replayer*>& replayers, int first_rank, int world) {
+             const std::vector<Replayer*>& replayers, int first_rank, int world,
+             const SetUpAdapter& set_up = {}) {
     thread_ = std::jthread([this, options = relay_options(nodes, name), replayers, first_rank,
-                            world](const std::stop_token& stop) {
+                            world, set_up](const std::stop_token& stop) {
       NodeRelay relay(options, stop);
       int rank = first_rank;
       for (Replayer* replayer : replayers) {
         FakeAdapter& adapter = adapters_.emplace_back(replayer, connect_to(relay.socket_path()));
         adapter.rank = rank++;
         adapter.world = world;
+        if (set_up) set_up(adapter.rank, adapter);
         threads_.emplace_back([&adapter] { adapter.serve(); });
       }
       end = relay.run(never_.get(), stop);
@@ -74,7 +80,8 @@ class ServedNode {
 /// Ranks by node; those of the first are on the engine's machine.
 class ServedNodes {
  public:
-  explicit ServedNodes(const std::vector<std::vector<Replayer*>>& by_node)
+  explicit ServedNodes(const std::vector<std::vector<Replayer*>>& by_node,
+                       const SetUpAdapter& set_up = {})
       : listener_(folder_.path() + "/socket"), nodes_(node_options(by_node.size() - 1)) {
     int world = 0;
     for (const auto& node : by_node) world += static_cast<int>(node.size());
@@ -83,17 +90,23 @@ class ServedNodes {
       FakeAdapter& adapter = adapters_.emplace_back(replayer, connect_to(listener_.path()));
       adapter.rank = rank++;
       adapter.world = world;
+      if (set_up) set_up(adapter.rank, adapter);
       threads_.emplace_back([&adapter] { adapter.serve(); });
     }
     for (std::size_t n = 1; n < by_node.size(); ++n) {
-      others_.emplace_back(nodes_, "node-" + std::to_string(n), by_node[n], rank, world);
+      others_.emplace_back(nodes_, "node-" + std::to_string(n), by_node[n], rank, world, set_up);
       rank += static_cast<int>(by_node[n].size());
     }
   }
 
-  std::unique_ptr<AttachedReplayer> attach(const std::stop_token& stop = {}) {
+  /// `answer_seconds`: limit on the silence of a rank from then on.
+  std::unique_ptr<AttachedReplayer> attach(const std::stop_token& stop = {},
+                                           double answer_seconds = 300) {
     AwaitResult found = await_adapter(listener_, {.nodes = &nodes_}, stop);
     nodes_.close();
+    for (const AttachedAdapter& adapter : found.adapters) {
+      adapter.connection->set_answer_limit(answer_seconds);
+    }
     return make_replayer(std::move(found.adapters), stop, nodes_.own_name());
   }
 

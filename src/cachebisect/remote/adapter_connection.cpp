@@ -27,16 +27,16 @@ constexpr double kSendSeconds = 5;  ///< an adapter that works on a request need
 
 }  // namespace
 
-AdapterConnection::AdapterConnection(FileDescriptor socket, const AdapterLimits& limits)
-    : channel_(std::move(socket)), limits_(limits) {}
+AdapterConnection::AdapterConnection(FileDescriptor socket, const AdapterLimits& limits,
+                                     std::string peer)
+    : channel_(std::move(socket)), limits_(limits), peer_(std::move(peer)) {}
 
-void AdapterConnection::send(const json& request) {
-  json message = request;
+void AdapterConnection::send(json request) {
   open_id_ = ++last_id_;
-  open_type_ = message.at("type").get<std::string>();
-  message["id"] = open_id_;
-  if (!channel_.send(message.dump(-1, ' ', false, json::error_handler_t::replace), kSendSeconds)) {
-    throw Error(ErrorKind::data, "the training process does not take the request '" + open_type_ +
+  open_type_ = request.at("type").get<std::string>();
+  request["id"] = open_id_;
+  if (!channel_.send(request.dump(-1, ' ', false, json::error_handler_t::replace), kSendSeconds)) {
+    throw Error(ErrorKind::data, peer_ + " does not take the request '" + open_type_ +
                                      "': it has ended or is stuck; see its own messages");
   }
 }
@@ -48,8 +48,8 @@ std::optional<json> AdapterConnection::poll_answer() {
   }
   if (open) return std::nullopt;
   closed_ = true;
-  throw Error(ErrorKind::data, "the training process ended the connection before it answered '" +
-                                   open_type_ + "'" +
+  throw Error(ErrorKind::data, peer_ + " ended the connection before it answered '" + open_type_ +
+                                   "'" +
                                    (channel_.has_partial_message() ? ", inside a message" : "") +
                                    "; see its own messages");
 }
@@ -114,8 +114,8 @@ json AdapterConnection::await_open(double seconds, const std::stop_token& stop) 
     throw;
   }
   send_stop();
-  throw Error(ErrorKind::data, "the training process has not answered '" + open_type_ + "' for " +
-                                   format_seconds(limits_.answer) +
+  throw Error(ErrorKind::data, peer_ + " has not answered '" + open_type_ + "' for " +
+                                   format_seconds(seconds > 0 ? seconds : limits_.answer) +
                                    ": it is stuck, or a step takes longer than that; raise "
                                    "--answer-timeout if so");
 }

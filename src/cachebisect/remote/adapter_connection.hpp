@@ -1,6 +1,7 @@
 // The requests to one adapter, and its answers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -27,7 +28,9 @@ using BusyCallback = std::function<void(const std::string& text)>;
 /// One request at a time. Not thread safe.
 class CACHEBISECT_INTERNAL_API AdapterConnection {
  public:
-  AdapterConnection(FileDescriptor socket, const AdapterLimits& limits);
+  /// `peer`: what answers, in messages.
+  AdapterConnection(FileDescriptor socket, const AdapterLimits& limits,
+                    std::string peer = "the training process");
 
   /// Sends a request, given without its id, and waits for its answer. Throws the error that the
   /// adapter answers with; Error(data) if the connection ends or the adapter is silent for longer
@@ -36,13 +39,19 @@ class CACHEBISECT_INTERNAL_API AdapterConnection {
   nlohmann::json request(const nlohmann::json& request, const std::stop_token& stop);
 
   /// The same in two halves, for callers that wait for several adapters at once.
-  void send(const nlohmann::json& request);
+  void send(nlohmann::json request);
   /// The answer to the open request; empty if it has not arrived. Does not wait.
   std::optional<nlohmann::json> poll_answer();
   /// Waits for the answer to the open request, and throws as request() does. An adapter that is
-  /// silent for `seconds`, or until a stop, is told to give it up.
+  /// silent for `seconds`, or until a stop, is told to give it up. `seconds` 0: it has been silent
+  /// for its limit already.
   nlohmann::json await_open(double seconds, const std::stop_token& stop);
   [[nodiscard]] double answer_limit() const noexcept { return limits_.answer; }
+  void set_answer_limit(double seconds) noexcept { limits_.answer = seconds; }
+
+  /// Ids of requests, for a second connection to the same adapter: none is used twice.
+  [[nodiscard]] std::uint64_t last_id() const noexcept { return last_id_; }
+  void skip_ids(std::uint64_t last) noexcept { last_id_ = std::max(last_id_, last); }
 
   /// The last message. Waits for its answer for a short time, unless the adapter has not reacted to
   /// a stop. False without an answer from a connected adapter; never throws.
@@ -62,6 +71,7 @@ class CACHEBISECT_INTERNAL_API AdapterConnection {
 
   MessageChannel channel_;
   AdapterLimits limits_;
+  std::string peer_;
   BusyCallback on_busy_;
   std::uint64_t last_id_ = 0;
   std::uint64_t open_id_ = 0;

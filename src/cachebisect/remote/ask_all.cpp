@@ -20,6 +20,8 @@ namespace {
 /// Answers that are taken at once.
 constexpr std::size_t kEventsAtOnce = 256;
 constexpr std::uint64_t kStopped = ~std::uint64_t{0};
+/// What a relay may take in addition, to stop its ranks and say which of them was silent.
+constexpr double kRelaySeconds = 3;
 
 [[noreturn]] void fail_to_wait() {
   throw Error(ErrorKind::internal, "epoll: " + errno_text(errno));
@@ -34,8 +36,10 @@ void watch(const FileDescriptor& waiting, int descriptor, std::uint64_t what) {
 
 }  // namespace
 
-AskAll::AskAll(std::vector<AdapterConnection*> connections)
-    : connections_(std::move(connections)), waiting_(::epoll_create1(EPOLL_CLOEXEC)) {
+AskAll::AskAll(std::vector<AdapterConnection*> connections, std::size_t relays)
+    : connections_(std::move(connections)),
+      first_relay_(connections_.size() - relays),
+      waiting_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!waiting_.is_open()) fail_to_wait();
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     watch(waiting_, connections_[i]->descriptor(), i);
@@ -63,9 +67,10 @@ class AskAll::Round {
     }
     for (std::size_t i = 0; i < open_.size() && !failed_; ++i) {
       attempt(i, [&] {
-        all_.connections_[i]->send(request(i));
-        open_[i] = true;
-        ++left_;
+        nlohmann::json asked = request(i);
+        if (asked.is_null()) return;
+        all_.connections_[i]->send(std::move(asked));
+        open(i);
       });
     }
     while (left_ > 0 && !failed_ && !stop_.stop_requested()) {
@@ -82,22 +87,31 @@ class AskAll::Round {
       work();
     } catch (...) {
       answers_.errors[i] = std::current_exception();
+      if (!failed_ && all_.on_failure_) all_.on_failure_(i, answers_.errors[i]);
       failed_ = true;
       close(i);
     }
+  }
+
+  void open(std::size_t i) {
+    open_[i] = true;
+    ++left_;
+    if (!all_.is_relay(i)) ++ranks_left_;
   }
 
   void close(std::size_t i) {
     if (!open_[i]) return;
     open_[i] = false;
     --left_;
+    if (!all_.is_relay(i)) --ranks_left_;
   }
 
   /// False if all were silent for as long as they may be.
   bool take_answers() {
     std::array<epoll_event, kEventsAtOnce> events{};
     constexpr double kMilliseconds = 1e3;
-    const double seconds = all_.connections_.front()->answer_limit();
+    const double seconds =
+        all_.connections_.front()->answer_limit() + (ranks_left_ > 0 ? 0 : kRelaySeconds);
     const int limit = static_cast<int>(std::min(std::ceil(kMilliseconds * seconds), 2e9));
     const int count =
         ::epoll_wait(all_.waiting_.get(), events.data(), static_cast<int>(events.size()), limit);
@@ -114,6 +128,7 @@ class AskAll::Round {
       auto answer = all_.connections_[i]->poll_answer();
       if (!answer || !open_[i]) return;
       answers_.values[i] = *std::move(answer);
+      failed_ = failed_ || (all_.is_relay(i) && answers_.values[i].contains("failed"));
       close(i);
     });
   }
@@ -140,8 +155,9 @@ class AskAll::Round {
   std::stop_token stop_;
   StopEvent stopped_;
   Answers answers_;
-  std::vector<bool> open_;  ///< asked, and not answered
-  std::size_t left_ = 0;    ///< how many are open
+  std::vector<bool> open_;      ///< asked, and not answered
+  std::size_t left_ = 0;        ///< how many are open
+  std::size_t ranks_left_ = 0;  ///< of these, those that are no relays
   bool failed_ = false;
 };
 

@@ -1,6 +1,7 @@
 // A training job in other processes, until the engine lets go of it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -19,6 +20,7 @@ struct AttachedAdapter {
   AdapterHello hello;
   AdapterDescription description;
   std::shared_ptr<NodeConnection> node{};  ///< the other node that it runs on; empty: this one
+  std::uint64_t process = 0;               ///< that the relay of that node knows it by
 };
 
 class CACHEBISECT_INTERNAL_API AttachedReplayer : public Replayer {

@@ -1,6 +1,7 @@
 #include "cachebisect/remote/await_adapter.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
@@ -24,6 +25,7 @@ struct Candidate {
   std::unique_ptr<AdapterConnection> connection;
   std::optional<AdapterHello> hello;
   std::shared_ptr<NodeConnection> node;  ///< the other node that it runs on; empty: this one
+  std::uint64_t process = 0;             ///< that the relay of that node knows it by
 };
 
 void check_version(const AdapterHello& hello) {
@@ -90,19 +92,22 @@ class AdapterSearch {
   void accept_all() {
     for (FileDescriptor socket = listener_.accept(); socket.is_open();
          socket = listener_.accept()) {
-      greet(std::move(socket), nullptr);
+      greet({.socket = std::move(socket), .node = nullptr});
     }
     if (options_.nodes == nullptr) return;
     options_.nodes->serve();
     while (auto process = options_.nodes->next_process()) {
-      greet(std::move(process->socket), std::move(process->node));
+      process->node->set_busy_callback(options_.on_busy);
+      greet(*std::move(process));
     }
   }
 
-  void greet(FileDescriptor socket, std::shared_ptr<NodeConnection> node) {
-    Candidate candidate{std::make_unique<AdapterConnection>(std::move(socket), options_.limits),
-                        {},
-                        std::move(node)};
+  void greet(NodeListener::Process process) {
+    Candidate candidate{
+        std::make_unique<AdapterConnection>(std::move(process.socket), options_.limits),
+        {},
+        std::move(process.node),
+        process.number};
     candidate.connection->set_busy_callback(options_.on_busy);
     if (send(candidate,
              {{"type", "hello"}, {"protocol", kProtocolVersion}, {"engine", version()}})) {
@@ -134,7 +139,7 @@ class AdapterSearch {
     if (!answer) return connected_;
     if (candidate.hello) {
       AttachedAdapter described{std::move(candidate.connection), *candidate.hello,
-                                read_description(*answer), candidate.node};
+                                read_description(*answer), candidate.node, candidate.process};
       if (!ranks_.add(described)) {
         candidate.connection = std::move(described.connection);
         send(candidate, finish_request(false, 0, "another process is measured"));

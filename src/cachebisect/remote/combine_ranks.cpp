@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "cachebisect/base/error.hpp"
 
@@ -29,30 +30,43 @@ void check_same(const ChainDescription& first, std::size_t first_rank,
 }
 
 /// By how long they waited for their data; without any waiting, by how long they took.
-bool waits_longer(const BlockResult& one, const BlockResult& other) {
-  return std::make_tuple(one.starved_seconds, one.seconds) >
-         std::make_tuple(other.starved_seconds, other.seconds);
+bool waits_longer(const BlockPart& one, const BlockPart& other) {
+  return std::make_tuple(one.loaders > 0, one.block.starved_seconds, one.slowest_seconds) >
+         std::make_tuple(other.loaders > 0, other.block.starved_seconds, other.slowest_seconds);
 }
 
-/// Those with loaders, the one that waited longest for its data first.
-std::vector<std::size_t> by_waiting(const std::vector<BlockResult>& blocks,
-                                    const std::set<std::size_t>& without_loader) {
-  std::vector<std::size_t> ranks;
-  for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
-    if (!without_loader.contains(rank)) ranks.push_back(rank);
+/// The part with the rank that waited longest for its data.
+std::size_t slowest_of(const std::vector<BlockPart>& parts) {
+  std::size_t slowest = 0;
+  for (std::size_t p = 1; p < parts.size(); ++p) {
+    if (waits_longer(parts[p], parts[slowest])) slowest = p;
   }
-  const std::size_t leading = std::min<std::size_t>(2, ranks.size());
-  std::ranges::partial_sort(
-      ranks, ranks.begin() + static_cast<std::ptrdiff_t>(leading),
-      [&](std::size_t a, std::size_t b) { return waits_longer(blocks[a], blocks[b]); });
-  return ranks;
+  return slowest;
 }
 
-std::optional<SlowestRank> slowest_rank(const std::vector<BlockResult>& blocks,
-                                        const std::vector<std::size_t>& ranks) {
-  if (ranks.size() < 2) return std::nullopt;
-  return SlowestRank{static_cast<int>(ranks[0]), blocks[ranks[0]].starved_seconds,
-                     blocks[ranks[1]].starved_seconds};
+void raise_to(std::optional<double> other, std::optional<double>& most) {
+  if (other) most = std::max(*other, most.value_or(*other));
+}
+
+void add_files(const std::vector<std::string>& more, std::vector<std::string>& files) {
+  for (const std::string& file : more) {
+    if (std::ranges::find(files, file) == files.end()) files.push_back(file);
+  }
+}
+
+void add(const BlockResult& more, int steps, BlockResult& whole) {
+  whole.seconds = std::max(whole.seconds, more.seconds);
+  whole.start_seconds = std::min(whole.start_seconds, more.start_seconds);
+  whole.first_batch_seconds = std::max(whole.first_batch_seconds, more.first_batch_seconds);
+  whole.skipped += more.skipped;
+  add_files(more.not_kept, whole.not_kept);
+  whole.is_void = whole.is_void || more.is_void || more.steps != steps;
+  // One throttled device holds up all ranks.
+  if (more.device.throttled() && !whole.device.throttled()) whole.device = more.device;
+  const std::size_t groups = std::min(whole.group_taus.size(), more.group_taus.size());
+  for (std::size_t g = 0; g < groups; ++g) {
+    whole.group_taus[g] = std::max(whole.group_taus[g], more.group_taus[g]);
+  }
 }
 
 template <class Number>
@@ -105,36 +119,51 @@ ChainDescription combine_chains(const std::vector<ChainDescription>& chains, dou
   return chain;
 }
 
+BlockPart part_of_rank(BlockResult block, int rank, bool has_loader) {
+  const double seconds = block.seconds;
+  return {.block = std::move(block),
+          .loaders = has_loader ? 1 : 0,
+          .slowest = rank,
+          .slowest_seconds = seconds};
+}
+
+BlockPart join_parts(const std::vector<BlockPart>& parts) {
+  const std::size_t slowest = slowest_of(parts);
+  BlockPart whole = parts.at(slowest);
+  const int steps = whole.block.steps;
+  whole.loaders = 0;
+  whole.block.skipped = 0;
+  double cpu_seconds = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const BlockPart& part = parts[p];
+    whole.loaders += part.loaders;
+    cpu_seconds += part.block.cpu_seconds * part.loaders;
+    add(part.block, steps, whole.block);
+    if (p == slowest || part.loaders == 0) continue;
+    raise_to(part.block.starved_seconds, whole.next_starved_seconds);
+  }
+  whole.block.cpu_seconds = whole.loaders == 0 ? 0 : cpu_seconds / whole.loaders;
+  return whole;
+}
+
+BlockResult whole_block(const std::vector<BlockPart>& parts) {
+  BlockPart whole = join_parts(parts);
+  if (whole.next_starved_seconds) {
+    whole.block.slowest_rank =
+        SlowestRank{whole.slowest, whole.block.starved_seconds, *whole.next_starved_seconds};
+  }
+  return std::move(whole.block);
+}
+
 BlockResult combine_blocks(const std::vector<BlockResult>& blocks,
                            const std::set<std::size_t>& without_loader) {
-  const std::vector<std::size_t> ranks = by_waiting(blocks, without_loader);
-  BlockResult whole = blocks.at(ranks.at(0));
-  whole.slowest_rank = slowest_rank(blocks, ranks);
-  const int steps = whole.steps;
-  whole.cpu_seconds = 0;
-  whole.skipped = 0;
-  for (const std::size_t rank : ranks) {
-    whole.cpu_seconds += blocks[rank].cpu_seconds / static_cast<double>(ranks.size());
+  std::vector<BlockPart> parts;
+  parts.reserve(blocks.size());
+  for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
+    parts.push_back(
+        part_of_rank(blocks[rank], static_cast<int>(rank), !without_loader.contains(rank)));
   }
-  for (const BlockResult& block : blocks) {
-    whole.seconds = std::max(whole.seconds, block.seconds);
-    whole.start_seconds = std::min(whole.start_seconds, block.start_seconds);
-    whole.first_batch_seconds = std::max(whole.first_batch_seconds, block.first_batch_seconds);
-    whole.skipped += block.skipped;
-    for (const std::string& file : block.not_kept) {
-      if (std::ranges::find(whole.not_kept, file) == whole.not_kept.end()) {
-        whole.not_kept.push_back(file);
-      }
-    }
-    whole.is_void = whole.is_void || block.is_void || block.steps != steps;
-    // One throttled device holds up all ranks.
-    if (block.device.throttled() && !whole.device.throttled()) whole.device = block.device;
-    const std::size_t groups = std::min(whole.group_taus.size(), block.group_taus.size());
-    for (std::size_t g = 0; g < groups; ++g) {
-      whole.group_taus[g] = std::max(whole.group_taus[g], block.group_taus[g]);
-    }
-  }
-  return whole;
+  return whole_block(parts);
 }
 
 CacheFacts combine_caches(const std::vector<CacheFacts>& caches) {
@@ -164,13 +193,13 @@ std::optional<StorageCounts> combine_storage(
   return whole;
 }
 
-Arm arm_on_rank(const Arm& arm, int rank) {
-  if (arm.ranks.holds(rank)) {
-    Arm own = arm;
-    own.ranks = {};
-    return own;
-  }
-  return {.boundary = 0, .observed = arm.observed};
+Arm arm_of_part(const Arm& arm, bool freed) {
+  if (!freed) return {.boundary = 0, .observed = arm.observed};
+  Arm own = arm;
+  own.ranks = {};
+  return own;
 }
+
+Arm arm_on_rank(const Arm& arm, int rank) { return arm_of_part(arm, arm.ranks.holds(rank)); }
 
 }  // namespace cachebisect

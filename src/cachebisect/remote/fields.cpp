@@ -36,14 +36,17 @@ void Fields::refuse(const std::string& key, const std::string& expected) const {
               place_ + ": field '" + key + "' must be " + expected + " (docs/extend/protocol.md)");
 }
 
-bool Fields::has(const char* key) const {
+const json* Fields::find(const char* key) const {
   const auto found = object_->find(key);
-  return found != object_->end() && !found->is_null();
+  return found != object_->end() && !found->is_null() ? &*found : nullptr;
 }
 
+bool Fields::has(const char* key) const { return find(key) != nullptr; }
+
 const json& Fields::value(const char* key) const {
-  if (!has(key)) refuse(key, "there");
-  return (*object_)[key];
+  const json* const found = find(key);
+  if (found == nullptr) refuse(key, "there");
+  return *found;
 }
 
 std::string Fields::text(const char* key) const {
@@ -77,8 +80,9 @@ std::optional<double> Fields::optional_number(const char* key) const {
 }
 
 double Fields::amount(const char* key) const {
-  if (!is_amount(value(key))) refuse(key, kAmount);
-  return number(key);
+  const json& found = value(key);
+  if (!is_amount(found)) refuse(key, kAmount);
+  return found.get<double>();
 }
 
 std::uint64_t Fields::count(const char* key) const {

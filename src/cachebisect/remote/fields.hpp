@@ -47,6 +47,8 @@ class Fields {
   [[noreturn]] void refuse(const std::string& key, const std::string& expected) const;
 
  private:
+  /// Null if it is missing or null.
+  [[nodiscard]] const nlohmann::json* find(const char* key) const;
   template <class Item, class Read>
   [[nodiscard]] std::vector<Item> items(const char* key, const Read& read) const;
 

@@ -11,7 +11,6 @@
 #include "cachebisect/base/json_depth.hpp"
 #include "cachebisect/base/version.hpp"
 #include "cachebisect/remote/fields.hpp"
-#include "cachebisect/remote/messages.hpp"
 
 namespace cachebisect {
 namespace {
@@ -32,10 +31,10 @@ json parsed(const std::string& line, const std::string& place) {
 
 void check_join_version(const Fields& fields) {
   const std::uint64_t protocol = fields.count_or("protocol", 0);
-  if (protocol == kProtocolVersion) return;
+  if (protocol == kNodesVersion) return;
   throw Error(ErrorKind::usage, "it speaks version " + std::to_string(protocol) +
-                                    " of the protocol, the other side (" + version() +
-                                    ") version " + std::to_string(kProtocolVersion) +
+                                    " of the protocol between nodes, the other side (" + version() +
+                                    ") version " + std::to_string(kNodesVersion) +
                                     "; install the same release on all nodes");
 }
 
@@ -43,10 +42,11 @@ void check_join_version(const Fields& fields) {
 
 json to_json(const JoinRequest& request) {
   return {{"type", "join"},
-          {"protocol", kProtocolVersion},
+          {"protocol", kNodesVersion},
           {"token", request.token},
           {"node", request.node},
-          {"for", request.purpose == JoinedFor::node ? "node" : "process"}};
+          {"for", request.purpose == JoinedFor::node ? "node" : "process"},
+          {"process", request.process}};
 }
 
 JoinRequest read_join_request(const std::string& line) {
@@ -54,22 +54,24 @@ JoinRequest read_join_request(const std::string& line) {
   const Fields fields(message, "a request to join");
   if (fields.text_or("type", "") != "join") fields.refuse("type", "'join'");
   check_join_version(fields);
-  JoinRequest request{fields.text("token"), fields.text("node"), JoinedFor::node};
+  JoinRequest request{fields.text("token"), fields.text("node")};
   check_node_name(request.node);
   const std::string purpose = fields.text("for");
   if (purpose != "node" && purpose != "process") fields.refuse("for", "'node' or 'process'");
-  if (purpose == "process") request.purpose = JoinedFor::process;
+  if (purpose == "process") {
+    request.purpose = JoinedFor::process;
+    request.process = static_cast<std::uint64_t>(fields.small_count("process"));
+  }
   return request;
 }
 
 json to_json(const JoinAnswer& answer) {
-  return {{"type", "joined"},
-          {"protocol", kProtocolVersion},
-          {"environment", json(answer.environment)}};
+  return {
+      {"type", "joined"}, {"protocol", kNodesVersion}, {"environment", json(answer.environment)}};
 }
 
 json join_refusal(const std::string& why) {
-  return {{"type", "refused"}, {"protocol", kProtocolVersion}, {"text", why}};
+  return {{"type", "refused"}, {"protocol", kNodesVersion}, {"text", why}};
 }
 
 JoinAnswer read_join_answer(const std::string& line) {

@@ -1,6 +1,7 @@
 // What a node says when it joins a job, and the answer (docs/extend/protocol.md).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -9,6 +10,9 @@
 #include "cachebisect/base/export.hpp"
 
 namespace cachebisect {
+
+/// The version of what relays and engines say to each other. Both sides must have the same.
+inline constexpr std::uint64_t kNodesVersion = 2;
 
 /// What a connection of a node is for.
 enum class JoinedFor {
@@ -20,6 +24,7 @@ struct JoinRequest {
   std::string token;
   std::string node;  ///< its name
   JoinedFor purpose = JoinedFor::node;
+  std::uint64_t process = 0;  ///< its number on the node, for a process
 };
 
 /// What a node needs to start its command.

@@ -14,7 +14,7 @@
 namespace cachebisect {
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
+constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
 
 void check_length(std::size_t bytes, const char* from) {
   if (bytes <= kMaxMessageBytes) return;

@@ -87,13 +87,16 @@ std::optional<StorageCounts> read_storage(const json& answer) {
 }
 
 BlockResult read_block(const json& answer, const ChainDescription& chain) {
+  return read_block(answer, chain.stages.size());
+}
+
+BlockResult read_block(const json& answer, std::size_t stages) {
   const Fields message = Fields(answer, "the answer to 'run'").object("block");
   BlockResult block;
   MessageReader reader(message);
   message_fields(reader, block);
-  if (!block.stages.empty() && block.stages.size() != chain.stages.size()) {
-    message.refuse("stages", "an array of " + std::to_string(chain.stages.size()) +
-                                 ", one per stage, or empty");
+  if (!block.stages.empty() && block.stages.size() != stages) {
+    message.refuse("stages", "an array of " + std::to_string(stages) + ", one per stage, or empty");
   }
   return block;
 }

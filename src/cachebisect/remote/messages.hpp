@@ -2,6 +2,7 @@
 // (docs/extend/protocol.md).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,6 +67,8 @@ CACHEBISECT_INTERNAL_API std::optional<CacheFacts> read_cache(const nlohmann::js
                                                               const ChainDescription& chain);
 CACHEBISECT_INTERNAL_API BlockResult read_block(const nlohmann::json& answer,
                                                 const ChainDescription& chain);
+/// The same for a chain of so many stages.
+CACHEBISECT_INTERNAL_API BlockResult read_block(const nlohmann::json& answer, std::size_t stages);
 /// Empty if `storage` is null.
 CACHEBISECT_INTERNAL_API std::optional<StorageCounts> read_storage(const nlohmann::json& answer);
 /// The error that an adapter reports, with stage and sample in its message.
@@ -78,6 +81,10 @@ CACHEBISECT_INTERNAL_API std::string messages_schema();
 CACHEBISECT_INTERNAL_API nlohmann::json to_json(const Arm& arm);
 /// A `run` request without its id.
 CACHEBISECT_INTERNAL_API nlohmann::json run_request(const BlockRequest& request);
+/// The field `block` of an answer; what is empty or 0, and may be missing, is.
+CACHEBISECT_INTERNAL_API nlohmann::json block_json(const BlockResult& block);
+/// The fields of an `error` message. Its text holds stage and sample already.
+nlohmann::json error_json(const Error& error);
 /// A `finish` request without its id.
 CACHEBISECT_INTERNAL_API nlohmann::json finish_request(bool exit, int exit_code,
                                                        const std::string& text);

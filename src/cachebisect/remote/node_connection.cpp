@@ -10,13 +10,17 @@
 namespace cachebisect {
 namespace {
 
-/// A relay does nothing but wait.
+/// What a relay may take for an answer of its own.
 constexpr double kAnswerSeconds = 10;
+/// A relay gives its ranks a second to stop.
+constexpr double kStopSeconds = 2;
 
 }  // namespace
 
 NodeConnection::NodeConnection(std::string name, FileDescriptor socket)
-    : name_(std::move(name)), connection_(std::move(socket), {.answer = kAnswerSeconds}) {}
+    : name_(std::move(name)),
+      connection_(std::move(socket), {.answer = kAnswerSeconds, .stop = kStopSeconds},
+                  "its `cachebisect join`") {}
 
 void NodeConnection::check() {
   if (wait_readable({descriptor()}, 0).empty()) return;
@@ -29,16 +33,17 @@ void NodeConnection::check() {
   }
 }
 
-nlohmann::json NodeConnection::request(const char* type, const std::stop_token& stop) {
+nlohmann::json NodeConnection::request(const nlohmann::json& message, const std::stop_token& stop) {
   try {
-    return connection_.request({{"type", type}}, stop);
+    connection_.send(message);
+    return connection_.await_open(kAnswerSeconds, stop);
   } catch (const Error& error) {
     throw Error(error.with_context("node " + name_));
   }
 }
 
 AvailableMemory NodeConnection::memory(const std::stop_token& stop) {
-  const nlohmann::json answer = request("memory", stop);
+  const nlohmann::json answer = request({{"type", "memory"}}, stop);
   const Fields fields(answer, "the answer of node " + name_ + " to 'memory'");
   return {.available_bytes = fields.amount("available_bytes"),
           .spare_bytes = fields.amount("spare_bytes")};
@@ -46,7 +51,7 @@ AvailableMemory NodeConnection::memory(const std::stop_token& stop) {
 
 void NodeConnection::close_to_processes() noexcept {
   try {
-    static_cast<void>(request("close", {}));
+    static_cast<void>(request({{"type", "close"}}, {}));
   } catch (...) {
     // It has ended: so have its processes.
   }
@@ -54,10 +59,10 @@ void NodeConnection::close_to_processes() noexcept {
 
 void NodeConnection::finish(const RunEnd& end) noexcept {
   try {
-    nlohmann::json request = finish_request(end.exit, end.exit_code, end.text);
-    request["told"] = end.told;
-    request["measured"] = end.measured;
-    static_cast<void>(connection_.request(request, {}));
+    nlohmann::json finished = finish_request(end.exit, end.exit_code, end.text);
+    finished["told"] = end.told;
+    finished["measured"] = end.measured;
+    static_cast<void>(request(finished, {}));
   } catch (...) {
     // It has ended.
   }

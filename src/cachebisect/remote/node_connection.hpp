@@ -27,6 +27,12 @@ class CACHEBISECT_INTERNAL_API NodeConnection {
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] int descriptor() const noexcept { return connection_.descriptor(); }
+  /// For requests to all ranks of the node at once.
+  [[nodiscard]] AdapterConnection& connection() noexcept { return connection_; }
+  /// For what its ranks say about such requests.
+  void set_busy_callback(BusyCallback callback) {
+    connection_.set_busy_callback(std::move(callback));
+  }
   /// Throws Error(data) naming the node if its relay has ended.
   void check();
   /// Of the node. Throws as AdapterConnection::request() does.
@@ -37,7 +43,7 @@ class CACHEBISECT_INTERNAL_API NodeConnection {
   void finish(const RunEnd& end) noexcept;
 
  private:
-  nlohmann::json request(const char* type, const std::stop_token& stop);
+  nlohmann::json request(const nlohmann::json& message, const std::stop_token& stop);
 
   std::string name_;
   AdapterConnection connection_;

@@ -96,7 +96,7 @@ void NodeListener::admit_process(Guest& guest, const JoinRequest& request) {
   auto node = find(request.node);
   if (!node) throw Error(ErrorKind::usage, "no node named " + request.node + " has joined");
   if (!guest.channel.send(line_of(to_json(JoinAnswer{})), kRefusalSeconds)) return;
-  processes_.push_back({guest.channel.release(), std::move(node)});
+  processes_.push_back({guest.channel.release(), std::move(node), request.process});
 }
 
 std::shared_ptr<NodeConnection> NodeListener::find(const std::string& name) const {

@@ -1,6 +1,7 @@
 // The TCP socket on which the engine listens for the other nodes of a job.
 #pragma once
 
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
@@ -46,6 +47,7 @@ class CACHEBISECT_INTERNAL_API NodeListener {
   struct Process {
     FileDescriptor socket;
     std::shared_ptr<NodeConnection> node;
+    std::uint64_t number = 0;  ///< that its relay knows it by
   };
   std::optional<Process> next_process();
   /// Listens no more, and has the other nodes do the same. May be called twice.

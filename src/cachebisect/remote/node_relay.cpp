@@ -1,9 +1,12 @@
 #include "cachebisect/remote/node_relay.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/clock.hpp"
@@ -77,7 +80,7 @@ NodeRelay::NodeRelay(NodeRelayOptions options, const std::stop_token& stop)
 
 MessageChannel NodeRelay::join(JoinedFor purpose, double seconds, const std::stop_token& stop) {
   MessageChannel channel(reach(options_.engine, seconds, stop));
-  channel.send(line_of(to_json(JoinRequest{options_.token, options_.node, purpose})),
+  channel.send(line_of(to_json(JoinRequest{options_.token, options_.node, purpose, last_number_})),
                kJoinAnswerSeconds);
   const std::string line = await_line(channel, options_.engine, stop);
   try {
@@ -94,6 +97,7 @@ RelayEnd NodeRelay::run(int command_ended, const std::stop_token& stop) {
   std::optional<double> last_word;
   for (;;) {
     carry_all();
+    send_asked();
     if (!serve_engine()) return finished_ ? RelayEnd::finished : RelayEnd::engine_gone;
     if (finished_) return RelayEnd::finished;
     accept_processes(stop);
@@ -108,9 +112,12 @@ RelayEnd NodeRelay::run(int command_ended, const std::stop_token& stop) {
 void NodeRelay::wait(int command_ended, int stopped, std::optional<double> deadline) const {
   std::vector<pollfd> polled{{listener_.descriptor(), POLLIN, 0},
                              {engine_->descriptor(), POLLIN, 0},
+                             {asked_.descriptor(), POLLIN, 0},
                              {command_ended, POLLIN, 0},
                              {stopped, POLLIN, 0}};
-  for (const Forwarding& process : processes_) process.add_to(polled);
+  for (const RelayedProcess& process : processes_) {
+    if (!process.asked) process.carried.add_to(polled);
+  }
   constexpr double kMilliseconds = 1e3;
   const double left = deadline ? std::max(0.0, *deadline - monotonic_seconds()) : 0;
   static_cast<void>(::poll(polled.data(), polled.size(),
@@ -120,9 +127,8 @@ void NodeRelay::wait(int command_ended, int stopped, std::optional<double> deadl
 void NodeRelay::accept_processes(const std::stop_token& stop) {
   for (FileDescriptor socket = listener_.accept(); socket.is_open(); socket = listener_.accept()) {
     try {
-      MessageChannel channel = join(JoinedFor::process, 0, stop);  // No messages wait for long.
-      std::string first = channel.take_rest();
-      processes_.emplace_back(std::move(socket), channel.release(), std::move(first));
+      ++last_number_;
+      add_process(std::move(socket), join(JoinedFor::process, 0, stop));  // None waits for long.
       begun_ = true;
     } catch (const Error&) {
       // The process sees the end of its connection, and trains on. The engine says why, if it ends.
@@ -130,9 +136,25 @@ void NodeRelay::accept_processes(const std::stop_token& stop) {
   }
 }
 
+void NodeRelay::add_process(FileDescriptor socket, MessageChannel channel) {
+  FileDescriptor same(::fcntl(socket.get(), F_DUPFD_CLOEXEC, 0));
+  if (!same.is_open()) throw Error(ErrorKind::internal, "socket: " + errno_text(errno));
+  std::string first = channel.take_rest();
+  processes_.push_back({last_number_,
+                        Forwarding(std::move(socket), channel.release(), std::move(first)),
+                        AdapterConnection(std::move(same), {})});
+}
+
 void NodeRelay::carry_all() {
   for (auto process = processes_.begin(); process != processes_.end();) {
-    process = process->carry() ? std::next(process) : processes_.erase(process);
+    const bool stays = process->asked || process->carried.carry();
+    process = stays ? std::next(process) : processes_.erase(process);
+  }
+}
+
+void NodeRelay::send_asked() {
+  for (const std::string& message : asked_.take()) {
+    static_cast<void>(engine_->send(message, kJoinAnswerSeconds));
   }
 }
 
@@ -152,6 +174,10 @@ bool NodeRelay::serve_engine() {
 void NodeRelay::answer(const json& request) {
   const Fields fields(request, "a request of the engine");
   const std::string type = fields.text("type");
+  if (type == "stop") return asked_.stop();
+  if (type == "ask") {
+    return asked_.begin(fields.count("id"), read_node_ask(request), processes_);
+  }
   json message{{"id", fields.count("id")}, {"type", type}};
   if (type == "memory") {
     const AvailableMemory memory = available_memory();
@@ -172,6 +198,7 @@ void NodeRelay::answer(const json& request) {
 
 void NodeRelay::close() noexcept {
   listener_.close();
+  asked_.end();
   processes_.clear();
   engine_.reset();
 }

@@ -1,8 +1,8 @@
-// A node's side of a job of several machines: its processes connect here, and what they say is
-// carried to the engine.
+// A node's side of a job of several machines: its processes connect here. What they say is carried
+// to the engine, and what all ranks are asked at the same time is asked from here.
 #pragma once
 
-#include <list>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -11,10 +11,11 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/remote/forwarding.hpp"
 #include "cachebisect/remote/join_messages.hpp"
 #include "cachebisect/remote/message_channel.hpp"
 #include "cachebisect/remote/node_connection.hpp"
+#include "cachebisect/remote/relay_ask.hpp"
+#include "cachebisect/remote/relayed_process.hpp"
 #include "cachebisect/remote/socket_listener.hpp"
 #include "cachebisect/remote/tcp_socket.hpp"
 
@@ -48,7 +49,8 @@ class CACHEBISECT_INTERNAL_API NodeRelay {
   [[nodiscard]] const std::map<std::string, std::string>& environment() const noexcept {
     return environment_;
   }
-  /// Carries messages. `command_ended` becomes readable when the command has ended.
+  /// Carries messages, and asks ranks for the engine. `command_ended` becomes readable when the
+  /// command has ended.
   RelayEnd run(int command_ended, const std::stop_token& stop);
   /// After `finished`.
   [[nodiscard]] const RunEnd& finish() const noexcept { return finish_; }
@@ -58,20 +60,24 @@ class CACHEBISECT_INTERNAL_API NodeRelay {
  private:
   /// A connection to the engine that has joined, for `purpose`.
   MessageChannel join(JoinedFor purpose, double seconds, const std::stop_token& stop);
+  void add_process(FileDescriptor socket, MessageChannel channel);
   void wait(int command_ended, int stopped, std::optional<double> deadline) const;
   void accept_processes(const std::stop_token& stop);
   void carry_all();
   /// False if the engine has ended the connection.
   bool serve_engine();
   void answer(const nlohmann::json& request);
+  void send_asked();
 
   NodeRelayOptions options_;
   PrivateFolder folder_;
   SocketListener listener_;
   std::map<std::string, std::string> environment_;
   std::optional<MessageChannel> engine_;
-  std::list<Forwarding> processes_;
-  bool begun_ = false;  ///< a process has connected
+  RelayedProcesses processes_;
+  std::uint64_t last_number_ = 0;  ///< of a process
+  RelayAsk asked_;                 ///< after processes_: it uses them
+  bool begun_ = false;             ///< a process has connected
   bool finished_ = false;
   RunEnd finish_;
 };

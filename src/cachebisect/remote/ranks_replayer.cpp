@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 #include <thread>
 #include <utility>
 
@@ -13,6 +12,9 @@
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/machine_watch.hpp"
 #include "cachebisect/remote/combine_ranks.hpp"
+#include "cachebisect/remote/fields.hpp"
+#include "cachebisect/remote/job_nodes.hpp"
+#include "cachebisect/remote/messages.hpp"
 
 namespace cachebisect {
 namespace {
@@ -49,33 +51,6 @@ std::exception_ptr cause_of(const std::vector<std::exception_ptr>& errors) {
   return cause;
 }
 
-using Nodes = std::vector<std::shared_ptr<NodeConnection>>;
-
-/// The machines by their ranks; empty if there is one, or if the ranks of one do not follow each
-/// other.
-std::vector<NodeDescription> nodes_of(const Nodes& by_rank, const std::string& own_node) {
-  std::vector<NodeDescription> nodes;
-  for (std::size_t r = 0; r < by_rank.size(); ++r) {
-    if (r == 0 || by_rank[r] != by_rank[r - 1]) {
-      nodes.push_back({by_rank[r] ? by_rank[r]->name() : own_node, {static_cast<int>(r), 0}});
-    }
-    ++nodes.back().ranks.count;
-  }
-  const std::set<std::shared_ptr<NodeConnection>> machines(by_rank.begin(), by_rank.end());
-  const bool in_turn = nodes.size() > 1 && nodes.size() == machines.size();
-  return in_turn ? nodes : std::vector<NodeDescription>{};
-}
-
-/// Ranks on the machine of each rank.
-std::vector<int> ranks_beside(const Nodes& by_rank) {
-  std::vector<int> counts;
-  counts.reserve(by_rank.size());
-  for (const auto& node : by_rank) {
-    counts.push_back(static_cast<int>(std::ranges::count(by_rank, node)));
-  }
-  return counts;
-}
-
 template <class Item>
 bool all_true(const std::vector<Item>& answers) {
   return std::ranges::all_of(answers, [](Item answer) { return answer != Item{}; });
@@ -93,11 +68,13 @@ RanksReplayer::RanksReplayer(std::vector<AttachedAdapter> adapters, const std::s
     if (!ranks_.back()->has_loader()) without_loader_.insert(chains.size());
     chains.push_back(ranks_.back()->describe());
   }
-  std::vector<AdapterConnection*> connections;
-  for (const auto& rank : ranks_) connections.push_back(&rank->connection());
-  asked_.emplace(std::move(connections));
   chain_ = combine_chains(chains, probe_machine().usable_cpus, ranks_beside(nodes_));
   chain_.nodes = nodes_of(nodes_, own_node);
+  std::vector<AskedRank> asked;
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    asked.push_back({&ranks_[r]->connection(), nodes_[r], ranks_[r]->process(), has_loader(r)});
+  }
+  asked_.emplace(std::move(asked), chain_.stages.size());
   for (const auto& rank : ranks_) {
     rank->set_keeps_queues(chain_.keeps_queues);
     settling_steps_ = std::max(settling_steps_, rank->settling_steps());
@@ -122,7 +99,7 @@ auto RanksReplayer::on_loaders(const std::stop_token& stop, const Call& call) co
         try {
           results[place] = call(*ranks_[r], static_cast<int>(r), stop_all_.get_token());
         } catch (...) {
-          errors[r] = error_of_rank(name_of(r));
+          errors[r] = error_of_rank(name_of({r}));
           stop_all_.request_stop();
         }
       });
@@ -137,30 +114,56 @@ void RanksReplayer::check(const std::vector<std::exception_ptr>& errors) const {
   check_running();
 }
 
-std::vector<json> RanksReplayer::ask_all(const AskAll::Request& request,
-                                         const std::stop_token& stop) {
+std::vector<AskRanks::Answer> RanksReplayer::ask_all(const AskRanks::Request& request,
+                                                     const RankRange& freed,
+                                                     const std::stop_token& stop) {
   check_running();
   const std::stop_callback link(stop, [this] { stop_all_.request_stop(); });
-  AskAll::Answers answers = asked_->ask(request, stop_all_.get_token());
-  for (std::size_t r = 0; r < answers.errors.size(); ++r) {
-    if (!answers.errors[r]) continue;
+  std::vector<AskRanks::Answer> answers = asked_->ask(request, freed, stop_all_.get_token());
+  std::vector<std::exception_ptr> errors;
+  for (const AskRanks::Answer& answer : answers) {
+    if (!answer.error) continue;
     try {
-      std::rethrow_exception(answers.errors[r]);
+      std::rethrow_exception(answer.error);
     } catch (...) {
-      answers.errors[r] = error_of_rank(name_of(r));
+      errors.push_back(error_of_rank(name_of(answer.ranks)));
     }
   }
-  check(answers.errors);
-  return std::move(answers.values);
+  check(errors);
+  return answers;
+}
+
+template <class Read>
+void RanksReplayer::read_all(const std::vector<AskRanks::Answer>& answers, const Read& read) const {
+  for (const AskRanks::Answer& answer : answers) {
+    try {
+      read(answer);
+    } catch (...) {
+      check({error_of_rank(name_of(answer.ranks))});
+    }
+  }
 }
 
 bool RanksReplayer::supports(const Arm& arm) const {
   if (arm.ranks.end() > chain_.ranks || !has_loader(arm.ranks)) return false;
   if (!arm.ranks.is_all() && arm.kind != ArmKind::replay) return false;
+  if (arm.kind != ArmKind::live) return supports_without_asking(arm);
   return all_true(
       on_loaders({}, [&](const RemoteReplayer& rank, int number, const std::stop_token&) {
         return static_cast<int>(rank.supports(arm_on_rank(arm, number)));
       }));
+}
+
+/// What the ranks have described tells.
+bool RanksReplayer::supports_without_asking(const Arm& arm) const {
+  check_running();
+  const Arm freed = arm_of_part(arm, true);
+  const Arm other = arm_of_part(arm, false);
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    const bool is_freed = arm.ranks.holds(static_cast<int>(r));
+    if (has_loader(r) && !ranks_[r]->supports(is_freed ? freed : other)) return false;
+  }
+  return true;
 }
 
 bool RanksReplayer::has_loader(const RankRange& ranks) const {
@@ -224,13 +227,20 @@ std::optional<CacheFacts> RanksReplayer::refill(std::uint64_t samples,
 }
 
 bool RanksReplayer::freshen(std::uint64_t samples, const std::stop_token& stop) {
-  return all_true(on_loaders(stop, [&](RemoteReplayer& rank, int, const std::stop_token& stopped) {
-    return static_cast<int>(rank.freshen(samples, stopped));
-  }));
+  const auto answers = ask_all(
+      [&](bool, bool with_loader) {
+        return with_loader ? json{{"type", "freshen"}, {"samples", samples}} : json();
+      },
+      {}, stop);
+  bool all = true;
+  read_all(answers, [&](const AskRanks::Answer& answer) {
+    all = Fields(*answer.value, "the answer to 'freshen'").flag("freshened") && all;
+  });
+  return all;
 }
 
 void RanksReplayer::begin_round() {
-  ask_all([](std::size_t) { return json{{"type", "begin_round"}}; }, {});
+  ask_all([](bool, bool) { return json{{"type", "begin_round"}}; }, {}, {});
 }
 
 /// The ranks would not agree on when a time has passed.
@@ -257,33 +267,27 @@ BlockResult RanksReplayer::run(const BlockRequest& request, const std::stop_toke
   const BlockRequest whole = in_steps(request);
   const double began = clock();
   const int settling = settling_of(whole.arm);
-  const auto request_of = [&](std::size_t rank) {
+  const RankRange& freed = whole.arm.ranks;
+  const auto request_of = [&](bool is_freed, bool with_loader) {
     BlockRequest own = whole;
-    own.arm = arm_on_rank(whole.arm, static_cast<int>(rank));
+    own.arm = arm_of_part(whole.arm, is_freed);
     json asked = run_request(own);
     asked["settling_steps"] = settling;
-    if (!has_loader(rank)) {
+    if (!with_loader) {
       // It fits blocks into epochs as the others do.
       asked["group_steps"] = std::lcm(std::max(1, chain_.workers), chain_.batches_per_step);
     }
     // What a rank finds in its queue depends on what the others did meanwhile.
-    const RankRange& freed = whole.arm.ranks;
     if (!freed.is_all()) asked["arm"]["ranks"] = {freed.first, freed.count};
     return asked;
   };
-  const std::vector<json> answers = ask_all(request_of, stop);
-  std::vector<BlockResult> blocks;
-  blocks.reserve(answers.size());
-  for (std::size_t rank = 0; rank < answers.size(); ++rank) {
-    try {
-      blocks.push_back(read_block(answers[rank], chain_));
-    } catch (...) {
-      check({error_of_rank(name_of(rank))});
-    }
+  std::vector<BlockPart> parts;
+  read_all(ask_all(request_of, freed, stop), [&](const AskRanks::Answer& answer) {
+    parts.push_back(asked_->block_of(answer));
     // Another machine counts its time from another moment.
-    if (!is_here(rank)) blocks.back().start_seconds = began;
-  }
-  BlockResult block = combine_blocks(blocks, without_loader_);
+    if (!is_here(answer.ranks.front())) parts.back().block.start_seconds = began;
+  });
+  BlockResult block = whole_block(parts);
   if (block.steps > 0 && block.seconds > 0) {
     step_seconds_[request.arm] = block.seconds / block.steps;
   }
@@ -303,6 +307,10 @@ double RanksReplayer::clock() const {
   for (const auto& rank : ranks_) {
     if (rank->has_loader()) latest = std::max(latest, rank->clock());
   }
+  // Where time is simulated, relays tell that of what they have asked.
+  for (const auto& node : nodes_) {
+    if (node) latest = std::max(latest, node->connection().clock().value_or(0));
+  }
   return latest;
 }
 
@@ -320,12 +328,13 @@ MachineReading RanksReplayer::read_machine() const {
   return reading;
 }
 
-std::string RanksReplayer::name_of(std::size_t rank) const {
-  std::string name = "rank " + std::to_string(rank);
+std::string RanksReplayer::name_of(const std::vector<std::size_t>& ranks) const {
+  std::string name = name_of_ranks(ranks);
   const bool several =
       std::ranges::any_of(nodes_, [](const auto& node) { return node != nullptr; });
   if (!several) return name;
-  return "node " + (is_here(rank) ? own_node_ : nodes_[rank]->name()) + ", " + name;
+  const auto& node = nodes_[ranks.front()];
+  return "node " + (node ? node->name() : own_node_) + ", " + name;
 }
 
 AttachedReplayer::Inside RanksReplayer::look_inside(const std::string& /*stage*/) {
@@ -339,9 +348,7 @@ void RanksReplayer::check_running() const {
 }
 
 bool RanksReplayer::finish(bool exit, int exit_code, const std::string& text) noexcept {
-  bool all = true;
-  for (const auto& rank : ranks_) all = rank->finish(exit, exit_code, text) && all;
-  return all;
+  return asked_->finish(exit, exit_code, text);
 }
 
 std::unique_ptr<AttachedReplayer> make_replayer(std::vector<AttachedAdapter> adapters,

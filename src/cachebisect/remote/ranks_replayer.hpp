@@ -11,13 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "cachebisect/remote/ask_all.hpp"
+#include "cachebisect/remote/ask_ranks.hpp"
 #include "cachebisect/remote/attached_replayer.hpp"
+#include "cachebisect/remote/job_nodes.hpp"
 #include "cachebisect/remote/remote_replayer.hpp"
 
 namespace cachebisect {
 
-/// Sends each request to all ranks at the same time, and combines their answers
+/// Sends each request to all ranks at the same time (ask_ranks.hpp), and combines their answers
 /// (combine_ranks.hpp). All ranks run the same number of steps in each block, because a step of one
 /// waits for the others; those without a loader are asked for nothing else. After an error in one
 /// rank the others may wait for it in the middle of a step: they are stopped, and every later call
@@ -55,16 +56,21 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   /// error.
   template <class Call>
   auto on_loaders(const std::stop_token& stop, const Call& call) const;
-  /// The same for a single request, which may be another one for each rank.
-  std::vector<nlohmann::json> ask_all(const AskAll::Request& request, const std::stop_token& stop);
+  /// The same for a single request.
+  std::vector<AskRanks::Answer> ask_all(const AskRanks::Request& request, const RankRange& freed,
+                                        const std::stop_token& stop);
+  /// Calls `read(answer)` for all, and names the ranks whose answer is wrong.
+  template <class Read>
+  void read_all(const std::vector<AskRanks::Answer>& answers, const Read& read) const;
+  [[nodiscard]] bool supports_without_asking(const Arm& arm) const;
   /// Keeps and throws the error that stopped the others, if there is one.
   void check(const std::vector<std::exception_ptr>& errors) const;
   [[nodiscard]] BlockRequest in_steps(BlockRequest request) const;
   /// Untimed steps of the next block of an arm, in addition to those asked for: its first one
   /// begins with empty queues. As many on all ranks, also on those that serve from a cache.
   [[nodiscard]] int settling_of(Arm arm);
-  /// "rank 3", with the node in jobs of several.
-  [[nodiscard]] std::string name_of(std::size_t rank) const;
+  /// "rank 3", with the node in jobs of several; `ranks` are of one node.
+  [[nodiscard]] std::string name_of(const std::vector<std::size_t>& ranks) const;
   [[nodiscard]] bool has_loader(std::size_t rank) const { return !without_loader_.contains(rank); }
   /// True if one of these ranks has a loader.
   [[nodiscard]] bool has_loader(const RankRange& ranks) const;
@@ -77,9 +83,9 @@ class CACHEBISECT_INTERNAL_API RanksReplayer final : public AttachedReplayer {
   mutable std::stop_source stop_all_;
   std::stop_callback<std::function<void()>> on_stop_;
   std::vector<std::unique_ptr<RemoteReplayer>> ranks_;
-  std::vector<std::shared_ptr<NodeConnection>> nodes_;  ///< by rank; empty: this machine
+  NodesByRank nodes_;
   std::set<std::size_t> without_loader_;
-  std::optional<AskAll> asked_;
+  std::optional<AskRanks> asked_;
   ChainDescription chain_;
   std::map<Arm, double> step_seconds_;
   std::set<Arm> begun_;

@@ -1,6 +1,7 @@
 // A Replayer in one other process, which answers over a socket (docs/extend/protocol.md).
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <map>
 #include <stop_token>
@@ -32,6 +33,8 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public AttachedReplayer {
   BlockResult run(const BlockRequest& request, const std::stop_token& stop) override;
   /// For callers that send the same request to several adapters at once.
   [[nodiscard]] AdapterConnection& connection() const noexcept { return *adapter_.connection; }
+  /// The number that the relay of its node knows it by.
+  [[nodiscard]] std::uint64_t process() const noexcept { return adapter_.process; }
   /// For ranks, which must agree: the adapter keeps queues from block to block only if all can.
   /// Before prepare().
   void set_keeps_queues(bool keeps) noexcept;

@@ -92,11 +92,9 @@ std::string answer_to(NodeListener& nodes, const std::string& line) {
 
 std::string request(const std::string& token, const std::string& node,
                     const std::string& purpose = "node") {
-  return nlohmann::json{{"type", "join"},
-                        {"protocol", kProtocolVersion},
-                        {"token", token},
-                        {"node", node},
-                        {"for", purpose}}
+  return nlohmann::json{{"type", "join"}, {"protocol", kNodesVersion},
+                        {"token", token}, {"node", node},
+                        {"for", purpose}, {"process", 1}}
       .dump();
 }
 

@@ -19,6 +19,7 @@
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/remote/join_messages.hpp"
 #include "cachebisect/remote/messages.hpp"
+#include "cachebisect/remote/node_ask.hpp"
 #include "cachebisect/simulate/simulated_replayer.hpp"
 
 using namespace cachebisect;
@@ -151,6 +152,31 @@ TEST_CASE("what nodes say when they join is on the page") {
   const JoinAnswer answer = read_join_answer(example("joined", false).dump());
   CHECK(answer.environment.at("CACHEBISECT_THEN") == "exit");
   CHECK(to_json(answer) == example("joined", false));
+}
+
+TEST_CASE("what relays are asked and answer is on the page") {
+  std::vector<json> asked;
+  for (const json& message : messages()) {
+    if (message.at("type") == "ask") asked.push_back(message);
+  }
+  REQUIRE(asked.size() == 4);
+  const NodeAsk ask = read_node_ask(asked[0]);
+  CHECK(ask.groups.at(0).processes == std::vector<std::uint64_t>{1, 2});
+  CHECK(ask.requests.at(0) == json{{"type", "freshen"}, {"samples", 256}});
+  json written = to_json(ask);
+  written["id"] = 7;
+  CHECK(written == asked[0]);
+  const BlockPart part = read_block_part(asked[2], 5);
+  CHECK(part.slowest == 2);
+  CHECK(part.next_starved_seconds == 0.125);
+  written = to_json(part);
+  written.update({{"id", 8}, {"type", "ask"}, {"clock", 12.5}});
+  CHECK(written == asked[2]);
+  CHECK_FALSE(read_failure(asked[2]).has_value());
+  const auto failure = read_failure(asked[3]);
+  REQUIRE(failure.has_value());
+  CHECK(to_json(*failure) == asked[3].at("failed"));
+  CHECK(has(page(), "what relays and engines say to each other, " + std::to_string(kNodesVersion)));
 }
 
 TEST_CASE("the tables of the page have every field, and say which messages may lack") {
