@@ -1,8 +1,8 @@
 // read.zarr: items or windows of a Zarr array.
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,11 +10,11 @@
 #include "stages/datasets/chunk_files.hpp"
 #include "stages/datasets/data_folder.hpp"
 #include "stages/datasets/generate_zarr.hpp"
-#include "stages/datasets/label_numbers.hpp"
 #include "stages/datasets/window_grid.hpp"
+#include "stages/datasets/window_labels.hpp"
+#include "stages/datasets/window_params.hpp"
 #include "stages/datasets/zarr_reader.hpp"
 #include "stages/support/object_reader.hpp"
-#include "stages/support/window_params.hpp"
 
 #include "cachebisect/data/sample_place.hpp"
 #include "cachebisect/pipeline/registry.hpp"
@@ -22,37 +22,21 @@
 namespace cachebisect::stages {
 namespace {
 
-constexpr std::uint64_t kMostSampleBytes = std::uint64_t{1} << 30U;
-
-using Labels = std::vector<std::int64_t>;
-
 using Store = std::shared_ptr<const RemoteStore>;
 
-Labels read_zarr_labels(const std::string& path, const Store& store, const WindowGrid& grid,
-                        const OpenContext& context) {
-  ZarrArray array = load_zarr_array(path, ChunkFiles(store));
-  std::uint64_t count = 0;
-  try {
-    const std::uint64_t items = grid.size() / grid.windows_per_item();
-    count =
-        check_labels(array.dtype, array.shape, grid.has_items() ? items : grid.size(), grid.size());
-  } catch (const Error& error) {
-    throw error.with_context(shown_path(path));
-  }
-  const ZarrReader reader(std::move(array), 0, store);
-  reader.require_chunks();
-  Labels labels;
-  labels.reserve(count);
-  const std::int64_t chunk = reader.array().chunk[0];
-  std::vector<std::byte> bytes;
-  for (std::int64_t first = 0; first < reader.array().shape[0]; first += chunk) {
-    context.check_stop();
-    const std::int64_t extent = std::min(chunk, reader.array().shape[0] - first);
-    bytes.resize(static_cast<std::size_t>(extent) * size_of(reader.array().dtype));
-    reader.read({Shape{first}, Shape{extent}}, bytes.data());
-    append_labels(reader.array().dtype, bytes, labels);
-  }
-  return labels;
+/// Of labels; one for each chunk.
+LabelArray open_zarr_labels(const std::string& path, const Store& store) {
+  const auto reader =
+      std::make_shared<const ZarrReader>(load_zarr_array(path, ChunkFiles(store)), 0, store);
+  reader->require_chunks();
+  const ZarrArray& array = reader->array();
+  return {.what = shown_path(path),
+          .dtype = array.dtype,
+          .shape = array.shape,
+          .piece = array.chunk[0],
+          .read = [reader](const ArrayBox& box, std::span<std::byte> out) {
+            reader->read(box, out.data());
+          }};
 }
 
 /// What the metadata says, and where it was found.
@@ -106,12 +90,7 @@ class ZarrSource final : public SourceStage, public ObjectReader {
     const bool will_be_made = generate_ && is_absent(path_);
     const ZarrArray array = will_be_made ? generated_images(generated_samples_) : load();
     grid_.emplace(array.shape, extents_.window, extents_.step);
-    const auto elements = static_cast<std::uint64_t>(grid_->sample_shape().elements());
-    if (elements > kMostSampleBytes / size_of(array.dtype)) {
-      throw Error(ErrorKind::usage, shown_path(array_path()) + ": a sample would be " +
-                                        grid_->sample_shape().to_string() +
-                                        ", more than 1 GiB; give a smaller \"window\"");
-    }
+    require_sample_fits(*grid_, size_of(array.dtype), shown_path(array_path()));
     SampleSpec spec{{"image", array.dtype, grid_->sample_shape()}};
     if (!labels_.empty()) spec.push_back({"label", DType::int64, {}});
     return spec;
@@ -129,10 +108,8 @@ class ZarrSource final : public SourceStage, public ObjectReader {
     reader_->require_chunks();
     if (is_remote()) objects_ = found_->array.object + '\n' + reader_->some_objects();
     if (labels_.empty()) return;
-    const auto read = [&] { return read_zarr_labels(labels_path(), store(), *grid_, context); };
-    const std::string key = labels_path() + '\0' + std::to_string(grid_->size());
-    numbers_ = context.shared ? context.shared->get<Labels>(key, read)
-                              : std::make_shared<const Labels>(read());
+    const std::string path = labels_path();
+    numbers_ = WindowLabels([&] { return open_zarr_labels(path, store()); }, path, *grid_, context);
   }
 
   [[nodiscard]] std::uint64_t size() const override { return grid_ ? grid_->size() : 0; }
@@ -147,9 +124,7 @@ class ZarrSource final : public SourceStage, public ObjectReader {
     const TensorView image =
         out.field("image").resize(reader_->array().dtype, grid_->sample_shape());
     reader_->read(grid_->box(index), image.data);
-    if (!numbers_) return;
-    const bool per_sample = numbers_->size() == size();
-    out.field("label").set((*numbers_)[per_sample ? index : index / grid_->windows_per_item()]);
+    if (!numbers_.empty()) out.field("label").set(numbers_.of(index));
   }
 
   [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
@@ -196,7 +171,7 @@ class ZarrSource final : public SourceStage, public ObjectReader {
   std::shared_ptr<const FoundArray> found_;  ///< on a server; null: files
   std::unique_ptr<const ZarrReader> reader_;
   std::optional<WindowGrid> grid_;
-  std::shared_ptr<const Labels> numbers_;  // of all variants of the pipeline; null: none
+  WindowLabels numbers_;
 };
 
 }  // namespace
@@ -219,11 +194,7 @@ void register_read_zarr(Registry& registry) {
              .default_value = ""},
             window_param(),
             step_param(),
-            {.name = "labels",
-             .type = ParamType::string,
-             .doc = "name of an array in the same group with a whole number for each item, or "
-                    "for each sample; empty: samples have none",
-             .default_value = ""},
+            labels_param("an array in the same group"),
             {.name = "chunk_cache_mb",
              .type = ParamType::number,
              .doc = "MB of decoded chunks that each worker keeps; 0: a sample decodes the "

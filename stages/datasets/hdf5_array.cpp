@@ -5,18 +5,15 @@
 
 namespace cachebisect::stages {
 
-std::unique_ptr<Hdf5Array> open_hdf5(const std::string& file, const std::string& name,
-                                     std::size_t cache_bytes) {
+std::unique_ptr<StoredArray> open_hdf5(const Hdf5Request& request) {
 #ifdef CACHEBISECT_WITH_HDF5
   constexpr const char* kFunction = "cachebisect_hdf5_open";
   const auto open =
       open_own_module("libcachebisect_hdf5.so", kFunction)->function<OpenHdf5>(kFunction);
-  return std::unique_ptr<Hdf5Array>(open(file, name, cache_bytes));
+  return std::unique_ptr<StoredArray>(open(request));
 #else
-  static_cast<void>(name);
-  static_cast<void>(cache_bytes);
-  throw Error(ErrorKind::usage, file +
-                                    ": this build has no HDF5 (libhdf5); build with "
+  throw Error(ErrorKind::usage, request.file + (request.netcdf ? ": is NetCDF-4, and" : ":") +
+                                    " this build has no HDF5 (libhdf5); build with "
                                     "CACHEBISECT_WITH_HDF5=ON where libhdf5-dev is installed");
 #endif
 }

@@ -38,7 +38,7 @@ void to_own_order(std::span<std::byte> bytes, std::size_t element_bytes) {
   }
 }
 
-class ClassicArray final : public NetcdfArray {
+class ClassicArray final : public StoredArray {
  public:
   ClassicArray(const std::string& path, const std::string& name)
       : file_(path), variable_(read_netcdf_header(file_, name)) {
@@ -120,7 +120,7 @@ class ClassicArray final : public NetcdfArray {
 
 }  // namespace
 
-std::unique_ptr<NetcdfArray> open_netcdf_classic(const std::string& file, const std::string& name) {
+std::unique_ptr<StoredArray> open_netcdf_classic(const std::string& file, const std::string& name) {
   return std::make_unique<ClassicArray>(file, name);
 }
 

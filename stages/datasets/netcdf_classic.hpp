@@ -4,12 +4,12 @@
 #include <memory>
 #include <string>
 
-#include "stages/datasets/netcdf_array.hpp"
+#include "stages/datasets/stored_array.hpp"
 
 namespace cachebisect::stages {
 
 /// As open_netcdf(). It has no lock: threads read at once.
-[[nodiscard]] std::unique_ptr<NetcdfArray> open_netcdf_classic(const std::string& file,
+[[nodiscard]] std::unique_ptr<StoredArray> open_netcdf_classic(const std::string& file,
                                                                const std::string& name);
 
 }  // namespace cachebisect::stages

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "stages/datasets/netcdf_array.hpp"
+#include "stages/datasets/stored_array.hpp"
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/file.hpp"
@@ -14,7 +14,7 @@ namespace cachebisect::stages {
 /// Where a variable's elements are: together, or those of each record together. The file is long
 /// enough for all of them.
 struct ClassicVariable {
-  NetcdfArray::Facts facts;
+  StoredArray::Facts facts;
   bool has_records = false;        ///< along its first axis, with other variables in between
   std::uint64_t begin = 0;         ///< byte of the first element
   std::uint64_t record_bytes = 0;  ///< from one record to the next

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "stages/datasets/netcdf_values.hpp"
+#include "stages/datasets/stored_values.hpp"
 
 namespace cachebisect::stages {
 

@@ -71,4 +71,13 @@ ArrayBox WindowGrid::box(std::uint64_t index) const {
   return box;
 }
 
+void require_sample_fits(const WindowGrid& grid, std::size_t element_bytes,
+                         const std::string& what) {
+  constexpr std::uint64_t kMostSampleBytes = std::uint64_t{1} << 30U;
+  const Shape shape = grid.sample_shape();
+  if (static_cast<std::uint64_t>(shape.elements()) <= kMostSampleBytes / element_bytes) return;
+  throw Error(ErrorKind::usage, what + ": a sample would be " + shape.to_string() +
+                                    ", more than 1 GiB; give a smaller \"window\"");
+}
+
 }  // namespace cachebisect::stages

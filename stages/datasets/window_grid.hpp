@@ -1,7 +1,9 @@
 // Which part of an array each sample is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "stages/datasets/array_box.hpp"
@@ -35,5 +37,9 @@ class CACHEBISECT_INTERNAL_API WindowGrid {
   Shape step_;
   Shape count_;  ///< windows along each axis
 };
+
+/// Throws Error(usage) that names the array, `what`, if a sample would have more than 1 GiB.
+void require_sample_fits(const WindowGrid& grid, std::size_t element_bytes,
+                         const std::string& what);
 
 }  // namespace cachebisect::stages

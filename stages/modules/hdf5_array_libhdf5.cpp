@@ -1,14 +1,13 @@
 // The module that datasets/hdf5_array.hpp opens: with its neighbours the only code that links
 // libhdf5.
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "stages/datasets/hdf5_array.hpp"
+#include "stages/modules/hdf5_attributes.hpp"
 #include "stages/modules/hdf5_dataset.hpp"
 #include "stages/modules/hdf5_handles.hpp"
 #include "stages/modules/hdf5_types.hpp"
@@ -20,19 +19,19 @@
 namespace cachebisect::stages {
 namespace {
 
-class LibHdf5Array final : public Hdf5Array {
+class LibHdf5Array final : public StoredArray {
  public:
-  LibHdf5Array(const std::string& path, const std::string& name, std::size_t cache_bytes)
-      : data_(path, name, "data set") {
-    const InputFile regular(path);  // names what is no file, and never waits for a FIFO
+  explicit LibHdf5Array(const Hdf5Request& request)
+      : data_(request.file, request.name, request.netcdf ? "variable" : "data set") {
+    const InputFile regular(request.file);  // names what is no file, and never waits for a FIFO
     const Hdf5Section section;
     try {
-      data_.open(cache_bytes);
-      check_type();
-      data_.measure(size_of(facts_.dtype));
+      data_.open(request.cache_bytes);
+      check_type(request.netcdf);
+      data_.measure(stored_bytes(facts_.type));
       facts_.shape = data_.shape();
-      if (item_bytes() > kMostItemBytes)
-        data_.refuse("has items of " + std::to_string(item_bytes()) + " bytes; 1 GiB can be read");
+      if (request.netcdf) refuse_dimension();
+      if (request.attributes) facts_.attributes = hdf5_packing(data_.id(), data_.settings());
     } catch (...) {
       close();
       throw;
@@ -43,20 +42,15 @@ class LibHdf5Array final : public Hdf5Array {
     close();
   }
 
-  double read(std::uint64_t first, std::uint64_t count, std::byte* out) const override {
+  double read(const ArrayBox& box, std::byte* out) const override {
     const Hdf5Section section;
     const double began = monotonic_seconds();
-    data_.read(items(first, count), type_.id(), out);
-    if (facts_.dtype == DType::boolean) {
-      const std::size_t bytes = count * item_bytes();
-      std::for_each(out, out + bytes,
-                    [](std::byte& b) { b = b == std::byte{0} ? b : std::byte{1}; });
-    }
+    data_.read(box, type_.id(), out);
     return monotonic_seconds() - began;
   }
 
-  [[nodiscard]] std::vector<FileRange> files(std::uint64_t index) const override {
-    return data_.files(items(index, 1));
+  [[nodiscard]] std::vector<FileRange> files(const ArrayBox& box) const override {
+    return data_.files(box);
   }
 
  private:
@@ -65,32 +59,27 @@ class LibHdf5Array final : public Hdf5Array {
     data_.close();
   }
 
-  [[nodiscard]] ArrayBox items(std::uint64_t first, std::uint64_t count) const {
-    ArrayBox box{facts_.shape, facts_.shape};
-    for (std::size_t axis = 0; axis < facts_.shape.rank(); ++axis) box.begin[axis] = 0;
-    box.begin[0] = static_cast<std::int64_t>(first);
-    box.extent[0] = static_cast<std::int64_t>(count);
-    return box;
-  }
-
-  [[nodiscard]] std::size_t item_bytes() const noexcept {
-    return static_cast<std::size_t>(facts_.shape.elements() / facts_.shape[0]) *
-           size_of(facts_.dtype);
-  }
-
-  void check_type() {
+  void check_type(bool netcdf) {
     const Hdf5Handle stored(H5Dget_type(data_.id()), H5Tclose);
-    const std::optional<DType> dtype = dtype_of_hdf5(stored.id());
-    if (!dtype) {
-      data_.refuse(
-          "has elements that cannot be read; uint8, int8, uint16, int32, int64, float16, "
-          "bfloat16, float32, float64 and bool can: convert the data set");
+    const std::optional<StoredType> type = stored_type_of_hdf5(stored.id());
+    // An enumeration of two values is what h5py writes for bool, and none in NetCDF.
+    if (!type || (netcdf && *type == StoredType::boolean)) {
+      data_.refuse(netcdf ? "has elements that are no numbers of NetCDF"
+                          : "has elements that cannot be read; whole numbers of 1 to 8 bytes, "
+                            "float16, bfloat16, float32, float64 and bool can: convert the data "
+                            "set");
     }
-    facts_.dtype = *dtype;
+    facts_.type = *type;
     type_ = {H5Tcopy(stored.id()), H5Tclose};
     const bool ordered =
-        *dtype == DType::boolean || H5Tset_order(type_.id(), H5Tget_order(H5T_NATIVE_INT)) >= 0;
+        *type == StoredType::boolean || H5Tset_order(type_.id(), H5Tget_order(H5T_NATIVE_INT)) >= 0;
     if (!type_.is_open() || !ordered) data_.refuse("has elements of no byte order");
+  }
+
+  void refuse_dimension() const {
+    if (hdf5_text(data_.id(), "NAME")
+            .starts_with("This is a netCDF dimension but not a netCDF variable"))
+      data_.refuse("is a dimension, which has no values");
   }
 
   Hdf5Dataset data_;
@@ -100,7 +89,7 @@ class LibHdf5Array final : public Hdf5Array {
 }  // namespace
 }  // namespace cachebisect::stages
 
-extern "C" CACHEBISECT_INTERNAL_API cachebisect::stages::Hdf5Array* cachebisect_hdf5_open(
-    const std::string& file, const std::string& name, std::size_t cache_bytes) {
-  return std::make_unique<cachebisect::stages::LibHdf5Array>(file, name, cache_bytes).release();
+extern "C" CACHEBISECT_INTERNAL_API cachebisect::stages::StoredArray* cachebisect_hdf5_open(
+    const cachebisect::stages::Hdf5Request& request) {
+  return std::make_unique<cachebisect::stages::LibHdf5Array>(request).release();
 }

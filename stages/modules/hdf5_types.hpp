@@ -3,14 +3,13 @@
 
 #include <optional>
 
+#include "stages/datasets/stored_values.hpp"
 #include <hdf5.h>
-
-#include "cachebisect/data/dtype.hpp"
 
 namespace cachebisect::stages {
 
-/// Empty for a type that no tensor has. Call it in an Hdf5Section.
-[[nodiscard]] std::optional<DType> dtype_of_hdf5(hid_t type);
+/// Empty for a type that is no number of a whole number of bytes. Call it in an Hdf5Section.
+[[nodiscard]] std::optional<StoredType> stored_type_of_hdf5(hid_t type);
 
 /// Registers LZF, h5py's own filter, unless libhdf5 has it. Call it in an Hdf5Section.
 void register_lzf();

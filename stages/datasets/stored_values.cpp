@@ -1,4 +1,4 @@
-#include "stages/datasets/netcdf_values.hpp"
+#include "stages/datasets/stored_values.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,29 @@
 #include <limits>
 #include <type_traits>
 
+#include "cachebisect/data/half.hpp"
+
 namespace cachebisect::stages {
 namespace {
+
+struct HalfValue {
+  std::uint16_t bits = 0;
+  HalfValue() = default;
+  explicit HalfValue(double value) : bits(float_to_half(static_cast<float>(value))) {}
+  explicit operator double() const { return half_to_float(bits); }
+};
+
+struct BrainValue {
+  std::uint16_t bits = 0;
+  BrainValue() = default;
+  explicit BrainValue(double value) : bits(float_to_bfloat16(static_cast<float>(value))) {}
+  explicit operator double() const { return bfloat16_to_float(bits); }
+};
+
+struct FlagValue {
+  std::uint8_t bits = 0;
+  explicit operator double() const { return bits == 0 ? 0.0 : 1.0; }
+};
 
 StoredType unsigned_of(StoredType type) noexcept {
   switch (type) {
@@ -25,7 +46,8 @@ StoredType unsigned_of(StoredType type) noexcept {
 }
 
 bool is_real(StoredType type) noexcept {
-  return type == StoredType::float32 || type == StoredType::float64;
+  return type == StoredType::float16 || type == StoredType::bfloat16 ||
+         type == StoredType::float32 || type == StoredType::float64;
 }
 
 /// Calls visit(T{}) with the stored type.
@@ -48,10 +70,16 @@ void visit_stored(StoredType type, const Visit& visit) {
       return visit(std::int64_t{});
     case StoredType::uint64:
       return visit(std::uint64_t{});
+    case StoredType::float16:
+      return visit(HalfValue{});
+    case StoredType::bfloat16:
+      return visit(BrainValue{});
     case StoredType::float32:
       return visit(float{});
     case StoredType::float64:
       return visit(double{});
+    case StoredType::boolean:
+      return visit(FlagValue{});
   }
 }
 
@@ -68,8 +96,8 @@ void for_each_value(std::span<const std::byte> stored, std::byte* out, const Val
 
 }  // namespace
 
-NetcdfValues::NetcdfValues(StoredType stored, const PackingAttributes& attributes, bool unpack)
-    : stored_(attributes.is_unsigned ? unsigned_of(stored) : stored), unpack_(unpack) {
+StoredValues::StoredValues(StoredType stored, const PackingAttributes& attributes, bool unpack)
+    : stored_(attributes.is_unsigned ? unsigned_of(stored) : stored) {
   if (!unpack) return;
   packed_ = attributes.scale || attributes.offset;
   scale_ = attributes.scale.value_or(1);
@@ -86,7 +114,7 @@ NetcdfValues::NetcdfValues(StoredType stored, const PackingAttributes& attribute
   }
 }
 
-std::optional<DType> NetcdfValues::dtype() const noexcept {
+std::optional<DType> StoredValues::dtype() const noexcept {
   if (packed_) {
     const bool narrow = stored_ == StoredType::float32 || stored_bytes(stored_) <= 2;
     return narrow ? DType::float32 : DType::float64;
@@ -104,23 +132,30 @@ std::optional<DType> NetcdfValues::dtype() const noexcept {
     case StoredType::uint32:
     case StoredType::int64:
       return DType::int64;
+    case StoredType::float16:
+      return DType::float16;
+    case StoredType::bfloat16:
+      return DType::bfloat16;
     case StoredType::float32:
       return DType::float32;
     case StoredType::float64:
       return DType::float64;
+    case StoredType::boolean:
+      return DType::boolean;
     case StoredType::uint64:
       break;
   }
   return std::nullopt;
 }
 
-bool NetcdfValues::are_stored() const noexcept {
-  const bool widened = stored_ == StoredType::int16 || stored_ == StoredType::uint32;
+bool StoredValues::are_stored() const noexcept {
+  const bool changed = stored_ == StoredType::int16 || stored_ == StoredType::uint32 ||
+                       stored_ == StoredType::boolean;
   const bool masked = is_real(stored_) && !missing_.empty();
-  return !packed_ && !widened && !masked;
+  return !packed_ && !changed && !masked;
 }
 
-void NetcdfValues::convert(std::span<const std::byte> stored, std::byte* out) const {
+void StoredValues::convert(std::span<const std::byte> stored, std::byte* out) const {
   const auto is_missing = [this](double value) {
     return std::ranges::find(missing_, value) != missing_.end();
   };
@@ -130,20 +165,27 @@ void NetcdfValues::convert(std::span<const std::byte> stored, std::byte* out) co
   };
   visit_stored(stored_, [&](auto example) {
     using From = decltype(example);
+    constexpr bool kIsHalf = std::is_same_v<From, HalfValue> || std::is_same_v<From, BrainValue>;
+    constexpr bool kIsReal = kIsHalf || std::is_floating_point_v<From>;
     using Wide = std::conditional_t<std::is_same_v<From, std::int16_t>, std::int32_t, std::int64_t>;
-    if (packed_ || is_real(stored_)) {
-      if (dtype() == DType::float32) {
-        for_each_value<From, float>(stored, out,
-                                    [&](From v) { return static_cast<float>(real(v)); });
-      } else {
-        for_each_value<From, double>(stored, out, real);
-      }
-    } else if constexpr (std::is_same_v<From, std::int16_t> ||
-                         std::is_same_v<From, std::uint32_t>) {
-      for_each_value<From, Wide>(stored, out, [](From v) { return static_cast<Wide>(v); });
-    } else if (out != stored.data()) {
-      std::memcpy(out, stored.data(), stored.size());
+    if (packed_) {
+      if (dtype() == DType::float64) return for_each_value<From, double>(stored, out, real);
+      return for_each_value<From, float>(stored, out,
+                                         [&](From v) { return static_cast<float>(real(v)); });
     }
+    if constexpr (kIsReal) {
+      return for_each_value<From, From>(stored, out,
+                                        [&](From v) { return static_cast<From>(real(v)); });
+    }
+    if constexpr (std::is_same_v<From, std::int16_t> || std::is_same_v<From, std::uint32_t>) {
+      return for_each_value<From, Wide>(stored, out, [](From v) { return static_cast<Wide>(v); });
+    }
+    if constexpr (std::is_same_v<From, FlagValue>) {
+      return for_each_value<From, FlagValue>(stored, out, [](From v) {
+        return FlagValue{v.bits == 0 ? std::uint8_t{0} : std::uint8_t{1}};
+      });
+    }
+    if (out != stored.data()) std::memcpy(out, stored.data(), stored.size());
   });
 }
 

@@ -1,7 +1,8 @@
-// The parameters `window` and `step` of sources that read windows of arrays.
+// Parameters of sources that read windows of arrays.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "cachebisect/pipeline/registry.hpp"
@@ -10,6 +11,10 @@ namespace cachebisect::stages {
 
 [[nodiscard]] ParamSpec window_param();
 [[nodiscard]] ParamSpec step_param();
+/// `labels`: the name of `where`, "a variable in the same file".
+[[nodiscard]] ParamSpec labels_param(const std::string& where);
+/// `unpack` of packed values.
+[[nodiscard]] ParamSpec unpack_param(bool default_value);
 
 /// As given, for WindowGrid; empty: not given.
 struct WindowExtents {

@@ -1,4 +1,4 @@
-#include "stages/support/window_params.hpp"
+#include "stages/datasets/window_params.hpp"
 
 #include <cmath>
 #include <string>
@@ -43,6 +43,23 @@ ParamSpec step_param() {
   return extents_param("step",
                        "from one window to the next along each axis; empty: the extents of "
                        "`window`, so that none overlap");
+}
+
+ParamSpec labels_param(const std::string& where) {
+  return {.name = "labels",
+          .type = ParamType::string,
+          .doc = "name of " + where +
+                 " with a whole number for each item, or for each sample; empty: samples have none",
+          .default_value = ""};
+}
+
+ParamSpec unpack_param(bool default_value) {
+  return {.name = "unpack",
+          .type = ParamType::boolean,
+          .doc =
+              "apply `scale_factor` and `add_offset`, and turn missing values into NaN where "
+              "values are floating point; false: the numbers as stored",
+          .default_value = default_value};
 }
 
 WindowExtents window_extents(const Params& params) {

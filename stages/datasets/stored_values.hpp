@@ -1,4 +1,4 @@
-// Values of NetCDF variables: how they are stored, and what they become.
+// Values of arrays: how they are stored, and what they become.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace cachebisect::stages {
 
-/// Element types of NetCDF that are numbers.
+/// Element types of files that are numbers.
 enum class StoredType {
   int8,
   uint8,
@@ -22,17 +22,23 @@ enum class StoredType {
   uint32,
   int64,
   uint64,
+  float16,
+  bfloat16,
   float32,
-  float64
+  float64,
+  boolean  ///< one byte, 0: false
 };
 
 [[nodiscard]] constexpr std::size_t stored_bytes(StoredType type) noexcept {
   switch (type) {
     case StoredType::int8:
     case StoredType::uint8:
+    case StoredType::boolean:
       return 1;
     case StoredType::int16:
     case StoredType::uint16:
+    case StoredType::float16:
+    case StoredType::bfloat16:
       return 2;
     case StoredType::int32:
     case StoredType::uint32:
@@ -43,7 +49,7 @@ enum class StoredType {
   }
 }
 
-/// What a variable's attributes say of its values, by the conventions of NetCDF and CF.
+/// What an array's attributes say of its values, by the conventions of NetCDF and CF.
 struct PackingAttributes {
   std::optional<double> scale;         ///< scale_factor
   std::optional<double> offset;        ///< add_offset
@@ -54,10 +60,10 @@ struct PackingAttributes {
 };
 
 /// Turns stored elements into values.
-class CACHEBISECT_INTERNAL_API NetcdfValues {
+class CACHEBISECT_INTERNAL_API StoredValues {
  public:
   /// Without `unpack` the values are the stored numbers.
-  NetcdfValues(StoredType stored, const PackingAttributes& attributes, bool unpack);
+  StoredValues(StoredType stored, const PackingAttributes& attributes, bool unpack);
 
   /// Packed numbers become float32, or float64 if they are stored in more than 2 bytes and not as
   /// float32. Others keep their type; int16 becomes int32, uint32 int64. Empty for uint64.
@@ -73,7 +79,6 @@ class CACHEBISECT_INTERNAL_API NetcdfValues {
   double scale_ = 1;
   double offset_ = 0;
   bool packed_ = false;
-  bool unpack_ = false;
   std::vector<double> missing_;
 };
 
