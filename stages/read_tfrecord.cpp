@@ -7,9 +7,13 @@
 
 #include "stages/datasets/tf_example.hpp"
 #include "stages/datasets/tfrecord_set.hpp"
+#include "stages/datasets/whole_runs.hpp"
 
 #include "cachebisect/base/names.hpp"
+#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/pipeline/registry.hpp"
+#include "cachebisect/pipeline/run_reader.hpp"
+#include "cachebisect/shards/run_buffer.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -19,12 +23,13 @@ const char* kind_name(TfFeature::Kind kind) {
   return kind == TfFeature::Kind::floats ? "floats" : "whole numbers";
 }
 
-class TfRecordSource final : public SourceStage {
+class TfRecordSource final : public SourceStage, public RunReader {
  public:
   explicit TfRecordSource(const Params& params)
       : path_(params.string("path")),
         image_(params.string("image")),
-        label_(params.string("label")) {
+        label_(params.string("label")),
+        buffer_bytes_(static_cast<std::uint64_t>(params.number("shuffle_buffer_mb") * 1e6)) {
     if (image_.empty()) throw Error(ErrorKind::usage, R"("image" is empty; name a feature)");
   }
 
@@ -36,18 +41,44 @@ class TfRecordSource final : public SourceStage {
 
   void open() override { open_with({}); }
   void open_with(const OpenContext& context) override {
-    const auto make = [&] { return TfRecordSet(path_, context); };
-    set_ = context.shared ? context.shared->get<TfRecordSet>(path_, make)
+    const std::uint64_t most = buffer_bytes_ / kWholeRunsAtLeast;
+    const auto make = [&] { return TfRecordSet({.path = path_, .most_unpacked = most}, context); };
+    const std::string key = path_ + '\0' + std::to_string(most);
+    set_ = context.shared ? context.shared->get<TfRecordSet>(key, make)
                           : std::make_shared<const TfRecordSet>(make());
+    if (set_->is_packed()) make_buffer();
   }
 
   [[nodiscard]] std::uint64_t size() const override { return set_ ? set_->size() : 0; }
 
+  [[nodiscard]] ReadRuns read_runs() const override { return runs_; }
+  bool listen(Listener listener) override {
+    if (buffer_) before_run_ = std::move(listener);
+    return buffer_ != nullptr;
+  }
+
   void read(Sample& out, const SampleContext& context) const override {
     const TfRecordSet::Place place = set_->locate(context.index());
     out.set_origin(place.file->path());
-    const auto stored = context.arena().take(place.record.bytes + TfRecordSet::kTailBytes);
-    const auto record = TfRecordSet::read(place, stored);
+    const std::uint64_t bytes = place.record.bytes + TfRecordSet::kTailBytes;
+    if (buffer_) {
+      const shards::RunBuffer::Lease lease = buffer_->get(place.file_number);
+      const auto stored = lease.bytes().subspan(place.record.offset, bytes);
+      return set_fields(place, TfRecordSet::checked(place, stored), out);
+    }
+    set_fields(place, TfRecordSet::read(place, context.arena().take(bytes)), out);
+  }
+
+  [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
+    const TfRecordSet::Place place = set_->locate(index);
+    if (set_->is_packed()) return {share_of_file(place)};
+    return {
+        {place.file->path(), place.record.offset, place.record.bytes + TfRecordSet::kTailBytes}};
+  }
+
+ private:
+  void set_fields(const TfRecordSet::Place& place, std::span<const std::byte> record,
+                  Sample& out) const {
     const auto features = parse_example(record, image_, label_);
     if (!features) fail(place, "is no tf.train.Example");
     if (features->image.values != 1 || features->image.kind != TfFeature::Kind::bytes)
@@ -63,13 +94,36 @@ class TfRecordSource final : public SourceStage {
     out.field("label").set(features->label.integer);
   }
 
-  [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
-    const TfRecordSet::Place place = set_->locate(index);
-    return {
-        {place.file->path(), place.record.offset, place.record.bytes + TfRecordSet::kTailBytes}};
+  /// Each file is a run.
+  void make_buffer() {
+    const WholeRuns whole(
+        set_->files(),
+        [this](std::size_t file) {
+          return WholeRuns::Piece{set_->records(file), set_->bytes(file)};
+        },
+        buffer_bytes_);
+    if (!whole.fits) {
+      throw Error(ErrorKind::data,
+                  set_->path(whole.largest) + ": has " +
+                      format_bytes(static_cast<double>(whole.bytes)) +
+                      ", more than a quarter of shuffle_buffer_mb, where whole files are read as "
+                      "others are compressed; give more, or unpack those");
+    }
+    runs_ = whole.runs;
+    buffer_ = std::make_unique<shards::RunBuffer>(
+        set_->files(), whole.slots, [this](std::uint64_t file, std::vector<std::byte>& out) {
+          if (before_run_) before_run_(set_->stored_bytes(file));
+          set_->read_whole(file, out);
+        });
   }
 
- private:
+  /// All of a compressed file is read for its records, each of which has an equal part.
+  [[nodiscard]] FileRange share_of_file(const TfRecordSet::Place& place) const {
+    const std::uint64_t bytes = set_->stored_bytes(place.file_number);
+    const std::uint64_t records = set_->records(place.file_number);
+    return share_of({place.file->path(), 0, bytes}, place.number, records);
+  }
+
   [[noreturn]] void refuse(const TfRecordSet::Place& place, std::span<const std::byte> record,
                            const TfFeature& feature, const std::string& key,
                            TfFeature::Kind wanted) const {
@@ -95,7 +149,11 @@ class TfRecordSource final : public SourceStage {
   std::string path_;
   std::string image_;  ///< keys of features
   std::string label_;
+  std::uint64_t buffer_bytes_;
   std::shared_ptr<const TfRecordSet> set_;  // of all variants of the pipeline
+  ReadRuns runs_;
+  Listener before_run_;
+  std::unique_ptr<shards::RunBuffer> buffer_;  ///< null: records are read one by one
 };
 
 }  // namespace
@@ -108,9 +166,10 @@ void register_read_tfrecord(Registry& registry) {
        .traits = {},
        .params = {{.name = "path",
                    .type = ParamType::path,
-                   .doc = "file that is not compressed, folder of them (*.tfrecord, *.tfrecords, "
-                          "*.tfrec, *-00000-of-00010, in natural order), or pattern: "
-                          "train-{00000..01023}-of-01024"},
+                   .doc = "file, folder of them (*.tfrecord, *.tfrecords, *.tfrec, "
+                          "*-00000-of-00010, in natural order; or such with .gz), or pattern: "
+                          "train-{00000..01023}-of-01024. They may be compressed with gzip, if "
+                          "shuffle_buffer_mb holds four of them unpacked"},
                   {.name = "image",
                    .type = ParamType::string,
                    .doc = "key of the feature with the image, one value of bytes",
@@ -120,7 +179,14 @@ void register_read_tfrecord(Registry& registry) {
                    .doc =
                        "key of the feature with the label, one whole number; empty: samples have "
                        "none",
-                   .default_value = std::string("image/class/label")}},
+                   .default_value = std::string("image/class/label")},
+                  {.name = "shuffle_buffer_mb",
+                   .type = ParamType::number,
+                   .doc = "MB in which whole files are shuffled if some are compressed; else "
+                          "records are read one by one, in any order",
+                   .default_value = 0.0,
+                   .minimum = 0,
+                   .maximum = 1e6}},
        .example = R"({"path": "${cache}/train-{00000..00009}-of-00010"})",
        .make = [](const Params& params) { return std::make_unique<TfRecordSource>(params); }});
 }

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "stages/datasets/data_folder.hpp"
 #include "stages/datasets/generate_archives.hpp"
-#include "stages/datasets/generate_photos.hpp"
 #include "stages/datasets/generated_folder.hpp"
 #include "stages/datasets/label_text.hpp"
+#include "stages/datasets/tar_sample.hpp"
 #include "stages/datasets/tar_set.hpp"
+#include "stages/datasets/whole_runs.hpp"
 #include "stages/support/object_reader.hpp"
 #include "stages/support/param_specs.hpp"
 
@@ -24,11 +24,6 @@
 
 namespace cachebisect::stages {
 namespace {
-
-/// Of compressed ones, that the buffer has room for.
-constexpr std::uint64_t kArchivesAtLeast = 4;
-/// What may lie between image and label if both are read at once: their headers, small members.
-constexpr std::uint64_t kMostBetween = 16'384;
 
 std::string member_extension(const std::string& given, const char* param) {
   std::string extension = in_lower_case(given.starts_with('.') ? given.substr(1) : given);
@@ -49,7 +44,7 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
         buffer_bytes_(params.number("shuffle_buffer_mb") * 1e6),
         generate_(generate_if_missing(params)),
         generated_samples_(static_cast<std::uint64_t>(params.integer("generated_samples"))) {
-    if (generate_) require_folder();
+    if (generate_) require_archive_folder(path_);
     for (const std::string& extension : params.strings("image")) {
       members_.image.push_back(member_extension(extension, "image"));
     }
@@ -69,14 +64,15 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
 
   void open() override { open_with({}); }
   void open_with(const OpenContext& context) override {
-    if (generate_) generate(context.stop);
+    if (generate_) require_archives(path_, generated_samples_, context.stop);
     generated_ = is_generated(path_);
     const auto make = [&] {
-      return TarSet({.path = path_,
-                     .members = members_,
-                     .store = make_store(path_, context.stop),
-                     .most_unpacked = static_cast<std::uint64_t>(buffer_bytes_) / kArchivesAtLeast},
-                    context);
+      return TarSet(
+          {.path = path_,
+           .members = members_,
+           .store = make_store(path_, context.stop),
+           .most_unpacked = static_cast<std::uint64_t>(buffer_bytes_) / kWholeRunsAtLeast},
+          context);
     };
     set_ = context.shared ? context.shared->get<TarSet>(index_key(), make)
                           : std::make_shared<const TarSet>(make());
@@ -104,39 +100,15 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
         out.field("image").resize(DType::uint8, {std::int64_t{sample.image_bytes}});
     const std::span<std::byte> bytes(image.data, sample.image_bytes);
     if (buffer_) return read_from_run(place, context.index(), bytes, out);
-    set_label(read_members(place, bytes, context.arena()), place, out);
+    set_label(read_tar_sample(place, bytes, context.arena()), place, out);
   }
 
   [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
     if (is_remote()) return {};
-    const TarSet::Place place = set_->locate(index);
-    const TarSample& sample = place.sample();
-    const std::string& path = place.tar->path();
-    if (set_->is_packed()) return {share_of(place)};
-    if (is_read_at_once(sample)) return {{path, sample.begin(), sample.end() - sample.begin()}};
-    return {{path, sample.image_offset, sample.image_bytes},
-            {path, sample.label_offset, sample.label_bytes}};
+    return places_of(set_->locate(index), set_->is_packed());
   }
 
  private:
-  void require_folder() const {
-    const bool is_pattern = path_.find('{') != std::string::npos;
-    if (!is_pattern && !is_remote_path(path_) && !path_.ends_with(".tar")) return;
-    throw Error(ErrorKind::usage, path_ +
-                                      ": what is generated is a local folder of archives; give "
-                                      "its path, or leave out \"if_missing\"");
-  }
-
-  void generate(const std::stop_token& stop) const {
-    require_data(path_, true,
-                 {.kind = "photo-like archives",
-                  .samples = generated_samples_,
-                  .bytes = generated_samples_ * kPhotoBytes,
-                  .write = [&](const std::string& folder) {
-                    generate_archives(folder, generated_samples_, stop);
-                  }});
-  }
-
   [[nodiscard]] bool has_labels() const noexcept { return !members_.label.empty(); }
 
   /// Everything that the index depends on.
@@ -144,31 +116,6 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
     std::string key = path_ + '\0' + cache_key() + '\0' + members_.label;
     for (const std::string& extension : members_.image) key.append(1, '\0').append(extension);
     return key;
-  }
-
-  static bool is_read_at_once(const TarSample& sample) noexcept {
-    const std::uint64_t members = std::uint64_t{sample.image_bytes} + sample.label_bytes;
-    return sample.end() - sample.begin() - members <= kMostBetween;
-  }
-
-  /// Fills `image`; returns the bytes of the label.
-  static std::span<const std::byte> read_members(const TarSet::Place& place,
-                                                 std::span<std::byte> image, Arena& arena) {
-    const TarSample& sample = place.sample();
-    const TarFile& tar = *place.tar;
-    if (!is_read_at_once(sample)) {
-      const auto label = arena.take(sample.label_bytes);
-      tar.read(sample.image_offset, image);
-      tar.read(sample.label_offset, label);
-      return label;
-    }
-    const auto rest = arena.take(sample.end() - sample.begin() - image.size());
-    if (sample.image_offset < sample.label_offset) {
-      tar.read(sample.image_offset, image, rest);
-      return rest.last(sample.label_bytes);
-    }
-    tar.read(sample.label_offset, rest, image);
-    return rest.first(sample.label_bytes);
   }
 
   void read_from_run(const TarSet::Place& place, std::uint64_t index, std::span<std::byte> image,
@@ -215,28 +162,24 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
 
   /// Of compressed archives each is a run, in memory as a whole.
   void make_archive_buffer() {
-    std::uint64_t samples = 2;
-    std::uint64_t bytes = 1;
-    const TarFile* largest = nullptr;
-    for (const TarFile& tar : set_->tars()) {
-      samples = std::max<std::uint64_t>(samples, tar.index().samples.size());
-      if (tar.bytes() > bytes) largest = &tar;
-      bytes = std::max(bytes, tar.bytes());
-    }
-    const auto room = static_cast<std::uint64_t>(buffer_bytes_) / bytes;
-    if (room < kArchivesAtLeast) {
+    const std::vector<TarFile>& tars = set_->tars();
+    const WholeRuns archives(
+        tars.size(),
+        [&](std::size_t i) {
+          return WholeRuns::Piece{tars[i].index().samples.size(), tars[i].bytes()};
+        },
+        static_cast<std::uint64_t>(buffer_bytes_));
+    if (!archives.fits) {
       throw Error(
           ErrorKind::data,
-          largest->path() + ": has " + format_bytes(static_cast<double>(bytes)) +
+          tars[archives.largest].path() + ": has " +
+              format_bytes(static_cast<double>(archives.bytes)) +
               ", more than a quarter of shuffle_buffer_mb, where whole archives are read as "
               "others are compressed; give more, or unpack those");
     }
-    // Half for the archives that are mixed now, half for those that threads are ahead with; runs of
-    // other sizes than the archives lie in one more.
-    runs_ = {.samples = samples, .mixed = std::max<std::uint64_t>(1, (room - 2) / 2)};
-    const std::uint64_t archives = set_->tars().size();
+    runs_ = archives.runs;
     buffer_ = std::make_unique<shards::RunBuffer>(
-        archives, std::min(archives + 1, room),
+        tars.size(), archives.slots,
         [this](std::uint64_t tar, std::vector<std::byte>& whole) { read_archive(tar, whole); });
   }
 
@@ -245,14 +188,6 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
     whole.resize(tar.bytes());
     if (before_run_) before_run_(tar.stored_bytes());
     tar.read_whole(whole);
-  }
-
-  /// All of a compressed archive is read for its samples, each of which has an equal part.
-  static FileRange share_of(const TarSet::Place& place) {
-    const std::uint64_t bytes = place.tar->stored_bytes();
-    const std::uint64_t samples = place.tar->index().samples.size();
-    const std::uint64_t begin = bytes * place.number / samples;
-    return {place.tar->path(), begin, bytes * (place.number + 1) / samples - begin};
   }
 
   void read_run(std::uint64_t run, std::vector<std::byte>& bytes) const {

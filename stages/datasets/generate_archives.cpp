@@ -7,11 +7,14 @@
 #include <span>
 #include <vector>
 
+#include "stages/datasets/data_folder.hpp"
 #include "stages/datasets/generate_photos.hpp"
 #include "stages/datasets/tar_header.hpp"
 
+#include "cachebisect/base/error.hpp"
 #include "cachebisect/base/file.hpp"
 #include "cachebisect/base/parallel.hpp"
+#include "cachebisect/objects/byte_source.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -71,8 +74,6 @@ class TarBytes {
   std::vector<std::byte> bytes_;
 };
 
-}  // namespace
-
 void generate_archives(const std::string& folder, std::uint64_t samples,
                        const std::stop_token& stop) {
   const std::uint64_t archives = (samples + kSamplesPerArchive - 1) / kSamplesPerArchive;
@@ -87,6 +88,25 @@ void generate_archives(const std::string& folder, std::uint64_t samples,
     }
     write_file(folder + "/photos-" + padded(number, 6) + ".tar", tar.finish());
   });
+}
+
+}  // namespace
+
+void require_archive_folder(const std::string& path) {
+  const bool is_pattern = path.find('{') != std::string::npos;
+  if (!is_pattern && !is_remote_path(path) && !path.ends_with(".tar")) return;
+  throw Error(ErrorKind::usage, path +
+                                    ": what is generated is a local folder of archives; give its "
+                                    "path, or leave out \"if_missing\"");
+}
+
+void require_archives(const std::string& path, std::uint64_t samples, const std::stop_token& stop) {
+  require_data(
+      path, true,
+      {.kind = "photo-like archives",
+       .samples = samples,
+       .bytes = samples * kPhotoBytes,
+       .write = [&](const std::string& folder) { generate_archives(folder, samples, stop); }});
 }
 
 }  // namespace cachebisect::stages

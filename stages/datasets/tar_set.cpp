@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <mutex>
-#include <semaphore>
 #include <utility>
 
 #include "stages/datasets/tar_paths.hpp"
@@ -58,9 +57,7 @@ class TarOpener {
   TarFile open_packed(std::unique_ptr<const ByteSource> file, Packing packing,
                       const std::function<void(std::uint64_t)>& on_members) {
     if (options_->most_unpacked == 0) refuse_packed(file->path(), packing_name(packing));
-    // Each may take a quarter of the memory that there is for all.
-    unpacking_.acquire();
-    const std::unique_ptr<std::counting_semaphore<>, Release> ended(&unpacking_);
+    const UnpackingLimit::Turn turn = unpacking_.wait();
     const auto content = unpack(file->path(), packing, options_->most_unpacked);
     TarIndex index = index_tar(*content, options_->members, on_members);
     return {std::move(file), packing, content->size(), std::move(index)};
@@ -74,13 +71,9 @@ class TarOpener {
                     packing.command + " " + shell_word(path) + " > NEW.tar");
   }
 
-  struct Release {
-    void operator()(std::counting_semaphore<>* semaphore) const { semaphore->release(); }
-  };
-
   const TarSetOptions* options_;
   bool keep_open_;
-  std::counting_semaphore<> unpacking_{4};
+  UnpackingLimit unpacking_;
 };
 
 }  // namespace

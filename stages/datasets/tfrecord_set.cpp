@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <mutex>
 #include <string_view>
 #include <utility>
 
 #include "stages/codecs/byte_reader.hpp"
-#include "stages/datasets/natural_order.hpp"
-#include "stages/datasets/tar_paths.hpp"
+#include "stages/datasets/data_files.hpp"
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/file.hpp"
@@ -51,7 +49,7 @@ class TfRecordIndexer {
     const auto head = window(kHeadBytes);
     const std::uint64_t bytes = little_endian(head, 0) | std::uint64_t{little_endian(head, 4)}
                                                              << 32U;
-    if (masked_sum(head.first(8)) != little_endian(head, 8)) refuse_head(head);
+    if (masked_sum(head.first(8)) != little_endian(head, 8)) refuse_head();
     if (bytes > kMostTfRecordBytes) {
       refuse("a record of " + std::to_string(bytes) + " bytes, more than one may have (1 GiB)");
     }
@@ -71,14 +69,7 @@ class TfRecordIndexer {
     return std::span(window_).subspan(at_ - begin_, bytes);
   }
 
-  [[noreturn]] void refuse_head(std::span<const std::byte> head) const {
-    if (at_ == 0 && has_text(head, 0, "\x1f\x8b")) {
-      throw Error(ErrorKind::data,
-                  file_->path() +
-                      ": is compressed with gzip, so its records cannot be read alone; unpack it "
-                      "once: gunzip -c " +
-                      shell_word(file_->path()) + " > NEW.tfrecord");
-    }
+  [[noreturn]] void refuse_head() const {
     if (at_ == 0) {
       throw Error(ErrorKind::data,
                   file_->path() +
@@ -120,30 +111,30 @@ bool is_numbered_part(std::string_view name) {
 
 bool is_tfrecord_name(std::string_view name) {
   constexpr std::array<std::string_view, 3> kEnds{".tfrecord", ".tfrecords", ".tfrec"};
-  if (name.starts_with('.')) return false;
   return is_numbered_part(name) ||
          std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-std::vector<std::string> tfrecords_in(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error)) {
-    std::string name = at->path().filename().string();
-    if (is_tfrecord_name(name)) names.push_back(std::move(name));
-  }
-  if (error) {
-    throw Error(ErrorKind::data, folder + ": cannot be listed: " + errno_text(error.value()));
-  }
-  if (names.empty()) {
-    throw Error(ErrorKind::data, folder +
-                                     ": has no TFRecord files (*.tfrecord, *.tfrecords, *.tfrec, "
-                                     "*-00000-of-00010)");
-  }
-  std::ranges::sort(names, natural_less);
-  for (std::string& name : names) name.insert(0, folder + "/");
-  return names;
+bool is_packed_tfrecord_name(std::string_view name) {
+  constexpr std::string_view kGzip = ".gz";
+  return name.ends_with(kGzip) && is_tfrecord_name(name.substr(0, name.size() - kGzip.size()));
+}
+
+/// A plain file may begin as a compressed one does, by its first length: that has a check sum.
+Packing packing_of_tfrecords(const ByteSource& file) {
+  std::array<std::byte, kHeadBytes> head{};
+  if (file.size() < head.size()) return Packing::none;
+  file.read(0, head);
+  const auto length = std::span<const std::byte>(head).first(8);
+  return masked_sum(length) == little_endian(head, 8) ? Packing::none : packing_of(file);
+}
+
+[[noreturn]] void refuse_packed_file(const std::string& path, const PackingName& packing) {
+  throw Error(ErrorKind::data,
+              path + ": is compressed with " + packing.name +
+                  ", so its records cannot be read alone; give \"shuffle_buffer_mb\", in which "
+                  "whole files are shuffled, or unpack it once: " +
+                  packing.command + " " + shell_word(path) + " > NEW.tfrecord");
 }
 
 }  // namespace
@@ -163,25 +154,15 @@ std::vector<TfRecord> index_tfrecords(const ByteSource& file,
 }
 
 std::vector<std::string> tfrecord_paths(const std::string& path) {
-  if (is_remote_path(path)) {
-    throw Error(ErrorKind::usage, shown_path(path) +
-                                      ": TFRecord files are read from local disks; copy them, or "
-                                      "take tar archives or prepared shards, which are read from "
-                                      "servers");
-  }
-  std::error_code none;
-  if (std::filesystem::is_directory(path, none)) return tfrecords_in(path);
-  if (exists(path)) return {path};
-  std::vector<std::string> paths = expand_pattern(path);
-  if (paths.size() > 1 || paths.front() != path) return paths;
-  throw Error(ErrorKind::data,
-              path +
-                  ": No such file or directory; give a TFRecord file, a folder of them, or a "
-                  "pattern like train-{00000..00099}-of-00100");
+  return data_file_paths(path, {.name = "TFRecord",
+                                .names = "*.tfrecord, *.tfrecords, *.tfrec, *-00000-of-00010",
+                                .is_one = is_tfrecord_name,
+                                .pattern = "train-{00000..00099}-of-00100",
+                                .is_packed = is_packed_tfrecord_name});
 }
 
-TfRecordSet::TfRecordSet(const std::string& path, const OpenContext& context) {
-  const std::vector<std::string> paths = tfrecord_paths(path);
+TfRecordSet::TfRecordSet(const TfRecordSetOptions& options, const OpenContext& context) {
+  const std::vector<std::string> paths = tfrecord_paths(options.path);
   const bool keep_open = paths.size() <= HeldFile::most_open();
   files_.resize(paths.size());
   std::mutex mutex;
@@ -191,27 +172,55 @@ TfRecordSet::TfRecordSet(const std::string& path, const OpenContext& context) {
     const std::scoped_lock lock(mutex);
     known += found;
     if (found == kRecordsAtOnce) {
-      context.report("indexing " + path + ": " + format_count(known) + " records");
+      context.report("indexing " + options.path + ": " + format_count(known) + " records");
     }
   };
+  UnpackingLimit unpacking;
   const auto scan = [&](std::uint64_t i) {
+    File& file = files_[i];
     auto bytes = open_file(paths[i]);
-    files_[i].records = index_tfrecords(*bytes, add);
-    files_[i].file = HeldFile(std::move(bytes), keep_open);
+    file.packing = packing_of_tfrecords(*bytes);
+    file.bytes = bytes->size();
+    if (file.packing == Packing::none) {
+      file.records = index_tfrecords(*bytes, add);
+      file.file = HeldFile(std::move(bytes), keep_open);
+      return;
+    }
+    if (options.most_unpacked == 0) refuse_packed_file(paths[i], packing_name(file.packing));
+    const auto turn = unpacking.wait();
+    const auto content = unpack(paths[i], file.packing, options.most_unpacked, ".tfrecord");
+    file.bytes = content->size();
+    file.records = index_tfrecords(*content, add);
+    file.file = HeldFile(std::move(bytes), false);
   };
   parallel_for(paths.size(), 1, context.stop, scan);
   std::uint64_t records = 0;
-  for (const File& file : files_) ends_.push_back(records += file.records.size());
+  for (const File& file : files_) {
+    ends_.push_back(records += file.records.size());
+    is_packed_ = is_packed_ || file.packing != Packing::none;
+  }
 }
 
 TfRecordSet::Place TfRecordSet::locate(std::uint64_t index) const {
   const auto [number, record] = place_of_sample(ends_, index);
   const File& file = files_[number];
-  return {&file.file, file.records[record], record};
+  return {&file.file, file.records[record], record, number};
+}
+
+void TfRecordSet::read_whole(std::size_t file, std::vector<std::byte>& whole) const {
+  const File& from = files_[file];
+  whole.resize(from.bytes);
+  if (from.packing != Packing::none) return unpack_into(from.file.path(), from.packing, whole);
+  from.file.read(0, whole);
 }
 
 std::span<const std::byte> TfRecordSet::read(const Place& place, std::span<std::byte> stored) {
   place.file->read(place.record.offset, stored);
+  return checked(place, stored);
+}
+
+std::span<const std::byte> TfRecordSet::checked(const Place& place,
+                                                std::span<const std::byte> stored) {
   const auto data = stored.first(place.record.bytes);
   if (masked_sum(data) == little_endian(stored, data.size())) return data;
   throw Error(ErrorKind::data, place.file->path() + ": record " + std::to_string(place.number) +

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stages/datasets/held_file.hpp"
+#include "stages/datasets/unpacker.hpp"
 
 #include "cachebisect/pipeline/open_context.hpp"
 
@@ -23,17 +24,20 @@ struct TfRecord {
 };
 
 /// Reads the lengths of all records. `on_records(n)` is called now and then: there were n more.
-/// Throws Error(data) naming the file and the byte if it is damaged, cut short or compressed, has a
-/// record above 1 GiB, or none.
+/// Throws Error(data) naming the file and the byte if it is damaged or cut short, has a record
+/// above 1 GiB, or none.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<TfRecord> index_tfrecords(
     const ByteSource& file, const std::function<void(std::uint64_t)>& on_records);
 
-/// One file; those of a folder in natural order (*.tfrecord, *.tfrecords, *.tfrec, and what ends
-/// like train-00000-of-00010), without hidden ones; or those of a pattern (see expand_pattern()).
-/// Throws Error(data) if there are none, Error(usage) for a pattern of too many, or an address of a
-/// server.
+/// See data_file_paths(): *.tfrecord, *.tfrecords, *.tfrec, and what ends like
+/// train-00000-of-00010.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::string> tfrecord_paths(
     const std::string& path);
+
+struct TfRecordSetOptions {
+  std::string path;                 ///< see tfrecord_paths()
+  std::uint64_t most_unpacked = 0;  ///< bytes of a compressed file; 0: none may be compressed
+};
 
 /// Thread safe.
 class CACHEBISECT_INTERNAL_API TfRecordSet {
@@ -43,13 +47,15 @@ class CACHEBISECT_INTERNAL_API TfRecordSet {
     const HeldFile* file = nullptr;
     TfRecord record;
     std::uint64_t number = 0;
+    std::size_t file_number = 0;
   };
   /// Behind the data of a record: its check sum.
   static constexpr std::size_t kTailBytes = 4;
 
-  /// Indexes the files at `path`, several at once. Throws as the above do, and Error(interrupted)
-  /// when the context's stop is requested.
-  TfRecordSet(const std::string& path, const OpenContext& context);
+  /// Indexes the files, several at once; compressed ones are unpacked for that, at most four at
+  /// once. Throws as the above and unpack() do, and Error(interrupted) when the context's stop is
+  /// requested.
+  TfRecordSet(const TfRecordSetOptions& options, const OpenContext& context);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return ends_.back(); }
   /// Throws Error(internal) if there is no such record.
@@ -57,13 +63,33 @@ class CACHEBISECT_INTERNAL_API TfRecordSet {
   /// Fills `stored`, of kTailBytes more than the record, and returns the data in it. Throws
   /// Error(data) naming the file and the record if it is damaged.
   static std::span<const std::byte> read(const Place& place, std::span<std::byte> stored);
+  /// The same of bytes that were read.
+  static std::span<const std::byte> checked(const Place& place, std::span<const std::byte> stored);
+
+  /// Whether a file is compressed: then files are read as a whole.
+  [[nodiscard]] bool is_packed() const noexcept { return is_packed_; }
+  [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
+  [[nodiscard]] const std::string& path(std::size_t file) const { return files_[file].file.path(); }
+  [[nodiscard]] std::uint64_t records(std::size_t file) const {
+    return files_[file].records.size();
+  }
+  /// Of what a file unpacks to.
+  [[nodiscard]] std::uint64_t bytes(std::size_t file) const { return files_[file].bytes; }
+  [[nodiscard]] std::uint64_t stored_bytes(std::size_t file) const {
+    return files_[file].file.size();
+  }
+  /// Replaces `whole` by the content of a file. Throws as unpack_into() does.
+  void read_whole(std::size_t file, std::vector<std::byte>& whole) const;
 
  private:
   struct File {
     HeldFile file;
+    Packing packing = Packing::none;
+    std::uint64_t bytes = 0;
     std::vector<TfRecord> records;
   };
   std::vector<File> files_;
+  bool is_packed_ = false;
   std::vector<std::uint64_t> ends_;  ///< records up to the end of each file
 };
 

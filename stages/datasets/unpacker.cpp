@@ -122,7 +122,7 @@ class UnpackedBytes final : public ByteSource {
 };
 
 void check_unpacked(const std::string& path, Packing packing, std::uint64_t consumed,
-                    std::uint64_t bytes, std::uint64_t most_bytes) {
+                    std::uint64_t bytes, std::uint64_t most_bytes, std::string_view ending) {
   const bool is_bomb = bytes > kFreeBytes && bytes / kMostTimes > consumed;
   if (bytes <= most_bytes && !is_bomb) return;
   const std::string limit = is_bomb ? std::to_string(kMostTimes) + " times its bytes; "
@@ -130,7 +130,7 @@ void check_unpacked(const std::string& path, Packing packing, std::uint64_t cons
                                           ", a quarter of shuffle_buffer_mb; give more, or ";
   throw Error(ErrorKind::data, path + ": unpacks to more than " + limit +
                                    "unpack it once: " + packing_name(packing).command + " " +
-                                   shell_word(path) + " > NEW.tar");
+                                   shell_word(path) + " > NEW" + std::string(ending));
 }
 
 }  // namespace
@@ -163,7 +163,7 @@ std::unique_ptr<Unpacker> make_unpacker(const std::string& path, Packing packing
 }
 
 std::unique_ptr<const ByteSource> unpack(const std::string& path, Packing packing,
-                                         std::uint64_t most_bytes) {
+                                         std::uint64_t most_bytes, std::string_view ending) {
   const auto unpacker = make_unpacker(path, packing);
   std::vector<std::vector<std::byte>> pieces;
   std::uint64_t bytes = 0;
@@ -171,7 +171,7 @@ std::unique_ptr<const ByteSource> unpack(const std::string& path, Packing packin
     std::vector<std::byte> piece(kPieceOfContent);
     const std::size_t made = unpacker->read(piece);
     bytes += made;
-    check_unpacked(path, packing, unpacker->consumed(), bytes, most_bytes);
+    check_unpacked(path, packing, unpacker->consumed(), bytes, most_bytes, ending);
     const bool is_last = made < piece.size();
     piece.resize(made);
     if (made > 0) pieces.push_back(std::move(piece));

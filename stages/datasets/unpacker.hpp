@@ -1,11 +1,13 @@
-// Tar archives that are compressed with gzip or Zstandard: their content, from its beginning.
+// Files that are compressed with gzip or Zstandard: their content, from its beginning.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <semaphore>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "cachebisect/objects/byte_source.hpp"
 
@@ -42,12 +44,33 @@ class CACHEBISECT_INTERNAL_API Unpacker {
     const std::string& path, Packing packing);
 
 /// The whole content, in memory. Throws Error(data) as the above do, and for more than `most_bytes`
-/// or than a file of this size has if it is no bomb.
+/// or than a file of this size has if it is no bomb; it then says to unpack the file to a new one
+/// of this `ending`.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::unique_ptr<const ByteSource> unpack(
-    const std::string& path, Packing packing, std::uint64_t most_bytes);
+    const std::string& path, Packing packing, std::uint64_t most_bytes,
+    std::string_view ending = ".tar");
 /// Fills `out` with the whole content. Throws Error(data) as the above do, and if it has another
 /// size.
 CACHEBISECT_INTERNAL_API void unpack_into(const std::string& path, Packing packing,
                                           std::span<std::byte> out);
+
+/// Lets four files be unpacked at once: each may take a quarter of the memory that there is for
+/// all.
+class UnpackingLimit {
+ public:
+  struct Release {
+    void operator()(std::counting_semaphore<>* turns) const { turns->release(); }
+  };
+  using Turn = std::unique_ptr<std::counting_semaphore<>, Release>;
+
+  /// Waits for its turn, which ends when what it returns does.
+  [[nodiscard]] Turn wait() {
+    turns_.acquire();
+    return Turn(&turns_);
+  }
+
+ private:
+  std::counting_semaphore<> turns_{4};
+};
 
 }  // namespace cachebisect::stages
