@@ -21,7 +21,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cachebisect)
 install(TARGETS core stages EXPORT cachebisect
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-foreach(module imgcodecs hdf5 audio video http_server)
+foreach(module imgcodecs hdf5 parquet audio video http_server)
   if(TARGET ${module}_module)
     install(TARGETS ${module}_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/cachebisect)
   endif()
