@@ -1,8 +1,10 @@
 // What the loss consists of.
 #include <array>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/format/document/render.hpp"
 #include "cachebisect/format/html/chart.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/figures.hpp"
@@ -26,17 +28,20 @@ Html loss_section(const Report& report) {
       {{"starvation", "the training step waits for data", loss.starvation},
        {"contention", "loading that runs at the same time slows the step down", loss.contention},
        {"whole loss", "from the ceiling down to live", loss.total}}};
-  Table table("Shares of the ceiling that are lost", {"Part", "Share of ceiling", "<What it is"});
+  document::Table table{.columns = {{"part"}, {"share of ceiling", Align::right}, {"what it is"}},
+                        .caption = "Shares of the ceiling that are lost"};
   nlohmann::ordered_json data = nlohmann::ordered_json::array();
   for (const Part& part : parts) {
-    table.add({text(part.name), figure(share_figure(part.share)), text(part.meaning)});
+    table.rows.push_back({part.name, share_figure(part.share), part.meaning});
     if (part.share.value && part.share.interval)
       data.push_back(chart_value(part.name, part.share, share_figure(part.share)));
   }
-  return section("loss", "Starvation and contention",
-                 chart("shares", data.size(),
-                       "Bar chart: the parts of the loss. The table below has its figures.", data) +
-                     table.html());
+  Document shares;
+  shares.add(document::Chart{"shares", data.size(),
+                             "Bar chart: the parts of the loss. The table below has its figures.",
+                             data.dump()});
+  shares.add(std::move(table));
+  return section("loss", "Starvation and contention", to_html(shares));
 }
 
 }  // namespace cachebisect::html

@@ -1,5 +1,8 @@
 // The ranks of a distributed job.
+#include <utility>
+
 #include "cachebisect/bisect/report/ranks_text.hpp"
+#include "cachebisect/format/document/render.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
@@ -8,17 +11,18 @@ namespace cachebisect::html {
 
 Html ranks_section(const Report& report) {
   if (report.ranks.empty()) return {};
-  Table table("Samples/s of each rank, with some alone at their ceiling and the others live",
-              {"At their ceiling", "Samples/s of each rank"});
+  document::Table table{
+      .columns = {{"at their ceiling"}, {"samples/s of each rank", Align::right}},
+      .caption = "Samples/s of each rank, with some alone at their ceiling and the others live"};
   for (const RankReport& rank : report.ranks) {
-    table.add({text(place_text(report.chain, rank.ranks)), figure(rate_figure(rank.payoff))});
+    table.rows.push_back({place_text(report.chain, rank.ranks), rate_figure(rank.payoff)});
   }
-  Html content = table.html();
+  Document ranks;
+  ranks.add(std::move(table));
   if (report.verdict.ranks) {
-    content +=
-        paragraph("The others wait for " + place_text(report.chain, *report.verdict.ranks) + ".");
+    ranks.say("The others wait for " + place_text(report.chain, *report.verdict.ranks) + ".");
   }
-  return section("ranks", "Ranks", content);
+  return section("ranks", "Ranks", to_html(ranks));
 }
 
 }  // namespace cachebisect::html
