@@ -1,3 +1,4 @@
+import multiprocessing
 import sys
 from pathlib import Path
 
@@ -5,3 +6,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+# The server of the start method forkserver imports torch once. Each child of spawn imports it anew,
+# which takes seconds: most tests of a method that inherits nothing use forkserver.
+multiprocessing.set_forkserver_preload(["torch", "torch.utils.data"])

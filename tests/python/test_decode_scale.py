@@ -76,7 +76,7 @@ class Images(Dataset):  # type: ignore[type-arg]
             return torch.tensor(image.convert("RGB").size)
 
 
-@pytest.mark.parametrize("context", ["fork", "spawn"])
+@pytest.mark.parametrize("context", ["fork", "forkserver"])
 def test_a_live_arm_does_it_in_its_workers(image: Path, context: str) -> None:
     original = Image.open
     loader = DataLoader(Images(image), batch_size=4, num_workers=1, multiprocessing_context=context)

@@ -25,8 +25,8 @@ from measured import every_arm, measure, stage_names
 WORKERS = [
     (0, None),
     (2, "fork"),
-    (1, "spawn"),
-    pytest.param(1, "forkserver", marks=pytest.mark.nightly),
+    (1, "forkserver"),
+    pytest.param(1, "spawn", marks=pytest.mark.nightly),
 ]
 
 

@@ -62,7 +62,7 @@ def test_without_an_accelerator_nothing_is_pinned(workers: int, tmp_path: Any) -
     [
         (0, {}),
         (1, {}),
-        (2, {"multiprocessing_context": "spawn"}),
+        (2, {"multiprocessing_context": "forkserver"}),
         (2, {"in_order": False, "persistent_workers": True}),
     ],
 )

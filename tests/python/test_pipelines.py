@@ -19,7 +19,7 @@ from measured import every_arm, measure
 from readers import CASES, COUNT, image
 from test_look_ahead import described, member_names
 
-WORKERS = [(0, None), (2, "fork"), (1, "spawn")]
+WORKERS = [(0, None), (2, "fork"), (1, "forkserver")]
 
 
 def shards(tmp_path: Path) -> Any:

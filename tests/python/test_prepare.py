@@ -127,7 +127,13 @@ def test_workers_of_every_start_method(tmp_path: Path, start: str) -> None:
     dataset = Numbers(Scale(), count=64, width=3000)
     read = prepared(dataset, tmp_path, shard_size="64KiB")
     read[0]  # Opens a file that forked workers inherit.
-    loader = DataLoader(read, batch_size=4, num_workers=2, multiprocessing_context=start)
+    loader = DataLoader(
+        read,
+        batch_size=4,
+        num_workers=2,
+        multiprocessing_context=start,
+        persistent_workers=start == "spawn",  # To start one takes seconds.
+    )
     for _ in range(2):
         found = torch.cat([x for x, _label in loader])
         assert torch.equal(found[:, 0], torch.arange(64.0) * 3)

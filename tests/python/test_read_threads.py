@@ -354,9 +354,9 @@ def test_without_workers_the_training_process_has_the_threads(job: Any) -> None:
 
 def test_workers_of_every_start_method(job: Any) -> None:
     measured = job(DataLoader(OfWorker(), batch_size=4, num_workers=1))
-    spawned = arm(2, multiprocessing_context='"spawn"')
-    assert measured.supports(spawned), measured.why
-    assert torch.all(torch.cat(run(measured, spawned))[:, 3] == 1)
+    served = arm(2, multiprocessing_context='"forkserver"')
+    assert measured.supports(served), measured.why
+    assert torch.all(torch.cat(run(measured, served))[:, 3] == 1)
 
 
 def test_with_a_cache(job: Any) -> None:

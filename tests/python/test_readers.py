@@ -105,7 +105,7 @@ def frames(sample: Any) -> Any:
 
 
 @pytest.mark.parametrize("stage", ["h5py.Dataset.__getitem__", "soundfile.read", "librosa.load"])
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", "forkserver"])
 def test_a_library_that_the_first_sample_imports(stage: str, method: str, tmp_path: Path) -> None:
     need(stage)
     loader = DataLoader(

@@ -95,7 +95,7 @@ def counted(loader: Any, samples: int = 16, max_seconds: float = FOREVER) -> dic
     return found
 
 
-@pytest.mark.parametrize("workers,method", [(0, None), (2, "fork"), (1, "spawn")])
+@pytest.mark.parametrize("workers,method", [(0, None), (2, "fork"), (1, "forkserver")])
 def test_all_workers_count(workers: int, method: Any, url: str, tmp_path: Path) -> None:
     loader = DataLoader(
         Files(tmp_path, 40, url), 4, num_workers=workers, multiprocessing_context=method

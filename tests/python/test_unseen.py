@@ -14,7 +14,7 @@ from engine import TestEngine
 from loaders import Compose, CountingMember, Items, KeywordCompose, KeywordItems, Member, Stream
 from measured import measure
 
-WORKERS = [(0, None), (1, "fork"), (2, "fork"), (3, "spawn")]
+WORKERS = [(0, None), (1, "fork"), (2, "fork"), (3, "forkserver")]
 READ, FIRST, SECOND = 1, 2, 3
 """Boundaries of read, transforms[0], transforms[1]."""
 
