@@ -79,6 +79,15 @@ def run_file(
     environment["CACHEBISECT_SOCKET"] = str(tmp_path / "socket")
     if loader is not None:
         environment["CACHEBISECT_LOADER"] = str(loader)
+    done = run_hooked(path, environment, tmp_path, fresh)
+    engine.join()
+    return done
+
+
+def run_hooked(
+    path: Path, environment: dict[str, str], folder: Path, fresh: bool
+) -> subprocess.CompletedProcess[str]:
+    """Runs the script in `path` with the hook. `fresh`: as in run_script()."""
     if fresh:
         done = subprocess.run(
             [sys.executable, str(path)],
@@ -88,9 +97,8 @@ def run_file(
             timeout=TIMEOUT,
         )
     else:
-        done = run_in_fork(path, environment, tmp_path)
+        done = run_in_fork(path, environment, folder)
     print(done.stderr)  # Shown if the test fails.
-    engine.join()
     return done
 
 

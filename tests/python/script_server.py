@@ -1,4 +1,5 @@
-"""Runs scripts in forks of one process that has imported torch, which takes seconds each time.
+"""Runs scripts in forks of one process that has imported torch, which takes seconds each time, and
+what torch imports for the first optimizer, which takes as long again.
 
 Reads one JSON object per line: `path` of the script, `hook`, `environment`, `out` and `err`: files.
 Answers each with a line: the exit code, negative for a signal. Run by hooked.py.
@@ -7,6 +8,7 @@ Answers each with a line: the exit code, negative for a signal. Run by hooked.py
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import runpy
@@ -17,7 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.utils.data  # noqa: F401
+import torch.utils.data
+
+with contextlib.suppress(ImportError):  # Before torch 2.
+    import torch._dynamo  # noqa: F401
 
 
 def run(path: str) -> int:

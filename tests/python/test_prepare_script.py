@@ -1,11 +1,13 @@
-"""The hook of `cachebisect prepare -- CMD`: an unchanged script, by the environment alone."""
+"""The hook of `cachebisect prepare -- CMD`: an unchanged script, by the environment alone.
+
+In a Python of its own that begins with the hook: test_prepare_command.py.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ torch = pytest.importorskip("torch")
 
 import cachebisect
 from cached_data import Jitter, Numbers, Scale, same
-from hooked import HERE, HOOK, TIMEOUT
+from hooked import HERE, HOOK, run_hooked
 from prepared_data import FAULT
 
 SCRIPT = f"""
@@ -52,6 +54,7 @@ def run(
     text: str = SCRIPT,
     environment: Any = None,
     workers: int = 0,
+    fresh: bool = False,
     **options: Any,
 ) -> tuple[subprocess.CompletedProcess[str], Any]:
     path = place / "train.py"
@@ -59,14 +62,7 @@ def run(
     result = place / "result.json"
     asked = {"folder": str(place / "set"), "result": str(result), **options}
     variables = {"PYTHONPATH": str(HOOK), "CACHEBISECT_PREPARE": json.dumps(asked)}
-    done = subprocess.run(
-        [sys.executable, str(path)],
-        env={**os.environ, **variables, **(environment or {})},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-    )
-    print(done.stderr)
+    done = run_hooked(path, {**os.environ, **variables, **(environment or {})}, place, fresh)
     return done, json.loads(result.read_text()) if result.exists() else None
 
 
@@ -163,8 +159,8 @@ def test_a_result_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_children_of_the_script_do_nothing(tmp_path: Path) -> None:
-    text = SCRIPT.replace("num_workers=WORKERS", "num_workers=2, multiprocessing_context='spawn'")
-    done, result = run(tmp_path, text=text)
+    text = SCRIPT.replace("num_workers=WORKERS", "num_workers=1, multiprocessing_context='spawn'")
+    done, result = run(tmp_path, text=text, fresh=True)
     assert result["ok"] and done.stdout == "cleaned up\n"
     assert (tmp_path / "set" / "index.json").exists()
     assert cachebisect.prepared(Numbers(Scale(), Jitter()), tmp_path / "set").after
