@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import resource
 import signal
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from cachebisect import NotCacheable
 from cachebisect._cache import disk_folder
 from cached_data import Jitter, Numbers, Scale, same
 
-PATHS = [str(Path(__file__).parent), str(Path(cachebisect.__file__).parent.parent)]
-"""Where scripts of these tests find what they import."""
+FORK = multiprocessing.get_context("fork")
+"""Other processes need not import torch, which takes seconds."""
 
 
 def cached(dataset: Any, folder: Path, **options: Any) -> Any:
@@ -160,59 +160,55 @@ def test_damage_never_makes_a_wrong_sample(tmp_path: Path, damage: str) -> None:
     assert used > 0 or damage == "cut"
 
 
-FILL = """
-import sys
-sys.path[:0] = {paths!r}
-import cachebisect
-from cached_data import Numbers, Scale
-kept = cachebisect.cached(
-    Numbers(Scale(), count=400, width=20000), disk={folder!r}, disk_limit="64MiB")
-for index in range(400):
-    kept[index]
-    print(index, flush=True)
-"""
+def fill(folder: Path, told: Any) -> None:
+    """Sends the index of each sample that is made."""
+    kept = cached(Numbers(Scale(), count=400, width=20000), folder)
+    for index in range(400):
+        assert kept[index]
+        told.send(index)
 
 
 def test_a_killed_run_leaves_what_was_there(tmp_path: Path) -> None:
     dataset = Numbers(Scale(), count=400, width=20000)
     wanted = epoch(dataset)
-    text = FILL.format(paths=PATHS, folder=str(tmp_path))
-    for lines in (5, 40, 120):
-        run = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE)
-        assert run.stdout is not None
-        for _ in range(lines):
-            run.stdout.readline()
-        run.send_signal(signal.SIGKILL)
-        run.wait()
-        run.stdout.close()
+    for samples in (5, 40, 120):
+        heard, told = FORK.Pipe(duplex=False)
+        run = FORK.Process(target=fill, args=(tmp_path, told))
+        run.start()
+        told.close()
+        for _ in range(samples):
+            heard.recv()
+        run.kill()
+        run.join()
+        assert run.exitcode == -signal.SIGKILL
         kept = cached(dataset, tmp_path)
-        assert same(kept[lines - 2], wanted[lines - 2])
+        assert same(kept[samples - 2], wanted[samples - 2])
         assert kept.hits == 1
         kept.close()
     kept = cached(dataset, tmp_path)
     assert all(same(one, other) for one, other in zip(epoch(kept), wanted))
 
 
-LIMITED = """
-import resource, signal, sys, warnings
-sys.path[:0] = {paths!r}
-import cachebisect
-from cached_data import Numbers, Scale, same
-dataset = Numbers(Scale(), count=200, width=20000)
-kept = cachebisect.cached(dataset, disk={folder!r}, disk_limit="64MiB")
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))
-warnings.simplefilter("always")
-for _ in range(2):
-    assert all(same(kept[i], dataset[i]) for i in range(200))
-"""
+def fill_with_a_limit(folder: Path, told: Any) -> None:
+    """Sends the warnings."""
+    dataset = Numbers(Scale(), count=200, width=20000)
+    kept = cached(dataset, folder)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            assert all(same(kept[i], dataset[i]) for i in range(200))
+    told.send([str(each.message) for each in caught])
 
 
 def test_a_file_that_cannot_grow_loses_no_sample(tmp_path: Path) -> None:
-    text = LIMITED.format(paths=PATHS, folder=str(tmp_path))
-    run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    assert str(tmp_path) in run.stderr
+    heard, told = FORK.Pipe(duplex=False)
+    run = FORK.Process(target=fill_with_a_limit, args=(tmp_path, told))
+    run.start()
+    run.join()
+    assert run.exitcode == 0 and heard.poll()
+    assert any(str(tmp_path) in text for text in heard.recv())
 
 
 def test_the_limit_holds_and_the_first_samples_stay(tmp_path: Path) -> None:
@@ -265,12 +261,13 @@ def test_a_cache_that_is_removed_while_it_is_used_loses_no_sample(tmp_path: Path
 
 def test_three_processes_fill_one_cache(tmp_path: Path) -> None:
     dataset = Numbers(Scale(), count=400, width=20000)
-    text = FILL.format(paths=PATHS, folder=str(tmp_path))
-    command = [sys.executable, "-c", text]
-    runs = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(3)]
-    while any(run.poll() is None for run in runs):
+    pipes = [FORK.Pipe(duplex=False) for _ in range(3)]  # They have room for all that is told.
+    runs = [FORK.Process(target=fill, args=(tmp_path, told)) for _, told in pipes]
+    for run in runs:
+        run.start()
+    while any(run.is_alive() for run in runs):
         assert bytes_in(tmp_path) <= 1.01 * (64 << 20)
-    assert [run.wait() for run in runs] == [0, 0, 0]
+    assert [run.exitcode for run in runs] == [0, 0, 0]
     kept = cached(dataset, tmp_path)
     assert all(same(one, other) for one, other in zip(epoch(kept), epoch(dataset)))
     assert kept.hits > 0

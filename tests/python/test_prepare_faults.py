@@ -6,10 +6,9 @@ import errno
 import json
 import multiprocessing
 import os
+import resource
 import shutil
 import signal
-import subprocess
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -23,11 +22,12 @@ import cachebisect
 from cachebisect import NotCacheable
 from cachebisect._prepare import api, shard_file
 from cachebisect._prepare.contents import JOURNAL
+from cachebisect._prepare.pieces import Pieces
 from cached_data import Jitter, Numbers, Scale, same
 from prepared_data import FAULT, Files
 
-PATHS = [str(Path(__file__).parent), str(Path(cachebisect.__file__).parent.parent)]
-"""Where scripts of these tests find what they import."""
+FORK = multiprocessing.get_context("fork")
+"""Other processes need not import torch, which takes seconds."""
 SMALL = "1MiB"
 """A shard of a bit more than 100 samples of Files."""
 
@@ -71,17 +71,13 @@ def assert_goes_on(folder: Path, whole: Path, kept: int, **options: Any) -> None
     assert read.misses == 0
 
 
-KILLED = """
-import sys, time
-sys.path[:0] = {paths!r}
-import prepared_data, cachebisect
-
-from cachebisect._prepare.pieces import Pieces
-
-make = Pieces.make
-Pieces.make = lambda self, index: make(self, index if index != 250 else time.sleep(1000))
-cachebisect.prepare(prepared_data.Files(), {folder!r}, shard_size="1MiB", workers=2)
-"""
+def prepare_until_250(folder: Path) -> None:
+    """Never ends: sample 250 is not made."""
+    make: Any = Pieces.make
+    Pieces.make = lambda self, index: make(  # type: ignore[method-assign]
+        self, index if index != 250 else time.sleep(1000)
+    )
+    cachebisect.prepare(dataset(), folder, shard_size=SMALL, workers=2)
 
 
 def children_of(process: int) -> list[int]:
@@ -97,16 +93,17 @@ def children_of(process: int) -> list[int]:
 
 
 def test_a_run_that_was_killed_is_gone_on_with(tmp_path: Path, whole: Path) -> None:
-    text = KILLED.format(paths=PATHS, folder=str(tmp_path / "set"))
-    run = subprocess.Popen([sys.executable, "-c", text])
+    run = FORK.Process(target=prepare_until_250, args=(tmp_path / "set",))
+    run.start()
     try:
         while not (tmp_path / "set" / "shard-00001.tar").exists():
-            assert run.poll() is None
+            assert run.is_alive()
             time.sleep(0.01)
+        assert run.pid is not None
         workers = children_of(run.pid)
     finally:
         run.kill()
-        run.wait()
+        run.join()
     assert workers
     while any(os.path.exists(f"/proc/{worker}") for worker in workers):
         time.sleep(0.01)
@@ -135,11 +132,10 @@ def run_until(folder: Path, calls: int) -> None:
 
 @pytest.mark.parametrize("first", range(4))
 def test_a_run_may_be_killed_wherever_it_writes(tmp_path: Path, whole: Path, first: int) -> None:
-    context = multiprocessing.get_context("fork")
     killed = 0
     for calls in range(1 + first, 60, 4):
         folder = tmp_path / str(calls)
-        run = context.Process(target=run_until, args=(folder, calls))
+        run = FORK.Process(target=run_until, args=(folder, calls))
         run.start()
         run.join()
         if run.exitcode == 0:
@@ -183,25 +179,23 @@ def test_a_worker_that_ends_is_told(
     assert_goes_on(tmp_path, whole, kept=2, workers=3)
 
 
-LIMITED = """
-import resource, sys
-sys.path[:0] = {paths!r}
-import cachebisect
-from prepared_data import FAULT, Files
-
-resource.setrlimit(resource.RLIMIT_FSIZE, (900_000, resource.RLIM_INFINITY))
-try:
-    cachebisect.prepare(Files(), {folder!r}, shard_size="1MiB")
-except OSError as error:
-    print(error.errno, error)
-"""
+def prepare_with_a_limit(folder: Path, told: Any) -> None:
+    """Sends the error."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (900_000, resource.RLIM_INFINITY))
+    try:
+        cachebisect.prepare(dataset(), folder, shard_size=SMALL)
+    except OSError as error:
+        told.send((error.errno, str(error)))
 
 
 def test_a_file_that_may_not_grow(tmp_path: Path, whole: Path) -> None:
-    text = LIMITED.format(paths=PATHS, folder=str(tmp_path))
-    run = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith(f"{errno.EFBIG} ") and "there is no room in" in run.stdout
+    heard, told = FORK.Pipe(duplex=False)
+    run = FORK.Process(target=prepare_with_a_limit, args=(tmp_path, told))
+    run.start()
+    run.join()
+    assert run.exitcode == 0 and heard.poll()
+    number, text = heard.recv()
+    assert number == errno.EFBIG and "there is no room in" in text
     assert not list(tmp_path.glob("*.tar*"))
     assert_goes_on(tmp_path, whole, kept=0)
 
