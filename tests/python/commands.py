@@ -5,6 +5,7 @@ The command is $CACHEBISECT_BINARY, or build/release/bin/cachebisect.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -30,6 +31,13 @@ HOOK = ROOT / "python" / "cachebisect" / "_hook"
 needs_command = pytest.mark.skipif(
     not os.access(COMMAND, os.X_OK), reason="the command is not built"
 )
+
+
+def needs_installed(*packages: str) -> Any:
+    """For what other processes import: each process of the tests would take seconds for it."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
 
 MARK = "CACHEBISECT_TEST_RUN"
 POLLS = 1200

@@ -13,12 +13,10 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("lightning")
-pytest.importorskip("jsonargparse")
 
-from commands import COMMAND, needs_command
+from commands import COMMAND, needs_command, needs_installed
 
-pytestmark = needs_command
+pytestmark = [needs_command, needs_installed("lightning", "jsonargparse")]
 
 MODULE = """
 import lightning, torch

@@ -9,9 +9,6 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch")
-nbformat = pytest.importorskip("nbformat")
-nbclient = pytest.importorskip("nbclient")
-pytest.importorskip("ipykernel")
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = os.environ.get("CACHEBISECT_BINARY") or str(ROOT / "build/release/bin/cachebisect")
@@ -19,6 +16,9 @@ COMMAND = os.environ.get("CACHEBISECT_BINARY") or str(ROOT / "build/release/bin/
 
 @pytest.mark.skipif(not os.access(COMMAND, os.X_OK), reason="the command is not built")
 def test_the_notebook_ends_with_a_page_in_place(monkeypatch: Any) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
     monkeypatch.setenv("CACHEBISECT_BINARY", COMMAND)
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
     notebook = nbformat.read(ROOT / "examples/python/notebook.ipynb", as_version=4)

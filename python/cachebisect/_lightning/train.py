@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
 import os
 import shutil
 import sys
@@ -25,6 +26,7 @@ PROFILERS = {
     "pytorch": "PyTorchProfiler",
 }
 NEEDED = "LightningCLI's files need jsonargparse: pip install 'jsonargparse[signatures]'"
+NO_LIGHTNING = "this Python has no lightning: pip install lightning, or name another --python"
 _MUCH = 0.4
 """Share of an epoch that loading may take before training counts as bound by its input."""
 
@@ -48,6 +50,12 @@ def class_of(path: str, option: str) -> Any:
         fail(f"{option} {path}: {module} has no {name}")
 
 
+def need_lightning() -> None:
+    """Fails if there is none. Imports nothing, which takes seconds: other faults are told first."""
+    if not any(importlib.util.find_spec(name) for name in ("lightning", "pytorch_lightning")):
+        fail(NO_LIGHTNING)
+
+
 def lightning() -> Any:
     """The package of Lightning that is installed."""
     for name in ("lightning.pytorch", "pytorch_lightning"):
@@ -55,7 +63,7 @@ def lightning() -> Any:
             return importlib.import_module(name)
         except ImportError:
             continue
-    fail("this Python has no lightning: pip install lightning, or name another --python")
+    fail(NO_LIGHTNING)
 
 
 def content_of(config: str) -> dict[str, Any]:
@@ -101,10 +109,11 @@ class Training:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
-        self.package = lightning()
+        need_lightning()
         content = content_of(options.config)
-        self._model = None if _names_class(content, "model") else options.model_class
-        self._data = None if _names_class(content, "data") else options.data_class
+        self._model = _class_for(content, "model", "--model-class", options.model_class)
+        self._data = _class_for(content, "data", "--data-class", options.data_class)
+        self.package = lightning()
 
     def run(self, profiler: Any = None) -> None:
         """Trains. Raises what the user's code raises."""
@@ -124,16 +133,11 @@ class Training:
 
     def _parsed(self) -> Any:
         """A LightningCLI that has made all that the file describes."""
-        model, data = self.package.LightningModule, self.package.LightningDataModule
-        if self._model:
-            model = class_of(self._model, "--model-class")
-        if self._data:
-            data = class_of(self._data, "--data-class")
         words, sys.argv = sys.argv, sys.argv[:1]  # It would read them too.
         try:
             return self.module("cli").LightningCLI(
-                model,
-                data,
+                self._model or self.package.LightningModule,
+                self._data or self.package.LightningDataModule,
                 subclass_mode_model=not self._model,
                 subclass_mode_data=not self._data,
                 save_config_callback=None,
@@ -148,10 +152,12 @@ class Training:
             sys.argv = words
 
 
-def _names_class(content: dict[str, Any], section: str) -> bool:
-    """True if the section of the file says which class it is for."""
+def _class_for(content: dict[str, Any], section: str, option: str, path: Optional[str]) -> Any:
+    """The class that the option names; None if the section of the file says which one it is for."""
     part = content.get(section)
-    return isinstance(part, dict) and "class_path" in part
+    if path is None or (isinstance(part, dict) and "class_path" in part):
+        return None
+    return class_of(path, option)
 
 
 def profile(training: Training, kinds: list[str], logs: str, bisect: str) -> None:
@@ -221,12 +227,11 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     options = parsed()
     sys.path[0] = os.getcwd()  # As `python -m` has it: classes are named from there.
-    training = Training(options)
     if not options.profiler:
-        training.run()
+        Training(options).run()
         return
     try:
-        profile(training, options.profiler, free_folder(options.logs), options.bisect)
+        profile(Training(options), options.profiler, free_folder(options.logs), options.bisect)
     except Exception:
         traceback.print_exc()
         raise SystemExit(3) from None
