@@ -48,7 +48,7 @@ import os, sys, time
 sys.path.insert(0, {str(HERE)!r})
 import torch
 from torch.utils.data import DataLoader
-from loaders import Compose, Items, Member
+from loaders import Compose, Descent, Items, Member
 
 if __name__ == "__main__":
     from cachebisect._job.job import Job  # The hook has loaded it.
@@ -62,7 +62,7 @@ if __name__ == "__main__":
 
     Job.begin_round = counted
     model = torch.nn.Linear(4, 1)
-    optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+    optimizer = Descent(model.parameters(), 1e-6)
     loader = DataLoader(Items(Compose([Member(1, 0.002)]), 400), batch_size=4,
                         num_workers=WORKERS, multiprocessing_context=METHOD)
     steps = 0

@@ -66,6 +66,31 @@ class KeywordCompose:
         return data
 
 
+def _undecorated(name: str) -> Any:
+    method = getattr(torch.optim.Optimizer, name)
+    return getattr(method, "__wrapped__", method)
+
+
+class Descent(torch.optim.Optimizer):
+    """Gradient descent. For an optimizer of torch's own, and for what these methods are decorated
+    with, torch imports its compiler, which takes as long as torch itself."""
+
+    add_param_group = _undecorated("add_param_group")
+    state_dict = _undecorated("state_dict")
+    load_state_dict = _undecorated("load_state_dict")
+    zero_grad = _undecorated("zero_grad")
+
+    def __init__(self, parameters: Any, lr: float) -> None:
+        super().__init__(parameters, {"lr": lr})
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:  # type: ignore[override]
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    parameter.sub_(parameter.grad, alpha=group["lr"])
+
+
 class Items(Dataset):  # type: ignore[type-arg]
     """(tensor of the index, transformed; the index)."""
 

@@ -90,7 +90,8 @@ if __name__"""
 def test_a_script_that_starts_itself_again_is_measured(tmp_path: Path) -> None:
     again = "import os, sys\nif 'AGAIN' not in os.environ:\n    os.environ['AGAIN'] = '1'\n"
     again += "    os.execv(sys.executable, [sys.executable, *sys.argv])\n"
-    run = run_script(tmp_path, again + SCRIPT, 1)
+    options = ("--budget", "3", "--sustain", "0", "--no-explain")
+    run = run_script(tmp_path, again + SCRIPT, 1, options=options)
     assert run.end() == 0, run.errors()
     assert run.report() is not None
 

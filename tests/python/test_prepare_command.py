@@ -23,10 +23,11 @@ sys.path.insert(0, {str(HERE)!r})
 import torch
 from torch.utils.data import DataLoader
 from cached_data import Jitter, Numbers, Scale
+from loaders import Descent
 
 if __name__ == "__main__":
     model = torch.nn.Linear(4, 1)
-    optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+    optimizer = Descent(model.parameters(), 1e-6)
     print("the script's own words")
     for x, _ in DataLoader(DATASET, batch_size=4, shuffle=True):
         model(x[:, :4]).sum().backward()

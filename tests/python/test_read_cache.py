@@ -24,7 +24,7 @@ from pathlib import Path
 import torch
 from torch.utils.data import DataLoader, Dataset
 sys.path.insert(0, HERE)
-from loaders import Compose, Member
+from loaders import Compose, Descent, Member
 
 class Files(Dataset):
     def __init__(self, folder):
@@ -40,7 +40,7 @@ class Files(Dataset):
         return self.transform(torch.tensor(list(data), dtype=torch.float32))
 
 model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+optimizer = Descent(model.parameters(), 1e-6)
 loader = DataLoader(Files(SOURCE), batch_size=4, num_workers=WORKERS)
 while True:
     for x in loader:

@@ -28,7 +28,7 @@ import os, sys, time
 sys.path.insert(0, {str(HERE)!r})
 import torch
 from torch.utils.data import DataLoader
-from loaders import Items
+from loaders import Descent, Items
 
 class Stuck(Items):
     calls = 0
@@ -42,7 +42,7 @@ class Stuck(Items):
 
 if __name__ == "__main__":
     model = torch.nn.Linear(4, 1)
-    optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+    optimizer = Descent(model.parameters(), 1e-6)
     loader = DataLoader(Stuck(length=100000), batch_size=4, num_workers=WORKERS)
     print("training", flush=True)
     for x, _ in loader:

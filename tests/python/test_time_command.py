@@ -20,7 +20,7 @@ import sys, time
 sys.path.insert(0, {str(HERE)!r})
 import torch
 from torch.utils.data import DataLoader
-from loaders import Compose, Items, Member
+from loaders import Compose, Descent, Items, Member
 
 class Halved(DataLoader):
     # Gives every batch in two halves, as loaders of other libraries change what they give.
@@ -39,7 +39,7 @@ class Slow(torch.nn.Module):
 
 if __name__ == "__main__":
     model = Slow()
-    optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+    optimizer = Descent(model.parameters(), 1e-6)
     train = DataLoader(Items(Compose([Member(1, 0.002)]), 48), batch_size=4, num_workers=WORKERS)
     validation = DataLoader(Items(length=16), batch_size=8)
     for epoch in range(4):

@@ -32,14 +32,14 @@ import sys
 sys.path.insert(0, HERE)
 import torch
 from torch.utils.data import DataLoader
-from loaders import Compose, Items, Member
+from loaders import Compose, Descent, Items, Member
 
 if __name__ == "__main__":
     from cachebisect._cache import trial
 
     trial.most_memory = lambda: 1e6  # A cache in memory has no room.
     model = torch.nn.Linear(4, 1)
-    optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+    optimizer = Descent(model.parameters(), 1e-6)
     loader = DataLoader(Items(Compose([Member(1, 0.01)]), 100_000), batch_size=4)
     while True:
         for x, _ in loader:
