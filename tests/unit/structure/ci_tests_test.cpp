@@ -110,3 +110,11 @@ TEST_CASE("a clock and a real verdict are found where they are planted") {
   CHECK_FALSE(expects_a_real_verdict(R"(run_tool({}); CHECK(verdict["kind"] == "inconclusive");)"));
   CHECK_FALSE(expects_a_real_verdict(R"(run_script("ok"); CHECK(verdict["kind"] == "drop");)"));
 }
+
+// What a build leaves out is defined for single sources: the wheel finds the others of the core in
+// the compiler cache of the release build.
+TEST_CASE("no definition of an option reaches every source of the core") {
+  const std::string file = read_file(CACHEBISECT_SOURCE_DIR "/src/cachebisect/CMakeLists.txt");
+  CHECK(has(file, "COMPILE_DEFINITIONS CACHEBISECT_WITH_CODECS"));
+  CHECK_FALSE(has(file, "target_compile_definitions(core"));
+}
