@@ -5,6 +5,7 @@
 #include <string>
 
 #include "support/fuzz_cases.hpp"
+#include "support/sanitized.hpp"
 #include "support/spec_errors.hpp"
 #include <doctest/doctest.h>
 
@@ -110,7 +111,7 @@ bool try_parse(const std::string& text, const std::vector<SpecOverride>& overrid
 TEST_CASE("mutated files parse or are refused") {
   const Registry registry = fake_registry();
   std::uint64_t parsed = 0;
-  const std::uint64_t files = fuzz_cases(6000);
+  const std::uint64_t files = fuzz_cases(kIsSanitized ? 2000 : 6000);
   for (std::uint64_t i = 0; i < files; ++i) {
     RandomStream random({.seed = 11, .index = i});
     std::string text = kFakePipeline;
@@ -132,7 +133,7 @@ TEST_CASE("mutated overrides are applied or refused") {
   constexpr std::array<std::string_view, 8> kValues{
       "8", "28", "\"x\"", "[1, 2]", "{\"kind\": \"emulated\"}", "auto", "0.5", "null"};
   std::uint64_t parsed = 0;
-  const std::uint64_t cases = fuzz_cases(4000);
+  const std::uint64_t cases = fuzz_cases(kIsSanitized ? 1500 : 4000);
   for (std::uint64_t i = 0; i < cases; ++i) {
     RandomStream random({.seed = 12, .index = i});
     SpecOverride given{std::string(kPaths.at(random.below(kPaths.size()))),

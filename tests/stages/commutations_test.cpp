@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stages/conformance.hpp"
+#include "support/sanitized.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -17,7 +18,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::uint64_t kSwapSamples = 60;
+constexpr std::uint64_t kSwapSamples = kIsSanitized ? 20 : 60;
 
 /// A stage that is made of the JSON of a pipeline file.
 std::shared_ptr<SampleStage> made_of(const ordered_json& json) {

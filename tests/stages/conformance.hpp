@@ -9,6 +9,7 @@
 
 #include "support/all_stages.hpp"
 #include "support/files.hpp"
+#include "support/random_bytes.hpp"
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/error.hpp"
@@ -69,16 +70,18 @@ inline void fill(Field& field, DType dtype, const Shape& shape, std::uint64_t se
   const TensorView view = field.resize(dtype, shape);
   RandomStream random({.seed = seed});
   const auto count = static_cast<std::size_t>(shape.elements());
+  if (dtype != DType::float32 && dtype != DType::int64) {
+    draw_bytes(random, {view.data, count});
+    return;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t bits = random.next_u32();
     if (dtype == DType::float32) {
       const float value = static_cast<float>(bits % 1000) / 1000.0F;
       std::memcpy(view.data + i * sizeof value, &value, sizeof value);
-    } else if (dtype == DType::int64) {
+    } else {
       const std::int64_t value = bits % 10;
       std::memcpy(view.data + i * sizeof value, &value, sizeof value);
-    } else {
-      view.data[i] = static_cast<std::byte>(bits & 0xFFU);
     }
   }
 }

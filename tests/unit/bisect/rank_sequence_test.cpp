@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/narrowing.hpp"
+#include "support/sanitized.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/random.hpp"
@@ -152,7 +153,7 @@ TEST_CASE("a true null is rejected in at most 1% of the runs, whatever the machi
     for (const int repeats : {1, 2, 3, 6}) {
       RandomStream random({.seed = 12, .index = static_cast<std::uint64_t>(noise)});
       int rejected = 0;
-      constexpr int kTrials = 1500;
+      constexpr int kTrials = test::kIsSanitized ? 600 : 1500;
       for (int trial = 0; trial < kTrials; ++trial) {
         DisturbedMachine machine(random, noise, 0.03);
         RankSequence evidence(2 / 0.01);

@@ -7,6 +7,7 @@
 #include "support/errors.hpp"
 #include "support/files.hpp"
 #include "support/report_json.hpp"
+#include "support/sanitized.hpp"
 #include "support/text.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -147,16 +148,20 @@ TEST_CASE("no value of another type crashes the reader or the writers") {
   const std::vector<json> values{
       nullptr, true,           -1,     1e300,     "</script>|\x1b[31m", json::array(),
       0.5,     json::object(), {1, 2}, {{"a", 1}}};
+  // Under a sanitizer each leaf has some of the values.
+  const int step = kIsSanitized ? 3 : 1;
+  int number = 0;
   int refused = 0;
   const json leaves = good.flatten();
   for (const auto& [pointer, unused] : leaves.items()) {
     for (const json& value : values) {
+      if (number++ % step != 0) continue;
       json report = good;
       report[json::json_pointer(pointer)] = value;
       refused += outcome(report.dump()).empty() ? 0 : 1;
     }
   }
-  CHECK(refused > 1000);
+  CHECK(refused > 1000 / step);
 }
 
 TEST_CASE("a file that is too large, deep, missing or no file is refused") {
