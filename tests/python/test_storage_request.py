@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import multiprocessing
 import os
+import re
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -219,7 +220,8 @@ def test_what_the_dataset_raises_is_the_answer(workers: int, tmp_path: Path) -> 
     measure(DataLoader(Failing(), 4, num_workers=workers), script, tmp_path, own=own)
     assert builtins.open is opener
     assert answers[0]["type"] == "error" and answers[0]["kind"] == "data"
-    assert "ValueError: bad sample 40" in answers[0]["text"]
+    # Of two workers either may be the first to meet one.
+    assert re.search(r"ValueError: bad sample [4-9]\d ", answers[0]["text"])
     assert "cachebisect/_" not in "".join(answers[0]["traceback"]), "our own frames are left out"
 
 
