@@ -17,6 +17,7 @@
 
 #include "cachebisect/remote/await_adapter.hpp"
 #include "cachebisect/remote/node_relay.hpp"
+#include "cachebisect/simulate/simulated_chain.hpp"
 
 namespace cachebisect::test {
 
@@ -33,6 +34,17 @@ inline NodeListenerOptions node_options(std::size_t others, double join_seconds 
 
 inline NodeRelayOptions relay_options(const NodeListener& nodes, const std::string& name) {
   return {.engine = nodes.address(), .token = kToken, .node = name, .join_seconds = 60};
+}
+
+/// A rank whose loader waits for so long per sample, in virtual time.
+inline SimulatedChain chain_that_reads(double read_seconds) {
+  SimulatedChain chain;
+  chain.stages = {{.name = "read", .category = Category::read, .seconds = read_seconds},
+                  {.name = "crop", .category = Category::augment, .seconds = 1e-4}};
+  chain.stages[0].kind = CostKind::wait;
+  chain.workers = 2;
+  chain.step_seconds = 2e-3;
+  return chain;
 }
 
 /// Changes the adapter of a rank before it answers anything.

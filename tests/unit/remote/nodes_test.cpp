@@ -22,18 +22,8 @@ using namespace cachebisect::test;
 
 namespace {
 
-SimulatedChain chain_of(double read_seconds) {
-  SimulatedChain chain;
-  chain.stages = {{.name = "read", .category = Category::read, .seconds = read_seconds},
-                  {.name = "crop", .category = Category::augment, .seconds = 1e-4}};
-  chain.stages[0].kind = CostKind::wait;
-  chain.workers = 2;
-  chain.step_seconds = 2e-3;
-  return chain;
-}
-
-const SimulatedChain kFastRank = chain_of(1e-4);
-const SimulatedChain kSlowRank = chain_of(20e-3);
+const SimulatedChain kFastRank = chain_that_reads(1e-4);
+const SimulatedChain kSlowRank = chain_that_reads(20e-3);
 
 /// A job in virtual time, of machines with as many ranks each.
 class NodesJob {

@@ -37,16 +37,6 @@ namespace {
 
 constexpr int kRanksOfTwoNodes = 4;
 
-SimulatedChain chain_that_reads(double read_seconds) {
-  SimulatedChain chain;
-  chain.stages = {{.name = "read", .category = Category::read, .seconds = read_seconds},
-                  {.name = "crop", .category = Category::augment, .seconds = 1e-4}};
-  chain.stages[0].kind = CostKind::wait;
-  chain.workers = 2;
-  chain.step_seconds = 2e-3;
-  return chain;
-}
-
 /// Four ranks in virtual time, of which the last is slow.
 class FourRanks {
  public:
