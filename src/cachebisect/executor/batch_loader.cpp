@@ -98,6 +98,7 @@ void BatchLoader::begin_run(const LoadRequest& request) {
 }
 
 void BatchLoader::go_on(const LoadRequest& request, std::uint64_t next) {
+  charge();
   first_batch_ = has_workers_ && !by_pointer() ? first_incomplete() : next;
   program_ = LoadProgram(pipeline_, sampler_, request);
   ring_.unhold();
@@ -105,6 +106,16 @@ void BatchLoader::go_on(const LoadRequest& request, std::uint64_t next) {
   skipped_.begin_run();
   paused_at_ = 0;
   stopping_ = false;
+}
+
+void BatchLoader::charge() {
+  std::vector<double> saved;
+  for (const Claim& claim : claims_) {
+    if (const auto seconds = claim.turn.saved()) saved.push_back(*seconds);
+  }
+  // A single worker queues behind nobody.
+  if (claims_.size() > 1) queueing_.add(saved);
+  for (Claim& claim : claims_) claim.turn.charge(queueing_.seconds());
 }
 
 std::uint64_t BatchLoader::first_incomplete() const noexcept {
@@ -128,22 +139,32 @@ void BatchLoader::claim(Claim& claim) noexcept {
 
 void BatchLoader::load_until_stopped(std::size_t number) {
   Claim& claimed = claims_[number];
-  if (!settle(claimed)) return;
+  if (!settle(*loaders_[number], claimed)) return;
+  claimed.turn.begin(monotonic_seconds());
   const bool worked = load(*loaders_[number], claimed);
-  const double paused_at = paused_at_;
-  if (worked && paused_at > 0) claimed.debt += monotonic_seconds() - paused_at;
+  claimed.turn.end(monotonic_seconds(), paused_at_, worked);
 }
 
-bool BatchLoader::settle(Claim& claimed) {
+bool BatchLoader::settle(SampleLoader& loader, Claim& claimed) {
+  if (!pay(claimed.turn.overtime_debt())) return false;
+  if (claimed.held && !by_batch()) {
+    const std::uint64_t batch = claimed.ticket / per_batch();
+    BatchSlot* slot = ring_.try_acquire(batch, device_);
+    if (slot != nullptr && left_of(claimed) <= 0) finish_grain(loader, *slot, claimed);
+  }
+  return pay(claimed.turn.queueing_debt());
+}
+
+bool BatchLoader::pay(double& debt) {
   constexpr double kSlice = 0.02;  // seconds until a stop is noticed
-  if (claimed.debt < PaceTimeline::kWorthSleeping) return true;
+  if (debt < PaceTimeline::kWorthSleeping) return true;
   double now = monotonic_seconds();
-  const double due = now + claimed.debt;
+  const double due = now + debt;
   while (now < due && !stopping_.load(std::memory_order_relaxed)) {
     sleep_until(std::min(due, now + kSlice));
     now = monotonic_seconds();
   }
-  claimed.debt = due - now;
+  debt = due - now;
   return now >= due;
 }
 
@@ -157,16 +178,23 @@ bool BatchLoader::load(SampleLoader& loader, Claim& claimed) {
     double waited = 0;
     BatchSlot* slot = ring_.acquire(batch, device_, waited);
     if (waited > 0) {
+      claimed.turn.exclude(waited);
       loader.rested(waited);
       record_wait(loader.record(), waited, batch);
     }
     if (slot == nullptr) return false;
     if (!whole && !load_grain(loader, *slot, claimed)) return true;
-    claimed.held = false;
-    if (slot->remaining.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-    complete(loader, *slot, batch);
+    finish_grain(loader, *slot, claimed);
   }
   return true;
+}
+
+void BatchLoader::finish_grain(SampleLoader& loader, BatchSlot& slot, Claim& claim) {
+  claim.held = false;
+  if (slot.remaining.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  const double began = monotonic_seconds();
+  complete(loader, slot, claim.ticket / per_batch());
+  claim.turn.exclude(monotonic_seconds() - began);
 }
 
 void BatchLoader::load_batch(std::uint64_t sequence) {
@@ -190,12 +218,19 @@ void BatchLoader::complete(SampleLoader& loader, BatchSlot& slot, std::uint64_t 
   ring_.publish(batch);
 }
 
+std::int64_t BatchLoader::left_of(const Claim& claim) const noexcept {
+  const auto number = static_cast<std::int64_t>(claim.ticket % per_batch());
+  const std::int64_t size = range(claim.ticket / per_batch()).size;
+  return std::min((number + 1) * grain_, size) - number * grain_ - claim.loaded;
+}
+
 bool BatchLoader::load_grain(SampleLoader& loader, BatchSlot& slot, Claim& claim) const {
   const BatchRange whole = range(claim.ticket / per_batch());
+  const std::int64_t left = left_of(claim);
+  if (left <= 0) return true;
   const auto number = static_cast<std::int64_t>(claim.ticket % per_batch());
   const std::int64_t begin = number * grain_ + claim.loaded;
-  const std::int64_t end = std::min((number + 1) * grain_, whole.size);
-  if (begin >= end) return true;
+  const std::int64_t end = begin + left;
   std::uint64_t position = whole.first_position + static_cast<std::uint64_t>(begin);
   LoadCursor at = program_.cursor(position);
   std::int64_t row = begin;
@@ -204,9 +239,14 @@ bool BatchLoader::load_grain(SampleLoader& loader, BatchSlot& slot, Claim& claim
     at.advance();
     ++position;
     ++claim.loaded;
+    count_sample(claim);
   }
   loader.count(row - begin);
   return row == end && !stopping_.load(std::memory_order_relaxed);
+}
+
+void BatchLoader::count_sample(Claim& claim) noexcept {
+  if (claim.turn.count_sample()) claim.turn.end_early(monotonic_seconds());
 }
 
 void BatchLoader::stop() noexcept {

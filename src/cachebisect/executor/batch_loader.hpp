@@ -9,6 +9,7 @@
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/executor/executor.hpp"
 #include "cachebisect/executor/load_program.hpp"
+#include "cachebisect/executor/pause_debt.hpp"
 #include "cachebisect/executor/sample_loader.hpp"
 #include "cachebisect/executor/skip_counter.hpp"
 #include "cachebisect/executor/slot_ring.hpp"
@@ -35,8 +36,11 @@ class CACHEBISECT_INTERNAL_API BatchLoader {
   /// Lets every thread that waits or loads return. Any thread may call it.
   void stop() noexcept;
   /// The same, but workers return at the next sample, from which go_on() lets them go on. The time
-  /// that they take until then delays them when they do.
+  /// that they take until then, and the queue for shared resources that empties meanwhile, delays
+  /// them when they do.
   void pause() noexcept;
+  /// True once what a pause empties has been measured.
+  [[nodiscard]] bool knows_pauses() const noexcept { return queueing_.known(); }
 
   /// Served without a copy.
   [[nodiscard]] bool by_pointer() const noexcept { return program_.by_pointer(); }
@@ -58,7 +62,7 @@ class CACHEBISECT_INTERNAL_API BatchLoader {
     std::uint64_t ticket = 0;  ///< the grain, counted over all batches
     std::int64_t loaded = 0;   ///< samples of it
     std::uint64_t next = 0;    ///< LoaderKind::batch: its next batch
-    double debt = 0;           ///< seconds that it worked after pause()
+    WorkerTurn turn{};
   };
 
   [[nodiscard]] bool by_batch() const noexcept {
@@ -70,16 +74,26 @@ class CACHEBISECT_INTERNAL_API BatchLoader {
   }
   /// The first batch that is not completely loaded.
   [[nodiscard]] std::uint64_t first_incomplete() const noexcept;
+  /// Charges the workers for the pause.
+  void charge();
   /// Loads until stop() or pause(). True if the worker was at work then, and not waiting.
   bool load(SampleLoader& loader, Claim& claimed);
-  /// Sleeps for as long as the worker owes. False if stop() or pause() comes first.
-  bool settle(Claim& claimed);
+  /// Pays what the worker owes. False if stop() or pause() comes first.
+  bool settle(SampleLoader& loader, Claim& claimed);
+  /// Sleeps for `debt` seconds, of which it leaves what is not paid when stop() or pause() comes.
+  bool pay(double& debt);
   /// Takes the next grain, unless the worker has one.
   void claim(Claim& claim) noexcept;
+  /// Samples of the grain that are not loaded yet; 0 or less: none.
+  [[nodiscard]] std::int64_t left_of(const Claim& claim) const noexcept;
   /// Goes on with a grain. False if the loader stops or pauses in its middle.
   bool load_grain(SampleLoader& loader, BatchSlot& slot, Claim& claim) const;
+  /// The samples of the grain are loaded. Completes the batch if it was the last one.
+  void finish_grain(SampleLoader& loader, BatchSlot& slot, Claim& claim);
   /// Collates and publishes a batch whose samples are loaded.
   void complete(SampleLoader& loader, BatchSlot& slot, std::uint64_t batch);
+  /// Counts a sample that is loaded.
+  static void count_sample(Claim& claim) noexcept;
   [[nodiscard]] BatchRange range(std::uint64_t batch) const noexcept {
     return program_.range(batch - first_batch_);
   }
@@ -98,6 +112,7 @@ class CACHEBISECT_INTERNAL_API BatchLoader {
   LoadProgram program_;
   std::uint64_t first_batch_ = 0;  ///< with which the program begins
   std::vector<Claim> claims_;      ///< one per worker, at least one
+  QueueDebt queueing_;
 
   alignas(64) std::atomic<std::uint64_t> claim_{0};  // of LoaderKind::sample
   alignas(64) std::atomic<bool> stopping_{false};

@@ -191,6 +191,8 @@ void Executor::rested(double seconds) {
   if (state_->workers == 0) state_->loader.rested(seconds);
 }
 
+bool Executor::knows_pauses() const noexcept { return state_->loader.knows_pauses(); }
+
 void Executor::go() { state_->go(); }
 
 bool Executor::is_loading() const noexcept { return state_->loading; }

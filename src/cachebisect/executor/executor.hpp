@@ -65,6 +65,9 @@ class CACHEBISECT_INTERNAL_API Executor {
   /// the one before, and begins with the first batch that is not complete. The workers begin at
   /// go(). Otherwise as start().
   void resume(const LoadRequest& request);
+  /// True once it is known by how much time workers that go on after suspend() are ahead, because
+  /// their queue for shared resources has emptied: from the second resume() on, they owe it.
+  [[nodiscard]] bool knows_pauses() const noexcept;
   /// Lets the workers load. Does nothing if they do already.
   void go();
   /// False from resume() to go().

@@ -42,13 +42,25 @@ void set_counters(const Pipeline& pipeline, const LoadCounters& loaded,
   }
 }
 
-/// The settling steps of an empty ring, in whole groups of batches.
-int whole_settling_steps(const Trainer& on) {
-  const int workers = on.loader.workers();
-  const int unit = std::lcm(on.pipeline.spec().train.accumulate,
-                            on.loader_options.loader == LoaderKind::batch ? workers : 1);
-  const int steps = settling_steps(workers, on.loader.slots());
+/// `steps` rounded up to whole groups of batches.
+int whole_groups(const Trainer& on, int steps) {
+  const int unit =
+      std::lcm(on.pipeline.spec().train.accumulate,
+               on.loader_options.loader == LoaderKind::batch ? on.loader.workers() : 1);
   return (steps + unit - 1) / unit * unit;
+}
+
+/// The settling steps of an empty ring.
+int whole_settling_steps(const Trainer& on) {
+  return whole_groups(on, settling_steps(on.loader.workers(), on.loader.slots()));
+}
+
+/// Steps of a block in which each worker loads enough samples to tell the first ones from others.
+int piece_steps(const Trainer& on, int steps) {
+  constexpr int kSamplesPerWorker = 6;
+  const auto batch = static_cast<int>(on.pipeline.batch_size());
+  const int needed = (kSamplesPerWorker * on.loader.workers() + batch - 1) / batch;
+  return whole_groups(on, std::max({steps, needed, 2}));
 }
 
 /// Steps of the shortest unseen block; what is in flight at its end is loaded for it too.
@@ -66,9 +78,14 @@ BlockResult ArmRunner::run(Trainer& on, const ArmBlock& block) {
   unfinished_ = &on;
   turn_ = turn_of(on, block);
   ArmBlock settled = block;
-  settled.steps.warmup += turn_.settling;
+  int before = 0;
+  if (turn_.learns) {
+    before = settle_in_pieces(on, block);
+  } else {
+    settled.steps.warmup += turn_.settling;
+  }
   BlockResult result = run_arm(on, settled);
-  if (result.warmup_steps == 0) result.warmup_steps = settled.steps.warmup;
+  if (result.warmup_steps == 0) result.warmup_steps = before + settled.steps.warmup;
   unfinished_ = nullptr;
   return result;
 }
@@ -86,7 +103,22 @@ ArmRunner::Turn ArmRunner::turn_of(Trainer& on, const ArmBlock& block) {
     if (turn.kept) turn.loader = own;
   }
   if (!turn.kept || !turn.loader->is_suspended()) turn.settling = whole_settling_steps(on);
+  turn.learns =
+      turn.kept && turn.settling > 0 && turn.loader->workers() > 1 && !turn.loader->knows_pauses();
   return turn;
+}
+
+int ArmRunner::settle_in_pieces(Trainer& on, const ArmBlock& block) {
+  const int half = turn_.settling / 2;
+  int steps = 0;
+  for (const int part : {half, turn_.settling - half}) {
+    ArmBlock piece = block;
+    piece.steps = {.warmup = 1, .timed = piece_steps(on, part) - 1, .observe = false};
+    piece.steps.first_step = block.steps.first_step;
+    run_arm(on, piece);
+    steps += piece.steps.warmup + piece.steps.timed;
+  }
+  return steps;
 }
 
 BlockResult ArmRunner::run_loaded(Trainer& on, LoadRequest request, StepSource source,

@@ -50,12 +50,16 @@ class ArmRunner {
   /// What loads in a block.
   struct Turn {
     Executor* loader = nullptr;
-    bool kept = false;  ///< its ring is, from block to block
-    int settling = 0;   ///< untimed steps until a ring that begins empty has settled
+    bool kept = false;    ///< its ring is, from block to block
+    int settling = 0;     ///< untimed steps until a ring that begins empty has settled
+    bool learns = false;  ///< what a pause of this loader empties is not known yet
   };
   [[nodiscard]] Turn turn_of(Trainer& on, const ArmBlock& block);
   BlockResult run_loaded(Trainer& on, LoadRequest request, StepSource source,
                          const ArmBlock& block) const;
+  /// Runs the settling steps in two blocks, so that what a pause empties is known after them.
+  /// Returns their number.
+  int settle_in_pieces(Trainer& on, const ArmBlock& block);
   BlockResult run_arm(Trainer& on, const ArmBlock& block);
   BlockResult run_live(Trainer& on, const ArmBlock& block, const StepSource& source = {},
                        std::size_t bypass_stage = 0, const HostCacheView& bypass_cache = {});
