@@ -123,6 +123,7 @@ void pass_serial_section(WorkerPace* pace, FifoTimeline& section, double seconds
   const double now = monotonic_seconds();
   // A thread due later has not arrived yet; a late one would have arrived earlier.
   timeline.arrive(now);
+  if (timeline.due() > now) sleep_until(timeline.due());
   timeline.move_to(section.pass(timeline.due(), seconds));
   settle(pace, timeline, now);
 }
