@@ -205,3 +205,19 @@ TEST_CASE("what gains for certain is said first, and what may lose last") {
   CHECK(order == std::vector<std::string>{"measured", "much", "little", "unknown", "also_unknown",
                                           "refuted", "may_lose"});
 }
+
+TEST_CASE("what cannot gain is not said, unless it was run") {
+  const auto between = [](double low, double high) {
+    return Estimate{.value = (low + high) / 2, .interval = Interval{low, high}};
+  };
+  std::vector<Remedy> remedies(5);
+  remedies[0] = {.id = "gains_nothing", .predicted = between(-80, 6)};
+  remedies[1] = {.id = "may_gain", .predicted = between(-80, 60)};
+  remedies[2] = {.id = "unknown"};
+  remedies[3] = {.id = "only_lost", .predicted = between(-80, 6), .measured = between(-90, -70)};
+  remedies[4] = {.id = "no_interval", .predicted = {.value = 1}};
+  leave_out_without_gain(650, remedies);
+  std::vector<std::string> kept;
+  for (const Remedy& remedy : remedies) kept.push_back(remedy.id);
+  CHECK(kept == std::vector<std::string>{"may_gain", "unknown", "only_lost", "no_interval"});
+}

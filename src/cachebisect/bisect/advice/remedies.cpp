@@ -7,6 +7,7 @@
 
 #include "cachebisect/base/setting_path.hpp"
 #include "cachebisect/bisect/phases/verify_phase.hpp"
+#include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
 
 namespace cachebisect {
@@ -35,6 +36,12 @@ std::pair<bool, double> rank(const Remedy& remedy) {
   if (measured > 0) return {true, measured};
   const auto predicted = remedy.measured.value ? measured : lower_end(remedy.predicted);
   return {false, predicted.value_or(0)};
+}
+
+/// True if not even the upper end of the prediction is a gain, and nothing was measured.
+bool gains_nothing(const Remedy& remedy, double live) {
+  const auto& predicted = remedy.predicted.interval;
+  return predicted && !remedy.measured.value && predicted->high < kNegligible * live;
 }
 
 }  // namespace
@@ -92,6 +99,10 @@ void write_in_code(Remedy& remedy, const JobSettings& settings) {
   remedy.flags.clear();
 }
 
+void leave_out_without_gain(double live, std::vector<Remedy>& remedies) {
+  std::erase_if(remedies, [live](const Remedy& remedy) { return gains_nothing(remedy, live); });
+}
+
 void sort_by_gain(std::vector<Remedy>& remedies) {
   std::ranges::stable_sort(remedies, std::greater{}, rank);
 }
@@ -99,9 +110,9 @@ void sort_by_gain(std::vector<Remedy>& remedies) {
 std::vector<Remedy> find_remedies(const Measurements& measured, const Waterfall& waterfall,
                                   const Verdict& verdict, const std::optional<Forecast>& forecast) {
   std::vector<Remedy> remedies;
+  const auto& live = waterfall.live.value;
   for (const auto& [proposed, changes, other] : find_proposals(measured, waterfall, verdict)) {
     Remedy& remedy = remedies.emplace_back(proposed);
-    const auto& live = waterfall.live.value;
     if (forecast && changes && live) {
       const Estimate rate = other ? forecast->between(*changes, *other) : forecast->after(*changes);
       remedy.predicted = shifted(rate, -*live);
@@ -112,6 +123,7 @@ std::vector<Remedy> find_remedies(const Measurements& measured, const Waterfall&
     if (!verified || !verified->speedup.value || !live) continue;
     remedy.measured = scaled(shifted(verified->speedup, -1), *live);
   }
+  leave_out_without_gain(live.value_or(0), remedies);
   sort_by_gain(remedies);
   return remedies;
 }

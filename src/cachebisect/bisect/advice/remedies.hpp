@@ -24,6 +24,10 @@ namespace cachebisect {
 /// that changes no setting has the line that the adapter gives for it, if it does.
 CACHEBISECT_INTERNAL_API void write_in_code(Remedy& remedy, const JobSettings& settings);
 
+/// Leaves out those of which not even the upper end of the prediction is a gain, at `live`
+/// samples/s, unless they were measured.
+CACHEBISECT_INTERNAL_API void leave_out_without_gain(double live, std::vector<Remedy>& remedies);
+
 /// What was run and gains comes first, then what is predicted to gain, each by the lower end of its
 /// interval; then what nobody knows the gain of; then what may lose.
 CACHEBISECT_INTERNAL_API void sort_by_gain(std::vector<Remedy>& remedies);
