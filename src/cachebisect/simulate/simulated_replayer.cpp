@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/random.hpp"
 #include "cachebisect/protocol/settling.hpp"
 #include "cachebisect/simulate/simulated_overrides.hpp"
 
@@ -16,6 +17,8 @@ namespace {
 constexpr std::uint64_t kPeriod = JitterSequence::kPeriod;
 /// Run beyond the request, so that one run serves blocks with longer warm-ups too.
 constexpr int kSpareSteps = 16;
+/// Batches of the data that a round may leave out.
+constexpr std::uint64_t kMaxUnread = 8;
 
 bool replays(const Arm& arm) { return arm.kind == ArmKind::replay || arm.kind == ArmKind::null; }
 
@@ -161,9 +164,13 @@ MachineReading SimulatedReplayer::read_machine() const {
   return reading;
 }
 
+/// Skips a few batches of the data, as a real replayer does: if blocks are as long as a period of
+/// the costs, every round would begin at the same place without this.
 void SimulatedReplayer::begin_round() {
   const auto batch = static_cast<std::uint64_t>(ring_.chain().batch_size);
   cache_position_ += (cache_samples_ / batch / 3 + 1) * batch;
+  RandomStream random({.seed = options_.seed, .epoch = rounds_++, .stage = hash_name("skipped")});
+  live_position_ += random.below(kMaxUnread) * batch;
 }
 
 const SimulatedRing& SimulatedReplayer::ring_of(const Arm& arm) {

@@ -108,6 +108,7 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   int blocks_ = 0;
   std::uint64_t live_position_ = 0;
   std::uint64_t cache_position_ = 0;
+  std::uint64_t rounds_ = 0;
   std::uint64_t cache_samples_ = 0;
   std::uint64_t first_cached_ = 0;
   bool freshened_ = false;  ///< the caches hold ever new samples
