@@ -15,7 +15,7 @@ from .named_source import NamedSource
 from .own_iteration import OwnIteration
 from .settings import ELEMENTWISE, MAKES_FLOATS
 from .slots import callable_name, datasets_within
-from .sources import asks_for_single_samples, reads_whole_batches
+from .sources import asks_for_single_samples, innermost, reads_whole_batches
 
 SAMPLER, READ, MEMBER, COLLATE, TRANSFER, PIN, COPY, LOADER, COMPANION, NODE = (
     "sampler", "read", "member", "collate", "transfer", "pin", "copy", "loader", "companion", "node"
@@ -133,11 +133,11 @@ def chain_of_loader(loader: Any, found: dict[str, Any], on_device: bool) -> Chai
         inner = getattr(sampler, "sampler", sampler)
         name = f"sampler {_class_name(sampler if _is_users(sampler) else inner)}"
         stages.append(Stage(name, f"sampler.{_class_name(inner)}", "sample", SAMPLER))
-    reads = f"read {_class_name(_inner_dataset(loader.dataset))}.{_reading_method(loader)}"
+    reads = f"read {_class_name(innermost(loader.dataset))}.{_reading_method(loader)}"
     reads_random = bool(found.get("random"))
     stages.append(Stage(reads, "read.dataset", "sample", READ, random=reads_random))
     for member in members:
-        kind = f"{member['category']}.{member['name'].split()[-1]}"
+        kind = f"{member['category']}.{member['name'].split('(')[0].split()[-1]}"
         output, random = member.get("output", ""), bool(member.get("random"))
         stages.append(Stage(member["name"], kind, "sample", MEMBER, output=output, random=random))
     collate = callable_name(loader.collate_fn)
@@ -230,12 +230,6 @@ def _torchs_own_sampler(loader: Any) -> bool:
 
 def _is_users(sampler: Any) -> bool:
     return sampler is not None and not type(sampler).__module__.startswith(_OWN_SAMPLERS)
-
-
-def _inner_dataset(dataset: Any) -> Any:
-    while type(dataset).__name__ == "Subset" and hasattr(dataset, "dataset"):
-        dataset = dataset.dataset
-    return dataset
 
 
 def _reading_method(loader: Any) -> str:

@@ -7,6 +7,7 @@ random generators of its own. torchdata is never imported here.
 from __future__ import annotations
 
 import copy
+import inspect
 import itertools
 import sys
 import threading
@@ -61,7 +62,7 @@ def refuse_shared(node: Any) -> None:
     name = type(node).__name__
     if hasattr(type(node), "__del__"):
         raise CannotCopy(f"{name} has a __del__, which would run for each copy")
-    if _makes_threads(type(node)):
+    if makes_threads(type(node), OWN_MODULE):
         raise CannotCopy(f"{name} has threads or queues of its own")
     for attribute, value in vars(node).items():
         is_seen = is_node(value) or any(map(is_node, few_in(value)))
@@ -69,10 +70,12 @@ def refuse_shared(node: Any) -> None:
             raise CannotCopy(f"{name} holds nodes inside of its attribute {attribute}")
 
 
-def _makes_threads(kind: type) -> bool:
-    """As far as the code of the user's classes tells. Nothing would end the threads of copies."""
-    own = [base for base in kind.__mro__ if not base.__module__.startswith(OWN_MODULE)]
-    codes = [getattr(value, "__code__", None) for base in own for value in vars(base).values()]
+def makes_threads(kind: type, library: str) -> bool:
+    """As far as the code of classes that are not of `library` tells. Nothing would end the threads
+    of copies."""
+    own = [base for base in kind.__mro__ if not base.__module__.startswith(library)]
+    methods = [inspect.unwrap(value) for base in own for value in vars(base).values()]
+    codes = [getattr(value, "__code__", None) for value in methods]
     return any(code is not None and _MAKES_THREADS.intersection(code.co_names) for code in codes)
 
 
@@ -114,11 +117,12 @@ class Copying:
             return value if was_given else None  # The reset of the copy makes another one.
         if any(map(is_node, few_in(value))):
             return trees.map_leaves(value, lambda v: self.of(v) if is_node(v) else v)
-        return value if is_known(node) else _of_foreign(node, value)
+        return value if is_known(node) else own_value(node, value)
 
 
-def _of_foreign(node: Any, value: Any) -> Any:
-    """A value of a node that may change it in place."""
+def own_value(node: Any, value: Any) -> Any:
+    """For a copy of `node`, which may change its `value` in place: a container, a random generator
+    or an array of its own; other objects are shared. Raises CannotCopy."""
     if isinstance(value, _SYNCHRONISED) or gives_once(value):
         raise CannotCopy(f"{type(node).__name__} has threads or queues of its own")
     if draws(value):

@@ -1,7 +1,8 @@
 """Callables inside the pipelines of WebDataset and of Hugging Face's iterable datasets.
 
 Their iterators keep each callable as long as they run. So a copy of the pipeline is read instead,
-which calls a Switch where the pipeline calls the callable; the pipeline itself stays as it is.
+which calls a Switch where the pipeline calls the callable; the pipeline itself stays as it is. So
+do torch's data pipes, of which pipe_members.py makes the copy.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from .pipe_members import notes_of_pipes, pipe_slots, with_pipe_stages
 from .slots import Slot, callable_name, slots_at
 
 _STEPS = ("_map", "_map_dict", "_map_tuple", "_select", "_batched")
@@ -37,6 +39,7 @@ def with_switches(dataset: Any) -> Any:
             return _web_dataset(dataset)
         if _is_a(dataset, "datasets", "IterableDataset"):
             return _hugging_face(dataset)
+        return with_pipe_stages(dataset)
     except Exception:  # Another version of the library: its stages are part of `read`.
         pass
     return dataset
@@ -45,7 +48,13 @@ def with_switches(dataset: Any) -> Any:
 def switch_slots(dataset: Any) -> list[Slot]:
     """The slots of the Switches in what with_switches() has returned."""
     found: dict[int, Switch] = {id(switch): switch for switch in _switches(dataset)}
-    return [slot for switch in found.values() for slot in slots_at(_slot(switch), switch.name)]
+    slots = [slot for switch in found.values() for slot in slots_at(_slot(switch), switch.name)]
+    return [*slots, *pipe_slots(dataset)]
+
+
+def notes_of_pipeline(dataset: Any) -> list[str]:
+    """What to know of the pipeline in what with_switches() has returned."""
+    return notes_of_pipes(dataset)
 
 
 def _slot(switch: Switch) -> Slot:

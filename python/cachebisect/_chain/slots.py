@@ -61,7 +61,7 @@ def find_slots(dataset: Any) -> list[Slot]:
                     found.append(_held_slot(value, "transform"))
             elif not _is_dataset(value):
                 found.extend(slots_at(attribute_slot(owner, name), name))
-    return with_unique_names(_without_repeats(found))[:MAX_SLOTS]
+    return with_unique_names(without_repeats(found))[:MAX_SLOTS]
 
 
 def collapsed(slots: Iterable[Slot], unwanted: set[str]) -> list[Slot]:
@@ -220,7 +220,7 @@ def _sequence_members(holder: Slot, items: Any, path: str) -> list[tuple[Slot, s
     return found
 
 
-def _without_repeats(slots: list[Slot]) -> list[Slot]:
+def without_repeats(slots: list[Slot]) -> list[Slot]:
     """One slot per place: `transforms` of a VisionDataset leads to its `transform` again."""
     return list({slot.place: slot for slot in reversed(slots)}.values())[::-1]
 

@@ -6,6 +6,7 @@ import contextlib
 from typing import Any, Callable, Optional
 
 from .facts import is_iterable
+from .pipe_graph import graph_of
 from .restart import Restarting
 
 
@@ -94,11 +95,17 @@ class IterableSource:
             raise NothingDelivered() from None
 
 
-def reads_whole_batches(dataset: Any) -> bool:
-    """True if the dataset has a `__getitems__` of its own, below any Subset."""
+def innermost(dataset: Any) -> Any:
+    """The dataset behind any Subset; the source of a chain of data pipes."""
     while type(dataset).__name__ == "Subset" and hasattr(dataset, "dataset"):
         dataset = dataset.dataset
-    return callable(getattr(dataset, "__getitems__", None))
+    pipes = graph_of(dataset)
+    return dataset if pipes is None else pipes.source
+
+
+def reads_whole_batches(dataset: Any) -> bool:
+    """True if the dataset has a `__getitems__` of its own, below any Subset."""
+    return callable(getattr(innermost(dataset), "__getitems__", None))
 
 
 def asks_for_single_samples(loader: Any) -> bool:

@@ -49,7 +49,7 @@ class ShadowArguments:
         if self.workers > 0:
             arguments.update(
                 timeout=loader.timeout,
-                worker_init_fn=WorkerInit(boundary, loader.worker_init_fn, self._changed),
+                worker_init_fn=WorkerInit(boundary, loader.worker_init_fn, self._changed, _ranks()),
                 multiprocessing_context=self._own_context,
                 prefetch_factor=self.prefetch,
                 persistent_workers=True,
@@ -60,6 +60,14 @@ class ShadowArguments:
 
     def _chosen(self, name: str) -> Any:
         return self._changed.get(name, getattr(self._loader, name))
+
+
+def _ranks() -> tuple[int, int]:
+    """How many there are, and the number of this one."""
+    distributed = getattr(sys.modules["torch"], "distributed", None)
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return 1, 0
+    return int(distributed.get_world_size()), int(distributed.get_rank())
 
 
 def _constructor_takes(name: str) -> bool:

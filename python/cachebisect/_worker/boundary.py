@@ -11,6 +11,7 @@ from typing import Any, Callable, Optional
 
 from .._chain import facts
 from .._chain.pinning import Parcel
+from .._chain.pipe_graph import divide
 from .._chain.pipelines import with_switches
 from .._chain.sources import IndexedSource, IterableSource
 from .server import Server
@@ -107,6 +108,7 @@ class WorkerInit:
     """Shows the user's code its own dataset in get_worker_info(), then runs its worker_init_fn.
 
     `changed`: settings of apply_settings(), set after it, as the line that a remedy proposes would.
+    `ranks`: how many there are, and the number of this one: data pipes are divided among them.
     """
 
     def __init__(
@@ -114,10 +116,12 @@ class WorkerInit:
         boundary: BoundaryDataset,
         worker_init_fn: Optional[Callable[[int], None]],
         changed: Optional[Mapping[str, Any]] = None,
+        ranks: tuple[int, int] = (1, 0),
     ) -> None:
         self._boundary = boundary
         self._worker_init_fn = worker_init_fn
         self._changed = dict(changed or {})
+        self._ranks = ranks
 
     def __call__(self, worker: int) -> None:
         import torch.utils.data
@@ -125,6 +129,7 @@ class WorkerInit:
         info = torch.utils.data.get_worker_info()
         # WorkerInfo refuses plain assignments.
         object.__setattr__(info, "dataset", own_dataset(self._boundary.dataset))
+        divide(info.dataset, worker, getattr(info, "num_workers", 1), self._ranks)
         if self._worker_init_fn is not None:
             self._worker_init_fn(worker)
         apply_settings(self._changed)

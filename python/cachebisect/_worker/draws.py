@@ -21,6 +21,7 @@ class DrawWatch:
     def __init__(self) -> None:
         self.drew: set[int] = set()
         self._before = b""
+        self._current = GLUE
 
     def begin_sample(self) -> None:
         """A sample is made from here on."""
@@ -28,19 +29,20 @@ class DrawWatch:
 
     def end_sample(self) -> None:
         """The sample is made."""
-        if states() != self._before:
-            self.drew.add(GLUE)
+        now = states()
+        if now != self._before:
+            self.drew.add(self._current)
+        self._before = now
 
     def call(self, stage: int, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        """Makes the next call of a stage."""
+        """Makes the next call of a stage, which may be inside another one."""
         self.end_sample()
-        before = states()
+        outer, self._current = self._current, stage
         try:
             return function(*args, **kwargs)
         finally:
-            self._before = states()
-            if self._before != before:
-                self.drew.add(stage)
+            self.end_sample()
+            self._current = outer
 
 
 def states() -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Callable
 
-from .draws import DrawWatch
+from .draws import GLUE, DrawWatch
 
 _FEW = 3
 _FAR = 4
@@ -24,7 +24,8 @@ class CallWatch(DrawWatch):
         super().begin_sample()
 
     def call(self, stage: int, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        self._calls[-1][stage] += 1
+        if stage != GLUE:
+            self._calls[-1][stage] += 1
         return super().call(stage, function, args, kwargs)
 
     def ahead(self) -> set[int]:

@@ -9,9 +9,10 @@ from typing import Any, Callable, Optional
 from .._chain import facts, libraries, trees
 from .._chain.functions import function_slot
 from .._chain.marked import marked_slots
-from .._chain.pipelines import switch_slots
-from .._chain.slots import Slot, collapsed, find_slots, with_unique_names
+from .._chain.pipelines import notes_of_pipeline, switch_slots
+from .._chain.slots import Slot, collapsed, find_slots, with_unique_names, without_repeats
 from .._chain.sources import NothingDelivered
+from .._chain.taking import Taking
 from .draws import GLUE, DrawWatch
 from .look_ahead import CallWatch
 from .recording import settled
@@ -58,18 +59,22 @@ def probe(
         makers = [makers[0]] * PROBED_SAMPLES  # Whatever its batch size: each gives the next.
     while True:
         imported = libraries.imported()
-        restart()
-        found = _found(dataset, makers, functions)
+        found = _found(dataset, makers, functions, restart)
         if libraries.imported() == imported:  # Else the first sample has imported a library.
-            return found
+            notes = [*notes_of_pipeline(dataset), found["note"]]
+            return {**found, "note": "; ".join(note for note in notes if note)}
 
 
 def _found(
-    dataset: Any, makers: Sequence[Callable[[], Any]], functions: Iterable[str]
+    dataset: Any,
+    makers: Sequence[Callable[[], Any]],
+    functions: Iterable[str],
+    restart: Callable[[], None],
 ) -> dict[str, Any]:
     slots = [*_candidates(dataset), *planned_slots(dataset, functions)]
     note, ahead = "", set()
     while slots:
+        restart()  # What runs ahead is seen at the first sample.
         try:
             watch, copies = CallWatch(), Copies()
             tapes = [_recorded(slots, make, copies, watch) for make in makers]
@@ -80,8 +85,9 @@ def _found(
             break
         unwanted = _unusable(slots, tapes, watch.drew)
         if _is_iterable(dataset):
-            ahead |= {slots[stage].name for stage in watch.ahead()}
-            unwanted |= ahead
+            newly = {slots[stage].name for stage in watch.ahead()}
+            ahead |= newly
+            unwanted |= newly
             note = _AHEAD.format(", ".join(sorted(ahead))) if ahead else ""
         if not unwanted:
             stages = _in_order(slots, tapes, watch.drew)
@@ -111,7 +117,7 @@ def _recorded(slots: list[Slot], make: Callable[[], Any], copies: Copies, watch:
 
 def _candidates(dataset: Any) -> list[Slot]:
     """Members of the dataset, functions that are marked as stages, functions of libraries."""
-    slots = [*switch_slots(dataset), *find_slots(dataset)]
+    slots = without_repeats([*switch_slots(dataset), *find_slots(dataset)])
     return with_unique_names([*slots, *marked_slots(), *_libraries_beside(dataset, slots)])
 
 
@@ -129,7 +135,11 @@ def _unusable(slots: list[Slot], tapes: list[Tape], drew: set[int]) -> set[str]:
     """Slots that are never called, or whose recorded calls cannot be made again."""
     called = {call.stage for tape in tapes for call in tape.calls}
     containers_in_use = {id(slots[stage].container) for stage in called if slots[stage].container}
-    unwanted = set()
+    nested = {pair for tape in tapes for pair in tape.nested}
+    nested = {pair for pair in nested if isinstance(slots[pair[0]].get(), Taking)}
+    # What a Taking calls says more than all that it does.
+    unwanted = {slots[outer].name for outer, _ in nested}
+    called |= {inner for _, inner in nested}
     for stage, slot in enumerate(slots):
         if stage not in called and id(slot.container) not in containers_in_use:
             unwanted.add(slot.name)
@@ -145,6 +155,8 @@ def _failing(slots: list[Slot], tapes: list[Tape], drew: set[int]) -> Optional[i
             try:
                 args, kwargs = arguments(call, tape, {}, _COPY_ALL)
                 again = loaded(call.function(*args, **kwargs))
+                if isinstance(slots[call.stage].get(), Taking):  # One that drops what it had.
+                    call.function(*args, **kwargs)
             except Exception:  # A file that is closed by now, an iterator that is spent.
                 return call.stage
             # A file that is at its end by now.

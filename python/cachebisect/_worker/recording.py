@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, Callable
 
 from .._chain import trees
 from .._chain.slots import Slot
 from .._chain.stand_ins import Installed
+from .._chain.taking import Give, Taking
 from .tape import Call, Copies, Field, Ref, Tape, loaded
 
 _MAX_LINK_DEPTH = 3
 _MAX_KNOWN_DEPTH = 2
 _COMMON = (bool, int, float, str, bytes, type(None))
+_MOST_TAKEN = 1024
+"""Items of a Taking that a tape keeps: of a shuffle buffer that is filled, the last."""
+
+OUTSIDE = -1
+"""In place of a stage: what makes an item for a Taking."""
 
 
 Run = Callable[[int, Any, Any, Any], Any]
-"""Calls a member: its stage, the function, and what it is called with."""
+"""Calls a member: its stage, or OUTSIDE, the function, and what it is called with."""
 
 
 def call_directly(_stage: int, function: Any, args: Any, kwargs: Any) -> Any:
@@ -35,8 +42,9 @@ def record(
     seeing it takes checksums. The tape then holds what was overwritten: record again.
     """
     recorder = _Recorder(slots, copies, run, watch)
-    with Installed(slots, recorder.stand_for):
+    with Installed(slots, recorder.stand_for, recorder.outside) as installed:
         recorder.tape.sample = make_sample()
+    recorder.tape.nested = installed.nested
     recorder.find_overwritten()
     recorder.tape.template = recorder.linked(recorder.tape.sample)
     return recorder.tape
@@ -65,9 +73,16 @@ class _Recorder:
         self._copies = copies
         self._known: dict[int, Ref] = {}
         self._alive: list[Any] = []  # While a sample is made, no id may be used twice.
-        self._digests: list[tuple[int, int]] = []
+        self._digests: list[tuple[list[tuple[Any, int]], int]] = []
+        """Of each call: what it was called with, with the digests of before it; of its output."""
+
+    def outside(self, give: Give) -> Any:
+        return self._run(OUTSIDE, give, (), {})
 
     def stand_for(self, stage: int, original: Any) -> Callable[..., Any]:
+        if isinstance(original, Taking):
+            return lambda: self._take(stage, original)
+
         def call(*args: Any, **kwargs: Any) -> Any:
             opaque = self._opaque(stage, args)
             own, held = (
@@ -76,16 +91,41 @@ class _Recorder:
             )
             if stage in self._copies.arguments:
                 held = trees.clone(held)
-            before = self._digest(held)
+            before = [(held, self._digest(held))]
             output = loaded(self._run(stage, original, args, kwargs))
-            kept = trees.clone(output) if stage in self._copies.outputs else output
-            self._digests.append((before, self._digest(kept)))
-            self._alive.append(output)
-            _know(output, Ref(len(self.tape.calls)), self._known)
-            self.tape.calls.append(Call(stage, original, own, *held, kept))
+            self._keep(Call(stage, original, own, *held, output), before)
             return output
 
         return call
+
+    def _take(self, stage: int, original: Taking) -> Any:
+        """A call that is made again with the items that it takes."""
+        taken: deque[tuple[Any, int]] = deque(maxlen=_MOST_TAKEN)
+
+        def note(item: Any) -> None:
+            self._alive.append(item)
+            held = self.linked(item)
+            if stage in self._copies.arguments:
+                held = trees.clone(held)
+            taken.append((held, self._digest(held)))
+
+        original.note = note
+        try:
+            output = loaded(self._run(stage, original, (), {}))
+        finally:
+            original.note = None
+        items = [item for item, _ in taken]
+        self._keep(Call(stage, original.again, (), (items,), {}, output), list(taken))
+        return output
+
+    def _keep(self, call: Call, before: list[tuple[Any, int]]) -> None:
+        output = call.output
+        if call.stage in self._copies.outputs:
+            call.output = trees.clone(output)
+        self._digests.append((before, self._digest(call.output)))
+        self._alive.append(output)
+        _know(output, Ref(len(self.tape.calls)), self._known)
+        self.tape.calls.append(call)
 
     def _opaque(self, stage: int, args: tuple[Any, ...]) -> int:
         """Leading arguments that are neither copied nor watched: the object of a method."""
@@ -97,7 +137,7 @@ class _Recorder:
         for call, (arguments, output) in zip(self.tape.calls, self._digests):
             if self._digest(call.output) != output:
                 self._copies.outputs.add(call.stage)
-            if self._digest((call.args, call.kwargs)) != arguments:
+            if any(self._digest(held) != before for held, before in arguments):
                 self._copies.arguments.add(call.stage)
 
     def linked(self, value: Any) -> Any:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from time import perf_counter, thread_time
 from typing import Any, Callable
 
 from .._chain.slots import Slot
 from .._chain.stand_ins import Installed
 from .cached_batch import CachedBatch
-from .tape import Copies, StageTimes, Tape, replay_with, timed, timed_run
+from .tape import Copies, StageTimes, Tape, replay_with, timed, timed_outside, timed_run
 from .tasks import SharedArea
 
 _SLOW_SAMPLE_SECONDS = 50e-6
@@ -70,7 +71,7 @@ class SampleTimer:
         def timer(stage: int, original: Any) -> Callable[..., Any]:
             return lambda *args, **kwargs: timed(times, stage, original, args, kwargs)
 
-        with Installed(self.members, timer):
+        with Installed(self.members, timer, partial(timed_outside, times)):
             cpu, began = thread_time(), perf_counter()
             sample = make()
             busy, spent = perf_counter() - began, thread_time() - cpu

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter, thread_time
 from typing import Any, Callable
 
 from .._chain import trees
 from .._chain.slots import Slot
 from .._chain.stand_ins import Installed
+from .._chain.taking import Give, pass_over
 
 
 class Field(str):
@@ -58,6 +60,8 @@ class Tape:
     sample: Any = None
     template: Any = None
     """The sample with a Ref in place of each output that it holds."""
+    nested: set[tuple[int, int]] = field(default_factory=set)
+    """Stages, and those that were called inside of them: these calls are not on the tape."""
 
 
 @dataclass
@@ -79,11 +83,14 @@ class StageTimes:
 
     `reading`: what reading the clocks of stages took. The clock of a thread is a system call, at
     which Linux likes to let another thread run: that is no time of a stage, nor of what calls it.
+    `away`, `away_cpu`: what the present call has waited for the items that it takes.
     """
 
     busy: list[float]
     cpu: list[float]
     reading: float = 0.0
+    away: float = 0.0
+    away_cpu: float = 0.0
 
 
 def loaded(output: Any) -> Any:
@@ -126,27 +133,46 @@ def timed(
 ) -> Any:
     """Calls `function` and adds its seconds to `times`."""
     entered = perf_counter()
+    before, before_cpu = times.away, times.away_cpu
     cpu, began = thread_time(), perf_counter()
-    output = loaded(function(*args, **kwargs))
-    ended = perf_counter()
-    times.cpu[stage] += thread_time() - cpu
-    times.busy[stage] += ended - began
+    try:
+        output = loaded(function(*args, **kwargs))
+        ended = perf_counter()
+        times.cpu[stage] += thread_time() - cpu - (times.away_cpu - before_cpu)
+        times.busy[stage] += ended - began - (times.away - before)
+    finally:  # A call that this one is made for is away for all of it, and says so itself.
+        times.away, times.away_cpu = before, before_cpu
     times.reading += (began - entered) + (perf_counter() - ended)
     return output
+
+
+def timed_outside(times: StageTimes, give: Give) -> Any:
+    """Calls `give`, which makes an item for the present call of a Taking."""
+    entered = perf_counter()
+    cpu, began = thread_time(), perf_counter()
+    try:
+        return give()
+    finally:
+        ended = perf_counter()
+        times.away_cpu += thread_time() - cpu
+        left = perf_counter()
+        times.away += left - entered
+        times.reading += (began - entered) + (left - ended)
 
 
 def answer_from(
     tapes: list[Tape], stage: int, live: Slot, copies: Copies, make_sample: Callable[[], Any]
 ) -> Any:
     """A live sample in which the calls of `stage` are answered from `tapes`, any of them."""
-    answers = [call.output for tape in tapes for call in tape.calls if call.stage == stage]
+    answers = [call for tape in tapes for call in tape.calls if call.stage == stage]
     choose = random.Random(len(answers))
 
-    def answer(*args: Any, **kwargs: Any) -> Any:
+    def answer(original: Any, /, *args: Any, **kwargs: Any) -> Any:
         chosen = choose.choice(answers)
-        return trees.clone(chosen) if stage in copies.outputs else chosen
+        pass_over(original, chosen.args)
+        return trees.clone(chosen.output) if stage in copies.outputs else chosen.output
 
-    with Installed([live] if answers else [], lambda _stage, _original: answer):
+    with Installed([live] if answers else [], lambda _, original: partial(answer, original)):
         return make_sample()
 
 

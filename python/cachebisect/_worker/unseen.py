@@ -7,9 +7,10 @@ from collections import deque
 from typing import Any, Optional
 
 from .._chain import trees
+from .._chain.taking import pass_over
 from .cached_batch import CachedBatch
 from .recording import Run
-from .tape import Tape
+from .tape import Call, Tape
 
 
 class UnseenBatches:
@@ -44,16 +45,18 @@ class UnseenBatches:
 def answered_from(tapes: list[Tape], first_live: int) -> Run:
     """For record(): makes the calls of the stages before `first_live`. Those of the others are
     answered from `tapes`, any of them; a stage that has no answer is called."""
-    answers: dict[int, list[Any]] = {}
+    answers: dict[int, list[Call]] = {}
     for tape in tapes:
         for call in tape.calls:
             if call.stage >= first_live:
-                answers.setdefault(call.stage, []).append(call.output)
+                answers.setdefault(call.stage, []).append(call)
     choose = random.Random(len(answers))
 
     def run(stage: int, function: Any, args: Any, kwargs: Any) -> Any:
         if stage in answers:
-            return trees.clone(choose.choice(answers[stage]))
+            chosen = choose.choice(answers[stage])
+            pass_over(function, chosen.args)
+            return trees.clone(chosen.output)
         return function(*args, **kwargs)
 
     return run
