@@ -14,6 +14,7 @@ from ._engine.command import EngineError
 from ._follow.step_loops import steps
 from ._library import BisectError, bisect
 from ._prepare.api import prepare, prepared
+from ._ray.loop import ray_loop
 from ._report import Report
 from ._version import __version__
 
@@ -27,6 +28,7 @@ __all__ = [
     "cached",
     "prepare",
     "prepared",
+    "ray_loop",
     "stage",
     "steps",
 ]

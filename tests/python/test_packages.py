@@ -10,7 +10,7 @@ import cachebisect
 PACKAGE = Path(cachebisect.__file__).parent
 FLOORS = (
     "_chain", "_worker", "_cache", "_prepare", "_job", "_engine", "_follow", "_script",
-    "_prepare_script", "_timing", "_lightning",
+    "_prepare_script", "_timing", "_lightning", "_ray",
 )  # fmt: skip
 """Lowest first. Each uses what is below it; modules of the package itself use all of them."""
 LINES = 250

@@ -1,0 +1,1 @@
+"""Jobs that Ray Train starts: each worker finds the command that measures it by itself."""
