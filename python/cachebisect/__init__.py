@@ -16,6 +16,7 @@ from ._library import BisectError, bisect
 from ._prepare.api import prepare, prepared
 from ._ray.loop import ray_loop
 from ._report import Report
+from ._spdl import spdl_pipeline
 from ._version import __version__
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "prepare",
     "prepared",
     "ray_loop",
+    "spdl_pipeline",
     "stage",
     "steps",
 ]

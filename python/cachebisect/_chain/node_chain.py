@@ -30,7 +30,7 @@ def chain_of_nodes(
         stage = Stage(name, _type(group[-1]), kind, NODE, output=trees.describe(output))
         stage.cacheable = False  # Whether it draws random numbers is not known.
         stages.append(stage)
-    _make_unique(stages)
+    make_unique(stages)
     stages[0].kind = "source"
     stages[-1].place = LOADER
     chain = Chain(stages, of_data_loader=False)
@@ -149,7 +149,8 @@ def _buffer(node: Any) -> Optional[str]:
     return None if size is None else f"(buffer {size})"
 
 
-def _make_unique(stages: list[Stage]) -> None:
+def make_unique(stages: list[Stage]) -> None:
+    """Puts a number behind each name that others have too."""
     counts: dict[str, int] = {}
     for stage in stages:
         counts[stage.name] = counts.get(stage.name, 0) + 1

@@ -11,7 +11,7 @@ from .._worker.tasks import BYPASS, LIVE, REPLAY, UNSEEN, Task
 from .arm_queues import ArmQueue
 from .feeds import REPLAYED, DroppingFeed, Feed, HeldBatches, HeldFeed, WorkerFeed
 from .iterable_feed import IterableFeed
-from .node_arms import NodeArms
+from .member_arms import MemberArms
 from .pinning_feed import PinningFeed
 from .shadow import ShadowLoader
 
@@ -26,8 +26,8 @@ class FeedMaker:
     order: Optional[Order] = None
     shadow: Optional[ShadowLoader] = None
     next_batch: Optional[Callable[[], Any]] = None
-    nodes: Optional[NodeArms] = None
-    """Of a torchdata.nodes pipeline whose members are stages."""
+    nodes: Optional[MemberArms] = None
+    """Of a pipeline of other libraries whose members are stages."""
     first: int = 0
     samples_per_batch: Optional[int] = None
     """What each batch counts as, if that was given."""

@@ -1,4 +1,4 @@
-"""Finds the pipelines of torchdata.nodes whose members can be measured one by one."""
+"""Finds the pipelines of other libraries whose members can be measured one by one."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import Any, Optional
 from .._chain.named_source import NamedSource
 from .._chain.node_graph import NodeGraph, graph_of
 from .._chain.own_iteration import Context, OwnIteration
+from .._chain.spdl_pipeline import SpdlPipeline
 from .._worker.kept_random import KeptRandom
 from .._worker.worker_end import end_iterator
 from .kept_sources import kept_sources
+from .member_arms import MemberArms
 from .node_arms import NodeArms
+from .spdl_arms import arms_of_spdl
 
 
 def graph_that_opens(loader: Any) -> Optional[NodeGraph]:
@@ -45,9 +48,11 @@ def put_back(graph: Optional[NodeGraph]) -> Iterator[None]:
             one.restore()
 
 
-def arms_of_nodes(batches: Any) -> tuple[Optional[NodeArms], list[str]]:
-    """Those of `batches`, if it is a torchdata.nodes.Loader or an iteration of one whose members
-    can be measured; and notes. Raises nothing."""
+def arms_of_members(batches: Any) -> tuple[Optional[MemberArms], list[str]]:
+    """Those of `batches`, if it is a pipeline of SPDL, or a torchdata.nodes.Loader or an iteration
+    of one, whose members can be measured; and notes. Raises nothing."""
+    if isinstance(batches, SpdlPipeline):
+        return arms_of_spdl(batches)
     stream = None
     around: Context = contextlib.nullcontext
     graph = batches if isinstance(batches, NodeGraph) else graph_of(batches)

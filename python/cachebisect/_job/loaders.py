@@ -19,8 +19,8 @@ from .._worker.tasks import INSIDE, LIVE, PROBE, Task
 from .._worker.threaded_reads import ThreadedReads
 from .._worker.worker_end import end_iterator
 from .filled_datasets import FilledDatasets
-from .found_nodes import arms_of_nodes
-from .node_arms import NodeArms
+from .found_nodes import arms_of_members
+from .member_arms import MemberArms
 from .other_batches import chain_of_batches, why_it_ended
 from .page_faults import count_page_faults, worth_counting
 from .patience import Patience
@@ -44,8 +44,8 @@ class MeasuredLoader:
         self.samples_per_batch = samples_per_batch
         self.shadow: Optional[ShadowLoader] = None
         """None for an iterable."""
-        self.nodes: Optional[NodeArms] = None
-        """Of a torchdata.nodes pipeline whose members are measured."""
+        self.nodes: Optional[MemberArms] = None
+        """Of a pipeline of other libraries whose members are measured."""
         self.order: Optional[Order] = None
         """None for an iterable, and for an IterableDataset."""
         self.batch_size = 0
@@ -72,7 +72,7 @@ class MeasuredLoader:
         return chain
 
     def _chain_of_iterable(self, on_device: bool) -> Chain:
-        self.nodes, notes = arms_of_nodes(self.own)
+        self.nodes, notes = arms_of_members(self.own)
         [batch] = self.next_batches(1)
         chain = chain_of_batches(self.own, self.nodes, batch, on_device)
         chain.notes += [*notes, self._count(batch)]

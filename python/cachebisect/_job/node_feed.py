@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Protocol
 
 from .._chain import trees
-from .._chain.node_epoch import Between, Gate, NodeEpoch
+from .._chain.node_epoch import Between, Gate
 from .._chain.restart import Restarting
 from .._worker.worker_end import end_iterator
 from .iterable_feed import IterableFeed
@@ -82,17 +82,28 @@ class Bypassed(Between):
         return self._before.state_dict()
 
 
+class Epoch(Protocol):
+    """One run of a pipeline."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def __next__(self) -> Any: ...
+
+    def rest(self) -> None:
+        """Waits until no thread of it runs a function of the user's."""
+
+
 class NodeArm:
     """One arm: a pipeline whose nodes wait between its blocks, with what they have made in advance.
     `opens(gate)`: gives an iterator whose items pass the gate."""
 
-    def __init__(self, opens: Callable[[Gate], NodeEpoch]) -> None:
+    def __init__(self, opens: Callable[[Gate], Epoch]) -> None:
         self.usual_wait: Optional[float] = None
         """What a batch of its last block was waited for. Seconds."""
         self._opens = opens
         self._gate = Gate(is_open=False)
         self._is_open = False
-        self._epoch: Optional[NodeEpoch] = None
+        self._epoch: Optional[Epoch] = None
         self._batches = Restarting(self)
 
     def __iter__(self) -> Iterator[Any]:

@@ -8,10 +8,12 @@ from typing import Any, Optional
 from .._chain.array_devices import lies_on_device, refuse_untimed
 from .._chain.description import Chain, chain_of_iterable, name_of_loader
 from .._chain.named_source import NamedSource
-from .node_arms import NodeArms
+from .member_arms import MemberArms
 
 
-def chain_of_batches(batches: Any, nodes: Optional[NodeArms], first: Any, on_device: bool) -> Chain:
+def chain_of_batches(
+    batches: Any, nodes: Optional[MemberArms], first: Any, on_device: bool
+) -> Chain:
     """`first`: one of `batches`. `nodes`: what measures their members, if they have some. Raises
     UntimedDevice."""
     refuse_untimed(first)
