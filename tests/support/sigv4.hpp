@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 
 namespace cachebisect::test {
@@ -116,7 +117,9 @@ class SignedRequest {
   }
   /// What the holder of the secret writes under this request.
   [[nodiscard]] std::string signature(const std::string& secret) const {
-    std::string canonical = "GET\n" + path() + "\n\n";
+    const std::string target = path();
+    const std::size_t mark = std::min(target.find('?'), target.size());
+    std::string canonical = "GET\n" + target.substr(0, mark) + "\n" + sorted_query(target) + "\n";
     const std::string names = part("SignedHeaders");
     for (std::size_t begin = 0; begin <= names.size();) {
       const std::size_t end = std::min(names.find(';', begin), names.size());
@@ -138,6 +141,19 @@ class SignedRequest {
   }
 
  private:
+  /// The parameters of a URL, by their names.
+  static std::string sorted_query(const std::string& target) {
+    std::set<std::string> all;
+    for (std::size_t begin = target.find('?'); begin < target.size();) {
+      const std::size_t end = std::min(target.find('&', begin + 1), target.size());
+      all.insert(target.substr(begin + 1, end - begin - 1));
+      begin = end;
+    }
+    std::string query;
+    for (const std::string& one : all) query += (query.empty() ? "" : "&") + one;
+    return query;
+  }
+
   std::string head_;
 };
 

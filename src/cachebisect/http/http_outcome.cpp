@@ -92,7 +92,9 @@ std::string HttpTransfer::problem(CURLcode code) const {
 }
 
 std::uint64_t HttpTransfer::expected_bytes() const {
-  if (!wanted_.may_end || !wanted_.begin || !result_.object_bytes) return wanted_.bytes;
+  if (!wanted_.may_end) return wanted_.bytes;
+  if (!wanted_.begin) return result_.bytes;
+  if (!result_.object_bytes) return wanted_.bytes;
   const std::uint64_t left =
       *result_.object_bytes - std::min(*result_.object_bytes, *wanted_.begin);
   return std::min(wanted_.bytes, left);

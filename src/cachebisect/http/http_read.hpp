@@ -17,7 +17,7 @@ struct HttpRead {
   std::string url;
   std::optional<std::uint64_t> begin{};  ///< empty: the whole object
   std::uint64_t bytes = 0;               ///< of the part; 0 of a whole object: not known
-  bool may_end = false;                  ///< the object may end within the part
+  bool may_end = false;                  ///< the object may end within these bytes
   std::string shown{};                   ///< in messages; empty: the URL without its secrets
   /// Where the bytes go, one after the other; empty: they are not kept.
   std::array<std::span<std::byte>, 2> into{};

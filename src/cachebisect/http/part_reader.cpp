@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/random.hpp"
 #ifdef CACHEBISECT_WITH_HTTP_CLIENT
+#include "cachebisect/http/read_refusal.hpp"
 #include "cachebisect/http/transfer_lines.hpp"
 #endif
 
@@ -21,9 +22,7 @@ namespace {
 
 /// How late a stop is seen.
 constexpr double kMostPollSeconds = 0.05;
-constexpr long kWholeStatus = 200;
 constexpr long kAbsentStatus = 404;
-constexpr long kOutsideRangeStatus = 416;
 
 /// The bytes of `first`, then `second`, from `begin` on.
 std::array<std::span<std::byte>, 2> places_of(std::span<std::byte> first,
@@ -33,12 +32,6 @@ std::array<std::span<std::byte>, 2> places_of(std::span<std::byte> first,
   const auto head = first.subspan(in_first, std::min(bytes, first.size() - in_first));
   const auto tail = second.subspan(begin - in_first, bytes - head.size());
   return {head, tail};
-}
-
-/// Seconds from the words of a message on.
-std::string after_tries(int tries, double seconds) {
-  if (tries < 2) return "";
-  return "; tried " + std::to_string(tries) + " times in " + format_seconds(seconds);
 }
 
 }  // namespace
@@ -70,9 +63,17 @@ class PartReader::Lines {
     read_all();
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const HttpResult& result = parts_[i].result;
-      if (wanted[i].known) check_same(*wanted[i].object, *wanted[i].known, result);
+      if (wanted[i].known) require_same(*wanted[i].object, *wanted[i].known, result);
       if (result.status != kAbsentStatus) wanted[i].found = facts_of(*wanted[i].object, result);
     }
+  }
+
+  std::size_t read_whole(const ObjectAddress& object, std::span<std::byte> out) {
+    parts_.clear();
+    add_part(object, std::nullopt, out.size(), {out, {}});
+    parts_.front().wanted.may_end = true;
+    read_all();
+    return parts_.front().result.bytes;
   }
 
   void read(const ObjectAddress& object, const ObjectFacts& known, std::uint64_t offset,
@@ -86,7 +87,7 @@ class PartReader::Lines {
       add_part(object, offset + begin, here, places_of(first, second, begin, here));
     }
     read_all();
-    for (const Part& part : parts_) check_same(object, known, part.result);
+    for (const Part& part : parts_) require_same(object, known, part.result);
   }
 
  private:
@@ -102,8 +103,8 @@ class PartReader::Lines {
     enum class State { waiting, running, done } state = State::waiting;
   };
 
-  void add_part(const ObjectAddress& object, std::uint64_t begin, std::uint64_t bytes,
-                std::array<std::span<std::byte>, 2> into) {
+  void add_part(const ObjectAddress& object, std::optional<std::uint64_t> begin,
+                std::uint64_t bytes, std::array<std::span<std::byte>, 2> into) {
     parts_.push_back({.object = &object,
                       .wanted = {.url = object.url,
                                  .begin = begin,
@@ -170,45 +171,11 @@ class PartReader::Lines {
                       .asked_seconds = result.retry_seconds};
     const auto pause =
         result.may_pass ? retry_pause(limits_.retry, tried, random_.uniform()) : std::nullopt;
-    if (!pause) refuse(*part.object, result, tried);
+    if (!pause) {
+      throw Error(ErrorKind::data, read_refusal(*part.object, part.wanted, result, tried));
+    }
     part.due = now + *pause;
     part.state = Part::State::waiting;
-  }
-
-  [[noreturn]] static void refuse(const ObjectAddress& object, const HttpResult& result,
-                                  const Tried& tried) {
-    std::string what = result.problem;
-    if (result.outcome == HttpResult::Outcome::throttled) {
-      what = object.shown + ": the server gives no more for now (HTTP status " +
-             std::to_string(result.status) + ")";
-      if (tried.asked_seconds > 0) {
-        what += ", and asks for a pause of " + format_seconds(tried.asked_seconds);
-      }
-    }
-    if (result.status == kWholeStatus) what += "; samples are read by ranges, which it must answer";
-    if (result.status == kOutsideRangeStatus) what += ": it is empty, or was cut short";
-    what += after_tries(tried.tries, tried.seconds);
-    if (object.access) {
-      const auto remedy = object.access->remedies.find(result.status);
-      if (remedy != object.access->remedies.end()) what += "; " + remedy->second;
-    }
-    throw Error(ErrorKind::data, what);
-  }
-
-  static ObjectFacts facts_of(const ObjectAddress& object, const HttpResult& result) {
-    if (!result.object_bytes) fail(object, "the server does not say how large it is");
-    return {.bytes = *result.object_bytes, .tag = result.tag};
-  }
-
-  static void check_same(const ObjectAddress& object, const ObjectFacts& known,
-                         const HttpResult& result) {
-    const bool other_tag = !known.tag.empty() && !result.tag.empty() && known.tag != result.tag;
-    if (!other_tag && result.object_bytes.value_or(known.bytes) == known.bytes) return;
-    fail(object, "it was changed while it was in use; run again");
-  }
-
-  [[noreturn]] static void fail(const ObjectAddress& object, const std::string& what) {
-    throw Error(ErrorKind::data, object.shown + ": " + what);
   }
 
   RequestCounter& counter_;
@@ -233,6 +200,9 @@ class PartReader::Lines {
   }
   static ObjectFacts look_up(const ObjectAddress& /*object*/) { return {}; }
   static void find(std::span<WantedHead> /*wanted*/) {}
+  static std::size_t read_whole(const ObjectAddress& /*object*/, std::span<std::byte> /*out*/) {
+    return 0;
+  }
   static void read(const ObjectAddress& /*object*/, const ObjectFacts& /*known*/,
                    std::uint64_t /*offset*/, std::span<std::byte> /*first*/,
                    std::span<std::byte> /*second*/) {}
@@ -247,6 +217,10 @@ PartReader::~PartReader() = default;
 ObjectFacts PartReader::look_up(const ObjectAddress& object) { return lines_->look_up(object); }
 
 void PartReader::find(std::span<WantedHead> wanted) { lines_->find(wanted); }
+
+std::size_t PartReader::read_whole(const ObjectAddress& object, std::span<std::byte> out) {
+  return lines_->read_whole(object, out);
+}
 
 void PartReader::read(const ObjectAddress& object, const ObjectFacts& known, std::uint64_t offset,
                       std::span<std::byte> first, std::span<std::byte> second) {

@@ -52,6 +52,9 @@ class CACHEBISECT_INTERNAL_API PartReader {
   /// Looks objects up, several at once, and reads their first bytes by the same requests. A server
   /// that has none of a name (404) is not refused. Throws as look_up() and read() do.
   void find(std::span<WantedHead> wanted);
+  /// Fills `out` with all that the address gives, and returns how many bytes that is. Throws as
+  /// look_up() does, and if it is more than `out` holds.
+  [[nodiscard]] std::size_t read_whole(const ObjectAddress& object, std::span<std::byte> out);
   /// Fills `first`, then `second`, from `offset`. Throws as look_up() does, and if the object is
   /// not `known` any more.
   void read(const ObjectAddress& object, const ObjectFacts& known, std::uint64_t offset,

@@ -26,12 +26,12 @@ bool all_of(std::string_view text, std::string_view others) {
   });
 }
 
-/// A key as it stands in a URL, and in what is signed.
-std::string percent_encoded(std::string_view key) {
+/// A text as it stands in a URL, and in what is signed; `plain` stays besides letters and digits.
+std::string percent_encoded(std::string_view key, std::string_view plain) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string text;
   for (const char c : key) {
-    if (is_letter_or_digit(c) || std::string_view("-._~/").find(c) != std::string_view::npos) {
+    if (is_letter_or_digit(c) || plain.find(c) != std::string_view::npos) {
       text += c;
       continue;
     }
@@ -48,6 +48,32 @@ std::string first_of(const Environment& environment, std::initializer_list<const
     if (std::string value = environment(name); !value.empty()) return value;
   }
   return "";
+}
+
+/// "s3://bucket/key", in its parts.
+struct S3Name {
+  std::string bucket;
+  std::string key;
+};
+
+S3Name split_name(const std::string& path) {
+  const std::string_view rest = std::string_view(path).substr(kS3Scheme.size());
+  const std::size_t slash = rest.find('/');
+  return {.bucket = std::string(rest.substr(0, slash)),
+          .key = std::string(slash == std::string_view::npos ? "" : rest.substr(slash + 1))};
+}
+
+bool is_bucket(std::string_view name) {
+  return name.size() <= kMostBucketName && all_of(name, "-._");
+}
+
+/// With a slash at its end.
+std::string bucket_url(const std::string& bucket, const S3Settings& settings) {
+  const std::string aws = "s3." + settings.region + ".amazonaws.com";
+  if (!settings.endpoint.empty()) return settings.endpoint + "/" + bucket + "/";
+  // No certificate is valid for a host with another dot.
+  if (bucket.find('.') != std::string::npos) return "https://" + aws + "/" + bucket + "/";
+  return "https://" + bucket + "." + aws + "/";
 }
 
 void check(const S3Settings& settings) {
@@ -107,27 +133,45 @@ std::shared_ptr<const ObjectAccess> s3_access(const S3Settings& settings) {
 
 ObjectAddress s3_address(const std::string& path, const S3Settings& settings,
                          std::shared_ptr<const ObjectAccess> access) {
-  const std::string_view rest = std::string_view(path).substr(kS3Scheme.size());
-  const std::size_t slash = rest.find('/');
-  const std::string bucket(rest.substr(0, slash));
-  const std::string key(slash == std::string_view::npos ? "" : rest.substr(slash + 1));
-  if (bucket.size() > kMostBucketName || !all_of(bucket, "-._") || key.empty() ||
-      key.size() > kMostKey || key.ends_with('/')) {
+  const S3Name name = split_name(path);
+  if (!is_bucket(name.bucket) || name.key.empty() || name.key.size() > kMostKey ||
+      name.key.ends_with('/')) {
     throw Error(ErrorKind::usage,
                 printable(path) + ": is no object of S3; write it as in s3://bucket/key.tar");
   }
-  ObjectAddress address{.url = {}, .shown = printable(path), .access = std::move(access)};
-  const std::string encoded = percent_encoded(key);
-  const std::string aws = "s3." + settings.region + ".amazonaws.com";
-  if (!settings.endpoint.empty()) {
-    address.url = settings.endpoint + "/" + bucket + "/" + encoded;
-  } else if (bucket.find('.') != std::string::npos) {
-    // No certificate is valid for such a host.
-    address.url = "https://" + aws + "/" + bucket + "/" + encoded;
-  } else {
-    address.url = "https://" + bucket + "." + aws + "/" + encoded;
+  return {.url = bucket_url(name.bucket, settings) + percent_encoded(name.key, "-._~/"),
+          .shown = printable(path),
+          .access = std::move(access)};
+}
+
+std::string s3_prefix(const std::string& path) {
+  S3Name name = split_name(path);
+  if (is_bucket(name.bucket) && name.key.size() <= kMostKey) return std::move(name.key);
+  throw Error(ErrorKind::usage,
+              printable(path) + ": is no bucket of S3; write it as in s3://bucket/folder/");
+}
+
+std::shared_ptr<const ObjectAccess> s3_list_access(const S3Settings& settings) {
+  ObjectAccess access = *s3_access(settings);
+  access.remedies[403] += "; to list a bucket takes the right s3:ListBucket";
+  access.remedies[404] = "check the name of the bucket";
+  return std::make_shared<const ObjectAccess>(std::move(access));
+}
+
+ObjectAddress s3_page_address(const S3Page& page, const S3Settings& settings,
+                              std::shared_ptr<const ObjectAccess> access) {
+  constexpr std::string_view kUnreserved = "-._~";
+  // Parameters are sorted, as in what is signed: libcurl signs them as they stand.
+  std::string query;
+  if (!page.token.empty()) {
+    query += "continuation-token=" + percent_encoded(page.token, kUnreserved) + "&";
   }
-  return address;
+  if (page.has_folders) query += "delimiter=%2F&";
+  query +=
+      "encoding-type=url&list-type=2&prefix=" + percent_encoded(s3_prefix(page.path), kUnreserved);
+  return {.url = bucket_url(split_name(page.path).bucket, settings) + "?" + query,
+          .shown = printable(page.path),
+          .access = std::move(access)};
 }
 
 }  // namespace cachebisect

@@ -35,4 +35,20 @@ using Environment = std::function<std::string(const char* name)>;
 s3_address(const std::string& path, const S3Settings& settings,
            std::shared_ptr<const ObjectAccess> access);
 
+/// A page of the list of what begins as "s3://bucket/prefix" does.
+struct S3Page {
+  std::string path;          ///< the prefix may be empty
+  bool has_folders = false;  ///< keys with a slash behind the prefix are given as folders
+  std::string token{};       ///< that the page before gave; empty: the first page
+};
+
+/// "prefix" of "s3://bucket/prefix". Throws Error(usage) that names `path` if it is none.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::string s3_prefix(const std::string& path);
+/// As s3_access(); refusals say what listing needs.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::shared_ptr<const ObjectAccess> s3_list_access(
+    const S3Settings& settings);
+/// Where the page is asked for. Throws as s3_prefix() does.
+[[nodiscard]] CACHEBISECT_INTERNAL_API ObjectAddress s3_page_address(
+    const S3Page& page, const S3Settings& settings, std::shared_ptr<const ObjectAccess> access);
+
 }  // namespace cachebisect

@@ -23,19 +23,23 @@ class RemoteStore::Object final : public ByteSource {
   [[nodiscard]] std::string tag() const override { return facts_.tag; }
   [[nodiscard]] const ObjectAddress& address() const noexcept { return address_; }
   [[nodiscard]] const ObjectFacts& facts() const noexcept { return facts_; }
-  void read(std::uint64_t offset, std::span<std::byte> first,
-            std::span<std::byte> second) const override {
-    const std::uint64_t bytes = first.size() + second.size();
-    if (bytes == 0) return;
+  /// Throws Error(data) unless the object has these bytes.
+  [[nodiscard]] ObjectRange range(std::uint64_t offset, std::uint64_t bytes) const {
     if (offset > size() || bytes > size() - offset) {
       throw Error(ErrorKind::data, path() + ": ends within the " + std::to_string(bytes) +
                                        " bytes from byte " + std::to_string(offset));
     }
-    const ObjectRange range{.object = identity_, .offset = offset};
+    return {.object = identity_, .offset = offset};
+  }
+  void read(std::uint64_t offset, std::span<std::byte> first,
+            std::span<std::byte> second) const override {
+    const std::uint64_t bytes = first.size() + second.size();
+    if (bytes == 0) return;
+    const ObjectRange wanted = range(offset, bytes);
     ByteCache* const cache = store_->cache_.get();
-    if (cache != nullptr && cache->find(range, first, second)) return;
+    if (cache != nullptr && cache->find(wanted, first, second)) return;
     store_->reader()->read(address_, facts_, offset, first, second);
-    if (cache != nullptr) cache->keep(range, first, second);
+    if (cache != nullptr) cache->keep(wanted, first, second);
   }
 
  private:
@@ -89,6 +93,16 @@ void RemoteStore::find(const std::shared_ptr<const RemoteStore>& store,
     if (one.object)
       one.object->read(0, one.head.first(std::min(one.head.size(), one.object->size())));
   }
+}
+
+std::unique_ptr<const ByteSource> RemoteStore::open_listed(
+    const std::shared_ptr<const RemoteStore>& store, const std::string& path, ObjectFacts facts) {
+  return make_object(store, store->address_of(path), std::move(facts));
+}
+
+void RemoteStore::list(const BucketListOptions& options, const OnBucketPage& on_page) const {
+  const S3Settings settings = s3_settings(environment_);
+  list_bucket(*reader(), settings, options, on_page);
 }
 
 std::unique_ptr<const RemoteStore::Object> RemoteStore::make_object(

@@ -10,6 +10,7 @@
 
 #include "cachebisect/base/export.hpp"
 #include "cachebisect/base/object_pool.hpp"
+#include "cachebisect/http/bucket_list.hpp"
 #include "cachebisect/http/part_reader.hpp"
 #include "cachebisect/http/s3_address.hpp"
 #include "cachebisect/objects/byte_cache.hpp"
@@ -49,6 +50,12 @@ class CACHEBISECT_INTERNAL_API RemoteStore {
   /// The same of several objects at once, which the server need not have. Fills their heads: by the
   /// same requests, if nothing is kept in a cache.
   static void find(const std::shared_ptr<const RemoteStore>& store, std::span<WantedObject> wanted);
+  /// An object of which a list of its bucket says this: nothing is asked. Throws as open() does of
+  /// a path, and of an object without a tag.
+  [[nodiscard]] static std::unique_ptr<const ByteSource> open_listed(
+      const std::shared_ptr<const RemoteStore>& store, const std::string& path, ObjectFacts facts);
+  /// As list_bucket().
+  void list(const BucketListOptions& options, const OnBucketPage& on_page) const;
 
   [[nodiscard]] RequestCounts counts() const noexcept { return counter_.counts(); }
 

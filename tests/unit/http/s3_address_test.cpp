@@ -71,6 +71,25 @@ TEST_CASE("the bucket is part of AWS's host, and of the path of other servers") 
   CHECK(has(url_of("s3://bucket/a b/c+d=\xc3\xa4?#%.tar"), "/a%20b/c%2Bd%3D%C3%A4%3F%23%25.tar"));
 }
 
+TEST_CASE("the list of a bucket lies at the root of its host, or of its path") {
+  const auto page = [](const S3Page& asked, const Variables& variables) {
+    return s3_page_address(asked, settings_of(variables), nullptr).url;
+  };
+  CHECK(page({.path = "s3://bucket/a b/"}, {}) ==
+        "https://bucket.s3.us-east-1.amazonaws.com/?encoding-type=url&list-type=2&prefix=a%20b%2F");
+  CHECK(page({.path = "s3://my.bucket", .has_folders = true}, {{"AWS_REGION", "eu-west-1"}}) ==
+        "https://s3.eu-west-1.amazonaws.com/my.bucket/"
+        "?delimiter=%2F&encoding-type=url&list-type=2&prefix=");
+  CHECK(page({.path = "s3://bucket/", .token = "+/="}, {{"AWS_ENDPOINT_URL", "http://x:9000"}}) ==
+        "http://x:9000/bucket/"
+        "?continuation-token=%2B%2F%3D&encoding-type=url&list-type=2&prefix=");
+  CHECK(s3_prefix("s3://bucket/a/*.tar") == "a/*.tar");
+  CHECK(s3_prefix("s3://bucket").empty());
+  for (const char* const path : {"s3://", "s3:///key", "s3://a@b/key"}) {
+    CHECK(has(test::usage_error([&] { static_cast<void>(s3_prefix(path)); }), "is no bucket"));
+  }
+}
+
 TEST_CASE("what is no object, region, endpoint or pair of keys is named") {
   const auto refused = [](const std::string& path, const Variables& variables = {}) {
     return test::usage_error([&] { static_cast<void>(url_of(path, variables)); });
@@ -96,6 +115,14 @@ TEST_CASE("the signature that tests compute is that of AWS's example") {
       "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,Signature=x");
   CHECK(request.signature(kSecret) ==
         "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
+  const SignedRequest list(
+      "GET /?prefix=J&max-keys=2 HTTP/1.1\r\nHost: examplebucket.s3.amazonaws.com\r\n"
+      "x-amz-content-sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\r\n"
+      "x-amz-date: 20130524T000000Z\r\nAuthorization: AWS4-HMAC-SHA256 "
+      "Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"
+      "SignedHeaders=host;x-amz-content-sha256;x-amz-date,Signature=x");
+  CHECK(list.signature(kSecret) ==
+        "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7");
 }
 
 TEST_CASE("requests are signed, with the token of a session") {
