@@ -61,15 +61,7 @@ RoundPlanOptions plan_options(const Replayer& replayer, const ChainDescription& 
   plan.budget_seconds = options.budget_seconds;
   plan.min_drop = options.min_drop;
   plan.batch_size = static_cast<double>(chain.batch_size);
-  plan.blocks = {.workers = chain.workers,
-                 .period = chain.batches_per_step,
-                 .sync_every = chain.sync_every,
-                 .loader = chain.loader,
-                 .keeps_queues = chain.keeps_queues};
-  for (int s = 1; s <= plan.stages; ++s) {
-    if (works_on_batches(chain.stages[static_cast<std::size_t>(s) - 1].kind))
-      plan.blocks.ready_from = s;
-  }
+  plan.blocks = block_length_options(chain);
   plan.all = !options.boundaries.empty();
   plan.candidates = options.boundaries;
   for (int k = 0; k <= last; ++k) {

@@ -112,6 +112,7 @@ Comparison compare(const JobSource& a, const JobSource& b, const CompareJobsOpti
   comparison.figures = {live_figure(rounds.table, options.confidence)};
   std::ranges::move(paired_stages(rounds, chain_a, chain_b, options.confidence),
                     std::back_inserter(comparison.figures));
+  comparison.notes = notes_of_renamed(chain_a, chain_b);
   if (rounds.interrupted) comparison.notes.emplace_back("the run was interrupted");
   note_stalls(rounds.table, comparison.figures.front(), comparison.notes);
   comparison.findings = describe_changes(comparison);

@@ -28,7 +28,7 @@ void check(const PairedOptions& options) {
 
 /// The block lengths of a job that is only run live.
 BlockLengths lengths_of(const ChainDescription& chain) {
-  BlockLengths lengths({.workers = chain.workers, .loader = chain.loader});
+  BlockLengths lengths(block_length_options(chain));
   lengths.set_warmup(settling_steps(chain.workers, chain.ring_slots));
   return lengths;
 }

@@ -1,6 +1,7 @@
 // What each stage costs in two jobs that were measured in turns.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
@@ -9,11 +10,16 @@
 
 namespace cachebisect {
 
-/// Busy seconds per sample of the stages that both chains have, by name, and their change: from the
-/// counters of neighbouring live blocks. Left out are stages without counters in either job, and
-/// those that take less than 1% of the time of all.
+/// Busy seconds per sample of the stages that both chains have, and their change: from the counters
+/// of neighbouring live blocks. Stages match by name, else as the only ones of their type that are
+/// left. Left out are stages without counters in either job, and those that take less than 1% of
+/// the time of all.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<ComparedFigure> paired_stages(
     const PairedRounds& rounds, const ChainDescription& a, const ChainDescription& b,
     double confidence);
+
+/// Which stages match without having the same name, in sentences.
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::string> notes_of_renamed(
+    const ChainDescription& a, const ChainDescription& b);
 
 }  // namespace cachebisect

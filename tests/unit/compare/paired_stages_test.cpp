@@ -66,6 +66,25 @@ TEST_CASE("stages of the same name are compared within rounds, wherever they sta
   CHECK(figures[1].kind() == ChangeKind::higher);
 }
 
+TEST_CASE("a stage that was renamed is compared with the only other one of its type") {
+  ChainDescription a = chain_of({"read Old", "crop", "map f"});
+  ChainDescription b = chain_of({"read New", "crop", "map g", "map h"});
+  for (ChainDescription* chain : {&a, &b}) {
+    chain->stages[0].type = "read.dataset";
+    for (std::size_t i = 1; i < chain->stages.size(); ++i) chain->stages[i].type = "map.custom";
+  }
+  const auto figures = paired_stages(measured(20, {100, 10, 50}, {400, 10, 50, 50}), a, b, 0.99);
+  REQUIRE(figures.size() == 2);  // "map f" has two stages to choose from
+  CHECK(figures[0].stage == "read Old");
+  CHECK(*figures[0].change.value == doctest::Approx(3));
+  CHECK(figures[1].stage == "crop");
+  const std::vector<std::string> notes = notes_of_renamed(a, b);
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0] ==
+        "'read Old' of A is compared with 'read New' of B, the only other stage of its kind");
+  CHECK(notes_of_renamed(a, a).empty());
+}
+
 TEST_CASE("few rounds have no interval, and small stages no line") {
   const auto figures = paired_stages(measured(2, {100, 0.5}, {100, 0.7}),
                                      chain_of({"read", "tiny"}), chain_of({"read", "tiny"}), 0.99);

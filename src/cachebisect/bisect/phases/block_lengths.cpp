@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "cachebisect/protocol/chain_description.hpp"
+
 namespace cachebisect {
 namespace {
 
@@ -22,6 +24,20 @@ constexpr int kMaxStretch = 4;
 int rounded_up(int number, int unit) { return (number + unit - 1) / unit * unit; }
 
 }  // namespace
+
+BlockLengthOptions block_length_options(const ChainDescription& chain) {
+  BlockLengthOptions options{.workers = chain.workers,
+                             .period = chain.batches_per_step,
+                             .sync_every = chain.sync_every,
+                             .loader = chain.loader,
+                             .keeps_queues = chain.keeps_queues};
+  for (std::size_t stage = 1; stage <= chain.stages.size(); ++stage) {
+    if (works_on_batches(chain.stages[stage - 1].kind)) {
+      options.ready_from = static_cast<int>(stage);
+    }
+  }
+  return options;
+}
 
 int BlockLengths::usual_steps(double step_seconds) const {
   if (step_seconds <= 0) return kMinSteps;

@@ -7,6 +7,8 @@
 
 namespace cachebisect {
 
+struct ChainDescription;
+
 /// Steps of the shortest block, timed and before them.
 inline constexpr int kMinSteps = 3;
 inline constexpr int kMinWarmup = 2;
@@ -22,6 +24,9 @@ struct BlockLengthOptions {
   bool keeps_queues = false;  ///< as ChainDescription's: a block goes on where the last one ended
   int ready_from = 0;         ///< first boundary whose cache holds whole batches; 0: not known
 };
+
+[[nodiscard]] CACHEBISECT_INTERNAL_API BlockLengthOptions
+block_length_options(const ChainDescription& chain);
 
 /// N = max(3, ceil(40 ms / step)) timed steps, rounded up to a multiple of the workers: workers
 /// that start together finish batches in groups, and part of a group is a bias. With
