@@ -50,17 +50,25 @@ class Gets(Dataset):  # type: ignore[type-arg]
 
 
 class Kept(Gets):
-    """One session per worker."""
+    """One session per worker, `gets` requests for each sample."""
 
     session: Any = None
+    gets = 1
 
     def read(self, index: int) -> bytes:
         import requests
 
         if self.session is None:
             self.session = requests.Session()
-        content: bytes = self.session.get(f"{self.server}/{index}").content
+        for _ in range(self.gets):
+            content: bytes = self.session.get(f"{self.server}/{index}").content
         return content
+
+
+class Slower(Kept):
+    """A change by which each sample takes four requests."""
+
+    gets = 4
 
 
 class Throttled(Gets):
@@ -125,7 +133,14 @@ class Opens(Dataset):  # type: ignore[type-arg]
         return as_sample(b"".join(parts))
 
 
-CASES = {"gets": Gets, "kept": Kept, "throttled": Throttled, "chunks": Chunks, "opens": Opens}
+CASES = {
+    "gets": Gets,
+    "kept": Kept,
+    "slower": Slower,
+    "throttled": Throttled,
+    "chunks": Chunks,
+    "opens": Opens,
+}
 
 
 def main() -> None:
