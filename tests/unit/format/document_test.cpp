@@ -112,6 +112,23 @@ TEST_CASE("marks are colours on a terminal, asterisks in Markdown and elements o
   CHECK(to_html(document).source() == "<p><strong>note</strong>: <strong>all</strong>.</p>");
 }
 
+TEST_CASE("names and what is copied are elements of a page, and plain words elsewhere") {
+  const Document document = document_of(
+      Table{.columns = {{"stage"}, {"so"}},
+            .rows = {{named("read") + below_it("read.folder"), "slow: " + to_copy("--fast")},
+                     {named("<b>"), below_it("") + to_copy("")}}});
+  CHECK(to_text(document, {}) == "stage             so\nread read.folder  slow: --fast\n<b>\n");
+  CHECK(to_markdown(document) ==
+        "| stage | so |\n|---|---|\n| read read.folder | slow: --fast |\n| \\<b\\> |  |\n");
+  CHECK(to_markdown(document_of(Paragraph{named("read") + below_it("+ a")})) == "read + a\n");
+  const std::string page = to_html(document).source();
+  CHECK(has(page,
+            "<bdi class=\"name\">read</bdi><br>"
+            "<span class=\"note\"><bdi class=\"name\">read.folder</bdi></span>"));
+  CHECK(has(page, "slow: <div class=\"copyable\"><code>--fast</code><button "));
+  CHECK(has(page, "<bdi class=\"name\">&lt;b&gt;</bdi></th><td class=\"left\"></td>"));
+}
+
 TEST_CASE("lines are as long as the terminal is wide, also with wide characters") {
   Document document;
   document.say("日本語日本語 日本語日本語", 2);
@@ -122,6 +139,13 @@ TEST_CASE("lines are as long as the terminal is wide, also with wide characters"
   CHECK(has(text, "日本語日本語\n  日本語日本語\n"));
   CHECK(has(text, "1. one two\n   three four\n2. five\n"));
   CHECK(has(text, "first  one two\n       three\n次     four\n"));
+}
+
+TEST_CASE("a remark is dimmed on a page") {
+  const Document document = document_of(Paragraph{.text = "One of 2.", .remark = true});
+  CHECK(to_text(document, {}) == "One of 2.\n");
+  CHECK(to_markdown(document) == "One of 2.\n");
+  CHECK(to_html(document).source() == "<p class=\"note\">One of 2.</p>");
 }
 
 TEST_CASE("texts of long terms stand below them") {
@@ -168,6 +192,16 @@ TEST_CASE("a column may stand below its rows on a terminal") {
         "change      rate\nworkers=4  1,992\n    gains 99%\nx              1\n");
   CHECK(to_markdown(document) ==
         "| change | rate | so |\n|---|--:|---|\n| workers=4 | 1,992 | gains 99% |\n| x | 1 |  |\n");
+}
+
+TEST_CASE("a column may stand below its rows where the table is wider than the terminal") {
+  const Document document = document_of(
+      Table{.columns = {{"stage"}, {"bytes", Align::right}, {.title = "so", .may_be_below = true}},
+            .rows = {{"read", "8", "image uint8"}, {"copy", "9", ""}}});
+  CHECK(to_text(document, {.columns = 25}) ==
+        "stage  bytes  so\nread       8  image uint8\ncopy       9\n");
+  CHECK(to_text(document, {.columns = 24}) ==
+        "stage  bytes\nread       8\n    image uint8\ncopy       9\n");
 }
 
 TEST_CASE("words leave a table that is wider than the terminal, bars stay") {

@@ -23,14 +23,16 @@ struct Heading {
 
 struct Paragraph {
   Text text;
-  int hang = 0;  ///< on a terminal: columns by which all lines after the first are indented
+  int hang = 0;         ///< on a terminal: columns by which all lines after the first are indented
+  bool remark = false;  ///< on what is around it: dimmed on a page
 };
 
 struct Column {
   std::string title;
   Align align = Align::left;
-  bool names = false;  ///< cells name stages, which may be shortened within
-  bool below = false;  ///< on a terminal, cells stand below their rows
+  bool names = false;         ///< cells name stages, which may be shortened within
+  bool below = false;         ///< on a terminal, cells stand below their rows
+  bool may_be_below = false;  ///< the same if the table is wider than the terminal
   /// Not empty: if the table is wider than the terminal, each text of the column stands below it
   /// instead, in parentheses after these words.
   std::string sentence{};

@@ -20,6 +20,7 @@ std::string inline_markdown(const Text& text) {
     } else if (part.mark == Mark::dash) {
       out += " - ";
     } else {
+      if (part.mark == Mark::below) out += ' ';
       out += out.empty() ? markdown_text(part.text) : markdown_inline(part.text);
     }
   }

@@ -1,4 +1,6 @@
 // Documents as parts of an HTML page.
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -15,15 +17,39 @@ namespace {
 using html::element;
 using html::Html;
 
+Html part_html(const Part& part) {
+  constexpr std::size_t kMost = 2 * html::kMaxCharacters;
+  switch (part.mark) {
+    case Mark::none:
+    case Mark::bar:
+    case Mark::loss_bar:
+      break;
+    case Mark::strong:
+    case Mark::warning:
+      return element("strong", html::text(part.text, kMost));
+    case Mark::dash:
+      return html::text(" - ");
+    case Mark::name:
+      return html::name(part.text);
+    case Mark::below:
+      return Html::ours("<br>") + element("span", {{"class", "note"}}, html::name(part.text));
+    case Mark::copied:
+      return html::copyable(part.text);
+  }
+  return html::text(part.text, kMost);
+}
+
 Html inline_html(const Text& text) {
   Html all;
-  for (const Part& part : text.parts()) {
-    const bool stands_out = part.mark == Mark::strong || part.mark == Mark::warning;
-    const Html words =
-        html::text(part.mark == Mark::dash ? " - " : part.text, 2 * html::kMaxCharacters);
-    all += stands_out ? element("strong", words) : words;
-  }
+  for (const Part& part : text.parts()) all += part_html(part);
   return all;
+}
+
+/// Whether more is shown of a cell than its words.
+bool has_elements(const Text& text) {
+  return std::ranges::any_of(text.parts(), [](const Part& part) {
+    return part.mark == Mark::name || part.mark == Mark::below || part.mark == Mark::copied;
+  });
 }
 
 /// Up to three names of stages.
@@ -34,6 +60,7 @@ Html stage_names(const std::string& text) {
 Html html_cell(const Text& text, const Column& column) {
   const std::string plain = text.plain();
   if (column.names) return stage_names(plain);
+  if (has_elements(text)) return inline_html(text);
   return html::figure(plain == "-" ? html::kNotMeasured : plain);
 }
 
@@ -64,7 +91,9 @@ struct AsHtml {
     return all;
   }
   Html operator()(const Paragraph& paragraph) const {
-    return paragraph.text.empty() ? Html() : element("p", inline_html(paragraph.text));
+    if (paragraph.text.empty()) return {};
+    const Html words = inline_html(paragraph.text);
+    return paragraph.remark ? element("p", {{"class", "note"}}, words) : element("p", words);
   }
   Html operator()(const Table& table) const {
     std::vector<std::string> titles;

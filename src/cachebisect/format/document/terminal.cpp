@@ -30,6 +30,8 @@ bool is_bar(const Part& part) { return part.mark == Mark::bar || part.mark == Ma
 std::string part_text(const Part& part, const TextPaint& paint, int bars) {
   switch (part.mark) {
     case Mark::none:
+    case Mark::name:
+    case Mark::copied:
       break;
     case Mark::strong:
       return paint.bold(printable(part.text));
@@ -41,6 +43,8 @@ std::string part_text(const Part& part, const TextPaint& paint, int bars) {
       return paint.bar(part.share, bars);
     case Mark::loss_bar:
       return paint.loss(paint.bar(part.share, bars));
+    case Mark::below:
+      return ' ' + printable(part.text);
   }
   return printable(part.text);
 }
@@ -72,10 +76,14 @@ Text bars_of(const Text& cell) {
   return bars;
 }
 
+bool stands_below(const Column& column, bool narrow) {
+  return column.below || (narrow && column.may_be_below);
+}
+
 LaidOut lay_out(const Table& table, const TextPage& page, int bars, bool narrow) {
   std::vector<TextTable::Column> columns;
   for (const Column& column : table.columns) {
-    if (column.below) continue;
+    if (stands_below(column, narrow)) continue;
     columns.push_back({column.bars > 0 ? "" : column.title, column.align, column.names});
   }
   LaidOut all{TextTable(std::move(columns)), {}, {}};
@@ -89,7 +97,7 @@ LaidOut lay_out(const Table& table, const TextPage& page, int bars, bool narrow)
       if (leaves && !words.empty()) {
         all.after += wrap("(" + column.sentence + ' ' + words + ".)", page.prose, 1);
       }
-      if (column.below) {
+      if (stands_below(column, narrow)) {
         below += words.empty() ? words : wrap("    " + words, page.columns, 6);
       } else {
         cells.push_back(painted(leaves ? bars_of(row.at(c)) : row.at(c), page.paint, bars));

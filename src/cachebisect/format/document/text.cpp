@@ -3,6 +3,14 @@
 #include <utility>
 
 namespace cachebisect::document {
+namespace {
+
+/// Nothing of no text.
+Text marked(std::string_view text, Mark mark) {
+  return text.empty() ? Text() : Text(Part{std::string(text), mark});
+}
+
+}  // namespace
 
 Text::Text(std::string text) {
   if (!text.empty()) parts_.push_back({std::move(text)});
@@ -29,22 +37,27 @@ Text& Text::operator+=(const Text& more) {
 
 std::string Text::plain() const {
   std::string text;
-  for (const Part& part : parts_) text += part.mark == Mark::dash ? " - " : part.text;
+  for (const Part& part : parts_) {
+    if (part.mark == Mark::below) text += ' ';
+    text += part.mark == Mark::dash ? " - " : part.text;
+  }
   return text;
 }
 
-Text strong(std::string_view text) {
-  return text.empty() ? Text() : Text(Part{std::string(text), Mark::strong});
-}
+Text strong(std::string_view text) { return marked(text, Mark::strong); }
 
-Text warning(std::string_view text) {
-  return text.empty() ? Text() : Text(Part{std::string(text), Mark::warning});
-}
+Text warning(std::string_view text) { return marked(text, Mark::warning); }
 
 Text dash() { return Text(Part{{}, Mark::dash}); }
 
 Text bar(double share) { return Text(Part{{}, Mark::bar, share}); }
 
 Text loss_bar(double share) { return Text(Part{{}, Mark::loss_bar, share}); }
+
+Text named(std::string_view text) { return marked(text, Mark::name); }
+
+Text below_it(std::string_view text) { return marked(text, Mark::below); }
+
+Text to_copy(std::string_view text) { return marked(text, Mark::copied); }
 
 }  // namespace cachebisect::document

@@ -17,6 +17,9 @@ enum class Mark {
   dash,      ///< between the ends of an interval
   bar,       ///< on a terminal alone: a bar of `share` of the column's bars
   loss_bar,  ///< likewise, in the colour of what is lost
+  name,      ///< of a stage or a setting: on a page apart from the text around it, and shortened
+  below,     ///< such a name on a line of its own on a page, dimmed; elsewhere after a space
+  copied,    ///< text of a cell, on a page with a button that copies it
 };
 
 struct Part {
@@ -38,7 +41,7 @@ class CACHEBISECT_INTERNAL_API Text {
 
   [[nodiscard]] bool empty() const noexcept { return parts_.empty(); }
   [[nodiscard]] const std::vector<Part>& parts() const noexcept { return parts_; }
-  /// Without marks and bars; dashes as " - ".
+  /// Without marks and bars; dashes as " - ", and a space before what stands below.
   [[nodiscard]] std::string plain() const;
 
  private:
@@ -51,5 +54,8 @@ class CACHEBISECT_INTERNAL_API Text {
 /// Nothing where `share` is too small to draw. What follows it stands a space apart.
 [[nodiscard]] CACHEBISECT_INTERNAL_API Text bar(double share);
 [[nodiscard]] CACHEBISECT_INTERNAL_API Text loss_bar(double share);
+[[nodiscard]] CACHEBISECT_INTERNAL_API Text named(std::string_view text);
+[[nodiscard]] CACHEBISECT_INTERNAL_API Text below_it(std::string_view text);
+[[nodiscard]] CACHEBISECT_INTERNAL_API Text to_copy(std::string_view text);
 
 }  // namespace cachebisect::document
