@@ -1,8 +1,8 @@
 // Everything that is known of each stage.
 #include <string>
-#include <vector>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/format/document/render.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/figures.hpp"
 #include "cachebisect/report/html/sections.hpp"
@@ -26,45 +26,65 @@ std::string remarks(const StageReport& stage) {
   return all;
 }
 
+/// "drop certified, bursty".
+std::string remarks(const SpanReport& span) {
+  if (!span.certified) return span.bursty ? "bursty" : "";
+  return span.bursty ? "drop certified, bursty" : "drop certified";
+}
+
+/// The share that is lost, and the time that it adds.
+template <class Measured>
+document::Row losses(const Measured& of) {
+  if (!of.drop.interval) return {kTooFewRounds, kTooFewRounds};
+  return {share_figure(of.drop), time_figure(of.seconds_per_sample)};
+}
+
 /// The figures that its stages have together, below the last of them.
-std::vector<Html> span_row(const SpanReport& span) {
-  const bool known = span.drop.interval.has_value();
-  return {text(span.name),
-          figure(known ? share_figure(span.drop) : kTooFewRounds),
-          figure(known ? time_figure(span.seconds_per_sample) : kTooFewRounds),
-          {},
-          {},
-          {},
-          {},
-          {},
-          text(std::string(span.certified ? "drop certified" : "") +
-               (span.certified && span.bursty ? ", " : "") + (span.bursty ? "bursty" : ""))};
+document::Row span_row(const SpanReport& span) {
+  const document::Row lost = losses(span);
+  return {span.name, lost[0], lost[1], "", "", "", "", "", remarks(span)};
+}
+
+document::Row stage_row(const StageReport& stage) {
+  const document::Row lost = losses(stage);
+  return {document::named(stage.name) + document::below_it(stage.type),
+          lost[0],
+          lost[1],
+          time_figure(stage.cpu_seconds_per_sample),
+          time_figure(stage.wait_seconds_per_sample),
+          share_figure(stage.busy_share),
+          bytes_figure(stage.output_bytes),
+          rate_figure(stage.payoff),
+          remarks(stage)};
+}
+
+document::Table stages_table(const Report& report) {
+  document::Table table{
+      .columns = {{"stage"},
+                  {"lost here", Align::right},
+                  {"time it adds", Align::right},
+                  {"CPU time", Align::right},
+                  {"waiting", Align::right},
+                  {"busy", Align::right},
+                  {"output", Align::right},
+                  {"samples/s with it alone free", Align::right},
+                  {"remarks"}},
+      .caption = "Times and output are per sample; busy is the share of the workers' time"};
+  for (const StageReport& stage : report.stages) {
+    table.rows.push_back(stage_row(stage));
+    const SpanReport* const span = span_of(report, stage);
+    if (span != nullptr && span->last == stage.index) table.rows.push_back(span_row(*span));
+  }
+  return table;
 }
 
 }  // namespace
 
 Html stages_section(const Report& report) {
   if (report.stages.empty()) return {};
-  Table table("Times and output are per sample; busy is the share of the workers' time",
-              {"Stage", "Lost here", "Time it adds", "CPU time", "Waiting", "Busy", "Output",
-               "Samples/s with it alone free", "<Remarks"});
-  const auto after = [&](const StageReport& stage) {
-    const SpanReport* const span = span_of(report, stage);
-    if (span != nullptr && span->last == stage.index) table.add(span_row(*span));
-  };
-  for (const StageReport& stage : report.stages) {
-    const bool known = stage.drop.interval.has_value();
-    table.add({name(stage.name) + Html::ours("<br>") +
-                   element("span", {{"class", "note"}}, name(stage.type)),
-               figure(known ? share_figure(stage.drop) : kTooFewRounds),
-               figure(known ? time_figure(stage.seconds_per_sample) : kTooFewRounds),
-               figure(time_figure(stage.cpu_seconds_per_sample)),
-               figure(time_figure(stage.wait_seconds_per_sample)),
-               figure(share_figure(stage.busy_share)), figure(bytes_figure(stage.output_bytes)),
-               figure(rate_figure(stage.payoff)), text(remarks(stage))});
-    after(stage);
-  }
-  return section("stages", "The stages", table.html());
+  Document stages;
+  stages.add(stages_table(report));
+  return section("stages", "The stages", to_html(stages));
 }
 
 }  // namespace cachebisect::html
