@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/format/figure_text.hpp"
+#include "cachebisect/format/html/figures.hpp"
 
 namespace cachebisect {
 namespace {
@@ -32,6 +32,12 @@ std::string what_if_gain(const WhatIfResult& what_if, const Estimate& live) {
          format_percent(range.high) + how;
 }
 
+/// A figure without an interval is not shown.
+std::string rate_cell(const Estimate& rate) {
+  const std::string figure = html::rate_figure(rate);
+  return figure == html::kNotMeasured ? "-" : figure;
+}
+
 }  // namespace
 
 document::Table what_if_table(const Report& report) {
@@ -40,17 +46,17 @@ document::Table what_if_table(const Report& report) {
   };
   const bool verified = any([](const WhatIfResult& w) { return w.measured.value.has_value(); });
   const bool in_code = any([](const WhatIfResult& w) { return !w.line.empty(); });
-  document::Table table{
-      .columns = {{"what if, samples/s"}, {"predicted (interval)", Align::right}}};
+  document::Table table{.columns = {{"what if, samples/s"}, {"predicted (interval)", Align::right}},
+                        .caption = "Samples/s after each change"};
   if (verified) table.columns.push_back({"measured (interval)", Align::right});
   table.columns.push_back({.title = "so", .below = true});
   if (in_code) table.columns.push_back({.title = "in code", .below = true});
   for (const WhatIfResult& what_if : report.what_ifs) {
-    document::Row row{what_if.change, rate_with_interval(what_if.predicted)};
-    if (verified) row.emplace_back(rate_with_interval(what_if.measured));
+    document::Row row{document::named(what_if.change), rate_cell(what_if.predicted)};
+    if (verified) row.emplace_back(rate_cell(what_if.measured));
     const std::string gain = what_if_gain(what_if, report.live);
     row.emplace_back(gain + (gain.empty() || what_if.note.empty() ? "" : "; ") + what_if.note);
-    if (in_code) row.emplace_back(what_if.line);
+    if (in_code) row.push_back(document::to_copy(what_if.line));
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -1,4 +1,5 @@
-// The what-ifs of a report: predicted next to measured, and what each gains.
+// The what-ifs of a report, on a terminal, as Markdown and on the page: predicted next to measured,
+// and what each gains.
 #pragma once
 
 #include "cachebisect/bisect/report/report.hpp"
