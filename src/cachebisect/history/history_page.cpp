@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cachebisect/base/printable.hpp"
+#include "cachebisect/format/document/render.hpp"
 #include "cachebisect/format/html/chart.hpp"
 #include "cachebisect/format/html/document.hpp"
 #include "cachebisect/format/html/elements.hpp"
@@ -56,15 +56,20 @@ Json points(const HistoryJob& job) {
   return all;
 }
 
-Html table(const HistoryJob& job) {
-  html::Table table("Runs, oldest first; live and ceiling in samples/s",
-                    {"Started (UTC)", "Live", "Ceiling", "Lost", "<Verdict"});
+/// With intervals, for which a terminal has no room.
+document::Table whole_runs_table(const HistoryJob& job) {
+  document::Table table{.columns = {{"started (UTC)"},
+                                    {"live", Align::right},
+                                    {"ceiling", Align::right},
+                                    {"lost", Align::right},
+                                    {"verdict"}},
+                        .caption = "Runs, oldest first; live and ceiling in samples/s"};
   for (const HistoryEntry* const run : job.runs) {
-    table.add({text(history_minute(run->started)), html::figure(html::rate_figure(run->live)),
-               html::figure(html::rate_figure(run->ceiling)),
-               html::figure(html::share_figure(run->loss)), html::name(history_verdict(*run))});
+    table.rows.push_back({history_minute(run->started), html::rate_figure(run->live),
+                          html::rate_figure(run->ceiling), html::share_figure(run->loss),
+                          document::named(history_verdict(*run))});
   }
-  return table.html();
+  return table;
 }
 
 Html last_run(const HistoryEntry& run) {
@@ -75,20 +80,26 @@ Html last_run(const HistoryEntry& run) {
 }
 
 /// `all` counts the runs that were asked for.
-Html job_section(const HistoryJob& job, std::size_t number, std::size_t all) {
-  const std::string change = history_change(job);
-  Html content = last_run(*job.runs.back());
-  if (!change.empty()) content += html::paragraph(as_sentence(change));
+Document trend_document(const HistoryJob& job, std::size_t all) {
+  Document trend;
+  trend.say(as_sentence(history_change(job)));
   if (job.runs.size() < all) {
-    content += html::note("The last " + counted(job.runs.size(), "run") + " of " +
-                          std::to_string(all) + "; all would make the page too large.");
+    trend.add(document::Paragraph{.text = "The last " + counted(job.runs.size(), "run") + " of " +
+                                          std::to_string(all) +
+                                          "; all would make the page too large.",
+                                  .remark = true});
   }
-  content += html::chart("trend", 10,
-                         "Line chart: live and ceiling of each run, and where the verdict changed. "
-                         "The table below has its figures.",
-                         points(job));
+  trend.add(document::Chart{"trend", 10,
+                            "Line chart: live and ceiling of each run, and where the verdict "
+                            "changed. The table below has its figures.",
+                            points(job).dump(-1, ' ', true, Json::error_handler_t::replace)});
+  trend.add(whole_runs_table(job));
+  return trend;
+}
+
+Html job_section(const HistoryJob& job, std::size_t number, std::size_t all) {
   return html::section("job-" + std::to_string(number), html::name(history_heading(job)),
-                       content + table(job));
+                       last_run(*job.runs.back()) + to_html(trend_document(job, all)));
 }
 
 Html jobs_part(const History& history, const HistorySelection& selection, const Room& room) {

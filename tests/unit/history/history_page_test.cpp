@@ -107,6 +107,13 @@ TEST_CASE("names in a history inject nothing into the page") {
   CHECK_FALSE(has(page, "\xff"));
 }
 
+TEST_CASE("a character that is cut in two is still shown") {
+  const std::string page = page_of(history_line(run_of("2026-01-10T03:0\u20ac", 1000)));
+  CHECK(has(page, "2026-01-10 03:0"));
+  const json runs = drawn(page);
+  if (!runs.is_null()) CHECK(runs[0]["label"].get<std::string>().starts_with("2026-01-10 03:0"));
+}
+
 TEST_CASE("the page of a long history stays small, and says what it leaves out") {
   const std::string page = page_of(slowing_runs(1000));
   CHECK(page.size() <= kMaxBytes);
