@@ -5,6 +5,7 @@
 #include "support/files.hpp"
 #include "support/socket_server.hpp"
 #include "support/text.hpp"
+#include "support/text_width.hpp"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -29,8 +30,10 @@ TEST_CASE("check prints the chain with dtype, shape and bytes, and runs one batc
   const auto result = run_tool({"check", "--pipeline", "-", "--sample"}, starved_pipeline());
   CHECK(result.exit_code == 0);
   CHECK(has(result.out, "slow"));
+  CHECK(has(result.out, "\n1  "));
   CHECK(has(result.out, "uint8"));
-  CHECK(has(result.out, "one batch and one step: ok"));
+  CHECK(widest_line(result.out) <= 80);
+  CHECK(has(result.out, "\n\none batch and one step: ok"));
 }
 
 TEST_CASE("check says that the storage is emulated, and refuses it behind samples in memory") {

@@ -86,6 +86,7 @@ TEST_CASE("every command that prints figures follows the terminal") {
                   before, "--append", history})
             .exit_code == 0);
   const std::vector<std::vector<std::string>> commands{
+      {"check", "--pipeline", pipeline},
       {"compare", before, before},
       {"history", history},
       {"time", "--pipeline", pipeline, "--max-batches", "3", "--no-progress", "--save-dir",

@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "cachebisect/base/number_format.hpp"
-#include "cachebisect/base/printable.hpp"
-#include "cachebisect/format/text_layout.hpp"
+#include "cachebisect/format/document/render.hpp"
 #include "cachebisect/pipeline/chain.hpp"
 #include "cachebisect/pipeline/file/pipeline_file.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
@@ -25,6 +24,7 @@ namespace {
 struct CheckArguments {
   PipelineOptions pipeline;
   bool sample = false;
+  std::string color = "auto";
 };
 
 // Bytes of one sample at a boundary; "?" if a shape is dynamic.
@@ -38,26 +38,32 @@ std::string bytes_text(const ChainStage& stage, std::int64_t batch_size) {
   return format_bytes(stage.batched_output ? bytes / static_cast<double>(batch_size) : bytes);
 }
 
-void print_chain(const Job& job) {
-  const Pipeline& pipeline = job.pipeline;
-  std::cout << printable(pipeline.spec().name) << ": " << pipeline.samples() << " samples"
-            << (pipeline.source().generated() ? " (generated data)" : "") << ", batch "
-            << pipeline.batch_size() << ", " << job.workers << " workers, device "
-            << job.device->info().name << ", step " << printable(job.step->name()) << "\n";
-  const std::string storage = emulated_storage_text(to_json(pipeline.spec()));
-  if (!storage.empty()) std::cout << "The storage is emulated: " << storage << ".\n";
-  std::cout << "\n";
-  TextTable table({{"", Align::right},
-                   {"stage", Align::left},
-                   {"type", Align::left},
-                   {"per sample", Align::right},
-                   {"output", Align::left}});
-  std::size_t boundary = 0;
+document::Table stages_table(const Pipeline& pipeline) {
+  document::Table table{.columns = {{"", Align::right},
+                                    {"stage", Align::left, true},
+                                    {"type"},
+                                    {"per sample", Align::right},
+                                    {.title = "output", .may_be_below = true}}};
   for (const ChainStage& stage : pipeline.stages()) {
-    table.add({std::to_string(++boundary), stage.name, stage.type,
-               bytes_text(stage, pipeline.batch_size()), printable(describe(stage.output))});
+    table.rows.push_back({std::to_string(table.rows.size() + 1), stage.name, stage.type,
+                          bytes_text(stage, pipeline.batch_size()), describe(stage.output)});
   }
-  std::cout << table.to_text(TextPaint(false));
+  return table;
+}
+
+Document chain_document(const Job& job) {
+  const Pipeline& pipeline = job.pipeline;
+  Document all;
+  all.say(pipeline.spec().name + ": " + std::to_string(pipeline.samples()) + " samples" +
+              (pipeline.source().generated() ? " (generated data)" : "") + ", batch " +
+              std::to_string(pipeline.batch_size()) + ", " + std::to_string(job.workers) +
+              " workers, device " + job.device->info().name + ", step " + job.step->name(),
+          2);
+  const std::string storage = emulated_storage_text(to_json(pipeline.spec()));
+  if (!storage.empty()) all.say("The storage is emulated: " + storage + ".");
+  all.gap();
+  all.add(stages_table(pipeline));
+  return all;
 }
 
 void run_sample(const Job& job, const std::stop_token& stop) {
@@ -70,6 +76,7 @@ void run_sample(const Job& job, const std::stop_token& stop) {
 }
 
 int run(const CheckArguments& arguments) {
+  const TextOptions page = text_options(arguments.color, STDOUT_FILENO);
   SignalWatch signals;
   ProgressLine progress(isatty(STDERR_FILENO) != 0);
   const auto work = [&] {
@@ -79,7 +86,7 @@ int run(const CheckArguments& arguments) {
     const Job job = open_job(load_spec(arguments.pipeline, registry), registry,
                              {.order_nonce = 0, .opening = opening});
     progress.clear();
-    print_chain(job);
+    std::cout << to_text(chain_document(job), page);
     if (arguments.sample) run_sample(job, signals.token());
     signals.begin_output();
     signals.begin_streams();
@@ -95,6 +102,8 @@ Command add_check(CLI::App& app) {
   auto arguments = std::make_shared<CheckArguments>();
   add_pipeline_options(app, arguments->pipeline);
   app.add_flag("--sample", arguments->sample, "run one batch and one step as well");
+  app.add_option("--color", arguments->color, "colour: auto is on a terminal")
+      ->type_name("auto|always|never");
   return [arguments] { return run(*arguments); };
 }
 
