@@ -12,11 +12,14 @@ SCHEMA: dict[str, Any] = json.loads(
     (Path(__file__).resolve().parents[2] / "docs/schema/messages.schema.json").read_text()
 )["definitions"]
 
-_PARTS = {
-    "hello": None, "sizes": None, "describe": "chain", "inside": "chain", "prepare": "cache",
-    "refill": "cache", "storage": "storage", "run": "block",
+_PARTS: dict[str, tuple[Optional[str], ...]] = {
+    "hello": (None,), "sizes": (None,), "describe": (None, "chain"), "inside": ("chain",),
+    "prepare": ("cache",), "refill": ("cache",), "storage": ("storage",), "run": ("block",),
 }  # fmt: skip
-"""The member of an answer that has a definition; None: the answer itself."""
+"""The members of an answer that have a definition; None: what else it says."""
+
+_FREE = ("advice",)
+"""Objects whose fields have any name."""
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "null": (type(None),), "boolean": (bool,), "string": (str,), "array": (list,),
@@ -24,23 +27,21 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 
 
-def part_of(message: dict[str, Any]) -> Optional[tuple[str, dict[str, Any]]]:
-    """The name of a definition, and what an answer says of it; None: it says nothing."""
+def parts_of(message: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The names of definitions, and what an answer says of each."""
     kind = str(message["type"])
-    if kind not in _PARTS:
-        return None
-    member = _PARTS[kind]
-    if member is None:
-        return kind, {name: message[name] for name in message if name not in ("id", "type")}
-    part = message.get(member)
-    return None if part is None or part.get("loader") == "none" else (member, part)
+    members = _PARTS.get(kind, ())
+    for member in members:
+        if member is None:
+            known = ("id", "type", *members)
+            yield kind, {name: message[name] for name in message if name not in known}
+        elif (part := message.get(member)) is not None and part.get("loader") != "none":
+            yield member, part
 
 
 def check(message: dict[str, Any]) -> None:
     """Raises AssertionError that names each wrong field of an answer."""
-    part = part_of(message)
-    if part is not None:
-        name, value = part
+    for name, value in parts_of(message):
         assert not (found := list(mistakes(value, SCHEMA[name], name))), found
 
 
@@ -79,7 +80,7 @@ def names_in(value: dict[str, Any], prefix: str = "") -> set[str]:
     for name, field in value.items():
         found.add(prefix + name)
         for one in field if isinstance(field, list) else [field]:
-            if isinstance(one, dict):
+            if isinstance(one, dict) and name not in _FREE:
                 found |= names_in(one, f"{prefix}{name}.")
     return found
 

@@ -72,6 +72,14 @@ void MessageReader::numbers(const FieldKey& key, std::vector<double>& values) {
   if (is_read(key)) values = now().amounts_or_empty(name_of(key).c_str());
 }
 
+void MessageReader::wholes(const FieldKey& key, std::vector<int>& values) {
+  if (is_read(key)) values = now().small_counts(name_of(key).c_str());
+}
+
+void MessageReader::texts_by_name(const FieldKey& key, std::map<std::string, std::string>& values) {
+  if (is_read(key)) values = now().texts_by_name(name_of(key).c_str());
+}
+
 void MessageReader::json(const FieldKey& key, std::string& text) {
   text = is_there(key) ? now().value(name_of(key).c_str()).dump() : "";
 }

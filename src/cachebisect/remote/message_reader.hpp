@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,9 @@ class MessageReader {
   void texts(const FieldKey& key, std::vector<std::string>& values);
   /// 0 and more.
   void numbers(const FieldKey& key, std::vector<double>& values);
+  /// 0 and more.
+  void wholes(const FieldKey& key, std::vector<int>& values);
+  void texts_by_name(const FieldKey& key, std::map<std::string, std::string>& values);
   /// As JSON text; empty if it is not known.
   void json(const FieldKey& key, std::string& text);
   template <class Kind, std::size_t N>

@@ -182,11 +182,15 @@ TEST_CASE("what relays are asked and answer is on the page") {
 TEST_CASE("the tables of the page have every field, and say which messages may lack") {
   const json definitions = json::parse(messages_schema()).at("definitions");
   const json& chain = definitions.at("chain");
+  const json& describe = definitions.at("describe");
   const std::vector<std::tuple<json, std::string, std::string>> tables{
       {definitions.at("hello"), "## hello", "| field of the answer |"},
       {definitions.at("sizes"), "## sizes", "| field of the answer |"},
       {chain, "## describe", "| field of `chain` |"},
       {chain.at("properties").at("stages").at("items"), "## describe", "| field of a stage |"},
+      {describe, "## describe", "| other field |"},
+      {describe.at("properties").at("settings").at("items"), "## describe",
+       "| field of a setting |"},
       {definitions.at("cache"), "## prepare", "| field |"},
       {definitions.at("storage"), "## storage", "| field |"},
       {definitions.at("block"), "## run", "| field of `block` |"}};
