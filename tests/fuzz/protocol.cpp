@@ -32,7 +32,10 @@ void check_description(const json& message, ChainDescription& chain) {
     const AdapterDescription description = read_description(message);
     chain = description.chain;
     const int stages = static_cast<int>(chain.stages.size());
-    require(stages > 0 && chain.batch_size > 0, "a chain has stages and batches");
+    const bool is_none = message.at("chain").value("loader", json()) == "none";
+    require(is_none != description.has_loader(),
+            "a chain has stages, unless it says that it has none");
+    require(chain.batch_size > 0, "a chain has batches");
     for (const int boundary : description.boundaries) {
       require(boundary >= 0 && boundary <= stages, "a boundary is one of the chain");
     }

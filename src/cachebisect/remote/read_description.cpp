@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -43,6 +44,19 @@ void check_flags(const Fields& message, const std::vector<JobSetting>& settings)
   }
 }
 
+void check_arms(const Fields& message, const AdapterDescription& description) {
+  const int last = static_cast<int>(description.chain.stages.size());
+  const auto all_within = [last](const std::vector<int>& numbers, int first) {
+    return std::ranges::all_of(numbers, [&](int one) { return first <= one && one <= last; });
+  };
+  if (all_within(description.boundaries, 0) && all_within(description.unseen, 0) &&
+      all_within(description.stages, 1)) {
+    return;
+  }
+  const std::string end = std::to_string(last);
+  message.refuse("arms", "of boundaries 0 to " + end + " and of stages 1 to " + end);
+}
+
 }  // namespace
 
 AdapterDescription read_description(const json& answer) {
@@ -55,6 +69,7 @@ AdapterDescription read_description(const json& answer) {
   JobSettings& settings = description.chain.settings;
   settings.of_file = !message.has("settings");
   check_flags(message, settings.all);
+  check_arms(message, description);
   return description;
 }
 
