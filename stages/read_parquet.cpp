@@ -10,7 +10,6 @@
 #include "stages/datasets/whole_runs.hpp"
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 #include "cachebisect/pipeline/run_reader.hpp"
 #include "cachebisect/shards/run_buffer.hpp"
@@ -70,18 +69,15 @@ class ParquetSource final : public SourceStage, public RunReader {
   /// Each row group is a run.
   void make_buffer() {
     const WholeRuns groups(
-        set_->groups(),
-        [this](std::size_t group) {
-          return WholeRuns::Piece{set_->block(group).rows(), set_->bytes(group)};
-        },
+        {.count = set_->groups(),
+         .piece =
+             [this](std::size_t group) {
+               return WholePiece{set_->block(group).rows(), set_->bytes(group)};
+             },
+         .path = [this](std::size_t group) { return set_->path(group); },
+         .name = "a row group of ",
+         .why = "whole groups are read; give more, or write it with smaller groups"},
         buffer_bytes_);
-    if (!groups.fits) {
-      throw Error(ErrorKind::data,
-                  set_->path(groups.largest) + ": has a row group of " +
-                      format_bytes(static_cast<double>(groups.bytes)) +
-                      ", more than a quarter of shuffle_buffer_mb, where whole groups are read; "
-                      "give more, or write it with smaller groups");
-    }
     runs_ = groups.runs;
     const std::uint64_t most_bytes = buffer_bytes_ / groups.slots;
     buffer_ = std::make_unique<shards::RunBuffer>(

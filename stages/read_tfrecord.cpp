@@ -9,8 +9,8 @@
 #include "stages/datasets/tfrecord_set.hpp"
 #include "stages/datasets/whole_runs.hpp"
 
+#include "cachebisect/base/error.hpp"
 #include "cachebisect/base/names.hpp"
-#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 #include "cachebisect/pipeline/run_reader.hpp"
 #include "cachebisect/shards/run_buffer.hpp"
@@ -97,18 +97,14 @@ class TfRecordSource final : public SourceStage, public RunReader {
   /// Each file is a run.
   void make_buffer() {
     const WholeRuns whole(
-        set_->files(),
-        [this](std::size_t file) {
-          return WholeRuns::Piece{set_->records(file), set_->bytes(file)};
-        },
+        {.count = set_->files(),
+         .piece =
+             [this](std::size_t file) {
+               return WholePiece{set_->records(file), set_->bytes(file)};
+             },
+         .path = [this](std::size_t file) { return set_->path(file); },
+         .why = "whole files are read as others are compressed; give more, or unpack those"},
         buffer_bytes_);
-    if (!whole.fits) {
-      throw Error(ErrorKind::data,
-                  set_->path(whole.largest) + ": has " +
-                      format_bytes(static_cast<double>(whole.bytes)) +
-                      ", more than a quarter of shuffle_buffer_mb, where whole files are read as "
-                      "others are compressed; give more, or unpack those");
-    }
     runs_ = whole.runs;
     buffer_ = std::make_unique<shards::RunBuffer>(
         set_->files(), whole.slots, [this](std::uint64_t file, std::vector<std::byte>& out) {

@@ -15,8 +15,8 @@
 #include "stages/support/object_reader.hpp"
 #include "stages/support/param_specs.hpp"
 
+#include "cachebisect/base/error.hpp"
 #include "cachebisect/base/names.hpp"
-#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/pipeline/registry.hpp"
 #include "cachebisect/pipeline/run_reader.hpp"
 #include "cachebisect/shards/run_buffer.hpp"
@@ -164,19 +164,14 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
   void make_archive_buffer() {
     const std::vector<TarFile>& tars = set_->tars();
     const WholeRuns archives(
-        tars.size(),
-        [&](std::size_t i) {
-          return WholeRuns::Piece{tars[i].index().samples.size(), tars[i].bytes()};
-        },
+        {.count = tars.size(),
+         .piece =
+             [&](std::size_t i) {
+               return WholePiece{tars[i].index().samples.size(), tars[i].bytes()};
+             },
+         .path = [&](std::size_t i) { return tars[i].path(); },
+         .why = "whole archives are read as others are compressed; give more, or unpack those"},
         static_cast<std::uint64_t>(buffer_bytes_));
-    if (!archives.fits) {
-      throw Error(
-          ErrorKind::data,
-          tars[archives.largest].path() + ": has " +
-              format_bytes(static_cast<double>(archives.bytes)) +
-              ", more than a quarter of shuffle_buffer_mb, where whole archives are read as "
-              "others are compressed; give more, or unpack those");
-    }
     runs_ = archives.runs;
     buffer_ = std::make_unique<shards::RunBuffer>(
         tars.size(), archives.slots,
