@@ -39,7 +39,6 @@ class CACHEBISECT_INTERNAL_API RelayAsk {
   void end();
 
  private:
-  class Work;
   void post(std::string message, bool last);
 
   FileDescriptor event_;
