@@ -71,6 +71,7 @@ def test_each_member_is_a_stage(workers: int, method: Any, tmp_path: Path) -> No
         "custom.Halved",
     ]
     assert any("shuffle(buffer_size=10): a shuffle buffer" in note for note in found["notes"])
+    assert not any("part of `read`" in note for note in found["notes"])
     (tmp_path / "arms").mkdir()
     for batch in measure(loader, every_arm, tmp_path / "arms"):
         # A replay keeps what the filter kept, of whatever the buffer in front of it gives now.

@@ -64,7 +64,7 @@ def graph_of(dataset: Any) -> Optional[Graph]:
         return None
     members: list[Member] = []
     while True:
-        name, why_not = _source_of(pipe)
+        name, why_not = source_of(pipe)
         if not name or any(pipe is known.pipe for known in members):
             return Graph(pipe, tuple(reversed(members)), why_not)
         members.append(Member(pipe, name))
@@ -128,9 +128,9 @@ def short_name(pipe: Any) -> str:
     return short or name
 
 
-def _source_of(pipe: Any) -> tuple[str, str]:
-    """The attribute that holds the only pipe that `pipe` takes items from. Without one it is empty,
-    and there is a reason if the pipe takes items from others."""
+def source_of(pipe: Any) -> tuple[str, str]:
+    """The attribute that holds the only pipe that `pipe` takes items from, if it can be opened up.
+    Else it is empty, and there is a reason if the pipe takes items from others."""
     held = vars(pipe)
     links = [name for name, value in held.items() if is_pipe(value)]
     others = [value for name, value in held.items() if name not in links]

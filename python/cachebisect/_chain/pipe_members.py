@@ -11,7 +11,6 @@ from typing import Any, Callable, Optional
 from .node_copy import makes_threads, own_value
 from .pipe_graph import (
     OWN_MODULE,
-    Graph,
     Member,
     function_of,
     graph_of,
@@ -20,6 +19,7 @@ from .pipe_graph import (
     is_wrapper,
     name_of_pipe,
     shuffles,
+    source_of,
 )
 from .pipe_stage import Between, PipeStage, between
 from .slots import Slot, attribute_slot, slots_at
@@ -29,6 +29,8 @@ _ITERATION = (
     "_fast_forward_iterator", "_datapipe_iter",
 )  # fmt: skip
 """Attributes that tell how far an iterator of the pipe is: a copy has none."""
+_MOST_PIPES = 1000
+"""Of a chain that leads back to itself there is no end."""
 
 
 def with_pipe_stages(dataset: Any) -> Any:
@@ -53,7 +55,7 @@ def with_pipe_stages(dataset: Any) -> Any:
 def pipe_slots(dataset: Any) -> list[Slot]:
     """The slots of the members in what with_pipe_stages() has returned."""
     found: list[Slot] = []
-    for pipe, stage in _members(dataset):
+    for pipe, stage in _opened(dataset)[1]:
         name = function_of(pipe)
         if stage is not None:
             found.append(_slot(stage))
@@ -67,11 +69,12 @@ def pipe_slots(dataset: Any) -> list[Slot]:
 
 def notes_of_pipes(dataset: Any) -> list[str]:
     """What to know of the members of a dataset, as it is or as with_pipe_stages() returns it."""
-    graph: Optional[Graph] = graph_of(dataset)
-    if graph is None:
+    source, members = _opened(dataset)
+    if not is_pipe(source):
         return []
-    buffers = [name_of_pipe(pipe) for pipe, _ in _members(dataset) if shuffles(pipe)]
-    notes = [f"{graph.why_not}: it and what is before it are part of `read`"] * bool(graph.why_not)
+    why_not = source_of(source)[1]
+    buffers = [name_of_pipe(pipe) for pipe, _ in members if shuffles(pipe)]
+    notes = [f"{why_not}: it and what is before it are part of `read`"] * bool(why_not)
     if buffers:
         notes.append(
             f"{', '.join(buffers)}: a shuffle buffer. What is before it runs ahead of the samples"
@@ -79,19 +82,19 @@ def notes_of_pipes(dataset: Any) -> list[str]:
     return notes
 
 
-def _members(dataset: Any) -> list[tuple[Any, Optional[PipeStage]]]:
-    """The pipes and their stages, from the first on, without the source."""
+def _opened(dataset: Any) -> tuple[Any, list[tuple[Any, Optional[PipeStage]]]]:
+    """The source, and the pipes behind it with their stages, the last one last."""
     found: list[tuple[Any, Optional[PipeStage]]] = []
     following = dataset._datapipe if is_wrapper(dataset) else dataset
-    while following is not None:
+    while True:
         stage = None
         if issubclass(type(following), Between):
             following, stage = following.pipe, following.stage
-        links = [value for value in vars(following).values() if is_pipe(value)]
-        if len(links) == 1:
-            found.append((following, stage))
-        following = links[0] if len(links) == 1 else None
-    return found[::-1]
+        name = source_of(following)[0] if is_pipe(following) else ""
+        if not name or len(found) == _MOST_PIPES:
+            return following, found[::-1]
+        found.append((following, stage))
+        following = vars(following)[name]
 
 
 def _slot(stage: PipeStage) -> Slot:
