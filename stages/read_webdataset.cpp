@@ -218,10 +218,12 @@ void register_read_webdataset(Registry& registry) {
        .params = with_object_cache(
            {{.name = "path",
              .type = ParamType::path,
-             .doc = "tar archive, folder of them (*.tar, in natural order), or pattern: "
-                    "train-{000..099}.tar; or such a pattern of objects: https://, s3://. Those in "
-                    "files may be compressed with gzip or Zstandard, if shuffle_buffer_mb holds "
-                    "four of them unpacked"},
+             .doc =
+                 "tar archive, folder of them (*.tar, in natural order), or pattern: "
+                 "train-{000..099}.tar; or such a pattern of objects: https://, s3://; of S3 also "
+                 "a folder with a slash at its end, or a pattern with * for any characters but "
+                 "a slash. Those in files may be compressed with gzip or Zstandard, if "
+                 "shuffle_buffer_mb holds four of them unpacked"},
             {.name = "image",
              .type = ParamType::string_list,
              .doc = "extensions of the image, in any case: what follows the first dot of a "

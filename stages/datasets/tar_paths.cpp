@@ -8,12 +8,12 @@
 #include <string_view>
 
 #include "stages/datasets/natural_order.hpp"
+#include "stages/datasets/object_paths.hpp"
 
 #include "cachebisect/base/file.hpp"
 #include "cachebisect/base/names.hpp"
 #include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/base/shell_word.hpp"
-#include "cachebisect/objects/byte_source.hpp"
 
 namespace cachebisect::stages {
 namespace {
@@ -153,12 +153,6 @@ std::vector<std::string> expand_pattern(const std::string& pattern) {
 }
 
 std::vector<std::string> tar_paths(const std::string& path) {
-  if (is_remote_path(path)) {
-    if (!path.ends_with('/')) return expand_pattern(path);
-    throw Error(ErrorKind::usage, shown_path(path) +
-                                      ": the objects of a server are not listed; name the archives "
-                                      "by a pattern like train-{000..099}.tar");
-  }
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return tars_in(path);
   if (exists(path)) return {path};
@@ -168,6 +162,17 @@ std::vector<std::string> tar_paths(const std::string& path) {
               path +
                   ": No such file or directory; give a tar archive, a folder of them, or a "
                   "pattern like train-{000..099}.tar");
+}
+
+std::vector<std::string> tar_object_paths(const std::string& path, const RemoteStore& store,
+                                          const OpenContext& context) {
+  constexpr DataFileKind kTars{
+      .name = "tar",
+      .names = "*.tar",
+      .is_one = [](std::string_view name) { return name.ends_with(".tar"); },
+      .pattern = "train-{000..099}.tar",
+      .is_packed = is_packed_tar};
+  return object_paths(path, kTars, store, context);
 }
 
 }  // namespace cachebisect::stages

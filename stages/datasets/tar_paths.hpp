@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/objects/remote_store.hpp"
+#include "cachebisect/pipeline/open_context.hpp"
 
 namespace cachebisect::stages {
 
@@ -14,9 +16,12 @@ namespace cachebisect::stages {
 
 /// One archive; the *.tar of a folder in natural order, without hidden ones, else its *.tar.gz,
 /// *.tgz and *.tar.zst; or those of a pattern:
-/// train-{000..099}.tar, {train,more}-{0..9}.tar. What exists is no pattern; the archives of a
-/// server (http://, https://, s3://) are named by one, and are not looked up. Throws Error(data) if
+/// train-{000..099}.tar, {train,more}-{0..9}.tar. What exists is no pattern. Throws Error(data) if
 /// a folder has none or nothing is there, Error(usage) for a pattern of too many.
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<std::string> tar_paths(const std::string& path);
+/// The same on a server; see object_paths().
+[[nodiscard]] std::vector<std::string> tar_object_paths(const std::string& path,
+                                                        const RemoteStore& store,
+                                                        const OpenContext& context);
 
 }  // namespace cachebisect::stages

@@ -91,7 +91,8 @@ void TarFile::read_whole(std::span<std::byte> whole) const {
 }
 
 TarSet::TarSet(const TarSetOptions& options, const OpenContext& context) : store_(options.store) {
-  const std::vector<std::string> paths = tar_paths(options.path);
+  const std::vector<std::string> paths =
+      store_ ? tar_object_paths(options.path, *store_, context) : tar_paths(options.path);
   TarOpener opener(options, paths.size() <= HeldFile::most_open());
   tars_.resize(paths.size());
   ScanProgress progress(shown_path(options.path), context);

@@ -54,7 +54,7 @@ class CACHEBISECT_INTERNAL_API TarFile {
 };
 
 struct TarSetOptions {
-  std::string path;  ///< see tar_paths()
+  std::string path;  ///< see tar_paths(), tar_object_paths()
   SampleMembers members;
   std::shared_ptr<const RemoteStore> store{};  ///< of objects on a server; null: files
   std::uint64_t most_unpacked = 0;  ///< bytes of a compressed archive; 0: none may be compressed

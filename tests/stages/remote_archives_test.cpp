@@ -112,7 +112,7 @@ TEST_CASE("what is no archive on a server is named, without what may be secret")
         "3: " + server.url("/none.tar") + ": HTTP status 404");
   CHECK(has(refused("/text.tar"), server.url("/text.tar") + ": is not a tar archive"));
   CHECK(has(refused("/short.tar"), "cut short"));
-  CHECK(has(refused("/"), "2: " + server.url("/") + ": the objects of a server are not listed"));
+  CHECK(has(refused("/"), "2: " + server.url("/") + ": folders of http:// and https:// are not"));
 }
 
 TEST_CASE("what is cached of other objects is another thing") {
