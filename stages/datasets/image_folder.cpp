@@ -38,16 +38,6 @@ mode_t mode_of(const std::string& path) {
   fail(path, "cannot be examined: " + errno_text(errno));
 }
 
-bool has_extension(std::string_view name, std::span<const std::string> extensions) {
-  const auto same_letter = [](char a, char b) {
-    return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b;
-  };
-  return std::ranges::any_of(extensions, [&](const std::string& extension) {
-    return name.size() > extension.size() &&
-           std::ranges::equal(name.substr(name.size() - extension.size()), extension, same_letter);
-  });
-}
-
 std::string joined(std::span<const std::string> words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
@@ -81,7 +71,7 @@ class Lister {
     const std::uint64_t before = list_.size();
     collect(folder, label);
     if (list_.size() > before) return;
-    fail(folder, "has no images (" + joined(extensions_) + "); remove the folder");
+    refuse_class(folder, extensions_);
   }
 
   /// Adds the files of `folder` and of the folders in it.
@@ -166,6 +156,20 @@ class Lister {
 };
 
 }  // namespace
+
+bool has_extension(std::string_view name, std::span<const std::string> extensions) {
+  const auto same_letter = [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b;
+  };
+  return std::ranges::any_of(extensions, [&](const std::string& extension) {
+    return name.size() > extension.size() &&
+           std::ranges::equal(name.substr(name.size() - extension.size()), extension, same_letter);
+  });
+}
+
+void refuse_class(const std::string& folder, std::span<const std::string> extensions) {
+  fail(folder, "has no images (" + joined(extensions) + "); remove the folder");
+}
 
 FileList list_image_folder(const std::string& root, std::span<const std::string> extensions,
                            const OpenContext& context) {

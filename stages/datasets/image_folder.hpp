@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "stages/datasets/file_list.hpp"
 
@@ -18,5 +19,10 @@ namespace cachebisect::stages {
 /// or a class without images; Error(interrupted) when the context's stop is requested.
 FileList list_image_folder(const std::string& root, std::span<const std::string> extensions,
                            const OpenContext& context);
+
+/// Whether a file's name ends in one of the `extensions`, and has more than that.
+[[nodiscard]] bool has_extension(std::string_view name, std::span<const std::string> extensions);
+/// Throws Error(data) for a class without images.
+[[noreturn]] void refuse_class(const std::string& folder, std::span<const std::string> extensions);
 
 }  // namespace cachebisect::stages

@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "stages/tar_archive.hpp"
+#include "support/bucket_environment.hpp"
+#include "support/bucket_server.hpp"
 #include "support/command.hpp"
 #include "support/files.hpp"
 #include "support/folder_server.hpp"
@@ -110,6 +112,28 @@ TEST_CASE("a run over shards on a server tells what a sample asks of it") {
   CHECK(result.exit_code == 0);
   CHECK(json::parse(result.out)["stages"][0]["type"] == "read.shards");
   CHECK(server.requests() > 100);
+}
+
+TEST_CASE("the images of a bucket are prepared as those of a folder, and a wrong bucket is named") {
+  if (lacks_http_client()) return;
+  BucketServer::Objects objects;
+  for (int i = 0; i < 40; ++i) {
+    objects["photos/" + std::to_string(i % 2) + "/" + std::to_string(i) + ".jpg"] =
+        object_content(200 + static_cast<std::size_t>(i));
+  }
+  const BucketServer server(objects, 7);
+  const BucketEnvironment environment(server.url());
+  const auto result =
+      run_tool({"prepare", "--pipeline", "-", "--out", TemporaryFolder().path("out"), "--after",
+                "read", "--codec", "none"},
+               remote_pipeline("s3://bucket/photos", "read.image_folder"));
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(server.lists() > 0);
+  const auto denied = run_tool({"check", "--pipeline", "-"},
+                               remote_pipeline("s3://other/photos/", "read.webdataset"));
+  CHECK(denied.exit_code == 3);
+  CHECK(has(denied.err, "s3://other/photos/: HTTP status 404 (NoSuchBucket); check the name"));
 }
 
 TEST_CASE("Ctrl-C ends a run that waits for a server") {
