@@ -8,6 +8,7 @@
 #include "stages/datasets/tf_example.hpp"
 #include "stages/datasets/tfrecord_set.hpp"
 #include "stages/datasets/whole_runs.hpp"
+#include "stages/support/object_reader.hpp"
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/names.hpp"
@@ -23,10 +24,11 @@ const char* kind_name(TfFeature::Kind kind) {
   return kind == TfFeature::Kind::floats ? "floats" : "whole numbers";
 }
 
-class TfRecordSource final : public SourceStage, public RunReader {
+class TfRecordSource final : public SourceStage, public RunReader, public ObjectReader {
  public:
   explicit TfRecordSource(const Params& params)
-      : path_(params.string("path")),
+      : ObjectReader(params),
+        path_(params.string("path")),
         image_(params.string("image")),
         label_(params.string("label")),
         buffer_bytes_(static_cast<std::uint64_t>(params.number("shuffle_buffer_mb") * 1e6)) {
@@ -42,14 +44,20 @@ class TfRecordSource final : public SourceStage, public RunReader {
   void open() override { open_with({}); }
   void open_with(const OpenContext& context) override {
     const std::uint64_t most = buffer_bytes_ / kWholeRunsAtLeast;
-    const auto make = [&] { return TfRecordSet({.path = path_, .most_unpacked = most}, context); };
-    const std::string key = path_ + '\0' + std::to_string(most);
+    const auto make = [&] {
+      return TfRecordSet(
+          {.path = path_, .most_unpacked = most, .store = make_store(path_, context.stop)},
+          context);
+    };
+    const std::string key = path_ + '\0' + cache_key() + '\0' + std::to_string(most);
     set_ = context.shared ? context.shared->get<TfRecordSet>(key, make)
                           : std::make_shared<const TfRecordSet>(make());
+    set_store(set_->store());
     if (set_->is_packed()) make_buffer();
   }
 
   [[nodiscard]] std::uint64_t size() const override { return set_ ? set_->size() : 0; }
+  [[nodiscard]] std::string objects() const override { return set_ ? set_->objects() : ""; }
 
   [[nodiscard]] ReadRuns read_runs() const override { return runs_; }
   bool listen(Listener listener) override {
@@ -58,6 +66,7 @@ class TfRecordSource final : public SourceStage, public RunReader {
   }
 
   void read(Sample& out, const SampleContext& context) const override {
+    count_sample();
     const TfRecordSet::Place place = set_->locate(context.index());
     out.set_origin(place.file->path());
     const std::uint64_t bytes = place.record.bytes + TfRecordSet::kTailBytes;
@@ -70,6 +79,7 @@ class TfRecordSource final : public SourceStage, public RunReader {
   }
 
   [[nodiscard]] std::vector<FileRange> files(SampleIndex index) const override {
+    if (is_remote()) return {};
     const TfRecordSet::Place place = set_->locate(index);
     if (set_->is_packed()) return {share_of_file(place)};
     return {
@@ -160,29 +170,31 @@ void register_read_tfrecord(Registry& registry) {
        .doc = "Encoded images in TFRecord files of tf.train.Example: image bytes, label",
        .kind = StageKind::source,
        .traits = {},
-       .params = {{.name = "path",
-                   .type = ParamType::path,
-                   .doc = "file, folder of them (*.tfrecord, *.tfrecords, *.tfrec, "
-                          "*-00000-of-00010, in natural order; or such with .gz), or pattern: "
-                          "train-{00000..01023}-of-01024. They may be compressed with gzip, if "
-                          "shuffle_buffer_mb holds four of them unpacked"},
-                  {.name = "image",
-                   .type = ParamType::string,
-                   .doc = "key of the feature with the image, one value of bytes",
-                   .default_value = std::string("image/encoded")},
-                  {.name = "label",
-                   .type = ParamType::string,
-                   .doc =
-                       "key of the feature with the label, one whole number; empty: samples have "
-                       "none",
-                   .default_value = std::string("image/class/label")},
-                  {.name = "shuffle_buffer_mb",
-                   .type = ParamType::number,
-                   .doc = "MB in which whole files are shuffled if some are compressed; else "
-                          "records are read one by one, in any order",
-                   .default_value = 0.0,
-                   .minimum = 0,
-                   .maximum = 1e6}},
+       .params = with_object_cache(
+           {{.name = "path",
+             .type = ParamType::path,
+             .doc = "file, folder of them (*.tfrecord, *.tfrecords, *.tfrec, "
+                    "*-00000-of-00010, in natural order; or such with .gz), or pattern: "
+                    "train-{00000..01023}-of-01024; or such a pattern of objects: https://, "
+                    "s3://; of S3 also a folder with a slash at its end, or a pattern with "
+                    "* for any characters but a slash. Those in files may be compressed with "
+                    "gzip, if shuffle_buffer_mb holds four of them unpacked"},
+            {.name = "image",
+             .type = ParamType::string,
+             .doc = "key of the feature with the image, one value of bytes",
+             .default_value = std::string("image/encoded")},
+            {.name = "label",
+             .type = ParamType::string,
+             .doc = "key of the feature with the label, one whole number; empty: samples have "
+                    "none",
+             .default_value = std::string("image/class/label")},
+            {.name = "shuffle_buffer_mb",
+             .type = ParamType::number,
+             .doc = "MB in which whole files are shuffled if some are compressed; else "
+                    "records are read one by one, in any order",
+             .default_value = 0.0,
+             .minimum = 0,
+             .maximum = 1e6}}),
        .example = R"({"path": "${cache}/train-{00000..00009}-of-00010"})",
        .make = [](const Params& params) { return std::make_unique<TfRecordSource>(params); }});
 }

@@ -15,10 +15,6 @@ namespace {
 /// Of a long name, or of the records of a pax header.
 constexpr std::uint64_t kMostExtraBytes = std::uint64_t{1} << 20U;
 constexpr std::size_t kMostNameBytes = std::size_t{1} << 16U;
-/// Of a server, which takes as long for many bytes as for few.
-constexpr std::size_t kFirstRemoteWindow = std::size_t{1} << 17U;
-constexpr std::size_t kLeastRemoteWindow = std::size_t{1} << 14U;
-constexpr std::size_t kMostRemoteWindow = std::size_t{1} << 20U;
 constexpr const char* kAgain = "; copy or write it again";
 
 struct Compression {
@@ -53,8 +49,7 @@ std::uint64_t padded_to_block(std::uint64_t bytes) noexcept {
 
 }  // namespace
 
-TarReader::TarReader(const ByteSource& file)
-    : file_(&file), wanted_bytes_(file.is_remote() ? kFirstRemoteWindow : kWindowBytes) {}
+TarReader::TarReader(const ByteSource& file) : file_(&file), window_(file) {}
 
 std::optional<TarMember> TarReader::next() {
   TarExtras extras;
@@ -101,7 +96,7 @@ std::optional<TarHeader> TarReader::next_header() {
   if (ended_) return std::nullopt;
   check_room();
   header_ = at_;
-  const auto block = bytes_at(at_, kTarBlockBytes).first<kTarBlockBytes>();
+  const auto block = window_.at(at_, kTarBlockBytes).first<kTarBlockBytes>();
   if (ends_tar(block)) {
     ended_ = true;
     return std::nullopt;
@@ -147,31 +142,13 @@ std::string TarReader::read_text(const TarMember& member) {
            " bytes, more than one may have (" + std::to_string(kMostExtraBytes) + ")");
   }
   std::string text(member.bytes, '\0');
-  if (text.size() <= kWindowBytes) {
-    const auto bytes = bytes_at(member.offset, text.size());
+  if (text.size() <= ScanWindow::kLeastBytes) {
+    const auto bytes = window_.at(member.offset, text.size());
     std::ranges::transform(bytes, text.begin(), [](std::byte b) { return static_cast<char>(b); });
   } else {
     file_->read(member.offset, std::as_writable_bytes(std::span(text)));
   }
   return text;
-}
-
-std::span<const std::byte> TarReader::bytes_at(std::uint64_t offset, std::size_t bytes) {
-  if (offset < window_begin_ || offset + bytes > window_begin_ + window_.size())
-    fill_window(offset);
-  return std::span(window_).subspan(offset - window_begin_, bytes);
-}
-
-void TarReader::fill_window(std::uint64_t offset) {
-  if (file_->is_remote() && !window_.empty()) {
-    // Members that are smaller than a window are read through, larger ones are passed over.
-    const bool near = offset <= window_begin_ + window_.size() + wanted_bytes_;
-    wanted_bytes_ = near ? std::min(2 * wanted_bytes_, kMostRemoteWindow)
-                         : std::max(wanted_bytes_ / 2, kLeastRemoteWindow);
-  }
-  window_begin_ = offset;
-  window_.resize(std::min<std::uint64_t>(wanted_bytes_, file_->size() - offset));
-  file_->read(offset, window_);
 }
 
 void TarReader::refuse_first_block(std::span<const std::byte> begin) const {

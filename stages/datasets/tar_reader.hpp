@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stages/datasets/scan_window.hpp"
 #include "stages/datasets/tar_header.hpp"
 
 #include "cachebisect/objects/byte_source.hpp"
@@ -44,23 +45,15 @@ class CACHEBISECT_INTERNAL_API TarReader {
   [[nodiscard]] std::optional<TarHeader> next_header();
   void take_extras(const Entry& entry, TarExtras& extras);
   [[nodiscard]] std::string read_text(const TarMember& member);
-  [[nodiscard]] std::span<const std::byte> bytes_at(std::uint64_t offset, std::size_t bytes);
   void check_room() const;
   [[noreturn]] void refuse_first_block(std::span<const std::byte> begin) const;
   [[noreturn]] void refuse(const std::string& what) const;
-
-  void fill_window(std::uint64_t offset);
-
-  /// Holds most headers of a small sample, so that they cost one read.
-  static constexpr std::size_t kWindowBytes = 4096;
 
   const ByteSource* file_;
   std::uint64_t at_ = 0;      // of the next header
   std::uint64_t header_ = 0;  // of the present one, for messages
   bool ended_ = false;
-  std::vector<std::byte> window_;
-  std::uint64_t window_begin_ = 0;
-  std::size_t wanted_bytes_;  ///< of the next window
+  ScanWindow window_;
 };
 
 }  // namespace cachebisect::stages

@@ -8,6 +8,8 @@
 
 #include "stages/codecs/byte_reader.hpp"
 #include "stages/datasets/data_files.hpp"
+#include "stages/datasets/object_paths.hpp"
+#include "stages/datasets/scan_window.hpp"
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/file.hpp"
@@ -22,8 +24,6 @@ namespace {
 
 constexpr std::size_t kHeadBytes = 12;
 constexpr std::uint64_t kMostTfRecordBytes = std::uint64_t{1} << 30U;
-/// Holds the heads of many small records, so that they cost one read.
-constexpr std::size_t kHeadWindow = 4096;
 constexpr std::uint64_t kRecordsAtOnce = 16'384;
 
 std::uint32_t little_endian(std::span<const std::byte> bytes, std::size_t offset) {
@@ -40,16 +40,16 @@ std::uint32_t masked_sum(std::span<const std::byte> bytes) noexcept {
 
 class TfRecordIndexer {
  public:
-  explicit TfRecordIndexer(const ByteSource& file) : file_(&file) {}
+  explicit TfRecordIndexer(const ByteSource& file) : file_(&file), window_(file) {}
 
   [[nodiscard]] bool at_end() const noexcept { return at_ == file_->size(); }
   TfRecord next() {
     const std::uint64_t left = file_->size() - at_;
     if (left < kHeadBytes) refuse_end();
-    const auto head = window(kHeadBytes);
+    const auto head = window_.at(at_, kHeadBytes);
     const std::uint64_t bytes = little_endian(head, 0) | std::uint64_t{little_endian(head, 4)}
                                                              << 32U;
-    if (masked_sum(head.first(8)) != little_endian(head, 8)) refuse_head();
+    if (masked_sum(head.first(8)) != little_endian(head, 8)) refuse_head(head);
     if (bytes > kMostTfRecordBytes) {
       refuse("a record of " + std::to_string(bytes) + " bytes, more than one may have (1 GiB)");
     }
@@ -60,16 +60,14 @@ class TfRecordIndexer {
   }
 
  private:
-  std::span<const std::byte> window(std::size_t bytes) {
-    if (at_ < begin_ || at_ + bytes > begin_ + held_) {
-      begin_ = at_;
-      held_ = std::min<std::uint64_t>(window_.size(), file_->size() - at_);
-      file_->read(begin_, std::span(window_).first(held_));
+  [[noreturn]] void refuse_head(std::span<const std::byte> head) const {
+    const bool is_gzip = head[0] == std::byte{0x1f} && head[1] == std::byte{0x8b};
+    if (at_ == 0 && is_gzip && file_->is_remote()) {
+      throw Error(ErrorKind::data,
+                  file_->path() +
+                      ": is compressed with gzip, and objects of servers are not unpacked; store "
+                      "it unpacked");
     }
-    return std::span(window_).subspan(at_ - begin_, bytes);
-  }
-
-  [[noreturn]] void refuse_head() const {
     if (at_ == 0) {
       throw Error(ErrorKind::data,
                   file_->path() +
@@ -91,9 +89,7 @@ class TfRecordIndexer {
 
   const ByteSource* file_;
   std::uint64_t at_ = 0;  ///< of the next record
-  std::array<std::byte, kHeadWindow> window_{};
-  std::uint64_t begin_ = 0;
-  std::uint64_t held_ = 0;
+  ScanWindow window_;
 };
 
 bool is_digits(std::string_view text) {
@@ -119,6 +115,12 @@ bool is_packed_tfrecord_name(std::string_view name) {
   constexpr std::string_view kGzip = ".gz";
   return name.ends_with(kGzip) && is_tfrecord_name(name.substr(0, name.size() - kGzip.size()));
 }
+
+constexpr DataFileKind kTfRecordFiles{.name = "TFRecord",
+                                      .names = "*.tfrecord, *.tfrecords, *.tfrec, *-00000-of-00010",
+                                      .is_one = is_tfrecord_name,
+                                      .pattern = "train-{00000..00099}-of-00100",
+                                      .is_packed = is_packed_tfrecord_name};
 
 /// A plain file may begin as a compressed one does, by its first length: that has a check sum.
 Packing packing_of_tfrecords(const ByteSource& file) {
@@ -154,15 +156,14 @@ std::vector<TfRecord> index_tfrecords(const ByteSource& file,
 }
 
 std::vector<std::string> tfrecord_paths(const std::string& path) {
-  return data_file_paths(path, {.name = "TFRecord",
-                                .names = "*.tfrecord, *.tfrecords, *.tfrec, *-00000-of-00010",
-                                .is_one = is_tfrecord_name,
-                                .pattern = "train-{00000..00099}-of-00100",
-                                .is_packed = is_packed_tfrecord_name});
+  return data_file_paths(path, kTfRecordFiles);
 }
 
-TfRecordSet::TfRecordSet(const TfRecordSetOptions& options, const OpenContext& context) {
-  const std::vector<std::string> paths = tfrecord_paths(options.path);
+TfRecordSet::TfRecordSet(const TfRecordSetOptions& options, const OpenContext& context)
+    : store_(options.store) {
+  const std::vector<std::string> paths =
+      store_ ? object_paths(options.path, kTfRecordFiles, *store_, context)
+             : tfrecord_paths(options.path);
   const bool keep_open = paths.size() <= HeldFile::most_open();
   files_.resize(paths.size());
   std::mutex mutex;
@@ -172,14 +173,15 @@ TfRecordSet::TfRecordSet(const TfRecordSetOptions& options, const OpenContext& c
     const std::scoped_lock lock(mutex);
     known += found;
     if (found == kRecordsAtOnce) {
-      context.report("indexing " + options.path + ": " + format_count(known) + " records");
+      context.report("indexing " + shown_path(options.path) + ": " + format_count(known) +
+                     " records");
     }
   };
   UnpackingLimit unpacking;
   const auto scan = [&](std::uint64_t i) {
     File& file = files_[i];
-    auto bytes = open_file(paths[i]);
-    file.packing = packing_of_tfrecords(*bytes);
+    auto bytes = open_bytes(paths[i], store_);
+    file.packing = bytes->is_remote() ? Packing::none : packing_of_tfrecords(*bytes);
     file.bytes = bytes->size();
     if (file.packing == Packing::none) {
       file.records = index_tfrecords(*bytes, add);
@@ -193,12 +195,18 @@ TfRecordSet::TfRecordSet(const TfRecordSetOptions& options, const OpenContext& c
     file.records = index_tfrecords(*content, add);
     file.file = HeldFile(std::move(bytes), false);
   };
-  parallel_for(paths.size(), 1, context.stop, scan);
+  parallel_for(paths.size(), 1, context.stop, scan, store_ ? RemoteStore::kOpenAtOnce : 0);
   std::uint64_t records = 0;
   for (const File& file : files_) {
     ends_.push_back(records += file.records.size());
     is_packed_ = is_packed_ || file.packing != Packing::none;
   }
+}
+
+std::string TfRecordSet::objects() const {
+  std::string text;
+  for (const File& file : files_) text += file.file.object();
+  return text;
 }
 
 TfRecordSet::Place TfRecordSet::locate(std::uint64_t index) const {

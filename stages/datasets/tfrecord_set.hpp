@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "stages/datasets/held_file.hpp"
 #include "stages/datasets/unpacker.hpp"
 
+#include "cachebisect/objects/remote_store.hpp"
 #include "cachebisect/pipeline/open_context.hpp"
 
 namespace cachebisect::stages {
@@ -35,8 +37,9 @@ struct TfRecord {
     const std::string& path);
 
 struct TfRecordSetOptions {
-  std::string path;                 ///< see tfrecord_paths()
+  std::string path;                 ///< see tfrecord_paths(), object_paths()
   std::uint64_t most_unpacked = 0;  ///< bytes of a compressed file; 0: none may be compressed
+  std::shared_ptr<const RemoteStore> store{};  ///< of objects on a server; null: files
 };
 
 /// Thread safe.
@@ -58,6 +61,10 @@ class CACHEBISECT_INTERNAL_API TfRecordSet {
   TfRecordSet(const TfRecordSetOptions& options, const OpenContext& context);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return ends_.back(); }
+  /// Where they lie, if not in files; else null.
+  [[nodiscard]] const std::shared_ptr<const RemoteStore>& store() const noexcept { return store_; }
+  /// The objects that lie there, one per line.
+  [[nodiscard]] std::string objects() const;
   /// Throws Error(internal) if there is no such record.
   [[nodiscard]] Place locate(std::uint64_t index) const;
   /// Fills `stored`, of kTailBytes more than the record, and returns the data in it. Throws
@@ -88,6 +95,7 @@ class CACHEBISECT_INTERNAL_API TfRecordSet {
     std::uint64_t bytes = 0;
     std::vector<TfRecord> records;
   };
+  std::shared_ptr<const RemoteStore> store_;
   std::vector<File> files_;
   bool is_packed_ = false;
   std::vector<std::uint64_t> ends_;  ///< records up to the end of each file

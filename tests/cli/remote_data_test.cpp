@@ -138,7 +138,7 @@ TEST_CASE("the images of a bucket are prepared as those of a folder, and a wrong
 
 TEST_CASE("Ctrl-C ends a run that waits for a server") {
   if (lacks_http_client()) return;
-  for (const char* use : {"read.webdataset", "read.shards"}) {
+  for (const char* use : {"read.webdataset", "read.shards", "read.tfrecord"}) {
     const SocketServer silent([](const std::string&) { return Said{}; });
     const auto result =
         run_tool({"check", "--pipeline", "-"}, remote_pipeline(silent.url("/a.tar"), use),

@@ -96,8 +96,6 @@ TEST_CASE("a folder, a pattern and one file are sets of files, in order") {
   const TemporaryFolder empty;
   CHECK(has(error_of([&] { opened_tfrecord(empty.path()); }), "has no TFRecord files"));
   CHECK(has(error_of([&] { opened_tfrecord(empty.path("none")); }), "give a TFRecord file"));
-  CHECK(has(error_of([&] { opened_tfrecord("s3://bucket/a.tfrecord"); }),
-            "2: s3://bucket/a.tfrecord: TFRecord files are read from local disks"));
 }
 
 TEST_CASE("more files than may be open are opened for each record") {
