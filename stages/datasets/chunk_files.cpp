@@ -24,7 +24,8 @@ ChunkFile chunk_file(const std::shared_ptr<const ByteSource>& object,
 
 void ChunkFile::read(std::uint64_t offset, std::span<std::byte> out) const {
   if (!object) return read_exactly(file.get(), path.c_str(), offset, out);
-  const std::size_t begin = std::min<std::uint64_t>(offset, head.size());
+  const std::size_t begin =
+      offset < head_at ? head.size() : std::min<std::uint64_t>(offset - head_at, head.size());
   const auto there = head.subspan(begin, std::min(head.size() - begin, out.size()));
   std::ranges::copy(there, out.begin());
   object->read(offset + there.size(), out.subspan(there.size()));

@@ -18,10 +18,6 @@ namespace {
 
 /// A little more than the largest table.
 constexpr std::size_t kKeptTableBytes = std::size_t{33} << 20U;
-/// Chunks of a box that are asked of a server at once.
-constexpr std::size_t kMostAhead = 8;
-/// Bytes of a chunk that come with the request that asks for it. Larger ones are asked for alone.
-constexpr std::size_t kMostHead = std::size_t{4} << 20U;
 
 /// swap(bits) of each element.
 template <class Bits, class Swap>
@@ -116,40 +112,11 @@ std::vector<FileRange> ZarrReader::files(const ArrayBox& box) const {
 
 void ZarrReader::read(const ArrayBox& box, std::byte* out) const {
   const auto kept = kept_.borrow([this] { return std::make_unique<Kept>(cache_bytes_); });
-  if (!files_.is_remote() || array_.sharded) {
-    for_each_chunk(box, array_.chunk, [&](const Shape& number) {
-      kept->scratch.reset();
-      read_chunk(number, {out, box}, *kept);
-    });
-    return;
-  }
-  const std::size_t most_at_once = most_stored() > kMostHead ? 1 : kMostAhead;
-  std::vector<Shape> group;
-  const auto read_group = [&] {
-    kept->scratch.reset();
-    open_ahead(group, *kept);
-    for (const Shape& number : group) read_chunk(number, {out, box}, *kept);
-    kept->ahead.clear();
-    group.clear();
-  };
+  if (files_.is_remote()) return read_groups(box, out, *kept);
   for_each_chunk(box, array_.chunk, [&](const Shape& number) {
-    group.push_back(number);
-    if (group.size() == most_at_once) read_group();
+    kept->scratch.reset();
+    read_chunk(number, {out, box}, *kept);
   });
-  read_group();
-}
-
-void ZarrReader::open_ahead(std::span<const Shape> numbers, Kept& kept) const {
-  kept.ahead.clear();
-  std::vector<ChunkFiles::Wanted> wanted;
-  for (const Shape& number : numbers) {
-    const std::uint64_t key = number_in(grid_of(array_.shape, array_.chunk), number);
-    if (array_.chunk_bytes() <= cache_bytes_ && kept.chunks.find(key) != nullptr) continue;
-    wanted.push_back({path_of(number), kept.scratch.take(std::min(most_stored(), kMostHead))});
-    kept.ahead.emplace_back(number, std::nullopt);
-  }
-  std::vector<std::optional<ChunkFile>> files = files_.open(wanted);
-  for (std::size_t i = 0; i < files.size(); ++i) kept.ahead[i].second = std::move(files[i]);
 }
 
 void ZarrReader::read_chunk(const Shape& number, const BoxBytes<std::byte>& out, Kept& kept) const {
@@ -176,7 +143,7 @@ void ZarrReader::read_chunk(const Shape& number, const BoxBytes<std::byte>& out,
 
 bool ZarrReader::decode(const Shape& number, std::span<std::byte> chunk, Kept& kept) const {
   const Shape place = quotient(number, chunks_per_file_);
-  const std::optional<ChunkFile> file = open(place, kept);
+  std::optional<ChunkFile> file = open(place, kept);
   if (!file) return false;
   if (!array_.sharded) {
     decode_part(*file, 0, file->bytes, chunk, kept);
@@ -186,8 +153,14 @@ bool ZarrReader::decode(const Shape& number, std::span<std::byte> chunk, Kept& k
   const std::uint64_t within = number_in(chunks_per_file_, remainder(number, chunks_per_file_));
   const std::optional<ShardPart> part =
       find_in_shard(*file, array_.shard_index, table, static_cast<std::size_t>(within));
-  if (part) decode_part(*file, part->offset, part->bytes, chunk, kept);
-  return part.has_value();
+  if (!part) return false;
+  const auto there = std::ranges::find(kept.parts, number, &Part::number);
+  if (there != kept.parts.end()) {
+    file->head = there->stored;
+    file->head_at = part->offset;
+  }
+  decode_part(*file, part->offset, part->bytes, chunk, kept);
+  return true;
 }
 
 std::optional<ChunkFile> ZarrReader::open(const Shape& file, Kept& kept) const {

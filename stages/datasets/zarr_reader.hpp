@@ -52,6 +52,13 @@ class CACHEBISECT_INTERNAL_API ZarrReader {
   [[nodiscard]] std::uint64_t decoded() const noexcept { return decoded_; }
 
  private:
+  /// A chunk of a shard on a server, as it is stored there.
+  struct Part {
+    Shape number;
+    std::span<std::byte> stored;
+    std::shared_ptr<const ByteSource> shard;
+  };
+
   /// What a thread keeps from one box to the next.
   struct Kept {
     explicit Kept(std::size_t chunk_bytes);
@@ -60,10 +67,16 @@ class CACHEBISECT_INTERNAL_API ZarrReader {
     Arena scratch;  ///< of one chunk; of all that are read ahead
     /// Of chunks of this box that were asked for at once, by the numbers of their files.
     std::vector<std::pair<Shape, std::optional<ChunkFile>>> ahead;
+    std::vector<Part> parts;  ///< likewise, of shards
   };
 
+  /// Reads a box from a server, several chunks at once.
+  void read_groups(const ArrayBox& box, std::byte* out, Kept& kept) const;
   /// Opens the files of these chunks at once, but for those that are kept.
   void open_ahead(std::span<const Shape> numbers, Kept& kept) const;
+  /// Reads these chunks out of their shards at once, but for those that are kept.
+  void read_parts(std::span<const Shape> numbers, Kept& kept) const;
+  [[nodiscard]] bool is_kept(const Shape& number, Kept& kept) const;
   void read_chunk(const Shape& number, const BoxBytes<std::byte>& out, Kept& kept) const;
   /// False if the chunk is missing.
   bool decode(const Shape& number, std::span<std::byte> chunk, Kept& kept) const;

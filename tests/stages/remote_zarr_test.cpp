@@ -127,6 +127,35 @@ TEST_CASE("shards on a server are read by parts, their tables once") {
   CHECK(asked_of(*remote).requests == opening + 2 + 8);
 }
 
+TEST_CASE("the chunks of a window in a shard are asked for at once") {
+  if (lacks_http_client()) return;
+  const TemporaryFolder folder;
+  const std::string path = write_zarr(folder, "images", sharded_3({2, 4, 4}, {1, 4, 4}, {1, 2, 2}));
+  folder.write("images/c.0.0.0", shard_of_four(1));
+  Bytes with_missing = shard_of_four(101);
+  with_missing.resize(16);
+  Bytes table;
+  for (std::uint64_t chunk = 0; chunk < 4; ++chunk) {
+    append_number(table, chunk == 2 ? ~std::uint64_t{0} : 4 * chunk);
+    append_number(table, chunk == 2 ? ~std::uint64_t{0} : 4);
+  }
+  with_missing.insert(with_missing.end(), table.begin(), table.end());
+  append_number(with_missing, crc32c({reinterpret_cast<const char*>(table.data()), table.size()}),
+                4);
+  folder.write("images/c.1.0.0", with_missing);
+  const FolderServer server(folder.path());
+  for (const double cache : {0.0, 1.0}) {
+    const NamedValues values{{"chunk_cache_mb", cache}};
+    const auto remote = open_zarr(server.url("/images"), values);
+    const auto opening = asked_of(*remote).requests;
+    check_same_samples(*open_zarr(path, values), *remote);
+    CHECK(asked_of(*remote).requests == opening + 2 + 4 + 3);
+    CHECK(asked_of(*remote).most_in_flight == 4);
+    check_same_samples(*open_zarr(path, values), *remote);
+    CHECK(asked_of(*remote).requests == opening + 2 + (cache > 0 ? 7U : 14U));
+  }
+}
+
 TEST_CASE("labels and groups on a server") {
   if (lacks_http_client()) return;
   const TemporaryFolder folder;

@@ -90,6 +90,17 @@ class PartReader::Lines {
     for (const Part& part : parts_) require_same(object, known, part.result);
   }
 
+  void read(std::span<const WantedRange> wanted) {
+    parts_.clear();
+    for (const WantedRange& one : wanted) {
+      add_part(*one.object, one.offset, one.out.size(), {one.out, {}});
+    }
+    read_all();
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      require_same(*wanted[i].object, *wanted[i].known, parts_[i].result);
+    }
+  }
+
  private:
   struct Part {
     const ObjectAddress* object;
@@ -206,6 +217,7 @@ class PartReader::Lines {
   static void read(const ObjectAddress& /*object*/, const ObjectFacts& /*known*/,
                    std::uint64_t /*offset*/, std::span<std::byte> /*first*/,
                    std::span<std::byte> /*second*/) {}
+  static void read(std::span<const WantedRange> /*wanted*/) {}
 };
 
 #endif
@@ -226,5 +238,7 @@ void PartReader::read(const ObjectAddress& object, const ObjectFacts& known, std
                       std::span<std::byte> first, std::span<std::byte> second) {
   lines_->read(object, known, offset, first, second);
 }
+
+void PartReader::read(std::span<const WantedRange> wanted) { lines_->read(wanted); }
 
 }  // namespace cachebisect

@@ -30,6 +30,14 @@ struct WantedHead {
   std::optional<ObjectFacts> found{};  ///< is set; empty: there is none
 };
 
+/// A range of one of several objects.
+struct WantedRange {
+  const ObjectAddress* object = nullptr;
+  const ObjectFacts* known = nullptr;
+  std::uint64_t offset = 0;
+  std::span<std::byte> out{};
+};
+
 struct PartLimits {
   std::size_t part_bytes = std::size_t{4} << 20U;  ///< of a request
   std::size_t in_flight = 8;                       ///< requests of one read
@@ -59,6 +67,8 @@ class CACHEBISECT_INTERNAL_API PartReader {
   /// not `known` any more.
   void read(const ObjectAddress& object, const ObjectFacts& known, std::uint64_t offset,
             std::span<std::byte> first, std::span<std::byte> second);
+  /// Fills each range by a request of its own, several at once. Throws as the above does.
+  void read(std::span<const WantedRange> wanted);
 
  private:
   class Lines;

@@ -100,6 +100,26 @@ std::unique_ptr<const ByteSource> RemoteStore::open_listed(
   return make_object(store, store->address_of(path), std::move(facts));
 }
 
+void RemoteStore::read(std::span<const WantedBytes> wanted) const {
+  std::vector<WantedRange> asked;
+  std::vector<ObjectRange> ranges;
+  for (const WantedBytes& one : wanted) {
+    if (one.out.empty()) continue;
+    const auto& object = static_cast<const Object&>(*one.object);
+    const ObjectRange range = object.range(one.offset, one.out.size());
+    if (cache_ && cache_->find(range, one.out, {})) continue;
+    asked.push_back({.object = &object.address(),
+                     .known = &object.facts(),
+                     .offset = one.offset,
+                     .out = one.out});
+    ranges.push_back(range);
+  }
+  if (!asked.empty()) reader()->read(asked);
+  for (std::size_t i = 0; cache_ && i < asked.size(); ++i) {
+    cache_->keep(ranges[i], asked[i].out, {});
+  }
+}
+
 void RemoteStore::list(const BucketListOptions& options, const OnBucketPage& on_page) const {
   const S3Settings settings = s3_settings(environment_);
   list_bucket(*reader(), settings, options, on_page);

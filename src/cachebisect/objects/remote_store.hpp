@@ -27,6 +27,13 @@ struct WantedObject {
   std::shared_ptr<const ByteSource> object{};
 };
 
+/// Bytes of one of several objects.
+struct WantedBytes {
+  const ByteSource* object = nullptr;  ///< of the store
+  std::uint64_t offset = 0;
+  std::span<std::byte> out{};
+};
+
 /// Thread safe. As many connections are kept as there were threads and parts at once.
 class CACHEBISECT_INTERNAL_API RemoteStore {
  public:
@@ -54,6 +61,9 @@ class CACHEBISECT_INTERNAL_API RemoteStore {
   /// a path, and of an object without a tag.
   [[nodiscard]] static std::unique_ptr<const ByteSource> open_listed(
       const std::shared_ptr<const RemoteStore>& store, const std::string& path, ObjectFacts facts);
+  /// Fills each, several at once: one request for each that a cache does not have. Throws as
+  /// ByteSource::read() does.
+  void read(std::span<const WantedBytes> wanted) const;
   /// As list_bucket().
   void list(const BucketListOptions& options, const OnBucketPage& on_page) const;
 
