@@ -156,7 +156,8 @@ TEST_CASE("a cache serves images to a later run, which asks for the lists alone"
   const BucketEnvironment environment(server.url());
   for (const int asked : {6, 0}) {
     const int before = server.requests() - server.lists();
-    const auto source = opened_images("s3://bucket/data", {{"cache", cache.path()}, {"cache_limit_gb", 0.1}});
+    const auto source =
+        opened_images("s3://bucket/data", {{"cache", cache.path()}, {"cache_limit_gb", 0.1}});
     for (std::uint64_t i = 0; i < source->size(); ++i) read_sample(*source, i);
     CHECK(server.requests() - server.lists() - before == asked);
   }
