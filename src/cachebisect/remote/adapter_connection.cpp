@@ -27,7 +27,7 @@ constexpr double kSendSeconds = 5;  ///< an adapter that works on a request need
 
 }  // namespace
 
-AdapterConnection::AdapterConnection(FileDescriptor socket, const AdapterLimits& limits,
+AdapterConnection::AdapterConnection(SocketStream socket, const AdapterLimits& limits,
                                      std::string peer)
     : channel_(std::move(socket)), limits_(limits), peer_(std::move(peer)) {}
 

@@ -29,7 +29,7 @@ using BusyCallback = std::function<void(const std::string& text)>;
 class CACHEBISECT_INTERNAL_API AdapterConnection {
  public:
   /// `peer`: what answers, in messages.
-  AdapterConnection(FileDescriptor socket, const AdapterLimits& limits,
+  AdapterConnection(SocketStream socket, const AdapterLimits& limits,
                     std::string peer = "the training process");
 
   /// Sends a request, given without its id, and waits for its answer. Throws the error that the

@@ -7,7 +7,7 @@
 #include <poll.h>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/base/file_descriptor.hpp"
+#include "cachebisect/remote/socket_stream.hpp"
 
 namespace cachebisect {
 
@@ -16,7 +16,7 @@ namespace cachebisect {
 class CACHEBISECT_INTERNAL_API Forwarding {
  public:
   /// Both connected. `for_first`: bytes of the second that were read before.
-  Forwarding(FileDescriptor first, FileDescriptor second, std::string for_first);
+  Forwarding(SocketStream first, SocketStream second, std::string for_first);
 
   /// What to wait for until there is something to do.
   void add_to(std::vector<pollfd>& polled) const;
@@ -29,10 +29,10 @@ class CACHEBISECT_INTERNAL_API Forwarding {
     std::string waiting{};
     bool ended = false;  ///< nothing more comes
   };
-  static bool carry(const FileDescriptor& from, const FileDescriptor& to, Direction& direction);
+  static bool carry(SocketStream& from, SocketStream& to, Direction& direction);
 
-  FileDescriptor first_;
-  FileDescriptor second_;
+  SocketStream first_;
+  SocketStream second_;
   Direction to_first_;
   Direction to_second_;
 };

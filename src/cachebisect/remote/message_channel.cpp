@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/socket.h>
 
 #include "cachebisect/base/clock.hpp"
 #include "cachebisect/base/error.hpp"
@@ -14,7 +13,7 @@
 namespace cachebisect {
 namespace {
 
-constexpr std::size_t kReadBytes = std::size_t{16} << 10U;
+constexpr std::size_t kReadBytes = kTlsRecordBytes;
 
 void check_length(std::size_t bytes, const char* from) {
   if (bytes <= kMaxMessageBytes) return;
@@ -24,9 +23,9 @@ void check_length(std::size_t bytes, const char* from) {
 
 }  // namespace
 
-MessageChannel::MessageChannel(FileDescriptor socket) : socket_(std::move(socket)) {
-  const int flags = ::fcntl(socket_.get(), F_GETFL);
-  if (flags < 0 || ::fcntl(socket_.get(), F_SETFL, flags | O_NONBLOCK) < 0) {
+MessageChannel::MessageChannel(SocketStream socket) : socket_(std::move(socket)) {
+  const int flags = ::fcntl(descriptor(), F_GETFL);
+  if (flags < 0 || ::fcntl(descriptor(), F_SETFL, flags | O_NONBLOCK) < 0) {
     throw Error(ErrorKind::internal, "socket: " + errno_text(errno));
   }
 }
@@ -38,11 +37,11 @@ bool MessageChannel::send(std::string_view text, double seconds) {
   const double deadline = monotonic_seconds() + seconds;
   std::string_view rest = line;
   while (!rest.empty()) {
-    const ssize_t sent = ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    const ssize_t sent = socket_.send(rest.data(), rest.size());
     if (sent >= 0) {
       rest.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!wait_writable(socket_.get(), deadline)) return false;
+      if (!wait_writable(descriptor(), deadline)) return false;
     } else if (errno != EINTR) {
       return false;
     }
@@ -54,7 +53,7 @@ bool MessageChannel::read_available(std::size_t most) {
   std::array<char, kReadBytes> buffer{};
   // A peer that never stops sending must not keep the caller here.
   while (received_.size() <= most) {
-    const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+    const ssize_t count = socket_.receive(buffer.data(), buffer.size());
     if (count > 0) {
       received_.append(buffer.data(), static_cast<std::size_t>(count));
     } else if (count == 0) {

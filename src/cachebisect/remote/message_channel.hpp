@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cachebisect/base/export.hpp"
-#include "cachebisect/base/file_descriptor.hpp"
+#include "cachebisect/remote/socket_stream.hpp"
 
 namespace cachebisect {
 
@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxMessageBytes = std::size_t{1} << 20U;
 class CACHEBISECT_INTERNAL_API MessageChannel {
  public:
   /// Makes the socket non-blocking.
-  explicit MessageChannel(FileDescriptor socket);
+  explicit MessageChannel(SocketStream socket);
 
   /// Writes one message; `text` holds no newline. False if the peer has closed the connection or
   /// does not read within `seconds`. Throws Error(internal) if the message is too long.
@@ -30,17 +30,19 @@ class CACHEBISECT_INTERNAL_API MessageChannel {
   /// The next complete message without its newline. Throws Error(internal) if it is too long.
   std::optional<std::string> next();
   /// Bytes that have arrived, and were not returned by next().
-  [[nodiscard]] std::size_t waiting_bytes() const noexcept { return received_.size(); }
+  [[nodiscard]] std::string_view waiting() const noexcept { return received_; }
   /// True if a message has begun to arrive and its end has not.
   [[nodiscard]] bool has_partial_message() const noexcept { return !received_.empty(); }
-  [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
+  [[nodiscard]] int descriptor() const noexcept { return socket_.descriptor(); }
+  /// Why TLS has failed, as of SocketStream.
+  [[nodiscard]] TlsFailure failure() const { return socket_.failure(); }
   /// What has arrived and was not returned by next(). The last call but release().
   [[nodiscard]] std::string take_rest() { return std::exchange(received_, {}); }
   /// Gives the socket away. The last call.
-  [[nodiscard]] FileDescriptor release() { return std::move(socket_); }
+  [[nodiscard]] SocketStream release() { return std::move(socket_); }
 
  private:
-  FileDescriptor socket_;
+  SocketStream socket_;
   std::string received_;
   std::size_t searched_ = 0;  ///< bytes of received_ without a newline
 };

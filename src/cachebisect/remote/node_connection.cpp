@@ -17,7 +17,7 @@ constexpr double kStopSeconds = 2;
 
 }  // namespace
 
-NodeConnection::NodeConnection(std::string name, FileDescriptor socket)
+NodeConnection::NodeConnection(std::string name, SocketStream socket)
     : name_(std::move(name)),
       connection_(std::move(socket), {.answer = kAnswerSeconds, .stop = kStopSeconds},
                   "its `cachebisect join`") {}

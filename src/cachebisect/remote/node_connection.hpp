@@ -23,7 +23,7 @@ struct RunEnd {
 /// Not thread safe.
 class CACHEBISECT_INTERNAL_API NodeConnection {
  public:
-  NodeConnection(std::string name, FileDescriptor socket);
+  NodeConnection(std::string name, SocketStream socket);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] int descriptor() const noexcept { return connection_.descriptor(); }

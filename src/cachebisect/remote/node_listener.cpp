@@ -56,7 +56,7 @@ bool NodeListener::serve(Guest& guest) {
   try {
     const bool open = guest.channel.read_available(kMaxRequestBytes);
     const auto line = guest.channel.next();
-    if (!line && guest.channel.waiting_bytes() > kMaxRequestBytes) return false;
+    if (!line && guest.channel.waiting().size() > kMaxRequestBytes) return false;
     if (!line) return open && monotonic_seconds() < guest.deadline;
     admit(guest, *line);
   } catch (const Error& error) {

@@ -45,7 +45,7 @@ class CACHEBISECT_INTERNAL_API NodeListener {
 
   /// A connection of a process on another node.
   struct Process {
-    FileDescriptor socket;
+    SocketStream socket;
     std::shared_ptr<NodeConnection> node;
     std::uint64_t number = 0;  ///< that its relay knows it by
   };

@@ -156,7 +156,7 @@ class OneNode {
   bool processes_are_silent() {
     return std::ranges::none_of(processes_, [](MessageChannel& process) {
       process.read_available();
-      return process.waiting_bytes() > 0;
+      return !process.waiting().empty();
     });
   }
 
