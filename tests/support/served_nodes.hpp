@@ -55,9 +55,11 @@ class ServedNode {
  public:
   ServedNode(const NodeListener& nodes, const std::string& name,
              const std::vector<Replayer*>& replayers, int first_rank, int world,
-             const SetUpAdapter& set_up = {}) {
-    thread_ = std::jthread([this, options = relay_options(nodes, name), replayers, first_rank,
-                            world, set_up](const std::stop_token& stop) {
+             const SetUpAdapter& set_up = {}, std::shared_ptr<const Tls> tls = nullptr) {
+    NodeRelayOptions joining = relay_options(nodes, name);
+    joining.tls = std::move(tls);
+    thread_ = std::jthread([this, options = std::move(joining), replayers, first_rank, world,
+                            set_up](const std::stop_token& stop) {
       NodeRelay relay(options, stop);
       int rank = first_rank;
       for (Replayer* replayer : replayers) {

@@ -19,6 +19,8 @@ constexpr double kRefusalSeconds = 1;
 constexpr std::size_t kMaxGuests = 256;
 /// Of a request to join. A connection that sends more has no token, and gets no memory.
 constexpr std::size_t kMaxRequestBytes = std::size_t{4} << 10U;
+/// What TLS begins with, and no message does: a record of a handshake.
+constexpr char kTlsHandshake = '\x16';
 
 }  // namespace
 
@@ -48,13 +50,15 @@ void NodeListener::accept_all() {
   for (FileDescriptor socket = accept_tcp(socket_); socket.is_open();
        socket = accept_tcp(socket_)) {
     if (guests_.size() >= kMaxGuests) guests_.pop_front();
-    guests_.push_back({MessageChannel(std::move(socket)), monotonic_seconds() + kGreetingSeconds});
+    SocketStream stream(std::move(socket), options_.tls.get());
+    guests_.push_back({MessageChannel(std::move(stream)), monotonic_seconds() + kGreetingSeconds});
   }
 }
 
 bool NodeListener::serve(Guest& guest) {
   try {
     const bool open = guest.channel.read_available(kMaxRequestBytes);
+    check_tls(guest);
     const auto line = guest.channel.next();
     if (!line && guest.channel.waiting().size() > kMaxRequestBytes) return false;
     if (!line) return open && monotonic_seconds() < guest.deadline;
@@ -63,6 +67,20 @@ bool NodeListener::serve(Guest& guest) {
     static_cast<void>(guest.channel.send(line_of(join_refusal(error.what())), kRefusalSeconds));
   }
   return false;
+}
+
+void NodeListener::check_tls(const Guest& guest) {
+  const TlsFailure failure = guest.channel.failure();
+  if (!failure.text.empty()) {
+    failure_ = "no TLS: " + failure.text +
+               " (`cachebisect join` needs --cert, with the certificate that --cert of "
+               "`cachebisect run` names, or with that of what has signed it)";
+  } else if (!options_.tls && guest.channel.waiting().starts_with(kTlsHandshake)) {
+    failure_ = "it has begun TLS (`cachebisect run` needs --cert and --key then)";
+  } else {
+    return;
+  }
+  throw Error(ErrorKind::usage, failure_);
 }
 
 void NodeListener::admit(Guest& guest, const std::string& line) {
@@ -132,9 +150,10 @@ void NodeListener::fail_without_nodes() const {
               "only " + std::to_string(nodes_.size()) + " of " + std::to_string(options_.others) +
                   " other nodes have joined within " + format_seconds(options_.join_seconds) +
                   (joined.empty() ? "" : ": " + joined) + "; start `cachebisect join " +
-                  to_string(options_.address) +
+                  to_string(options_.address) + (options_.tls ? " --cert FILE" : "") +
                   " -- CMD` on each of them, see that this address is reached from there, or raise "
-                  "--join-timeout");
+                  "--join-timeout" +
+                  (failure_.empty() ? "" : "; the last connection that failed: " + failure_));
 }
 
 }  // namespace cachebisect

@@ -24,6 +24,7 @@ struct NodeListenerOptions {
   std::size_t others = 1;
   double join_seconds = 60;  ///< until all of them have joined
   JoinAnswer answer;
+  std::shared_ptr<const Tls> tls{};  ///< empty: connections are not encrypted
 };
 
 /// Not thread safe.
@@ -64,6 +65,8 @@ class CACHEBISECT_INTERNAL_API NodeListener {
   void accept_all();
   /// False if the guest is none any more.
   bool serve(Guest& guest);
+  /// Throws Error(usage), and notes it, if the guest and this side do not agree on TLS.
+  void check_tls(const Guest& guest);
   void admit(Guest& guest, const std::string& line);
   void admit_node(Guest& guest, const JoinRequest& request);
   void admit_process(Guest& guest, const JoinRequest& request);
@@ -76,6 +79,7 @@ class CACHEBISECT_INTERNAL_API NodeListener {
   std::list<Guest> guests_;
   std::vector<std::shared_ptr<NodeConnection>> nodes_;
   std::list<Process> processes_;
+  std::string failure_;  ///< of the last guest that did not agree on TLS
 };
 
 }  // namespace cachebisect

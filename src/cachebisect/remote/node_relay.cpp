@@ -25,8 +25,8 @@ using nlohmann::json;
 /// Between two attempts to reach an engine that does not listen yet.
 constexpr double kRetrySeconds = 0.25;
 constexpr double kAttemptSeconds = 2;
-/// What an engine may take to answer a request to join.
-constexpr double kJoinAnswerSeconds = 5;
+/// What an engine may take to read a message.
+constexpr double kSendToEngineSeconds = 5;
 /// What the engine's last word may take after the command has ended.
 constexpr double kLastWordSeconds = 5;
 
@@ -53,11 +53,44 @@ FileDescriptor reach(const TcpAddress& engine, double seconds, const std::stop_t
                                     "; `cachebisect run --nodes N` says where it listens");
 }
 
+/// `silent`: the engine has not answered in time; else it has ended the connection.
+[[noreturn]] void fail_in_tls(const NodeRelayOptions& options, const TlsFailure& failure,
+                              bool silent) {
+  const std::string engine = to_string(options.engine);
+  if (failure.untrusted) {
+    throw Error(ErrorKind::usage,
+                engine + ": its certificate is not trusted: " + failure.text +
+                    "; the certificate of `cachebisect run --cert` must be for " +
+                    options.engine.host +
+                    ", and --cert here must have that one, or that of what has signed it");
+  }
+  const std::string ended = silent ? "no answer" : "the connection has ended";
+  const std::string why = failure.text.empty() ? ended : failure.text;
+  throw Error(ErrorKind::usage, engine + ": no TLS connection: " + why +
+                                    "; --cert here needs `cachebisect run --cert` there");
+}
+
+/// A connection to the engine, which is sent the token over it: with TLS once it is trusted.
+SocketStream secured(FileDescriptor socket, const NodeRelayOptions& options,
+                     const std::stop_token& stop) {
+  SocketStream stream(std::move(socket), options.tls.get(), options.engine.host);
+  const StopEvent stopped(stop);
+  const double deadline = monotonic_seconds() + options.answer_seconds;
+  for (;;) {
+    const ssize_t done = stream.handshake();
+    if (done > 0) return stream;
+    const bool waits = done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    if (stop.stop_requested()) stop_joining();
+    if (!waits || monotonic_seconds() >= deadline) fail_in_tls(options, stream.failure(), waits);
+    static_cast<void>(wait_readable({stream.descriptor(), stopped.descriptor()}, deadline));
+  }
+}
+
 /// The next line that arrives.
-std::string await_line(MessageChannel& channel, const TcpAddress& engine,
+std::string await_line(MessageChannel& channel, const NodeRelayOptions& options,
                        const std::stop_token& stop) {
   const StopEvent stopped(stop);
-  const double deadline = monotonic_seconds() + kJoinAnswerSeconds;
+  const double deadline = monotonic_seconds() + options.answer_seconds;
   for (;;) {
     const bool open = channel.read_available();
     if (auto line = channel.next()) return *std::move(line);
@@ -65,9 +98,10 @@ std::string await_line(MessageChannel& channel, const TcpAddress& engine,
     if (!open || monotonic_seconds() >= deadline) break;
     static_cast<void>(wait_readable({channel.descriptor(), stopped.descriptor()}, deadline));
   }
-  throw Error(ErrorKind::usage, to_string(engine) +
-                                    " does not answer a request to join: is it "
-                                    "where `cachebisect run --nodes N` listens?");
+  throw Error(ErrorKind::usage, to_string(options.engine) +
+                                    " does not answer a request to join: is it where `cachebisect "
+                                    "run --nodes N` listens" +
+                                    (options.tls ? "?" : "? If it has --cert, give it here too"));
 }
 
 }  // namespace
@@ -79,10 +113,10 @@ NodeRelay::NodeRelay(NodeRelayOptions options, const std::stop_token& stop)
 }
 
 MessageChannel NodeRelay::join(JoinedFor purpose, double seconds, const std::stop_token& stop) {
-  MessageChannel channel(reach(options_.engine, seconds, stop));
+  MessageChannel channel(secured(reach(options_.engine, seconds, stop), options_, stop));
   channel.send(line_of(to_json(JoinRequest{options_.token, options_.node, purpose, last_number_})),
-               kJoinAnswerSeconds);
-  const std::string line = await_line(channel, options_.engine, stop);
+               options_.answer_seconds);
+  const std::string line = await_line(channel, options_, stop);
   try {
     const JoinAnswer joined = read_join_answer(line);
     if (purpose == JoinedFor::node) environment_ = joined.environment;
@@ -154,7 +188,7 @@ void NodeRelay::carry_all() {
 
 void NodeRelay::send_asked() {
   for (const std::string& message : asked_.take()) {
-    static_cast<void>(engine_->send(message, kJoinAnswerSeconds));
+    static_cast<void>(engine_->send(message, kSendToEngineSeconds));
   }
 }
 
@@ -193,7 +227,7 @@ void NodeRelay::answer(const json& request) {
                .told = fields.flag_or("told", false),
                .measured = fields.flag_or("measured", false)};
   }
-  static_cast<void>(engine_->send(message.dump(), kJoinAnswerSeconds));
+  static_cast<void>(engine_->send(message.dump(), kSendToEngineSeconds));
 }
 
 void NodeRelay::close() noexcept {

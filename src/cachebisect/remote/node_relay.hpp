@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -24,8 +25,10 @@ namespace cachebisect {
 struct NodeRelayOptions {
   TcpAddress engine;
   std::string token;
-  std::string node;          ///< name of this one
-  double join_seconds = 60;  ///< until the engine must have answered
+  std::string node;                  ///< name of this one
+  double join_seconds = 60;          ///< until the engine must have answered
+  double answer_seconds = 5;         ///< for one answer of what listens there
+  std::shared_ptr<const Tls> tls{};  ///< empty: connections are not encrypted
 };
 
 /// Why a relay has nothing more to do.

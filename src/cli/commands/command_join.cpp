@@ -21,6 +21,7 @@ struct JoinArguments {
   std::string engine;
   std::string hook;
   std::string name;
+  std::string certificate;
   double join_seconds = 60;
   std::optional<double> grace_seconds;
   std::vector<std::string> command;
@@ -66,10 +67,12 @@ class Join {
                   "CACHEBISECT_TOKEN is not set: `cachebisect run --nodes N` says what it is, or "
                   "takes the one that is set there");
     }
+    const std::string& certificate = arguments_.certificate;
     return {.engine = parse_address(arguments_.engine),
             .token = token,
             .node = node_name(arguments_.name),
-            .join_seconds = arguments_.join_seconds};
+            .join_seconds = arguments_.join_seconds,
+            .tls = certificate.empty() ? nullptr : tls_of_relay(certificate)};
   }
 
   int after(const RunEnd& finish, const SignalWatch& signals) {
@@ -133,6 +136,9 @@ Command add_join(CLI::App& app) {
       ->type_name("DIR");
   app.add_option("--name", arguments->name, "name of this node in reports (the machine's name)")
       ->type_name("NAME");
+  add_certificate_option(app, arguments->certificate,
+                         "connect by TLS: PEM file with the certificate of `run --cert`, or of "
+                         "what has signed it");
   app.add_option("--join-timeout", arguments->join_seconds,
                  "seconds until the engine must have answered (60)")
       ->type_name("SECONDS")

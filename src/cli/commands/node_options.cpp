@@ -25,10 +25,11 @@ std::string own_address(const std::string& chosen) {
                                     "one that the other nodes reach with --address");
 }
 
-void tell_how_to_join(const NodeListener& nodes, const std::string& new_token) {
+void tell_how_to_join(const NodeListener& nodes, const std::string& new_token, bool with_tls) {
   TcpAddress address = nodes.address();
   if (address.host == "0.0.0.0" || address.host == "::") address.host = machine_name();
-  const std::string join = "cachebisect join " + to_string(address) + " -- CMD";
+  const std::string join =
+      "cachebisect join " + to_string(address) + (with_tls ? " --cert FILE" : "") + " -- CMD";
   if (new_token.empty()) {
     print_error("on each other node: " + join);
   } else {
@@ -56,6 +57,21 @@ void add_node_options(CLI::App& app, NodeArguments& arguments) {
       ->check(CLI::PositiveNumber);
   app.add_option("--name", arguments.name, "name of this node in reports (the machine's name)")
       ->type_name("NAME");
+  CLI::Option* const certificate = add_certificate_option(
+      app, arguments.certificate,
+      "PEM file with the certificate of --address, and those that have signed it: the other nodes "
+      "connect by TLS");
+  app.add_option("--key", arguments.key, "PEM file with the key of --cert (that file)")
+      ->type_name("FILE")
+      ->needs(certificate);
+}
+
+CLI::Option* add_certificate_option(CLI::App& app, std::string& file, const std::string& help) {
+  return app.add_option("--cert", file, help)
+      ->type_name("FILE")
+      ->check([](const std::string& name) {
+        return name.empty() ? std::string("a PEM file is needed") : std::string();
+      });
 }
 
 std::string node_name(const std::string& chosen) {
@@ -78,6 +94,7 @@ std::string given_token() {
 std::unique_ptr<NodeListener> listen_for_nodes(const NodeArguments& arguments,
                                                std::map<std::string, std::string> environment) {
   if (arguments.nodes < 2) return nullptr;
+  const bool with_tls = !arguments.certificate.empty();
   const std::string given = given_token();
   const std::string made = given.empty() ? new_token() : "";
   auto nodes = std::make_unique<NodeListener>(NodeListenerOptions{
@@ -87,8 +104,9 @@ std::unique_ptr<NodeListener> listen_for_nodes(const NodeArguments& arguments,
       .others = static_cast<std::size_t>(arguments.nodes) - 1,
       .join_seconds = arguments.join_seconds,
       .answer = {std::move(environment)},
+      .tls = with_tls ? tls_of_engine(arguments.certificate, arguments.key) : nullptr,
   });
-  tell_how_to_join(*nodes, made);
+  tell_how_to_join(*nodes, made, with_tls);
   return nodes;
 }
 

@@ -10,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace cachebisect::cli {
 
@@ -22,10 +23,15 @@ struct NodeArguments {
   std::string address;  ///< empty: that of the machine's name
   int port = kNodesPort;
   double join_seconds = 60;
-  std::string name;  ///< empty: the machine's
+  std::string name;         ///< empty: the machine's
+  std::string certificate;  ///< empty: connections are not encrypted
+  std::string key;          ///< empty: in the file of the certificate
 };
 
 void add_node_options(CLI::App& app, NodeArguments& arguments);
+/// `--cert FILE`, with this help. No name of a file is refused: a variable of a shell that is not
+/// set must not turn TLS off.
+CLI::Option* add_certificate_option(CLI::App& app, std::string& file, const std::string& help);
 /// --name, else the machine's name. Throws Error(usage) if it cannot be the name of a node.
 [[nodiscard]] std::string node_name(const std::string& chosen);
 /// $CACHEBISECT_TOKEN; empty if it is not set. Throws Error(usage) if it is too short.
