@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("spdl.pipeline")
 
 from spdl.pipeline import PipelineBuilder
+from spdl.pipeline.defs import Aggregator
 
 import cachebisect
 from cachebisect._job.job import Job
@@ -163,6 +164,23 @@ def test_what_cannot_be_opened_up_is_one_stage(source: Any, why: str) -> None:
         assert any(why in note for note in found["notes"])
     finally:
         job.close()
+
+
+def test_an_aggregator_that_cannot_be_copied_is_used_as_it_is() -> None:
+    class Locked(Aggregator):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self._lock = threading.Lock()
+
+        def accumulate(self, item: Any) -> Any:
+            return torch.stack([item] * BATCH)
+
+        def flush(self) -> Any:
+            return None
+
+    builder = PipelineBuilder().add_source(range(8)).pipe(Calls().load).aggregate(Locked())
+    pipeline = cachebisect.spdl_pipeline(builder.add_sink(2), num_threads=1)
+    assert "cannot be copied" in pipeline.why_not
+    assert len(list(pipeline)) == 8
 
 
 def test_a_pipeline_that_was_built_is_refused() -> None:

@@ -20,6 +20,7 @@ from .sharing import gives_once
 from .slots import callable_name
 
 _POLL_SECONDS = 0.002
+_END_SECONDS = 1.0
 _STILL = 5
 """Times in a row that all threads are seen to wait: the event loop hands items on meanwhile."""
 _WAITING = ("threading", "queue", "selectors", "asyncio", "concurrent.futures")
@@ -92,23 +93,26 @@ class SpdlPipeline:
             return f"what aggregates its items cannot be copied: {type(error).__name__}: {error}"
         return ""
 
-    def opened(self, source: Any, pipes: Sequence[Any]) -> SpdlRun:
-        """A pipeline of these that runs. `source`: its SourceConfig. Raises what SPDL raises."""
+    def opened(self, source: Any, pipes: Sequence[Any], gate: Optional[Gate] = None) -> SpdlRun:
+        """A pipeline of these that runs. `source`: its SourceConfig. `gate`: what all its items
+        pass, if there is one. Raises what SPDL raises."""
         build_pipeline = sys.modules["spdl.pipeline"].build_pipeline
-        own = [_with_own_state(stage) for stage in pipes]
-        config = dataclasses.replace(self._config, src=source, pipes=own)
-        return SpdlRun(build_pipeline(config, **self._build))
+        own = pipes if self.why_not else map(_with_own_state, pipes)
+        config = dataclasses.replace(self._config, src=source, pipes=list(own))
+        return SpdlRun(build_pipeline(config, **self._build), gate)
 
-    def with_source(self, items: Iterable[Any]) -> Any:
-        """A SourceConfig of other items."""
-        return dataclasses.replace(self._config.src, source=items)
+    def opened_behind(self, items: Iterable[Any], pipes: Sequence[Any], gate: Gate) -> SpdlRun:
+        """The same with other items, which come while the gate is open."""
+        source = dataclasses.replace(self._config.src, source=_Gated(items, gate))
+        return self.opened(source, pipes, gate)
 
 
 class SpdlRun(Iterator[Any]):
     """The items of a pipeline, which is started here. Raises what its functions raise."""
 
-    def __init__(self, pipeline: Any) -> None:
+    def __init__(self, pipeline: Any, gate: Optional[Gate]) -> None:
         self._pipeline: Any = pipeline
+        self._gate = gate
         pipeline.start()
         self._items = pipeline.get_iterator()
 
@@ -135,9 +139,17 @@ class SpdlRun(Iterator[Any]):
     def end(self) -> None:
         """Ends its threads. What it has made in advance is dropped."""
         pipeline, self._pipeline = self._pipeline, None
-        if pipeline is not None:
-            with contextlib.suppress(Exception):  # Of a function, which nobody waits for any more.
-                pipeline.stop()
+        if pipeline is None:
+            return
+        if self._gate is not None:
+            self._gate.end()
+            with contextlib.suppress(Exception):  # With full queues, stop() waits for seconds.
+                until = time.monotonic() + _END_SECONDS
+                for _ in pipeline.get_iterator(timeout=_END_SECONDS):
+                    if time.monotonic() > until:
+                        break
+        with contextlib.suppress(Exception):  # Of a function, which nobody waits for any more.
+            pipeline.stop()
 
     _shutdown_workers = end
     """By the name that the iterator of a DataLoader has for it."""
@@ -147,12 +159,9 @@ class SpdlRun(Iterator[Any]):
             self.end()
 
 
-def gated(source: Iterable[Any], gate: Gate) -> Iterable[Any]:
-    """The items of `source` while the gate is open."""
-    return _Gated(source, gate)
-
-
 class _Gated:
+    """The items of `source` while the gate is open."""
+
     def __init__(self, source: Iterable[Any], gate: Gate) -> None:
         self._source = source
         self._gate = gate

@@ -12,7 +12,7 @@ from .._chain import tree_sizes
 from .._chain.description import Chain
 from .._chain.node_epoch import Gate
 from .._chain.spdl_chain import chain_of_spdl, notes_of_spdl
-from .._chain.spdl_pipeline import SpdlPipeline, SpdlRun, concurrency_of, gated, taken_for_one
+from .._chain.spdl_pipeline import SpdlPipeline, SpdlRun, concurrency_of, taken_for_one
 from .kept_sources import kept_sources
 from .node_feed import Cycle, NodeArm, NodeFeed, OpenArms
 from .node_fill import can_be_served
@@ -182,7 +182,7 @@ class SpdlArms:
         return self._open(gate, self._pipeline.source, pipes)
 
     def _open(self, gate: Gate, items: Any, pipes: list[Any]) -> SpdlRun:
-        return self._pipeline.opened(self._pipeline.with_source(gated(items, gate)), pipes)
+        return self._pipeline.opened_behind(items, pipes, gate)
 
 
 def _all_of(groups: list[list[Any]]) -> list[Any]:
