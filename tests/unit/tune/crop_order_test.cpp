@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kCompared = 13;
 
 PipelineSpec cropped_cifar(const std::string& folder, const std::string& augments) {
-  const std::string file = R"({"batch_size": 8, "workers": 2, "stages": [
+  const std::string file = R"({"batch_size": 8, "workers": 1, "stages": [
     {"use": "read.cifar10", "path": ")" +
                            folder + R"(", "if_missing": "generate"},
     {"use": "decode.cifar"}, )" +
