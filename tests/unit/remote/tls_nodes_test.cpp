@@ -1,4 +1,4 @@
-// TLS between the nodes of a job: who is told the token, and what happens if one side has no TLS.
+// TLS between the nodes of a job: where the token goes, and what happens if one side has no TLS.
 #include <atomic>
 #include <chrono>
 #include <memory>

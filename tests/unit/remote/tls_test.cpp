@@ -1,4 +1,4 @@
-// TLS on a socket: bytes arrive whole, nothing waits, and who is trusted.
+// TLS on a socket: bytes arrive whole, nothing waits, and no other certificate is trusted.
 #include <array>
 #include <cerrno>
 #include <cstddef>
