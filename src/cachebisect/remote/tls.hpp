@@ -20,7 +20,7 @@ struct TlsFailure {
 };
 
 /// TLS on one socket, which stays its owner's. Nothing waits, or raises a signal. Not thread safe.
-class TlsSession {
+class CACHEBISECT_INTERNAL_API TlsSession {
  public:
   virtual ~TlsSession();
   /// As recv() and send() of a socket that does not block: -1 with errno, which is EPROTO where
