@@ -18,6 +18,9 @@ struct OfferedArms {
   std::vector<int> stages{};      ///< of bypass
 };
 
+/// An entry of `settings`: as JobSetting, whose fields of a recording are others.
+struct OfferedSetting : JobSetting {};
+
 /// A field of some entries of a list: required where it is read, and read of these alone.
 template <class Visitor>
 [[nodiscard]] constexpr FieldKey of_some(std::string_view name, std::string_view doc = {}) {
@@ -49,7 +52,7 @@ inline bool were_read(const JobSetting& /*setting*/, SettingValues /*values*/) {
 
 /// One of three kinds: flags, else words, else a range.
 template <class Visitor>
-void value_fields(Visitor& v, Visited<Visitor, JobSetting>& setting) {
+void value_fields(Visitor& v, Visited<Visitor, OfferedSetting>& setting) {
   v.texts(if_sent("flags", "how false and true are written"), setting.words);
   if (were_read(setting, SettingValues::flag)) return;
   v.texts(if_sent("words", "those that are allowed"), setting.words);
@@ -59,7 +62,7 @@ void value_fields(Visitor& v, Visited<Visitor, JobSetting>& setting) {
 }
 
 template <class Visitor>
-void fields(Visitor& v, Visited<Visitor, JobSetting>& setting) {
+void fields(Visitor& v, Visited<Visitor, OfferedSetting>& setting) {
   v.text({"name", "in --what-if and in the overrides of a live arm"}, setting.name);
   if constexpr (Visitor::kReads) setting.path = setting.name;
   v.text(if_sent("path", "what the engine calls it; else its name"), setting.path);
@@ -85,11 +88,13 @@ inline void offer(const OfferedArms& arms, AdapterDescription& description) {
 template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, AdapterDescription>& description) {
   auto& job = description.chain.settings;
-  v.list(if_sent("settings", "missing: those of a pipeline file"), job.all);
+  std::vector<OfferedSetting> settings;
+  v.list(if_sent("settings", "missing: those of a pipeline file"), settings);
   v.texts_by_name(if_sent("advice", "by the id of a remedy or a warning"), job.advice);
   std::vector<OfferedArms> arms;
   v.list(if_sent("arms", "that run accepts"), arms);
   if constexpr (Visitor::kReads) {
+    job.all.assign(settings.begin(), settings.end());
     for (const OfferedArms& one : arms) offer(one, description);
   }
   v.number({"expect_samples_per_second", "of the untouched loader"},
