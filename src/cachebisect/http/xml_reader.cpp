@@ -173,7 +173,7 @@ std::string XmlReader::entity() {
   const std::string_view near = document_.substr(at_ + 1, kMostEntityBytes);
   const std::string_view found = near.substr(0, near.find(';'));
   if (found.size() == near.size()) fail("an & that begins no entity");
-  const auto known = std::ranges::find(kEntities, found, &Entity::first);
+  const auto* const known = std::ranges::find(kEntities, found, &Entity::first);
   const std::optional<std::string> text = known != kEntities.end() ? std::string(known->second)
                                           : found.starts_with('#') ? numbered_character(found)
                                                                    : std::nullopt;
