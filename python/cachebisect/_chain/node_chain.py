@@ -5,41 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from . import trees
-from .description import COPY, LOADER, NODE, Chain, Stage
+from .description import Chain
+from .grouped_chain import Naming, chain_of_groups
 from .node_copy import is_known
 from .node_graph import NodeGraph, source_of
 from .slots import callable_name
 
-_MADE_THERE = "its batches lie on the device already: there is no boundary on the host"
 _SIZES = ("buffer_size", "_buffer_size", "shuffle_buffer_size")
 
 
 def chain_of_nodes(
     groups: Sequence[Sequence[Any]], outputs: Sequence[Any], on_device: bool, made_there: bool
 ) -> Chain:
-    """`groups`: the members of each stage, in order. `outputs`: an item that each stage has given.
-    `made_there`: the batches lie on the device already."""
-    stages: list[Stage] = []
-    is_batch = not any(_kind(node) == "Batcher" for group in groups for node in group)
-    for group, output in zip(groups, outputs):
-        name = ", ".join(map(name_of_node, group))
-        batches = any(_kind(node) == "Batcher" for node in group)
-        kind = "batch" if is_batch else "collate" if batches else "sample"
-        is_batch = is_batch or batches
-        stage = Stage(name, _type(group[-1]), kind, NODE, output=trees.describe(output))
-        stage.cacheable = False  # Whether it draws random numbers is not known.
-        stages.append(stage)
-    make_unique(stages)
-    stages[0].kind = "source"
-    stages[-1].place = LOADER
-    chain = Chain(stages, of_data_loader=False)
-    if on_device and made_there:
-        stages[-1].held = "device"
-        chain.notes.append(_MADE_THERE)
-    elif on_device:
-        stages.append(Stage("copy", "copy.to", "copy", COPY, held="device"))
-    return chain
+    """As chain_of_groups()."""
+    naming = Naming(name_of_node, _type, lambda node: _kind(node) == "Batcher")
+    return chain_of_groups(groups, outputs, on_device, made_there, naming)
 
 
 def notes_of_nodes(graph: NodeGraph) -> list[str]:
@@ -147,12 +127,3 @@ def _buffer(node: Any) -> Optional[str]:
     if "shuffl" in type(node).__name__.lower():
         return "(shuffle buffer)" if size is None else f"(shuffle buffer {size})"
     return None if size is None else f"(buffer {size})"
-
-
-def make_unique(stages: list[Stage]) -> None:
-    """Puts a number behind each name that others have too."""
-    counts: dict[str, int] = {}
-    for stage in stages:
-        counts[stage.name] = counts.get(stage.name, 0) + 1
-        if counts[stage.name] > 1:
-            stage.name = f"{stage.name} ({counts[stage.name]})"
