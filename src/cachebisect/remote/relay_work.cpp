@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/base/current_error.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/remote/ask_all.hpp"
 #include "cachebisect/remote/fields.hpp"
@@ -20,10 +21,8 @@ using nlohmann::json;
 Error as_error(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::exception& error) {
-    return {ErrorKind::internal, error.what()};
+  } catch (...) {
+    return current_error(ErrorKind::internal);
   }
 }
 
