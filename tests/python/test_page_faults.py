@@ -24,8 +24,9 @@ from cachebisect._worker import allocator
 from job_blocks import live, run
 from loaders import Items
 
-BYTES = 36 << 20
-"""Of a buffer: more than glibc ever keeps by itself."""
+BYTES = 128 << 20
+"""Of a buffer: more than glibc keeps by itself. Of a heap that was larger before it keeps up to
+64 MiB (mallopt(3), M_TRIM_THRESHOLD)."""
 BATCH = 2
 _PR_SET_THP_DISABLE = 41
 
