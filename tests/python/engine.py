@@ -73,13 +73,25 @@ class TestEngine:
         **arm: Any,
     ) -> Any:
         """One block; its result. `settling`: as the engine says it to ranks."""
+        answer = self.ask_for_block(kind, steps, warmup, profile, settling, **arm)
+        assert answer["type"] == "run", answer
+        return answer["block"]
+
+    def ask_for_block(
+        self,
+        kind: str = "replay",
+        steps: int = 4,
+        warmup: int = 2,
+        profile: bool = False,
+        settling: Optional[int] = None,
+        **arm: Any,
+    ) -> Any:
+        """The answer to what run() asks, which may be an error."""
         whole = {"boundary": 0, "stage": 0, "overrides": {}, "observed": True, "cache_samples": 0}
-        answer = self.ask(
+        return self.ask(
             "run", arm={"kind": kind, **whole, **arm}, steps=steps, warmup_steps=warmup,
             seed=1, groups=1, max_seconds=0, profile=profile, settling_steps=settling,
         )  # fmt: skip
-        assert answer["type"] == "run", answer
-        return answer["block"]
 
     def accept_another(self) -> None:
         """From now on the next process that connects is spoken to; the first one waits."""

@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 
 from torch.utils.data import DataLoader
 
+from cachebisect._job import job
 from engine import TestEngine
 from loaders import Compose, CountingMember, Items, KeywordCompose, KeywordItems, Member, Stream
 from measured import measure
@@ -30,7 +31,9 @@ def arms_of(loader: Any, tmp_path: Any) -> dict[str, Any]:
     return arms
 
 
-def blocks_of(loader: Any, tmp_path: Any, *blocks: tuple[str, int]) -> list[list[Any]]:
+def blocks_of(
+    loader: Any, tmp_path: Any, *blocks: tuple[str, int], **request: int
+) -> list[list[Any]]:
     """The batches of each block: its kind and boundary. All have the steps asked for."""
     taken: list[Any] = []
     ends: list[int] = []
@@ -40,7 +43,7 @@ def blocks_of(loader: Any, tmp_path: Any, *blocks: tuple[str, int]) -> list[list
         engine.ask("prepare", samples=16, host_bytes=None, device_bytes=None)
         for kind, boundary in blocks:
             ends.append(len(taken))
-            block = engine.run(kind, boundary=boundary, steps=7)
+            block = engine.run(kind, boundary=boundary, steps=7, **request)
             assert block["steps"] == 7 and not block["void"]
         ends.append(len(taken))
         engine.finish()
@@ -68,6 +71,32 @@ def test_stages_never_had_the_samples_of_an_unseen_block(
             assert torch.equal(x[:, 0], index.to(x.dtype))
     indices = [int(i) for batches in unseen for _, index in batches for i in index]
     assert len(set(indices)) == len(indices)
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_steps_until_the_queues_of_all_ranks_have_filled_are_served_too(
+    workers: int, tmp_path: Any
+) -> None:
+    loader = DataLoader(Items(Compose([Member(0)])), batch_size=4, num_workers=workers)
+    (batches,) = blocks_of(loader, tmp_path, ("unseen", READ), settling=11)
+    assert len(batches) == 2 + 11 + 7
+
+
+def test_a_block_for_which_no_worker_keeps_a_batch_ends_with_an_error(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "prepare_unseen", lambda *_: None)
+
+    answers: list[Any] = []
+
+    def script(engine: TestEngine) -> None:
+        engine.greet()
+        engine.ask("prepare", samples=16, host_bytes=None, device_bytes=None)
+        answers.append(engine.ask_for_block("unseen", boundary=READ))
+        engine.finish()
+
+    measure(DataLoader(Items(), batch_size=4, num_workers=2), script, tmp_path)
+    assert "no worker keeps a batch that this block could serve" in answers[0]["text"]
 
 
 def test_each_sample_keeps_what_the_data_set_says_of_it(tmp_path: Any) -> None:

@@ -77,11 +77,8 @@ class ShadowLoader:
         observed: bool = True,
     ) -> None:
         """Makes `block` the current one. What older blocks asked for is dropped, or kept in the
-        queues of their arms. `queue`: with what the block goes on, and what it leaves.
-
-        `make_task(number)` gives the next task. On return every task on its way is of this block.
-        Raises LoaderGone.
-        """
+        queues of their arms. `make_task(number)` gives the next task, `queue` is what the block
+        goes on with and leaves. On return all tasks on their way are of it. Raises LoaderGone."""
         dealer = self._dealer
         if queue is not None and self._iterator is not None:
             dealer.make_task = None
@@ -142,6 +139,7 @@ class ShadowLoader:
 
     def receive(self) -> Any:
         """The next batch of the current block. Raises what the user's code raised, LoaderGone."""
+        before = self.empties
         while True:
             if self._early:
                 self.task, batch, self.parcel = self._early.popleft()
@@ -153,8 +151,9 @@ class ShadowLoader:
             if not isinstance(batch, (Empty, Stale)):
                 return batch
             self.empties += isinstance(batch, Empty)
-            if len(self.area.empty_workers()) >= self.area.rows:
-                raise LoaderGone("the iterable dataset delivered nothing, in any worker")
+            # Batches may be on their way that a worker made before it had nothing left.
+            if self.empties - before > self.in_flight and (why := self.area.why_empty()):
+                raise LoaderGone(why)
 
     def head_is_ready(self) -> bool:
         """True if the next batch in order is made, and pinned: receiving it does not wait."""

@@ -24,7 +24,9 @@ def prepare_unseen(loader: MeasuredLoader, chain: Chain, request: dict[str, Any]
     shadow, order = loader.shadow, loader.order
     assert shadow is not None and order is not None
     workers = max(1, shadow.workers)
-    taken = int(request["warmup_steps"]) + int(request["steps"])
+    # With ranks, all of them take as many steps until their queues have filled.
+    settling = int(request.get("settling_steps") or 0)
+    taken = int(request["warmup_steps"]) + settling + int(request["steps"])
     # Workers take their turns from wherever the last block ended.
     batches = (-(-taken // workers) + 1) * workers
     level = chain.level(int(request["arm"]["boundary"]))

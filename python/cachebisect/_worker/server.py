@@ -70,12 +70,11 @@ class Server:
                 return answer(task, *known)
             if task.mode == tasks.FILL:
                 return self._record(task)
-            if task.mode in (tasks.REPLAY, tasks.BYPASS, tasks.PREPARE) and not self._cache:
+            if self._is_spent(task):
+                self._area.note_spent(self._worker, task.block)
                 return Empty()
             if task.mode == tasks.PREPARE:
                 return self._prepare(task)
-            if task.mode == tasks.UNSEEN and not self._unseen.next():
-                return Empty()
             if task.mode in (tasks.REPLAY, tasks.UNSEEN):
                 return self._replay(task)
             if task.mode == tasks.BYPASS:
@@ -104,6 +103,12 @@ class Server:
             if not isinstance(samples, Stale):
                 self._parking.note_late(task)
             self._area.finish(self._worker, task.number)
+
+    def _is_spent(self, task: Task) -> bool:
+        """True if nothing is kept that `task` serves. Else an UNSEEN task has gone on to it."""
+        if task.mode == tasks.UNSEEN:
+            return not self._unseen.next()
+        return task.mode in (tasks.REPLAY, tasks.BYPASS, tasks.PREPARE) and not self._cache
 
     @property
     def _members(self) -> list[Slot]:

@@ -20,9 +20,9 @@ IDLE = 0
 
 MAX_MEMBERS = 48
 _STAGE_FIELDS = 4
-_HEAD_FIELDS = 5
+_HEAD_FIELDS = 6
 ROW = _HEAD_FIELDS + _STAGE_FIELDS * (MAX_MEMBERS + 2)
-_LAST_DONE, _PID, _EMPTY, _BYTES_SAMPLES, _COPIES = range(_HEAD_FIELDS)
+_LAST_DONE, _PID, _EMPTY, _BYTES_SAMPLES, _COPIES, _SPENT = range(_HEAD_FIELDS)
 
 
 class Task(NamedTuple):
@@ -76,7 +76,8 @@ def after_collate(members: Sized) -> int:
 
 
 class Empty:
-    """In place of a batch: the iterable dataset of this worker delivers nothing."""
+    """In place of a batch: this worker has nothing to serve, of its iterable dataset or of what it
+    keeps."""
 
 
 class Prepared:
@@ -165,6 +166,19 @@ class SharedArea:
 
     def empty_workers(self) -> list[int]:
         return [w for w in range(self.rows) if self._numbers[w * ROW + _EMPTY]]
+
+    def note_spent(self, worker: int, block: int) -> None:
+        """The worker keeps no batch that it could serve in `block`."""
+        self._numbers[worker * ROW + _SPENT] = block
+
+    def why_empty(self) -> str:
+        """Why no worker will answer another task of this block with a batch; empty: some may."""
+        rows = range(self.rows)
+        if all(self._numbers[w * ROW + _EMPTY] for w in rows):
+            return "the iterable dataset delivered nothing, in any worker"
+        if all(self._numbers[w * ROW + _SPENT] == self.block for w in rows):
+            return "no worker keeps a batch that this block could serve"
+        return ""
 
     def note_copies(self, worker: int, count: int) -> None:
         self._numbers[worker * ROW + _COPIES] = count
