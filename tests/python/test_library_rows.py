@@ -207,5 +207,6 @@ def test_memory_that_open_files_hold_is_counted(tmp_path: Path) -> None:
         engine.finish()
 
     measure(loader, script, tmp_path)
-    assert HELD <= sizes[1] < 2 * HELD
+    # The process has and frees other memory meanwhile.
+    assert 0.99 * HELD <= sizes[1] < 2 * HELD
     assert sum(sizes[2:]) < MEGABYTE
