@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "cachebisect/base/quantiles.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/record/shuffle.hpp"
 
 namespace cachebisect::habits {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "cachebisect/base/statistics.hpp"
+#include "cachebisect/base/quantiles.hpp"
 
 namespace cachebisect {
 namespace {

@@ -2,47 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <vector>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/base/student.hpp"
+#include "cachebisect/base/quantiles.hpp"
 
 namespace cachebisect {
-namespace {
-
-/// Solves increasing(x) = target on [low, high] by bisection, to full precision.
-template <typename Function>
-double solve(double low, double high, double target, const Function& increasing) {
-  for (int i = 0; i < 100; ++i) {
-    const double middle = 0.5 * (low + high);
-    (increasing(middle) < target ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
-}
-
-double beta_fraction(double a, double b, double x) noexcept {
-  constexpr double kTiny = 1e-300;
-  const auto guard = [](double v) { return std::abs(v) < kTiny ? kTiny : v; };
-  double c = 1;
-  double d = 1 / guard(1 - (a + b) * x / (a + 1));
-  double result = d;
-  for (int m = 1; m <= 500; ++m) {
-    const double k = m;
-    const double even = k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k));
-    d = 1 / guard(1 + even * d);
-    c = guard(1 + even / c);
-    result *= d * c;
-    const double odd = -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1));
-    d = 1 / guard(1 + odd * d);
-    c = guard(1 + odd / c);
-    result *= d * c;
-    if (std::abs(d * c - 1) < 1e-15) break;
-  }
-  return result;
-}
-
-}  // namespace
 
 double mean(std::span<const double> values) noexcept {
   if (values.empty()) return 0;
@@ -80,38 +45,13 @@ double quantile(std::span<const double> values, double probability) {
 double median(std::span<const double> values) { return quantile(values, 0.5); }
 
 std::optional<Interval> median_interval(std::span<const double> values, double confidence) {
+  // P(the median lies below the (k+1)-th smallest value) = P(at most k of n fair coins show heads).
   const std::size_t n = values.size();
-  // P(the median lies below the (k+1)-th smallest value) = P(Binomial(n, 1/2) <= k).
-  const double log_scale = -static_cast<double>(n) * std::numbers::ln2;
-  double tail = 0;
-  std::optional<std::size_t> rank;
-  for (std::size_t k = 0; 2 * k + 1 < n; ++k) {
-    tail +=
-        std::exp(std::lgamma(static_cast<double>(n) + 1) - std::lgamma(static_cast<double>(k) + 1) -
-                 std::lgamma(static_cast<double>(n - k) + 1) + log_scale);
-    if (2 * tail > 1 - confidence) break;
-    rank = k;
-  }
+  const auto rank = heads_quantile(n, (1 - confidence) / 2);
   if (!rank) return std::nullopt;
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());
   return Interval{sorted[*rank], sorted[n - 1 - *rank]};
-}
-
-double incomplete_beta(double a, double b, double x) noexcept {
-  if (x <= 0) return 0;
-  if (x >= 1) return 1;
-  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
-                                a * std::log(x) + b * std::log1p(-x));
-  if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
-  return 1 - front * beta_fraction(b, a, 1 - x) / b;
-}
-
-double student_quantile(double probability, double freedom) {
-  // P(|T| <= t) = 1 - I_x(f/2, 1/2) with x = f / (f + t^2).
-  const double x = solve(0, 1, 1 - probability,
-                         [&](double at) { return incomplete_beta(freedom / 2, 0.5, at); });
-  return std::sqrt(freedom * (1 - x) / x);
 }
 
 std::optional<Interval> mean_interval(std::span<const double> values, double confidence) {
@@ -136,18 +76,9 @@ Interval clopper_pearson(std::size_t successes, std::size_t trials, double confi
   const auto k = static_cast<double>(successes);
   const auto n = static_cast<double>(trials);
   Interval result{0, 1};
-  if (successes > 0) {
-    result.low = solve(0, 1, tail, [&](double p) { return incomplete_beta(k, n - k + 1, p); });
-  }
-  if (successes < trials) {
-    result.high = solve(0, 1, 1 - tail, [&](double p) { return incomplete_beta(k + 1, n - k, p); });
-  }
+  if (successes > 0) result.low = beta_quantile(k, n - k + 1, tail);
+  if (successes < trials) result.high = beta_quantile(k + 1, n - k, 1 - tail);
   return result;
-}
-
-double normal_quantile(double probability) noexcept {
-  const double p = std::clamp(probability, 1e-300, 1 - 1e-16);
-  return solve(-38, 9, p, [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); });
 }
 
 double median_deviation(std::span<const double> values) {

@@ -40,10 +40,6 @@ CACHEBISECT_API std::optional<Interval> typical_interval(std::span<const double>
 /// Clopper-Pearson interval of a probability: exact, never too narrow.
 CACHEBISECT_API Interval clopper_pearson(std::size_t successes, std::size_t trials,
                                          double confidence);
-/// Regularised incomplete beta function I_x(a, b) by Lentz's continued fraction; a, b > 0.
-CACHEBISECT_API double incomplete_beta(double a, double b, double x) noexcept;
-/// Quantile of the standard normal distribution; probability in (0, 1).
-CACHEBISECT_API double normal_quantile(double probability) noexcept;
 
 /// Median absolute deviation from the median; 0 for a single value. Throws Error(internal) for no
 /// values.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "cachebisect/base/student.hpp"
+#include "cachebisect/base/quantiles.hpp"
 
 namespace cachebisect {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/quantiles.hpp"
 #include "cachebisect/base/random.hpp"
-#include "cachebisect/base/statistics.hpp"
 
 namespace cachebisect {
 namespace {

@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/quantiles.hpp"
 #include "cachebisect/base/random.hpp"
 #include "cachebisect/bisect/evidence/part_evidence.hpp"
 #include "cachebisect/format/text_layout.hpp"

@@ -135,6 +135,9 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
            "a header includes nlohmann/json.hpp; include it in the source");
     forbid(!path.starts_with("stages/") && include.starts_with("opencv2/"),
            "includes " + include + "; only stages know OpenCV");
+    forbid(
+        include.starts_with("boost/") && path != "src/cachebisect/base/quantiles.cpp",
+        "includes " + include + ", which costs six seconds; only base/quantiles.cpp knows Boost");
     forbid(include.starts_with("CLI/") && !in_cli,
            "includes " + include + "; only the command knows CLI11");
   }
@@ -296,6 +299,8 @@ TEST_CASE("the check sees what it is there for") {
   };
   CHECK(core("data/field.cpp", "base/error.hpp") == 0);
   CHECK(core("data/field.cpp", "data/field.hpp") == 0);
+  CHECK(count("src/cachebisect/base/quantiles.cpp", "<boost/math/distributions/beta.hpp>") == 0);
+  CHECK(count("src/cachebisect/base/quantiles.hpp", "<boost/math/distributions/beta.hpp>") == 1);
   CHECK(core("data/field.cpp", "device/device.hpp") == 1);
   CHECK(core("protocol/arm.hpp", "data/field.hpp") == 1);
   CHECK(core("replay/pipeline_replayer.hpp", "protocol/replayer.hpp") == 0);
