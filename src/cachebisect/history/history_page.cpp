@@ -2,25 +2,24 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/format/document/render.hpp"
+#include "cachebisect/format/document/tiles.hpp"
 #include "cachebisect/format/html/chart.hpp"
 #include "cachebisect/format/html/document.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/figures.hpp"
-#include "cachebisect/format/html/tiles.hpp"
 #include "cachebisect/format/text_layout.hpp"
 #include "cachebisect/history/history_jobs.hpp"
 
 namespace cachebisect {
 namespace {
 
-using html::element;
 using html::Html;
-using html::text;
 using Json = nlohmann::ordered_json;
 
 /// How much of the history a page shows: what fits.
@@ -72,22 +71,25 @@ document::Table whole_runs_table(const HistoryJob& job) {
   return table;
 }
 
-Html last_run(const HistoryEntry& run) {
-  return html::tiles(html::rate_tile("Live, last run", run.live) +
-                     html::rate_tile("Ceiling, last run", run.ceiling) +
-                     html::share_tile("Lost, last run", run.loss, "of the ceiling") +
-                     html::tile("Verdict, last run", html::name(history_verdict(run))));
+document::Tiles last_run(const HistoryEntry& run) {
+  return {{document::rate_tile("Live, last run", run.live),
+           document::rate_tile("Ceiling, last run", run.ceiling),
+           document::share_tile("Lost, last run", run.loss, "of the ceiling"),
+           {"Verdict, last run", document::named(history_verdict(run))}}};
+}
+
+void remark(Document& page, std::string words) {
+  page.add(document::Paragraph{.text = std::move(words), .remark = true});
 }
 
 /// `all` counts the runs that were asked for.
 Document trend_document(const HistoryJob& job, std::size_t all) {
   Document trend;
+  trend.add(last_run(*job.runs.back()));
   trend.say(as_sentence(history_change(job)));
   if (job.runs.size() < all) {
-    trend.add(document::Paragraph{.text = "The last " + counted(job.runs.size(), "run") + " of " +
-                                          std::to_string(all) +
-                                          "; all would make the page too large.",
-                                  .remark = true});
+    remark(trend, "The last " + counted(job.runs.size(), "run") + " of " + std::to_string(all) +
+                      "; all would make the page too large.");
   }
   trend.add(document::Chart{"trend", 10,
                             "Line chart: live and ceiling of each run, and where the verdict "
@@ -99,7 +101,7 @@ Document trend_document(const HistoryJob& job, std::size_t all) {
 
 Html job_section(const HistoryJob& job, std::size_t number, std::size_t all) {
   return html::section("job-" + std::to_string(number), html::name(history_heading(job)),
-                       last_run(*job.runs.back()) + to_html(trend_document(job, all)));
+                       to_html(trend_document(job, all)));
 }
 
 Html jobs_part(const History& history, const HistorySelection& selection, const Room& room) {
@@ -121,12 +123,13 @@ Html jobs_part(const History& history, const HistorySelection& selection, const 
 
 Html problems_section(const std::vector<std::string>& problems) {
   if (problems.empty()) return {};
-  Html items;
+  document::List list;
   const std::size_t shown = std::min(problems.size(), kMaxProblems);
-  for (std::size_t p = 0; p < shown; ++p) items += element("li", text(problems[p]));
-  Html list = element("ul", {{"class", "warnings"}}, items);
-  if (shown < problems.size()) list += html::note(counted(problems.size() - shown, "more line"));
-  return html::section("problems", "Lines left out", list);
+  for (std::size_t p = 0; p < shown; ++p) list.items.push_back({problems[p]});
+  Document lines;
+  lines.add(std::move(list));
+  if (shown < problems.size()) remark(lines, counted(problems.size() - shown, "more line"));
+  return html::section("problems", "Lines left out", to_html(lines));
 }
 
 Html page(const History& history, const HistorySelection& selection, const Room& room) {

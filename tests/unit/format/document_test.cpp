@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "cachebisect/format/document/render.hpp"
+#include "cachebisect/format/document/tiles.hpp"
 
 using namespace cachebisect;
 using namespace cachebisect::document;
@@ -49,10 +50,30 @@ TEST_CASE("a table is the same on a terminal, as Markdown and as HTML") {
   CHECK(has(page, "<p class=\"note\">Reading takes long.</p>"));
 }
 
+TEST_CASE("figures that are seen first are tiles on a page, and a list elsewhere") {
+  const Document document =
+      document_of(Tiles{{rate_tile("Live", {4950, Interval{4900, 5000}}),
+                         share_tile("Lost", {0.41, Interval{0.38, 0.44}}, "of the ceiling"),
+                         rate_tile("Ceiling", {4950, std::nullopt}),
+                         {"Fix first", named("read")}}});
+  CHECK(to_text(document, {}) ==
+        "Live       4,950 samples/s (4,900 - 5,000)\n"
+        "Lost       41% of the ceiling (38-44%)\n"
+        "Ceiling    too few rounds\n"
+        "Fix first  read\n");
+  CHECK(to_markdown(document) ==
+        "- **Live**: 4,950 samples/s (4,900 - 5,000)\n- **Lost**: 41% of the ceiling (38-44%)\n"
+        "- **Ceiling**: too few rounds\n- **Fix first**: read\n");
+  CHECK(to_html(document_of(Tiles{{{"Lost", "41%", "of the ceiling"}}})).source() ==
+        "<dl class=\"tiles\"><div class=\"tile\"><dt>Lost</dt><dd><strong>41%</strong>"
+        "<span class=\"note\">of the ceiling</span></dd></div></dl>");
+  CHECK(has(to_html(document).source(), "<strong><bdi class=\"name\">read</bdi></strong>"));
+}
+
 TEST_CASE("nothing is shown of blocks without content, nor of the gaps around them") {
   Document document =
       document_of(Heading{}, Gap{}, Table{.columns = {{"stage"}}, .note = "No rows."}, Gap{},
-                  Paragraph{}, List{}, Code{});
+                  Paragraph{}, List{}, Tiles{}, Code{});
   document.section("Empty", document);
   CHECK(document.empty());
   CHECK(to_text(document, {}) == "");
@@ -70,10 +91,11 @@ TEST_CASE("nothing is shown of blocks without content, nor of the gaps around th
 }
 
 TEST_CASE("no text acts as an escape sequence, a line break or markup") {
-  Document document = document_of(Heading{kHostileText, 2, {kHostileText}},
-                                  Paragraph{strong(kHostileText) + ": " + kHostileText},
-                                  rates(kHostileText), List{{{kHostileText}}},
-                                  List{{{kHostileText, kHostileText}}}, Code{{kHostileText}});
+  Document document =
+      document_of(Heading{kHostileText, 2, {kHostileText}},
+                  Paragraph{strong(kHostileText) + ": " + kHostileText}, rates(kHostileText),
+                  List{{{kHostileText}}}, List{{{kHostileText, kHostileText}}},
+                  Code{{kHostileText}}, Tiles{{{kHostileText, kHostileText, kHostileText}}});
   for (const bool color : {false, true}) {
     const std::string text = to_text(document, {.color = color, .columns = 200});
     CHECK_FALSE(has(text, "\x1b[31m"));

@@ -10,12 +10,23 @@ struct IsEmpty {
   bool operator()(const Paragraph& paragraph) const { return paragraph.text.empty(); }
   bool operator()(const Table& table) const { return table.rows.empty(); }
   bool operator()(const List& list) const { return list.items.empty(); }
+  bool operator()(const Tiles& tiles) const { return tiles.tiles.empty(); }
   bool operator()(const Code& code) const { return code.lines.empty(); }
   bool operator()(const Chart& /*chart*/) const { return false; }
   bool operator()(const Gap& /*gap*/) const { return true; }
 };
 
 }  // namespace
+
+List as_list(const Tiles& tiles) {
+  List list;
+  for (const Tile& tile : tiles.tiles) {
+    const std::string detail = tile.detail.empty() ? "" : ' ' + tile.detail;
+    list.items.push_back({tile.figure + detail, tile.term});
+  }
+  return list;
+}
+
 }  // namespace cachebisect::document
 
 namespace cachebisect {

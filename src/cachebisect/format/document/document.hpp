@@ -68,6 +68,19 @@ struct List {
   bool numbered = false;
 };
 
+/// A figure that is seen first.
+struct Tile {
+  std::string term;
+  Text figure;
+  std::string detail{};  ///< on a page below the figure, in smaller type
+};
+
+/// On a page in a row; elsewhere as a list with terms.
+struct Tiles {
+  std::vector<Tile> tiles;
+};
+[[nodiscard]] CACHEBISECT_INTERNAL_API List as_list(const Tiles& tiles);
+
 /// Lines to be copied: they are never wrapped.
 struct Code {
   std::vector<std::string> lines;
@@ -86,7 +99,7 @@ struct Chart {
 /// On a terminal: an empty line between what is above and below. Elsewhere all blocks stand apart.
 struct Gap {};
 
-using Block = std::variant<Heading, Paragraph, Table, List, Code, Chart, Gap>;
+using Block = std::variant<Heading, Paragraph, Table, List, Tiles, Code, Chart, Gap>;
 
 }  // namespace cachebisect::document
 

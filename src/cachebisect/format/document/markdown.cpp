@@ -95,6 +95,7 @@ struct AsMarkdown {
     }
     return text;
   }
+  std::string operator()(const Tiles& tiles) const { return (*this)(as_list(tiles)); }
   std::string operator()(const Code& code) const { return fenced(code.lines, code.language); }
   std::string operator()(const Chart& /*chart*/) const { return {}; }
   std::string operator()(const Gap& /*gap*/) const { return {}; }

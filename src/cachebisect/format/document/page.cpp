@@ -64,13 +64,61 @@ Html html_cell(const Text& text, const Column& column) {
   return html::figure(plain == "-" ? html::kNotMeasured : plain);
 }
 
-/// As html::Table takes it, with a capital.
+/// With a capital.
 std::string html_title(const Column& column) {
   std::string title = column.title;
   if (!title.empty() && title.front() >= 'a' && title.front() <= 'z') {
     title.front() = static_cast<char>(title.front() - 'a' + 'A');
   }
-  return (column.align == Align::left ? "<" : "") + title;
+  return title;
+}
+
+const char* side_of(const Column& column) { return column.align == Align::left ? "left" : "right"; }
+
+Html html_head(const Table& table) {
+  Html head;
+  for (const Column& column : table.columns) {
+    if (column.is_for_terminals()) continue;
+    head += element("th", {{"scope", "col"}, {"class", side_of(column)}},
+                    html::text(html_title(column)));
+  }
+  return element("thead", element("tr", head));
+}
+
+/// The first cell is the row's heading.
+Html html_row(const Row& row, const std::vector<Column>& columns) {
+  Html cells;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (columns[c].is_for_terminals()) continue;
+    const Html cell = html_cell(row.at(c), columns[c]);
+    const char* const side = side_of(columns[c]);
+    cells += cells.empty() ? element("th", {{"scope", "row"}, {"class", side}}, cell)
+                           : element("td", {{"class", side}}, cell);
+  }
+  return element("tr", cells) + Html::ours("\n");
+}
+
+/// With a caption, and a scroll bar of its own.
+Html html_table(const Table& table) {
+  if (table.rows.empty()) return {};
+  Html rows;
+  for (const Row& row : table.rows) rows += html_row(row, table.columns);
+  return element(
+      "div",
+      {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", table.caption}},
+      element("table",
+              element("caption", table.caption) + html_head(table) + element("tbody", rows)));
+}
+
+Html html_fact(const Item& item) {
+  return element("div", element("dt", item.term) + element("dd", item.text.plain()));
+}
+
+Html html_tile(const Tile& tile) {
+  const Html detail = element("span", {{"class", "note"}}, html::text(tile.detail));
+  return element("div", {{"class", "tile"}},
+                 element("dt", tile.term) +
+                     element("dd", element("strong", inline_html(tile.figure)) + detail));
 }
 
 Html code_element(const std::vector<std::string>& code) {
@@ -96,32 +144,27 @@ struct AsHtml {
     return paragraph.remark ? element("p", {{"class", "note"}}, words) : element("p", words);
   }
   Html operator()(const Table& table) const {
-    std::vector<std::string> titles;
-    for (const Column& column : table.columns) {
-      if (!column.is_for_terminals()) titles.push_back(html_title(column));
-    }
-    html::Table all(table.caption, {titles.begin(), titles.end()});
-    for (const Row& row : table.rows) {
-      std::vector<Html> cells;
-      for (std::size_t c = 0; c < table.columns.size(); ++c) {
-        if (!table.columns[c].is_for_terminals())
-          cells.push_back(html_cell(row.at(c), table.columns[c]));
-      }
-      all.add(cells);
-    }
     const bool noted = !table.rows.empty() && !table.note.empty();
-    return all.html() + (noted ? html::note(table.note) : Html());
+    return html_table(table) + (noted ? html::note(table.note) : Html());
   }
   Html operator()(const List& list) const {
-    html::Facts terms;
+    Html facts;
     Html items;
     for (const Item& item : list.items) {
-      if (!item.term.empty()) terms.add(item.term, item.text.plain());
-      if (item.term.empty())
+      if (!item.term.empty())
+        facts += html_fact(item);
+      else
         items += element("li", inline_html(item.text) + code_element(item.code));
     }
-    const Html all = terms.html();
-    return items.empty() ? all : all + element(list.numbered ? "ol" : "ul", items);
+    Html all;
+    if (!facts.empty()) all += element("dl", {{"class", "facts"}}, facts);
+    if (!items.empty()) all += element(list.numbered ? "ol" : "ul", items);
+    return all;
+  }
+  Html operator()(const Tiles& tiles) const {
+    Html all;
+    for (const Tile& tile : tiles.tiles) all += html_tile(tile);
+    return all.empty() ? all : element("dl", {{"class", "tiles"}}, all);
   }
   Html operator()(const Code& code) const { return code_element(code.lines); }
   Html operator()(const Chart& chart) const {

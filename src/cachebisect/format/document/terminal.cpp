@@ -208,6 +208,7 @@ class OnTerminal {
     }
     return text;
   }
+  std::string operator()(const Tiles& tiles) const { return (*this)(as_list(tiles)); }
   std::string operator()(const Code& code) const { return code_lines(code.lines, code.indent); }
   std::string operator()(const Chart& /*chart*/) const { return {}; }
   std::string operator()(const Gap& /*gap*/) const { return {}; }

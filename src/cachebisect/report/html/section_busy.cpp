@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/format/document/render.hpp"
 #include "cachebisect/format/html/chart.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/figures.hpp"
@@ -51,15 +52,18 @@ Json bars(const Report& report) {
   return all;
 }
 
-Html table(const Report& report) {
-  Table table("Time per sample that a stage is busy",
-              {"Stage", "Live", "Replayed", "Replayed / live"});
+document::Table busy_table(const Report& report) {
+  document::Table table{.columns = {{"stage"},
+                                    {"live", Align::right},
+                                    {"replayed", Align::right},
+                                    {"replayed / live", Align::right}},
+                        .caption = "Time per sample that a stage is busy"};
   for (const StageReport& stage : report.stages) {
-    table.add({name(stage.name), figure(time_figure(live_busy(stage))),
-               figure(time_figure(replayed_busy(stage).value)),
-               figure(ratio_text(stage.replayed_busy_ratio))});
+    table.rows.push_back({document::named(stage.name), time_figure(live_busy(stage)),
+                          time_figure(replayed_busy(stage).value),
+                          ratio_text(stage.replayed_busy_ratio)});
   }
-  return table.html();
+  return table;
 }
 
 }  // namespace
@@ -69,14 +73,17 @@ Html busy_section(const Report& report) {
                                  [](const StageReport& stage) { return live_busy(stage); });
   if (!known) return {};
   const Json data = bars(report);
-  return section("busy", "Live against replayed",
-                 note("Replay shows what a stage costs live if both take the same time. The first "
-                      "stage and stages on the device are not compared.") +
-                     chart("busy", 2 * data.size(),
+  Document busy;
+  busy.add(document::Paragraph{
+      .text = "Replay shows what a stage costs live if both take the same time. The first stage "
+              "and stages on the device are not compared.",
+      .remark = true});
+  busy.add(document::Chart{"busy", 2 * data.size(),
                            "Bar chart: time per sample of each stage, live and replayed. The table "
                            "below has its figures.",
-                           data) +
-                     table(report));
+                           data.dump()});
+  busy.add(busy_table(report));
+  return section("busy", "Live against replayed", to_html(busy));
 }
 
 }  // namespace cachebisect::html

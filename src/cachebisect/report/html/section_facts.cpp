@@ -1,7 +1,9 @@
 // Cache, machine, device, pipeline and settings.
 #include <string>
+#include <utility>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/format/document/render.hpp"
 #include "cachebisect/format/figure_text.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/figures.hpp"
@@ -11,13 +13,26 @@
 namespace cachebisect::html {
 namespace {
 
-Html part(std::string_view heading, const Facts& facts) {
-  return element("div", element("h3", heading) + facts.html());
-}
+/// Terms and what they stand for, under a heading.
+class Facts {
+ public:
+  explicit Facts(const char* heading) { all_.add(document::Heading{heading}); }
+  void add(const char* term, document::Text value) {
+    facts_.items.push_back({std::move(value), term});
+  }
+  [[nodiscard]] Html html() && {
+    all_.add(std::move(facts_));
+    return element("div", to_html(all_));
+  }
+
+ private:
+  Document all_;
+  document::List facts_;
+};
 
 Html cache_facts(const Report& report) {
   const CacheFacts& cache = report.cache;
-  Facts facts;
+  Facts facts("Cache");
   facts.add("samples at each boundary", format_count(cache.samples));
   facts.add("host memory", format_bytes(cache.bytes_host));
   facts.add("device memory", format_bytes(cache.bytes_device));
@@ -26,11 +41,11 @@ Html cache_facts(const Report& report) {
             report.k2k_change ? share_figure(report.k2k_change) + " longer" : kNotMeasured);
   facts.add("data in memory before live blocks read it", share_figure(report.resident_share));
   facts.add("time to fill", time_figure(report.timing.cache_seconds));
-  return part("Cache", facts);
+  return std::move(facts).html();
 }
 
 Html machine_facts(const MachineReport& machine) {
-  Facts facts;
+  Facts facts("Machine");
   facts.add("processor", machine.cpu);
   facts.add("cores", std::to_string(machine.cores) + ", of which this process may use " +
                          rate(machine.usable_cpus));
@@ -40,12 +55,12 @@ Html machine_facts(const MachineReport& machine) {
   facts.add("tool's own cost", machine.floor.ns_per_sample
                                    ? format_number(*machine.floor.ns_per_sample) + " ns per sample"
                                    : kNotMeasured);
-  return part("Machine", facts);
+  return std::move(facts).html();
 }
 
 Html noise_facts(const Report& report) {
   const Noise& noise = report.machine.noise;
-  Facts facts;
+  Facts facts("Noise");
   facts.add("variation of blocks", share_figure(noise.block_cv));
   facts.add("an arm against itself", share_figure(noise.null_drop));
   facts.add("drift of live", share_figure(noise.drift));
@@ -55,12 +70,12 @@ Html noise_facts(const Report& report) {
   facts.add("periods without CPU quota left", share_figure(noise.throttled_share));
   facts.add("waiting for memory", share_figure(noise.memory_stall_share));
   facts.add("cost of the probes", share_figure(report.overhead));
-  return part("Noise", facts);
+  return std::move(facts).html();
 }
 
 Html job_facts(const Report& report) {
   const ChainDescription& chain = report.chain;
-  Facts facts;
+  Facts facts("Job");
   facts.add("device", chain.device_name);
   if (chain.device_memory_bytes)
     facts.add("device memory", format_bytes(*chain.device_memory_bytes));
@@ -76,18 +91,25 @@ Html job_facts(const Report& report) {
   facts.add("training thread waits for a batch", share_figure(report.live_loop.starved_share));
   facts.add("batches ready when it asks", number_figure(report.live_loop.ready_batches));
   if (report.skipped > 0) facts.add("damaged samples skipped", format_count(report.skipped));
-  return part("Job", facts);
+  return std::move(facts).html();
 }
 
-Html sustained(const std::optional<SustainedReport>& run) {
-  if (!run) return text(kNotMeasured);
-  return text(rate_with_interval(run->samples_per_second) + " samples/s, in " +
-              format_seconds(run->seconds));
+std::string sustained(const std::optional<SustainedReport>& run) {
+  if (!run) return kNotMeasured;
+  return rate_with_interval(run->samples_per_second) + " samples/s, in " +
+         format_seconds(run->seconds);
+}
+
+Html sustained_facts(const Report& report) {
+  Facts facts("In one piece");
+  facts.add("live", sustained(report.live_sustained));
+  facts.add("step alone", sustained(report.ceiling_sustained));
+  return std::move(facts).html();
 }
 
 Html run_facts(const Report& report) {
   const BisectSettings& settings = report.settings;
-  Facts facts;
+  Facts facts("Run");
   facts.add("confidence", format_percent(settings.confidence));
   facts.add("smallest drop named", format_percent(settings.min_drop));
   facts.add("smallest drop that would show", share_figure(report.verdict.detectable_drop));
@@ -99,24 +121,16 @@ Html run_facts(const Report& report) {
   facts.add("time to the verdict", time_figure(report.timing.verdict_seconds));
   facts.add("time in all", time_figure(report.timing.wall_seconds));
   facts.add("time to the first batch", time_figure(report.timing.first_batch_seconds));
-  return part("Run", facts);
+  return std::move(facts).html();
 }
 
 }  // namespace
 
 Html facts_section(const Report& report) {
-  const Html runs = element(
-      "div",
-      element("h3", "In one piece") +
-          element("dl", {{"class", "facts"}},
-                  element("div",
-                          element("dt", "live") + element("dd", sustained(report.live_sustained))) +
-                      element("div", element("dt", "step alone") +
-                                         element("dd", sustained(report.ceiling_sustained)))));
   return section("facts", "Cache, machine and run",
                  element("div", {{"class", "columns"}},
                          cache_facts(report) + machine_facts(report.machine) + noise_facts(report) +
-                             job_facts(report) + run_facts(report) + runs));
+                             job_facts(report) + run_facts(report) + sustained_facts(report)));
 }
 
 }  // namespace cachebisect::html

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/printable.hpp"
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/format/document/render.hpp"
 #include "cachebisect/format/html/chart.hpp"
 #include "cachebisect/format/html/elements.hpp"
 #include "cachebisect/format/html/figures.hpp"
@@ -91,50 +93,59 @@ Json points(const Series& series, double first, std::size_t stride) {
           {"counts", std::move(counts)}};
 }
 
-void add_row(Table& table, const Series& series) {
+document::Row blocks_row(const Series& series) {
   std::vector<double> rates;
   for (const BlockRecord* const block : series.blocks) {
     if (block->is_evidence()) rates.push_back(samples_per_second(*block));
   }
-  const std::size_t left_out = series.blocks.size() - rates.size();
-  if (rates.empty()) {
-    table.add({name(series.label), text("0"), text(std::to_string(left_out)), figure(kNotMeasured),
-               figure(kNotMeasured), figure(kNotMeasured)});
-    return;
-  }
+  const std::string left_out = std::to_string(series.blocks.size() - rates.size());
+  const document::Text label = document::named(series.label);
+  if (rates.empty()) return {label, "0", left_out, kNotMeasured, kNotMeasured, kNotMeasured};
   const Interval range{quantile(rates, 0), quantile(rates, 1)};
-  table.add({name(series.label), text(std::to_string(rates.size())), text(std::to_string(left_out)),
-             text(format_rate(median(rates), range)), text(format_rate(range.low, range)),
-             text(format_rate(range.high, range))});
+  return {label,
+          std::to_string(rates.size()),
+          left_out,
+          format_rate(median(rates), range),
+          format_rate(range.low, range),
+          format_rate(range.high, range)};
+}
+
+std::string timeline_remark(std::size_t stride) {
+  std::string remark =
+      "Each point is a block of consecutive steps. Pilot blocks and blocks during which the "
+      "process was suspended are left out of the figures.";
+  if (stride > 1)
+    remark += " Of every " + std::to_string(stride) + " blocks of an arm one is drawn.";
+  return remark;
 }
 
 }  // namespace
 
 Html timeline_section(const Report& report) {
   const std::vector<Series> arms = by_arm(report);
+  if (arms.empty()) return {};
   const double first = first_start(report);
   const std::size_t stride = stride_of(arms);
-  if (arms.empty()) return {};
-  Table table("Blocks of each arm, in samples/s",
-              {"Arm", "Blocks", "Left out", "Median", "Lowest", "Highest"});
+  document::Table table{.columns = {{"arm"},
+                                    {"blocks", Align::right},
+                                    {"left out", Align::right},
+                                    {"median", Align::right},
+                                    {"lowest", Align::right},
+                                    {"highest", Align::right}},
+                        .caption = "Blocks of each arm, in samples/s"};
   Json data = Json::array();
   for (const Series& series : arms) {
     data.push_back(points(series, first, stride));
-    add_row(table, series);
+    table.rows.push_back(blocks_row(series));
   }
-  std::string remark =
-      "Each point is a block of consecutive steps. Pilot blocks and blocks during which the "
-      "process "
-      "was suspended are left out of the figures.";
-  if (stride > 1)
-    remark += " Of every " + std::to_string(stride) + " blocks of an arm one is drawn.";
-  return section("timeline", "Timeline of the blocks",
-                 note(remark) +
-                     chart("timeline", 10,
-                           "Scatter chart: throughput of each block by the time when it began. The "
-                           "table below sums it up by arm.",
-                           data) +
-                     table.html());
+  Document timeline;
+  timeline.add(document::Paragraph{.text = timeline_remark(stride), .remark = true});
+  timeline.add(document::Chart{"timeline", 10,
+                               "Scatter chart: throughput of each block by the time when it began. "
+                               "The table below sums it up by arm.",
+                               data.dump()});
+  timeline.add(std::move(table));
+  return section("timeline", "Timeline of the blocks", to_html(timeline));
 }
 
 }  // namespace cachebisect::html
