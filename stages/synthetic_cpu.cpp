@@ -12,9 +12,7 @@ class Cpu final : public CostStage {
   using CostStage::CostStage;
 
  private:
-  void spend(double seconds, const SampleContext& context) const override {
-    burn_cpu(context.pace(), seconds);
-  }
+  void spend(double seconds, const SampleContext& /*context*/) const override { burn_cpu(seconds); }
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ class Lock final : public CostStage {
 
  private:
   void spend(double seconds, const SampleContext& context) const override {
-    pass_serial_section(context.pace(), section_, seconds);
+    pass_serial_section(section_, seconds);
     context.add_serial_seconds(seconds);
   }
 

@@ -12,8 +12,8 @@ class Wait final : public CostStage {
   using CostStage::CostStage;
 
  private:
-  void spend(double seconds, const SampleContext& context) const override {
-    pass_wait(context.pace(), seconds);
+  void spend(double seconds, const SampleContext& /*context*/) const override {
+    pass_wait(seconds);
   }
 };
 

@@ -25,7 +25,8 @@ class BurningStep final : public TrainStep {
   void step(const DeviceBatch& /*batch*/, const StepContext& /*context*/) override {
     busy_ = static_cast<int>(helpers_.size());
     begin();
-    burn_cpu(&pace_, seconds_);
+    const PaceOfThread use(&pace_);
+    burn_cpu(seconds_);
     for (int left = busy_; left > 0; left = busy_) busy_.wait(left);
   }
   // There are no weights that a round could leave changed.
@@ -39,11 +40,12 @@ class BurningStep final : public TrainStep {
 
   void help() {
     WorkerPace pace;
+    const PaceOfThread use(&pace);
     for (unsigned seen = 0;;) {
       steps_.wait(seen);
       ++seen;
       if (quitting_) return;
-      burn_cpu(&pace, seconds_);
+      burn_cpu(seconds_);
       busy_.fetch_sub(1);
       busy_.notify_all();
     }

@@ -143,7 +143,8 @@ class Worker {
   const Sample& run(const SampleStage& stage, const Sample& input, std::uint64_t epoch = 0) {
     out_.begin_from(input);
     const RandomKey key{.seed = 7, .epoch = epoch, .index = input.index(), .stage = 11};
-    stage.process(input, out_, SampleContext(key, arena_, &pace_));
+    const PaceOfThread use(&pace_);
+    stage.process(input, out_, SampleContext(key, arena_));
     arena_.reset();
     return out_;
   }

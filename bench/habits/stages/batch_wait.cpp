@@ -13,8 +13,8 @@ class BatchWait final : public BatchStage {
 
   [[nodiscard]] BatchSpec infer(const BatchSpec& input) override { return input; }
   void process(const HostBatch& input, OwnedHostBatch& /*out*/,
-               const SampleContext& context) const override {
-    pass_wait(context.pace(), seconds_ * static_cast<double>(input.size));
+               const SampleContext& /*context*/) const override {
+    pass_wait(seconds_ * static_cast<double>(input.size));
   }
 
  private:

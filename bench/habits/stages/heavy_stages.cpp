@@ -76,11 +76,12 @@ class WriteInput final : public SampleStage {
     static_cast<void>(bytes_of(input, field_));
     return input;
   }
-  void process(const Sample& input, Sample& /*out*/, const SampleContext& context) const override {
+  void process(const Sample& input, Sample& /*out*/,
+               const SampleContext& /*context*/) const override {
     // The habit itself: what lies behind the input is changed in place.
     auto* const first = const_cast<std::byte*>(input.field(field_).data());
     *first = static_cast<std::byte>(std::to_integer<int>(*first) + 1);
-    spending_.spend(context.pace(), seconds_);
+    spending_.spend(seconds_);
   }
 
  private:

@@ -43,14 +43,14 @@ class Credits final : public FreeSource {
       : FreeSource(params), bucket_(params.number("credits"), params.number("per_second")) {}
 
  private:
-  void wait(const SampleContext& context) const override {
+  void wait(const SampleContext& /*context*/) const override {
     // A worker that is due later has not arrived yet, one that is late would have come earlier.
     double arrival = monotonic_seconds();
-    if (WorkerPace* const pace = context.pace()) {
+    if (WorkerPace* const pace = PaceOfThread::current()) {
       pace->wall.arrive(arrival);
       arrival = pace->wall.due();
     }
-    pass_wait(context.pace(), bucket_.take(arrival) - arrival);
+    pass_wait(bucket_.take(arrival) - arrival);
   }
 
   mutable TokenBucket bucket_;
@@ -89,7 +89,7 @@ class PageCache final : public FreeSource {
 
  private:
   void wait(const SampleContext& context) const override {
-    pass_wait(context.pace(), resident_->insert(context.index()) ? cold_ : warm_);
+    pass_wait(resident_->insert(context.index()) ? cold_ : warm_);
   }
 
   double cold_;

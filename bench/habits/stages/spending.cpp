@@ -26,17 +26,17 @@ ParamSpec spends_param() {
           .choices = {"wait", "cpu"}};
 }
 
-void Spending::spend(WorkerPace* pace, double seconds) const {
+void Spending::spend(double seconds) const {
   if (burns_) {
-    burn_cpu(pace, seconds);
+    burn_cpu(seconds);
   } else {
-    pass_wait(pace, seconds);
+    pass_wait(seconds);
   }
 }
 
 void SpendingStage::process(const Sample& /*input*/, Sample& /*out*/,
                             const SampleContext& context) const {
-  spending_.spend(context.pace(), seconds(context));
+  spending_.spend(seconds(context));
 }
 
 }  // namespace cachebisect::habits

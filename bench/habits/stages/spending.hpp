@@ -20,8 +20,8 @@ ParamSpec spends_param();
 class Spending {
  public:
   explicit Spending(const Params& params) : burns_(params.string("spends") == "cpu") {}
-  /// On average over the calls of a worker; in each single call if `pace` is null.
-  void spend(WorkerPace* pace, double seconds) const;
+  /// On average over the calls of a worker (PaceOfThread).
+  void spend(double seconds) const;
 
  private:
   bool burns_;

@@ -5,6 +5,8 @@
 #include "bench/habits/stages/register.hpp"
 #include "bench/habits/stages/spending.hpp"
 
+#include "cachebisect/base/pace.hpp"
+
 namespace cachebisect::habits {
 namespace {
 
@@ -18,7 +20,10 @@ class PassingStage : public SampleStage {
 
  protected:
   /// Spends part of the cost on the calling thread, exactly as long as asked for.
-  void spend(double share) const { spending_.spend(nullptr, share * seconds_); }
+  void spend(double share) const {
+    const PaceOfThread none(nullptr);
+    spending_.spend(share * seconds_);
+  }
   [[nodiscard]] bool is_free() const noexcept { return seconds_ <= 0; }
 
  private:

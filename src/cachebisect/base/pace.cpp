@@ -1,11 +1,14 @@
 #include "cachebisect/base/pace.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "cachebisect/base/clock.hpp"
 
 namespace cachebisect {
 namespace {
+
+thread_local WorkerPace* pace_of_thread = nullptr;
 
 /// About half a microsecond of dependent arithmetic.
 void spin_briefly() noexcept {
@@ -92,7 +95,15 @@ void WorkerPace::rested(double waited_seconds) noexcept {
   wall.rested(waited_seconds, monotonic_seconds());
 }
 
-void pass_wait(WorkerPace* pace, double seconds) noexcept {
+PaceOfThread::PaceOfThread(WorkerPace* pace) noexcept
+    : before_(std::exchange(pace_of_thread, pace)) {}
+
+PaceOfThread::~PaceOfThread() { pace_of_thread = before_; }
+
+WorkerPace* PaceOfThread::current() noexcept { return pace_of_thread; }
+
+void pass_wait(double seconds) noexcept {
+  WorkerPace* const pace = pace_of_thread;
   PaceTimeline alone;
   PaceTimeline& timeline = pace != nullptr ? pace->wall : alone;
   const double now = monotonic_seconds();
@@ -101,7 +112,8 @@ void pass_wait(WorkerPace* pace, double seconds) noexcept {
   settle(pace, timeline, now);
 }
 
-void burn_cpu(WorkerPace* pace, double seconds) noexcept {
+void burn_cpu(double seconds) noexcept {
+  WorkerPace* const pace = pace_of_thread;
   PaceTimeline alone;
   PaceTimeline& timeline = pace != nullptr ? pace->cpu : alone;
   const double begin = thread_cpu_seconds();
@@ -117,7 +129,8 @@ void burn_cpu(WorkerPace* pace, double seconds) noexcept {
   pace->wall.leave(now);
 }
 
-void pass_serial_section(WorkerPace* pace, FifoTimeline& section, double seconds) noexcept {
+void pass_serial_section(FifoTimeline& section, double seconds) noexcept {
+  WorkerPace* const pace = pace_of_thread;
   PaceTimeline alone;
   PaceTimeline& timeline = pace != nullptr ? pace->wall : alone;
   const double now = monotonic_seconds();

@@ -60,8 +60,8 @@ class CACHEBISECT_INTERNAL_API FifoTimeline {
   std::atomic<double> last_leave_{0};
 };
 
-/// The pace of one worker thread over all stages that it runs. The executor owns one per worker,
-/// passes it on in SampleContext, begins it with each run and reports when the worker was blocked.
+/// The pace of one thread over all stages that it runs. The executor begins one for each thread
+/// that loads, with each run, and reports when the thread was blocked.
 struct CACHEBISECT_INTERNAL_API WorkerPace {
   PaceTimeline wall;
   PaceTimeline cpu;  ///< on the thread's CPU clock
@@ -71,11 +71,26 @@ struct CACHEBISECT_INTERNAL_API WorkerPace {
   void rested(double waited_seconds) noexcept;
 };
 
-/// These spend `seconds` on the calling thread, on average over its calls; in each single call if
-/// `pace` is null.
-CACHEBISECT_INTERNAL_API void pass_wait(WorkerPace* pace, double seconds) noexcept;
-CACHEBISECT_INTERNAL_API void burn_cpu(WorkerPace* pace, double seconds) noexcept;
-CACHEBISECT_INTERNAL_API void pass_serial_section(WorkerPace* pace, FifoTimeline& section,
-                                                  double seconds) noexcept;
+/// While it lives, the costs that are planted on this thread keep to this pace; without one (null)
+/// each is exact by itself, as on a thread on which none lives. They may be nested.
+class CACHEBISECT_INTERNAL_API PaceOfThread {
+ public:
+  explicit PaceOfThread(WorkerPace* pace) noexcept;
+  ~PaceOfThread();
+  PaceOfThread(const PaceOfThread&) = delete;
+  PaceOfThread& operator=(const PaceOfThread&) = delete;
+
+  /// The pace of the calling thread; null if it has none.
+  [[nodiscard]] static WorkerPace* current() noexcept;
+
+ private:
+  WorkerPace* before_;
+};
+
+/// These spend `seconds` on the calling thread: on average over its calls if it has a pace, else in
+/// each single call.
+CACHEBISECT_INTERNAL_API void pass_wait(double seconds) noexcept;
+CACHEBISECT_INTERNAL_API void burn_cpu(double seconds) noexcept;
+CACHEBISECT_INTERNAL_API void pass_serial_section(FifoTimeline& section, double seconds) noexcept;
 
 }  // namespace cachebisect

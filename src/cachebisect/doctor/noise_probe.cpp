@@ -64,8 +64,8 @@ class WaitStage final : public SampleStage {
  public:
   [[nodiscard]] SampleSpec infer(const SampleSpec& input) override { return input; }
   void process(const Sample& /*input*/, Sample& /*out*/,
-               const SampleContext& context) const override {
-    pass_wait(context.pace(), kWaitSeconds);
+               const SampleContext& /*context*/) const override {
+    pass_wait(kWaitSeconds);
   }
 };
 

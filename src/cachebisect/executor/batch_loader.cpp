@@ -74,8 +74,7 @@ BatchLoader::BatchLoader(const Pipeline& pipeline, Device& device, const Executo
       sampler_(sampler_of(pipeline)),
       layouts_(row_layouts(pipeline)),
       ring_(fitting_slots(pipeline, options), pipeline, device.slot_memory(options.pinned)) {
-  LoaderTraits traits{PlantedPace(pipeline, device, options.workers), measure_probe_clocks(),
-                      options.observation_budget, ring_.size()};
+  LoaderTraits traits{measure_probe_clocks(), options.observation_budget, ring_.size()};
   for (; traits.number < static_cast<std::uint64_t>(std::max(options.workers, 1));
        ++traits.number) {
     loaders_.push_back(std::make_unique<SampleLoader>(pipeline_, layouts_, skipped_, traits));
@@ -179,7 +178,7 @@ bool BatchLoader::load(SampleLoader& loader, Claim& claimed) {
     BatchSlot* slot = ring_.acquire(batch, device_, waited);
     if (waited > 0) {
       claimed.turn.exclude(waited);
-      loader.rested(waited);
+      if (WorkerPace* const pace = PaceOfThread::current()) pace->rested(waited);
       record_wait(loader.record(), waited, batch);
     }
     if (slot == nullptr) return false;

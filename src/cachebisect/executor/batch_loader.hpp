@@ -49,8 +49,6 @@ class CACHEBISECT_INTERNAL_API BatchLoader {
   }
   [[nodiscard]] SlotRing& ring() noexcept { return ring_; }
   [[nodiscard]] const SlotRing& ring() const noexcept { return ring_; }
-  /// The training thread, loading itself, slept for `seconds`.
-  void rested(double seconds) noexcept { loaders_.front()->rested(seconds); }
   /// All but the starved time, which is the training thread's.
   [[nodiscard]] LoadCounters counters() const;
   [[nodiscard]] std::size_t capacity() const noexcept;

@@ -8,6 +8,7 @@
 #include "cachebisect/base/denormals.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/executor/batch_loader.hpp"
+#include "cachebisect/executor/planted_pace.hpp"
 #include "cachebisect/executor/worker_threads.hpp"
 
 namespace cachebisect {
@@ -32,6 +33,8 @@ struct Executor::State {
 
   Device& device;
   const int workers;
+  const PlantedPace planted;
+  WorkerPace pace;  ///< of the training thread, which loads if there are no workers
   BatchLoader loader;
   bool running = false;
   bool loading = false;  ///< the workers do
@@ -48,6 +51,7 @@ struct Executor::State {
 Executor::State::State(const Pipeline& pipeline, Device& target, const ExecutorOptions& options)
     : device(target),
       workers(options.workers),
+      planted(pipeline, target, options.workers),
       loader(pipeline, target, options),
       threads(options.workers, [this](std::size_t number) { work(number); }) {}
 
@@ -61,6 +65,7 @@ Executor::State::~State() {
 void Executor::State::start(const LoadRequest& request) {
   if (running) throw Error(ErrorKind::internal, "the executor was started twice without halt()");
   suspended = false;
+  pace = planted.begun();
   loader.begin_run(request);
   sequence = 0;
   failed = false;
@@ -73,6 +78,7 @@ void Executor::State::start(const LoadRequest& request) {
 void Executor::State::resume(const LoadRequest& request) {
   if (!suspended) return start(request);
   suspended = false;
+  pace = planted.begun();
   loader.go_on(request, sequence);
   starved.clear();
   running = true;
@@ -86,6 +92,8 @@ void Executor::State::go() {
 
 void Executor::State::work(std::size_t number) noexcept {
   try {
+    WorkerPace own = planted.begun();
+    const PaceOfThread use(&own);
     loader.load_until_stopped(number);
   } catch (...) {
     {
@@ -121,6 +129,7 @@ ReadyBatch Executor::State::take() {
 
 void Executor::State::load_inline(const std::stop_token& stop) {
   const FlushDenormals flush;
+  const PaceOfThread use(&pace);
   const double began = monotonic_seconds();
   const std::stop_callback interrupt(stop, [this] { loader.stop(); });
   loader.load_batch(sequence);
@@ -188,7 +197,7 @@ void Executor::release(const ReadyBatch& batch, const Event* free_after) {
 }
 
 void Executor::rested(double seconds) {
-  if (state_->workers == 0) state_->loader.rested(seconds);
+  if (state_->workers == 0) state_->pace.rested(seconds);
 }
 
 bool Executor::knows_pauses() const noexcept { return state_->loader.knows_pauses(); }

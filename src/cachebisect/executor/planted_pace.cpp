@@ -22,4 +22,10 @@ bool all_planted(const Pipeline& pipeline, const Device& device, int workers) {
 PlantedPace::PlantedPace(const Pipeline& pipeline, const Device& device, int workers)
     : absorbs_(all_planted(pipeline, device, workers)) {}
 
+WorkerPace PlantedPace::begun() const noexcept {
+  WorkerPace pace;
+  pace.begin(absorbs_);
+  return pace;
+}
+
 }  // namespace cachebisect

@@ -1,4 +1,4 @@
-// The pace of the costs that are planted in the stages of one worker.
+// The pace of the costs that are planted in stages.
 #pragma once
 
 #include "cachebisect/base/pace.hpp"
@@ -7,21 +7,17 @@
 
 namespace cachebisect {
 
-/// All that the executor does for planted costs. Used by one thread at a time.
+/// All that the executor does for planted costs.
 class PlantedPace {
  public:
-  /// Of an executor with so many workers; without workers, of the training thread.
+  /// `workers`: threads of the executor; without any, the training thread loads.
   PlantedPace(const Pipeline& pipeline, const Device& device, int workers);
 
-  void begin_run() noexcept { pace_.begin(absorbs_); }
-  /// The thread was blocked outside the stages for `seconds`.
-  void rested(double seconds) noexcept { pace_.rested(seconds); }
-  /// For SampleContext.
-  [[nodiscard]] WorkerPace* of_worker() noexcept { return &pace_; }
+  /// For a thread that begins a run.
+  [[nodiscard]] WorkerPace begun() const noexcept;
 
  private:
   bool absorbs_;  ///< see PaceTimeline::begin()
-  WorkerPace pace_;
 };
 
 }  // namespace cachebisect

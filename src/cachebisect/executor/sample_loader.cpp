@@ -17,7 +17,6 @@ SampleLoader::SampleLoader(const Pipeline& pipeline, const std::vector<RowLayout
       slots_(traits.slots),
       number_(traits.number),
       sized_(pipeline.static_shapes()),
-      pace_(traits.pace),
       outputs_(pipeline.collate_position()),
       probe_(traits.clocks, traits.observation_budget, traits.number),
       batch_probe_(traits.clocks, traits.observation_budget, traits.number),
@@ -36,7 +35,6 @@ void SampleLoader::begin_run(const LoadProgram& program) {
   }
   for (StageTimes& times : times_) times.clear();
   slot_write_.clear();
-  pace_.begin_run();
   serial_ = 0;
   const std::size_t collating = program.collates() ? 1 : 0;
   probe_.reset(steps.size() + collating);
@@ -142,7 +140,7 @@ void SampleLoader::run_step(const LoadStep& step, const Sample* input, Sample& o
   const ProfilerRange range(step.link->name.c_str());
   arena_.reset();
   const SampleContext context({pipeline_->spec().seed, epoch, index.value, step.link->random_key},
-                              arena_, pace_.of_worker(), &serial_);
+                              arena_, &serial_);
   if (step.kind == LoadStep::Kind::read) {
     out.set_index(index);
     out.set_origin(SampleOrigin{});
@@ -216,8 +214,7 @@ const HostBatch* SampleLoader::run_batch_step(const LoadStep& step, const HostBa
   arena_.reset();
   OwnedHostBatch& out = slot.output(step.position);
   out.begin_from(input);
-  static_cast<const BatchStage&>(*step.link->stage)
-      .process(input, out, {key, arena_, pace_.of_worker(), &serial_});
+  static_cast<const BatchStage&>(*step.link->stage).process(input, out, {key, arena_, &serial_});
   end_lap(step.position, input.size, sequence);
   note_serial(step.position);
   return &out.batch;

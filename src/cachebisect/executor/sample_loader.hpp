@@ -9,14 +9,12 @@
 #include "cachebisect/executor/load_probe.hpp"
 #include "cachebisect/executor/load_program.hpp"
 #include "cachebisect/executor/load_recorder.hpp"
-#include "cachebisect/executor/planted_pace.hpp"
 #include "cachebisect/executor/row_writer.hpp"
 #include "cachebisect/executor/skip_counter.hpp"
 
 namespace cachebisect {
 
 struct LoaderTraits {
-  PlantedPace pace;
   ProbeClocks clocks{};
   double observation_budget = 0;  ///< see ExecutorOptions
   std::size_t slots = 1;          ///< of the ring
@@ -39,8 +37,6 @@ class SampleLoader {
   void count(std::int64_t samples) noexcept;
   /// Collate and batch stages; sets slot.ready.
   void finish(BatchSlot& slot, std::uint64_t sequence, std::int64_t size);
-  /// The thread was blocked outside the stages for `seconds`.
-  void rested(double seconds) noexcept { pace_.rested(seconds); }
   /// The record of this run; null if nothing is recorded.
   [[nodiscard]] WorkerRecord* record() const noexcept { return record_; }
   /// Adds what this worker measured.
@@ -79,7 +75,6 @@ class SampleLoader {
   bool sized_;          // whether the memory of the slots is known to fit
 
   Arena arena_;
-  PlantedPace pace_;
   double serial_ = 0;            // seconds that the running stage reports
   std::vector<Sample> outputs_;  // one per sample stage of the chain
   std::size_t final_ = 0;        // the step that writes into the row; number of steps: none

@@ -22,8 +22,6 @@
 
 namespace cachebisect {
 
-struct WorkerPace;
-
 /// What a stage declares in addition to its parameters.
 struct StageTraits {
   bool random = false;          ///< draws random numbers: never cache its output in REAL training
@@ -31,7 +29,7 @@ struct StageTraits {
   bool side_effects = false;    ///< has effects other than its output; reported
   bool strided_output = false;  ///< writes with resize_strided(), into a row of any layout
   bool allocates = false;       ///< uses a library that allocates in the steady state
-  bool planted = false;         ///< costs only what it requests of the worker's pace
+  bool planted = false;         ///< costs only what it plants (base/pace.hpp)
   bool caches = false;          ///< is a CacheStage
 };
 
@@ -39,9 +37,8 @@ struct StageTraits {
 /// one per worker.
 class SampleContext {
  public:
-  SampleContext(const RandomKey& key, Arena& arena, WorkerPace* pace = nullptr,
-                double* serial_seconds = nullptr) noexcept
-      : key_(key), arena_(&arena), pace_(pace), serial_seconds_(serial_seconds) {}
+  SampleContext(const RandomKey& key, Arena& arena, double* serial_seconds = nullptr) noexcept
+      : key_(key), arena_(&arena), serial_seconds_(serial_seconds) {}
 
   [[nodiscard]] std::uint64_t seed() const noexcept { return key_.seed; }
   [[nodiscard]] std::uint64_t epoch() const noexcept { return key_.epoch; }
@@ -52,8 +49,6 @@ class SampleContext {
   [[nodiscard]] std::uint64_t stage_key() const noexcept { return key_.stage; }
   /// Scratch memory, valid until process() returns.
   [[nodiscard]] Arena& arena() const noexcept { return *arena_; }
-  /// The worker's pace, for stages that plant a cost; null outside an executor.
-  [[nodiscard]] WorkerPace* pace() const noexcept { return pace_; }
   /// Reports seconds in a section that all workers pass one at a time (a lock, a shared file),
   /// without the wait for it. Helps to tell what limits a pipeline.
   void add_serial_seconds(double seconds) const noexcept {
@@ -63,7 +58,6 @@ class SampleContext {
  private:
   RandomKey key_;
   Arena* arena_;
-  WorkerPace* pace_;
   double* serial_seconds_;
 };
 

@@ -9,6 +9,7 @@
 #include "cachebisect/base/clock.hpp"
 
 using cachebisect::FifoTimeline;
+using cachebisect::PaceOfThread;
 using cachebisect::PaceTimeline;
 using cachebisect::WorkerPace;
 using cachebisect::test::Beginning;
@@ -143,23 +144,41 @@ TEST_CASE("CPU burnt beyond the request is credited to the next one") {
 
 TEST_CASE("burning uses at least the requested CPU time, and waiting uses none") {
   WorkerPace pace;
+  const PaceOfThread use(&pace);
   const double before = cachebisect::thread_cpu_seconds();
-  for (int i = 0; i < 100; ++i) cachebisect::burn_cpu(&pace, 50e-6);
+  for (int i = 0; i < 100; ++i) cachebisect::burn_cpu(50e-6);
   CHECK(cachebisect::thread_cpu_seconds() - before >= 4.9e-3);
 
   const Beginning waiting;
-  for (int i = 0; i < 100; ++i) cachebisect::pass_wait(&pace, 50e-6);
+  for (int i = 0; i < 100; ++i) cachebisect::pass_wait(50e-6);
   CHECK(waiting.is_past(4.9e-3));
   CHECK(has_passed(pace.wall.due() - PaceTimeline::kWorthSleeping));
+}
+
+TEST_CASE("each thread has a pace of its own while it is in use") {
+  CHECK(PaceOfThread::current() == nullptr);
+  WorkerPace outer;
+  const PaceOfThread use(&outer);
+  {
+    WorkerPace inner;
+    const PaceOfThread use_inner(&inner);
+    CHECK(PaceOfThread::current() == &inner);
+    bool other_has_one = true;
+    std::jthread([&] { other_has_one = PaceOfThread::current() != nullptr; }).join();
+    CHECK_FALSE(other_has_one);
+    const PaceOfThread none(nullptr);
+    CHECK(PaceOfThread::current() == nullptr);
+  }
+  CHECK(PaceOfThread::current() == &outer);
 }
 
 TEST_CASE("without a pace every call is exact by itself") {
   const Beginning start;
   FifoTimeline section;
   for (int i = 0; i < 10; ++i) {
-    cachebisect::pass_wait(nullptr, 20e-6);  // too short to be worth sleeping with a pace
-    cachebisect::pass_serial_section(nullptr, section, 20e-6);
-    cachebisect::burn_cpu(nullptr, 10e-6);
+    cachebisect::pass_wait(20e-6);  // too short to be worth sleeping with a pace
+    cachebisect::pass_serial_section(section, 20e-6);
+    cachebisect::burn_cpu(10e-6);
   }
   CHECK(start.is_past(500e-6));
 }
