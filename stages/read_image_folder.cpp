@@ -86,7 +86,7 @@ class ImageFolderSource final : public SourceStage, public ObjectReader {
   }
 
  private:
-  /// Of a server: only S3 lists what it has, and nothing is generated there.
+  /// For servers: only S3 lists what it has, and nothing is generated there.
   void check_address() {
     const std::string shown = shown_path(path_);
     if (!path_.starts_with("s3://")) {

@@ -112,7 +112,7 @@ class ShardsSource final : public SourceStage, public RunReader, public ObjectRe
   using Place = shards::RecordSet::Place;
 
   [[nodiscard]] std::string set_key() const { return path_ + '\0' + cache_key(); }
-  /// Of what was looked up.
+  /// The set that was looked up.
   [[nodiscard]] const shards::ShardSet& set() const noexcept { return found_->set; }
 
   /// A record claims its size: nothing is allocated for more than a sample may have.

@@ -160,7 +160,7 @@ class WebDatasetSource final : public SourceStage, public RunReader, public Obje
         [this](std::uint64_t run, std::vector<std::byte>& bytes) { read_run(run, bytes); });
   }
 
-  /// Of compressed archives each is a run, in memory as a whole.
+  /// Each compressed archive is a run, in memory as a whole.
   void make_archive_buffer() {
     const std::vector<TarFile>& tars = set_->tars();
     const WholeRuns archives(

@@ -24,7 +24,7 @@ namespace {
 
 using Store = std::shared_ptr<const RemoteStore>;
 
-/// Of labels; one for each chunk.
+/// An array of labels; one for each chunk.
 LabelArray open_zarr_labels(const std::string& path, const Store& store) {
   const auto reader =
       std::make_shared<const ZarrReader>(load_zarr_array(path, ChunkFiles(store)), 0, store);

@@ -10,7 +10,7 @@ namespace cachebisect::bench {
 namespace {
 
 constexpr int kCalls = 500;  // fits into the driver's queue
-/// Of work before what is timed: else the device waits for the host to queue it.
+/// Work before what is timed: else the device waits for the host to queue it.
 constexpr double kAheadSeconds = 200e-6;
 
 void finish(Device& device, Event& event, Stream& stream) {

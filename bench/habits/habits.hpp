@@ -29,7 +29,7 @@ struct Habit {
 
 /// Every habit, in the order of the published table.
 const std::vector<Habit>& all_habits();
-/// Of `habits`. Throws Error(usage) that names the nearest one.
+/// One of `habits`. Throws Error(usage) that names the nearest one.
 const Habit& habit_named(const std::string& name, const std::vector<Habit>& habits);
 
 /// Parts of the list, by source.

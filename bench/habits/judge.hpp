@@ -29,8 +29,8 @@ struct HabitScore {
 /// loop was not sustained or not stationary. Anything else is wrong. A stage costs its payoff.
 HabitScore judge(const Report& report, const HabitChain& chain, const HabitTruth& truth);
 
-/// Of a run that ended in an error instead of a report: right only if no stage may have the habit,
-/// and the message names the stage.
+/// The score of a run that ended in an error instead of a report: right only if no stage may have
+/// the habit, and the message names the stage.
 HabitScore judge_error(const std::string& message, const HabitChain& chain,
                        const HabitTruth& truth);
 

@@ -8,8 +8,8 @@ namespace cachebisect::habits {
 
 /// The share of the step's throughput that the live loop loses in the long run.
 double planned_loss(const HabitChain& chain);
-/// Of a chain that need not be measured. If its cost changes, the intervals hold the drops before
-/// and after.
+/// The truth of a chain that need not be measured. If its cost changes, the intervals hold the
+/// drops before and after.
 HabitTruth plan_truth(const HabitChain& chain);
 
 }  // namespace cachebisect::habits

@@ -21,7 +21,7 @@ namespace {
 constexpr double kIdleSeconds = 60;
 /// For the head of a request, and for the client to take some bytes of an answer.
 constexpr double kPatience = 30;
-/// Of a request's head, which is kept in memory.
+/// The longest head of a request, which is kept in memory.
 constexpr std::size_t kMostHeadBytes = 65536;
 
 timespec time_until(double deadline) {

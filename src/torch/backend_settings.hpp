@@ -7,7 +7,7 @@
 
 namespace cachebisect::torch_module {
 
-/// Of cuDNN and cuBLAS. The settings are process-wide: take() before a step, give_back() before
+/// Settings of cuDNN and cuBLAS. They are process-wide: take() before a step, give_back() before
 /// another step runs.
 class BackendSettings {
  public:

@@ -7,7 +7,7 @@
 namespace cachebisect::stages {
 namespace {
 
-/// Of an element of the larger array, in elements from the first of the box.
+/// Where an element of the larger array lies, in elements from the first of the box.
 std::int64_t offset_of(const ArrayBox& box, const Shape& place) {
   std::int64_t offset = 0;
   for (std::size_t axis = 0; axis < place.rank(); ++axis)

@@ -12,7 +12,7 @@
 namespace cachebisect::stages {
 namespace {
 
-/// Of labels.
+/// Labels that are read at once.
 constexpr std::int64_t kReadAtOnce = std::int64_t{1} << 22U;
 
 }  // namespace

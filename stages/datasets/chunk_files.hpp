@@ -37,7 +37,7 @@ class CACHEBISECT_INTERNAL_API ChunkFiles {
   [[nodiscard]] std::optional<ChunkFile> open(const std::string& path) const;
   /// The same of several, in their order.
   [[nodiscard]] std::vector<std::optional<ChunkFile>> open(std::span<const Wanted> wanted) const;
-  /// Of objects; see RemoteStore::read().
+  /// Reads objects; see RemoteStore::read().
   void read(std::span<const WantedBytes> wanted) const { store_->read(wanted); }
 
  private:

@@ -30,7 +30,7 @@ constexpr unsigned photo_class(std::uint64_t index) noexcept {
 /// run with the same JPEG library. Throws Error(usage) in a build without TurboJPEG.
 std::vector<std::byte> photo_file(std::uint64_t index);
 
-/// Of at least so many digits: "000007".
+/// With at least so many digits: "000007".
 std::string padded(std::uint64_t number, std::size_t digits);
 /// "photo_000007" of photo 7.
 std::string photo_name(std::uint64_t index);

@@ -23,9 +23,9 @@ class GzipReader {
   GzipReader(const GzipReader&) = delete;
   GzipReader& operator=(const GzipReader&) = delete;
 
-  /// Of the file as it is.
+  /// The size of the file as it is.
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_.size(); }
-  /// Of it, as far as the content was read.
+  /// How much of it was read for the content so far.
   [[nodiscard]] std::uint64_t consumed() const noexcept { return offset_ - stream_.avail_in; }
   /// The largest content that a file of this size can have.
   [[nodiscard]] std::uint64_t max_bytes() const noexcept;

@@ -24,7 +24,7 @@ class CACHEBISECT_INTERNAL_API HeldFile {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// When it was opened first.
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
-  /// That of object_line(); empty: a file.
+  /// As object_line() writes it; empty: a file.
   [[nodiscard]] std::string object() const { return bytes_ ? object_line(*bytes_) : ""; }
   /// Fills `first`, then `second`, from `offset`. Throws Error(data) naming the file if it ends too
   /// early, or has another size than before. Allocates nothing unless it throws.

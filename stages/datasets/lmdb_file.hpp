@@ -31,7 +31,7 @@ class CACHEBISECT_INTERNAL_API LmdbFile {
   [[nodiscard]] std::uint64_t value_bytes(std::uint64_t index) const {
     return places_.at(index).bytes;
   }
-  /// Of the value in the file.
+  /// Where the value lies in the file.
   [[nodiscard]] std::uint64_t value_offset(std::uint64_t index) const {
     return places_.at(index).offset;
   }

@@ -178,7 +178,7 @@ class HeaderReader {
     return entry;
   }
 
-  /// Of a file that was written as a stream.
+  /// How many a file has that was written as a stream.
   [[nodiscard]] std::uint64_t records_in_file() const {
     if (found_->begin > file_.size() || record_bytes_ == 0) return 0;
     const std::uint64_t rest = file_.size() - found_->begin;

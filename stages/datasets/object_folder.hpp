@@ -29,7 +29,7 @@ class CACHEBISECT_INTERNAL_API ObjectClass {
 
   [[nodiscard]] const std::string& folder() const noexcept { return folder_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return entries_.size(); }
-  /// Of names and tags.
+  /// What names and tags take.
   [[nodiscard]] std::uint64_t text_bytes() const noexcept { return text_.size(); }
   /// Valid as long as this.
   [[nodiscard]] std::string_view name(std::uint64_t index) const;

@@ -35,14 +35,15 @@ class ParquetFile {
     int number = 0;               ///< in the file
     std::uint64_t first_row = 0;  ///< in the file
     std::uint64_t rows = 0;       ///< 1 to 2^32
-    /// Of all rows together once they are decoded, if their lengths differ; as the file says.
+    /// What all rows together take once they are decoded, if their lengths differ; as the file
+    /// says.
     std::uint64_t value_bytes = 0;
     Chunk image;
     Chunk label;
   };
   struct Facts {
     DType dtype = DType::uint8;
-    /// Of a row: none, or one axis, kDynamic where lengths differ or lists decide.
+    /// The axes of a row: none, or one, kDynamic where lengths differ or lists decide.
     Shape shape;
     bool is_list = false;  ///< of numbers; all have the length of the first
     std::vector<Group> groups;

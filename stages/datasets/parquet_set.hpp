@@ -26,7 +26,7 @@ struct ParquetRow {
   DType dtype = DType::uint8;
   Shape shape;  ///< kDynamic: bytes of any length
 
-  /// Of the values of each row; 0: their lengths differ.
+  /// What the values of each row take; 0: their lengths differ.
   [[nodiscard]] std::uint64_t value_bytes() const noexcept;
 };
 
@@ -38,7 +38,8 @@ class ParquetSet {
     std::uint64_t row = 0;  ///< in the group
   };
 
-  /// Of the first file at `path`, which is all that is opened. Throws as the constructor does.
+  /// A row of the first file at `path`, which is all that is opened. Throws as the constructor
+  /// does.
   [[nodiscard]] static ParquetRow look_at(const std::string& path, const ParquetColumns& columns);
 
   /// Reads the metadata of all files at `path` (see data_file_paths(): *.parquet), several at once.

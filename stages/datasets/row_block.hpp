@@ -21,11 +21,11 @@ class RowBlock {
   [[nodiscard]] bool has_labels() const noexcept { return has_labels_; }
   [[nodiscard]] bool is_fixed() const noexcept { return value_bytes_ > 0; }
   [[nodiscard]] std::uint64_t value_bytes() const noexcept { return value_bytes_; }
-  /// Of what comes before the values.
+  /// What comes before the values.
   [[nodiscard]] std::uint64_t head_bytes() const noexcept {
     return kNumberBytes * (has_labels_ ? rows_ : 0) + kNumberBytes * (is_fixed() ? 0 : rows_);
   }
-  /// Of all, if values are of one length; else of the head.
+  /// What all takes if values are of one length; else the head.
   [[nodiscard]] std::uint64_t least_bytes() const noexcept {
     return head_bytes() + rows_ * value_bytes_;
   }

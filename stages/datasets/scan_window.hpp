@@ -10,9 +10,9 @@
 
 namespace cachebisect::stages {
 
-/// Of a file, holds most headers of a small sample, so that they cost one read. Of a server, which
-/// takes as long for many bytes as for few, what lies between headers is read if it is less than
-/// about a request takes, and passed over if it is more. One thread at a time.
+/// From a file, holds most headers of a small sample, so that they cost one read. From a server,
+/// which takes as long for many bytes as for few, reads what lies between headers if that is less
+/// than about a request takes, and passes over it if it is more. One thread at a time.
 class ScanWindow {
  public:
   /// Holds so many bytes at least, where the file has them.

@@ -12,7 +12,7 @@
 namespace cachebisect::stages {
 namespace {
 
-/// Of a long name, or of the records of a pax header.
+/// The longest text of a long name, or of the records of a pax header.
 constexpr std::uint64_t kMostExtraBytes = std::uint64_t{1} << 20U;
 constexpr std::size_t kMostNameBytes = std::size_t{1} << 16U;
 constexpr const char* kAgain = "; copy or write it again";

@@ -28,17 +28,17 @@ class CACHEBISECT_INTERNAL_API TarFile {
           TarIndex index);
 
   [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
-  /// That of object_line(); empty: a file.
+  /// As object_line() writes it; empty: a file.
   [[nodiscard]] std::string object() const { return file_.object(); }
   [[nodiscard]] const TarIndex& index() const noexcept { return index_; }
   [[nodiscard]] bool is_packed() const noexcept { return packing_ != Packing::none; }
-  /// Of the file or object; of a compressed one, of what it unpacks to.
+  /// The size of the file or object; if it is compressed, of what it unpacks to.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  /// Of a compressed one, before it is unpacked.
+  /// Its size before it is unpacked.
   [[nodiscard]] std::uint64_t stored_bytes() const noexcept { return file_.size(); }
   /// The byte behind the last sample.
   [[nodiscard]] std::uint64_t end() const { return index_.samples.back().end(); }
-  /// That of HeldFile, of an archive that is not compressed.
+  /// As HeldFile::read(); for an archive that is not compressed.
   void read(std::uint64_t offset, std::span<std::byte> first,
             std::span<std::byte> second = {}) const {
     file_.read(offset, first, second);
@@ -82,7 +82,7 @@ class CACHEBISECT_INTERNAL_API TarSet {
   [[nodiscard]] std::uint64_t size() const noexcept { return ends_.back(); }
   /// Throws Error(internal) if there is no such sample.
   [[nodiscard]] Place locate(std::uint64_t index) const;
-  /// Of all archives, each up to its last sample.
+  /// The size of all archives, each up to its last sample.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return byte_ends_.back(); }
   /// Where they lie, if not in files; else null.
   [[nodiscard]] const std::shared_ptr<const RemoteStore>& store() const noexcept { return store_; }

@@ -80,7 +80,7 @@ class CACHEBISECT_INTERNAL_API TfRecordSet {
   [[nodiscard]] std::uint64_t records(std::size_t file) const {
     return files_[file].records.size();
   }
-  /// Of what a file unpacks to.
+  /// The size of what a file unpacks to.
   [[nodiscard]] std::uint64_t bytes(std::size_t file) const { return files_[file].bytes; }
   [[nodiscard]] std::uint64_t stored_bytes(std::size_t file) const {
     return files_[file].file.size();

@@ -24,7 +24,7 @@ class CACHEBISECT_INTERNAL_API WindowGrid {
              const std::vector<std::int64_t>& step);
 
   [[nodiscard]] std::uint64_t size() const noexcept;
-  /// Of a sample; without the first axis if it is of one item.
+  /// Without the first axis if a sample is of one item.
   [[nodiscard]] Shape sample_shape() const;
   [[nodiscard]] ArrayBox box(std::uint64_t index) const;
   /// Windows at one place along the first axis.

@@ -39,7 +39,7 @@ class WindowLabels {
                const WindowGrid& grid, const OpenContext& context);
 
   [[nodiscard]] bool empty() const noexcept { return !numbers_; }
-  /// Of the sample with this index.
+  /// The label of the sample with this index.
   [[nodiscard]] std::int64_t of(std::uint64_t index) const {
     return (*numbers_)[index / samples_per_number_];
   }

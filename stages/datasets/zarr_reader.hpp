@@ -65,7 +65,7 @@ class CACHEBISECT_INTERNAL_API ZarrReader {
     RecentBytes chunks;
     RecentBytes tables;
     Arena scratch;  ///< of one chunk; of all that are read ahead
-    /// Of chunks of this box that were asked for at once, by the numbers of their files.
+    /// Chunks of this box that were asked for at once, by the numbers of their files.
     std::vector<std::pair<Shape, std::optional<ChunkFile>>> ahead;
     std::vector<Part> parts;  ///< likewise, of shards
   };

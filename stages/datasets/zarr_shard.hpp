@@ -24,8 +24,8 @@ struct ShardPart {
   std::uint64_t bytes = 0;
 };
 
-/// Of the chunk with this number in the shard; empty if it is missing. Throws Error(data) that
-/// names the shard if it would lie beyond its end.
+/// Where the chunk with this number lies in the shard; empty if it is missing. Throws Error(data)
+/// that names the shard if it would lie beyond its end.
 [[nodiscard]] std::optional<ShardPart> find_in_shard(const ChunkFile& shard,
                                                      const ZarrShardIndex& index,
                                                      std::span<const std::byte> table,

@@ -19,7 +19,7 @@ std::string leaf_path(const parquet::SchemaDescriptor& schema, int leaf) {
   return schema.Column(leaf)->path()->ToDotString();
 }
 
-/// Of a list, the name of the column without those that Parquet puts below it.
+/// The name of a list's column without those that Parquet puts below it.
 std::string column_name(std::string path) {
   for (const std::string_view end : {".list.element", ".list.item"}) {
     if (path.ends_with(end)) path.resize(path.size() - end.size());

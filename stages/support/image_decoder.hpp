@@ -48,7 +48,7 @@ class ImageDecoder {
   /// Chooses a part of an image of this height and width; it must lie inside.
   using ChooseBox = std::function<Box(std::int64_t height, std::int64_t width)>;
 
-  /// Of the parameters that decode_params() lists.
+  /// By the parameters that decode_params() lists.
   explicit ImageDecoder(const Params& params);
 
   /// To RGB uint8 [height, width, 3] in `out`.

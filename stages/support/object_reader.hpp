@@ -45,8 +45,8 @@ class ObjectReader : public RemoteSource {
   }
 
  protected:
-  /// Of what `path` names; null: files. Throws Error(usage) as open_object_cache() does, and if
-  /// files are to be kept in a cache.
+  /// A store for what `path` names; null: files. Throws Error(usage) as open_object_cache() does,
+  /// and if files are to be kept in a cache.
   [[nodiscard]] std::shared_ptr<const RemoteStore> make_store(const std::string& path,
                                                               const std::stop_token& stop) const {
     const bool has_cache = !cache_.folder.empty();

@@ -15,7 +15,7 @@ namespace cachebisect::stages {
 /// Thread safe.
 class ResizedCrop {
  public:
-  /// Of the parameters that add_resized_crop_params() declares.
+  /// By the parameters that add_resized_crop_params() declares.
   explicit ResizedCrop(const Params& params)
       : size_(required_size(params)),
         scale_(range_of(params, "scale")),

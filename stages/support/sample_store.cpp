@@ -134,7 +134,7 @@ class EvictingStore final : public SampleStore {
     std::uint64_t bytes = 0;
   };
   using Entries = std::list<Entry>;
-  /// Of the list and the map, about.
+  /// About what the list and the map take for an entry.
   static constexpr std::uint64_t kEntryBytes = 80;
 
   void evict() {

@@ -50,7 +50,7 @@ std::vector<std::byte> run_once(const BuiltStage& built, const Sample& input) {
   return bytes_of(worker.run(*prepare(built, spec_of(input)).stage, input).field("image").view());
 }
 
-// Of floats.
+// The largest difference of floats.
 float largest_difference(const std::vector<std::byte>& got, const FixtureImage& wanted) {
   REQUIRE(got.size() == wanted.bytes.size());
   float largest = 0;

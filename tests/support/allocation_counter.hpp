@@ -7,7 +7,7 @@
 namespace cachebisect::test {
 
 extern std::atomic<std::uint64_t> allocations;
-/// Of all allocations so far, whether they were freed or not.
+/// The size of all allocations so far, whether they were freed or not.
 extern std::atomic<std::uint64_t> allocated_bytes;
 
 }  // namespace cachebisect::test

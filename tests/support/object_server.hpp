@@ -16,7 +16,7 @@ struct AskedRange {
   std::uint64_t bytes = 0;
 };
 
-/// Of the head of a request; whole objects are not asked for.
+/// What the head of a request asks for; never whole objects.
 inline AskedRange asked_range(const std::string& head) {
   const std::string name = "Range: bytes=";
   const std::size_t at = head.find(name) + name.size();

@@ -21,7 +21,7 @@ inline std::string masked_crc(const std::string& text) {
   return little_endian_text((sum >> 15U | sum << 17U) + 0xa282ead8U, 4);
 }
 
-/// Of a record that claims so many bytes.
+/// The head of a record that claims so many bytes.
 inline std::string tf_head(std::uint64_t bytes) {
   const std::string length = little_endian_text(bytes, 8);
   return length + masked_crc(length);

@@ -77,9 +77,9 @@ class VirtualLoop : public Replayer {
 
  protected:
   virtual void begin_block(bool /*live*/) {}
-  /// Of reading one batch now.
+  /// What reading one batch takes now.
   [[nodiscard]] virtual double read_seconds() const = 0;
-  /// Of the next step, without noise.
+  /// What the next step takes, without noise.
   virtual double step_seconds(bool live) = 0;
 
  private:

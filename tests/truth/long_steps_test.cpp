@@ -130,8 +130,8 @@ Times measure_drops(const LongSteps& steps, double noise_cv) {
   return times;
 }
 
-/// Of the intervals that must hold. Workers with constant costs keep their common start for longer
-/// than any warm-up here: a short collate then slows blocks by 1%, which little noise shows.
+/// Share of the intervals that must hold. Workers with constant costs keep their common start for
+/// longer than any warm-up here: a short collate then slows blocks by 1%, which little noise shows.
 constexpr double kMinCoverage = 0.98;
 constexpr double kMinCoverageInStep = 0.93;
 

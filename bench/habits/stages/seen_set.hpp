@@ -11,7 +11,7 @@ namespace cachebisect::habits {
 /// One bit per index. Thread safe.
 class SeenSet {
  public:
-  /// Of indices below `capacity`. `file`: maps that file, so that what is in it counts as seen and
+  /// For indices below `capacity`. `file`: maps that file, so that what is in it counts as seen and
   /// later sets find it there; empty: starts empty, in memory. Throws Error(data) naming a file
   /// that cannot be mapped.
   explicit SeenSet(std::uint64_t capacity, const std::string& file = "");

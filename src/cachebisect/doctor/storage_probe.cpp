@@ -33,9 +33,9 @@ constexpr std::size_t kLeastReads = 48;
 constexpr std::size_t kMostBytes = std::size_t{256} << 20U;
 /// Files of more are no samples, but hold many.
 constexpr double kSmallFile = 4e6;
-/// Of the time of a row, for reads from memory.
+/// Share of a row's time that reads from memory get.
 constexpr double kMemoryShare = 0.2;
-/// Of the space that is free, a file of ours may take.
+/// Share of the free space that a file of ours may take.
 constexpr double kShareOfFree = 0.1;
 
 /// Opens files for reads at places of their own, which the kernel should not read ahead of.

@@ -22,7 +22,7 @@ struct ReadRate {
 struct StorageRow {
   std::size_t read_bytes = 0;  ///< 0: whole files, each opened and closed
   int in_flight = 1;           ///< reads at once
-  /// Of pages that were dropped from memory before; empty if that does not work here.
+  /// Reads of pages that were dropped from memory before; empty if that does not work here.
   std::optional<ReadRate> disk;
   std::optional<ReadRate> memory;  ///< of the same reads, made again
 };

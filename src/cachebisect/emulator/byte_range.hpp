@@ -20,8 +20,8 @@ struct ByteRange {
   std::uint64_t bytes = 0;
 };
 
-/// Of an object of `size` bytes, by RFC 9110, 14.2. `header` is the value of the header, which may
-/// be anything.
+/// The bytes of an object of `size` bytes that are asked for, by RFC 9110, 14.2. `header` is the
+/// value of the header, which may be anything.
 [[nodiscard]] CACHEBISECT_INTERNAL_API ByteRange parse_range(std::string_view header,
                                                              std::uint64_t size) noexcept;
 

@@ -51,7 +51,7 @@ std::string tag_of(std::string text) {
   const bool is_wrong =
       text.size() > kMostListedTag || std::ranges::any_of(text, [](char c) { return c < ' '; });
   if (is_wrong) refuse_page("the ETag " + quote(text) + " is none");
-  // Of objects themselves it always has quotation marks.
+  // Objects themselves have it in quotation marks, always.
   if (text.empty() || text.starts_with('"') || text.starts_with("W/\"")) return text;
   return '"' + text + '"';
 }

@@ -58,7 +58,7 @@ class HttpTransfer {
   void keep(std::span<const std::byte> bytes) const;
   bool take_header(std::string_view line);
   [[nodiscard]] std::uint64_t most_bytes() const;
-  /// Of what was asked for: fewer than that if the object may end within it, and does.
+  /// What was asked for, or less if the object may end within it, and does.
   [[nodiscard]] std::uint64_t expected_bytes() const;
   void read_facts();
   void judge(CURLcode code);

@@ -14,8 +14,8 @@ namespace cachebisect {
 [[nodiscard]] ObjectFacts facts_of(const ObjectAddress& object, const HttpResult& result);
 /// Throws Error(data) if the object is another one than what is known.
 void require_same(const ObjectAddress& object, const ObjectFacts& known, const HttpResult& result);
-/// Of one that failed, and is not made again. Names the object, what the server said or did, how
-/// often it was asked, and what to set.
+/// What is said of a read that failed and is not made again: the object, what the server said or
+/// did, how often it was asked, and what to set.
 [[nodiscard]] std::string read_refusal(const ObjectAddress& object, const HttpRead& wanted,
                                        const HttpResult& result, const Tried& tried);
 

@@ -22,7 +22,7 @@ struct S3Settings {
 /// The value of a variable; empty: it is not set.
 using Environment = std::function<std::string(const char* name)>;
 
-/// Of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, AWS_REGION or AWS_DEFAULT_REGION,
+/// Reads AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, AWS_REGION or AWS_DEFAULT_REGION,
 /// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. Throws Error(usage) that names a
 /// variable that is wrong, or that is missing next to another.
 [[nodiscard]] CACHEBISECT_INTERNAL_API S3Settings s3_settings(const Environment& environment);

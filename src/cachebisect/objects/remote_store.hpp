@@ -69,7 +69,7 @@ class CACHEBISECT_INTERNAL_API RemoteStore {
 
   [[nodiscard]] RequestCounts counts() const noexcept { return counter_.counts(); }
 
-  /// That of this process.
+  /// The variables of this process.
   [[nodiscard]] static Environment process_environment();
 
  private:

@@ -21,7 +21,7 @@ class CACHEBISECT_INTERNAL_API ChainPrefix {
   const Sample* run(SampleIndex index);
   /// What stage `position` has made of that sample.
   [[nodiscard]] const Sample& output(std::size_t position) const { return outputs_.at(position); }
-  /// Of each stage, in all samples so far.
+  /// What each stage took for all samples so far.
   [[nodiscard]] std::span<const double> seconds() const noexcept { return seconds_; }
 
  private:

@@ -55,7 +55,7 @@ class Probe {
 
   [[nodiscard]] std::size_t size() const noexcept { return indices_.size(); }
   [[nodiscard]] const std::vector<SampleIndex>& indices() const noexcept { return indices_; }
-  /// Of the first stages, per sample.
+  /// What the first stages take per sample.
   [[nodiscard]] double seconds_of(std::size_t stages) const {
     return std::accumulate(seconds_.begin(), seconds_.begin() + static_cast<std::ptrdiff_t>(stages),
                            0.0);

@@ -80,7 +80,7 @@ void reading_fields(Visitor& v, Visited<Visitor, DeviceReading>& reading) {
          !reading.throttling;
 }
 
-/// Of one stage, as messages have it; the report has a list for each field.
+/// The counters of one stage, as messages have them; the report has a list for each field.
 template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, StageCounters>& stage) {
   v.count({"samples"}, stage.samples);

@@ -26,7 +26,7 @@ struct BlockRequest {
   bool profile = false;
 };
 
-/// Of the ranks of a distributed job, the one that waited longest for its data in a block.
+/// The rank of a distributed job that waited longest for its data in a block.
 struct SlowestRank {
   int rank = 0;
   double starved_seconds = 0;

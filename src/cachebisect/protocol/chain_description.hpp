@@ -118,7 +118,7 @@ struct ChainDescription {
   std::string gpu_problem;
   std::optional<double> usable_cpus;  ///< of the machine that runs the chain; empty: this one's
   int ranks = 1;  ///< processes that train together; every figure is that of one of them
-  /// Of these: they take part in every step, and read nothing (tensor and pipeline parallel jobs).
+  /// Ranks that take part in every step, and read nothing (tensor and pipeline parallel jobs).
   int ranks_without_loader = 0;
   std::vector<NodeDescription> nodes;  ///< of a job of several machines, by rank; else empty
 };

@@ -30,13 +30,14 @@ inline constexpr Count kPrefetch{"prefetch", "batch slots beyond those being fil
 
 /// The key of LoaderKind (kinds.hpp).
 inline constexpr std::string_view kLoader = "loader";
-/// Of jobs in code alone: the stage behind which samples are kept.
+// The next four are for jobs in code alone.
+/// The stage behind which samples are kept.
 inline constexpr std::string_view kCache = "cache";
-/// Of jobs in code alone: the stage that runs on the device for a whole batch, with what follows.
+/// The stage that runs on the device for a whole batch, with what follows.
 inline constexpr std::string_view kOnDevice = "on_device";
-/// Of jobs in code alone: threads in which a worker makes the samples of a batch side by side.
+/// Threads in which a worker makes the samples of a batch side by side.
 inline constexpr std::string_view kReadThreads = "read_threads";
-/// Of jobs in code alone: a stage that crops, and the earlier one that it runs before.
+/// A stage that crops, and the earlier one that it runs before.
 inline constexpr std::string_view kOrder = "order";
 inline constexpr std::string_view kDecodeScale = "decode_scale";
 

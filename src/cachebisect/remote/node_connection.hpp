@@ -35,7 +35,7 @@ class CACHEBISECT_INTERNAL_API NodeConnection {
   }
   /// Throws Error(data) naming the node if its relay has ended.
   void check();
-  /// Of the node. Throws as AdapterConnection::request() does.
+  /// What the node has. Throws as AdapterConnection::request() does.
   [[nodiscard]] AvailableMemory memory(const std::stop_token& stop);
   /// Processes that start from now on are not measured. Never throws.
   void close_to_processes() noexcept;

@@ -17,7 +17,7 @@ namespace {
 constexpr double kGreetingSeconds = 10;
 constexpr double kRefusalSeconds = 1;
 constexpr std::size_t kMaxGuests = 256;
-/// Of a request to join. A connection that sends more has no token, and gets no memory.
+/// The longest request to join. A connection that sends more has no token, and gets no memory.
 constexpr std::size_t kMaxRequestBytes = std::size_t{4} << 10U;
 /// What TLS begins with, and no message does: a record of a handshake.
 constexpr char kTlsHandshake = '\x16';

@@ -17,8 +17,8 @@ static_assert(std::endian::native == std::endian::little);
 
 using Dim = std::uint32_t;
 
-/// Of a field without dynamic dimensions. Empty if they are more than a record may have. Dimensions
-/// of 0 count as 1 for that: the product of some dimensions must not overflow either.
+/// The size of a field without dynamic dimensions. Empty if it is more than a record may have.
+/// Dimensions of 0 count as 1 for that: the product of some dimensions must not overflow either.
 std::optional<std::size_t> bytes_of(DType dtype, const Shape& shape) {
   std::size_t bytes = size_of(dtype);
   for (const std::int64_t dim : shape.dims()) {

@@ -16,7 +16,7 @@ class CACHEBISECT_INTERNAL_API PackedSample {
  public:
   explicit PackedSample(SampleSpec spec);
 
-  /// Of every sample; empty if a dimension is dynamic.
+  /// The size of every sample; empty if a dimension is dynamic.
   [[nodiscard]] std::optional<std::size_t> bytes() const noexcept { return bytes_; }
   /// Replaces what `out` held. Throws Error(internal) if the sample has other fields than the spec,
   /// Error(data) if a dimension is too large.

@@ -15,7 +15,7 @@
 
 namespace cachebisect::shards {
 
-/// Of a record: what no sample needs is refused where it is written and where it is read.
+/// A larger record, which no sample needs, is refused where it is written and where it is read.
 inline constexpr std::size_t kMostRecordBytes = std::size_t{1} << 30U;
 
 /// Where a record lies, as the file has it.

@@ -126,7 +126,7 @@ void ShardSetWriter::lock() {
   }
 }
 
-/// Of a folder whose facts are missing or damaged: its shards say whose they are. Throws
+/// The shards of a folder whose facts are missing or damaged say whose they are. Throws
 /// Error(usage).
 void ShardSetWriter::check_holds_nothing_else() const {
   if (begins_with_own_shard()) return;

@@ -31,7 +31,7 @@ class CACHEBISECT_INTERNAL_API ShardSetWriter {
   [[nodiscard]] bool is_finished() const noexcept { return finished_; }
   /// The sample of the source with which the next shard begins; behind the last one: all are there.
   [[nodiscard]] std::uint64_t next_sample() const noexcept { return next_sample_; }
-  /// Of the shard that is being written.
+  /// The size of the shard that is being written.
   [[nodiscard]] std::uint64_t shard_bytes() const noexcept { return shard_ ? shard_->bytes() : 0; }
 
   /// Adds a record to the shard that next_sample() begins.

@@ -110,7 +110,7 @@ class Climb {
     return is_over_;
   }
 
-  /// Of a version that is not diagnosed.
+  /// Whether a version that is not diagnosed reaches the ceiling.
   [[nodiscard]] bool is_at_ceiling() const {
     const auto& ceiling = result_.ceiling.value;
     return !subject_.diagnoses_again() && reached_.value && ceiling &&
@@ -149,7 +149,7 @@ class Climb {
     return options_.scratch.empty() && trial.needs_scratch();
   }
 
-  /// Of the last diagnosis, unless all is reached.
+  /// Notes what the last diagnosis left untried, unless all is reached.
   void note_untried() {
     result_.untried.clear();
     if (is_over_) return;

@@ -27,7 +27,7 @@ std::size_t place_of(const PipelineSpec& spec, const std::string& stage) {
   throw Error(ErrorKind::usage, "there is no stage '" + stage + "' any more");
 }
 
-/// Of the stages before place `end`, with all their parameters.
+/// Identifies the stages before place `end`, with all their parameters.
 std::string digest_of(const PipelineSpec& spec, std::size_t end) {
   Json stages = Json::parse(to_json(spec)).at("stages");
   stages.erase(stages.begin() + static_cast<std::ptrdiff_t>(end), stages.end());

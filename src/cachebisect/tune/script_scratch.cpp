@@ -38,7 +38,7 @@ std::string file_name(std::string_view word) {
   return name.empty() ? "stage" : name;
 }
 
-/// Of the job, and of its stages up to number `after`.
+/// Identifies the job, and its stages up to number `after`.
 std::string digest_of_stages(const ChainDescription& chain, std::size_t after) {
   std::string text = chain.name + '\n' + std::to_string(chain.samples);
   for (std::size_t s = 0; s < after; ++s) text += '\n' + chain.stages[s].name;

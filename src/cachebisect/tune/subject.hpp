@@ -25,7 +25,7 @@ class CACHEBISECT_INTERNAL_API Subject {
   Subject& operator=(const Subject&) = delete;
   virtual ~Subject();
 
-  /// Of the best version so far.
+  /// A report on the best version so far.
   [[nodiscard]] virtual Report diagnose(double budget_seconds) = 0;
   /// False if only the first version can be diagnosed.
   [[nodiscard]] virtual bool diagnoses_again() const = 0;

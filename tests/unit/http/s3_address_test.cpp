@@ -21,7 +21,7 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-// Of AWS's published examples.
+// From AWS's published examples.
 constexpr const char* kKey = "AKIAIOSFODNN7EXAMPLE";
 constexpr const char* kSecret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 

@@ -43,7 +43,7 @@ class QueuedJob {
 
   AttachedReplayer& replayer() { return *replayer_; }
 
-  /// Of all ranks so far, rank by rank.
+  /// The requests to all ranks so far, rank by rank.
   std::vector<std::vector<nlohmann::json>> requests(const std::string& type) {
     std::vector<std::vector<nlohmann::json>> found(kThreeRanks);
     const std::scoped_lock lock(mutex_);

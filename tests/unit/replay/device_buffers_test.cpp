@@ -16,7 +16,7 @@ using namespace cachebisect::test;
 
 namespace {
 
-/// Of an image of 5 x 5 x 3 floats, and of its label.
+/// The size of an image of 5 x 5 x 3 floats, and with its label.
 constexpr std::uint64_t kImage = 5 * 5 * 3 * sizeof(float);
 constexpr std::uint64_t kSample = kImage + sizeof(std::int64_t);
 

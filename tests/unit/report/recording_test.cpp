@@ -35,7 +35,7 @@ struct Recorded {
   SimulatedOptions replayer{};
 };
 
-/// Of so many reports that bisect() hands out on the way, one is looked at.
+/// One of so many reports that bisect() hands out on the way is checked.
 constexpr std::size_t kOneOf = kIsSanitized ? 8 : 1;
 constexpr SimulatedOptions kNoisy{.noise = {.white_cv = 0.03}};
 

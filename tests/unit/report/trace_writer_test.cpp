@@ -31,7 +31,7 @@ BlockRecord block_of(const Arm& arm, double start_seconds, double seconds, int r
   return block;
 }
 
-/// Of the sample report's chain: four stages.
+/// A report on the sample report's chain: four stages.
 Report report_of(const std::vector<BlockRecord>& blocks) {
   Report report = sample_report();
   report.blocks = blocks;

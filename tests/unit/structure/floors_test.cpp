@@ -70,7 +70,7 @@ Place place_of(std::string_view path) {
   return place;
 }
 
-/// Of a file of the command by its path below src/cli/, which is how it is included.
+/// The place of a file of the command by its path below src/cli/, which is how it is included.
 Place place_in_cli(std::string_view path) {
   const std::size_t slash = path.find('/');
   const std::string_view room = slash == std::string_view::npos ? "" : path.substr(0, slash);

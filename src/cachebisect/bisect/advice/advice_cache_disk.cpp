@@ -24,7 +24,7 @@ constexpr CacheHit kFileHitInCode{.seconds = 4e-5, .seconds_per_byte = 1 / 1.6e9
 constexpr double kLongEpochSeconds = 60;
 /// Pages of cache.disk's file: small samples share one, large ones have some of their own.
 constexpr double kFilePageBytes = 16384;
-/// Of a sample in the file, besides its bytes: names, shapes and the row.
+/// What a sample takes in the file besides its bytes: names, shapes and the row.
 constexpr double kFileRowBytes = 128;
 /// Pages that rows are put into in any order are not full, and there is an index: measured, 1.15.
 constexpr double kFileFill = 1.25;

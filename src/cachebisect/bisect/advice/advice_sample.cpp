@@ -13,7 +13,7 @@
 namespace cachebisect {
 namespace {
 
-/// Of shards that are read one sample at a time.
+/// For shards that are read one sample at a time.
 void propose_large_reads(Advice& advice, const StageReport& stage) {
   constexpr double kBufferMb = 256;
   advice.add(propose("large_reads", stage.name, "read about 1 MB at once, and shuffle in a buffer",

@@ -11,7 +11,7 @@
 namespace cachebisect {
 namespace {
 
-/// Of the memory that is available: the rest is for what the job needs besides.
+/// Share of the available memory: the rest is for what the job needs besides.
 constexpr double kMemoryShare = 0.5;
 /// What managing the samples adds to their bytes.
 constexpr double kOverhead = 1.05;

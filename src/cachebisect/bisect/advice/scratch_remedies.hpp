@@ -7,9 +7,9 @@ namespace cachebisect {
 inline constexpr const char* kScratchFolder = "FOLDER";
 /// The id of a cache in a file.
 inline constexpr const char* kDiskCacheId = "cache_disk";
-/// Of jobs in code alone: the stage behind which samples are kept in a file.
+/// The stage behind which samples are kept in a file; for jobs in code alone.
 inline constexpr const char* kDiskCacheSetting = "disk_cache";
-/// Of jobs in code alone: the stage behind which the data set is written once.
+/// The stage behind which the data set is written once; for jobs in code alone.
 inline constexpr const char* kPreparedSetting = "prepared";
 
 }  // namespace cachebisect

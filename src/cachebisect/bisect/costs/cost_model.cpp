@@ -15,7 +15,7 @@ double factor_of(const CostChanges& changes, std::size_t stage) {
   return factor;
 }
 
-/// Of the thread that loads, with less waiting, before the stage's own factor.
+/// What the thread that loads takes with less waiting, before the stage's own factor.
 double worker_seconds(const StageCost& cost, const CostChanges& changes, std::size_t stage) {
   double waiting = 1;
   for (const CostScale& scale : changes.stages) {

@@ -242,7 +242,7 @@ WhatIfArm arm_of_stage(const WhatIf& what_if, const ChainDescription& chain) {
   return {std::nullopt, "a cheaper " + stage.name + " cannot be run, only predicted"};
 }
 
-/// Of emulated storage the latency can be changed: most of what a small request takes.
+/// The latency of emulated storage can be changed: most of what a small request takes.
 WhatIfArm arm_of_latency(const WhatIf& what_if, const ChainDescription& chain) {
   const Json spec = Json::parse(chain.effective_json, nullptr, false);
   Arm arm{.kind = ArmKind::live};

@@ -17,7 +17,7 @@
 
 namespace cachebisect {
 
-/// Of jobs in code alone: the folder that what is read is kept in.
+/// The folder in which what is read is kept; for jobs in code alone.
 inline constexpr std::string_view kReadCache = "read_cache";
 
 struct WhatIf {

@@ -19,7 +19,7 @@ struct PairedBets {
   static constexpr double kSignStake = 0.98;
   /// From little noise to much.
   static constexpr std::array kSizeStakes{0.08, 0.2, 0.4, 0.65, 0.9};
-  /// Of each bet on the scaled size.
+  /// Weight of each bet on the scaled size.
   static constexpr double kSizeWeight = (1 - kSignWeight) / static_cast<double>(kSizeStakes.size());
 };
 

@@ -25,7 +25,7 @@ struct BlockLengthOptions {
   int ready_from = 0;         ///< first boundary whose cache holds whole batches; 0: not known
 };
 
-/// Of the blocks of a job with this chain.
+/// For the blocks of a job with this chain.
 [[nodiscard]] CACHEBISECT_INTERNAL_API BlockLengthOptions
 block_length_options(const ChainDescription& chain);
 

@@ -39,7 +39,7 @@ struct Verdict {
   VerdictKind kind = VerdictKind::inconclusive;
   std::string stage;  ///< empty if none is named
   int stage_index = 0;
-  /// Of a distributed job: those whose input explains most of the loss, as few as could be told.
+  /// In a distributed job, those whose input explains most of the loss, as few as could be told.
   std::optional<RankRange> ranks;
   std::optional<Straggler> straggler{};  ///< empty: neither is certain
   Estimate drop;

@@ -7,11 +7,11 @@
 namespace cachebisect {
 namespace {
 
-/// Of the time that reading takes: less is not what limits it.
+/// Share of the time that reading takes: less is not what limits it.
 constexpr double kMuchOfTheTime = 0.3;
 /// Requests in flight, mean over the time with any.
 constexpr double kOneInFlight = 1.5;
-/// Of bytes read over those returned: headers and whole pages are no waste that matters.
+/// Bytes read over those returned: headers and whole pages are no waste that matters.
 constexpr double kWasted = 4;
 
 double number(std::uint64_t count) { return static_cast<double>(count); }

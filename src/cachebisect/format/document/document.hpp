@@ -36,8 +36,8 @@ struct Column {
   /// Not empty: if the table is wider than the terminal, each text of the column stands below it
   /// instead, in parentheses after these words.
   std::string sentence{};
-  /// Of a column with bars: columns of a whole bar on a terminal of 80. Bars grow with the
-  /// terminal, and shrink before a text is clipped. Such a column has no title on a terminal, and
+  /// Columns that a whole bar takes on a terminal of 80; 0: no bars. They grow with the terminal,
+  /// and shrink before a text is clipped. A column with bars has no title on a terminal, and
   /// without a title it is on a terminal alone.
   int bars = 0;
 

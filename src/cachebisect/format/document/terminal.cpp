@@ -67,7 +67,7 @@ struct LaidOut {
   std::string after;               ///< all rows
 };
 
-/// Of a cell whose words leave the table.
+/// What stays of a cell whose words leave the table.
 Text bars_of(const Text& cell) {
   Text bars;
   for (const Part& part : cell.parts()) {

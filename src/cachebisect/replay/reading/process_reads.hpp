@@ -8,7 +8,7 @@
 
 namespace cachebisect {
 
-/// Of all threads of the process.
+/// What all threads of the process have read.
 struct ProcessReads {
   std::uint64_t page_faults = 0;  ///< that waited for the disk
   std::uint64_t reads = 0;        ///< system calls
