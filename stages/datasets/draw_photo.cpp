@@ -17,7 +17,7 @@ constexpr std::size_t kChannels = 3;
 
 /// A disc with one surface.
 struct Leaf {
-  std::array<int, kChannels> colour{};
+  std::array<int, kChannels> color{};
   int slope_x = 0;  ///< shading, 1/64 levels per pixel
   int slope_y = 0;
   int grain = 0;  ///< amplitude of the texture, 1/64 levels
@@ -34,7 +34,7 @@ Leaf draw_leaf(SmallRandom& random, const std::array<int, kChannels>& tint, int 
   Leaf leaf;
   const int brightness = random.between(20, 235);
   for (std::size_t c = 0; c < kChannels; ++c)
-    leaf.colour.at(c) = brightness + tint.at(c) + random.between(-28, 28);
+    leaf.color.at(c) = brightness + tint.at(c) + random.between(-28, 28);
   leaf.slope_x = random.between(-20, 20);
   leaf.slope_y = random.between(-20, 20);
   leaf.grain = random.between(0, 4) == 0 ? roughness * 2 : random.between(roughness / 8, roughness);
@@ -98,8 +98,8 @@ void shade(const Scene& scene, RgbImage& image, SmallRandom& random) {
       const int light =
           (leaf.slope_x * folded(x) + leaf.slope_y * folded(y)) / 64 + leaf.grain * drift / 2048;
       for (std::size_t c = 0; c < kChannels; ++c) {
-        const int colour_noise = static_cast<int>(bits >> (16 + 4 * c) & 7U) - 4;
-        out[c] = to_level(leaf.colour[c] + light + colour_noise);
+        const int color_noise = static_cast<int>(bits >> (16 + 4 * c) & 7U) - 4;
+        out[c] = to_level(leaf.color[c] + light + color_noise);
       }
     }
   }

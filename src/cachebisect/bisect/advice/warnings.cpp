@@ -26,7 +26,7 @@ std::string cpus(double count) { return rate(count) + (count == 1 ? " CPU" : " C
 
 void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
   const Noise& noise = machine.noise;
-  const double worth = std::max(kMinLoad, kWorthSaying * machine.usable_cpus);
+  const double worth = std::max(kMinLoad, kReportAbove * machine.usable_cpus);
   if (noise.other_load && *noise.other_load > worth) {
     out.push_back({"other_load",
                    "other processes kept " + cpus(*noise.other_load) +
@@ -34,7 +34,7 @@ void warn_of_load(std::vector<Warning>& out, const MachineReport& machine) {
                    "stop them, or measure when they are idle; or read every figure as that of "
                    "this machine with this load"});
   }
-  if (noise.frequency_change && *noise.frequency_change > kWorthSaying) {
+  if (noise.frequency_change && *noise.frequency_change > kReportAbove) {
     out.push_back({"frequency",
                    "the CPU clock changed by " + percent(*noise.frequency_change) +
                        " while measuring: work done at one clock is compared with work at another",

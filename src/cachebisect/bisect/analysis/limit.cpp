@@ -42,7 +42,7 @@ std::string find_limit(const ChainDescription& chain, const FreedStage& freed,
   const double tau = totals.seconds / totals.samples;
   if (tau <= freed.ceiling_seconds * (1 + kNegligible)) return kTrainingStep;
   // A training thread that hardly waits is not limited by its input.
-  if (totals.starved_seconds < kWorthSaying * totals.seconds) {
+  if (totals.starved_seconds < kReportAbove * totals.seconds) {
     return freed.device_side_drop > kNegligible ? freed.device_side_stage : kTrainingStep;
   }
   const Busiest busiest = busiest_stage(chain, freed);

@@ -7,7 +7,7 @@ namespace cachebisect {
 namespace {
 
 void warn_of_warm_eviction(std::vector<Warning>& out, double share) {
-  if (share <= kWorthSaying) return;
+  if (share <= kReportAbove) return;
   out.push_back({"not_cold",
                  percent(share) +
                      " of the pages that live blocks read were in memory after they had been "
@@ -37,7 +37,7 @@ void warn_of_colder_training(std::vector<Warning>& out, double share,
                              const std::optional<double>& data_set_bytes, double memory_bytes) {
   if (!data_set_bytes || memory_bytes <= 0 || *data_set_bytes <= memory_bytes) return;
   const double at_most = memory_bytes / *data_set_bytes;
-  if (share <= at_most + kWorthSaying) return;
+  if (share <= at_most + kReportAbove) return;
   out.push_back({"warmer_than_training",
                  percent(share) +
                      " of the pages that live blocks read were in memory already, but training "

@@ -63,8 +63,8 @@ class Fit {
 
   void fit_step() {
     const double ceiling = *tau(last());
-    const bool synchronised = chain_.sync_every == 1;
-    if (costs_.device_is_host || synchronised) {
+    const bool synchronized = chain_.sync_every == 1;
+    if (costs_.device_is_host || synchronized) {
       costs_.trainer_seconds = ceiling;
       costs_.step_seconds = costs_.device_is_host ? 0 : ceiling;
       return;

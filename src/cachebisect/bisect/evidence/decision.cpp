@@ -55,7 +55,7 @@ bool span_may_hold_more(const Findings& findings, const std::vector<int>& candid
   const double leading = findings.parts[*findings.leader].seconds;
   return std::any_of(findings.rivals.begin(), findings.rivals.end(), [&](std::size_t rival) {
     const Finding& part = findings.parts[rival];
-    return can_open(part.part, candidates) && part.seconds > kWorthOpening * leading;
+    return can_open(part.part, candidates) && part.seconds > kOpenAbove * leading;
   });
 }
 

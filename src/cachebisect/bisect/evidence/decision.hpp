@@ -22,7 +22,7 @@ struct Decision {
 
 /// A part is worth opening if it costs more than this share of what the largest does, or min_drop:
 /// one of its stages may cost the most.
-inline constexpr double kWorthOpening = 0.6;
+inline constexpr double kOpenAbove = 0.6;
 
 /// True if a candidate boundary lies inside a part, so that the part can be opened there.
 [[nodiscard]] CACHEBISECT_INTERNAL_API bool can_open(const Part& part,

@@ -106,7 +106,7 @@ std::vector<RoundPlan::PartLoss> RoundPlan::part_losses() const {
 double RoundPlan::worth(const std::vector<PartLoss>& parts) const {
   double bar = options_.min_drop;
   for (const PartLoss& part : parts) bar = std::max(bar, part.loss);
-  return kWorthOpening * bar;
+  return kOpenAbove * bar;
 }
 
 std::optional<int> RoundPlan::expected_split(const Part& part) const {
@@ -165,9 +165,9 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   min_visits_ = findings.min_visits;
   challenger_.reset();
   if (findings.challenger) challenger_ = findings.parts[*findings.challenger].part;
-  lossy_ = lost > std::max(kWorthOpening * drop_to_theta(options_.min_drop), whole.error());
+  lossy_ = lost > std::max(kOpenAbove * drop_to_theta(options_.min_drop), whole.error());
   if (findings.parts.size() == 1 && !options_.all && !noisy()) {
-    if (whole.rounds < kUsualRepeats || lost <= kWorthOpening * drop_to_theta(options_.min_drop))
+    if (whole.rounds < kUsualRepeats || lost <= kOpenAbove * drop_to_theta(options_.min_drop))
       return;
   }
   measured_ = boundary_levels(rounds);

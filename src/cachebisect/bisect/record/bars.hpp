@@ -6,7 +6,7 @@ namespace cachebisect {
 /// A share of time or throughput by which figures of the same thing differ from run to run.
 inline constexpr double kNegligible = 0.02;
 /// A difference that is certainly larger is no longer small: the default of min_drop.
-inline constexpr double kWorthSaying = 0.05;
+inline constexpr double kReportAbove = 0.05;
 /// As close as figures need to be known that should be nothing, or that are compared for a gain.
 inline constexpr double kFine = 0.005;
 /// What is known to this share is known: no interval is made narrower after the verdict, and no

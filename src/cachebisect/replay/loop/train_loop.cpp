@@ -59,11 +59,11 @@ CpuMark cpu_mark() { return {monotonic_seconds(), process_cpu_seconds()}; }
 
 struct TrainLoop::State {
   State(const Pipeline& chain, Device& on, TrainStep& trained, const CopyOptions& options,
-        int synchronised_every)
+        int synchronized_every)
       : pipeline(fitting(chain, on, options)),
         device(on),
         step(trained),
-        sync_every(synchronised_every),
+        sync_every(synchronized_every),
         spin(chain.spec().train.spin),
         compute(on.compute_stream()),
         release(on.when_out_of_memory(
@@ -87,7 +87,7 @@ struct TrainLoop::State {
     return {monotonic_seconds(), input.starved_seconds(), waited + copying};
   }
   void submit(const DeviceBatch& batch, std::uint64_t i, std::uint64_t index);
-  void synchronise(std::uint64_t i, const std::stop_token& stop);
+  void synchronize(std::uint64_t i, const std::stop_token& stop);
   void wait_for(const Event& event, const std::stop_token& stop);
   [[nodiscard]] std::vector<DeviceTime> device_times(std::uint64_t samples);
 
@@ -131,7 +131,7 @@ void TrainLoop::State::wait_for(const Event& event, const std::stop_token& stop)
   if (feeds.loader() != nullptr) feeds.loader()->rested(seconds);
 }
 
-void TrainLoop::State::synchronise(std::uint64_t i, const std::stop_token& stop) {
+void TrainLoop::State::synchronize(std::uint64_t i, const std::stop_token& stop) {
   if (spin) {
     device.record(*spin_mark, compute);
   } else {
@@ -184,7 +184,7 @@ void TrainLoop::State::run_step(std::uint64_t i, StepInput& input, RunningBlock&
   input.submitted(i);
   if (last_untimed) block.at_start = mark(input);
   if (sync_every > 0 && (index + 1) % static_cast<std::uint64_t>(sync_every) == 0) {
-    synchronise(i, stop);
+    synchronize(i, stop);
   }
 }
 
