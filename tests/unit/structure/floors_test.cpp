@@ -260,12 +260,15 @@ TEST_CASE("the map of the pages is that of these rules") {
   CHECK(cachebisect::test::read_file(path).substr(first, map.size()) == map);
 }
 
-TEST_CASE("every room has its rule") {
+TEST_CASE("every room has its rule and its owners") {
+  const std::string owners = cachebisect::test::read_file(CACHEBISECT_SOURCE_DIR "/CODEOWNERS");
   for (const auto& entry :
        std::filesystem::directory_iterator(CACHEBISECT_SOURCE_DIR "/src/cachebisect")) {
     if (!entry.is_directory()) continue;
     CAPTURE(entry.path().string());
-    CHECK(find_floor(entry.path().filename().string()) != nullptr);
+    const std::string room = entry.path().filename().string();
+    CHECK(find_floor(room) != nullptr);
+    CHECK(owners.find("\n/src/cachebisect/" + room + "/ ") != std::string::npos);
   }
 }
 
