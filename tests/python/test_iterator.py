@@ -78,6 +78,7 @@ KINDS = {
     "reader": ("from_reader", loop("from_reader(reader)", "reader = itertools.count()")),
     "loader": ("from_loader", loop("from_loader(loader)", "loader = loader_of_numbers()")),
     "epochs": ("Epochs", loop("source", "source = Epochs()")),
+    "part": ("Epochs", loop("source", "source = Changed(Epochs())")),
     "override": ("Epochs", loop("source", "source = EverySecond()")),
     "position": ("Position", loop("source", "source = Position()")),
     "own": ("Own", loop("source", "source = Own()")),
@@ -99,7 +100,7 @@ KINDS = {
 """What is named, and the loop."""
 
 
-SUBCLASSES = {"own_subclass": "Skipping", "override": "EverySecond"}
+SUBCLASSES = {"own_subclass": "Skipping", "override": "EverySecond", "part": "Changed"}
 """Classes of objects where a base class is named."""
 
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import functools
+import operator
+import sys
+import types
 from typing import Any, Callable
 
 from .named_instances import Instances, Method
+
+_ITERATES_ITS_OWN = ("grain.",)
+"""Modules whose code iterates objects of the classes that users name, also in threads: these are
+parts of what the script iterates."""
 
 
 def watch_methods(kind: Any, instances: Instances, inherited: bool) -> None:
@@ -17,18 +24,40 @@ def watch_methods(kind: Any, instances: Instances, inherited: bool) -> None:
     for name, stand_in in methods.items():
         original = getattr(kind, name, None) if inherited else vars(kind).get(name)
         if callable(original):
-            setattr(kind, name, _watched(original, stand_in))
+            setattr(kind, name, _Watched(original, stand_in, instances))
             instances.note_original(kind, name, original)
 
 
-def _watched(original: Method, stand_in: Callable[[Any, Method], Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def call(owner: Any, *args: Any, **kwargs: Any) -> Any:
-        if args or kwargs:
-            return original(owner, *args, **kwargs)
-        return stand_in(owner, original)
+class _Watched:
+    """Stands for `original`, a method of a class. Who sends the class to another process by its
+    contents, as cloudpickle does, sends `original`."""
 
-    return call
+    def __init__(
+        self, original: Method, stand_in: Callable[[Any, Method], Any], instances: Instances
+    ) -> None:
+        functools.update_wrapper(self, original)
+        self._original = original
+        self._stand_in = stand_in
+        self._instances = instances
+        self._has_parts = instances.kind.__module__.startswith(_ITERATES_ITS_OWN)
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        return self if owner is None else types.MethodType(self, owner)
+
+    def __call__(self, owner: Any, *args: Any, **kwargs: Any) -> Any:
+        if args or kwargs:
+            return self._original(owner, *args, **kwargs)
+        if self._has_parts and _is_of_library(sys._getframe(1)):
+            with self._instances.own_method():
+                return self._original(owner)
+        return self._stand_in(owner, self._original)
+
+    def __reduce__(self) -> Any:
+        return operator.itemgetter(0), ((self._original,),)
+
+
+def _is_of_library(frame: types.FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).startswith(_ITERATES_ITS_OWN)
 
 
 def for_each_subclass(kind: Any, act: Callable[[Any], None]) -> None:

@@ -7,12 +7,14 @@ an object is iterated by one thread at a time.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
 from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
 from .._chain.named_source import NamedSource
+from .._chain.own_iteration import Context
 from .._chain.shared_stream import SharedStream
 
 Give = Callable[[NamedSource, Callable[[Any], Iterator[Any]]], Iterator[Any]]
@@ -31,8 +33,6 @@ class _State:
         """Its `__iter__` gives itself."""
         self.stream: Optional[SharedStream] = None
         """The one iterator that it is; or one that is ahead of training."""
-        self.puller = 0
-        """The thread that runs its own method; 0: none."""
         self.given = 0
         """Batches since it was last begun."""
 
@@ -41,10 +41,11 @@ class Instances:
     """Those of `kind` and its subclasses. `keeps`: as SharedStream has it."""
 
     def __init__(self, kind: Any, give: Give, keeps: bool) -> None:
-        self._kind = kind
+        self.kind = kind
         self._give = give
         self._keeps = keeps
         self._originals: dict[tuple[Any, str], Method] = {}
+        self._own_methods = threading.local()
         self._states: dict[int, tuple[weakref.ref[Any], _State]] = {}
 
     def note_original(self, kind: Any, name: str, method: Method) -> None:
@@ -68,18 +69,29 @@ class Instances:
 
     def _state(self, owner: Any) -> Optional[_State]:
         """None where nothing may stand in place of a method: objects that take no weak references,
-        and a method that another one of the same object calls."""
+        and a method that another one calls, of the same object or of one that it is a part of."""
+        if getattr(self._own_methods, "depth", 0) > 0:
+            return None
         key = id(owner)
         if key in self._states:
-            state = self._states[key][1]
-            return None if state.puller == threading.get_ident() else state
+            return self._states[key][1]
         try:
             alive = weakref.ref(owner, lambda _: self._states.pop(key, None))
         except TypeError:
             return None
-        state = _State(NamedSource(type(owner).__name__, self._kind))
+        state = _State(NamedSource(type(owner).__name__, self.kind))
         self._states[key] = alive, state
         return state
+
+    @contextlib.contextmanager
+    def own_method(self) -> Iterator[None]:
+        """Around a method of an object, in this thread."""
+        inside = self._own_methods
+        inside.depth = getattr(inside, "depth", 0) + 1
+        try:
+            yield
+        finally:
+            inside.depth -= 1
 
     def begin(self, owner: Any, original: Method) -> Iterator[Any]:
         """In place of `original`, an `__iter__`. Raises what that raises."""
@@ -128,7 +140,7 @@ class Instances:
 
     def _begun(self, owner: Any, state: _State, original: Method) -> Iterator[Any]:
         state.given = 0
-        with _Pulling(state):
+        with self.own_method():
             begun: Iterator[Any] = original(owner)
         return begun
 
@@ -153,7 +165,7 @@ class Instances:
         if state.stream is None:
             original = self._original(owner, "__next__")
             assert original is not None
-            own = _OwnIterator(owner, original, state)
+            own = _OwnIterator(owner, original, state, self.own_method)
 
             def begin_again() -> Iterator[Any]:
                 self._begin_again(own.owner(), state)
@@ -167,7 +179,7 @@ class Instances:
         as DALI's iterators need it."""
         reset = self._original(owner, "reset")
         if state.given == 0 and callable(reset):
-            with _Pulling(state):
+            with self.own_method():
                 reset(owner)
         original = self._original(owner, "__iter__")
         if original is not None:
@@ -176,29 +188,16 @@ class Instances:
 
 
 class _OwnIterator(Iterator[Any]):
-    """The object's own `__next__`. Does not keep it alive."""
+    """The object's own `__next__`, in the context `around`. Does not keep the object alive."""
 
-    def __init__(self, owner: Any, original: Method, state: _State) -> None:
+    def __init__(self, owner: Any, original: Method, state: _State, around: Context) -> None:
         self.owner = weakref.ref(owner)
         self._next = original
         self._state = state
+        self._around = around
 
     def __next__(self) -> Any:
-        with _Pulling(self._state):
+        with self._around():
             batch = self._next(self.owner())
         self._state.given += 1
         return batch
-
-
-class _Pulling:
-    """Around the object's own methods, which may call each other."""
-
-    def __init__(self, state: _State) -> None:
-        self._state = state
-        self._before = 0
-
-    def __enter__(self) -> None:
-        self._before, self._state.puller = self._state.puller, threading.get_ident()
-
-    def __exit__(self, *error: object) -> None:
-        self._state.puller = self._before

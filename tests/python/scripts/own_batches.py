@@ -8,7 +8,7 @@ from __future__ import annotations
 import queue
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy
@@ -79,6 +79,19 @@ class EverySecond(Epochs):
             if at % 2:
                 yield value
         yield from numbers(200)
+
+
+class Changed(Epochs):
+    """Opens another object of the class at once, and needs that one's own iterator."""
+
+    def __init__(self, source: Epochs) -> None:
+        super().__init__()
+        self.source = source
+
+    def __iter__(self) -> Iterator[Any]:
+        opened = iter(self.source)
+        assert isinstance(opened, Generator)
+        return ((x + 1, number) for x, number in opened)
 
 
 class Position:
