@@ -143,7 +143,7 @@ def test_a_slow_member_is_slow_up_to_its_boundary(member: str, stage: int) -> No
 
 
 def test_few_threads_wait_for_blocks(monkeypatch: Any) -> None:
-    monkeypatch.setattr("cachebisect._job.node_arms._MOST_THREADS", 5)
+    monkeypatch.setattr("cachebisect._job.group_arms._MOST_THREADS", 5)
     job = Job(Calls().loader(), KeptState())
     try:
         described(job)

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Optional
 
+from .gate import Gate
+
 PATIENCE_SECONDS = 5.0
 _END_SECONDS = 1.0
 _POLL_SECONDS = 0.002
@@ -20,36 +22,6 @@ _WAITING = ("threading", "queue", "selectors", "multiprocessing.")
 _OF_NODES = ("torchdata.", __name__.partition(".")[0])
 _FEW = 1000
 """Items of a list or dict above which it holds no nodes."""
-
-
-class Gate:
-    """Lets items in while it is open. Thread safe."""
-
-    def __init__(self, is_open: bool = True) -> None:
-        self._moves = threading.Event()
-        self._has_ended = False
-        if is_open:
-            self._moves.set()
-
-    def open(self) -> None:
-        """Items pass from now on."""
-        self._moves.set()
-
-    def close(self) -> None:
-        """Who asks for an item waits."""
-        if not self._has_ended:
-            self._moves.clear()
-
-    def end(self) -> None:
-        """Nobody waits any more, and no item passes."""
-        self._has_ended = True
-        self._moves.set()
-
-    def lets_in(self) -> bool:
-        """Waits while it is closed. False: it has ended."""
-        if not self._moves.is_set():
-            self._moves.wait()
-        return not self._has_ended
 
 
 class Between:

@@ -15,7 +15,8 @@ from collections.abc import AsyncIterable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any, Optional
 
-from .node_epoch import PATIENCE_SECONDS, Gate
+from .gate import Gate
+from .node_epoch import PATIENCE_SECONDS
 from .sharing import gives_once
 from .slots import callable_name
 

@@ -6,12 +6,12 @@ Not thread safe.
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Iterator
 from typing import Any, Optional
 
 from .._chain import tree_sizes
 from .._chain.description import Chain
+from .._chain.gate import Gate
 from .._chain.node_chain import (
     chain_of_nodes,
     look_ahead,
@@ -21,66 +21,49 @@ from .._chain.node_chain import (
     threads_of,
 )
 from .._chain.node_copy import is_known
-from .._chain.node_epoch import Gate, Gated, HeldBack, NodeEpoch
+from .._chain.node_epoch import Gated, HeldBack, NodeEpoch
 from .._chain.node_graph import NodeGraph
 from .._chain.own_iteration import Context
+from .group_arms import MOST_AHEAD, TRIED, GroupArms
 from .kept_sources import kept_sources
-from .node_feed import Bypassed, Cycle, NodeArm, NodeFeed, OpenArms, Replayed
+from .node_feed import Bypassed, NodeArm, NodeFeed, Replayed
 from .node_fill import Kept, Records, can_be_served
 
-_TRIED = 2
-"""Batches by which is seen what can be replayed."""
-_MOST_THREADS = 64
-"""Of arms that wait for their next block."""
-_MOST_AHEAD = 64
-"""Untimed steps until what is made in advance is there, at most."""
 
-
-class NodeArms:
+class NodeArms(GroupArms):
     """Runs copies of `graph`. `around`: a context for what opens them. What they share with the
     script's own nodes is given back at the end."""
 
     def __init__(self, graph: NodeGraph, around: Context = contextlib.nullcontext) -> None:
+        super().__init__(kept_sources(graph.sources(), graph.ingredients()))
         self.notes = notes_of_nodes(graph)
         self._graph = graph
         self._around = around
-        self._shared = kept_sources(graph.sources(), graph.ingredients())
         self._use_groups([[node] for node in graph.members])
 
     def _use_groups(self, groups: list[list[Any]]) -> None:
         """`groups`: the members of each stage."""
-        self._groups = groups
+        super()._use_groups(groups)
         self._records = Records(groups)
-        self._filling = NodeArm(self._open_filling)
-        self._cycles = [Cycle() for _ in groups]
-        """What is served behind each stage; behind the last one for its bypass alone."""
-        stages = range(len(groups))
-        self._replays = [NodeArm(functools.partial(self._open_replay, n)) for n in stages]
-        self._bypasses = [NodeArm(functools.partial(self._open_bypass, n)) for n in stages]
-        self._live = NodeArm(self._open_live)
-        self._open_arms = OpenArms(_MOST_THREADS)
         self._kept: list[Kept] = []
-        self._last: Any = None
 
     def look(self) -> None:
         """Makes a few batches, and joins stages whose boundary cannot be replayed. Raises what the
         nodes raise."""
-        made = list(self.fill(_TRIED))
+        made = list(self.fill(TRIED))
         within = range(len(self._groups) - 1)
         joined = [n for n in within if not self._can_replay(n, len(made))]
         if not joined:
             return
-        groups, names = self._groups, []
-        for number in reversed(joined):
-            names.append(type(groups[number][-1]).__name__)
-            groups[number : number + 2] = [groups[number] + groups[number + 1]]
+        names = [type(self._groups[number][-1]).__name__ for number in joined]
+        groups = self._join(joined)
         self._end()
         self.notes.append(
-            f"what {', '.join(reversed(names))} gives cannot be kept and given again: measured "
+            f"what {', '.join(names)} gives cannot be kept and given again: measured "
             "together with the member behind it"
         )
         self._use_groups(groups)
-        list(self.fill(_TRIED))
+        list(self.fill(TRIED))
 
     def _can_replay(self, number: int, batches: int) -> bool:
         if not can_be_served(self._cycles[number].items):
@@ -150,7 +133,7 @@ class NodeArms:
         kept, cycle = self._kept[boundary - 1], self._cycles[boundary - 1]
         upto = kept.by_batch[min(limit, len(kept.by_batch)) - 1] if limit > 0 else None
         cycle.items = kept.items[: upto or None]
-        return self._feed_of(self._replays[boundary - 1], samples_per_batch, boundary)
+        return self._feed(self._replays[boundary - 1], samples_per_batch, boundary)
 
     def bypass(
         self, stage: int, samples_per_batch: Optional[int], batches: list[Any], copies: bool
@@ -162,13 +145,12 @@ class NodeArms:
         last.items, last.copies = batches, copies
         if cycle is not last:
             cycle.items = self._kept[stage - 1].items
-        return self._feed_of(self._bypasses[stage - 1], samples_per_batch, 0)
+        return self._feed(self._bypasses[stage - 1], samples_per_batch, 0)
 
-    def _feed_of(self, arm: NodeArm, samples_per_batch: Optional[int], boundary: int) -> NodeFeed:
-        """`boundary`: that behind which nodes run."""
+    def _feed(self, arm: NodeArm, samples_per_batch: Optional[int], boundary: int) -> NodeFeed:
         running = [node for group in self._groups[boundary:] for node in group]
-        self._open_arms.use(arm, sum(map(threads_of, running)))
-        return NodeFeed(arm, samples_per_batch, self.ahead(boundary))
+        threads = sum(map(threads_of, running))
+        return self._feed_of(arm, threads, samples_per_batch, boundary)
 
     def ahead(self, boundary: int) -> int:
         """Batches that the nodes behind `boundary` hold in advance, as far as that is known."""
@@ -176,17 +158,7 @@ class NodeArms:
         each += [1.0] * (len(self._groups) - len(each))
         behind = zip(self._groups[boundary:], each[boundary:])
         ahead = sum(look_ahead(node) / max(1.0, n) for group, n in behind for node in group)
-        return min(_MOST_AHEAD, -int(-ahead // 1))
-
-    def close(self) -> None:
-        """Ends all threads and processes, and gives back what was shared."""
-        self._end()
-        for kept in self._shared:
-            kept.restore()
-
-    def _end(self) -> None:
-        for arm in (self._filling, self._live, *self._replays, *self._bypasses):
-            arm.close()
+        return min(MOST_AHEAD, -int(-ahead // 1))
 
     # Copies
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Callable, Optional, Protocol
 
 from .._chain import trees
-from .._chain.node_epoch import Between, Gate
+from .._chain.gate import Gate
+from .._chain.node_epoch import Between
 from .._chain.restart import Restarting
 from .._worker.worker_end import end_iterator
 from .iterable_feed import IterableFeed
@@ -25,9 +26,13 @@ class Cycle:
 
     def next(self) -> Any:
         """The next item. Called by one thread, whatever its node runs in."""
+        number, self._next = self._next, self._next + 1
+        return self.at(number)
+
+    def at(self, number: int) -> Any:
+        """The item of this number. Threads may call it at the same time."""
         items = self.items
-        item = items[self._next % len(items)]
-        self._next += 1
+        item = items[number % len(items)]
         return trees.clone(item) if self.copies else item
 
     def begin_again(self) -> None:
