@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures.thread  # noqa: F401 - It registers what joins the threads of executors.
+import contextlib
 import os
 import threading
 import weakref
+from typing import Any
 
 _lock = threading.Lock()
 _gates: weakref.WeakSet[Gate] = weakref.WeakSet()
@@ -13,8 +16,8 @@ _watched_in = 0
 
 
 class Gate:
-    """Lets items in while it is open. It ends with the main thread of the program: Python waits for
-    the threads of executors then, which may wait here."""
+    """Lets items in while it is open. It ends where the program ends: Python waits for the threads
+    of executors then, which may wait here."""
 
     def __init__(self, is_open: bool = True) -> None:
         self._moves = threading.Event()
@@ -51,11 +54,14 @@ def _end_with_program(gate: Gate) -> None:
         if _watched_in == os.getpid():
             return
         _watched_in = os.getpid()
-    threading.Thread(target=_end_all, name="cachebisect-gates", daemon=True).start()
+    # What was registered last is called first: before that which joins the threads of executors.
+    register: Any = getattr(threading, "_register_atexit", None)
+    if register is not None:
+        with contextlib.suppress(RuntimeError):  # The program ends now.
+            register(_end_all)
 
 
 def _end_all() -> None:
-    threading.main_thread().join()
     with _lock:
         gates = list(_gates)
     for gate in gates:
