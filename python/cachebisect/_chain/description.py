@@ -85,6 +85,8 @@ class Chain:
     """What may run on the device, with the members that follow it: the first words of names."""
     of_data_loader: bool = True
     """Batches come from torch's DataLoader, or from a class of its kind."""
+    lines: dict[str, str] = field(default_factory=dict)
+    """Of code, in place of those of ADVICE."""
     single_samples: bool = False
     """The loader asks its dataset for the samples of a batch one after the other."""
 

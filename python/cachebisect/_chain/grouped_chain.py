@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple
 
-from . import trees
 from .description import COPY, LOADER, NODE, Chain, Stage
 
 _MADE_THERE = "its batches lie on the device already: there is no boundary on the host"
@@ -23,13 +22,13 @@ class Naming(NamedTuple):
 
 def chain_of_groups(
     groups: Sequence[Sequence[Any]],
-    outputs: Sequence[Any],
+    outputs: Sequence[str],
     on_device: bool,
     made_there: bool,
     naming: Naming,
 ) -> Chain:
-    """`groups`: the members of each stage, in order. `outputs`: an item that each stage has given.
-    `made_there`: the batches lie on the device already."""
+    """`groups`: the members of each stage, in order. `outputs`: an item that each stage
+    has given, in words. `made_there`: the batches lie on the device already."""
     stages: list[Stage] = []
     is_batch = not any(naming.joins(member) for group in groups for member in group)
     for group, output in zip(groups, outputs):
@@ -37,7 +36,7 @@ def chain_of_groups(
         kind = "batch" if is_batch else "collate" if joins else "sample"
         is_batch = is_batch or joins
         name = ", ".join(map(naming.name, group))
-        stage = Stage(name, naming.type(group[-1]), kind, NODE, output=trees.describe(output))
+        stage = Stage(name, naming.type(group[-1]), kind, NODE, output=output)
         stage.cacheable = False  # Whether it draws random numbers is not known.
         stages.append(stage)
     _make_unique(stages)

@@ -15,7 +15,7 @@ _SIZES = ("buffer_size", "_buffer_size", "shuffle_buffer_size")
 
 
 def chain_of_nodes(
-    groups: Sequence[Sequence[Any]], outputs: Sequence[Any], on_device: bool, made_there: bool
+    groups: Sequence[Sequence[Any]], outputs: Sequence[str], on_device: bool, made_there: bool
 ) -> Chain:
     """As chain_of_groups()."""
     naming = Naming(name_of_node, _type, lambda node: _kind(node) == "Batcher")

@@ -59,7 +59,7 @@ class SharedStream(Iterator[Any]):
     ) -> None:
         self._own = own
         self._another = another
-        self._made_from = made_from
+        self.made_from = list(made_from)
         self._begin_again = begin_again
         self._keeps = keeps
         self._is_shared: Optional[bool] = None
@@ -91,7 +91,7 @@ class SharedStream(Iterator[Any]):
             if self._keeps:
                 self.nodes.rest()
             return bool(self.nodes.why_not)
-        return self._another is None or cannot_begin_twice(self._own, self._made_from)
+        return self._another is None or cannot_begin_twice(self._own, self.made_from)
 
     def share(self) -> None:
         """No other iterator can be opened after all: what is measured is taken from `own`."""
@@ -110,13 +110,13 @@ class SharedStream(Iterator[Any]):
     def ingredients(self) -> list[Any]:
         """What another iterator would be made from, too."""
         nodes = self.nodes
-        own = ingredients(self._own, self._made_from)
+        own = ingredients(self._own, self.made_from)
         return list(own) if nodes is None else nodes.ingredients()
 
     def sources(self) -> list[Any]:
         """The same without the attributes of objects."""
         nodes = self.nodes
-        return sources(self._own, self._made_from) if nodes is None else nodes.sources()
+        return sources(self._own, self.made_from) if nodes is None else nodes.sources()
 
     def measured(self) -> Iterator[Any]:
         """What is measured. Raises NoRoom, and what the script's iterator raises."""

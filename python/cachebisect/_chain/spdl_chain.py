@@ -13,7 +13,7 @@ _NAMING = Naming(name_of_stage, type_of_stage, makes_batches)
 
 
 def chain_of_spdl(
-    groups: Sequence[Sequence[Any]], outputs: Sequence[Any], on_device: bool, made_there: bool
+    groups: Sequence[Sequence[Any]], outputs: Sequence[str], on_device: bool, made_there: bool
 ) -> Chain:
     """As chain_of_groups()."""
     return chain_of_groups(groups, outputs, on_device, made_there, _NAMING)

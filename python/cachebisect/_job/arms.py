@@ -14,7 +14,8 @@ def arms(loader: MeasuredLoader, chain: Chain) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [{"kind": "replay", "boundaries": list(range(chain.last + 1))}]
     if loader.nodes is not None:
         members = [n for n, s in enumerate(chain.stages, start=1) if s.place in (NODE, LOADER)]
-        found.append({"kind": "bypass", "stages": members})
+        bypassed = list(filter(loader.nodes.can_bypass, members))
+        found.append({"kind": "bypass", "stages": bypassed})
     if loader.shadow is None:
         return found
     # The others cannot be skipped alone.

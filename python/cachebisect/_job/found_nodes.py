@@ -6,12 +6,15 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any, Optional
 
+from .._chain.grain_graph import graph_of_grain
 from .._chain.named_source import NamedSource
 from .._chain.node_graph import NodeGraph, graph_of
 from .._chain.own_iteration import Context, OwnIteration
+from .._chain.shared_stream import SharedStream
 from .._chain.spdl_pipeline import SpdlPipeline
 from .._worker.kept_random import KeptRandom
 from .._worker.worker_end import end_iterator
+from .found_grain import arms_of_grain
 from .kept_sources import kept_sources
 from .member_arms import MemberArms
 from .node_arms import NodeArms
@@ -49,18 +52,27 @@ def put_back(graph: Optional[NodeGraph]) -> Iterator[None]:
 
 
 def arms_of_members(batches: Any) -> tuple[Optional[MemberArms], list[str]]:
-    """Those of `batches`, if it is a pipeline of SPDL, or a torchdata.nodes.Loader or an iteration
-    of one, whose members can be measured; and notes. Raises nothing."""
+    """Those of `batches`, if it is a pipeline of SPDL or Grain, or a torchdata.nodes.Loader, or an
+    iteration of one, whose members can be measured; and notes. Raises nothing."""
     if isinstance(batches, SpdlPipeline):
         return arms_of_spdl(batches)
     stream = None
     around: Context = contextlib.nullcontext
+    made_from = [batches]
     graph = batches if isinstance(batches, NodeGraph) else graph_of(batches)
     if isinstance(batches, OwnIteration) and isinstance(batches.loader, NamedSource):
         stream, around = batches.loader.stream, batches.around
         graph = stream.nodes if stream is not None else None
-    if graph is None:
-        return None, []
+        made_from = stream.made_from if stream is not None else []
+    if graph is not None:
+        return _arms_of_nodes(graph, stream, around)
+    of_grain = graph_of_grain(made_from)
+    return (None, []) if of_grain is None else arms_of_grain(of_grain, around)
+
+
+def _arms_of_nodes(
+    graph: NodeGraph, stream: Optional[SharedStream], around: Context
+) -> tuple[Optional[MemberArms], list[str]]:
     why, arms = graph.why_not, None
     if not why:
         try:

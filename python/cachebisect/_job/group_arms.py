@@ -56,6 +56,10 @@ class GroupArms:
         self._open_arms.use(arm, threads)
         return NodeFeed(arm, samples_per_batch, self.ahead(boundary))
 
+    def can_bypass(self, stage: int) -> bool:
+        """True if there is a block without stage number `stage`, from 1."""
+        return stage > 0
+
     def close(self) -> None:
         """Ends all threads and processes, and gives back what was shared."""
         self._end()

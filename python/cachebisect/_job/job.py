@@ -139,7 +139,7 @@ class Job:
         found, of_workers, orders = self.chain, self._loader.found, self._live.orders(self.chain)
         settings = described_settings(
             found.cached_after, found.on_device_from, found.of_data_loader, found.single_samples,
-            found.decodes, orders, of_workers.lines(), found.reads,
+            found.decodes, orders, {**of_workers.lines(), **found.lines}, found.reads,
             dask=of_workers.dask_threads is not None,
         )  # fmt: skip
         answer: dict[str, Any] = {

@@ -29,6 +29,9 @@ class MemberArms(Protocol):
     def feed(self, boundary: int, samples_per_batch: Optional[int], limit: int) -> NodeFeed:
         """Of one block; boundary 0 is live. `limit`: of the first so many batches; 0: of all."""
 
+    def can_bypass(self, stage: int) -> bool:
+        """True if there is a block without stage number `stage`, from 1."""
+
     def bypass(
         self, stage: int, samples_per_batch: Optional[int], batches: list[Any], copies: bool
     ) -> NodeFeed:

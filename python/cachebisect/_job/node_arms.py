@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from .._chain import tree_sizes
+from .._chain import tree_sizes, trees
 from .._chain.description import Chain
 from .._chain.gate import Gate
 from .._chain.node_chain import (
@@ -85,7 +85,8 @@ class NodeArms(GroupArms):
 
     def chain(self, on_device: bool, made_there: bool) -> Chain:
         """As chain_of_nodes()."""
-        outputs = [*(kept.items[-1] for kept in self._kept), self._last]
+        items = [*(kept.items[-1] for kept in self._kept), self._last]
+        outputs = list(map(trees.describe, items))
         return chain_of_nodes(self._groups, outputs, on_device, made_there)
 
     # Caches

@@ -28,8 +28,7 @@ class SpdlArms(TappedArms):
 
     def chain(self, on_device: bool, made_there: bool) -> Chain:
         """As chain_of_spdl()."""
-        outputs = [*(kept[-1] for kept in self._kept), self._last]
-        return chain_of_spdl(self._groups, outputs, on_device, made_there)
+        return chain_of_spdl(self._groups, self.outputs(), on_device, made_there)
 
     def _taken_for_one(self, member: Any) -> Optional[float]:
         return taken_for_one(member)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import Any
+from typing import Any, Callable
 
 from .._chain import trees
 from .node_fill import kept_like
@@ -15,9 +15,10 @@ _COMPARED = 8
 
 class Tap:
     """Keeps the items that pass, as a function of a pipeline. Threads may call it at the same
-    time; one thread does all else."""
+    time; one thread does all else. `keep`: makes the copies."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep: Callable[[Any], Any] = kept_like) -> None:
+        self._keep = keep
         self.count = 0
         self.is_written = False
         """What is behind it writes into them."""
@@ -26,7 +27,7 @@ class Tap:
         self._lock = threading.Lock()
 
     def __call__(self, item: Any) -> Any:
-        kept = kept_like(item)
+        kept = self._keep(item)
         with self._lock:
             if len(self._originals) < _COMPARED:
                 self._originals.append((item, kept))

@@ -30,11 +30,18 @@ def end_workers(iterator: Any) -> None:
 
 
 def end_iterator(iterator: Any) -> None:
-    """Ends what any iterator of batches holds: workers, or a generator's own clean-up."""
+    """Ends what any iterator of batches holds: workers, a generator's own clean-up, and the threads
+    and processes of Grain."""
     end_workers(iterator)
     close = getattr(iterator, "close", None)
     if isinstance(getattr(iterator, "gi_frame", None), types.FrameType) and callable(close):
         close()
+    elif callable(getattr(iterator, "start_prefetch", None)):
+        inner: Any = getattr(
+            iterator, "_iterator", None
+        )  # Of its DataLoader, which has no close().
+        with contextlib.suppress(Exception):  # Of what nobody waits for any more.
+            (close or inner.close)()
 
 
 def death_of_worker(error: Exception, workers: Sequence[Any]) -> Optional[str]:
