@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cachebisect/base/clock.hpp"
+#include "cachebisect/base/private_folder.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/simulate/simulated_replayer.hpp"
 

@@ -15,6 +15,7 @@
 #include "support/fake_adapter.hpp"
 #include <sys/eventfd.h>
 
+#include "cachebisect/base/private_folder.hpp"
 #include "cachebisect/remote/await_adapter.hpp"
 #include "cachebisect/remote/node_relay.hpp"
 #include "cachebisect/simulate/simulated_chain.hpp"
@@ -60,7 +61,7 @@ class ServedNode {
     joining.tls = std::move(tls);
     thread_ = std::jthread([this, options = std::move(joining), replayers, first_rank, world,
                             set_up](const std::stop_token& stop) {
-      NodeRelay relay(options, stop);
+      NodeRelay relay(options, folder_, stop);
       int rank = first_rank;
       for (Replayer* replayer : replayers) {
         FakeAdapter& adapter = adapters_.emplace_back(replayer, connect_to(relay.socket_path()));
@@ -85,6 +86,7 @@ class ServedNode {
   RunEnd finish;
 
  private:
+  PrivateFolder folder_;
   FileDescriptor never_{::eventfd(0, EFD_CLOEXEC)};  ///< of a command that does not end
   std::list<FakeAdapter> adapters_;
   std::vector<std::jthread> threads_;

@@ -13,6 +13,7 @@
 #include "support/fake_adapter.hpp"
 #include <doctest/doctest.h>
 
+#include "cachebisect/base/private_folder.hpp"
 #include "cachebisect/remote/await_adapter.hpp"
 #include "cachebisect/remote/ranks_replayer.hpp"
 

@@ -6,10 +6,7 @@
 #include <utility>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/launch/await_child.hpp"
-#include "cachebisect/launch/child_process.hpp"
 #include "cachebisect/launch/hook_folder.hpp"
-#include "cachebisect/remote/socket_listener.hpp"
 
 namespace cachebisect {
 namespace {
@@ -40,15 +37,10 @@ ChildOptions child_options(const ScriptCommand& command, const LoopLimits& limit
 
 }  // namespace
 
-FollowedScript follow_script(const ScriptCommand& command, const LoopLimits& limits,
-                             const std::stop_token& stop) {
-  const PrivateFolder folder;
-  const std::string file = folder.path() + "/times.json";
-  std::optional<ChildStatus> status;
-  {
-    ChildProcess child(child_options(command, limits, file));
-    status = await_child(child, stop);
-  }
+FollowedScript follow_script(CommandWithFolder& run, const ScriptCommand& command,
+                             const LoopLimits& limits, const std::stop_token& stop) {
+  const std::string file = run.folder() + "/times.json";
+  const auto status = run.run(child_options(command, limits, file), stop);
   std::ifstream content(file);
   if (!content) fail_without_batches(status, stop);
   FollowedScript script{.loop = read_script_loop({std::istreambuf_iterator<char>(content), {}})};

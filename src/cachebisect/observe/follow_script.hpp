@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/launch/command_with_folder.hpp"
 #include "cachebisect/observe/script_loop.hpp"
 
 namespace cachebisect {
@@ -25,10 +26,11 @@ struct FollowedScript {
   int exit_code = 0;  ///< 3 if the command failed after some batches
 };
 
-/// Waits for the end of the command. On `stop` it gets SIGINT, and what was observed until then
-/// counts. Throws Error(usage) if it trains on no DataLoader, and Error(data) if it fails before it
-/// does.
-[[nodiscard]] CACHEBISECT_INTERNAL_API FollowedScript follow_script(const ScriptCommand& command,
+/// Waits in `run` for the end of the command. On `stop` it gets SIGINT, and what was observed until
+/// then counts. Throws Error(usage) if it trains on no DataLoader, Error(data) if it fails before
+/// it does, and what CommandWithFolder throws.
+[[nodiscard]] CACHEBISECT_INTERNAL_API FollowedScript follow_script(CommandWithFolder& run,
+                                                                    const ScriptCommand& command,
                                                                     const LoopLimits& limits,
                                                                     const std::stop_token& stop);
 

@@ -9,10 +9,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/json_text.hpp"
 #include "cachebisect/format/json_value.hpp"
-#include "cachebisect/launch/await_child.hpp"
-#include "cachebisect/launch/child_process.hpp"
 #include "cachebisect/launch/hook_folder.hpp"
-#include "cachebisect/remote/socket_listener.hpp"
 
 namespace cachebisect::prepare {
 namespace {
@@ -72,18 +69,14 @@ ScriptResult read_script_prepare(const std::string& text) {
   }
 }
 
-ScriptResult prepare_script(const ScriptRequest& request, const std::stop_token& stop) {
-  const PrivateFolder folder;
-  const std::string file = folder.path() + "/prepared.json";
-  std::optional<ChildStatus> status;
-  {
-    ChildOptions options{.words = request.words,
-                         .environment = hook_environment(find_hook_folder(request.hook)),
-                         .stdout_to_stderr = request.stdout_to_stderr};
-    options.environment.emplace("CACHEBISECT_PREPARE", script_prepare_request(request, file));
-    ChildProcess child(options);
-    status = await_child(child, stop);
-  }
+ScriptResult prepare_script(CommandWithFolder& run, const ScriptRequest& request,
+                            const std::stop_token& stop) {
+  const std::string file = run.folder() + "/prepared.json";
+  ChildOptions options{.words = request.words,
+                       .environment = hook_environment(find_hook_folder(request.hook)),
+                       .stdout_to_stderr = request.stdout_to_stderr};
+  options.environment.emplace("CACHEBISECT_PREPARE", script_prepare_request(request, file));
+  const auto status = run.run(options, stop);
   std::ifstream content(file);
   if (!content) fail_without_result(status, stop);
   return read_script_prepare({std::istreambuf_iterator<char>(content), {}});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/launch/command_with_folder.hpp"
 
 namespace cachebisect::prepare {
 
@@ -39,9 +40,11 @@ struct ScriptResult {
 /// result.
 [[nodiscard]] CACHEBISECT_INTERNAL_API ScriptResult read_script_prepare(const std::string& text);
 
-/// Waits for the end of the command. Throws Error(usage) if it iterates no DataLoader, or its data
-/// set cannot be prepared; Error(data) if it fails before; Error(interrupted).
-[[nodiscard]] CACHEBISECT_INTERNAL_API ScriptResult prepare_script(const ScriptRequest& request,
+/// Waits in `run` for the end of the command. Throws Error(usage) if it iterates no DataLoader, or
+/// its data set cannot be prepared; Error(data) if it fails before; Error(interrupted); and what
+/// CommandWithFolder throws.
+[[nodiscard]] CACHEBISECT_INTERNAL_API ScriptResult prepare_script(CommandWithFolder& run,
+                                                                   const ScriptRequest& request,
                                                                    const std::stop_token& stop);
 
 }  // namespace cachebisect::prepare

@@ -5,10 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cachebisect/observe/follow_script.hpp"
 #include "cachebisect/observe/script_loading.hpp"
 #include "cachebisect/profile/script_groups.hpp"
-#include "cachebisect/remote/socket_listener.hpp"
 
 namespace cachebisect::profile {
 namespace {
@@ -38,19 +36,21 @@ std::string content_of(const std::string& file) {
 
 }  // namespace
 
-ScriptProfile profile_script(const std::vector<std::string>& command, const std::string& hook,
-                             const Options& options, const std::stop_token& stop) {
+ScriptProfile profile_script(CommandWithFolder& run, const std::vector<std::string>& command,
+                             const std::string& hook, const Options& options,
+                             const std::stop_token& stop) {
   check(options);
-  const PrivateFolder folder;
+  const std::string& folder = run.folder();
   const bool operators = options.kind != Kind::simple || options.trace;
-  const std::string trace = operators ? folder.path() + "/trace.json" : "";
+  const std::string trace = operators ? folder + "/trace.json" : "";
   const int active = options.active.value_or(operators ? kUsualTracedActive : kUsualActive);
   const FollowedScript script = follow_script(
+      run,
       {.words = command,
        .hook = hook,
-       .environment = {{"CACHEBISECT_PROFILE", request(options, active, trace, folder.path())}}},
+       .environment = {{"CACHEBISECT_PROFILE", request(options, active, trace, folder)}}},
       {.max_batches = static_cast<std::uint64_t>(active)}, stop);
-  const auto loading = read_script_loading(content_of(folder.path() + kLoading));
+  const auto loading = read_script_loading(content_of(folder + kLoading));
   return {profile_of_script(script.loop, loading, trace.empty() ? "" : content_of(trace), options),
           script.exit_code};
 }

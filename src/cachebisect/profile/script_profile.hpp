@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/observe/follow_script.hpp"
 #include "cachebisect/profile/profile.hpp"
 
 namespace cachebisect::profile {
@@ -17,7 +18,7 @@ struct ScriptProfile {
 
 /// `hook`: as for find_hook_folder(). Throws as follow_script() does.
 [[nodiscard]] CACHEBISECT_INTERNAL_API ScriptProfile
-profile_script(const std::vector<std::string>& command, const std::string& hook,
-               const Options& options, const std::stop_token& stop);
+profile_script(CommandWithFolder& run, const std::vector<std::string>& command,
+               const std::string& hook, const Options& options, const std::stop_token& stop);
 
 }  // namespace cachebisect::profile

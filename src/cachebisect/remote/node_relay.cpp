@@ -106,8 +106,9 @@ std::string await_line(MessageChannel& channel, const NodeRelayOptions& options,
 
 }  // namespace
 
-NodeRelay::NodeRelay(NodeRelayOptions options, const std::stop_token& stop)
-    : options_(std::move(options)), listener_(folder_.path() + "/socket") {
+NodeRelay::NodeRelay(NodeRelayOptions options, const PrivateFolder& folder,
+                     const std::stop_token& stop)
+    : options_(std::move(options)), listener_(folder.path() + "/socket") {
   check_node_name(options_.node);
   engine_.emplace(join(JoinedFor::node, options_.join_seconds, stop));
 }

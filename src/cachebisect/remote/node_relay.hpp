@@ -12,6 +12,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cachebisect/base/export.hpp"
+#include "cachebisect/base/private_folder.hpp"
 #include "cachebisect/remote/join_messages.hpp"
 #include "cachebisect/remote/message_channel.hpp"
 #include "cachebisect/remote/node_connection.hpp"
@@ -42,9 +43,10 @@ enum class RelayEnd {
 /// Not thread safe.
 class CACHEBISECT_INTERNAL_API NodeRelay {
  public:
-  /// Waits until the engine listens, and joins. Throws Error(usage) with the reason if that fails
-  /// or the engine refuses, and Error(interrupted) on `stop`.
-  NodeRelay(NodeRelayOptions options, const std::stop_token& stop);
+  /// Waits until the engine listens, and joins; this node's processes connect in `folder`. Throws
+  /// Error(usage) with the reason if that fails or the engine refuses, and Error(interrupted) on
+  /// `stop`.
+  NodeRelay(NodeRelayOptions options, const PrivateFolder& folder, const std::stop_token& stop);
 
   /// Where this node's processes connect.
   [[nodiscard]] const std::string& socket_path() const noexcept { return listener_.path(); }
@@ -73,7 +75,6 @@ class CACHEBISECT_INTERNAL_API NodeRelay {
   void send_asked();
 
   NodeRelayOptions options_;
-  PrivateFolder folder_;
   SocketListener listener_;
   std::map<std::string, std::string> environment_;
   std::optional<MessageChannel> engine_;

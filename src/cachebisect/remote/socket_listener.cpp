@@ -1,10 +1,7 @@
 #include "cachebisect/remote/socket_listener.hpp"
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <sys/socket.h>
@@ -17,14 +14,7 @@
 namespace cachebisect {
 namespace {
 
-constexpr int kMaxWaiting = 64;             ///< connections that have not been accepted
-constexpr std::size_t kMaxFolderPath = 60;  ///< leaves room for the name of the socket
-
-std::string temporary_root() {
-  const char* const chosen = std::getenv("TMPDIR");
-  const std::string root = chosen == nullptr ? "" : chosen;
-  return root.empty() || root.size() > kMaxFolderPath ? "/tmp" : root;
-}
+constexpr int kMaxWaiting = 64;  ///< connections that have not been accepted
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw Error(ErrorKind::usage, "socket " + path + ": " + why);
@@ -42,18 +32,6 @@ sockaddr_un address_of(const std::string& path) {
 }
 
 }  // namespace
-
-PrivateFolder::PrivateFolder() : path_(temporary_root() + "/cachebisect-XXXXXX") {
-  if (::mkdtemp(path_.data()) == nullptr) {
-    throw Error(ErrorKind::output, "no folder for the socket can be made in " + temporary_root() +
-                                       ": " + errno_text(errno) + "; set TMPDIR");
-  }
-}
-
-PrivateFolder::~PrivateFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 SocketListener::SocketListener(std::string path) : path_(std::move(path)) {
   const sockaddr_un address = address_of(path_);

@@ -8,22 +8,6 @@
 
 namespace cachebisect {
 
-/// A temporary folder with mode 0700, removed with what is in it.
-class CACHEBISECT_INTERNAL_API PrivateFolder {
- public:
-  /// In $TMPDIR, or in /tmp if that is not set or too long for a socket's path. Throws
-  /// Error(output) if no folder can be made.
-  PrivateFolder();
-  ~PrivateFolder();
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
- private:
-  std::string path_;
-};
-
 /// A listening Unix stream socket, which only its user may connect to.
 class CACHEBISECT_INTERNAL_API SocketListener {
  public:

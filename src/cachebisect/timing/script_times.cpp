@@ -49,9 +49,9 @@ TimingRecord timing_record_of(ScriptLoop loop, const std::vector<std::string>& c
   return record;
 }
 
-ScriptTimes time_script(const ScriptCommand& command, const TimingOptions& options,
-                        const std::stop_token& stop) {
-  FollowedScript script = follow_script(command,
+ScriptTimes time_script(CommandWithFolder& run, const ScriptCommand& command,
+                        const TimingOptions& options, const std::stop_token& stop) {
+  FollowedScript script = follow_script(run, command,
                                         {.epochs = options.epochs,
                                          .max_batches = options.max_batches,
                                          .max_seconds = options.max_seconds},

@@ -22,7 +22,8 @@ struct ScriptTimes {
     ScriptLoop loop, const std::vector<std::string>& command, const TimingOptions& options);
 
 /// See follow_script().
-[[nodiscard]] CACHEBISECT_INTERNAL_API ScriptTimes time_script(const ScriptCommand& command,
+[[nodiscard]] CACHEBISECT_INTERNAL_API ScriptTimes time_script(CommandWithFolder& run,
+                                                               const ScriptCommand& command,
                                                                const TimingOptions& options,
                                                                const std::stop_token& stop);
 

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/private_folder.hpp"
 #include "cachebisect/remote/node_relay.hpp"
 
 namespace cachebisect::cli {
@@ -37,7 +38,7 @@ class Join {
   explicit Join(const JoinArguments& arguments) : arguments_(arguments), command_(arguments.hook) {}
 
   int run(const SignalWatch& signals) {
-    NodeRelay relay(relay_options(), signals.token());
+    NodeRelay relay(relay_options(), folder_, signals.token());
     auto environment = relay.environment();
     environment.emplace("CACHEBISECT_SOCKET", relay.socket_path());
     command_.start(arguments_.command, std::move(environment), false);
@@ -57,7 +58,10 @@ class Join {
     return end_by_signal(false, signals);
   }
 
-  void abandon() { command_.kill(); }
+  void abandon() {
+    command_.kill();
+    folder_.remove();
+  }
 
  private:
   [[nodiscard]] NodeRelayOptions relay_options() const {
@@ -106,6 +110,7 @@ class Join {
   }
 
   const JoinArguments& arguments_;
+  PrivateFolder folder_;
   ScriptCommand command_;
 };
 

@@ -21,6 +21,7 @@
 
 #include "cachebisect/base/number_parse.hpp"
 #include "cachebisect/base/printable.hpp"
+#include "cachebisect/launch/command_with_folder.hpp"
 #include "cachebisect/pipeline/open_context.hpp"
 #include "cachebisect/prepare/prepare.hpp"
 #include "cachebisect/prepare/prepare_text.hpp"
@@ -128,8 +129,9 @@ std::string printable_lines(const std::string& text) {
   return lines;
 }
 
-Prepared of_script(const prepare::ScriptRequest& request, const std::stop_token& stop) {
-  const prepare::ScriptResult result = prepare::prepare_script(request, stop);
+Prepared of_script(CommandWithFolder& run, const prepare::ScriptRequest& request,
+                   const std::stop_token& stop) {
+  const prepare::ScriptResult result = prepare::prepare_script(run, request, stop);
   std::string text = printable_lines(result.text);
   if (!result.lines.empty()) text += "\nIn the script:\n";
   for (const std::string& line : result.lines) text += "  " + printable(line) + '\n';
@@ -142,14 +144,21 @@ int run(const PrepareArguments& arguments) {
   static_cast<void>(use_color(arguments.color, STDOUT_FILENO));
   std::optional<OutputFile> json;
   if (!arguments.json.empty() && arguments.json != "-") json.emplace(arguments.json);
+  CommandWithFolder script;
   SignalWatch signals({.remove_temporaries = [&] {
     if (json) json->discard();
+    script.abandon();
   }});
   ProgressLine progress(!arguments.no_progress && isatty(STDERR_FILENO) != 0);
+  const auto prepared = [&] {
+    if (arguments.command.empty()) {
+      return of_pipeline(arguments, options, signals.token(), progress);
+    }
+    signals.begin_output();  // The longest patience: a command may take long to end.
+    return of_script(script, request_of(arguments), signals.token());
+  };
   const auto work = [&] {
-    const Prepared answer = arguments.command.empty()
-                                ? of_pipeline(arguments, options, signals.token(), progress)
-                                : of_script(request_of(arguments), signals.token());
+    const Prepared answer = prepared();
     signals.begin_output();
     progress.clear();
     if (json) json->commit(answer.json);

@@ -17,6 +17,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/printable.hpp"
+#include "cachebisect/launch/command_with_folder.hpp"
 #include "cachebisect/profile/profile.hpp"
 #include "cachebisect/profile/profile_text.hpp"
 #include "cachebisect/profile/script_profile.hpp"
@@ -133,12 +134,15 @@ class ProfileOutputs {
 };
 
 int run_lightning(const ProfileArguments& arguments) {
-  SignalWatch signals({.report = [](SignalWatch&) { print_error("interrupted"); }});
+  CommandWithFolder training;
+  SignalWatch signals({.remove_temporaries = [&training] { training.abandon(); }});
+  signals.begin_output();  // The longest patience: a command may take long to end.
   std::vector<std::string> kinds;
   if (!arguments.kind.empty()) kinds.push_back(arguments.kind);
   const auto work = [&] {
-    return profile_lightning(arguments.lightning, kinds, arguments.pipeline.device.value_or(""),
-                             arguments.hook, signals.token());
+    return profile_lightning(training, arguments.lightning, kinds,
+                             arguments.pipeline.device.value_or(""), arguments.hook,
+                             signals.token());
   };
   return run_until_signal(signals, work, [] { print_error("interrupted"); });
 }
@@ -149,16 +153,22 @@ int run(const ProfileArguments& arguments) {
   profile::Options options = options_of(arguments);
   ProfileOutputs outputs(arguments.trace, text_options(arguments.color, STDOUT_FILENO),
                          view_of(arguments));
+  CommandWithFolder command;
   SignalWatch signals({.report = [](SignalWatch&) { print_error("interrupted"); },
-                       .remove_temporaries = [&] { outputs.discard(); }});
+                       .remove_temporaries =
+                           [&] {
+                             outputs.discard();
+                             command.abandon();
+                           }});
   ProgressLine progress(!arguments.no_progress && isatty(STDERR_FILENO) != 0);
   const auto show = [&](const std::string& line) { progress.show(line); };
   options.stop = signals.token();
   options.progress = show;
   const auto work = [&] {
     if (!arguments.command.empty()) {
-      const profile::ScriptProfile script =
-          profile::profile_script(arguments.command, arguments.hook, options, signals.token());
+      signals.begin_output();  // The longest patience: a command may take long to end.
+      const profile::ScriptProfile script = profile::profile_script(
+          command, arguments.command, arguments.hook, options, signals.token());
       signals.begin_output();
       outputs.write(script.profile, signals);
       return script.exit_code;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cachebisect/base/text_file.hpp"
+#include "cachebisect/launch/command_with_folder.hpp"
 #include "cachebisect/timing/script_times.hpp"
 
 namespace cachebisect::cli {
@@ -68,15 +69,17 @@ void name_by_file(TimingRecord& record, const LightningArguments& lightning) {
 }
 
 /// The batches of a script or a pipeline, and the exit code.
-int time_any(const TimeArguments& arguments, const TimingOptions& options, TimingOutputs& outputs,
-             SignalWatch& signals, ProgressLine& progress) {
+int time_any(const TimeArguments& arguments, const TimingOptions& options, CommandWithFolder& run,
+             TimingOutputs& outputs, SignalWatch& signals, ProgressLine& progress) {
   TimingRecord record;
   int code = 0;
   const std::vector<std::string> command = timed_command(arguments);
   if (command.empty()) {
     record = TimeRuns(arguments, signals.token(), progress).run();
   } else {
-    ScriptTimes script = time_script({.words = command,
+    signals.begin_output();  // The longest patience: a command may take long to end.
+    ScriptTimes script = time_script(run,
+                                     {.words = command,
                                       .hook = arguments.hook,
                                       .continues = arguments.then == "continue",
                                       .stdout_to_stderr = arguments.json == "-"},
@@ -96,10 +99,14 @@ int run(const TimeArguments& arguments) {
   static_cast<void>(use_color(arguments.color, STDOUT_FILENO));
   const TimingOptions options = timing_options(arguments);
   TimingOutputs outputs(arguments.save_dir, arguments.json, arguments.quiet);
-  SignalWatch signals({.remove_temporaries = [&outputs] { outputs.discard(); }});
+  CommandWithFolder script;
+  SignalWatch signals({.remove_temporaries = [&] {
+    outputs.discard();
+    script.abandon();
+  }});
   ProgressLine progress(!arguments.no_progress && isatty(STDERR_FILENO) != 0);
   return run_until_signal(
-      signals, [&] { return time_any(arguments, options, outputs, signals, progress); },
+      signals, [&] { return time_any(arguments, options, script, outputs, signals, progress); },
       [] { print_error("interrupted"); });
 }
 

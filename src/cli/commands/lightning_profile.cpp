@@ -5,8 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include "cachebisect/base/error.hpp"
-#include "cachebisect/launch/await_child.hpp"
-#include "cachebisect/launch/child_process.hpp"
 
 namespace cachebisect::cli {
 namespace {
@@ -49,13 +47,12 @@ void add_lightning_profile_options(CLI::App& app, LightningProfileArguments& a) 
       ->type_name("DIR");
 }
 
-int profile_lightning(const LightningProfileArguments& a, const std::vector<std::string>& kinds,
-                      const std::string& device, const std::string& hook,
-                      const std::stop_token& stop) {
+int profile_lightning(CommandWithFolder& training, const LightningProfileArguments& a,
+                      const std::vector<std::string>& kinds, const std::string& device,
+                      const std::string& hook, const std::stop_token& stop) {
   static const std::vector<std::string> kAll{"simple", "advanced", "pytorch"};
   const auto more = options_of(a, kinds.empty() ? kAll : kinds, device);
-  ChildProcess child({.words = lightning_command(a.training, hook, more)});
-  const auto status = await_child(child, stop);
+  const auto status = training.run({.words = lightning_command(a.training, hook, more)}, stop);
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped");
   if (!status || !status->ok()) {
     if (status && status->exit_code == exit_code(ErrorKind::usage)) return status->exit_code;

@@ -10,6 +10,8 @@
 
 #include "commands/lightning_options.hpp"
 
+#include "cachebisect/launch/command_with_folder.hpp"
+
 namespace cachebisect::cli {
 
 struct LightningProfileArguments {
@@ -27,9 +29,9 @@ struct LightningProfileArguments {
 
 void add_lightning_profile_options(CLI::App& app, LightningProfileArguments& arguments);
 
-/// Trains once per profiler: `kinds`, all three if it is empty. Returns the exit code. Throws
-/// Error(interrupted) on `stop`.
-int profile_lightning(const LightningProfileArguments& arguments,
+/// Trains in `training` once per profiler: `kinds`, all three if it is empty. Returns the exit
+/// code. Throws Error(interrupted) on `stop`.
+int profile_lightning(CommandWithFolder& training, const LightningProfileArguments& arguments,
                       const std::vector<std::string>& kinds, const std::string& device,
                       const std::string& hook, const std::stop_token& stop);
 

@@ -1,8 +1,6 @@
 #include "commands/script_run.hpp"
 
 #include <csignal>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -81,8 +79,7 @@ int ScriptRun::end(const SessionEnd& end) {
 
 void ScriptRun::abandon() {
   command_.kill();
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_.path(), ignored);
+  folder_.remove();
 }
 
 void add_script_settings(CLI::App& app, ScriptArguments& arguments) {

@@ -9,6 +9,7 @@
 #include "commands/script_command.hpp"
 
 #include "cachebisect/base/error.hpp"
+#include "cachebisect/base/private_folder.hpp"
 #include "cachebisect/remote/socket_listener.hpp"
 
 namespace cachebisect::cli {

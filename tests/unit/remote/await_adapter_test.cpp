@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cachebisect/base/private_folder.hpp"
 #include "cachebisect/simulate/simulated_replayer.hpp"
 
 using namespace cachebisect;

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/socket.h>
 
+#include "cachebisect/base/private_folder.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/remote/combine_ranks.hpp"
 #include "cachebisect/remote/wait.hpp"
@@ -245,9 +246,11 @@ TEST_CASE("nodes that do not join in time are missed, and those that did are nam
 TEST_CASE("a relay says why it cannot join") {
   NodeRelayOptions options{
       .engine = {"127.0.0.1", 1}, .token = kToken, .node = "node-1", .join_seconds = 0.3};
-  CHECK(has(usage_error([&] { NodeRelay(options, {}); }), "127.0.0.1:1 is not reached within"));
+  CHECK(has(usage_error([&] { NodeRelay(options, PrivateFolder(), {}); }),
+            "127.0.0.1:1 is not reached within"));
   options.engine.host = "no-such-host.invalid";
-  CHECK(has(usage_error([&] { NodeRelay(options, {}); }), "no-such-host.invalid:1"));
+  CHECK(
+      has(usage_error([&] { NodeRelay(options, PrivateFolder(), {}); }), "no-such-host.invalid:1"));
 }
 
 TEST_CASE("an address is a host and a port") {

@@ -14,6 +14,7 @@
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
+#include "cachebisect/base/private_folder.hpp"
 #include "cachebisect/remote/message_channel.hpp"
 #include "cachebisect/remote/tcp_socket.hpp"
 #include "cachebisect/remote/wait.hpp"
@@ -48,7 +49,8 @@ TlsRefusal join_error(const NodeListenerOptions& engine, const Certificate* trus
   TlsRefusal said;
   std::atomic<bool> ended = false;
   std::jthread relay([&] {
-    said.relay = error_of([&] { NodeRelay(relay_to(nodes.address(), trusted), {}); });
+    said.relay =
+        error_of([&] { NodeRelay(relay_to(nodes.address(), trusted), PrivateFolder(), {}); });
     ended = true;
   });
   // After its time each serve() throws, and serves nevertheless.
@@ -162,7 +164,8 @@ TEST_CASE("a relay with TLS does not tell its token to a server without it") {
   const Certificate own;
   if (!own.is_usable()) return;
   PlainServer server(true);
-  const std::string message = usage_error([&] { NodeRelay(relay_to(server.address(), &own), {}); });
+  const std::string message =
+      usage_error([&] { NodeRelay(relay_to(server.address(), &own), PrivateFolder(), {}); });
   CAPTURE(message);
   CHECK(has(message, ": no TLS connection: "));
   const std::string& received = server.received();
@@ -177,5 +180,6 @@ TEST_CASE("a relay gives up a server that does not go on with the handshake") {
   PlainServer silent(false);
   NodeRelayOptions options = relay_to(silent.address(), &own);
   options.answer_seconds = 0.05;
-  CHECK(has(usage_error([&] { NodeRelay(options, {}); }), "no TLS connection: no answer; "));
+  CHECK(has(usage_error([&] { NodeRelay(options, PrivateFolder(), {}); }),
+            "no TLS connection: no answer; "));
 }
