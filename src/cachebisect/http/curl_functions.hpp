@@ -6,7 +6,7 @@
 
 #include <curl/curl.h>
 
-#include "cachebisect/base/shared_library.hpp"
+#include "cachebisect/base/needed_library.hpp"
 // Macros that check the types of what is given to a function of this name.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
@@ -14,7 +14,7 @@
 namespace cachebisect {
 
 struct CurlFunctions {
-  SharedLibrary library{"libcurl.so.4", SharedLibrary::Unload::never};
+  NeededLibrary library{"libcurl.so.4", "libcurl", "libcurl4"};
   decltype(&curl_global_init) global_init = nullptr;
   decltype(&curl_easy_init) easy_init = nullptr;
   decltype(&curl_easy_setopt) easy_setopt = nullptr;

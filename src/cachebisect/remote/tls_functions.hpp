@@ -9,13 +9,13 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include "cachebisect/base/shared_library.hpp"
+#include "cachebisect/base/needed_library.hpp"
 
 namespace cachebisect {
 
 struct TlsFunctions {
-  SharedLibrary crypto{"libcrypto.so.3", SharedLibrary::Unload::never};
-  SharedLibrary ssl{"libssl.so.3", SharedLibrary::Unload::never};
+  NeededLibrary crypto{"libcrypto.so.3", "OpenSSL", "libssl3"};
+  NeededLibrary ssl{"libssl.so.3", "OpenSSL", "libssl3"};
   decltype(&BIO_new) bio_new = nullptr;
   decltype(&BIO_get_new_index) bio_get_new_index = nullptr;
   decltype(&BIO_meth_new) bio_meth_new = nullptr;
