@@ -1,4 +1,4 @@
-# Third-party sources that the machine lacks. Each has two places with the same content: the
+# Third-party sources that the machine lacks. Each has two places with the same sources: the
 # project's own release, and Debian's mirror for networks that reach only package repositories.
 
 # Downloads and unpacks the first of `URL SHA256 URL SHA256 ...` that can be had, once per build
