@@ -17,6 +17,8 @@ from .facts import free_bytes
 from .free import free_memory
 from .node_graph import NodeGraph, graph_of
 from .sharing import cannot_begin_twice, ingredients, sources
+from .spdl_built import built_of
+from .spdl_pipeline import SpdlPipeline
 
 _SHARE = 0.5
 """Of the free memory, for batches that training gets later."""
@@ -91,6 +93,8 @@ class SharedStream(Iterator[Any]):
             if self._keeps:
                 self.nodes.rest()
             return bool(self.nodes.why_not)
+        if self.built is not None:
+            return False
         return self._another is None or cannot_begin_twice(self._own, self.made_from)
 
     def share(self) -> None:
@@ -102,6 +106,12 @@ class SharedStream(Iterator[Any]):
         """The pipeline that the script's iterator runs, if it is one of torchdata.nodes."""
         return graph_of(self._own)
 
+    @functools.cached_property
+    def built(self) -> Optional[SpdlPipeline]:
+        """What the pipeline of SPDL was built from that the script's iterator is of, if it is one
+        whose stages can be measured. Best seen once it has given batches."""
+        return built_of(self._own, self.made_from)
+
     @property
     def keeps(self) -> bool:
         """True if what measuring takes is copied for training."""
@@ -110,12 +120,16 @@ class SharedStream(Iterator[Any]):
     def ingredients(self) -> list[Any]:
         """What another iterator would be made from, too."""
         nodes = self.nodes
+        if self.built is not None:
+            return [self.built.source]
         own = ingredients(self._own, self.made_from)
         return list(own) if nodes is None else nodes.ingredients()
 
     def sources(self) -> list[Any]:
         """The same without the attributes of objects."""
         nodes = self.nodes
+        if self.built is not None:
+            return [self.built.source]
         return sources(self._own, self.made_from) if nodes is None else nodes.sources()
 
     def measured(self) -> Iterator[Any]:
@@ -124,6 +138,8 @@ class SharedStream(Iterator[Any]):
             return _Live(self)
         if self.nodes is not None:
             return iter(self.nodes)
+        if self.built is not None:
+            return iter(self.built)
         return _Live(self) if self._another is None else self._another()
 
     def __next__(self) -> Any:

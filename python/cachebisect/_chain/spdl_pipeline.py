@@ -88,11 +88,19 @@ class SpdlPipeline:
         odd = [name for name in others if name not in _KINDS]
         if odd:
             return f"it has a {odd[0]}"
+        if self._build.get("background_tasks"):
+            return "it has background tasks"
         try:
             list(map(_with_own_state, self.stages[1:]))
         except Exception as error:  # What deepcopy meets there.
             return f"what aggregates its items cannot be copied: {type(error).__name__}: {error}"
         return ""
+
+    def apart(self) -> SpdlPipeline:
+        """The same with aggregators of its own, while none of them keeps items. Raises what copying
+        them does."""
+        pipes = list(map(_with_own_state, self.stages[1:]))
+        return SpdlPipeline(dataclasses.replace(self._config, pipes=pipes), self._build)
 
     def opened(self, source: Any, pipes: Sequence[Any], gate: Optional[Gate] = None) -> SpdlRun:
         """A pipeline of these that runs. `source`: its SourceConfig. `gate`: what all its items

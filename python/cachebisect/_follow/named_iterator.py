@@ -17,6 +17,7 @@ from .loaders import Level, LoaderSubscriber
 from .named_classes import for_each_subclass, watch_methods
 from .named_instances import Instances
 from .named_target import NamedTarget, as_stored
+from .spdl_builds import LIBRARY, follow_builds
 
 _WHOLE = (list, tuple, Mapping, str, bytes)
 """What is a batch rather than makes some."""
@@ -42,6 +43,8 @@ class NamedIterator:
     def follow(self, subscriber: LoaderSubscriber) -> None:
         """Patches it as soon as it is there."""
         self._subscriber = subscriber
+        if self.target.module.startswith(LIBRARY):
+            follow_builds()
         if self.problem is None and not self.target.is_of_script:
             after_import(self.target.module, self._look_in_module)
 

@@ -66,8 +66,19 @@ def arms_of_members(batches: Any) -> tuple[Optional[MemberArms], list[str]]:
         made_from = stream.made_from if stream is not None else []
     if graph is not None:
         return _arms_of_nodes(graph, stream, around)
+    if stream is not None and stream.built is not None:
+        return _arms_of_built(stream.built, stream)
     of_grain = graph_of_grain(made_from)
     return (None, []) if of_grain is None else arms_of_grain(of_grain, around)
+
+
+def _arms_of_built(
+    built: SpdlPipeline, stream: SharedStream
+) -> tuple[Optional[MemberArms], list[str]]:
+    arms, notes = arms_of_spdl(built)
+    if arms is None:
+        stream.share()
+    return arms, notes
 
 
 def _arms_of_nodes(
