@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import types
 from typing import Any
 
 import pytest
 
 pytest.importorskip("torch")
 
+from cachebisect._script import refusals
 from cachebisect._script.refusals import LateAnswer
 from cachebisect._script.seen_loaders import SeenLoaders
 from engine import TestEngine
@@ -175,3 +177,10 @@ def test_a_rank_without_batches_of_its_own_is_named(monkeypatch: Any) -> None:
     )
     monkeypatch.setitem(sys.modules, "accelerate.data_loader", sys)
     assert "dispatch_batches=False" in LateAnswer().reason(100, SeenLoaders())
+
+
+def test_a_library_that_makes_batches_is_named(monkeypatch: Any) -> None:
+    for library in ("grain", "spdl.dataloader", "spdl.pipeline", "ray.data"):
+        monkeypatch.delitem(sys.modules, library, raising=False)
+    monkeypatch.setitem(sys.modules, "grain", types.ModuleType("grain"))
+    assert "use --iterator grain:IterDataset" in refusals._remedy(1)

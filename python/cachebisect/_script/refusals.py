@@ -25,6 +25,16 @@ _CANDIDATE_STEPS = 1000
 """A loader that the loop takes batches from is waited for: as long as it gave one within the last
 _CANDIDATE_STEPS, and within _SECONDS. Some loops take many steps with one batch."""
 
+_NAMED = {
+    "grain": "grain:IterDataset",
+    "nvidia.dali.plugin.pytorch": "nvidia.dali.plugin.pytorch:DALIGenericIterator",
+    "ray.data": "ray.data:DataIterator.iter_torch_batches",
+    "spdl.dataloader": "spdl.dataloader:DataLoader",
+    "spdl.pipeline": "spdl.pipeline:Pipeline",
+    "torchdata.nodes": "torchdata.nodes:Loader",
+}
+"""What makes batches in other libraries, by the module that a script imports."""
+
 _LIBRARY_CALL = "call cachebisect.bisect(loader, step) in the script"
 
 
@@ -113,7 +123,9 @@ class LateAnswer:
 
 def _remedy(world: int) -> str:
     if world == 1:
-        return f"for other iterators, use --iterator package.module:Class, or {_LIBRARY_CALL}"
+        known = [f"--iterator {name}" for module, name in _NAMED.items() if module in sys.modules]
+        named = " or ".join(known) or "--iterator package.module:Class"
+        return f"for other iterators, use {named}, or {_LIBRARY_CALL}"
     if "accelerate.data_loader" in sys.modules:
         return (
             "every rank must read batches of its own: with accelerate, "
