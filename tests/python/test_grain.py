@@ -184,6 +184,39 @@ def test_processes_keep_what_they_have_made() -> None:
         job.close()
 
 
+def test_stages_behind_the_processes_run_here() -> None:
+    calls = Calls()
+    job = Job(calls.dataset(processes=1).map(calls.double), KeptState())
+    try:
+        names, found = described(job)
+        assert names == [*STAGES, "mp_prefetch (1 processes, look-ahead 2)", "map double (2)"]
+        assert any("a second set of processes: 1" in note for note in found["notes"])
+        job.fill(4 * BATCH, lambda _: None)
+        assert calls.source.reads == 0
+        for boundary, runs in ((0, True), (3, True), (7, True), (8, False)):
+            before = calls.doubled
+            for batch in numbers(run(job, replay(boundary))):
+                assert all(int(value) % 4 <= 1 for value in batch)
+            assert (calls.doubled > before) == runs
+        before = calls.doubled
+        run(job, bypass(3))
+        assert calls.doubled > before
+        before = calls.doubled
+        run(job, bypass(8))
+        assert calls.doubled == before
+    finally:
+        job.close()
+
+
+def test_an_iterator_that_was_given_stays_open() -> None:
+    own = iter(Calls().dataset(threads=2))
+    job = Job(own, KeptState())
+    described(job)
+    job.close()
+    assert len(next(own)) == BATCH
+    own.close()
+
+
 def refusing(item: Any) -> Any:
     raise KeyError("none of them")
 

@@ -66,6 +66,9 @@ def notes_of_grain(graph: GrainGraph) -> list[str]:
         *(_note_of_threads(stage, "") for stage in stages_of(graph.outside)),
     ]
     notes = [note for note in notes if note]
+    if graph.processes is not None:
+        count = len(shards_of(graph.processes))
+        notes.append(f"measuring starts a second set of processes: {count}")
     if graph.processes is not None or notes:
         notes.append(
             f"stages of {graph.name} run at the same time, in threads or processes: one that is "

@@ -50,7 +50,9 @@ class Restarting:
         return self.release() if self._given + items > length >= items else None
 
     def release(self) -> Optional[Iterator[Any]]:
-        """The present iterator, which is let go of: the next item is the first of another one."""
+        """The present iterator, which is let go of: the next item is the first of another one. None
+        for an iterator of another library that was given as it is, which others may go on with."""
         released, self._iterator = self._iterator, None
         self._given = 0
-        return released
+        is_others = released is self._items and callable(getattr(released, "get_state", None))
+        return None if is_others else released
