@@ -105,7 +105,7 @@ for epoch in range(8):
     "library,target,text,stages",
     [
         ("spdl", "spdl.dataloader:DataLoader", SPDL_LOADER,
-         ["source list", "aggregate(4)", "pipe load"]),
+         ["source list", "aggregate(4)", "pipe load (concurrency 2)"]),
         ("spdl", "spdl.pipeline:Pipeline", SPDL_PIPELINE, ["source range", "pipe load"]),
         ("spdl", "spdl.pipeline:Pipeline.get_iterator",
          SPDL_PIPELINE.replace("in built:", "in built.get_iterator(timeout=60):"),
