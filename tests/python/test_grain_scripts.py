@@ -115,3 +115,45 @@ def test_ctrl_c_leaves_no_process(processes: int, monkeypatch: Any, tmp_path: An
     run = run_command(tmp_path, script_text(processes, 100_000, late))
     run.await_training()
     assert run.end(interrupted=True) == 130, run.errors()
+
+
+SLOW = """
+import time
+import grain
+import numpy
+import torch
+
+def read(index):
+    return numpy.full(4, index, numpy.float32)
+
+def augment(item):
+    time.sleep(0.005)
+    return item + 1
+
+if __name__ == "__main__":
+    data = grain.MapDataset.range(4000).shuffle(seed=1).map(read).map(augment).batch(4)
+    options = grain.multiprocessing.MultiprocessingOptions(num_workers=PROCESSES)
+    data = data.to_iter_dataset(grain.ReadOptions(1, 4)).mp_prefetch(options)
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+    for epoch in range(1000):
+        for x in data:
+            optimizer.zero_grad()
+            model(torch.from_numpy(x)).sum().backward()
+            optimizer.step()
+"""
+
+
+@pytest.mark.nightly
+@needs_command
+@pytest.mark.parametrize("processes", [0, 2])
+def test_the_verdict_names_a_slow_transformation(
+    processes: int, monkeypatch: Any, tmp_path: Any
+) -> None:
+    """It takes 20 ms of each batch, and all else a fiftieth of that."""
+    monkeypatch.setenv("CACHEBISECT_ITERATOR", "grain:IterDataset")
+    text = SLOW.replace("PROCESSES", str(processes))
+    run = run_command(tmp_path, text, options=("--budget", "30", "--sustain", "0"))
+    assert run.end() == 0, run.errors()
+    report: Any = run.report()
+    assert report["verdict"]["stage"] == "map augment", report["verdict"]

@@ -86,7 +86,7 @@ class Chain:
     of_data_loader: bool = True
     """Batches come from torch's DataLoader, or from a class of its kind."""
     lines: dict[str, str] = field(default_factory=dict)
-    """Of code, in place of those of ADVICE."""
+    """Lines of code in place of those of ADVICE."""
     single_samples: bool = False
     """The loader asks its dataset for the samples of a batch one after the other."""
 

@@ -20,7 +20,7 @@ _LINES = {
     "prepare": "ArrayRecordWriter(path)  # once; then grain.sources.ArrayRecordDataSource(path)",
     "ahead": "grain.experimental.ThreadPrefetchIterDataset(dataset, prefetch_buffer_size=2)",
 }
-"""Of code, by the engine's id of a remedy."""
+"""Lines of code by the engine's id of a remedy."""
 
 
 def chain_of_grain(
@@ -82,7 +82,7 @@ def notes_of_grain(graph: GrainGraph) -> list[str]:
 
 
 def _note_of_threads(stage: Sequence[Any], where: str) -> str:
-    """Of those that make items of `stage` in advance; empty if there are none."""
+    """What to know of threads that make items of `stage` in advance; empty if there are none."""
     found = [threads_of(member) for member in stage]
     threads, ahead = max(found, default=(0, 0))
     if threads == 0:

@@ -24,7 +24,8 @@ _MOST = 1000
 
 
 def graph_of_grain(made_from: Iterable[Any]) -> Optional[GrainGraph]:
-    """Of the Dataset or DataLoader of Grain in `made_from`; None if there is none. Never raises."""
+    """The pipeline of the Dataset or DataLoader of Grain in `made_from`; None if there is none.
+    Never raises."""
     grain = sys.modules.get("grain")
     kinds: Any = tuple(getattr(grain, name, None) for name in _KINDS)
     if None in kinds:
@@ -33,7 +34,7 @@ def graph_of_grain(made_from: Iterable[Any]) -> Optional[GrainGraph]:
         if isinstance(value, kinds):
             try:
                 return GrainGraph(value, kinds)
-            except Exception:  # Of another version, or a class of the user's own.
+            except Exception:  # Another version, or a class of the user's own.
                 return None
     return None
 

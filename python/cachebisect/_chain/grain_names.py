@@ -27,7 +27,7 @@ _OF_FUNCTIONS = {
 _JOINS = ("batch", "rebatch")
 _PACKS = ("Pack", "ConcatThenSplit")
 _ATTRIBUTES = ("_transform", "_map_fn", "_filter_fn", "_batch_fn", "_source", "_sampler")
-"""Of what a dataset was made with."""
+"""Attributes that hold what a dataset was made with."""
 _OWN = "grain."
 
 

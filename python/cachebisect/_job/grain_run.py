@@ -48,7 +48,9 @@ class GrainRun(Iterator[Any]):
         iterator, self._iterator = self._iterator, None
         self._gate.end()
         if iterator is not None:
-            with contextlib.suppress(Exception):  # Of a function that nobody waits for any more.
+            with contextlib.suppress(
+                Exception
+            ):  # A function of the user's, for which nobody waits.
                 iterator.close()
 
     _shutdown_workers = end

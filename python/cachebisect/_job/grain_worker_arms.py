@@ -74,7 +74,7 @@ class GrainWorkerArms(GrainArms):
         return super().copies_written or any(facts.is_written for facts in self._facts)
 
     def bytes_at(self, stage: int) -> float:
-        """Of all that is kept behind stage number `stage`, from 1."""
+        """As MemberArms has it."""
         if stage > len(self._inside):
             return super().bytes_at(stage - len(self._inside))
         batches = sum(facts.batches for facts in self._facts)

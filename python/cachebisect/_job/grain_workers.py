@@ -94,7 +94,7 @@ def _close(iterator: Any) -> None:
     """Grain waits long for a process that does not end: it is ended then."""
 
     def close() -> None:
-        with contextlib.suppress(Exception):  # Of what nobody waits for any more.
+        with contextlib.suppress(Exception):  # Nobody waits for what it would give.
             iterator.close()
 
     processes = _processes_of(iterator)

@@ -14,7 +14,7 @@ MOST_AHEAD = 64
 TRIED = 2
 """Batches by which is seen what can be replayed."""
 _MOST_THREADS = 64
-"""Of arms that wait for their next block."""
+"""What arms that wait for their next block may run."""
 
 
 class GroupArms:

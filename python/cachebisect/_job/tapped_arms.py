@@ -32,7 +32,7 @@ class TappedArms(GroupArms):
         self.batches = 0
         """That what is kept was made to."""
         self._all_batches = 0
-        """Of all fills."""
+        """Batches of all fills."""
 
     def _tap(self) -> Tap:
         return Tap()
@@ -112,7 +112,7 @@ class TappedArms(GroupArms):
         return any(tap.is_written for tap in self._taps)
 
     def bytes_at(self, stage: int) -> float:
-        """Of all that is kept behind stage number `stage`, from 1."""
+        """As MemberArms has it."""
         return float(sum(map(tree_sizes.nbytes, self._kept[stage - 1])))
 
     def outputs(self) -> list[str]:
@@ -122,7 +122,7 @@ class TappedArms(GroupArms):
     # Blocks
 
     def feed(self, boundary: int, samples_per_batch: Optional[int], limit: int) -> NodeFeed:
-        """Of one block; boundary 0 is live. `limit`: of the first so many batches; 0: of all."""
+        """As MemberArms has it."""
         arm = self.arm_of_replay(boundary, limit)
         return self._feed_of(arm, self._threads, samples_per_batch, boundary)
 

@@ -37,10 +37,8 @@ def end_iterator(iterator: Any) -> None:
     if isinstance(getattr(iterator, "gi_frame", None), types.FrameType) and callable(close):
         close()
     elif callable(getattr(iterator, "start_prefetch", None)):
-        inner: Any = getattr(
-            iterator, "_iterator", None
-        )  # Of its DataLoader, which has no close().
-        with contextlib.suppress(Exception):  # Of what nobody waits for any more.
+        inner: Any = getattr(iterator, "_iterator", None)  # DataLoader's has no close().
+        with contextlib.suppress(Exception):  # Nobody waits for what it would give.
             (close or inner.close)()
 
 
