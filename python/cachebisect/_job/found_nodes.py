@@ -10,6 +10,7 @@ from .._chain.grain_graph import graph_of_grain
 from .._chain.named_source import NamedSource
 from .._chain.node_graph import NodeGraph, graph_of
 from .._chain.own_iteration import Context, OwnIteration
+from .._chain.ray_stats import notes_of_ray
 from .._chain.shared_stream import SharedStream
 from .._chain.spdl_pipeline import SpdlPipeline
 from .._worker.kept_random import KeptRandom
@@ -69,7 +70,9 @@ def arms_of_members(batches: Any) -> tuple[Optional[MemberArms], list[str]]:
     if stream is not None and stream.built is not None:
         return _arms_of_built(stream.built, stream)
     of_grain = graph_of_grain(made_from)
-    return (None, []) if of_grain is None else arms_of_grain(of_grain, around)
+    if of_grain is not None:
+        return arms_of_grain(of_grain, around)
+    return None, notes_of_ray(made_from)
 
 
 def _arms_of_built(
