@@ -110,9 +110,10 @@ Comparison compare(const JobSource& a, const JobSource& b, const CompareJobsOpti
   comparison.rounds = static_cast<int>(rounds.table.rounds());
   comparison.seconds = rounds.seconds;
   comparison.figures = {live_figure(rounds.table, options.confidence)};
-  std::ranges::move(paired_stages(rounds, chain_a, chain_b, options.confidence),
+  const StageMatches matches(identities_of(chain_a.stages), identities_of(chain_b.stages));
+  std::ranges::move(paired_stages(rounds, chain_a, matches, options.confidence),
                     std::back_inserter(comparison.figures));
-  comparison.notes = notes_of_renamed(chain_a, chain_b);
+  comparison.notes = matches.notes_of_renamed();
   if (rounds.interrupted) comparison.notes.emplace_back("the run was interrupted");
   note_stalls(rounds.table, comparison.figures.front(), comparison.notes);
   comparison.findings = describe_changes(comparison);

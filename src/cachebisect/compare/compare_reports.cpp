@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
 #include "cachebisect/base/number_format.hpp"
@@ -9,6 +10,7 @@
 #include "cachebisect/compare/gate.hpp"
 #include "cachebisect/compare/mismatches.hpp"
 #include "cachebisect/compare/report_figures.hpp"
+#include "cachebisect/compare/stage_matches.hpp"
 #include "cachebisect/report/words/emulated_storage.hpp"
 
 namespace cachebisect {
@@ -47,16 +49,7 @@ void note_if(bool holds, const std::string& text, std::vector<std::string>& note
   if (holds) notes.push_back(text);
 }
 
-void note_stages(const Report& of, const Report& other, const std::string& side,
-                 std::vector<std::string>& notes) {
-  for (const StageReport& stage : of.stages) {
-    const bool missing =
-        std::ranges::find(other.stages, stage.name, &StageReport::name) == other.stages.end();
-    note_if(missing, "stage " + stage.name + " is in " + side + " alone", notes);
-  }
-}
-
-std::vector<std::string> notes_of(const Report& a, const Report& b) {
+std::vector<std::string> notes_of(const Report& a, const Report& b, const StageMatches& matches) {
   std::vector<std::string> notes;
   const auto count = [](int number) { return std::to_string(number); };
   note_if(a.chain.workers != b.chain.workers,
@@ -70,8 +63,8 @@ std::vector<std::string> notes_of(const Report& a, const Report& b) {
           "the emulated storage differs", notes);
   note_if(a.interrupted, "the run of A was interrupted", notes);
   note_if(b.interrupted, "the run of B was interrupted", notes);
-  note_stages(a, b, "A", notes);
-  note_stages(b, a, "B", notes);
+  std::ranges::move(matches.notes_of_renamed(), std::back_inserter(notes));
+  std::ranges::move(matches.notes_of_unmatched(), std::back_inserter(notes));
   return notes;
 }
 
@@ -86,10 +79,11 @@ Comparison compare(const ReportSource& a, const ReportSource& b, const CompareOp
   comparison.mismatches = mismatches(*a.report, *b.report);
   refuse_unless_comparable(comparison.mismatches, options.force);
   comparison.confidence = options.confidence.value_or(a.report->settings.confidence);
-  comparison.notes = notes_of(*a.report, *b.report);
+  const StageMatches matches(identities_of(a.report->stages), identities_of(b.report->stages));
+  comparison.notes = notes_of(*a.report, *b.report, matches);
   add_noise(*a.report, "A", comparison.noise);
   add_noise(*b.report, "B", comparison.noise);
-  comparison.figures = report_figures(*a.report, *b.report, comparison.confidence);
+  comparison.figures = report_figures(*a.report, *b.report, matches, comparison.confidence);
   comparison.findings = describe_changes(comparison);
   for (const Gate& gate : gates) {
     comparison.gates.push_back(judge_gate(gate, comparison.figures, comparison.noise));

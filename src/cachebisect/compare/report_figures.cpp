@@ -152,7 +152,8 @@ void add_stage(FigureTable& table, const StageReport& a, const StageReport& b) {
 
 }  // namespace
 
-std::vector<ComparedFigure> report_figures(const Report& a, const Report& b, double confidence) {
+std::vector<ComparedFigure> report_figures(const Report& a, const Report& b,
+                                           const StageMatches& matches, double confidence) {
   FigureTable table(a, b, confidence);
   table.add_rate("live", a.live, b.live, 0, 0);
   table.add_rate("ceiling", a.ceiling, b.ceiling, last_boundary(a), last_boundary(b));
@@ -160,9 +161,8 @@ std::vector<ComparedFigure> report_figures(const Report& a, const Report& b, dou
                   {drop_between(0, last_boundary(a)), drop_between(0, last_boundary(b))});
   table.add_share("starvation", "", a.loss.starvation, b.loss.starvation);
   table.add_share("contention", "", a.loss.contention, b.loss.contention);
-  for (const StageReport& stage : a.stages) {
-    const auto same = std::ranges::find(b.stages, stage.name, &StageReport::name);
-    if (same != b.stages.end()) add_stage(table, stage, *same);
+  for (std::size_t stage = 0; stage < a.stages.size(); ++stage) {
+    if (const auto same = matches.of(stage)) add_stage(table, a.stages[stage], b.stages.at(*same));
   }
   return table.take();
 }

@@ -141,9 +141,25 @@ TEST_CASE("stages that only one of the two has are named") {
   const Report a = bisected(600, 9);
   Report b = a;
   b.stages[1].name = "resize";
+  b.stages[1].type = "augment.resize";
   const Comparison result = compared(a, b);
   CHECK(std::ranges::count(result.notes, "stage crop is in A alone") == 1);
   CHECK(std::ranges::count(result.notes, "stage resize is in B alone") == 1);
+}
+
+TEST_CASE("a stage that was renamed is compared with the only other one of its type, and noted") {
+  Report a = bisected(600, 1);
+  Report b = bisected(720, 2);
+  a.stages[1].type = b.stages[1].type = "map.custom";
+  b.stages[1].name = "crop faster";
+  const Comparison result = compared(a, b, {.gates = {"stages.crop.seconds>+5%"}});
+  CHECK(figure(result, "stages.crop.seconds").kind() == ChangeKind::higher);
+  CHECK(result.gates.at(0).outcome == GateOutcome::fired);
+  CHECK(std::ranges::count(result.notes,
+                           "'crop' of A is compared with 'crop faster' of B, the only other stage "
+                           "of its kind") == 1);
+  CHECK_FALSE(std::ranges::any_of(result.notes,
+                                  [](const std::string& note) { return has(note, "alone"); }));
 }
 
 TEST_CASE("no name breaks a table, a terminal or the JSON") {
