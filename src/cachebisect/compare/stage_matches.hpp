@@ -19,6 +19,7 @@ struct StageIdentity {
 template <class Stages>
 [[nodiscard]] std::vector<StageIdentity> identities_of(const Stages& stages) {
   std::vector<StageIdentity> identities;
+  identities.reserve(stages.size());
   for (const auto& stage : stages) identities.push_back({stage.name, stage.type});
   return identities;
 }
