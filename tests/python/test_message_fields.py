@@ -20,8 +20,7 @@ from message_schema import SCHEMA, check, mistakes, names_in, names_in_schema, p
 
 NOT_SENT = {
     "chain": {
-        "copy_gb_per_s", "copy_prefetch", "device_memory_bytes", "effective", "file",
-        "generated_data", "order_nonce", "seed", "sha256",
+        "copy_prefetch", "effective", "file", "generated_data", "order_nonce", "seed", "sha256",
         "stages.output_bytes", "stages.side_effects", "stages.stateful", "sync_every",
     },
     "cache": {

@@ -7,6 +7,7 @@ import time
 from typing import Any, Optional
 
 from . import tree_sizes, trees
+from .copy_rate import pinned_copy_gb_per_s
 
 DEVICE_KINDS = {"cpu": "cpu", "cuda": "cuda", "meta": "cpu"}
 """By torch.device.type. Nothing runs on meta: the host's clock times its steps."""
@@ -111,10 +112,26 @@ def epoch_samples_of(loader: Any, batch_size: int) -> Optional[int]:
     return min(samples, batches * batch_size) if samples > 0 and batches > 0 else None
 
 
-def described_device(device: Any) -> dict[str, str]:
-    """Its kind and name, as fields of `chain` in docs/extend/protocol.md; None is the CPU."""
+def described_device(device: Any) -> dict[str, Any]:
+    """Its fields of `chain` in docs/extend/protocol.md; None is the CPU. A few copies to a CUDA
+    device are timed."""
     kind = "cpu" if device is None else DEVICE_KINDS[device.type]
-    return {"device_kind": kind, "device_name": _device_name(device)}
+    return {
+        "device_kind": kind,
+        "device_name": _device_name(device),
+        "device_memory_bytes": _memory_bytes(device),
+        "copy_gb_per_s": pinned_copy_gb_per_s(device),
+    }
+
+
+def _memory_bytes(device: Any) -> Optional[float]:
+    """Of a CUDA device; None for others, and where the driver does not tell."""
+    if device is None or device.type != "cuda":
+        return None
+    try:
+        return float(sys.modules["torch"].cuda.get_device_properties(device).total_memory)
+    except Exception:  # The driver, or a torch of another kind.
+        return None
 
 
 def _device_name(device: Any) -> str:
