@@ -6,13 +6,13 @@ Knows nothing of sockets and of who drives the training loop. Not thread safe.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from typing import Any, Optional
 
 from .._chain import facts, pinning
 from .._chain.description import READ, chain_of_loader
 from .._chain.settings import described_settings
+from . import described
 from .arms import arms
 from .attempts import Room
 from .blocks import Block
@@ -25,7 +25,6 @@ from .live_arms import LiveArms
 from .loaders import MeasuredLoader
 from .needs import queues_fit
 from .pass_through import PassThrough
-from .ranks import local_ranks
 from .state import KeptState
 from .step_changes import StepChanges
 from .storage import count_storage
@@ -115,23 +114,19 @@ class Job:
             "ring_prefetch": in_flight,
             "keeps_queues": self._feeds.keeps_queues,
             "batches_per_step": passed.batches_per_step,
-            "train_threads": facts.threads(),
-            "samples": facts.length_of(self.loader),
-            "epoch_samples": facts.epoch_samples_of(self.loader, self.batch_size),
             "shuffle": True,
             "train": self.train,
             "weights_restored": bool(self.state),
             "copy_pinned": pinning.happens(self.loader) and bool(self.device),
             "copy_non_blocking": self._live.non_blocking,
             **facts.described_device(self.device),
-            "usable_cpus": len(os.sched_getaffinity(0)),
             "epoch_start_seconds": passed.epoch_start_seconds(),
-            "local_ranks": local_ranks(),
-            "persistent_workers": bool(getattr(self.loader, "persistent_workers", False)),
             "worker_processes": True,
             "profiles_steps": True,
             "counts_storage": self._loader.shadow is not None,
             "stages": [stage.to_json() for stage in self.chain.stages],
+            **described.of_loader(self.loader, self.batch_size),
+            **described.of_cache(self.chain),
             **self._loader.worker_facts(passed.unused()),
         }
         if not self.state:

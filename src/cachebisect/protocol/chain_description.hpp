@@ -58,6 +58,13 @@ struct BatchContents {
   double unused_bytes = 0;  ///< of tensors that no step has read, as far as that is known
 };
 
+/// What a sample from a cache that processes share costs the one that asks for it.
+struct CacheHit {
+  double seconds = 0;
+  double seconds_per_byte = 0;
+  double within = 1;  ///< factor within which both are known
+};
+
 /// A machine of a distributed job.
 struct NodeDescription {
   std::string name;
@@ -91,7 +98,8 @@ struct ChainDescription {
   bool profiles_steps = false;      ///< can tell which functions a step spends its time in
   bool counts_storage = false;      ///< can tell what reading asks of storage
   std::optional<BatchContents> batch_contents;
-  std::uint64_t samples = 0;  ///< in the data set
+  std::optional<CacheHit> cache_hit;  ///< measured, of jobs in code; empty: it was not
+  std::uint64_t samples = 0;          ///< in the data set
   /// That one process reads in an epoch; empty: unknown.
   std::optional<std::uint64_t> epoch_samples;
   bool generated_data = false;

@@ -32,6 +32,13 @@ void fields(Visitor& v, Visited<Visitor, BatchContents>& batch) {
 }
 
 template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, CacheHit>& hit) {
+  v.amount({"seconds"}, hit.seconds);
+  v.amount({"seconds_per_byte"}, hit.seconds_per_byte);
+  v.amount({"within", "factor within which both are known, 1 or more"}, hit.within);
+}
+
+template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, CacheUse>& use) {
   v.count({"samples"}, use.samples);
   v.count({"bytes"}, use.bytes);
@@ -88,6 +95,11 @@ void loading_fields(Visitor& v, Visited<Visitor, ChainDescription>& chain) {
   v.part({"batch_contents",
           "what a worker process sends for a batch; null if there are no worker processes"},
          chain.batch_contents);
+  v.part({"cache_hit",
+          "what a sample from a cache that processes share costs the one that asks for it, "
+          "measured; null if it was not",
+          Presence::added},
+         chain.cache_hit);
 }
 
 template <class Visitor>

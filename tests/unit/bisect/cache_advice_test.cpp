@@ -107,6 +107,29 @@ TEST_CASE("in code a cache is a setting, named by the first word of the stage") 
   CHECK(found[0].changes->added_seconds == doctest::Approx(1.025e-4));
 }
 
+TEST_CASE("what a sample from a cache costs in code is what was measured on the machine") {
+  CacheSituation now = in_code({"transforms[0]", "sample"});
+  now.measured.chain.cache_hit = CacheHit{2e-5, 1e-9, 1.5};
+  const auto changes = proposals(now, 2).at(0).changes;
+  CHECK(changes->added_seconds == doctest::Approx(2e-5 + 1e5 * 1e-9));
+  CHECK(changes->added_within == 1.5);
+  now.measured.chain.cache_hit->within = 0.1;  // Of an adapter that knows no better.
+  CHECK(proposals(now, 2).at(0).changes->added_within == 1);
+}
+
+TEST_CASE(
+    "in code samples are kept where fetching them costs least, not where all else is spared") {
+  CacheSituation now = in_code({"transforms[0]", "transforms[1]", "sample"});
+  now.add("transforms[1] ToTensor", "augment.ToTensor", 1e-4, 4e6, true);
+  std::swap(now.waterfall.stages[3], now.waterfall.stages[4]);
+  std::swap(now.measured.chain.stages[3], now.measured.chain.stages[4]);
+  for (int place : {3, 4}) now.waterfall.stages[static_cast<std::size_t>(place)].index = place + 1;
+  now.measured.chain.cache_hit = CacheHit{1e-5, 1e-12, 2};
+  CHECK(proposals(now, 2).at(0).remedy.edits.at(0).value == R"("transforms[1]")");
+  now.measured.chain.cache_hit->seconds_per_byte = 1e-9;
+  CHECK(proposals(now, 2).at(0).remedy.edits.at(0).value == R"("transforms[0]")");
+}
+
 TEST_CASE("in code a cache without a stage to name holds whole samples, or is not proposed") {
   const auto found = proposals(in_code({"sample"}), 1);
   REQUIRE(found.size() == 1);

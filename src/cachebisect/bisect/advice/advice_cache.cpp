@@ -37,7 +37,8 @@ std::vector<Edit> inserted(const CachePlace& place) {
 }  // namespace
 
 void offer_cache(Advice& advice, const StageReport& stage) {
-  const auto place = best_cache_place(advice, stage, memory_for_cache(advice));
+  const CacheHit hit = advice.of_code() ? shared_hit(advice.chain()) : CacheHit{};
+  const auto place = best_cache_place(advice, stage, memory_for_cache(advice), hit);
   if (!place) return;
   std::vector<Edit> edits =
       advice.of_code() ? kept_in_code(advice, settings::kCache, place->after) : inserted(*place);

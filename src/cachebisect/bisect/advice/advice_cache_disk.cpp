@@ -18,8 +18,6 @@ namespace {
 /// What a sample from cache.disk costs a worker while its file is in memory, measured: 10 us for
 /// 3 kB, 190 us for 550 kB.
 constexpr CacheHit kFileHit{.seconds = 1e-5, .seconds_per_byte = 1 / 3e9};
-/// The same in code: cached_after() has it in its costs.
-constexpr CacheHit kFileHitInCode{.seconds = 4e-5, .seconds_per_byte = 1 / 1.6e9};
 /// An epoch at today's speed that is long enough for every run to begin without it.
 constexpr double kLongEpochSeconds = 60;
 /// Pages of cache.disk's file: small samples share one, large ones have some of their own.
@@ -39,10 +37,6 @@ double file_bytes_of(double bytes_per_sample) {
   const double row = bytes_per_sample + kFileRowBytes;
   if (row > kFilePageBytes) return row + kFilePageBytes;
   return kFileFill * kFilePageBytes / std::floor(kFilePageBytes / row);
-}
-
-double served_seconds(const CacheHit& hit, double bytes_per_sample) {
-  return hit.seconds + hit.seconds_per_byte * bytes_per_sample;
 }
 
 /// The limit with which all samples are kept, in steps of 10 MB.
@@ -90,7 +84,7 @@ std::vector<Edit> inserted_file(const CachePlace& place, double limit_bytes) {
 }  // namespace
 
 void offer_disk_cache(Advice& advice, const StageReport& stage) {
-  const CacheHit hit = advice.of_code() ? kFileHitInCode : kFileHit;
+  const CacheHit hit = advice.of_code() ? shared_hit(advice.chain()) : kFileHit;
   const auto place = best_cache_place(advice, stage, std::numeric_limits<double>::infinity(), hit);
   if (!place || place->spared_seconds <= 0) return;
   const std::string reason = reason_for_file(advice, *place);

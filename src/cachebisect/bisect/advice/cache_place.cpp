@@ -51,8 +51,7 @@ std::optional<CachePlace> best_cache_place(const Advice& advice, const StageRepo
     made += busy_seconds(stage);
     if (stage.index < named.index || !stage.output_bytes) continue;
     CachePlace place = place_after(stage, chain, room_bytes);
-    const double served = hit.seconds + hit.seconds_per_byte * place.bytes_per_sample;
-    place.spared_seconds = place.kept * (made - served);
+    place.spared_seconds = place.kept * (made - served_seconds(hit, place.bytes_per_sample));
     if (!best || place.spared_seconds > best->spared_seconds) best = place;
   }
   return best && best->kept >= kNegligible ? best : std::nullopt;

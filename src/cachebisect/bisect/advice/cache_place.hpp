@@ -11,12 +11,6 @@
 
 namespace cachebisect {
 
-/// What serving a sample costs the worker that asks for it.
-struct CacheHit {
-  double seconds = 0;
-  double seconds_per_byte = 0;
-};
-
 /// A cache behind the stage of this number (from 1).
 struct CachePlace {
   std::size_t after = 0;

@@ -20,6 +20,12 @@ namespace cachebisect {
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::optional<std::size_t> cached_stage(
     const ChainDescription& chain, std::string_view name);
 
+/// What a sample from a cache costs a process of a job in code: as measured, else what is assumed.
+[[nodiscard]] CACHEBISECT_INTERNAL_API CacheHit shared_hit(const ChainDescription& chain);
+/// What it costs for a sample of so many bytes.
+[[nodiscard]] CACHEBISECT_INTERNAL_API double served_seconds(const CacheHit& hit,
+                                                             double bytes_per_sample);
+
 /// A cache behind the stage of number `after`, which holds the share `kept` of the samples. In code
 /// it is shared by processes, and fetching a sample costs time.
 [[nodiscard]] CACHEBISECT_INTERNAL_API CostChanges cached_after(const ChainDescription& chain,

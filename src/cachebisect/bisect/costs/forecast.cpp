@@ -16,8 +16,6 @@ constexpr double kClear = 1.15;
 constexpr double kMaxLostToTies = 0.10;
 /// Share of the worst cost of taking turns where nothing is known of it.
 constexpr double kUnknownTurns = 0.5;
-/// Factor within which seconds that a change adds are known.
-constexpr double kAddedWithin = 2;
 
 /// True if the server was measured at a boundary of its own, not scaled from the live pipeline.
 bool measured_alone(const Limit& limit) {
@@ -201,7 +199,8 @@ Estimate Forecast::after(const CostChanges& changes) const {
   };
   for (const bool less : {true, false}) {
     CostChanges other = changes;
-    other.added_seconds *= less ? 1 / kAddedWithin : kAddedWithin;
+    const double added = less ? 1 / changes.added_within : changes.added_within;
+    other.added_seconds *= added;
     if (changes.added_seconds > 0) widen(other);
     other = changes;
     other.step_factor *= less ? 1 / changes.step_within : changes.step_within;
