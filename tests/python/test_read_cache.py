@@ -66,7 +66,8 @@ def test_it_is_predicted_run_and_leaves_nothing_behind(tmp_path: Path) -> None:
     code = run.end()
     assert code == 0, run.errors()
     kept, refused = json.loads((tmp_path / "report.json").read_text())["what_ifs"]
-    assert kept["line"] == f'cachebisect.cached(dataset, after="read", disk="{cache}")'
+    limit = 'disk_limit="0.02GB"'  # The least that a cache takes.
+    assert kept["line"] == f'cachebisect.cached(dataset, after="read", disk="{cache}", {limit})'
     if kept["measured"]["samples_per_second"] is None:  # On a machine that others keep busy.
         pytest.skip(kept["note"])
     assert kept["predicted"]["samples_per_second"] > 0

@@ -21,7 +21,7 @@ _CACHED = 'cachebisect.cached(dataset, after={}, memory="auto")'
 
 DISK_CACHE = "disk_cache"
 """The same in a file, in a folder that the engine names when it is tried."""
-_DISK_CACHED = 'cachebisect.cached(dataset, after={}, disk="FOLDER")'
+_DISK_CACHED = 'cachebisect.cached(dataset, after={}, disk="FOLDER", disk_limit="LIMIT")'
 
 PREPARED = "prepared"
 """The setting that writes a dataset once, in such a folder."""
@@ -32,7 +32,7 @@ _PREPARED = (
 
 READ_CACHE = "read_cache"
 """The setting that keeps what the dataset reads in a folder; its value is the folder."""
-_READ_CACHE = 'cachebisect.cached(dataset, after="read", disk={})'
+_READ_CACHE = 'cachebisect.cached(dataset, after="read", disk={}, disk_limit="LIMIT")'
 
 KEEP_SAMPLES = (CACHE, DISK_CACHE, PREPARED, READ_CACHE)
 """Settings after which a dataset does not make its samples anew; one of them at a time."""

@@ -1,5 +1,7 @@
 #include "cachebisect/tune/replayer_subject.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -16,12 +18,15 @@ ReplayerSubject::ReplayerSubject(Replayer& replayer, const Options& options)
 }
 
 Report ReplayerSubject::diagnose(double budget_seconds) {
-  return diagnosed(replayer_, options_, budget_seconds);
+  Report report = diagnosed(replayer_, options_, budget_seconds);
+  bytes_.clear();
+  for (const StageReport& stage : report.stages) bytes_.push_back(stage.output_bytes);
+  return report;
 }
 
 void ReplayerSubject::make(Trial& trial, double samples_per_second) {
   if (!scratch_) return Subject::make(trial, samples_per_second);
-  scratch_->make(trial, replayer_.describe(), samples_per_second, options_.stop);
+  scratch_->make(trial, described(), samples_per_second, options_.stop);
 }
 
 Comparison ReplayerSubject::compare(const std::vector<Edit>& edits, double budget_seconds) {
@@ -36,6 +41,14 @@ std::string ReplayerSubject::json() const {
     if (settings[name].is_discarded()) settings[name] = value;
   }
   return settings.dump();
+}
+
+ChainDescription ReplayerSubject::described() const {
+  ChainDescription chain = replayer_.describe();
+  for (std::size_t s = 0; s < std::min(chain.stages.size(), bytes_.size()); ++s) {
+    if (!chain.stages[s].output_bytes) chain.stages[s].output_bytes = bytes_[s];
+  }
+  return chain;
 }
 
 Arm ReplayerSubject::changed(const std::vector<Edit>& edits) const {

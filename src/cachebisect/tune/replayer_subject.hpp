@@ -28,12 +28,15 @@ class CACHEBISECT_INTERNAL_API ReplayerSubject final : public Subject {
   [[nodiscard]] std::string json() const override;
 
  private:
+  /// The chain, with the bytes of samples that the diagnosis has found.
+  [[nodiscard]] ChainDescription described() const;
   /// Throws Error(usage) for edits that no live arm runs.
   [[nodiscard]] Arm changed(const std::vector<Edit>& edits) const;
 
   Replayer& replayer_;
   const Options& options_;
   std::optional<ScriptScratch> scratch_;
+  std::vector<std::optional<double>> bytes_;  ///< of a sample behind each stage
   Arm best_;
 };
 

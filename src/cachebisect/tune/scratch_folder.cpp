@@ -11,6 +11,7 @@
 #include "cachebisect/base/file.hpp"
 #include "cachebisect/base/machine.hpp"
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/bisect/costs/cache_file.hpp"
 #include "cachebisect/doctor/storage_probe.hpp"
 #include "cachebisect/tune/climb.hpp"
 #include "cachebisect/tune/disk_need.hpp"
@@ -66,6 +67,10 @@ void ScratchFolder::check_room(const std::string& written, double bytes) const {
   throw Error(ErrorKind::data, path_ + ": about " + format_bytes(bytes) + " are needed, and " +
                                    format_bytes(free) +
                                    " are free: free some space, or name another folder");
+}
+
+double ScratchFolder::within_room(const std::string& written, double limit_bytes) const {
+  return exists(written) ? limit_bytes : file_limit_within(limit_bytes, free_bytes_at(path_));
 }
 
 bool ScratchFolder::fits_in_memory(const ScratchNeed& need, const std::stop_token& stop) const {

@@ -35,6 +35,8 @@ class CACHEBISECT_INTERNAL_API ScratchFolder {
   std::string subfolder(const std::string& name);
   /// Throws Error(data) if there is no room for a subfolder that is not there yet.
   void check_room(const std::string& written, double bytes) const;
+  /// The limit of a cache file in a subfolder: `limit_bytes`, unless it is new and less is free.
+  [[nodiscard]] double within_room(const std::string& written, double limit_bytes) const;
   /// True if memory holds all of it. Throws Error(data) if it does not and the disk is too slow for
   /// a gain, Error(interrupted).
   [[nodiscard]] bool fits_in_memory(const ScratchNeed& need, const std::stop_token& stop) const;

@@ -14,6 +14,7 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/advice/scratch_remedies.hpp"
 #include "cachebisect/bisect/costs/cache_changes.hpp"
+#include "cachebisect/bisect/costs/cache_file.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
 #include "cachebisect/shards/shard_set.hpp"
 
@@ -95,7 +96,11 @@ void ScriptScratch::make(Trial& trial, const ChainDescription& chain, double sam
   folder_.check_room(folder, all);
   const bool in_memory = folder_.fits_in_memory(
       {.bytes = all, .bytes_per_sample = bytes, .samples_per_second = samples_per_second}, stop);
-  trial.lines = {in_folder(code_line(*setting, edit.value), folder)};
+  std::string line = in_folder(code_line(*setting, edit.value), folder);
+  if (caches)
+    line = with_file_limit(std::move(line),
+                           folder_.within_room(folder, cache_file_limit(chain, *after)));
+  trial.lines = {std::move(line)};
   // What was just written is in memory, and would not be there in the next epoch.
   edit.value = ValueJson{{"after", word}, {"folder", folder}, {"cold", !in_memory}}.dump();
   trial.folder = folder;

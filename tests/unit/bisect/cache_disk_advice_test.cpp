@@ -13,6 +13,7 @@
 
 #include "cachebisect/bisect/advice/scratch_remedies.hpp"
 #include "cachebisect/bisect/analysis/waterfall.hpp"
+#include "cachebisect/bisect/costs/cache_file.hpp"
 #include "cachebisect/bisect/costs/forecast.hpp"
 #include "cachebisect/report/words/json_patch.hpp"
 
@@ -96,13 +97,19 @@ TEST_CASE("in code, a file is the setting that names the stage before it") {
   now.measured.chain.settings.of_file = false;
   for (const std::string key : {kDiskCacheSetting, kPreparedSetting}) {
     now.measured.chain.settings.all.push_back(
-        {.path = key, .name = key, .values = SettingValues::word, .words = {"decode"}});
+        {.path = key,
+         .name = key,
+         .code = R"(cached(after={}, disk="FOLDER", disk_limit="LIMIT"))",
+         .values = SettingValues::word,
+         .words = {"decode"}});
   }
   const auto found = disk_cache(now, 1);
   REQUIRE(found);
   CHECK(json_patch(found->remedy.edits) ==
         R"([{"op":"add","path":"/disk_cache","value":"decode"}])");
   CHECK(has(found->remedy.reason, "the file takes 1.1 GB"));
+  CHECK(found->remedy.lines ==
+        std::vector<std::string>{R"(cached(after="decode", disk="FOLDER", disk_limit="1.14GB"))"});
   // As cachebisect.cached() fetches a sample of 1 MB.
   CHECK(found->changes->added_seconds == doctest::Approx(4e-5 + 1e6 / 1.6e9));
 
@@ -111,6 +118,22 @@ TEST_CASE("in code, a file is the setting that names the stage before it") {
   REQUIRE(advice.proposals().size() == 1);
   CHECK(json_patch(advice.proposals()[0].remedy.edits) ==
         R"([{"op":"add","path":"/prepared","value":"decode"}])");
+}
+
+TEST_CASE("the limit in a line of code is what all samples take, or most of what is free") {
+  CHECK(file_limit_within(1e9, 1e12) == 1e9);
+  CHECK(file_limit_within(1e11, 1e10) == 9e9);
+  CHECK(file_limit_within(1e11, 5e6) == 2e7);  // As little as a cache takes.
+  const std::string line = R"(cached(disk="FOLDER", disk_limit="LIMIT"))";
+  CHECK(with_file_limit(line, 2.5e8) == R"(cached(disk="FOLDER", disk_limit="0.25GB"))");
+  CHECK(with_file_limit(line, 0) == line);
+  CHECK(with_file_limit("cached()", 1e9) == "cached()");
+  ChainDescription chain = photos(1e6).measured.chain;
+  CHECK(cache_file_limit(chain, 2) == 0);  // Bytes that nobody knows.
+  chain.stages[1].output_bytes = 1e6;
+  CHECK(cache_file_limit(chain, 2) > 1.02 * 1e9);
+  chain.samples = 0;
+  CHECK(cache_file_limit(chain, 2) == 0);
 }
 
 TEST_CASE("a file is not proposed where it spares nothing, nor where code cannot have it") {

@@ -140,7 +140,7 @@ TEST_CASE("what a job in code reads is kept where the adapter says that it can")
   run.chain.settings = test::torch_settings();
   run.chain.settings.all.push_back({.path = "read_cache",
                                     .name = "read_cache",
-                                    .code = "cached(dataset, disk={})",
+                                    .code = R"(cached(dataset, disk={}, disk_limit="LIMIT"))",
                                     .values = JobSetting::Values::word,
                                     .words = {"DIR"}});
   const WhatIf what_if = parse_what_if("read.cache=/scratch", run.chain);
@@ -148,7 +148,12 @@ TEST_CASE("what a job in code reads is kept where the adapter says that it can")
   REQUIRE(wanted.arm.has_value());
   CHECK(wanted.arm->overrides.at("read_cache") == "\"/scratch\"");
   const WhatIfResult answer = predict_what_if(what_if, run.chain, Forecast::of(run));
-  CHECK(answer.line == "cached(dataset, disk=\"/scratch\")");
+  CHECK(answer.line == R"(cached(dataset, disk="/scratch", disk_limit="LIMIT"))");
+  run.chain.samples = 1000;
+  run.chain.stages[0].output_bytes = 2e5;
+  CHECK(predict_what_if(what_if, run.chain, Forecast::of(run)).line ==
+        R"(cached(dataset, disk="/scratch", disk_limit="0.25GB"))");
+  CHECK(answer.predicted.value.has_value());
   const std::string forms = test::usage_error([&] { (void)parse_what_if("x", run.chain); });
   CHECK(has(forms, "READ.cache=DIR"));
   CHECK_FALSE(has(forms, "read_cache"));

@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "cachebisect/base/disk_space.hpp"
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/advice/scratch_remedies.hpp"
 
@@ -44,8 +45,9 @@ ChainDescription script_chain() {
                   described_stage("transforms[0] Resize", StageKind::sample, 2e5),
                   described_stage("collate_fn", StageKind::collate, 2e5)};
   chain.settings.of_file = false;
-  chain.settings.all = {word_setting(kDiskCacheSetting, R"(cached(after={}, disk="FOLDER"))"),
-                        word_setting(kPreparedSetting, R"(prepare("FOLDER"); prepared("FOLDER"))")};
+  chain.settings.all = {
+      word_setting(kDiskCacheSetting, R"(cached(after={}, disk="FOLDER", disk_limit="LIMIT"))"),
+      word_setting(kPreparedSetting, R"(prepare("FOLDER"); prepared("FOLDER"))")};
   return chain;
 }
 
@@ -64,7 +66,9 @@ TEST_CASE("a cache gets a folder of its own, and the line of code names it") {
   tune::Trial trial = trial_of(kDiskCacheSetting);
   scratch.make(trial, script_chain(), 1000, {});
   CHECK(trial.folder.starts_with(folder.path("scratch") + "/cache-transforms0-"));
-  CHECK(trial.lines == Texts{R"(cached(after="transforms[0]", disk=")" + trial.folder + R"("))"});
+  // 1,000 samples of 200 kB, and what managing them takes.
+  CHECK(trial.lines == Texts{R"(cached(after="transforms[0]", disk=")" + trial.folder +
+                             R"(", disk_limit="0.25GB"))"});
   const auto value = nlohmann::json::parse(trial.edits[0].value);
   CHECK(value ==
         nlohmann::json{{"after", "transforms[0]"}, {"folder", trial.folder}, {"cold", false}});
@@ -116,6 +120,15 @@ TEST_CASE("what the adapter wrote is removed, and nothing else") {
     CHECK_FALSE(later.remove(trial));
     CHECK(fs::exists(trial.folder + "/index.json"));
   }
+}
+
+TEST_CASE("a cache may take no more than most of what is free, unless it is there already") {
+  const TemporaryFolder folder;
+  const tune::ScratchFolder scratch(folder.path());
+  CHECK(scratch.within_room(folder.path("new"), 1e7) == 1e7);
+  CHECK(scratch.within_room(folder.path("new"), 1e18) < 1e18);
+  CHECK(scratch.within_room(folder.path("new"), 1e18) < free_bytes_at(folder.path()));
+  CHECK(scratch.within_room(folder.path(), 1e18) == 1e18);
 }
 
 TEST_CASE("a disk without room for the samples of a script is refused before anything is written") {

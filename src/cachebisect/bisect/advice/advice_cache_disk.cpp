@@ -1,6 +1,4 @@
 // A cache in a file, where memory does not hold all samples, or where later runs gain by it.
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -11,6 +9,8 @@
 #include "cachebisect/bisect/advice/cache_place.hpp"
 #include "cachebisect/bisect/advice/scratch_remedies.hpp"
 #include "cachebisect/bisect/costs/cache_changes.hpp"
+#include "cachebisect/bisect/costs/cache_file.hpp"
+#include "cachebisect/protocol/job_setting_text.hpp"
 
 namespace cachebisect {
 namespace {
@@ -20,33 +20,6 @@ namespace {
 constexpr CacheHit kFileHit{.seconds = 1e-5, .seconds_per_byte = 1 / 3e9};
 /// An epoch at today's speed that is long enough for every run to begin without it.
 constexpr double kLongEpochSeconds = 60;
-/// Pages of cache.disk's file: small samples share one, large ones have some of their own.
-constexpr double kFilePageBytes = 16384;
-/// What a sample takes in the file besides its bytes: names, shapes and the row.
-constexpr double kFileRowBytes = 128;
-/// Pages that rows are put into in any order are not full, and there is an index: measured, 1.15.
-constexpr double kFileFill = 1.25;
-/// What cache.disk keeps free in its file, for its log and for one large sample.
-constexpr double kFileLogBytes = 2 << 20;
-constexpr double kLargestSampleBytes = 64 << 20;
-constexpr double kLargestSampleShare = 1.0 / 16;
-constexpr double kLeastFileBytes = 2e7;
-constexpr double kFileStepBytes = 1e7;
-
-double file_bytes_of(double bytes_per_sample) {
-  const double row = bytes_per_sample + kFileRowBytes;
-  if (row > kFilePageBytes) return row + kFilePageBytes;
-  return kFileFill * kFilePageBytes / std::floor(kFilePageBytes / row);
-}
-
-/// The limit with which all samples are kept, in steps of 10 MB.
-double file_limit_bytes(const CachePlace& place, double samples) {
-  const double all = samples * file_bytes_of(place.bytes_per_sample);
-  const double free =
-      std::min(all * kLargestSampleShare / (1 - kLargestSampleShare), kLargestSampleBytes);
-  return std::ceil(std::max(all + free + 2 * kFileLogBytes, kLeastFileBytes) / kFileStepBytes) *
-         kFileStepBytes;
-}
 
 /// Seconds of an epoch as the job is now; 0 if unknown.
 double epoch_seconds(const Advice& advice) {
@@ -66,12 +39,27 @@ std::string reason_for_file(const Advice& advice, const CachePlace& place) {
          " now, at full speed too";
 }
 
+/// The limit with which all samples are kept.
+double file_limit(const Advice& advice, const CachePlace& place) {
+  if (advice.of_code()) return cache_file_limit(advice.chain_with_bytes(), place.after);
+  return cache_file_limit(place.bytes_per_sample, static_cast<double>(advice.chain().samples));
+}
+
 /// What the file's disk has to give where memory does not hold the file.
 std::string disk_text(const Advice& advice, const CachePlace& place) {
   const auto& ceiling = advice.ceiling().value;
   if (!ceiling) return "";
   return "; where memory does not hold it, its disk has to give up to " +
          format_bytes(*ceiling * place.bytes_per_sample) + "/s";
+}
+
+/// The line of a job in code, with the limit of the file.
+std::vector<std::string> lines_in_code(const Advice& advice, const std::vector<Edit>& edits,
+                                       double limit_bytes) {
+  const JobSetting* const setting =
+      advice.of_code() ? advice.chain().settings.at(kDiskCacheSetting) : nullptr;
+  if (setting == nullptr || edits.empty()) return {};
+  return {with_file_limit(code_line(*setting, edits.front().value), limit_bytes)};
 }
 
 std::vector<Edit> inserted_file(const CachePlace& place, double limit_bytes) {
@@ -89,17 +77,19 @@ void offer_disk_cache(Advice& advice, const StageReport& stage) {
   if (!place || place->spared_seconds <= 0) return;
   const std::string reason = reason_for_file(advice, *place);
   if (reason.empty()) return;
-  const auto samples = static_cast<double>(advice.chain().samples);
-  const double limit = file_limit_bytes(*place, samples);
+  const double limit = file_limit(advice, *place);
   std::vector<Edit> edits = advice.of_code() ? kept_in_code(advice, kDiskCacheSetting, place->after)
                                              : inserted_file(*place, limit);
   if (edits.empty()) return;
   CostChanges changes = cached_after(advice.chain(), place->after, 1, place->bytes_per_sample);
   if (!advice.of_code()) changes.added_seconds = served_seconds(hit, place->bytes_per_sample);
-  advice.add(propose(kDiskCacheId, stage.name,
-                     "keep samples in a file after " + advice.stages()[place->after - 1].name,
-                     reason + "; the file takes " + format_bytes(limit) + disk_text(advice, *place),
-                     std::move(edits), std::move(changes)));
+  Proposal proposal =
+      propose(kDiskCacheId, stage.name,
+              "keep samples in a file after " + advice.stages()[place->after - 1].name,
+              reason + "; the file takes " + format_bytes(limit) + disk_text(advice, *place),
+              std::move(edits), std::move(changes));
+  proposal.remedy.lines = lines_in_code(advice, proposal.remedy.edits, limit);
+  advice.add(std::move(proposal));
 }
 
 }  // namespace cachebisect

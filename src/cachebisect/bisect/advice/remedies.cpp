@@ -88,7 +88,7 @@ void write_in_code(Remedy& remedy, const JobSettings& settings) {
   std::string line = settings.advice_or(remedy.id, "");
   if (!line.empty()) {
     remedy.lines.push_back(std::move(line));
-  } else {
+  } else if (remedy.lines.empty()) {
     for (const Edit& edit : remedy.edits) {
       const auto path = SettingPath::from_pointer(edit.path);
       const JobSetting* const setting = path ? settings.at(path->dotted()) : nullptr;

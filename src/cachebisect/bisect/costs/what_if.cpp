@@ -9,6 +9,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/bisect/costs/cache_changes.hpp"
+#include "cachebisect/bisect/costs/cache_file.hpp"
 #include "cachebisect/bisect/costs/device_changes.hpp"
 #include "cachebisect/bisect/costs/order_changes.hpp"
 #include "cachebisect/bisect/costs/sample_stages.hpp"
@@ -222,11 +223,23 @@ std::optional<std::pair<std::string, std::string>> changed_setting(const WhatIf&
   return std::nullopt;
 }
 
+/// The stage (from 1) behind which a what-if keeps samples in a file; empty if it keeps none.
+std::optional<std::size_t> kept_in_file_after(const WhatIf& what_if,
+                                              const ChainDescription& chain) {
+  if (what_if.kind == WhatIf::Kind::read_cache) return what_if.stage + 1;
+  if (what_if.path != kDiskCacheSetting) return std::nullopt;
+  const Json name = Json::parse(what_if.value, nullptr, false);
+  return cached_stage(chain, name.is_string() ? name.get<std::string>() : "");
+}
+
 /// The line of code that sets it; empty for pipeline files.
-std::string line_of(const ChainDescription& chain, const std::string& path,
+std::string line_of(const WhatIf& what_if, const ChainDescription& chain, const std::string& path,
                     const std::string& json) {
   const JobSetting* const setting = chain.settings.of_file ? nullptr : chain.settings.at(path);
-  return setting != nullptr ? code_line(*setting, json) : std::string();
+  if (setting == nullptr) return {};
+  const auto after = kept_in_file_after(what_if, chain);
+  const double limit = after ? cache_file_limit(chain, *after) : 0;
+  return with_file_limit(code_line(*setting, json), limit);
 }
 
 WhatIfArm arm_of_stage(const WhatIf& what_if, const ChainDescription& chain) {
@@ -275,7 +288,7 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
   WhatIfResult out;
   out.change = what_if.text;
   if (const auto setting = changed_setting(what_if, chain)) {
-    out.line = line_of(chain, setting->first, setting->second);
+    out.line = line_of(what_if, chain, setting->first, setting->second);
   }
   const bool caches = !chain.settings.of_file && what_if.path == settings::kCache;
   const bool moves = !chain.settings.of_file && what_if.path == settings::kOnDevice;

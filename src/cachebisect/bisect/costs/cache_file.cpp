@@ -1,0 +1,63 @@
+#include "cachebisect/bisect/costs/cache_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "cachebisect/base/number_format.hpp"
+
+namespace cachebisect {
+namespace {
+
+/// Pages of the file: small samples share one, large ones have some of their own.
+constexpr double kPageBytes = 16384;
+/// Of a sample in the file, besides its bytes: names, shapes and the row.
+constexpr double kRowBytes = 128;
+/// Pages that rows are put into in any order are not full, and there is an index: measured, 1.15.
+constexpr double kFill = 1.25;
+/// What is kept free in the file, for its log and for one large sample.
+constexpr double kLogBytes = 2 << 20;
+constexpr double kLargestSampleBytes = 64 << 20;
+constexpr double kLargestSampleShare = 1.0 / 16;
+constexpr double kLeastBytes = 2e7;
+constexpr double kStepBytes = 1e7;
+/// Of what is free on its disk.
+constexpr double kMostOfDisk = 0.9;
+/// What a sample of a job in code takes besides: it is pickled, with the calls that follow.
+constexpr double kPickledBytes = 1024;
+constexpr double kPickledShare = 1.05;
+
+double bytes_in_file(double bytes_per_sample) {
+  const double row = bytes_per_sample + kRowBytes;
+  if (row > kPageBytes) return row + kPageBytes;
+  return kFill * kPageBytes / std::floor(kPageBytes / row);
+}
+
+}  // namespace
+
+double cache_file_limit(double bytes_per_sample, double samples) {
+  const double all = samples * bytes_in_file(bytes_per_sample);
+  const double free =
+      std::min(all * kLargestSampleShare / (1 - kLargestSampleShare), kLargestSampleBytes);
+  return std::ceil(std::max(all + free + 2 * kLogBytes, kLeastBytes) / kStepBytes) * kStepBytes;
+}
+
+double cache_file_limit(const ChainDescription& chain, std::size_t after) {
+  const double bytes = chain.stages.at(after - 1).output_bytes.value_or(0);
+  if (!(bytes > 0) || chain.samples == 0) return 0;
+  return cache_file_limit(kPickledShare * bytes + kPickledBytes,
+                          static_cast<double>(chain.samples));
+}
+
+double file_limit_within(double limit_bytes, double free_bytes) noexcept {
+  const double most = std::floor(kMostOfDisk * free_bytes / kStepBytes) * kStepBytes;
+  return std::min(limit_bytes, std::max(most, kLeastBytes));
+}
+
+std::string with_file_limit(std::string line, double bytes) {
+  const std::size_t at = line.find(kFileLimit);
+  if (at == std::string::npos || !(bytes > 0)) return line;
+  return line.replace(at, std::string_view(kFileLimit).size(), format_exact(bytes / 1e9) + "GB");
+}
+
+}  // namespace cachebisect
