@@ -118,6 +118,53 @@ def test_a_cache_on_a_disk_is_tried_in_the_folder_that_is_named(tmp_path: Path) 
     assert found["untried"] == []
 
 
+UNUSED = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Fields(Dataset):
+    def __init__(self):
+        self.depth = torch.full((250_000,), 0.5)
+
+    def __len__(self):
+        return 100_000
+
+    def __getitem__(self, index):
+        return {"image": torch.full((20_000,), 1.0), "depth": self.depth}
+
+if __name__ == "__main__":
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 1e-6)
+    while True:
+        for batch in DataLoader(Fields(), batch_size=4, num_workers=1):
+            assert batch["depth"].shape == (4, 250_000)
+            optimizer.zero_grad()
+            model(batch["image"][:, :4]).sum().backward()
+            optimizer.step()
+"""
+"""A batch has 4 MB that no step reads."""
+
+
+def test_what_no_step_reads_is_left_out_and_kept_out(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(UNUSED, encoding="utf-8")
+    path = str(tmp_path / "ladder.json")
+    words = [str(COMMAND), "tune", "--hook", str(HOOK), "--no-progress", "--budget", "90"]
+    run = Run(tmp_path, [*words, "--json", path, "--", sys.executable, str(script)])
+    assert run.end() == 0, run.errors()
+    assert "never reads batch['depth']" in run.errors()
+    tried = {trial["id"]: trial for trial in ladder(tmp_path)["trials"]}
+    if "unused" not in tried:  # On a machine that others keep busy there may be no verdict.
+        pytest.skip(ladder(tmp_path)["end"])
+    trial = tried["unused"]
+    [line] = trial["lines"]
+    assert line.startswith("del sample['depth']  # in __getitem__")
+    assert trial["edits"][0]["path"] == "/unused"
+    assert trial["measured"]["interval"] or trial["fault"], trial
+    assert not trial["kept"] or trial["measured"]["interval"][0] > 0, trial
+    assert (ladder(tmp_path)["pipeline"].get("unused") == "drop") is trial["kept"]
+
+
 def test_without_a_folder_the_ladder_says_what_could_be_tried(tmp_path: Path) -> None:
     found, output = tune_waiting(tmp_path, "--budget", "15")
     assert all(trial["id"] != "cache_disk" for trial in found["trials"])

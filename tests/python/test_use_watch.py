@@ -141,7 +141,7 @@ def test_nothing_is_said_that_is_not_known(monkeypatch: pytest.MonkeyPatch) -> N
     def refused(_storage: Any) -> int:
         raise PermissionError("/proc/self/pagemap")
 
-    monkeypatch.setattr(use_watch, "_touched", refused)
+    monkeypatch.setattr(use_watch, "touched", refused)
     assert names_of(passed_through(image_alone)) == []
 
 
@@ -169,7 +169,7 @@ def test_a_job_tells_the_engine() -> None:
     try:
         described = job.describe(passed, [])
         assert described["chain"]["batch_contents"]["unused_bytes"] == BATCH * DEPTH
-        assert described["advice"]["unused"].startswith("del batch['depth']")
+        assert described["advice"]["unused"].startswith("del sample['depth']")
         described = job.describe(PassThrough(), [])
         assert described["chain"]["batch_contents"]["unused_bytes"] == 0
         assert "unused" not in described["advice"]

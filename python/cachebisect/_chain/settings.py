@@ -71,6 +71,9 @@ _DASK_THREADS = (
 ONE_DASK_THREAD = _DASK_THREADS.partition('"threads"')[0] + '"single-threaded")'
 """The line for one thread."""
 
+UNUSED = "unused"
+"""The setting that leaves out of batches what no step reads, where there is something."""
+
 AMP = "amp"
 CHANNELS_LAST = "channels_last"
 COMPILE = "compile"
@@ -207,12 +210,12 @@ def described_settings(
     dask: bool = True,
 ) -> dict[str, Any]:
     """Fields of the answer to `describe`. `cached_after`: stages behind which a cache may stand.
-    `on_device_from`: stages that may run on the device, with those that follow.
-    `of_data_loader`: the batches come from torch's DataLoader, which has settings.
-    `single_samples`: it asks its dataset for one sample after the other. `decodes`: a stage makes
-    images of bytes. `orders`: which crop may run before which stage. `lines`: of code, by the ids
-    of remedies that this loader needs. `reads`: what the dataset reads can be kept. `dask`: its
-    workers have imported dask."""
+    `on_device_from`: stages that may run on the device, with those that follow. `of_data_loader`:
+    torch's DataLoader, which has settings. `single_samples`: it asks its dataset for one sample
+    after the other. `decodes`: a stage makes images of bytes. `orders`: which crop may run before
+    which stage. `lines`: of code, by the ids of remedies that this loader needs. `reads`: what the
+    dataset reads can be kept. `dask`: its workers have imported dask."""
+    own = dict(lines or {})
     of_stages = [
         Setting(CACHE, CACHE, _CACHED, cached_after),
         Setting(DISK_CACHE, DISK_CACHE, _DISK_CACHED, cached_after),
@@ -220,18 +223,19 @@ def described_settings(
         Setting(READ_CACHE, READ_CACHE, _READ_CACHE, ("DIR",) if reads else ()),
         Setting(ON_DEVICE, ON_DEVICE, _ON_DEVICE, on_device_from),
         Setting(ORDER, ORDER, _ORDER, orders),
+        Setting(UNUSED, UNUSED, own.get(UNUSED, ""), ("drop",) if UNUSED in own else ()),
     ]
     of_loader = [s for s in SETTINGS if of_data_loader or not s.is_of_data_loader]
     needs = ((single_samples, NEED_SINGLE_SAMPLES), (decodes, NEED_DECODE), (dask, NEED_DASK))
     unwanted = {name for has, names in needs if not has for name in names}
     of_loader = [s for s in of_loader if s.name not in unwanted]
     settings = [s.to_json() for s in (*of_loader, *of_stages, *STEP_SETTINGS) if s.values]
-    return {"settings": settings, "advice": {**ADVICE, **(lines or {})}}
+    return {"settings": settings, "advice": {**ADVICE, **own}}
 
 
 def runnable() -> frozenset[str]:
     """What a live arm may change; `workers` is the engine's word for num_workers."""
-    others = {"workers", *KEEP_SAMPLES, ON_DEVICE, ORDER, *NEED_MODEL}
+    others = {"workers", *KEEP_SAMPLES, ON_DEVICE, ORDER, UNUSED, *NEED_MODEL}
     return frozenset(setting.name for setting in SETTINGS if setting.can_run) | others
 
 

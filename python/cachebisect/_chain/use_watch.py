@@ -22,7 +22,7 @@ HELD = 8
 """Batches that are taken from one on until it is looked at: some loops take them in advance."""
 _TIMES = 3
 """Batches that are watched, one after the other."""
-_LEAST_BYTES = 64 * 1024
+LEAST_BYTES = 64 * 1024
 """Of a tensor: the system enters up to 16 pages at once."""
 _LEAST_SHARE = 0.02
 """Of the bytes of a batch; less is not worth a change."""
@@ -43,12 +43,15 @@ class Unused:
         )
 
 
-def line_without(unused: Sequence[Unused]) -> str:
-    """Of code. Items of a tuple cannot be removed where they are."""
-    names = ", ".join(each.name for each in unused)
+def line_without(unused: Sequence[Unused], of_samples: bool = False) -> str:
+    """Of code. `of_samples`: the parts of a batch are those of its samples, where they are left out
+    before they are put together. Items of a tuple cannot be removed where they are."""
+    whole = "sample" if of_samples else "batch"
+    where = "in __getitem__, before it returns" if of_samples else "in collate_fn"
+    names = ", ".join(whole + each.name.removeprefix("batch") for each in unused)
     if all(each.name.endswith("']") for each in unused):
-        return f"del {names}  # in collate_fn; better, do not make it in the Dataset"
-    return f"return [samples without {names}]  # in the Dataset, or in collate_fn"
+        return f"del {names}  # {where}; better, do not make it in the Dataset"
+    return f"return [{whole} without {names}]  # {where}; then unpack fewer in the loop"
 
 
 class UseWatch:
@@ -100,7 +103,7 @@ class UseWatch:
         for name, tensor in named_tensors(batch, "batch"):
             if is_dense(tensor) and tensor.device.type == "cpu" and tensor.is_shared():
                 found[name] = tensor.untyped_storage()
-        fresh = {name: held for name, held in found.items() if _touched(held) == 0}
+        fresh = {name: held for name, held in found.items() if touched(held) == 0}
         if self._times == 0:
             self._left = {name: held.nbytes() for name, held in fresh.items()}
         self._left = {name: size for name, size in self._left.items() if name in fresh}
@@ -109,7 +112,7 @@ class UseWatch:
             self._give_up()
 
     def _end(self) -> None:
-        read = {name for name, held in self._held.items() if _touched(held) > 0}
+        read = {name for name, held in self._held.items() if touched(held) > 0}
         self._held = {}
         self._times += 1
         self._left = {name: size for name, size in self._left.items() if name not in read}
@@ -120,11 +123,11 @@ class UseWatch:
         self._works, self._held, self._left = False, {}, {}
 
 
-def _touched(storage: Any) -> int:
+def touched(storage: Any) -> int:
     """Pages of it that are in the page table of this process; 1 if they are too few to tell."""
     first = -(-storage.data_ptr() // mmap.PAGESIZE)
     pages = (storage.data_ptr() + storage.nbytes()) // mmap.PAGESIZE - first
-    if storage.nbytes() < _LEAST_BYTES:
+    if storage.nbytes() < LEAST_BYTES:
         return 1
     with open("/proc/self/pagemap", "rb", buffering=0) as table:
         table.seek(_ENTRY * first)

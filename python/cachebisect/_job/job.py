@@ -131,6 +131,7 @@ class Job:
         }
         if not self.state:
             notes = [*notes, "weights are not restored between rounds: no state was given"]
+        self._live.unused.found = self._loader.found.unused
         found, of_workers, orders = self.chain, self._loader.found, self._live.orders(self.chain)
         settings = described_settings(
             found.cached_after, found.on_device_from, found.of_data_loader, found.single_samples,

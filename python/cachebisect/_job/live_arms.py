@@ -27,6 +27,7 @@ from .other_order import OtherOrders
 from .read_threads import ReadThreads
 from .shadow import ShadowLoader
 from .step_changes import StepChanges, changes_of
+from .unused_parts import UnusedParts
 
 _UNTIMED = frozenset({READ_THREADS, ORDER})
 """Settings with which stages are not timed."""
@@ -47,6 +48,7 @@ class LiveArms:
         self._threads = ReadThreads(loader)
         self._orders = OtherOrders(loader)
         self._on_disk = OnDisk(loader)
+        self.unused = UnusedParts()
 
     def orders(self, chain: Chain) -> tuple[str, ...]:
         """Which crop may run before which stage."""
@@ -64,7 +66,12 @@ class LiveArms:
         if not overrides <= runnable() or (overrides & NEED_DEVICE and self.device is None):
             return False
         why_not_kept = allocator.why_not() if MALLOC in overrides else ""
-        self.why = why_not_kept or self._on_disk.prepare(arm, progress) or self._why_not_step(arm)
+        self.why = (
+            why_not_kept
+            or self.unused.why_not(arm)
+            or self._on_disk.prepare(arm, progress)
+            or self._why_not_step(arm)
+        )
         if self.why:
             return False
         try:
@@ -91,10 +98,11 @@ class LiveArms:
         if changes:
             feed = self._step.over(feed, changes)
         if not NEED_DEVICE & set(overrides):
-            return feed, shadow
+            return self.unused.over(arm, feed), shadow
         waits_not = value_of(overrides, "non_blocking", self.non_blocking)
         stages = self._stages(arm, feeds.chain)
-        return MovingFeed(feed, self.device, bool(waits_not), stages), shadow
+        moving = MovingFeed(feed, self.device, bool(waits_not), stages)
+        return self.unused.over(arm, moving), shadow
 
     def forget(self) -> None:
         """The chain has other stages from now on."""
@@ -116,6 +124,7 @@ class LiveArms:
         return self._step.why_not(changes) if changes else ""
 
     def _shadow(self, arm: dict[str, Any], chain: Chain) -> Optional[ShadowLoader]:
+        arm = self.unused.named(arm)
         threaded, ordered = self._threads.of(arm, chain), self._orders.of(arm, chain)
         on_device, on_disk = self._stages(arm, chain), self._on_disk.of(arm)
         host_part = None if on_device is None else on_device.host_part

@@ -95,7 +95,7 @@ class MeasuredLoader:
         batch that the step does not read."""
         if self.shadow is None or self.workers == 0:
             return {}
-        self.found.note_unused(unused)
+        self.found.note_unused(unused, self.own.collate_fn)
         return {
             "worker_threads": self.found.threads,
             "worker_bytes": facts.private_bytes(self.shadow.area.pids()),

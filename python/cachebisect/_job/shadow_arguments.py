@@ -7,7 +7,9 @@ import sys
 from typing import Any, Optional
 
 from .._chain.pinning import has_accelerator
+from .._chain.settings import UNUSED
 from .._worker.boundary import BoundaryCollate, BoundaryDataset, WorkerInit
+from .._worker.left_out import WithoutUnused
 
 
 class ShadowArguments:
@@ -39,7 +41,7 @@ class ShadowArguments:
     def for_constructor(self, boundary: BoundaryDataset, pin_log: Optional[int]) -> dict[str, Any]:
         """Keyword arguments of DataLoader, without a batch_sampler."""
         loader = self._loader
-        collate = BoundaryCollate(boundary, loader.collate_fn, not self.in_order, pin_log)
+        collate = BoundaryCollate(boundary, self._collate_fn(), not self.in_order, pin_log)
         arguments: dict[str, Any] = {
             "collate_fn": collate,
             "num_workers": self.workers,
@@ -57,6 +59,10 @@ class ShadowArguments:
             if self._takes_order:
                 arguments["in_order"] = self.in_order
         return arguments
+
+    def _collate_fn(self) -> Any:
+        own, unused = self._loader.collate_fn, self._changed.get(UNUSED)
+        return WithoutUnused(own, unused) if unused else own
 
     def _chosen(self, name: str) -> Any:
         return self._changed.get(name, getattr(self._loader, name))

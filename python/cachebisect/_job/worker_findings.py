@@ -9,13 +9,11 @@ from typing import Any, Optional
 
 from .._chain import facts
 from .._chain.payload import Finding, findings
-from .._chain.settings import DASK_THREADS, MALLOC, ONE_DASK_THREAD, line_of
+from .._chain.settings import DASK_THREADS, MALLOC, ONE_DASK_THREAD, UNUSED, line_of
 from .._chain.use_watch import Unused, line_without
 from .._worker.allocator import KEEP
+from .._worker.left_out import collates_each_part
 from .page_faults import PageFaults
-
-UNUSED = "unused"
-"""The engine's id of the remedy for tensors that the step does not read."""
 
 
 @dataclass
@@ -34,15 +32,18 @@ class WorkerFindings:
     faults: Optional[PageFaults] = None
     unused: Sequence[Unused] = ()
     """Tensors of a batch that the step does not read."""
+    parts_are_of_samples: bool = False
+    """Each part of a batch is made of that part of its samples alone."""
 
     @property
     def batch_bytes(self) -> float:
         """That a worker sends for a batch."""
         return float(self.contents["bytes"]) if self.contents else 0.0
 
-    def note_unused(self, unused: Sequence[Unused]) -> None:
-        """The step does not read these tensors."""
+    def note_unused(self, unused: Sequence[Unused], collate_fn: Any) -> None:
+        """The step does not read these tensors, of batches that `collate_fn` makes."""
         self.unused = unused
+        self.parts_are_of_samples = collates_each_part(collate_fn)
         if self.contents is not None:
             self.contents["unused_bytes"] = sum(each.bytes for each in unused)
 
@@ -67,7 +68,7 @@ class WorkerFindings:
         """Of code, by the ids of remedies that this loader needs."""
         lines = {}
         if self.unused:
-            lines[UNUSED] = line_without(self.unused)
+            lines[UNUSED] = line_without(self.unused, self.parts_are_of_samples)
         if self.payload:
             lines.update(dict.fromkeys(("narrower", "fewer_bytes"), self.payload[0].line))
         if self.faults is not None and self.faults.is_much:

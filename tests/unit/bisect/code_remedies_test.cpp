@@ -54,7 +54,9 @@ CodeSituation code_situation(const std::string& named, DeviceKind device = Devic
                           stage(6, "transfer", "transfer.worker_to_main", 4e-3),
                           stage(7, "pin", "pin.thread", 1e-3),
                           stage(8, "copy", "copy.to", 1e-3)};
-  chain.stages.resize(now.waterfall.stages.size());
+  for (const StageReport& one : now.waterfall.stages) {
+    chain.stages.push_back({.name = one.name, .type = one.type, .category = one.category});
+  }
   chain.stages[2].makes_floats = true;
   chain.stages[3].elementwise = true;
   now.verdict.kind = named.empty() ? VerdictKind::flat : VerdictKind::drop;
@@ -251,6 +253,26 @@ TEST_CASE("what no step reads is offered to be left out, with its gain where byt
   now.verdict.stage = now.verdict.fix_first = "transfer";
   CHECK(remedy(remedies_for(now), "unused").lines ==
         std::vector<std::string>{"del batch['depth']"});
+}
+
+TEST_CASE("what no step reads is left out by a live arm where the job can do that") {
+  CodeSituation now = code_situation("transfer");
+  now.measured.chain.batch_contents = BatchContents{0, 3, 3, 8e6, 6e6};
+  now.measured.chain.settings.advice["unused"] = "del batch['depth']";
+  CHECK_FALSE(remedy(remedies_for(now), "unused").arm.has_value());
+  now.measured.chain.settings.all.push_back({.path = "unused",
+                                             .name = "unused",
+                                             .code = "del batch['depth']",
+                                             .values = SettingValues::word,
+                                             .words = {"drop"},
+                                             .can_run = true});
+  for (const std::string named : {"transfer", "collate_fn default_collate"}) {
+    now.verdict.stage = now.verdict.fix_first = named;
+    const Remedy unused = remedy(remedies_for(now), "unused");
+    REQUIRE_MESSAGE(unused.arm.has_value(), named);
+    CHECK(unused.arm->overrides.at("unused") == "\"drop\"");
+    CHECK(unused.lines == std::vector<std::string>{"del batch['depth']"});
+  }
 }
 
 TEST_CASE("element-wise work moves behind .to(device) if that is another device") {

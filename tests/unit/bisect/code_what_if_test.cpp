@@ -265,6 +265,31 @@ TEST_CASE("stages on the device are predicted: they are free, and fewer bytes ar
   CHECK(has(refused, "STAGE=device"));
 }
 
+TEST_CASE("a batch without what no step reads is predicted: it moves fewer bytes") {
+  SimulatedChain simulated = test::starved_chain(10e-6);
+  simulated.collate_seconds = 500e-6;
+  Measurements run = test::measure_chain(simulated, {.budget_seconds = 10});
+  run.chain.settings = test::torch_settings();
+  run.chain.settings.all.push_back({.path = "unused",
+                                    .name = "unused",
+                                    .code = "del batch['depth']",
+                                    .values = SettingValues::word,
+                                    .words = {"drop"}});
+  const auto answer = [&] {
+    const WhatIf asked = parse_what_if("unused=drop", run.chain);
+    return predict_what_if(asked, run.chain, Forecast::of(run));
+  };
+  CHECK_FALSE(answer().predicted.value.has_value());
+  run.chain.batch_contents = BatchContents{0, 3, 3, 8e6, 6e6};
+  const WhatIfResult found = answer();
+  simulated.collate_seconds *= 0.25;
+  REQUIRE(found.predicted.value);
+  CHECK(*found.predicted.value == doctest::Approx(test::rate_of(simulated)).epsilon(0.03));
+  simulated.collate_seconds *= 2.5;  // As if half of its cost came by the byte.
+  CHECK(found.predicted.interval->low < test::rate_of(simulated));
+  CHECK(found.line == "del batch['depth']");
+}
+
 TEST_CASE("a moved stage that makes floats leaves a quarter of the bytes to carry") {
   ChainDescription described = chain();
   described.stages[2].makes_floats = true;

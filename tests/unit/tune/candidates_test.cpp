@@ -51,6 +51,18 @@ TEST_CASE("changes are ranked by the lower end of what they gain") {
   CHECK(paths(tune::candidates(report, false)) == Texts{"/b=1", "/c=1", "/a=1"});
 }
 
+TEST_CASE("what no step reads is tried where the job has an arm without it") {
+  Report report = report_at(1000);
+  report.chain.settings.of_file = false;
+  report.remedies = {
+      Remedy{.id = "unused", .text = "leave it out", .lines = {"del batch['depth']"}}};
+  CHECK(tune::candidates(report, false).empty());
+  report.remedies[0].arm = Arm{.kind = ArmKind::live, .overrides = {{"unused", "\"drop\""}}};
+  const auto trials = tune::candidates(report, false);
+  CHECK(paths(trials) == Texts{"/unused=\"drop\""});
+  CHECK(trials[0].lines == Texts{"del batch['depth']"});
+}
+
 TEST_CASE("what cannot gain is not tried, nor what has no edit, nor the same twice") {
   Report report = report_at(1000);
   report.remedies = {remedy("loses", "/a", estimate(-50, -80, 5)),

@@ -13,6 +13,7 @@
 #include "cachebisect/bisect/costs/device_changes.hpp"
 #include "cachebisect/bisect/costs/order_changes.hpp"
 #include "cachebisect/bisect/costs/sample_stages.hpp"
+#include "cachebisect/bisect/costs/unused_changes.hpp"
 #include "cachebisect/bisect/costs/worker_changes.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/protocol/job_setting_text.hpp"
@@ -104,6 +105,14 @@ void predict_order(const WhatIf& what_if, const ChainDescription& chain, const F
   const OrderChanges changes = spared_by_order(passed_by(*move), std::min(1.0, *left));
   out.predicted = forecast.between(changes.likely, changes.least);
   out.add_note("costs are taken to be in proportion to the pixels");
+}
+
+/// Of a batch with fewer bytes.
+void predict_unused(const ChainDescription& chain, const Forecast& forecast, WhatIfResult& out) {
+  const auto changes = without_unused(chain);
+  if (!changes) return;
+  out.predicted = forecast.between(changes->likely, changes->least);
+  out.add_note("what makes it goes on doing so");
 }
 
 /// In Python, where one thread computes at a time.
@@ -294,7 +303,9 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
   const bool moves = !chain.settings.of_file && what_if.path == settings::kOnDevice;
   const bool threads = !chain.settings.of_file && what_if.path == settings::kReadThreads;
   const bool orders = !chain.settings.of_file && what_if.path == settings::kOrder;
-  if (what_if.kind == WhatIf::Kind::setting && !caches && !moves && !threads && !orders) {
+  const bool unused = !chain.settings.of_file && what_if.path == settings::kUnused;
+  const bool known = caches || moves || threads || orders || unused;
+  if (what_if.kind == WhatIf::Kind::setting && !known) {
     out.note = unpredicted(what_if, chain);
     return out;
   }
@@ -318,6 +329,8 @@ WhatIfResult predict_what_if(const WhatIf& what_if, const ChainDescription& chai
     predict_on_device(what_if, chain, *forecast, out);
   } else if (orders) {
     predict_order(what_if, chain, *forecast, out);
+  } else if (unused) {
+    predict_unused(chain, *forecast, out);
   } else if (threads) {
     predict_read_threads(what_if, chain, *forecast, out);
   } else if (what_if.kind == WhatIf::Kind::batch_size) {
