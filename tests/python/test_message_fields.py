@@ -31,8 +31,8 @@ NOT_SENT = {
 }  # fmt: skip
 """What this adapter does not know."""
 
-OF_SOME_JOBS = ("device.", "expect_samples_per_second")
-"""Sent of a GPU, and of a job whose rate was steady: fields that begin so."""
+OF_SOME_JOBS = ("device.", "expect_samples_per_second", "sending")
+"""Sent of a GPU, of a job whose rate was steady, and without workers: fields that begin so."""
 
 
 def _answers(tmp_path: Path) -> list[dict[str, Any]]:

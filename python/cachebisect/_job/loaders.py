@@ -91,10 +91,11 @@ class MeasuredLoader:
         return self.shadow.in_flight if self.shadow else 0
 
     def worker_facts(self, unused: Sequence[Unused] = ()) -> dict[str, Any]:
-        """Fields of `chain` that tell of the workers; none without workers. `unused`: tensors of a
-        batch that the step does not read."""
+        """Fields of `chain` that tell of the workers. `unused`: tensors of a batch that the step
+        does not read."""
         if self.shadow is None or self.workers == 0:
-            return {}
+            sending = self.found.sending
+            return {"sending": sending.to_json() if sending else None}
         self.found.note_unused(unused, self.own.collate_fn)
         return {
             "worker_threads": self.found.threads,

@@ -14,6 +14,7 @@ from .._chain.use_watch import Unused, line_without
 from .._worker.allocator import KEEP
 from .._worker.left_out import collates_each_part
 from .page_faults import PageFaults
+from .sending import SendingCost, sending_cost
 
 
 @dataclass
@@ -27,6 +28,8 @@ class WorkerFindings:
     dask_threads: Optional[int] = None
     """As used_threads() says it of a worker."""
     contents: Optional[dict[str, Any]] = None
+    sending: Optional[SendingCost] = None
+    """Of a batch, if the training process loads; None: not known."""
     payload: list[Finding] = field(default_factory=list)
     """Tensors of a batch that fewer bytes would hold."""
     faults: Optional[PageFaults] = None
@@ -48,7 +51,9 @@ class WorkerFindings:
             self.contents["unused_bytes"] = sum(each.bytes for each in unused)
 
     def note_batch(self, batch: Any, samples: int) -> None:
-        """`batch`, of so many samples, came from a worker."""
+        """`batch`, of so many samples, is one of the loader's."""
+        if self.workers == 0:
+            self.sending = sending_cost(batch)
         self.contents = facts.batch_contents(batch)
         self.payload = findings(batch, samples)
 

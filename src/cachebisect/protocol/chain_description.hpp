@@ -58,6 +58,12 @@ struct BatchContents {
   double unused_bytes = 0;  ///< of tensors that no step has read, as far as that is known
 };
 
+/// What sending a batch from a worker process costs, in seconds.
+struct SendingCost {
+  double worker_seconds = 0;   ///< beyond what loading in the training process costs
+  double trainer_seconds = 0;  ///< of the thread that receives it
+};
+
 /// What a sample from a cache that processes share costs the one that asks for it.
 struct CacheHit {
   double seconds = 0;
@@ -98,8 +104,9 @@ struct ChainDescription {
   bool profiles_steps = false;      ///< can tell which functions a step spends its time in
   bool counts_storage = false;      ///< can tell what reading asks of storage
   std::optional<BatchContents> batch_contents;
-  std::optional<CacheHit> cache_hit;  ///< measured, of jobs in code; empty: it was not
-  std::uint64_t samples = 0;          ///< in the data set
+  std::optional<SendingCost> sending;  ///< measured, where batches are not sent now
+  std::optional<CacheHit> cache_hit;   ///< measured, of jobs in code; empty: it was not
+  std::uint64_t samples = 0;           ///< in the data set
   /// That one process reads in an epoch; empty: unknown.
   std::optional<std::uint64_t> epoch_samples;
   bool generated_data = false;

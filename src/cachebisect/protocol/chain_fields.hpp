@@ -32,6 +32,13 @@ void fields(Visitor& v, Visited<Visitor, BatchContents>& batch) {
 }
 
 template <class Visitor>
+void fields(Visitor& v, Visited<Visitor, SendingCost>& sending) {
+  v.amount({"worker_seconds", "beyond what loading in the training process costs"},
+           sending.worker_seconds);
+  v.amount({"trainer_seconds", "of the thread that receives it"}, sending.trainer_seconds);
+}
+
+template <class Visitor>
 void fields(Visitor& v, Visited<Visitor, CacheHit>& hit) {
   v.amount({"seconds"}, hit.seconds);
   v.amount({"seconds_per_byte"}, hit.seconds_per_byte);
@@ -95,6 +102,11 @@ void loading_fields(Visitor& v, Visited<Visitor, ChainDescription>& chain) {
   v.part({"batch_contents",
           "what a worker process sends for a batch; null if there are no worker processes"},
          chain.batch_contents);
+  v.part({"sending",
+          "what sending a batch from a worker process would cost, measured; null if it was not, or "
+          "if batches are sent",
+          Presence::added},
+         chain.sending);
   v.part({"cache_hit",
           "what a sample from a cache that processes share costs the one that asks for it, "
           "measured; null if it was not",

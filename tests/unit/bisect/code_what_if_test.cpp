@@ -327,6 +327,35 @@ TEST_CASE("the first worker process may cost what nobody knows: sending, and the
   CHECK(changed_workers(run.chain, 4).unknown_seconds == 0);
 }
 
+TEST_CASE("what sending batches costs is taken from both sides, where it was measured") {
+  SimulatedChain simulated = test::starved_chain();
+  simulated.workers = 0;
+  Measurements run = test::measure_chain(simulated, {.budget_seconds = 10});
+  run.chain.settings = test::torch_settings();
+  run.chain.worker_processes = true;
+  const auto batch = static_cast<double>(run.chain.batch_size);
+  const auto predicted = [&](int workers) {
+    const WhatIf asked = parse_what_if("num_workers=" + std::to_string(workers), run.chain);
+    return predict_what_if(asked, run.chain, Forecast::of(run)).predicted;
+  };
+  // 500 us per sample in the worker, 125 us in the step.
+  run.chain.sending = SendingCost{batch * 100e-6, batch * 10e-6};
+  simulated.workers = 1;
+  simulated.stages[0].seconds += 100e-6;
+  CHECK(*predicted(1).value == doctest::Approx(test::rate_of(simulated)).epsilon(0.03));
+  simulated.stages[0].seconds += 100e-6;
+  CHECK(predicted(1).interval->low < test::rate_of(simulated));
+  // Eight workers make enough: the training thread receives, while the device computes.
+  run.chain.sending = SendingCost{batch * 100e-6, batch * 200e-6};
+  CHECK(*predicted(8).value < 1 / 200e-6);
+  CHECK(*predicted(8).value > 1 / 220e-6);
+  CHECK(predicted(8).interval->low < 1 / 400e-6);
+  CHECK(changed_workers(run.chain, 1).unknown_seconds == 0);
+  CHECK(changed_workers(run.chain, 0).received_seconds == 0);
+  run.chain.workers = 2;
+  CHECK(changed_workers(run.chain, 4).received_seconds == 0);
+}
+
 TEST_CASE("a step whose threads are what the workers leave is known within their ratio") {
   SimulatedChain simulated = test::starved_chain();
   simulated.workers = 0;

@@ -26,6 +26,7 @@ Report report_with_all_parts() {
   ChainDescription& chain = report.chain;
   chain.worker_search = WorkerSearch{{{1, 500, {490, 505}}}, false, "memory"};
   chain.batch_contents = BatchContents{3, 2, 1, 4096, 1024};
+  chain.sending = SendingCost{2e-3, 5e-4};
   chain.cache_hit = CacheHit{5e-5, 4e-10, 1.75};
   chain.effective_json = R"({"name":"photos","seed":1})";
   chain.device_facts.pcie_width = 16;

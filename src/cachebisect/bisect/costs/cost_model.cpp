@@ -144,7 +144,8 @@ Demands demands_of(const CostModel& costs, const CostChanges& changes, int bound
   if (loads) in.serve_seconds += costs.load_floor_seconds;
   in.serve_seconds = on_core(changes, in.serve_seconds);
   in.serve_seconds += changes.added_seconds;
-  in.cpu_seconds += in.serve_seconds;
+  in.trainer_seconds += changes.received_seconds;
+  in.cpu_seconds += in.serve_seconds + changes.received_seconds;
   return in;
 }
 

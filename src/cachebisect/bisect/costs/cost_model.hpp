@@ -74,7 +74,9 @@ struct CostChanges {
   double step_within = 1;      ///< factor within which it is known then, 1 or more
   bool copy_overlaps = false;  ///< copy and step are made to run at the same time
   double added_seconds = 0;    ///< per sample, of the thread that loads
-  double added_within = 2;     ///< factor within which they are known, 1 or more
+  /// Per sample, of the training thread, to receive batches from processes.
+  double received_seconds = 0;
+  double added_within = 2;  ///< factor within which both are known, 1 or more
   /// Per sample, of the training thread: nobody knows how much of it the change costs.
   double unknown_seconds = 0;
 };

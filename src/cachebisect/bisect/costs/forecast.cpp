@@ -201,7 +201,8 @@ Estimate Forecast::after(const CostChanges& changes) const {
     CostChanges other = changes;
     const double added = less ? 1 / changes.added_within : changes.added_within;
     other.added_seconds *= added;
-    if (changes.added_seconds > 0) widen(other);
+    other.received_seconds *= added;
+    if (changes.added_seconds + changes.received_seconds > 0) widen(other);
     other = changes;
     other.step_factor *= less ? 1 / changes.step_within : changes.step_within;
     if (changes.step_within > 1) widen(other);

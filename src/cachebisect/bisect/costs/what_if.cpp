@@ -158,7 +158,7 @@ void predict_latency(const WhatIf& what_if, const ChainDescription& chain, const
 
 /// What other workers cost beyond what the model predicts, if they are processes.
 void add_process_notes(const WhatIf& what_if, const ChainDescription& chain, WhatIfResult& out) {
-  if (chain.worker_processes && chain.workers == 0 && what_if.count > 0) {
+  if (chain.worker_processes && chain.workers == 0 && what_if.count > 0 && !chain.sending) {
     out.add_note("what it costs to send batches from workers is not known, and is in the interval");
   }
   const int threads = train_threads_with(chain, static_cast<int>(what_if.count));

@@ -25,6 +25,17 @@ double most_seconds_to_receive(const ChainDescription& chain) {
   return kMostSecondsPerBatch / samples + bytes / kLeastMemorySpeed;
 }
 
+/// Batches are sent, by processes.
+void add_sending(CostChanges& changes, const ChainDescription& chain) {
+  if (!chain.sending) {
+    changes.unknown_seconds = most_seconds_to_receive(chain);
+    return;
+  }
+  const auto samples = static_cast<double>(std::max<std::int64_t>(1, chain.batch_size));
+  changes.added_seconds = chain.sending->worker_seconds / samples;
+  changes.received_seconds = chain.sending->trainer_seconds / samples;
+}
+
 /// A step of LibTorch on the cores that the workers leave.
 bool threads_follow_workers(const ChainDescription& chain) {
   if (!chain.settings.of_file || chain.device_kind != DeviceKind::cpu) return false;
@@ -49,7 +60,7 @@ CostChanges changed_workers(const ChainDescription& chain, int workers) {
       if (chain.stages[s].category == Category::transfer) changes.stages.push_back({s, 0});
     }
   } else if (chain.worker_processes && chain.workers == 0) {
-    changes.unknown_seconds = most_seconds_to_receive(chain);
+    add_sending(changes, chain);
   }
   return changes;
 }
