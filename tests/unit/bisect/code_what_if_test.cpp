@@ -327,6 +327,60 @@ TEST_CASE("the first worker process may cost what nobody knows: sending, and the
   CHECK(changed_workers(run.chain, 4).unknown_seconds == 0);
 }
 
+namespace {
+
+/// A job on the CPU that loads in the training process: 300 us per sample, and a step of 250 us
+/// that keeps so many cores busy.
+Measurements run_on_cpu(double busy_cores) {
+  SimulatedChain simulated = test::starved_chain(240e-6);
+  simulated.cores = 2;
+  simulated.workers = 0;
+  simulated.device_is_host = true;
+  simulated.step_seconds = 0;
+  simulated.trainer_seconds = 2e-3;
+  Measurements run = test::measure_chain(simulated, {.budget_seconds = 10});
+  run.chain.settings = test::torch_settings();
+  run.chain.worker_processes = true;
+  run.chain.train_threads = 2;
+  run.chain.sending = SendingCost{0, 0};
+  run.machine.usable_cpus = 2;
+  for (BlockRecord& block : run.blocks) {
+    block.result.cpu_seconds +=
+        (busy_cores - 1) * 250e-6 * static_cast<double>(block.result.samples);
+  }
+  return run;
+}
+
+double gain_of_workers(const Measurements& run, int workers) {
+  const auto forecast = Forecast::of(run);
+  const WhatIf asked = parse_what_if("num_workers=" + std::to_string(workers), run.chain);
+  const Estimate predicted = predict_what_if(asked, run.chain, forecast).predicted;
+  CHECK(predicted.interval->low < *predicted.value);
+  // Whatever the value is, the cores may be shared better.
+  if (workers == 2) CHECK(predicted.interval->high > 1.2 * *forecast->live().value);
+  return *predicted.value / *forecast->live().value;
+}
+
+}  // namespace
+
+TEST_CASE("workers next to a step that keeps all cores busy gain nothing") {
+  const Measurements run = run_on_cpu(2);
+  CHECK(gain_of_workers(run, 1) == doctest::Approx(1).epsilon(0.05));
+  CHECK(gain_of_workers(run, 2) == doctest::Approx(1).epsilon(0.05));
+  Measurements sending = run;
+  const auto batch = static_cast<double>(run.chain.batch_size);
+  sending.chain.sending = SendingCost{batch * 40e-6, batch * 10e-6};
+  CHECK(gain_of_workers(sending, 1) == doctest::Approx(550.0 / 600).epsilon(0.05));
+}
+
+TEST_CASE("workers next to a step in one thread load at the same time as it trains") {
+  Measurements run = run_on_cpu(1);
+  CHECK(gain_of_workers(run, 1) == doctest::Approx(550.0 / 300).epsilon(0.05));
+  // On a machine that others keep busy a step with two threads may look so.
+  run.disturbance.other_load = 1;
+  CHECK(gain_of_workers(run, 1) == doctest::Approx(1).epsilon(0.05));
+}
+
 TEST_CASE("what sending batches costs is taken from both sides, where it was measured") {
   SimulatedChain simulated = test::starved_chain();
   simulated.workers = 0;

@@ -115,7 +115,8 @@ Demands demands_of(const CostModel& costs, const CostChanges& changes, int bound
   in.trainer_seconds = on_core(changes, changes.step_factor * costs.trainer_seconds);
   in.trainer_threads = costs.trainer_threads;
   in.step_seconds = on_device(changes, changes.step_factor * costs.step_seconds);
-  in.cpu_seconds = on_core(changes, changes.step_factor * costs.trainer_cpu_seconds);
+  in.trainer_cpu_seconds = on_core(changes, changes.step_factor * costs.trainer_cpu_seconds);
+  in.cpu_seconds = in.trainer_cpu_seconds;
   in.copy_overlaps = costs.copy_overlaps || changes.copy_overlaps;
   in.copy_blocks = costs.copy_blocks && !changes.copy_overlaps;
   bool loads = false;
@@ -145,6 +146,7 @@ Demands demands_of(const CostModel& costs, const CostChanges& changes, int bound
   in.serve_seconds = on_core(changes, in.serve_seconds);
   in.serve_seconds += changes.added_seconds;
   in.trainer_seconds += changes.received_seconds;
+  in.trainer_cpu_seconds += changes.received_seconds;
   in.cpu_seconds += in.serve_seconds + changes.received_seconds;
   return in;
 }

@@ -26,6 +26,7 @@ struct Demands {
   std::vector<double> live_seconds;  ///< c_s of the stages after boundary k
   double trainer_seconds = 0;        ///< p, the training thread is busy
   int trainer_threads = 1;           ///< it computes with so many
+  double trainer_cpu_seconds = 0;    ///< of all of these
   double step_seconds = 0;           ///< g, of the device
   double copy_seconds = 0;           ///< h; 0 if the batch is already on the device
   bool copy_blocks = false;          ///< the training thread waits for the copy

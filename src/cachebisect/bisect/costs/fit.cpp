@@ -12,6 +12,11 @@
 namespace cachebisect {
 namespace {
 
+/// CPUs that a step with one thread keeps busy, at most.
+constexpr double kOneThread = 1.1;
+/// CPUs that others keep busy on a machine of which that can be seen.
+constexpr double kMaxOtherLoad = 0.2;
+
 /// The costs behind one set of live blocks.
 class Fit {
  public:
@@ -35,8 +40,7 @@ class Fit {
     costs_.copy_overlaps = costs_.device_is_host || (may_overlap && chain_.copy_prefetch >= 1);
     costs_.load_floor_seconds = measured_.cache.floor_seconds_per_sample.value_or(0);
     costs_.trainer_cpu_seconds = at_ceiling(&BlockTotals::cpu_seconds);
-    // Those of a step of ours depend on the workers.
-    costs_.trainer_threads = chain_.worker_processes ? std::max(1, chain_.train_threads) : 1;
+    costs_.trainer_threads = busy_threads();
     fit_step();
     if (!fit_host()) return std::nullopt;
     fit_device();
@@ -77,6 +81,16 @@ class Fit {
       costs_.trainer_seconds = live_.trainer_seconds / live_.samples;
     }
     costs_.step_seconds = ceiling;
+  }
+
+  /// That the step computes with on the host, next to workers. Those of a step of ours depend on
+  /// the workers; one that keeps no more than a core busy where others were idle has one.
+  [[nodiscard]] int busy_threads() const {
+    if (!chain_.worker_processes || !costs_.device_is_host) return 1;
+    const double others = measured_.disturbance.other_load.value_or(0);
+    const bool had_cores = measured_.usable_cpus() - others > 2 - kMaxOtherLoad;
+    const bool is_one = costs_.trainer_cpu_seconds < kOneThread * *tau(last());
+    return had_cores && is_one ? 1 : std::max(1, chain_.train_threads);
   }
 
   /// Physical cores, or as many CPUs as a replay kept busy: hyper-threads add something, but not a

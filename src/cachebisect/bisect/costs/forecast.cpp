@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/costs/turns.hpp"
 #include "cachebisect/bisect/evidence/throughput.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 
@@ -14,8 +15,6 @@ namespace {
 /// Two servers closer to each other than this wait for each other in turns if costs vary.
 constexpr double kClear = 1.15;
 constexpr double kMaxLostToTies = 0.10;
-/// Share of the worst cost of taking turns where nothing is known of it.
-constexpr double kUnknownTurns = 0.5;
 
 /// True if the server was measured at a boundary of its own, not scaled from the live pipeline.
 bool measured_alone(const Limit& limit) {
@@ -30,29 +29,6 @@ double share_lost_to_ties(const Limit& limit) {
 /// Seconds of one worker per sample.
 double worker_seconds(const Demands& in) {
   return std::accumulate(in.live_seconds.begin(), in.live_seconds.end(), in.serve_seconds);
-}
-
-/// Seconds per sample if a training thread and workers that compute need more cores than there are:
-/// at worst they take turns. The law's seconds if there are enough cores.
-double seconds_in_turns(const Demands& in) {
-  const double tau = predicted_seconds_per_sample(in);
-  const bool enough = in.workers < 1 || in.workers + in.trainer_threads <= in.cores;
-  if (enough || in.trainer_seconds < kBusyTrainer * tau) return tau;
-  const double computed = std::max(0.0, in.cpu_seconds - in.trainer_seconds);
-  const double loading = std::max(computed / in.cores, worker_seconds(in) / in.workers);
-  return std::max(tau, in.trainer_seconds + loading);
-}
-
-/// The share, 0 to 1, of the worst cost of taking turns that the live pipeline pays; 0 if it pays
-/// next to nothing in any case. Without workers nothing takes turns yet: what the first of them
-/// takes from a step that computes with several threads lies anywhere between.
-double turns(const CostModel& costs, double samples_per_second) {
-  if (costs.workers == 0 && costs.trainer_threads > 1) return kUnknownTurns;
-  const Demands in = demands_of(costs);
-  const double least = predicted_seconds_per_sample(in);
-  const double most = seconds_in_turns(in);
-  if (most < (1 + kNegligible) * least) return 0;
-  return std::clamp((1 / samples_per_second - least) / (most - least), 0.0, 1.0);
 }
 
 /// The share that workers may lose by waiting for cores if there are more workers than cores: mean
@@ -156,7 +132,7 @@ std::optional<Forecast> Forecast::of(const Measurements& measured) {
     forecast.blocks_.push_back({std::move(*own), stretch});
   }
   if (forecast.blocks_.empty()) return std::nullopt;
-  forecast.turns_ = turns(forecast.costs_, *forecast.live_.value);
+  forecast.turns_ = share_in_turns(forecast.costs_, *forecast.live_.value);
   forecast.alternatives_ = alternatives(forecast.costs_, paced);
   if (measured.usable_cpus() > forecast.costs_.cores) {
     // At best a hyper-thread is as good as a core.
@@ -227,6 +203,7 @@ Estimate Forecast::after_exactly(const CostChanges& changes) const {
   if (worst > best) interval = hull(interval, {1 / worst, 1 / best});
   interval.low = 1 / (1 / interval.low + changes.unknown_seconds);
   interval.low *= 1 - kKnownTo - share_lost_to_ties(then) - share_lost_to_cores(in);
+  interval.low *= 1 - turns_ * share_lost_to_switches(in);
   interval.high *= 1 + kKnownTo;
   estimate.interval = interval;
   limit_to_ceiling(estimate, changes);
