@@ -16,7 +16,7 @@ from cachebisect._chain.copy_rate import BYTES, PASSES, pinned_copy_gb_per_s
 
 
 class Cuda:
-    """In place of torch and torch.cuda: a device that takes a copy in so many milliseconds, of
+    """Stands in for torch and torch.cuda: a device that takes a copy in so many milliseconds, of
     which it tells by events."""
 
     uint8 = torch.uint8

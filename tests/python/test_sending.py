@@ -29,7 +29,7 @@ BATCH = {"image": torch.zeros(8, 3, 4), "label": torch.zeros(8, dtype=torch.int6
 
 
 def children() -> list[int]:
-    """Of this process, that have not ended."""
+    """Processes of this one that have not ended."""
     return [process.pid or 0 for process in multiprocessing.active_children()]
 
 
@@ -43,7 +43,7 @@ def test_both_sides_cost_something_and_nothing_is_left() -> None:
 
 
 class Clocks:
-    """Of both processes: they run where the test says."""
+    """The clocks of both processes: they run where the test says."""
 
     def __init__(self, own: Any) -> None:
         self.sleep, self.monotonic = own.sleep, own.monotonic

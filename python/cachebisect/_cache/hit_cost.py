@@ -54,7 +54,7 @@ def measured_hit(cpu: Callable[[], float] = thread_time) -> Optional[HitCost]:
 
 
 def cost_of(times: Times) -> HitCost:
-    """By medians: few times meet a cold cache, or the collector."""
+    """The cost by medians: few times meet a cold cache, or the collector."""
     kinds = {kind for kind, _ in times}
     typical = {key: median(seconds) for key, seconds in times.items()}
     small, large = typical[USUAL, SMALL], typical[USUAL, LARGE]
@@ -98,7 +98,7 @@ def _fetch(tiers: Tiers, key: str) -> Any:
 
 
 def _samples() -> dict[tuple[str, int], Any]:
-    """Of each size: what costs least and most to make again, and what is usual."""
+    """Samples of each size: what costs least and most to make again, and what is usual."""
     made: dict[tuple[str, int], Any] = {}
     for size in (SMALL, LARGE):
         made[USUAL, size] = (_tensor(size), 1)

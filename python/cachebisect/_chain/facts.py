@@ -125,7 +125,7 @@ def described_device(device: Any) -> dict[str, Any]:
 
 
 def _memory_bytes(device: Any) -> Optional[float]:
-    """Of a CUDA device; None for others, and where the driver does not tell."""
+    """Memory of a CUDA device; None for others, and where the driver does not tell."""
     if device is None or device.type != "cuda":
         return None
     try:

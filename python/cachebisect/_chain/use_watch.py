@@ -44,8 +44,8 @@ class Unused:
 
 
 def line_without(unused: Sequence[Unused], of_samples: bool = False) -> str:
-    """Of code. `of_samples`: the parts of a batch are those of its samples, where they are left out
-    before they are put together. Items of a tuple cannot be removed where they are."""
+    """A line of code. `of_samples`: the parts of a batch are those of its samples, where they are
+    left out before they are put together. Items of a tuple cannot be removed where they are."""
     whole = "sample" if of_samples else "batch"
     where = "in __getitem__, before it returns" if of_samples else "in collate_fn"
     names = ", ".join(whole + each.name.removeprefix("batch") for each in unused)

@@ -36,7 +36,8 @@ _MADE, _CPU_BEFORE, _CPU_AFTER, _COPYING = range(4)
 
 @dataclass(frozen=True)
 class SendingCost:
-    """Of a batch, in seconds. `worker_seconds`: beyond what making it where it is used takes."""
+    """What a batch costs, in seconds. `worker_seconds`: beyond what making it where it is used
+    takes."""
 
     worker_seconds: float
     trainer_seconds: float

@@ -29,7 +29,7 @@ class WorkerFindings:
     """As used_threads() says it of a worker."""
     contents: Optional[dict[str, Any]] = None
     sending: Optional[SendingCost] = None
-    """Of a batch, if the training process loads; None: not known."""
+    """What sending a batch would cost, if the training process loads; None: not known."""
     payload: list[Finding] = field(default_factory=list)
     """Tensors of a batch that fewer bytes would hold."""
     faults: Optional[PageFaults] = None

@@ -20,7 +20,7 @@ BATCH = "batch"
 
 
 class Gone:
-    """In place of a tensor that was left out."""
+    """Stands in place of a tensor that was left out."""
 
     def __init__(self, dtype: Any, dims: tuple[int, ...]) -> None:
         self.dtype = dtype
@@ -66,7 +66,7 @@ class WithoutUnused:
         return [gone[place] if place in gone else next(rest) for place in places]
 
     def _gone(self, parts: Mapping[Any, Any], count: int) -> dict[Any, Gone]:
-        """Of the parts of the first of so many samples, those that are left out."""
+        """What is left out, by the `parts` of the first of so many samples."""
         found = {}
         for key, value in parts.items():
             if f"{BATCH}[{key!r}]" in self._names:

@@ -39,7 +39,7 @@ inline constexpr std::string_view kOnDevice = "on_device";
 inline constexpr std::string_view kReadThreads = "read_threads";
 /// A stage that crops, and the earlier one that it runs before.
 inline constexpr std::string_view kOrder = "order";
-/// Of jobs in code alone, whose step does not read all of a batch: "drop" leaves the rest out.
+/// "drop" leaves out of a batch what the step does not read; for jobs in code alone.
 inline constexpr std::string_view kUnused = "unused";
 inline constexpr std::string_view kDecodeScale = "decode_scale";
 

@@ -11,7 +11,8 @@
 namespace cachebisect {
 namespace {
 
-/// Of jobs in code whose adapter can leave them out by itself; else there is but the line of code.
+/// The edit of a job in code whose adapter can leave them out by itself; else there is but the line
+/// of code.
 std::vector<Edit> left_out(const Advice& advice) {
   const JobSettings& settings = advice.chain().settings;
   if (settings.of_file || settings.find(settings::kUnused) == nullptr) return {};

@@ -11,7 +11,7 @@ namespace {
 
 /// Pages of the file: small samples share one, large ones have some of their own.
 constexpr double kPageBytes = 16384;
-/// Of a sample in the file, besides its bytes: names, shapes and the row.
+/// What a sample takes in the file besides its bytes: names, shapes and the row.
 constexpr double kRowBytes = 128;
 /// Pages that rows are put into in any order are not full, and there is an index: measured, 1.15.
 constexpr double kFill = 1.25;
@@ -21,7 +21,7 @@ constexpr double kLargestSampleBytes = 64 << 20;
 constexpr double kLargestSampleShare = 1.0 / 16;
 constexpr double kLeastBytes = 2e7;
 constexpr double kStepBytes = 1e7;
-/// Of what is free on its disk.
+/// Share of what is free on its disk.
 constexpr double kMostOfDisk = 0.9;
 /// What a sample of a job in code takes besides: it is pickled, with the calls that follow.
 constexpr double kPickledBytes = 1024;

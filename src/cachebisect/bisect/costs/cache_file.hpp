@@ -9,7 +9,7 @@
 
 namespace cachebisect {
 
-/// Of jobs in code alone: the stage behind which samples are kept in a file.
+/// The stage behind which samples are kept in a file; for jobs in code alone.
 inline constexpr const char* kDiskCacheSetting = "disk_cache";
 /// Stands in lines of code for the limit of such a file.
 inline constexpr const char* kFileLimit = "LIMIT";

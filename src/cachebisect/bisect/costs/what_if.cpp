@@ -107,7 +107,7 @@ void predict_order(const WhatIf& what_if, const ChainDescription& chain, const F
   out.add_note("costs are taken to be in proportion to the pixels");
 }
 
-/// Of a batch with fewer bytes.
+/// A batch with fewer bytes.
 void predict_unused(const ChainDescription& chain, const Forecast& forecast, WhatIfResult& out) {
   const auto changes = without_unused(chain);
   if (!changes) return;
