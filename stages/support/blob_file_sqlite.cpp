@@ -14,16 +14,16 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/data/content_difference.hpp"
+#include "cachebisect/protocol/cache_file.hpp"
 
 namespace cachebisect::stages {
 namespace {
 
-constexpr std::uint64_t kPage = 16384;
-/// Bytes of the write-ahead log at which it is written back. Beyond twice as many nothing is stored
-/// until it could be: others may read it.
-constexpr std::uint64_t kLog = std::uint64_t{1} << 20U;
-constexpr std::uint64_t kLargest = std::uint64_t{64} << 20U;
-constexpr std::uint64_t kLargestPart = 16;  ///< of the limit, that one value may take
+using cache_file::kLargestBytes;
+using cache_file::kLargestPart;
+using cache_file::kLogBytes;
+using cache_file::kPageBytes;
+
 constexpr std::uint64_t kEvictedPart = 64;  ///< of the limit, that is evicted at a time
 /// A value that cannot be stored in this time is made again the next time.
 constexpr int kBusyMilliseconds = 200;
@@ -70,7 +70,7 @@ void make_folder(const std::string& folder) {
 BlobFile::BlobFile(BlobFileOptions options)
     : options_(std::move(options)),
       path_(options_.folder + "/" + options_.name),
-      largest_(std::min(options_.limit_bytes / kLargestPart, kLargest)) {
+      largest_(std::min(options_.limit_bytes / kLargestPart, kLargestBytes)) {
   make_folder(options_.folder);
   try {
     check_content_or_empty();
@@ -125,7 +125,8 @@ CacheUse BlobFile::held() const {
   use([&](Access& access) {
     held.samples =
         static_cast<std::uint64_t>(access.database.number("SELECT count(*) FROM sample"));
-    held.bytes = kPage * static_cast<std::uint64_t>(access.database.number("PRAGMA page_count"));
+    held.bytes =
+        kPageBytes * static_cast<std::uint64_t>(access.database.number("PRAGMA page_count"));
     return true;
   });
   return held;
@@ -157,7 +158,7 @@ std::unique_ptr<BlobFile::Access> BlobFile::open() const {
 
 void BlobFile::set_up(Access& access) const {
   SqliteConnection& database = access.database;
-  database.run("PRAGMA page_size = " + std::to_string(kPage));
+  database.run("PRAGMA page_size = " + std::to_string(kPageBytes));
   // Before there is a log, so that it is in the file at once; never in a file of something else.
   if (options_.mark != 0 && database.number("PRAGMA schema_version") == 0) {
     database.run("PRAGMA application_id = " + std::to_string(options_.mark));
@@ -165,10 +166,10 @@ void BlobFile::set_up(Access& access) const {
   database.run("PRAGMA journal_mode = WAL");
   // What was written survives the end of the machine's power up to the last seconds.
   database.run("PRAGMA synchronous = NORMAL");
-  database.run("PRAGMA wal_autocheckpoint = " + std::to_string(kLog / kPage));
-  database.run("PRAGMA journal_size_limit = " + std::to_string(kLog));
+  database.run("PRAGMA wal_autocheckpoint = " + std::to_string(kLogBytes / kPageBytes));
+  database.run("PRAGMA journal_size_limit = " + std::to_string(kLogBytes));
   database.run(kTables);
-  const std::uint64_t pages = (options_.limit_bytes - 2 * kLog - largest_) / kPage;
+  const std::uint64_t pages = (options_.limit_bytes - 2 * kLogBytes - largest_) / kPageBytes;
   database.run("PRAGMA max_page_count = " + std::to_string(pages));
   access.find = database.prepare("SELECT bytes, crc, used FROM sample WHERE id = ?");
   access.keep =
@@ -219,8 +220,8 @@ bool BlobFile::has_mark() const {
 
 /// Writes the log back if it is long; false if others keep it from ending.
 bool BlobFile::log_is_short(Access& access) const {
-  if (log_bytes() > 2 * kLog) access.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  return log_bytes() <= 2 * kLog;
+  if (log_bytes() > 2 * kLogBytes) access.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  return log_bytes() <= 2 * kLogBytes;
 }
 
 std::uint64_t BlobFile::log_bytes() const {

@@ -5,20 +5,18 @@
 #include <string_view>
 
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/protocol/cache_file.hpp"
 
 namespace cachebisect {
 namespace {
 
-/// Pages of the file: small samples share one, large ones have some of their own.
-constexpr double kPageBytes = 16384;
+using cache_file::kLogBytes;
+using cache_file::kPageBytes;
+
 /// What a sample takes in the file besides its bytes: names, shapes and the row.
 constexpr double kRowBytes = 128;
 /// Pages that rows are put into in any order are not full, and there is an index: measured, 1.15.
 constexpr double kFill = 1.25;
-/// What is kept free in the file, for its log and for one large sample.
-constexpr double kLogBytes = 2 << 20;
-constexpr double kLargestSampleBytes = 64 << 20;
-constexpr double kLargestSampleShare = 1.0 / 16;
 constexpr double kLeastBytes = 2e7;
 constexpr double kStepBytes = 1e7;
 /// Share of what is free on its disk.
@@ -37,9 +35,10 @@ double bytes_in_file(double bytes_per_sample) {
 
 double cache_file_limit(double bytes_per_sample, double samples) {
   const double all = samples * bytes_in_file(bytes_per_sample);
-  const double free =
-      std::min(all * kLargestSampleShare / (1 - kLargestSampleShare), kLargestSampleBytes);
-  return std::ceil(std::max(all + free + 2 * kLogBytes, kLeastBytes) / kStepBytes) * kStepBytes;
+  // For the log, twice over, and for one large sample.
+  const double free = 4.0 * kLogBytes + std::min<double>(all / (cache_file::kLargestPart - 1),
+                                                         cache_file::kLargestBytes);
+  return std::ceil(std::max(all + free, kLeastBytes) / kStepBytes) * kStepBytes;
 }
 
 double cache_file_limit(const ChainDescription& chain, std::size_t after) {
