@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import signal
@@ -32,7 +33,8 @@ def own_threads() -> list[str]:
 def children() -> set[int]:
     found = set()
     for task in os.listdir("/proc/self/task"):
-        with open(f"/proc/self/task/{task}/children") as file:
+        # A thread may have ended meanwhile.
+        with contextlib.suppress(OSError), open(f"/proc/self/task/{task}/children") as file:
             found |= set(map(int, file.read().split()))
     return {pid for pid in found if b"spawn_main" in command_of(pid)}
 
@@ -178,8 +180,10 @@ def test_processes_keep_what_they_have_made() -> None:
             for arm in (*map(replay, range(8)), *map(bypass, bypassed)):
                 assert all(map(is_made_of, numbers(run(job, arm)))), arm
         few = {**replay(6), "cache_samples": 2 * BATCH}
+        for _ in range(16):  # What was made in advance, of all that is kept, comes first.
+            run(job, few)
         seen = {tuple(batch) for _ in range(6) for batch in numbers(run(job, few))}
-        assert 1 <= len(seen) <= 2 * 2
+        assert 1 <= len(seen) <= 2
     finally:
         job.close()
 
