@@ -63,17 +63,9 @@ class TestEngine:
         self.pid = hello["pid"]
         return self.ask("describe")
 
-    def run(
-        self,
-        kind: str = "replay",
-        steps: int = 4,
-        warmup: int = 2,
-        profile: bool = False,
-        settling: Optional[int] = None,
-        **arm: Any,
-    ) -> Any:
-        """One block; its result. `settling`: as the engine says it to ranks."""
-        answer = self.ask_for_block(kind, steps, warmup, profile, settling, **arm)
+    def run(self, kind: str = "replay", **request: Any) -> Any:
+        """One block; its result. `request`: as in ask_for_block()."""
+        answer = self.ask_for_block(kind, **request)
         assert answer["type"] == "run", answer
         return answer["block"]
 
@@ -86,7 +78,8 @@ class TestEngine:
         settling: Optional[int] = None,
         **arm: Any,
     ) -> Any:
-        """The answer to what run() asks, which may be an error."""
+        """The answer to the request for a block, which may be an error. `settling`: as the engine
+        says it to ranks."""
         whole = {"boundary": 0, "stage": 0, "overrides": {}, "observed": True, "cache_samples": 0}
         return self.ask(
             "run", arm={"kind": kind, **whole, **arm}, steps=steps, warmup_steps=warmup,

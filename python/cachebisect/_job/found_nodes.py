@@ -20,6 +20,7 @@ from .kept_sources import kept_sources
 from .member_arms import MemberArms
 from .node_arms import NodeArms
 from .spdl_arms import arms_of_spdl
+from .working_arms import arms_that_work
 
 
 def graph_that_opens(loader: Any) -> Optional[NodeGraph]:
@@ -87,16 +88,9 @@ def _arms_of_built(
 def _arms_of_nodes(
     graph: NodeGraph, stream: Optional[SharedStream], around: Context
 ) -> tuple[Optional[MemberArms], list[str]]:
-    why, arms = graph.why_not, None
-    if not why:
-        try:
-            arms = NodeArms(graph, around)
-            arms.look()
-            return arms, arms.notes
-        except Exception as error:  # Of nodes that cannot be copied after all.
-            why = f"a copy of them fails: {type(error).__name__}: {error}"
-            if arms is not None:
-                arms.close()
-            if stream is not None:
-                stream.share()
-    return None, [f"the members of {graph.name} are not measured one by one: {why}"]
+    arms, notes = arms_that_work(
+        lambda: NodeArms(graph, around), graph.why_not, f"the members of {graph.name}"
+    )
+    if arms is None and not graph.why_not and stream is not None:
+        stream.share()
+    return arms, notes

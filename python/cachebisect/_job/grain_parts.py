@@ -12,9 +12,8 @@ from typing import Any, Callable, Optional
 import grain
 
 from .._chain.gate import Gate
-from .node_feed import Cycle
+from .node_feed import Cycle, taken_for
 
-_ROUNDING = 1e-6
 State = Optional[dict[str, Any]]
 
 
@@ -100,8 +99,7 @@ class BypassedMap(_Map):
         self._share = share
 
     def item(self, index: int) -> Any:
-        begin, end = index * self._share + _ROUNDING, (index + 1) * self._share + _ROUNDING
-        for taken in range(int(begin), int(end)):
+        for taken in taken_for(index, self._share):
             self._before[taken]
         return self._cycle.at(index)
 
@@ -181,13 +179,12 @@ class _Bypassed(_Iterator):
         super().__init__(before)
         self._cycle = cycle
         self._share = share
-        self._due = 0.0
+        self._given = 0
 
     def __next__(self) -> Any:
-        self._due += self._share
-        while self._due >= 1 - _ROUNDING:
-            self._due -= 1
+        for _ in taken_for(self._given, self._share):
             next(self._parents[0])
+        self._given += 1
         return self._cycle.next()
 
 

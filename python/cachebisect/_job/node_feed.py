@@ -40,6 +40,11 @@ class Cycle:
         self._next = 0
 
 
+def taken_for(number: int, share: float) -> range:
+    """The items that a stage takes for its item of this number, if each takes `share`; from 0."""
+    return range(int(number * share + _ROUNDING), int((number + 1) * share + _ROUNDING))
+
+
 class Replayed(Between):
     """Stands for `node`, a copy that never runs, and gives the items of `cycle` in its place."""
 
@@ -71,13 +76,12 @@ class Bypassed(Between):
         self._cycle = cycle
         self._before = before
         self._share = share
-        self._due = 0.0
+        self._given = 0
 
     def __next__(self) -> Any:
-        self._due += self._share
-        while self._due >= 1 - _ROUNDING:
-            self._due -= 1
+        for _ in taken_for(self._given, self._share):
             next(self._before)
+        self._given += 1
         return self._cycle.next()
 
     def reset(self, initial_state: Optional[dict[str, Any]] = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from typing import Any, Optional
 
@@ -14,6 +13,7 @@ from .group_arms import MOST_AHEAD
 from .kept_sources import kept_sources
 from .spdl_parts import Answers, Endless
 from .tapped_arms import TappedArms
+from .working_arms import arms_that_work
 
 
 class SpdlArms(TappedArms):
@@ -78,15 +78,6 @@ def _pipe(function: Any, name: str) -> Any:
 
 def arms_of_spdl(pipeline: SpdlPipeline) -> tuple[Optional[SpdlArms], list[str]]:
     """Those of `pipeline`, if its stages can be measured; and notes. Raises nothing."""
-    why, arms = pipeline.why_not, None
-    if not why:
-        try:
-            arms = SpdlArms(pipeline)
-            arms.look()
-            return arms, arms.notes
-        except Exception as error:
-            why = f"pipelines of them fail: {type(error).__name__}: {error}"
-            if arms is not None:
-                with contextlib.suppress(Exception):
-                    arms.close()
-    return None, [f"the stages of the {pipeline.name} are not measured one by one: {why}"]
+    return arms_that_work(
+        lambda: SpdlArms(pipeline), pipeline.why_not, f"the stages of the {pipeline.name}"
+    )
