@@ -21,7 +21,7 @@ from cachebisect._chain import trees
 from cachebisect._job import sending
 from cachebisect._job.job import Job
 from cachebisect._job.pass_through import PassThrough
-from cachebisect._job.sending import sending_cost
+from cachebisect._job.sending import batches_to_send, sending_cost
 from cachebisect._job.state import KeptState
 from loaders import Items
 
@@ -40,6 +40,12 @@ def test_both_sides_cost_something_and_nothing_is_left() -> None:
     assert cost.trainer_seconds > 0 and cost.worker_seconds >= 0
     assert children() == before
     assert set(cost.to_json()) == {"worker_seconds", "trainer_seconds"}
+
+
+def test_of_large_batches_fewer_are_sent() -> None:
+    megabyte = torch.empty(1 << 20, dtype=torch.uint8)
+    sent = [batches_to_send([megabyte] * megabytes) for megabytes in (1, 21, 32, 100, 4000)]
+    assert sent == [12, 12, 8, 4, 4]
 
 
 class Clocks:

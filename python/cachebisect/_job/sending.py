@@ -23,6 +23,8 @@ from .._worker.held_interrupt import HeldInterrupt
 _BATCHES = 12
 _FIRST = 2
 """Batches before those that count."""
+_MOST_BYTES = 256 << 20
+"""To send: of large batches fewer are sent, for a user waits meanwhile."""
 _AHEAD = 2
 """Batches on their way, as DataLoader has them."""
 _SECONDS = 5.0
@@ -70,13 +72,21 @@ def _can_be_sent(batch: Any) -> bool:
     )
 
 
+def batches_to_send(batch: Any) -> int:
+    """As many as fit, but some that count."""
+    fitting = _MOST_BYTES // max(1, int(tree_sizes.nbytes(batch)))
+    return max(_FIRST + _AHEAD, min(_BATCHES, fitting))
+
+
 def _measured(batch: Any) -> SendingCost:
     import torch.multiprocessing
 
     context = torch.multiprocessing.get_context("fork")
     asked, asks = context.Pipe(duplex=False)
     sent, notes = context.Queue(), context.RawArray("d", 4)
-    process = context.Process(target=_send, args=(batch, asked, asks, sent, notes), daemon=True)
+    count = batches_to_send(batch)
+    arguments = (batch, count, asked, asks, sent, notes)
+    process = context.Process(target=_send, args=arguments, daemon=True)
     with HeldInterrupt(), warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # As workers of a DataLoader are.
         process.start()
@@ -85,18 +95,18 @@ def _measured(batch: Any) -> SendingCost:
         for _ in range(_AHEAD):
             asks.send(True)
         seconds = []
-        for number in range(_BATCHES):
+        for number in range(count):
             _wait_until(notes, number + 1, process)
             began = time.perf_counter()
             received = sent.get(timeout=_SECONDS)
-            if number + _AHEAD < _BATCHES:
+            if number + _AHEAD < count:
                 asks.send(True)
             _touch(received)
             del received
             seconds.append(time.perf_counter() - began)
         asks.close()
         process.join(_END_SECONDS)
-        worker = (notes[_CPU_AFTER] - notes[_CPU_BEFORE]) / (_BATCHES - _FIRST)
+        worker = (notes[_CPU_AFTER] - notes[_CPU_BEFORE]) / (count - _FIRST)
         return SendingCost(max(0.0, worker - notes[_COPYING]), median(seconds[_FIRST:]))
     finally:
         process.kill()
@@ -122,7 +132,7 @@ def _touch(batch: Any) -> None:
             leaf.reshape(-1)[:: max(1, _PAGE // leaf.element_size())].clone()
 
 
-def _send(batch: Any, asked: Any, asks: Any, sent: Any, notes: Any) -> None:
+def _send(batch: Any, count: int, asked: Any, asks: Any, sent: Any, notes: Any) -> None:
     """The child. It ends when nobody asks any more: what it shares is there until then."""
     begin_child()
     try:
@@ -131,7 +141,7 @@ def _send(batch: Any, asked: Any, asks: Any, sent: Any, notes: Any) -> None:
         ForkingPickler.dumps(trees.clone(batch))
         shared = [trees.is_tensor(leaf) for leaf in trees.leaves(batch)]
         notes[_COPYING] = _copying_seconds(batch)
-        for number in range(_BATCHES):
+        for number in range(count):
             asked.recv()
             if number == _FIRST:
                 notes[_CPU_BEFORE] = time.process_time()
