@@ -15,7 +15,7 @@ namespace cachebisect {
 enum class CostKind {
   cpu,      ///< on a core
   wait,     ///< asleep
-  lock,     ///< in the one serial section of the pipeline, in order of arrival
+  lock,     ///< in a serial section of the stage's own, in order of arrival
   memory,   ///< on a core, with the memory bandwidth to itself, in order of arrival
   payload,  ///< free; changes the bytes of the sample, which the copy pays for
 };

@@ -39,7 +39,8 @@ class WorkerRing {
         slots_(chain_, request.steps),
         cores_(static_cast<std::size_t>(chain_.workers) + 1, chain_.cores,
                static_cast<std::size_t>(chain_.boundaries())),
-        workers_(static_cast<std::size_t>(chain_.workers)) {
+        workers_(static_cast<std::size_t>(chain_.workers)),
+        lock_free_(chain_.stages.size()) {
     for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i].thread = i;
     trainer_.thread = workers_.size();
     result_.stages.resize(static_cast<std::size_t>(chain_.boundaries()));
@@ -98,7 +99,7 @@ class WorkerRing {
     }
     state.add_count(static_cast<std::int64_t>(trainer_.phase));
     state.add_seconds(trainer_.copied - cores_.now());
-    state.add_future(lock_free_ - cores_.now());
+    for (const double free : lock_free_) state.add_future(free - cores_.now());
     if (!costs_.constant()) {
       state.add_count(first % static_cast<std::int64_t>(JitterSequence::kPeriod));
     }
@@ -180,9 +181,9 @@ class WorkerRing {
         cores_.sleep(thread, cores_.now() + seconds, stage);
         return;
       case CostKind::lock:
-        lock_free_ = std::max(cores_.now(), lock_free_) + seconds;
+        lock_free_[stage] = std::max(cores_.now(), lock_free_[stage]) + seconds;
         result_.stages[stage].serial_seconds += seconds;
-        cores_.sleep(thread, lock_free_, stage);
+        cores_.sleep(thread, lock_free_[stage], stage);
         return;
     }
   }
@@ -278,7 +279,7 @@ class WorkerRing {
   SimulatedCores cores_;
   std::vector<Worker> workers_;
   Trainer trainer_;
-  double lock_free_ = 0;  ///< when the last thread in the queue for the lock leaves it
+  std::vector<double> lock_free_;  ///< by stage: when the last thread in its queue leaves its lock
   double starved_ = 0;
   double busy_ = 0;
   double ready_sum_ = 0;  ///< ready batches, over all times that the training thread asked

@@ -165,6 +165,22 @@ TEST_CASE("threads that stream take turns at the memory bandwidth, and no others
         doctest::Approx(7e-3).epsilon(0.02));
 }
 
+TEST_CASE("each stage has a lock of its own, as synthetic.lock has") {
+  SimulatedChain chain;
+  chain.stages = {{.name = "first", .kind = CostKind::lock, .seconds = 2e-3},
+                  {.name = "second", .kind = CostKind::lock, .seconds = 3e-3}};
+  chain.step_seconds = 1e-6;
+  chain.cores = 8;
+  chain.workers = 1;
+  CHECK(SimulatedRing(chain).seconds_per_sample(0) == doctest::Approx(5e-3).epsilon(0.01));
+  for (const int workers : {2, 4}) {
+    CAPTURE(workers);
+    chain.workers = workers;
+    CHECK(SimulatedRing(chain).seconds_per_sample(0) == doctest::Approx(3e-3).epsilon(0.01));
+    CHECK(SimulatedRing(chain).seconds_per_sample(1) == doctest::Approx(3e-3).epsilon(0.01));
+  }
+}
+
 TEST_CASE("chains that cannot run are refused") {
   SimulatedChain chain;
   CHECK_THROWS_AS(SimulatedRing{chain}, Error);
