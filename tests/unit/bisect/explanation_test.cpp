@@ -1,6 +1,7 @@
 // What a report says beyond its verdict, on chains whose arms have known costs.
 #include "cachebisect/bisect/analysis/explanation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -14,6 +15,7 @@
 #include "cachebisect/bisect/reanalyse.hpp"
 #include "cachebisect/bisect/record/round_table.hpp"
 #include "cachebisect/report/words/text_consequences.hpp"
+#include "cachebisect/simulate/simulated_replayer.hpp"
 
 using namespace cachebisect;
 using cachebisect::test::LawChain;
@@ -112,6 +114,34 @@ TEST_CASE("if payoffs cannot be told apart, the cost model says which stage to f
   CHECK(report.verdict.fix_first == "b");
   CHECK(report.verdict.text.starts_with(
       "Fix b first: with it alone free the pipeline seems to reach "));
+}
+
+TEST_CASE("a stage that is to be fixed first has the larger payoff in the table") {
+  SimulatedChain chain;
+  chain.stages = {{.name = "stalls", .kind = CostKind::wait, .seconds = 0.1e-3},
+                  {.name = "steady", .kind = CostKind::wait, .seconds = 0.6e-3}};
+  chain.workers = 1;
+  chain.step_seconds = 4e-3;
+  int led = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SimulatedReplayer replayer(chain, {.seed = seed,
+                                       .noise = {.white_cv = 0.01,
+                                                 .burst_probability = 0.15,
+                                                 .burst_seconds = 0.08,
+                                                 .burst_stage = 1}});
+    const Report report = bisect(replayer, {.seed = seed});
+    const Verdict& verdict = report.verdict;
+    if (verdict.kind != VerdictKind::drop || verdict.fix_first == verdict.stage) continue;
+    ++led;
+    const auto payoff = [&](const std::string& name) {
+      const auto stage = std::find_if(report.stages.begin(), report.stages.end(),
+                                      [&](const StageReport& each) { return each.name == name; });
+      return stage->payoff.value.value_or(0);
+    };
+    CAPTURE(verdict.text);
+    CHECK(payoff(verdict.fix_first) > payoff(verdict.stage));
+  }
+  MESSAGE(led << " of 60 lead with another stage");
 }
 
 TEST_CASE("without payoffs the cost model says which stage to fix first, if costs are steady") {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -76,17 +75,14 @@ class Explainer {
     out.slow_ranks = slow_ranks(rounds_, alpha_);
   }
 
-  /// The stage with the largest payoff, among all whose bypass was run; 0: none.
-  [[nodiscard]] int largest_payoff() const {
-    int best = 0;
-    double best_tau = std::numeric_limits<double>::infinity();
-    for (int arm = 0; arm <= rounds_.last(); ++arm) {
-      const Arm& asked = rounds_.arms()[static_cast<std::size_t>(arm)];
-      if (asked.kind != ArmKind::bypass || rounds_.tau(arm) >= best_tau) continue;
-      best = asked.stage;
-      best_tau = rounds_.tau(arm);
+  /// The stage with the largest payoff that is reported; 0: none.
+  [[nodiscard]] static int largest(const std::vector<Payoff>& payoffs) {
+    const Payoff* best = nullptr;
+    for (const Payoff& payoff : payoffs) {
+      const auto& value = payoff.samples_per_second.value;
+      if (value && (best == nullptr || *value > *best->samples_per_second.value)) best = &payoff;
     }
-    return best;
+    return best == nullptr ? 0 : best->stage;
   }
 
   /// True if `best` gains more than `named` according to the cost model.
@@ -100,7 +96,7 @@ class Explainer {
   }
 
   void find_pays_most(Explanation& out, const std::optional<Forecast>& forecast) const {
-    const int best = largest_payoff();
+    const int best = largest(out.payoffs);
     const int named = named_stage(state_);
     out.pays_most = best;
     if (best == 0 || named == 0 || best == named) return;
