@@ -27,10 +27,9 @@ def train(batch):
 STAGES = [("read", "read.file", "source", read), ("tokenize", "augment.text", "sample", tokenize)]
 DESCRIPTION = {
     "chain": {
-        "name": "plain Python", "batch_size": BATCH, "workers": 0, "loader": "batch",
-        "samples": 0, "train": "a plain loop", "device_kind": "cpu", "device_name": "CPU",
-        "stages": [{"name": n, "type": t, "kind": k, "held": "host"} for n, t, k, _ in STAGES],
-    },
+        "name": "plain Python", "batch_size": BATCH, "workers": 0, "loader": "batch", "samples": 0,
+        "train": "a plain loop", "device_kind": "cpu", "device_name": "CPU",
+        "stages": [{"name": n, "type": t, "kind": k, "held": "host"} for n, t, k, _ in STAGES]},
     "arms": [{"kind": "replay", "boundaries": [0, 1, 2]}],
     "settings": [], "advice": {"workers": "load in a process pool: pool.imap(load, indices)"},
 }  # fmt: skip
@@ -60,10 +59,9 @@ def block(arm, steps, warmup_steps):
     run(arm["boundary"], warmup_steps)
     began, cpu = time.monotonic(), time.process_time()
     seconds, waited = run(arm["boundary"], steps)
-    return {
-        "start_seconds": began, "seconds": seconds, "steps": steps, "warmup_steps": warmup_steps,
-        "samples": steps * BATCH, "cpu_seconds": time.process_time() - cpu, "starved_seconds": waited,
-    }  # fmt: skip
+    return {"start_seconds": began, "seconds": seconds, "steps": steps,
+            "warmup_steps": warmup_steps, "samples": steps * BATCH,
+            "cpu_seconds": time.process_time() - cpu, "starved_seconds": waited}  # fmt: skip
 
 
 ANSWERS = {
@@ -77,8 +75,7 @@ ANSWERS = {
 }
 engine = socket.socket(socket.AF_UNIX)
 engine.connect(os.environ["CACHEBISECT_SOCKET"])
-for line in engine.makefile():
-    asked = json.loads(line)
+for asked in map(json.loads, engine.makefile()):
     if asked["type"] != "stop":  # A block is short: the open request is answered soon.
         answer = ANSWERS.get(asked["type"], lambda _: {})(asked)
         message = {"id": asked["id"], "type": asked["type"], **answer}

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ADAPTER = ROOT / "examples" / "adapter" / "adapter.py"
 COMMAND = os.environ.get("CACHEBISECT_BINARY") or str(ROOT / "build/release/bin/cachebisect")
-LINES = 65
+LINES = 60
 """Most lines of code of "an adapter in 60 lines"."""
 _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
