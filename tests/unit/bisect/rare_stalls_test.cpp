@@ -99,6 +99,29 @@ TEST_CASE("the sentence says for how long live was watched, and what stalls may 
   REQUIRE_FALSE(report.warnings.empty());
 }
 
+TEST_CASE("the budget that an open verdict on stalls asks for is about enough") {
+  const Stalls stalls{0.3, 0.9};
+  int open = 0;
+  int more_than_a_round = 0;
+  int decided = 0;
+  for (std::uint64_t seed = 1; seed <= (test::kIsSanitized ? 6 : 30); ++seed) {
+    StallingLoop brief(stalls, seed);
+    const Report report = bisect(brief, {.budget_seconds = 12});
+    const auto& needed = report.verdict.needed;
+    if (report.verdict.kind != VerdictKind::inconclusive || !needed) continue;
+    ++open;
+    if (needed->rounds > 1.1 * report.verdict.rounds) ++more_than_a_round;
+    StallingLoop longer(stalls, seed);
+    const Report again = bisect(longer, {.budget_seconds = 1.5 * needed->seconds});
+    if (again.verdict.kind != VerdictKind::inconclusive) ++decided;
+  }
+  MESSAGE(open << " open, " << more_than_a_round << " ask for over a tenth more, " << decided
+               << " decided");
+  CHECK(open >= 3);
+  CHECK(more_than_a_round >= 0.5 * open);
+  CHECK(decided >= 0.6 * open);
+}
+
 TEST_CASE("a loop without stalls is flat as before") {
   const int runs = test::kIsSanitized ? 10 : 50;
   CHECK(flat_verdicts({}, runs).all == runs);

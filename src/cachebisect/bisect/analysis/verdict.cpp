@@ -11,13 +11,16 @@ namespace cachebisect {
 namespace {
 
 /// The question that a verdict waits for: whether a part costs more than the leader; else the whole
-/// loss while it is not above min_drop, then the largest part.
+/// loss while it is not above min_drop, then the largest part. What stalls lose is in the means
+/// alone.
 const Finding& open_question(const Findings& findings, double min_drop) {
   if (findings.challenger) return findings.parts[*findings.challenger];
-  if (findings.whole.median_drop <= min_drop) return findings.whole;
-  return *std::max_element(
-      findings.parts.begin(), findings.parts.end(),
-      [](const Finding& a, const Finding& b) { return a.median_drop < b.median_drop; });
+  const auto largest = [&](double Finding::*drop) -> const Finding& {
+    return *std::max_element(findings.parts.begin(), findings.parts.end(),
+                             [&](const Finding& a, const Finding& b) { return a.*drop < b.*drop; });
+  };
+  if (findings.whole.median_drop > min_drop) return largest(&Finding::median_drop);
+  return findings.whole.drop > min_drop ? largest(&Finding::drop) : findings.whole;
 }
 
 /// Rounds after which the evidence reaches its threshold if it keeps growing at the same rate;
@@ -29,6 +32,13 @@ int rounds_at_this_pace(const ConfidenceSequence& evidence, double bar) {
   if (grown < std::exp(1.0)) return static_cast<int>(2 * rounds);
   const double needed = rounds * std::log(evidence.threshold()) / std::log(grown);
   return static_cast<int>(std::min(std::ceil(needed), kMostRounds));
+}
+
+/// The same for a part that loses its time in stalls, by the evidence of its mean; 0 for others.
+int rounds_for_stalls(const Finding& part, int rounds) {
+  if (part.rounds_to_certify_stalls <= 0) return 0;
+  const double more = part.rounds_to_certify_stalls - static_cast<double>(part.rounds);
+  return static_cast<int>(std::min(std::ceil(rounds + more), kMostRounds));
 }
 
 /// What the budget could have certified, and what an inconclusive verdict needs.
@@ -47,9 +57,7 @@ void add_needed(Verdict& verdict, const Measurements& measured, const Findings& 
     distance = std::abs(bounded_theta(open.median_drop) - bar);
     PartEvidence evidence(measured.verdict.table, settings.confidence, measured.verdict.suspects);
     at_this_pace = rounds_at_this_pace(evidence.pair(open.part), bar);
-    if (open.bursty || open.by_mean) {
-      by_stalls = static_cast<int>(std::min(open.rounds_to_certify_stalls, kMostRounds));
-    }
+    by_stalls = rounds_for_stalls(open, verdict.rounds);
   }
   if (const auto reach = power.distance_in(share * settings.budget_seconds / round)) {
     verdict.detectable_drop = theta_to_drop(bar + *reach);

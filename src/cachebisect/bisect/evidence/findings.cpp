@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cachebisect/bisect/evidence/stall_evidence.hpp"
 #include "cachebisect/bisect/evidence/stalls.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 #include "cachebisect/bisect/record/boundary_levels.hpp"
@@ -115,35 +116,27 @@ void bound_mean_loss(Findings& findings, const RoundTable& rounds) {
   findings.max_mean_loss = machine_stalls ? findings.whole.median_drop : findings.mean_bound;
 }
 
-/// The number of independent checks that all checks of a mean amount to: those of successive rounds
-/// share most of their values.
-constexpr double kChecks = 20;
-
-/// The excess of a mean that symmetric noise reaches with probability `alpha` in any of the checks.
-double excess_limit(double alpha) { return std::sqrt(2 * std::log(kChecks / alpha)); }
-
 /// A part that loses its time in stalls that most rounds do not meet: certified if they are so many
 /// and so one-sided that its mean is above the bar.
 void certify_by_mean(Finding& part, const RoundTable& rounds, double min_drop, double alpha) {
   if (part.rounds == 0 || part.not_stationary || part.low > min_drop ||
       part.drop <= part.median_drop)
     return;
-  const double limit = excess_limit(alpha);
-  const auto excess = [&](double drop) {
-    return excess_of_mean(rounds, part.part.from, part.part.to, drop_to_theta(drop));
+  const double needed = -std::log(alpha);
+  const auto evidence = [&](double drop) {
+    return log_stall_evidence(rounds, part.part.from, part.part.to, drop_to_theta(drop));
   };
-  const auto exceeds = [&](double drop) { return excess(drop) > limit; };
-  if (!exceeds(min_drop)) {
-    // The excess grows with the square root of the rounds.
-    const double ratio = limit / excess(min_drop);
-    if (ratio > 0) {
-      part.rounds_to_certify_stalls = std::ceil(ratio * ratio * static_cast<double>(part.rounds));
-    }
+  if (evidence(min_drop) < needed) {
+    part.rounds_to_certify_stalls = rounds_for_stall_evidence(rounds, part.part.from, part.part.to,
+                                                              drop_to_theta(min_drop), needed);
     return;
   }
   double low = min_drop;
   double high = std::min(part.drop, 0.999);
-  for (int i = 0; i < 20; ++i) (exceeds((low + high) / 2) ? low : high) = (low + high) / 2;
+  for (int i = 0; i < 20; ++i) {
+    const double middle = (low + high) / 2;
+    (evidence(middle) >= needed ? low : high) = middle;
+  }
   part.stalls = true;
   part.low = low;
   part.high = std::max(part.high, std::min(0.999, 2 * part.drop - low));
