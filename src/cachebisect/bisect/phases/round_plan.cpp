@@ -162,6 +162,7 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
   const double centre = bounded_theta(whole.median_drop);
   const double lost = stalls(whole) ? bounded_theta(whole.drop) : centre;
   stalled_ = std::exp(lost) - std::exp(centre);
+  find_stalled_ends(findings, rounds);
   min_visits_ = findings.min_visits;
   challenger_.reset();
   if (findings.challenger) challenger_ = findings.parts[*findings.challenger].part;
@@ -185,10 +186,21 @@ void RoundPlan::update(const Findings& findings, const RoundTable& rounds) {
 
 /// Single blocks do not show where rare stalls arise: all boundaries are visited then, if so many
 /// rounds of them fit as show how blocks spread.
-bool RoundPlan::worth_all_boundaries(const std::vector<PartLoss>& parts) const {
-  if (options_.all) return true;
+bool RoundPlan::looks_for_stalls(const std::vector<PartLoss>& parts) const {
   return stalled_ > worth(parts) &&
          kRoundsToSpread * round_seconds(options_.candidates) <= options_.budget_seconds;
+}
+
+/// After those rounds, the ends of parts between which the means differ.
+void RoundPlan::find_stalled_ends(const Findings& findings, const RoundTable& rounds) {
+  stalled_ends_ = {0, options_.stages};
+  for (const int k : options_.candidates) {
+    if (rounds.visits(k) < kRoundsToSpread) stalled_ends_.push_back(k);
+  }
+  for (const Finding& finding : findings.parts) {
+    if (std::abs(finding.drop) <= options_.min_drop) continue;
+    stalled_ends_.insert(stalled_ends_.end(), {finding.part.from, finding.part.to});
+  }
 }
 
 const RoundPlan::PartLoss* RoundPlan::largest_to_open(const std::vector<PartLoss>& parts) const {
@@ -238,11 +250,22 @@ void RoundPlan::visit_doubted() {
 }
 
 void RoundPlan::choose() {
-  const auto parts = part_losses();
-  if (worth_all_boundaries(parts)) {
+  if (options_.all) {
     boundaries_ = options_.candidates;
     return;
   }
+  const auto parts = part_losses();
+  if (looks_for_stalls(parts)) {
+    boundaries_ = stalled_ends_;
+  } else {
+    choose_by_loss(parts);
+  }
+  visit_doubted();
+  if (challenger_) boundaries_.insert(boundaries_.end(), {challenger_->from, challenger_->to});
+  make_set(boundaries_);
+}
+
+void RoundPlan::choose_by_loss(const std::vector<PartLoss>& parts) {
   const double limit = worth(parts);
   boundaries_ = {0, options_.stages};
   // Neighbours are taken together while they lose little, or while no question is open on any.
@@ -262,9 +285,6 @@ void RoundPlan::choose() {
     open = false;
   }
   if (noisy()) open_in_noise(parts);
-  visit_doubted();
-  if (challenger_) boundaries_.insert(boundaries_.end(), {challenger_->from, challenger_->to});
-  make_set(boundaries_);
 }
 
 std::vector<int> RoundPlan::suspects() const {

@@ -93,7 +93,9 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] double length_seconds(int boundary) const;
   static std::size_t at(int boundary) { return static_cast<std::size_t>(boundary); }
   [[nodiscard]] std::vector<PartLoss> part_losses() const;
-  [[nodiscard]] bool worth_all_boundaries(const std::vector<PartLoss>& parts) const;
+  [[nodiscard]] bool looks_for_stalls(const std::vector<PartLoss>& parts) const;
+  void find_stalled_ends(const Findings& findings, const RoundTable& rounds);
+  void choose_by_loss(const std::vector<PartLoss>& parts);
   [[nodiscard]] double worth(const std::vector<PartLoss>& parts) const;
   [[nodiscard]] bool noisy() const noexcept { return min_visits_ > 1; }
   [[nodiscard]] const PartLoss* largest_to_open(const std::vector<PartLoss>& parts) const;
@@ -122,6 +124,7 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   int min_visits_ = 1;  ///< rounds until a boundary is known; above 1: pilots do not tell
   bool lossy_ = true;   ///< the whole loss stands out of the noise
   double stalled_ = 0;  ///< that the whole chain loses in rare stalls alone, as PartLoss::loss
+  std::vector<int> stalled_ends_;  ///< boundaries to visit until it is known where stalls arise
   std::vector<int> boundaries_;
 };
 
