@@ -129,6 +129,35 @@ TEST_CASE("a loop without stalls is flat as before") {
   CHECK(has(bisect(loop).verdict.text, "rarer stalls are not excluded"));
 }
 
+TEST_CASE("boundaries between which nothing stalls are left after ten rounds") {
+  SimulatedChain chain;
+  chain.workers = 1;
+  chain.step_seconds = 8e-3;
+  chain.stages = {{.name = "read", .seconds = 1e-5}};
+  for (const char* name : {"stall", "c", "d", "e", "f"}) {
+    chain.stages.push_back({.name = name, .seconds = 1e-5});
+  }
+  SimulatedReplayer replayer(
+      chain,
+      {.seed = 5,
+       .noise = {
+           .white_cv = 0.005, .burst_probability = 0.2, .burst_seconds = 0.3, .burst_stage = 2}});
+  const Report report = bisect(replayer);
+  const auto visits = [&](int boundary) {
+    return std::ranges::count_if(report.blocks, [&](const BlockRecord& block) {
+      return block.round >= 0 && block.arm == Arm{.boundary = boundary};
+    });
+  };
+  CAPTURE(report.verdict.text);
+  CHECK(report.verdict.stage == "stall");
+  REQUIRE(visits(1) >= 30);
+  CHECK(visits(2) >= 30);
+  for (const int boundary : {3, 4, 5, 6}) {
+    CHECK(visits(boundary) >= 10);
+    CHECK(visits(boundary) < 0.7 * static_cast<double>(visits(1)));
+  }
+}
+
 TEST_CASE("a steady stage does not lead a sentence under stalls that cost more") {
   SimulatedChain chain;
   chain.workers = 1;
