@@ -126,9 +126,10 @@ void certify_by_mean(Finding& part, const RoundTable& rounds, double min_drop, d
   const auto evidence = [&](double drop) {
     return log_stall_evidence(rounds, part.part.from, part.part.to, drop_to_theta(drop));
   };
-  if (evidence(min_drop) < needed) {
-    part.rounds_to_certify_stalls = rounds_for_stall_evidence(rounds, part.part.from, part.part.to,
-                                                              drop_to_theta(min_drop), needed);
+  const double found = evidence(min_drop);
+  if (found < needed) {
+    part.rounds_to_certify_stalls =
+        rounds_to_stall_evidence(found, needed, static_cast<double>(part.rounds));
     return;
   }
   double low = min_drop;

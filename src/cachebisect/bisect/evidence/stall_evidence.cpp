@@ -82,13 +82,10 @@ double log_stall_evidence(const RoundTable& rounds, int from, int to, double log
   return most + std::log(sum / static_cast<double>(kStallBets.size()));
 }
 
-double rounds_for_stall_evidence(const RoundTable& rounds, int from, int to, double log_drop,
-                                 double log_evidence) {
-  const auto run = static_cast<double>(stall_rounds(rounds, from, to, log_drop).size());
-  const double found = log_stall_evidence(rounds, from, to, log_drop);
-  if (found > 1) return run * log_evidence / found;
+double rounds_to_stall_evidence(double found, double needed, double rounds) {
+  if (found > 1) return rounds * needed / found;
   // Evidence that has not grown is that of one stall at most.
-  return run * log_evidence / log_stall_factor(kStallBets.front(), 1, 1);
+  return rounds * needed / log_stall_factor(kStallBets.front(), 1, 1);
 }
 
 }  // namespace cachebisect

@@ -15,10 +15,9 @@ namespace cachebisect {
 [[nodiscard]] CACHEBISECT_INTERNAL_API double log_stall_evidence(const RoundTable& rounds, int from,
                                                                  int to, double log_drop);
 
-/// About how many such rounds it takes to reach `log_evidence`, if stalls go on as they were.
-[[nodiscard]] CACHEBISECT_INTERNAL_API double rounds_for_stall_evidence(const RoundTable& rounds,
-                                                                        int from, int to,
-                                                                        double log_drop,
-                                                                        double log_evidence);
+/// About how many rounds it takes until this evidence, `found` after `rounds` of them, is `needed`,
+/// if stalls go on as they were.
+[[nodiscard]] CACHEBISECT_INTERNAL_API double rounds_to_stall_evidence(double found, double needed,
+                                                                       double rounds);
 
 }  // namespace cachebisect
