@@ -40,6 +40,7 @@ SimulatedRates run(int chains, std::uint64_t first_seed, const DrawOptions& draw
     BisectOptions options;
     options.seed = planted.seed;
     options.budget_seconds = budget;
+    options.sustain_seconds = 0;  // planted costs do not change with time
     options.explain = false;
     scores.push_back(score(bisect(replayer, options), planted));
     const Score& s = scores.back();

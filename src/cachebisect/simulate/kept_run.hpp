@@ -18,6 +18,8 @@ class CACHEBISECT_INTERNAL_API KeptRun {
 
   /// Takes the next `steps` steps and returns the number of the first.
   std::size_t take(int steps);
+  /// The steps that are taken from now on find other samples in the cache.
+  void refill(std::uint64_t first_cached, std::uint64_t samples);
   /// True before the first take().
   [[nodiscard]] bool is_new() const noexcept { return taken_ == 0; }
   /// Seconds until the end of a step that was taken, and as RingRun has them by step.
@@ -36,6 +38,7 @@ class CACHEBISECT_INTERNAL_API KeptRun {
   RingRequest request_;
   RingRun run_;
   std::size_t taken_ = 0;
+  bool outdated_ = false;  ///< the run was simulated beyond a refill
 };
 
 }  // namespace cachebisect

@@ -10,6 +10,13 @@
 
 namespace cachebisect {
 
+/// What a cache holds from sample `from` of a run on.
+struct CacheFill {
+  std::int64_t from = 0;
+  std::uint64_t first_cached = 0;
+  std::uint64_t samples = 0;
+};
+
 struct RingRequest {
   int boundary = 0;     ///< replayed; 0: live
   int bypass = 0;       ///< stage (1-based) that serves its output from a cache; 0: none
@@ -19,7 +26,8 @@ struct RingRequest {
   /// every sample once.
   std::uint64_t cache_samples = 0;
   std::uint64_t first_cached = 0;
-  bool seen = false;  ///< the stages that run have had these samples before
+  std::vector<CacheFill> later_fills{};  ///< in order
+  bool seen = false;                     ///< the stages that run have had these samples before
   int steps = 1;
 };
 

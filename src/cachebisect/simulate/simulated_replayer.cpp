@@ -119,7 +119,6 @@ std::optional<CacheFacts> SimulatedReplayer::refill(std::uint64_t samples,
   clock_ += facts.seconds;
   first_cached_ += cache_samples_;
   cache_samples_ = wanted;
-  freshened_ = false;
   kept_.clear();
   return facts;
 }
@@ -127,9 +126,12 @@ std::optional<CacheFacts> SimulatedReplayer::refill(std::uint64_t samples,
 bool SimulatedReplayer::freshen(std::uint64_t samples, const std::stop_token& stop) {
   if (ring_.periodic()) return false;
   if (stop.stop_requested()) throw Error(ErrorKind::interrupted, "stopped while filling caches");
-  clock_ += fill(samples).seconds;
-  cache_position_ += samples;
-  if (!std::exchange(freshened_, true)) kept_.clear();
+  const auto batch = static_cast<std::uint64_t>(ring_.chain().batch_size);
+  const std::uint64_t wanted = (samples + batch - 1) / batch * batch;
+  clock_ += fill(wanted).seconds;
+  first_cached_ += cache_samples_;
+  cache_samples_ = wanted;
+  for (auto& [arm, run] : kept_) run.refill(first_cached_, cache_samples_);
   return true;
 }
 
@@ -195,7 +197,6 @@ RingRequest SimulatedReplayer::ring_request(const BlockRequest& request) const {
     ring.seen = true;
     ring.first_index = cache_position_;
     ring.first_cached = first_cached_;
-    if (freshened_) return ring;
     ring.cache_samples =
         arm.cache_samples > 0 ? std::min(arm.cache_samples, cache_samples_) : cache_samples_;
   }
@@ -247,7 +248,7 @@ SimulatedReplayer::BlockSteps SimulatedReplayer::kept_steps(const BlockRequest& 
   steps.starved = between(begin, last, [&](std::size_t step) { return run.starved(step); });
   steps.trainer = between(begin, last, [&](std::size_t step) { return run.trainer(step); });
   steps.cpu = between(begin, last, cpu);
-  for (std::size_t step = first; options_.quota.cpus > 0 && step <= last; ++step) {
+  for (std::size_t step = first; needs_each_step(request) && step <= last; ++step) {
     steps.each.push_back({between(step, step, end), between(step, step, cpu)});
   }
   steps.run = &run.whole();
@@ -271,7 +272,7 @@ SimulatedReplayer::BlockSteps SimulatedReplayer::fresh_steps(const BlockRequest&
                    timed(run.trainer_by),
                    timed(run.cpu_by),
                    &run};
-  for (std::size_t step = 0; options_.quota.cpus > 0 && step <= last; ++step) {
+  for (std::size_t step = 0; needs_each_step(request) && step <= last; ++step) {
     const auto own = [&](const std::vector<double>& by_step) {
       return by_step[step] - (step > 0 ? by_step[step - 1] : 0);
     };
@@ -318,6 +319,45 @@ void SimulatedReplayer::inject_faults(const std::stop_token& stop) {
     // Virtual time passes until the run is stopped.
     while (!stop.stop_requested()) clock_ += 1e-3;
   }
+}
+
+bool SimulatedReplayer::needs_each_step(const BlockRequest& request) const noexcept {
+  return options_.quota.cpus > 0 || request.groups > 1;
+}
+
+void SimulatedReplayer::add_noise_by_group(QuietBlock& block, const BlockRequest& request,
+                                           int boundary) {
+  const int group = std::max(1, block.result.steps / request.groups);
+  double now = clock_ + block.warmup_seconds;
+  auto step = block.steps.begin() + block.result.warmup_steps;
+  for (int timed = 0; timed < block.result.steps; timed += group) {
+    const auto end = step + std::min(group, block.result.steps - timed);
+    const double quiet = std::accumulate(
+        step, end, 0.0, [](double sum, const StepCost& c) { return sum + c.seconds; });
+    const double factor = noise_.factor(now, quiet, boundary);
+    for (; step != end; ++step) *step = {step->seconds * factor, step->cpu_seconds * factor};
+    now += quiet * factor;
+  }
+}
+
+void SimulatedReplayer::time_groups(QuietBlock& block, const BlockRequest& request) {
+  BlockResult& result = block.result;
+  const int group = std::max(1, result.steps / request.groups);
+  const double samples = group * static_cast<double>(result.samples) / result.steps;
+  auto step = block.steps.begin() + result.warmup_steps;
+  double seconds = 0;
+  int timed = 0;
+  for (; timed + group <= result.steps; timed += group, step += group) {
+    if (request.max_seconds > 0 && seconds > request.max_seconds) break;
+    double taken = 0;
+    std::for_each(step, step + group, [&](const StepCost& cost) { taken += cost.seconds; });
+    result.group_taus.push_back(taken / samples);
+    seconds += taken;
+  }
+  const double share = static_cast<double>(timed) / result.steps;
+  result.samples = static_cast<std::uint64_t>(std::lround(samples / group * timed));
+  result.steps = timed;
+  stretch(result, seconds / result.seconds, share);
 }
 
 void SimulatedReplayer::apply_quota(QuietBlock& block, const BlockRequest& request) {
@@ -372,13 +412,21 @@ BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_
     if (unseen) clock_ += static_cast<double>(samples) * ring_.seconds_per_sample(0, 4);
   }
   const double seconds = block.warmup_seconds + block.result.seconds;
-  double factor = noise_.factor(clock_, seconds, boundary);
-  if (request.arm.observed) factor *= 1 + options_.probe_share;
-  block.warmup_seconds *= factor;
-  stretch(block.result, factor, factor);
-  for (StepCost& step : block.steps) step = {step.seconds * factor, step.cpu_seconds * factor};
+  if (request.groups > 1) {
+    add_noise_by_group(block, request, boundary);
+  } else {
+    double factor = noise_.factor(clock_, seconds, boundary);
+    if (request.arm.observed) factor *= 1 + options_.probe_share;
+    block.warmup_seconds *= factor;
+    stretch(block.result, factor, factor);
+    for (StepCost& step : block.steps) step = {step.seconds * factor, step.cpu_seconds * factor};
+  }
   add_carried(block, boundary);
-  if (options_.quota.cpus > 0) apply_quota(block, request);
+  if (options_.quota.cpus > 0) {
+    apply_quota(block, request);
+  } else if (request.groups > 1) {
+    time_groups(block, request);
+  }
   BlockResult& result = block.result;
   result.start_seconds = clock_;
   clock_ += options_.block_overhead_seconds + block.warmup_seconds + result.seconds;

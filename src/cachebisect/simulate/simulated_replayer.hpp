@@ -66,7 +66,7 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   struct QuietBlock {
     BlockResult result;
     double warmup_seconds = 0;
-    std::vector<StepCost> steps{};  ///< untimed ones included; empty without a quota
+    std::vector<StepCost> steps{};  ///< untimed ones included; empty if not needed
   };
   /// The seconds of a block's untimed and timed steps, and the run that they are part of.
   struct BlockSteps {
@@ -77,7 +77,7 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
     double trainer = 0;
     double cpu = 0;
     const RingRun* run = nullptr;
-    std::vector<StepCost> each{};  ///< empty without a quota
+    std::vector<StepCost> each{};  ///< empty if not needed
   };
   /// What determines a run: its arm, the number of samples that it cycles through, and the phase of
   /// the first one in the jitter's period.
@@ -97,6 +97,12 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   void inject_faults(const std::stop_token& stop);
   /// Adds what the block before it makes it longer.
   void add_carried(QuietBlock& block, int boundary);
+  /// The times of single steps: for a quota, or for groups.
+  [[nodiscard]] bool needs_each_step(const BlockRequest& request) const noexcept;
+  /// Each group of a run in one piece meets noise of its own.
+  void add_noise_by_group(QuietBlock& block, const BlockRequest& request, int boundary);
+  /// Times the groups, and ends the run as BlockRequest::max_seconds says.
+  void time_groups(QuietBlock& block, const BlockRequest& request);
   /// Lets the block take the time that it needs within the quota.
   void apply_quota(QuietBlock& block, const BlockRequest& request);
 
@@ -111,7 +117,6 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   std::uint64_t rounds_ = 0;
   std::uint64_t cache_samples_ = 0;
   std::uint64_t first_cached_ = 0;
-  bool freshened_ = false;  ///< the caches hold ever new samples
   CacheBudget budget_;
   /// By the overrides applied to them.
   std::map<std::map<std::string, std::string>, SimulatedRing> changed_rings_;

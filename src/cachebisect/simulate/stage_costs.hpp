@@ -31,7 +31,8 @@ class CACHEBISECT_INTERNAL_API StageCosts {
     if (constant_) return seconds;
     std::uint64_t index = request.first_index + static_cast<std::uint64_t>(position);
     if (request.cache_samples > 0) {
-      index = request.first_cached + index % request.cache_samples;
+      const CacheFill fill = fill_at(request, position);
+      index = fill.first_cached + index % fill.samples;
     }
     if (const auto& factor = chain_.stages[stage].factor) return seconds * factor(index);
     return seconds * jitter_[stage].factor(index + jitter_offsets_[stage]);
@@ -40,6 +41,12 @@ class CACHEBISECT_INTERNAL_API StageCosts {
   [[nodiscard]] double collate_seconds(const RingRequest& request) const noexcept;
 
  private:
+  [[nodiscard]] static CacheFill fill_at(const RingRequest& request, std::int64_t position) {
+    for (auto fill = request.later_fills.rbegin(); fill != request.later_fills.rend(); ++fill) {
+      if (fill->from <= position) return *fill;
+    }
+    return {0, request.first_cached, request.cache_samples};
+  }
   [[nodiscard]] double cost_factor(std::size_t stage, const RingRequest& request) const {
     const SimulatedStage& cost = chain_.stages[stage];
     const bool contended = request.boundary < static_cast<int>(stage);

@@ -237,3 +237,34 @@ TEST_CASE("a block is slower at first if more stages ran live in the one before"
   CHECK(ceiling(10) == doctest::Approx(quiet + 0.2 * 5e-3 * std::exp(-4)).epsilon(1e-3));
   CHECK(live() == doctest::Approx(40 * 8e-3).epsilon(0.01));
 }
+
+TEST_CASE("replays cycle through what the caches were freshened with") {
+  SimulatedChain chain = chain_of_three();
+  // The cost of a sample is its index.
+  chain.stages[1].factor = [](std::uint64_t index) { return static_cast<double>(index); };
+  SimulatedReplayer replayer(chain, {.keeps_queues = true});
+  static_cast<void>(replayer.prepare({}, {}));
+  CHECK(replayer.freshen(16, {}));
+  const double first = run(replayer, {.boundary = 1}).seconds;
+  CHECK(run(replayer, {.boundary = 1}, 42).seconds ==
+        doctest::Approx(first * 42 / 40).epsilon(0.1));
+  CHECK(replayer.freshen(16, {}));
+  CHECK(run(replayer, {.boundary = 1}).seconds > 1.2 * first);
+}
+
+TEST_CASE("a run in one piece is timed in groups, and ends after its limit") {
+  SimulatedReplayer replayer(chain_of_three(), {.noise = {.white_cv = 0.01}});
+  static_cast<void>(replayer.prepare({}, {}));
+  const BlockResult whole = replayer.run({.steps = 60, .warmup_steps = 10, .groups = 6}, {});
+  REQUIRE(whole.group_taus.size() == 6);
+  double sum = 0;
+  for (const double tau : whole.group_taus) sum += tau * 40;
+  CHECK(sum == doctest::Approx(whole.seconds));
+  CHECK(whole.group_taus[0] != whole.group_taus[1]);
+  BlockRequest limited{.steps = 60, .warmup_steps = 10, .groups = 6};
+  limited.max_seconds = 1.5 * whole.seconds / 6;
+  const BlockResult cut = replayer.run(limited, {});
+  CHECK(cut.group_taus.size() == 2);
+  CHECK(cut.steps == 20);
+  CHECK(cut.samples == 80);
+}

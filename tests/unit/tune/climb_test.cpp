@@ -150,7 +150,7 @@ TEST_CASE("an interrupted search that is gone on from reaches the same end") {
 }
 
 TEST_CASE("a job that is changed by overrides of its live arms is diagnosed once") {
-  SimulatedReplayer replayer(one_worker(), {.noise = {.white_cv = 0.01}});
+  SimulatedReplayer replayer(one_worker(), {.seed = 2, .noise = {.white_cv = 0.01}});
   const tune::Result result = tune::tune(replayer, {});
   REQUIRE(result.kept() >= 1);
   CHECK(result.end == "the training step is the limit");
