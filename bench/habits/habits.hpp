@@ -25,6 +25,7 @@ struct Habit {
   HabitChain (*draw)(const std::string& habit, std::uint64_t seed, const DrawContext& context);
   /// Fits the chain to this machine. Null: it needs no tuning.
   Tuning (*tune)(const std::string& habit, std::uint64_t seed, const Registry& registry) = nullptr;
+  bool simulates = false;  ///< its planned costs are all of it: it can run in virtual time too
 };
 
 /// Every habit, in the order of the published table.

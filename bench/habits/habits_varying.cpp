@@ -55,6 +55,7 @@ HabitChain slow_sample(const std::string& habit, std::uint64_t seed, const DrawC
 /// Workers that take whole batches each have one slow sample to wait for: no law gives the truth.
 HabitChain slow_sample_batch(const std::string& habit, std::uint64_t seed, const DrawContext&) {
   HabitChain chain = draw_rare(habit, seed, 0.01, "index", {{"loader", std::string("batch")}});
+  chain.planted.chain.loader = LoaderKind::batch;
   chain.measured = true;
   return chain;
 }
@@ -173,18 +174,22 @@ bool knows_loaders() {
 
 std::vector<Habit> varying_habits() {
   std::vector<Habit> habits{
-      {"rare-costly", "one sample in ten is costly, by draw", rare_costly},
-      {"content-cv0.6", "the cost depends on the sample's content, cv 0.6", content_narrow},
-      {"content-cv1", "the cost depends on the sample's content, cv 1", content_wide},
-      {"slow-sample", "one sample in a hundred is slow, by index", slow_sample},
-      {"stalls-beside-steady", "rare stalls, and a steady stage of 8%", stall_beside_steady},
-      {"slack-loader", "5% faster than the step, its variance hidden by a deep ring", slack_loader},
+      {"rare-costly", "one sample in ten is costly, by draw", rare_costly, nullptr, true},
+      {"content-cv0.6", "the cost depends on the sample's content, cv 0.6", content_narrow, nullptr,
+       true},
+      {"content-cv1", "the cost depends on the sample's content, cv 1", content_wide, nullptr,
+       true},
+      {"slow-sample", "one sample in a hundred is slow, by index", slow_sample, nullptr, true},
+      {"stalls-beside-steady", "rare stalls, and a steady stage of 8%", stall_beside_steady,
+       nullptr, true},
+      {"slack-loader", "5% faster than the step, its variance hidden by a deep ring", slack_loader,
+       nullptr, true},
       {"mid-run-change", "the cost doubles some seconds after the start", mid_run_change},
       {"damaged-samples", "2% of the samples are damaged and skipped", damaged_samples}};
   if (knows_loaders()) {
     habits.push_back({"slow-sample-batch",
                       "one sample in a hundred is slow; each worker fills a batch",
-                      slow_sample_batch});
+                      slow_sample_batch, nullptr, true});
   }
   return habits;
 }

@@ -111,6 +111,8 @@ int run(Arguments& arguments) {
     for (const std::string& name : arguments.names) {
       settings.habits.push_back(habit_named(name, known));
     }
+  } else if (settings.simulated) {
+    std::erase_if(settings.habits, [](const Habit& habit) { return !habit.simulates; });
   }
   parse_seeds(arguments.seeds, settings);
   if (arguments.list) {
@@ -135,6 +137,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--truth-seconds", settings.truth_seconds,
                  "Seconds of each long run, if the truth is measured (20)")
       ->check(CLI::PositiveNumber);
+  app.add_option("--reports", settings.reports, "Write the report of each chain into this folder")
+      ->check(CLI::ExistingDirectory);
+  app.add_flag("--simulated", settings.simulated,
+               "In virtual time, with 1% of white noise: only habits that are costs alone");
   app.add_flag("--real-chains", arguments.real_chains,
                "Files with real decoding and augmentation, and a known wait, instead of habits");
   app.add_flag("--what-ifs", arguments.what_ifs,

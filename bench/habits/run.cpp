@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,12 +14,16 @@
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/bisect/bisect.hpp"
 #include "cachebisect/replay/job/open_job.hpp"
+#include "cachebisect/report/writers.hpp"
+#include "cachebisect/simulate/simulated_replayer.hpp"
 #include "cachebisect/stages.hpp"
 
 namespace cachebisect::habits {
 namespace {
 
 constexpr const char* kMode = "habits, real time";
+constexpr const char* kSimulatedMode = "habits, virtual time";
+constexpr double kSimulatedCv = 0.01;  ///< of the white noise of each block
 
 using Case = std::pair<std::string, std::uint64_t>;  ///< habit and seed
 
@@ -50,8 +55,10 @@ class ScratchFolder {
 /// The scores and the measured truths so far, and the file that keeps them.
 class HabitLog {
  public:
-  HabitLog(double budget_seconds, const std::string& path)
-      : lines_(truth::new_score_file("bisect", kMode, budget_seconds), path) {
+  explicit HabitLog(const RunSettings& settings)
+      : lines_(truth::new_score_file("bisect", settings.simulated ? kSimulatedMode : kMode,
+                                     settings.budget_seconds),
+               settings.resume) {
     for (const std::string& line : lines_.lines()) {
       if (is_truth(line)) {
         NamedTruth named = truth_of(line);
@@ -88,19 +95,45 @@ class HabitLog {
   std::vector<HabitScore> scores_;
 };
 
-/// As a user would, on a pipeline that no run has touched before.
-HabitScore bisect_and_judge(const HabitChain& chain, const HabitTruth& truth,
-                            const Registry& registry, double budget_seconds) {
-  const Job job = open_job(Pipeline::from_json(pipeline_json(chain), registry), &registry);
-  PipelineReplayer replayer = job.make_replayer();
+void keep_report(const Report& report, const HabitChain& chain, const std::string& folder) {
+  if (folder.empty()) return;
+  const std::string name = chain.habit + "-" + std::to_string(chain.planted.seed) + ".json";
+  std::ofstream file(std::filesystem::path(folder) / name);
+  write_json(report, file);
+  if (!file.flush()) throw Error(ErrorKind::output, "cannot write " + name + " in " + folder);
+}
+
+HabitScore bisect_and_judge(Replayer& replayer, const HabitChain& chain, const HabitTruth& truth,
+                            double budget_seconds, const std::string& reports) {
   BisectOptions options;
   options.budget_seconds = budget_seconds;
   options.seed = chain.planted.seed;
   try {
-    return judge(bisect(replayer, options), chain, truth);
+    const Report report = bisect(replayer, options);
+    keep_report(report, chain, reports);
+    return judge(report, chain, truth);
   } catch (const Error& error) {
     return judge_error(error.what(), chain, truth);
   }
+}
+
+/// As a user would, on a pipeline that no run has touched before.
+HabitScore run_pipeline(const HabitChain& chain, const HabitTruth& truth, const Registry& registry,
+                        double budget_seconds, const std::string& reports) {
+  const Job job = open_job(Pipeline::from_json(pipeline_json(chain), registry), &registry);
+  PipelineReplayer replayer = job.make_replayer();
+  return bisect_and_judge(replayer, chain, truth, budget_seconds, reports);
+}
+
+HabitScore simulate_case(const Habit& habit, std::uint64_t seed, const RunSettings& settings) {
+  if (!habit.simulates) {
+    throw Error(ErrorKind::usage, habit.name + " has more to it than costs: run it in real time");
+  }
+  const HabitChain chain = habit.draw(habit.name, seed, {});
+  SimulatedReplayer replayer(chain.planted.chain,
+                             {.seed = seed, .noise = {.white_cv = kSimulatedCv}});
+  return bisect_and_judge(replayer, chain, plan_truth(chain), settings.budget_seconds,
+                          settings.reports);
 }
 
 HabitScore run_case(const Habit& habit, std::uint64_t seed, const RunSettings& settings,
@@ -121,21 +154,22 @@ HabitScore run_case(const Habit& habit, std::uint64_t seed, const RunSettings& s
   }
   if (!truth) truth = plan_truth(chain);
   if (chain.earlier_seconds > 0) {
-    static_cast<void>(bisect_and_judge(chain, *truth, registry, chain.earlier_seconds));
+    static_cast<void>(run_pipeline(chain, *truth, registry, chain.earlier_seconds, ""));
   }
-  return bisect_and_judge(chain, *truth, registry, settings.budget_seconds);
+  return run_pipeline(chain, *truth, registry, settings.budget_seconds, settings.reports);
 }
 
 }  // namespace
 
 std::vector<HabitScore> run_habits(const RunSettings& settings,
                                    const std::function<void(const HabitScore&)>& finished) {
-  HabitLog log(settings.budget_seconds, settings.resume);
+  HabitLog log(settings);
   const Registry registry = habit_registry();
   for (std::uint64_t seed = settings.first_seed; seed <= settings.last_seed; ++seed) {
     for (const Habit& habit : settings.habits) {
       if (log.holds({habit.name, seed})) continue;
-      const HabitScore score = run_case(habit, seed, settings, registry, log);
+      const HabitScore score = settings.simulated ? simulate_case(habit, seed, settings)
+                                                  : run_case(habit, seed, settings, registry, log);
       log.add(score);
       finished(score);
     }

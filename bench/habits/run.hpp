@@ -1,5 +1,4 @@
-// Runs the corpus of habits in real time, chain by chain, and keeps scores and measured truths in a
-// file.
+// Runs the corpus of habits, chain by chain, and keeps scores and measured truths in a file.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +18,15 @@ struct RunSettings {
   std::uint64_t last_seed = 20;
   double budget_seconds = 60;
   double truth_seconds = 20;  ///< with the habit, and again without it
+  bool simulated = false;     ///< in virtual time, with white noise, by the planned costs
   std::string resume;         ///< file of scores; empty: none
+  std::string reports;        ///< folder for HABIT-SEED.json of each chain; empty: none
 };
 
 /// Judges every habit at every seed, except those whose scores are in the file, and appends theirs.
 /// Truths that are measured are kept in the file too, and are not measured again. Calls `finished`
 /// after each chain. Returns all scores, those of the file first. Throws Error(usage) if the file
-/// was made with other settings, and what opening a pipeline throws.
+/// was made with other settings or a habit cannot be simulated, and what opening a pipeline throws.
 std::vector<HabitScore> run_habits(const RunSettings& settings,
                                    const std::function<void(const HabitScore&)>& finished);
 
