@@ -325,3 +325,10 @@ TEST_CASE("a budget that grows leaves time to look for the stage at slow steps")
   CHECK(grown.stage_index == 2);
   CHECK(verdict(false).kind == VerdictKind::inconclusive);
 }
+
+TEST_CASE("the caches hold what live takes in a super-round") {
+  RoundPlan three({.stages = 5, .batch_size = 8, .blocks = {.workers = 2, .keeps_queues = true}});
+  three.set_pilot(0, 10e-3);
+  const int steps = three.steps(0) + three.block(0).warmup.min;
+  CHECK(three.samples_of_super_round() == static_cast<std::uint64_t>(3 * 8 * steps));
+}

@@ -70,8 +70,9 @@ PlannedBlock RoundPlan::block(int boundary) const {
   return lengths_.block({.boundary = boundary}, length_seconds(boundary));
 }
 
-std::uint64_t RoundPlan::samples_of_live_block() const {
-  return static_cast<std::uint64_t>(steps(0) * options_.batch_size);
+std::uint64_t RoundPlan::samples_of_super_round() const {
+  const int block_steps = lengths_.warmup(0, length_seconds(0)) + steps(0);
+  return static_cast<std::uint64_t>(kUsualRepeats * block_steps * options_.batch_size);
 }
 
 double RoundPlan::block_seconds(int boundary) const {

@@ -52,8 +52,8 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] int steps(int boundary) const {
     return lengths_.steps_for(length_seconds(boundary), boundary);
   }
-  /// The samples that a block of the live pipeline times.
-  [[nodiscard]] std::uint64_t samples_of_live_block() const;
+  /// The samples that the live pipeline takes in the blocks of a super-round.
+  [[nodiscard]] std::uint64_t samples_of_super_round() const;
   /// Seconds of a step in the pilot; 0 without one.
   [[nodiscard]] double step_seconds(int boundary) const { return step_seconds_.at(at(boundary)); }
   [[nodiscard]] double block_seconds(int boundary) const;

@@ -136,10 +136,10 @@ void VerdictSearch::run(RandomStream& random, const std::function<void()>& after
   }
 }
 
-/// The caches hold what a live block times.
+/// No block of an arm finds the samples of the one before it: what these cost would be in both.
 void VerdictSearch::keep_enough_samples() {
   runner_->blocks().set_fresh_samples(
-      std::max(measured_->cache.samples, plan_->samples_of_live_block()));
+      std::max(measured_->cache.samples, plan_->samples_of_super_round()));
 }
 
 void VerdictSearch::grow_budget(double round_seconds) {
