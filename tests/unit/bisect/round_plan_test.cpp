@@ -332,3 +332,19 @@ TEST_CASE("the caches hold what live takes in a super-round") {
   const int steps = three.steps(0) + three.block(0).warmup.min;
   CHECK(three.samples_of_super_round() == static_cast<std::uint64_t>(3 * 8 * steps));
 }
+
+TEST_CASE("a pilot block that met a stall does not set how long blocks are") {
+  RoundTable rounds = RoundTable::of_boundaries(1);
+  for (int i = 0; i < 3; ++i) {
+    rounds.add(0, test::block_of(40e-3, 40));
+    rounds.add(1, test::block_of(40e-3, 40));
+    rounds.commit();
+  }
+  RoundPlan stalled({.stages = 1});
+  stalled.set_pilot(0, 0.5);
+  stalled.set_pilot(1, 1e-3);
+  CHECK(stalled.steps(0) == kMinSteps);
+  stalled.update({}, rounds);
+  CHECK(stalled.usual_step_seconds(0) == doctest::Approx(1e-3));
+  CHECK(stalled.steps(0) == stalled.steps(1));
+}

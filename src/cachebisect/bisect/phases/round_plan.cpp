@@ -61,9 +61,15 @@ bool RoundPlan::follow_quota(double period_seconds) {
   return quota_;
 }
 
+double RoundPlan::usual_step_seconds(int boundary) const {
+  const double usual = usual_seconds_.at(at(boundary));
+  return usual > 0 ? usual : step_seconds(boundary);
+}
+
 double RoundPlan::length_seconds(int boundary) const {
-  const double usual = usual_seconds_[at(boundary)];
-  return quota_ && usual > 0 ? usual : step_seconds(boundary);
+  const double usual = usual_step_seconds(boundary);
+  const double piloted = step_seconds(boundary);
+  return quota_ || usual < kMostOf * piloted ? usual : piloted;
 }
 
 PlannedBlock RoundPlan::block(int boundary) const {
@@ -78,9 +84,7 @@ std::uint64_t RoundPlan::samples_of_super_round() const {
 double RoundPlan::block_seconds(int boundary) const {
   // An unknown boundary takes at most as long as live; a pilot block may have met a stall.
   const int like = piloted(boundary) ? boundary : 0;
-  const double usual = usual_seconds_[at(like)];
-  return (lengths_.warmup(boundary, length_seconds(like)) + steps(like)) *
-         (usual > 0 ? usual : step_seconds_[at(like)]);
+  return (lengths_.warmup(boundary, length_seconds(like)) + steps(like)) * usual_step_seconds(like);
 }
 
 std::vector<RoundPlan::PartLoss> RoundPlan::part_losses() const {

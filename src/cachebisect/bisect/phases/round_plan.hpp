@@ -56,6 +56,8 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
   [[nodiscard]] std::uint64_t samples_of_super_round() const;
   /// Seconds of a step in the pilot; 0 without one.
   [[nodiscard]] double step_seconds(int boundary) const { return step_seconds_.at(at(boundary)); }
+  /// Those of the rounds, which a single stall does not move; of the pilot before they ran.
+  [[nodiscard]] double usual_step_seconds(int boundary) const;
   [[nodiscard]] double block_seconds(int boundary) const;
 
   /// The boundary whose pilot block would tell most; empty if no span is left that is worth
@@ -89,7 +91,8 @@ class CACHEBISECT_INTERNAL_API RoundPlan {
     bool excluded = false;
   };
   /// Seconds of a step, by which the length of a block is chosen: of the pilot, so that all of a
-  /// run's blocks are as long; but single blocks do not tell what a quota leaves.
+  /// run's blocks are as long; but single blocks do not tell what a quota leaves, and may have met
+  /// a stall.
   [[nodiscard]] double length_seconds(int boundary) const;
   static std::size_t at(int boundary) { return static_cast<std::size_t>(boundary); }
   [[nodiscard]] std::vector<PartLoss> part_losses() const;

@@ -68,7 +68,7 @@ bool finds_empty_ring(const Measurements& measured) {
 
 /// Measures the slow pace if live falls on the way.
 void run_live(BlockRunner& blocks, const RoundPlan& plan, double seconds, SustainedRuns& runs) {
-  double step = plan.step_seconds(0);
+  double step = plan.usual_step_seconds(0);
   runs.live = run_in_one_piece(blocks, plan, 0, seconds, step);
   for (int i = 1; i < kMaxTries && last_step_seconds(runs.live) > kPatience * step; ++i) {
     step = last_step_seconds(runs.live);
@@ -101,7 +101,8 @@ void run_sustained(BlockRunner& blocks, const RoundPlan& plan, double seconds,
     const int ceiling = measured.stages();
     // A machine that stalls live stalls the step alone as often.
     const double watched = stalls ? seconds : std::min(seconds, kCeilingSeconds);
-    runs.ceiling = run_in_one_piece(blocks, plan, ceiling, watched, plan.step_seconds(ceiling));
+    runs.ceiling =
+        run_in_one_piece(blocks, plan, ceiling, watched, plan.usual_step_seconds(ceiling));
   }
   runs.seconds = blocks.exclude_since(before);
   measured.sustained = std::move(runs);
