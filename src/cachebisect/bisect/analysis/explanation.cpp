@@ -10,6 +10,7 @@
 #include "cachebisect/bisect/costs/predicted_fix_first.hpp"
 #include "cachebisect/bisect/evidence/arm_ratio.hpp"
 #include "cachebisect/bisect/evidence/confidence_sequence.hpp"
+#include "cachebisect/bisect/evidence/stall_evidence.hpp"
 #include "cachebisect/bisect/evidence/throughput.hpp"
 #include "cachebisect/bisect/phases/cache_check.hpp"
 #include "cachebisect/bisect/phases/explain_arms.hpp"
@@ -25,7 +26,8 @@ class Explainer {
         state_(state),
         rounds_(rounds),
         confidence_(measured.settings.confidence),
-        alpha_(1 - confidence_) {}
+        alpha_(1 - confidence_),
+        stalls_(state.findings.lose_in_stalls()) {}
 
   [[nodiscard]] Explanation explain(const std::optional<Forecast>& forecast) const {
     Explanation out;
@@ -64,7 +66,14 @@ class Explainer {
       const Arm& asked = rounds_.arms()[static_cast<std::size_t>(arm)];
       if (asked.kind != ArmKind::bypass) continue;
       out.payoffs.push_back({asked.stage, freed_throughput(arm)});
+      if (stalls_) hold_live(out.payoffs.back().samples_per_second);
     }
+  }
+
+  /// The blocks of an arm may have missed its stalls; it is as fast as live at least.
+  void hold_live(Estimate& payoff) const {
+    if (!payoff.interval) return;
+    payoff.interval->low = std::min(payoff.interval->low, 1 / measured_.verdict.table.tau(0));
   }
 
   void find_rank_payoffs(Explanation& out) const {
@@ -106,9 +115,12 @@ class Explainer {
       return;
     }
     const LogRatio lead = log_ratio(rounds_, *named_arm, *bypass_of(best), alpha_);
-    out.pays_most_certainly = lead.interval && lead.interval->low > 0;
+    out.pays_most_certainly =
+        stalls_ ? log_stall_evidence(rounds_, *named_arm, *bypass_of(best), 0) > -std::log(alpha_)
+                : lead.interval && lead.interval->low > 0;
     if (out.pays_most_certainly) return;
-    if (lead.value > std::log(kReportLeadAboveRatio) && is_predicted(forecast, best, named)) return;
+    const bool leads = !stalls_ && lead.value > std::log(kReportLeadAboveRatio);
+    if (leads && is_predicted(forecast, best, named)) return;
     out.pays_most = named;
     out.pays_most_certainly = true;
   }
@@ -158,6 +170,7 @@ class Explainer {
   const RoundTable& rounds_;
   double confidence_;
   double alpha_;
+  bool stalls_;  ///< centres of blocks do not show what is lost
 };
 
 /// Without the arms that were planned but did not run.

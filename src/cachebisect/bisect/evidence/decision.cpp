@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "cachebisect/bisect/record/bars.hpp"
+
 namespace cachebisect {
 
 const char* to_string(VerdictKind kind) noexcept {

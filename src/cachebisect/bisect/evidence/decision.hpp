@@ -20,10 +20,6 @@ struct Decision {
   [[nodiscard]] bool certified() const noexcept { return kind != VerdictKind::inconclusive; }
 };
 
-/// A part is worth opening if it costs more than this share of what the largest does, or min_drop:
-/// one of its stages may cost the most.
-inline constexpr double kOpenAbove = 0.6;
-
 /// True if a candidate boundary lies inside a part, so that the part can be opened there.
 [[nodiscard]] CACHEBISECT_INTERNAL_API bool can_open(const Part& part,
                                                      const std::vector<int>& candidates);

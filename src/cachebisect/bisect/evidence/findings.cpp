@@ -27,15 +27,38 @@ double anomaly_theta(const Part& part, const RoundTable& rounds, const FindingsO
 /// A mean that lies this many standard errors above the centre is not explained by symmetric noise.
 constexpr double kErrorsOfMean = 2;
 
+bool mean_is_larger(const Finding& finding) {
+  return finding.drop > finding.median_drop + kMinHalfWidth;
+}
+
+/// True if the mean stands out of the noise above the centre.
+bool mean_stands_out(const Finding& finding, const RoundTable& rounds) {
+  const auto [from, to] = finding.part;
+  return excess_of_mean(rounds, from, to, bounded_theta(finding.median_drop)) >= kErrorsOfMean;
+}
+
+/// True if stalls alone would be worth looking for.
+bool loses_in_stalls(const Finding& whole, const RoundTable& rounds, double min_drop) {
+  return whole.rounds > 0 && whole.drop - whole.median_drop > kOpenAbove * min_drop &&
+         mean_stands_out(whole, rounds);
+}
+
 /// The mean drop may be larger than it seems, if stalls are so rare that few have happened.
 void widen_for_stalls(Finding& finding, const RoundTable& rounds, double confidence) {
-  if (finding.drop <= finding.median_drop + kMinHalfWidth) return;
+  if (!mean_is_larger(finding)) return;
   const Part& part = finding.part;
-  const double excess =
-      excess_of_mean(rounds, part.from, part.to, bounded_theta(finding.median_drop));
-  if (!finding.bursty && excess < kErrorsOfMean) return;
+  if (!finding.bursty && !mean_stands_out(finding, rounds)) return;
   const double limit = stalled_mean_limit(rounds.all_block_taus(part.from), confidence);
   finding.high = std::max(finding.high, 1 - (1 - finding.drop) / limit);
+}
+
+/// The mean must be slower from the cache too: right after a stall, blocks are faster than usual.
+void find_anomaly(Finding& finding, const ConfidenceSequence& evidence, double theta) {
+  if (finding.drop >= theta_to_drop(theta)) return;
+  const double slower = evidence.evidence_below(theta);
+  // An anomaly takes the verdict from every drop.
+  finding.slower_cached = slower >= evidence.threshold() / (1 - kMainShare);
+  finding.maybe_slower_cached = slower >= std::sqrt(evidence.threshold());
 }
 
 Finding find(const Part& part, PartEvidence& all, const FindingsOptions& options) {
@@ -59,13 +82,10 @@ Finding find(const Part& part, PartEvidence& all, const FindingsOptions& options
   if (std::isfinite(thetas.high)) {
     finding.high = std::max(theta_to_drop(thetas.high), finding.median_drop + kMinHalfWidth);
   }
-  const double slower = evidence.evidence_below(anomaly_theta(part, rounds, options));
-  // An anomaly takes the verdict from every drop.
-  finding.slower_cached = slower >= evidence.threshold() / (1 - kMainShare);
-  finding.maybe_slower_cached = slower >= std::sqrt(evidence.threshold());
-  finding.bursty = finding.drop < finding.low || finding.drop > finding.high ||
-                   (finding.drop > finding.median_drop + kMinHalfWidth &&
-                    all.cover(part).rejects_at_least(bounded_theta(finding.drop)));
+  find_anomaly(finding, evidence, anomaly_theta(part, rounds, options));
+  finding.bursty =
+      finding.drop < finding.low || finding.drop > finding.high ||
+      (mean_is_larger(finding) && all.cover(part).rejects_at_least(bounded_theta(finding.drop)));
   finding.low = std::min(finding.low, finding.drop);
   finding.high = std::max(finding.high, finding.drop);
   widen_for_stalls(finding, rounds, options.confidence);
@@ -80,6 +100,7 @@ constexpr double kErrorOfMedian = 1.2533 * kSigmaOverMedianDeviation;
 
 int min_visits(const Finding& whole, double min_drop) {
   if (whole.rounds <= kUsualRepeats) return 1;
+  if (whole.by_mean) return kRoundsToSpread;
   const double loss = std::max(drop_to_theta(min_drop), bounded_theta(whole.median_drop));
   const double ratio = kErrorOfMedian * whole.scale / (kUsefulError * loss);
   return static_cast<int>(std::clamp<double>(std::ceil(ratio * ratio), 1, kRoundsToSpread));
@@ -94,9 +115,8 @@ double seeming_in_noise(const Finding& finding, const RoundTable& rounds) {
     const auto level = [&](int k) { return levels.at(static_cast<std::size_t>(k)).value_or(0); };
     return theta_to_drop(level(part.from) - level(part.to));
   }
-  const double centre = bounded_theta(finding.median_drop);
-  const double excess = excess_of_mean(rounds, part.from, part.to, centre);
-  return excess < kErrorsOfMean ? finding.median_drop : std::max(finding.drop, finding.median_drop);
+  return mean_stands_out(finding, rounds) ? std::max(finding.drop, finding.median_drop)
+                                          : finding.median_drop;
 }
 
 double mean_above_centre(const std::vector<double>& taus) { return mean(taus) / median(taus) - 1; }
@@ -175,14 +195,19 @@ std::optional<std::size_t> find_leader(const std::vector<Finding>& parts, double
   return leader;
 }
 
-/// The part that would cost most if its stalls went on, if that is more than the leader does.
-std::optional<std::size_t> find_challenger(const Findings& findings, double min_drop) {
-  double most = findings.parts[*findings.leader].seconds;
+/// The part that costs most by its mean, if that is more than the leader does: one stall may be the
+/// first of many. Where it is not the mean alone, by so much more that noise is no reason.
+std::optional<std::size_t> find_challenger(const Findings& findings, const RoundTable& rounds,
+                                           double min_drop) {
+  const double leading = findings.parts[*findings.leader].seconds;
+  double most = leading;
   std::optional<std::size_t> challenger;
   for (std::size_t i = 0; i < findings.parts.size(); ++i) {
     const Finding& part = findings.parts[i];
-    if (!part.by_mean || part.low > min_drop || part.seconds <= most) continue;
-    most = part.seconds;
+    if (part.rounds == 0 || part.low > min_drop) continue;
+    const double seconds = mean_seconds(part.part, rounds);
+    if (seconds <= most || (!mean_is_larger(part) && leading > kOpenAbove * seconds)) continue;
+    most = seconds;
     challenger = i;
   }
   return challenger;
@@ -244,9 +269,12 @@ double Finding::error() const {
   return rounds == 0 ? 0 : kErrorOfMedian * scale / std::sqrt(static_cast<double>(rounds));
 }
 
+bool Findings::lose_in_stalls() const { return whole.by_mean || (leader && parts[*leader].stalls); }
+
 Findings assess(PartEvidence& evidence, const FindingsOptions& options) {
   Findings findings;
   findings.whole = find(evidence.whole(), evidence, options);
+  findings.whole.by_mean = loses_in_stalls(findings.whole, evidence.rounds(), options.min_drop);
   findings.live_seconds = evidence.rounds().seconds(0);
   findings.min_visits = min_visits(findings.whole, options.min_drop);
   bound_mean_loss(findings, evidence.rounds());
@@ -263,7 +291,8 @@ Findings assess(PartEvidence& evidence, const FindingsOptions& options) {
   }
   set_seconds(findings.parts, evidence.rounds());
   findings.leader = find_leader(findings.parts, options.min_drop);
-  if (findings.leader) findings.challenger = find_challenger(findings, options.min_drop);
+  if (findings.leader)
+    findings.challenger = find_challenger(findings, evidence.rounds(), options.min_drop);
   exclude_parts(findings, evidence, options.min_drop);
   return findings;
 }

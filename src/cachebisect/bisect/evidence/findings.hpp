@@ -42,12 +42,12 @@ struct CACHEBISECT_INTERNAL_API Finding {
   [[nodiscard]] double error() const;
 };
 
-struct Findings {
+struct CACHEBISECT_INTERNAL_API Findings {
   std::vector<Finding> parts;  ///< cover the chain from boundary 0 to n without gaps
   Finding whole;
   /// Index in parts: the most seconds per sample among those certified above min_drop.
   std::optional<std::size_t> leader;
-  /// Index in parts: seems to lose more than the leader by the mean, in stalls too few to certify.
+  /// Index in parts: loses more than the leader by the mean, in stalls too few to certify.
   std::optional<std::size_t> challenger;
   std::vector<std::size_t> rivals;  ///< parts that may cost as many seconds as the leader
   /// Rounds that must visit a boundary before what they show stands out from the noise. Parts begin
@@ -59,6 +59,8 @@ struct Findings {
   double mean_bound = 1;
   /// The same; the median loss if the ceiling stalls too.
   double max_mean_loss = 0;
+  /// True if live, or the leader, loses time in stalls: centres do not show how much.
+  [[nodiscard]] bool lose_in_stalls() const;
 };
 
 struct FindingsOptions {

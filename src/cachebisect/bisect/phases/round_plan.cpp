@@ -20,6 +20,7 @@ void make_set(std::vector<int>& values) {
 }
 
 bool stalls(const Finding& finding) {
+  if (finding.by_mean) return true;
   return finding.bursty && finding.rounds >= kRoundsToSpread && finding.drop > finding.median_drop;
 }
 
@@ -196,16 +197,20 @@ bool RoundPlan::looks_for_stalls(const std::vector<PartLoss>& parts) const {
          kRoundsToSpread * round_seconds(options_.candidates) <= options_.budget_seconds;
 }
 
-/// After those rounds, the ends of parts between which the means differ.
+/// After those rounds: stalls show at all boundaries before the stage that stalls, so the last part
+/// that seems to lose is the most likely one; and all those whose mean stands out.
 void RoundPlan::find_stalled_ends(const Findings& findings, const RoundTable& rounds) {
   stalled_ends_ = {0, options_.stages};
   for (const int k : options_.candidates) {
     if (rounds.visits(k) < kRoundsToSpread) stalled_ends_.push_back(k);
   }
+  std::optional<Part> last;
   for (const Finding& finding : findings.parts) {
-    if (std::abs(finding.drop) <= options_.min_drop) continue;
-    stalled_ends_.insert(stalled_ends_.end(), {finding.part.from, finding.part.to});
+    if (finding.drop <= options_.min_drop) continue;
+    last = finding.part;
+    if (finding.by_mean) stalled_ends_.insert(stalled_ends_.end(), {last->from, last->to});
   }
+  if (last) stalled_ends_.insert(stalled_ends_.end(), {last->from, last->to});
 }
 
 const RoundPlan::PartLoss* RoundPlan::largest_to_open(const std::vector<PartLoss>& parts) const {

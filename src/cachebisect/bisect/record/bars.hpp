@@ -14,6 +14,9 @@ inline constexpr double kFine = 0.005;
 inline constexpr double kKnownTo = 0.01;
 inline constexpr double kMostOf = 0.5;
 inline constexpr double kNearlyAll = 0.9;
+/// A part is worth opening if it costs more than this share of what the largest does, or min_drop:
+/// one of its stages may cost the most.
+inline constexpr double kOpenAbove = 0.6;
 /// Share of the usable CPUs' time above which threads wait for each other.
 inline constexpr double kCrowded = 0.75;
 /// Share of the budget, or of what is left of it, that pilots and larger caches may take.
