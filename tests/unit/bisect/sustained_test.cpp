@@ -53,6 +53,14 @@ TEST_CASE("rare stalls in a run that is else faster are no gain") {
   CHECK(change_of(run, 1e-3) == SustainedChange::none);
 }
 
+TEST_CASE("a short run that met no costly sample is no gain where one block in five did") {
+  std::vector<double> blocks = blocks_of(1.05e-3);
+  for (std::size_t i = 0; i < blocks.size(); i += 5) blocks[i] = 3e-3;
+  const BlockResult run = run_of(1e-3, 1e-3);
+  CHECK(sustained_figure(run, blocks, 0.99)->change == SustainedChange::none);
+  CHECK(change_of(run, 1.05e-3) == SustainedChange::faster);
+}
+
 TEST_CASE("too few groups or blocks say nothing") {
   BlockResult run = run_of(1e-3, 2e-3);
   CHECK_FALSE(sustained_figure(run, std::vector<double>{1e-3}, 0.99).has_value());

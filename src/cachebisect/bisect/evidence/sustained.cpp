@@ -8,14 +8,17 @@
 namespace cachebisect {
 namespace {
 
-/// Seconds per sample: the mean, which stalls move, and the interval of the typical one.
+/// Seconds per sample: of the typical piece, and of the mean, which stalls move.
 struct Level {
-  double mean = 0;
   Interval typical;
+  Interval mean;
 };
 
+/// A short run may have met fewer of the costly samples than its share: then the means do not
+/// differ.
 bool is_slower(const Level& a, const Level& b) {
-  return a.typical.low > b.typical.high * (1 + kNegligible) && a.mean > b.mean * (1 + kNegligible);
+  return a.typical.low > b.typical.high * (1 + kNegligible) &&
+         a.mean.low > b.mean.high * (1 + kNegligible);
 }
 
 SustainedChange change(const Level& run, const Level& blocks) {
@@ -32,7 +35,9 @@ std::optional<SustainedFigure> sustained_figure(const BlockResult& run,
   const auto half = taus.subspan(taus.size() / 2);
   const auto of_run = median_interval(half, confidence);
   const auto of_blocks = typical_interval(block_taus, confidence);
-  if (!of_run || !of_blocks) return std::nullopt;
+  const auto mean_of_run = mean_interval(half, confidence);
+  const auto mean_of_blocks = mean_interval(block_taus, confidence);
+  if (!of_run || !of_blocks || !mean_of_run || !mean_of_blocks) return std::nullopt;
   SustainedFigure figure;
   const double tau = mean(half);
   figure.samples_per_second.value = 1 / tau;
@@ -40,7 +45,7 @@ std::optional<SustainedFigure> sustained_figure(const BlockResult& run,
       Interval{1 / std::max(tau, of_run->high), 1 / std::min(tau, of_run->low)};
   figure.slowest_tau = *std::max_element(half.begin(), half.end());
   figure.seconds = run.seconds;
-  figure.change = change({tau, *of_run}, {mean(block_taus), *of_blocks});
+  figure.change = change({*of_run, *mean_of_run}, {*of_blocks, *mean_of_blocks});
   return figure;
 }
 
