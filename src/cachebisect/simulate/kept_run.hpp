@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "cachebisect/base/export.hpp"
@@ -13,8 +14,8 @@ namespace cachebisect {
 class CACHEBISECT_INTERNAL_API KeptRun {
  public:
   /// Keeps a reference to `ring`. `request`: of its first step; RingRequest::steps is ignored.
-  KeptRun(const SimulatedRing& ring, const RingRequest& request)
-      : ring_(&ring), request_(request) {}
+  KeptRun(const SimulatedRing& ring, RingRequest request)
+      : ring_(&ring), request_(std::move(request)) {}
 
   /// Takes the next `steps` steps and returns the number of the first.
   std::size_t take(int steps);

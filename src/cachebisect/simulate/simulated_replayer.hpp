@@ -102,7 +102,7 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   /// Each group of a run in one piece meets noise of its own.
   void add_noise_by_group(QuietBlock& block, const BlockRequest& request, int boundary);
   /// Times the groups, and ends the run as BlockRequest::max_seconds says.
-  void time_groups(QuietBlock& block, const BlockRequest& request);
+  static void time_groups(QuietBlock& block, const BlockRequest& request);
   /// Lets the block take the time that it needs within the quota.
   void apply_quota(QuietBlock& block, const BlockRequest& request);
 

@@ -1,6 +1,7 @@
 // What the stages of a simulated chain cost, sample by sample.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -42,10 +43,10 @@ class CACHEBISECT_INTERNAL_API StageCosts {
 
  private:
   [[nodiscard]] static CacheFill fill_at(const RingRequest& request, std::int64_t position) {
-    for (auto fill = request.later_fills.rbegin(); fill != request.later_fills.rend(); ++fill) {
-      if (fill->from <= position) return *fill;
-    }
-    return {0, request.first_cached, request.cache_samples};
+    const auto& fills = request.later_fills;
+    const auto last = std::find_if(fills.rbegin(), fills.rend(),
+                                   [&](const CacheFill& fill) { return fill.from <= position; });
+    return last != fills.rend() ? *last : CacheFill{0, request.first_cached, request.cache_samples};
   }
   [[nodiscard]] double cost_factor(std::size_t stage, const RingRequest& request) const {
     const SimulatedStage& cost = chain_.stages[stage];
