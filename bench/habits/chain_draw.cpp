@@ -35,7 +35,7 @@ auto pick(RandomStream& random, const List& list) {
 }  // namespace
 
 ChainDraw::ChainDraw(std::string habit, std::uint64_t seed, const DrawLimits& limits)
-    : random_({.seed = seed, .stage = hash_name(habit)}) {
+    : random_({.seed = seed, .stage = limits.stream != 0 ? limits.stream : hash_name(habit)}) {
   chain_.habit = std::move(habit);
   chain_.planted.seed = seed;
   draw_settings(limits);

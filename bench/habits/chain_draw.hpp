@@ -21,7 +21,8 @@ struct DrawLimits {
   double max_samples_per_second = 1e9;  ///< that the step asks for
   std::uint64_t min_samples = 100'000;  ///< of the data set
   std::uint64_t max_samples = 400'000;
-  bool innocents = true;  ///< stages that cost little
+  bool innocents = true;     ///< stages that cost little
+  std::uint64_t stream = 0;  ///< of random numbers; 0: that of the habit's name
 };
 
 /// Where the habit's stages go: after the source, or anywhere among the others.

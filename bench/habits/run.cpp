@@ -108,13 +108,14 @@ HabitScore bisect_and_judge(Replayer& replayer, const HabitChain& chain, const H
   BisectOptions options;
   options.budget_seconds = budget_seconds;
   options.seed = chain.planted.seed;
+  Report report;
   try {
-    const Report report = bisect(replayer, options);
-    keep_report(report, chain, reports);
-    return judge(report, chain, truth);
+    report = bisect(replayer, options);
   } catch (const Error& error) {
     return judge_error(error.what(), chain, truth);
   }
+  keep_report(report, chain, reports);
+  return judge(report, chain, truth);
 }
 
 /// As a user would, on a pipeline that no run has touched before.

@@ -170,7 +170,7 @@ TEST_CASE("launching takes as long as the drawn step, or the work does and fills
 
 TEST_CASE("a stall costs more than the steady stage next to it") {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    const HabitChain chain = drawn("stalls-beside-steady", seed);
+    const HabitChain chain = drawn("stalls-next-to-steady", seed);
     const HabitTruth truth = plan_truth(chain);
     const auto stall = static_cast<std::size_t>(chain.last) - 1;
     CHECK(chain.stages[stall].name == "fetch_shard");

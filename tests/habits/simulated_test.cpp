@@ -1,8 +1,5 @@
 // Habits in virtual time: verdicts that the run's own means would contradict.
-#include <algorithm>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "bench/habits/run.hpp"
 #include <doctest/doctest.h>
@@ -28,7 +25,7 @@ HabitScore simulated(const std::string& habit, std::uint64_t seed) {
 
 TEST_CASE("a steady stage of 8% leads no verdict while rare stalls cost half of the time") {
   for (const std::uint64_t seed : {128, 144, 192, 230, 233, 245, 351, 366, 370, 388}) {
-    const HabitScore score = simulated("stalls-beside-steady", seed);
+    const HabitScore score = simulated("stalls-next-to-steady", seed);
     CAPTURE(seed);
     CAPTURE(score.sentence);
     CHECK(score.score.outcome != selftest::Outcome::wrong);
@@ -38,7 +35,7 @@ TEST_CASE("a steady stage of 8% leads no verdict while rare stalls cost half of 
 
 TEST_CASE("where time is lost in stalls, no other stage is to be fixed first by typical blocks") {
   for (const std::uint64_t seed : {125, 159, 271, 286, 349, 377, 393}) {
-    const HabitScore score = simulated("stalls-beside-steady", seed);
+    const HabitScore score = simulated("stalls-next-to-steady", seed);
     CAPTURE(seed);
     CAPTURE(score.sentence);
     CHECK(score.sentence.find("Fix steady first") == std::string::npos);
@@ -47,7 +44,7 @@ TEST_CASE("where time is lost in stalls, no other stage is to be fixed first by 
 
 TEST_CASE("blocks right after a stall are faster than usual, and that is no anomaly") {
   for (const std::uint64_t seed : {189, 361, 391}) {
-    const HabitScore score = simulated("stalls-beside-steady", seed);
+    const HabitScore score = simulated("stalls-next-to-steady", seed);
     CAPTURE(score.sentence);
     CHECK(score.score.verdict != "anomaly");
   }

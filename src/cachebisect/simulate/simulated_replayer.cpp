@@ -321,6 +321,10 @@ void SimulatedReplayer::inject_faults(const std::stop_token& stop) {
   }
 }
 
+double SimulatedReplayer::probe_factor(const Arm& arm) const noexcept {
+  return arm.observed ? 1 + options_.probe_share : 1;
+}
+
 bool SimulatedReplayer::needs_each_step(const BlockRequest& request) const noexcept {
   return options_.quota.cpus > 0 || request.groups > 1;
 }
@@ -334,7 +338,7 @@ void SimulatedReplayer::add_noise_by_group(QuietBlock& block, const BlockRequest
     const auto end = step + std::min(group, block.result.steps - timed);
     const double quiet = std::accumulate(
         step, end, 0.0, [](double sum, const StepCost& c) { return sum + c.seconds; });
-    const double factor = noise_.factor(now, quiet, boundary);
+    const double factor = probe_factor(request.arm) * noise_.factor(now, quiet, boundary);
     for (; step != end; ++step) *step = {step->seconds * factor, step->cpu_seconds * factor};
     now += quiet * factor;
   }
@@ -415,8 +419,7 @@ BlockResult SimulatedReplayer::run(const BlockRequest& request, const std::stop_
   if (request.groups > 1) {
     add_noise_by_group(block, request, boundary);
   } else {
-    double factor = noise_.factor(clock_, seconds, boundary);
-    if (request.arm.observed) factor *= 1 + options_.probe_share;
+    const double factor = probe_factor(request.arm) * noise_.factor(clock_, seconds, boundary);
     block.warmup_seconds *= factor;
     stretch(block.result, factor, factor);
     for (StepCost& step : block.steps) step = {step.seconds * factor, step.cpu_seconds * factor};

@@ -97,6 +97,8 @@ class CACHEBISECT_INTERNAL_API SimulatedReplayer final : public Replayer {
   void inject_faults(const std::stop_token& stop);
   /// Adds what the block before it makes it longer.
   void add_carried(QuietBlock& block, int boundary);
+  /// What inline probes add to the time of a block.
+  [[nodiscard]] double probe_factor(const Arm& arm) const noexcept;
   /// The times of single steps: for a quota, or for groups.
   [[nodiscard]] bool needs_each_step(const BlockRequest& request) const noexcept;
   /// Each group of a run in one piece meets noise of its own.

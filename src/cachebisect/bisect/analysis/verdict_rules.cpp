@@ -72,10 +72,11 @@ Judgement by_gain(Judgement judgement, const JudgedRun& run) {
   const ChainDescription& chain = run.measured.chain;
   if (explanation.pays_most > 0) {
     judgement.fix_first = stage_name(chain, explanation.pays_most);
-  } else if (run.state.findings.lose_in_stalls()) {
-    judgement.fix_first = judgement.stage_name;  // the model knows means of a few samples
   } else if (judgement.kind == VerdictKind::drop) {
-    judgement.fix_first = fix_first_by_model(chain, run.forecast, judgement.stage_name);
+    // The cost model does not know stalls.
+    judgement.fix_first = run.state.findings.lose_in_stalls()
+                              ? judgement.stage_name
+                              : fix_first_by_model(chain, run.forecast, judgement.stage_name);
   }
   return judgement;
 }
