@@ -53,6 +53,7 @@ std::string row(const HabitScore& score) {
                 score.names_cause ? "  names the cause" : "");
   std::string line = text.data();
   if (s.outcome != selftest::Outcome::right) line += "    " + score.sentence + "\n";
+  for (const std::string& missed : s.missed) line += "    missed " + missed + "\n";
   return line;
 }
 

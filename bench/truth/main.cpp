@@ -13,7 +13,6 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/machine.hpp"
-#include "cachebisect/base/number_format.hpp"
 #include "cachebisect/selftest/selftest.hpp"
 #include "cachebisect/selftest/summary.hpp"
 
@@ -41,14 +40,6 @@ void print_factors(const std::string& recording) {
   std::cout << "# A recorded machine: its slowdown against the quiet machine, per 20 ms.\n";
   std::cout.precision(3);
   for (const double factor : load_trace(recording)) std::cout << factor << '\n';
-}
-
-void print_misses(const JudgedChain& done) {
-  for (const auto& checked : selftest::checked_intervals(done.report, done.planted)) {
-    if (checked.holds()) continue;
-    std::cout << "  " << checked.of << ": " << format_percent(checked.truth.low) << ", printed as "
-              << percent_range(checked.printed) << '\n';
-  }
 }
 
 int run(const Arguments& arguments) {
@@ -100,7 +91,9 @@ int run(const Arguments& arguments) {
                    const bool right = done.score.outcome == selftest::Outcome::right;
                    if (!arguments.output.only_bad || !right)
                      std::cout << row(done.score) << std::flush;
-                   if (arguments.misses) print_misses(done);
+                   for (const std::string& missed : done.score.missed) {
+                     if (arguments.misses) std::cout << "  " << missed << '\n';
+                   }
                    for (auto& what_if : score_what_ifs(done.report, done.planted, truth)) {
                      if (!arguments.output.only_bad) std::cout << what_if_row(what_if);
                      what_ifs.push_back(std::move(what_if));

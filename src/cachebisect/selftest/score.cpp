@@ -80,10 +80,46 @@ Outcome judged(const Report& report, const Truth& truth) {
   return is_right(report, truth) ? Outcome::right : Outcome::wrong;
 }
 
+/// An interval that a report prints, and what it is to hold: a value, or the interval of a truth
+/// that was measured.
+struct CheckedInterval {
+  std::string of;  ///< name of the stage, or "loss"
+  Interval printed;
+  Interval truth;
+  [[nodiscard]] bool holds() const noexcept {
+    return printed.low <= truth.high && truth.low <= printed.high;
+  }
+};
+
+/// Those of the stages, and of the whole loss; none if the truth is approximate.
+std::vector<CheckedInterval> checked_intervals(const Report& report, const PlantedChain& planted) {
+  std::vector<CheckedInterval> checked;
+  const Truth& truth = planted.truth;
+  if (truth.approximate) return checked;
+  const auto exactly = [](double value) { return Interval{value, value}; };
+  for (std::size_t s = 0; s < report.stages.size(); ++s) {
+    const StageReport& stage = report.stages[s];
+    if (!stage.span.empty() || !stage.drop.interval) continue;
+    const bool measured = s < truth.drop_intervals.size();
+    checked.push_back({stage.name, *stage.drop.interval,
+                       measured ? truth.drop_intervals[s] : exactly(truth.drops[s])});
+  }
+  if (report.loss.total.interval) {
+    checked.push_back(
+        {"loss", *report.loss.total.interval, truth.loss_interval.value_or(exactly(truth.loss))});
+  }
+  return checked;
+}
+
 void count_intervals(const Report& report, const PlantedChain& planted, Score& out) {
   const std::vector<CheckedInterval> checked = checked_intervals(report, planted);
   out.intervals = static_cast<int>(checked.size());
-  out.covered = static_cast<int>(std::ranges::count_if(checked, &CheckedInterval::holds));
+  for (const CheckedInterval& one : checked) {
+    if (one.holds()) continue;
+    out.missed.push_back(one.of + ": " + format_percent(one.truth.low) + ", printed as " +
+                         percent_range(one.printed));
+  }
+  out.covered = out.intervals - static_cast<int>(out.missed.size());
 }
 
 void describe(const PlantedChain& planted, Score& out) {
@@ -115,25 +151,6 @@ void expect(const Report& report, const PlantedChain& planted, Score& out) {
 }
 
 }  // namespace
-
-std::vector<CheckedInterval> checked_intervals(const Report& report, const PlantedChain& planted) {
-  std::vector<CheckedInterval> checked;
-  const Truth& truth = planted.truth;
-  if (truth.approximate) return checked;
-  const auto exactly = [](double value) { return Interval{value, value}; };
-  for (std::size_t s = 0; s < report.stages.size(); ++s) {
-    const StageReport& stage = report.stages[s];
-    if (!stage.span.empty() || !stage.drop.interval) continue;
-    const bool measured = s < truth.drop_intervals.size();
-    checked.push_back({stage.name, *stage.drop.interval,
-                       measured ? truth.drop_intervals[s] : exactly(truth.drops[s])});
-  }
-  if (report.loss.total.interval) {
-    checked.push_back(
-        {"loss", *report.loss.total.interval, truth.loss_interval.value_or(exactly(truth.loss))});
-  }
-  return checked;
-}
 
 Score score(const Report& report, const PlantedChain& planted) {
   Score out;

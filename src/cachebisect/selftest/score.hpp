@@ -38,6 +38,7 @@ struct Score {
   bool wrong_stage = false;
   int intervals = 0;     ///< of stages and of the whole loss; 0 if truth is approximate
   int covered = 0;       ///< intervals that hold the truth, or overlap its interval
+  std::vector<std::string> missed;  ///< the others: "NAME: TRUTH, printed as RANGE"; not kept
   double seconds = 0;    ///< of measuring
   double certified = 0;  ///< seconds to the certificate; 0 without one
   int rounds = 0;
@@ -49,20 +50,6 @@ struct Score {
 /// or says that they are tied. Flat and spread are right by the true loss and drops, with a slack
 /// of half a percent around min_drop.
 CACHEBISECT_INTERNAL_API Score score(const Report& report, const PlantedChain& planted);
-
-/// An interval that a report prints, and what it is to hold: a value, or the interval of a truth
-/// that was measured.
-struct CheckedInterval {
-  std::string of;  ///< name of the stage, or "loss"
-  Interval printed;
-  Interval truth;
-  [[nodiscard]] bool holds() const noexcept {
-    return printed.low <= truth.high && truth.low <= printed.high;
-  }
-};
-/// Those of the stages, and of the whole loss; none if the truth is approximate.
-CACHEBISECT_INTERNAL_API std::vector<CheckedInterval> checked_intervals(
-    const Report& report, const PlantedChain& planted);
 
 /// A score as one line of JSON without the newline, and back. Unknown keys are ignored. Throws
 /// Error(usage) for a line that is not a score.
