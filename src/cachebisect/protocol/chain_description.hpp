@@ -138,4 +138,9 @@ struct ChainDescription {
   std::vector<NodeDescription> nodes;  ///< of a job of several machines, by rank; else empty
 };
 
+/// Every clock may fall under load but that of an emulated device which was not told to.
+[[nodiscard]] inline bool step_may_slow_down(const ChainDescription& chain) noexcept {
+  return chain.device_kind != DeviceKind::emulated || chain.device_clock_falls;
+}
+
 }  // namespace cachebisect

@@ -98,6 +98,33 @@ TEST_CASE("if live is faster in one piece, any stage may cost less, but not less
   CHECK(free.parts[0].low < 0.05);
 }
 
+TEST_CASE("what a run in one piece shows is held with the error of timers") {
+  SustainedFigures figures = figures_at(1.25, SustainedChange::none);
+  figures.held_loss = 0.3;
+  const RoundTable table = table_of_blocks();
+  PartEvidence evidence(table, 0.99);
+  Findings findings = assess(evidence, {});
+  CHECK(hold_sustained(figures, table, findings));
+  CHECK(holds(findings.whole, 0.301));
+  CHECK_FALSE(holds(findings.whole, 0.303));
+}
+
+TEST_CASE("a clock that may have fallen is held before it is certain") {
+  SustainedFigures figures = ceiling_at(1.03, SustainedChange::none);
+  figures.ceiling_moved = false;
+  figures.ceiling_holds = true;
+  const RoundTable table = table_of_blocks();
+  PartEvidence evidence(table, 0.99);
+  Findings findings = assess(evidence, {});
+  CHECK(hold_sustained(figures, table, findings));
+  CHECK(holds(findings.parts[0], 1 - 1.03 / 1.25));
+  CHECK_FALSE(holds(findings.parts[0], 1 - 1.06 / 1.25));
+  CHECK(kind_in_one_piece(VerdictKind::drop, figures, 0.04, 0.05) == VerdictKind::inconclusive);
+  CHECK(kind_in_one_piece(VerdictKind::drop, figures, 0.06, 0.05) == VerdictKind::drop);
+  figures.ceiling_holds = false;
+  CHECK(kind_in_one_piece(VerdictKind::drop, figures, 0.04, 0.05) == VerdictKind::drop);
+}
+
 TEST_CASE("a stage that may cost nothing in a long run is not named") {
   const SustainedFigures figures = figures_at(1.1, SustainedChange::faster);
   CHECK(kind_in_one_piece(VerdictKind::drop, figures, 0.08, 0.05) == VerdictKind::drop);

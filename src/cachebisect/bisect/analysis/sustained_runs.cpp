@@ -6,6 +6,7 @@
 
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/statistics.hpp"
+#include "cachebisect/bisect/evidence/confidence_sequence.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
@@ -70,6 +71,15 @@ void watch_for_stalls(const Measurements& measured, const VerdictState& state,
   figures.stalled = seems_flat && !machine_stalls && figures.stalled_loss >= min_drop;
 }
 
+std::optional<double> loss_to_hold(VerdictKind kind, double min_drop,
+                                   const SustainedFigures& figures) {
+  const bool flat = kind == VerdictKind::flat;
+  if (!figures.ceiling_holds) return flat ? std::nullopt : figures.loss.value;
+  const std::optional<double> loss =
+      loss_of(figures.live->samples_per_second, figures.ceiling->samples_per_second).value;
+  return flat && loss.value_or(0) >= min_drop ? std::nullopt : loss;
+}
+
 std::string in_one_piece(const SustainedFigure& figure) {
   return rate(*figure.samples_per_second.value) + " samples/s after " + duration(figure.seconds) +
          " in one piece";
@@ -97,6 +107,16 @@ std::string cause_of_change(const Measurements& measured) {
                : "not by the clock of the device (" + clock_text + "); other programs, or memory";
 }
 
+/// Timers and devices err in a run in one piece as they do in blocks.
+void hold(double low, double high, Finding& whole) {
+  whole.low = std::min(whole.low, low - kMinHalfWidth);
+  whole.high = std::max(whole.high, high + kMinHalfWidth);
+}
+
+/// Seconds per sample in one piece, at the most and at the least.
+double longest_tau(const Interval& rates) { return (1 + kMinHalfWidth) / rates.low; }
+double shortest_tau(const Interval& rates) { return (1 - kMinHalfWidth) / rates.high; }
+
 /// A part that costs something in blocks costs nothing at the least.
 void lower(Finding& part, double change) {
   part.low = std::min(part.low, std::max(0.0, 1 - (1 - part.low) * change));
@@ -106,7 +126,8 @@ void hold_live(const SustainedFigure& live, const RoundTable& rounds, Findings& 
   const bool slower = live.change == SustainedChange::slower;
   const Interval& rates = *live.samples_per_second.interval;
   // Live may go on falling, or have fallen only in the middle of the half.
-  const double long_run = slower ? std::max(live.slowest_tau, 1 / rates.low) : 1 / rates.high;
+  const double long_run =
+      slower ? std::max(live.slowest_tau, longest_tau(rates)) : shortest_tau(rates);
   findings.whole.high = std::max(findings.whole.high, 1 - rounds.tau(rounds.last()) / long_run);
   const double grown = long_run - rounds.tau(0);
   for (Finding& part : findings.parts) {
@@ -124,9 +145,10 @@ void hold_live(const SustainedFigure& live, const RoundTable& rounds, Findings& 
 
 /// Every boundary may have run as fast as the step alone did in its blocks.
 void hold_ceiling(const SustainedFigure& ceiling, const RoundTable& rounds, Findings& findings) {
-  const bool slower = ceiling.change == SustainedChange::slower;
   const Interval& rates = *ceiling.samples_per_second.interval;
-  const double grown = (slower ? 1 / rates.low : 1 / rates.high) - rounds.tau(rounds.last());
+  const double in_blocks = rounds.tau(rounds.last());
+  const bool slower = 1 / *ceiling.samples_per_second.value > in_blocks;
+  const double grown = (slower ? longest_tau(rates) : shortest_tau(rates)) - in_blocks;
   for (Finding& part : findings.parts) {
     if (!std::isfinite(part.low)) continue;
     const double change = std::max(0.0, 1 + grown / rounds.tau(part.part.to));
@@ -148,10 +170,12 @@ SustainedFigures describe_sustained(const Measurements& measured, const VerdictS
   figures.ceiling = figure_of(measured, measured.sustained->ceiling, measured.stages());
   watch_for_stalls(measured, state, figures);
   if (!figures.live) return figures;
-  figures.ceiling_moved = changed(figures.ceiling) && measured.chain.device_kind != DeviceKind::cpu;
+  const bool own_device = measured.chain.device_kind != DeviceKind::cpu;
+  figures.ceiling_holds = figures.ceiling && own_device && step_may_slow_down(measured.chain);
+  figures.ceiling_moved = own_device && changed(figures.ceiling);
   figures.loss = loss_of(figures.live->samples_per_second, ceiling_of(figures, waterfall));
   if (figures.live->change == SustainedChange::slower) find_slower_stage(measured, state, figures);
-  if (state.decision.kind != VerdictKind::flat) figures.held_loss = figures.loss.value;
+  figures.held_loss = loss_to_hold(state.decision.kind, measured.settings.min_drop, figures);
   return figures;
 }
 
@@ -160,20 +184,16 @@ bool hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, F
     findings.whole.high = std::max(findings.whole.high, figures.stalled_loss);
     findings.whole.bursty = true;
   }
-  if (figures.held_loss) {
-    findings.whole.low = std::min(findings.whole.low, *figures.held_loss);
-    findings.whole.high = std::max(findings.whole.high, *figures.held_loss);
-  }
-  if (!figures.live || (!changed(figures.live) && !figures.ceiling_moved)) {
-    return figures.stalled || figures.held_loss;
-  }
-  if (figures.loss.interval) {
-    findings.whole.low = std::min(findings.whole.low, figures.loss.interval->low);
-    findings.whole.high = std::max(findings.whole.high, figures.loss.interval->high);
+  if (figures.held_loss) hold(*figures.held_loss, *figures.held_loss, findings.whole);
+  if (!figures.live) return figures.stalled;
+  const bool moved = changed(figures.live) || figures.ceiling_moved;
+  if (moved && figures.loss.interval) {
+    hold(figures.loss.interval->low, figures.loss.interval->high, findings.whole);
   }
   if (changed(figures.live)) hold_live(*figures.live, rounds, findings);
-  if (figures.ceiling_moved) hold_ceiling(*figures.ceiling, rounds, findings);
-  return true;
+  const bool holds_ceiling = figures.ceiling_holds || figures.ceiling_moved;
+  if (holds_ceiling) hold_ceiling(*figures.ceiling, rounds, findings);
+  return moved || figures.stalled || figures.held_loss || holds_ceiling;
 }
 
 VerdictKind kind_in_one_piece(VerdictKind kind, const SustainedFigures& figures, double least,
@@ -187,9 +207,11 @@ VerdictKind kind_in_one_piece(VerdictKind kind, const SustainedFigures& figures,
     return may_lose && !small ? VerdictKind::inconclusive : kind;
   }
   const bool may_not_lose = live == SustainedChange::faster || figures.ceiling_moved;
-  if (!may_not_lose || (kind != VerdictKind::drop && kind != VerdictKind::spread)) return kind;
-  if (small) return VerdictKind::flat;
-  if (kind == VerdictKind::drop && least <= min_drop) return VerdictKind::inconclusive;
+  if (kind != VerdictKind::drop && kind != VerdictKind::spread) return kind;
+  if (may_not_lose && small) return VerdictKind::flat;
+  const bool may_gain = may_not_lose || figures.ceiling_holds;
+  if (may_gain && kind == VerdictKind::drop && least <= min_drop) return VerdictKind::inconclusive;
+  if (!may_not_lose) return kind;
   return figures.loss.interval->low > min_drop ? kind : VerdictKind::inconclusive;
 }
 

@@ -20,11 +20,13 @@ struct SustainedFigures {
   std::optional<SustainedFigure> ceiling;
   /// Share of throughput that live loses against the ceiling in one piece.
   Estimate loss;
-  /// The value of `loss` that the interval of the whole loss is widened to hold; empty for a flat
-  /// chain.
+  /// What the interval of the whole loss is widened to hold; empty for a flat chain if only live
+  /// ran in one piece.
   std::optional<double> held_loss;
-  /// The training step alone runs at another speed in one piece than in its blocks, on a device of
-  /// its own. On the cpu, the clock that changed is that of the input too.
+  /// The training step alone ran in one piece, on a device of its own whose clock may fall. On the
+  /// cpu, a clock that falls is that of the input too.
+  bool ceiling_holds = false;
+  /// On a device of its own, it runs at another speed there than in its blocks.
   bool ceiling_moved = false;
   /// The stage (1-based) whose own seconds per sample grew most, if live became slower; else 0.
   int slower_stage = 0;
@@ -42,9 +44,9 @@ struct SustainedFigures {
     const Measurements& measured, const VerdictState& state, const Waterfall& waterfall);
 
 /// Widens the intervals of the blocks to what a long run allows: the whole loss to hold that of the
-/// long run and, if live or the step alone differs in it, each part to hold the whole of the
-/// difference, because nothing tells to which part it belongs. The whole loss also to hold what
-/// stalls may cost a flat job. False if nothing changed.
+/// long run and what stalls may cost a flat job; each part to hold the whole of the difference from
+/// the blocks, because nothing tells to which part it belongs. A difference of the step alone need
+/// not be certain if its clock may fall. False if nothing changed.
 CACHEBISECT_INTERNAL_API bool hold_sustained(const SustainedFigures& figures,
                                              const RoundTable& rounds, Findings& findings);
 /// The verdict that the run in one piece leaves of the blocks' verdict. `least`: the least that the

@@ -54,11 +54,6 @@ BlockResult run_in_one_piece(BlockRunner& blocks, const RoundPlan& plan, int bou
   return blocks.run(request);
 }
 
-/// Every clock may fall under load but that of an emulated device which was not told to.
-bool step_may_slow_down(const ChainDescription& chain) {
-  return chain.device_kind != DeviceKind::emulated || chain.device_clock_falls;
-}
-
 /// True if the training thread found the ring of live empty: a longer run cannot fill it.
 bool finds_empty_ring(const Measurements& measured) {
   const std::optional<double> ready = ready_batches_of_live(measured.blocks);
