@@ -71,6 +71,27 @@ def test_replays_equal_live_batches(tmp_path: Any) -> None:
     assert len(seen) > 60 and all(seen)
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_freshened_caches_hold_as_many_samples_as_asked_for(workers: int, tmp_path: Any) -> None:
+    loader = DataLoader(Items(Member(100)), batch_size=4, num_workers=workers)
+    seen: list[tuple[int, ...]] = []
+    served: list[set[tuple[int, ...]]] = []
+
+    def script(engine: TestEngine) -> None:
+        n = len(engine.greet()["chain"]["stages"])
+        engine.ask("prepare", samples=16, host_bytes=None, device_bytes=None)
+        for samples in (16, 48):
+            engine.ask("freshen", samples=samples)
+            seen.clear()
+            for _ in range(4):
+                engine.run(boundary=n)
+            served.append(set(seen))
+        engine.finish()
+
+    measure(loader, script, tmp_path, lambda batch: seen.append(tuple(batch[1].tolist())))
+    assert [len(batches) for batches in served] == [4, 12]
+
+
 def zeros(_x: Any) -> Any:
     return torch.zeros(4)
 
@@ -164,10 +185,10 @@ def test_users_own_sampler_is_a_stage(tmp_path: Any) -> None:
 def test_a_step_that_writes_into_batches_on_its_device_gets_copies() -> None:
     held = HeldBatches(host=[torch.ones(2)], device=[torch.ones(2)], sizes=[2])
     held.keep_digests()
-    feed = HeldFeed(held, held.device, 0, 0)
+    feed = HeldFeed(held, held.device, 0)
     feed.take()[0].sub_(0.5)
     assert feed.is_spoiled()
-    feed = HeldFeed(held, held.device, 0, 0)
+    feed = HeldFeed(held, held.device, 0)
     for _ in range(2):
         batch, _ = feed.take()
         assert batch.tolist() == [1.0, 1.0]

@@ -46,7 +46,7 @@ class Answers:
                 job.use_queues(bool(request.get("keeps_queues", rank_and_world()[1] == 1)))
             answer(request, cache=self._filled(job, int(request["samples"])))
         elif kind == "freshen":
-            self._filled(job, 0)
+            self._filled(job, int(request["samples"]))
             answer(request, freshened=True)
         elif kind == "inside":
             self._look_inside(job, request, passed)

@@ -8,7 +8,6 @@ from typing import Any, Callable, Optional
 from .._chain.description import COLLATE, COMPANION, COPY, LOADER, PIN, SAMPLER, TRANSFER, Chain
 from .._chain.orders import Order
 from .._worker.tasks import BYPASS, LIVE, REPLAY, UNSEEN, Task
-from .arm_queues import ArmQueue
 from .feeds import REPLAYED, DroppingFeed, Feed, HeldBatches, HeldFeed, WorkerFeed
 from .iterable_feed import IterableFeed
 from .member_arms import MemberArms
@@ -18,7 +17,7 @@ from .shadow import ShadowLoader
 
 @dataclass
 class FeedMaker:
-    """Makes the feed of an arm. `first`: where in the caches the blocks of this round begin."""
+    """Makes the feed of an arm, which goes on where the last one of that arm stopped."""
 
     chain: Chain
     held: HeldBatches
@@ -28,7 +27,6 @@ class FeedMaker:
     next_batch: Optional[Callable[[], Any]] = None
     nodes: Optional[MemberArms] = None
     """Of a pipeline of other libraries whose members are stages."""
-    first: int = 0
     samples_per_batch: Optional[int] = None
     """What each batch counts as, if that was given."""
     keeps_queues: bool = False
@@ -64,9 +62,9 @@ class FeedMaker:
         limit = -(-int(arm.get("cache_samples", 0)) // self.batch_size)
         place = self.chain.place_of_loader(boundary)
         if place == COPY:
-            return HeldFeed(self.held, self.held.device, self.first, limit)
+            return HeldFeed(self.held, self.held.device, limit)
         if place == PIN:
-            return HeldFeed(self.held, self.held.pinned, self.first, limit)
+            return HeldFeed(self.held, self.held.pinned, limit)
         if place in (TRANSFER, LOADER) or (place == COLLATE and loader and loader.workers == 0):
             return self._held_on_host(loader, limit)
         if self.nodes is not None:
@@ -85,8 +83,8 @@ class FeedMaker:
     def _held_on_host(self, loader: Optional[ShadowLoader], limit: int) -> Feed:
         if self.held.pinned:
             in_flight = loader.in_flight if loader else 0
-            return PinningFeed(self.held, self.first, limit, in_flight)
-        return HeldFeed(self.held, self.held.host, self.first, limit)
+            return PinningFeed(self.held, limit, in_flight)
+        return HeldFeed(self.held, self.held.host, limit)
 
     def _bypass(self, loader: Optional[ShadowLoader], arm: dict[str, Any]) -> Feed:
         stage = int(arm["stage"])
@@ -106,13 +104,8 @@ class FeedMaker:
     def _dropping(self, loader: Optional[ShadowLoader], arm: dict[str, Any], wait: bool) -> Feed:
         assert loader is not None
         batches = self.held.device or self.held.pinned or self.held.host
-        kept = HeldFeed(self.held, batches, self.first, 0)
+        kept = HeldFeed(self.held, batches, 0)
         return DroppingFeed(self._live(loader, arm), loader, kept, wait)
-
-    def _queue(self, loader: ShadowLoader, arm: dict[str, Any]) -> Optional[ArmQueue]:
-        """Workers make what an unseen arm takes for each block."""
-        keeps = self.keeps_queues and loader.in_flight > 0 and arm.get("kind") != "unseen"
-        return loader.queues.of(arm) if keeps else None
 
     def _live(
         self, loader: ShadowLoader, arm: dict[str, Any], indices: Optional[list[Any]] = None
@@ -122,7 +115,7 @@ class FeedMaker:
 
         def make(number: int, block: int, asked: int) -> Task:
             if indices is not None:
-                picked = indices[(self.first + asked) % len(indices)]
+                picked = indices[asked % len(indices)]
             else:
                 picked = self.order.draw() if self.order else None
             size = self._size(picked)
@@ -144,7 +137,7 @@ class FeedMaker:
 
         def make(number: int, block: int, asked: int) -> Task:
             picked = self.order.draw() if reads and self.order else None
-            position = (self.first + asked) // workers
+            position = asked // workers
             return Task(
                 number, block, mode, level, position, picked, plan, observed, each, 0, 0, size
             )
@@ -154,7 +147,10 @@ class FeedMaker:
     def _worker_feed(
         self, loader: ShadowLoader, make: Callable[[int, int, int], Task], arm: dict[str, Any]
     ) -> WorkerFeed:
-        feed = WorkerFeed(loader, make, _observed(arm), self._queue(loader, arm))
+        # What an unseen arm takes is made for each block.
+        queue = None if arm.get("kind") == "unseen" else loader.queues.of(arm)
+        keeps = self.keeps_queues and loader.in_flight > 0
+        feed = WorkerFeed(loader, make, _observed(arm), queue, keeps)
         feed.settling_steps = self._whole(feed.settling_steps)
         return feed
 

@@ -37,6 +37,8 @@ class HeldBatches:
     """The step writes into its batches: each gets a copy."""
     digests: dict[int, list[int]] = field(default_factory=dict)
     """Digests of lists of batches that no block has served yet, by their id()."""
+    served: dict[int, int] = field(default_factory=dict)
+    """How many batches of a list were served so far, by its id()."""
 
     def clear(self) -> None:
         """Lets go of all batches."""
@@ -62,10 +64,13 @@ class HeldBatches:
         self.serve_copies = True
         return True
 
-    def take(self, batches: list[Any], number: int, limit: int) -> Any:
+    def take(self, batches: list[Any], limit: int) -> tuple[Any, int]:
+        """The next of the first `limit` batches (0: of all), and its number of samples."""
         count = min(len(batches), limit) if limit > 0 else len(batches)
+        number = self.served.get(id(batches), 0)
+        self.served[id(batches)] = number + 1
         batch = batches[number % count]
-        return trees.clone(batch) if self.serve_copies else batch
+        return trees.clone(batch) if self.serve_copies else batch, self.sizes[number % count]
 
 
 @dataclass
@@ -124,20 +129,16 @@ class Feed:
 
 
 class HeldFeed(Feed):
-    """Serves batches that the training process keeps."""
+    """Serves batches that the training process keeps. Goes on where the last block stopped."""
 
-    def __init__(self, held: HeldBatches, batches: list[Any], first: int, limit: int) -> None:
+    def __init__(self, held: HeldBatches, batches: list[Any], limit: int) -> None:
         super().__init__()
         self._held = held
         self._batches = batches
-        self._number = first
         self._limit = limit
 
     def take(self) -> tuple[Any, int]:
-        batch = self._held.take(self._batches, self._number, self._limit)
-        size = self._held.sizes[self._number % len(self._held.sizes)]
-        self._number += 1
-        return batch, size
+        return self._held.take(self._batches, self._limit)
 
     def is_spoiled(self) -> bool:
         return not self._held.serve_copies and self._held.were_written(self._batches)
@@ -148,8 +149,8 @@ def _device_in(batch: Any) -> Any:
 
 
 class WorkerFeed(Feed):
-    """Batches of the shadow loader. `make_task(number, block, place)` gives its tasks. `queue`:
-    with what the block goes on; None: it starts empty."""
+    """Batches of the shadow loader. `make_task(number, block, place)` gives its tasks. A block goes
+    on at the place where `queue` was left, and with what that keeps if it `keeps` anything."""
 
     def __init__(
         self,
@@ -157,21 +158,25 @@ class WorkerFeed(Feed):
         make_task: Callable[[int, int, int], Task],
         observed: bool = True,
         queue: Optional[ArmQueue] = None,
+        keeps: bool = True,
     ) -> None:
         super().__init__()
         self._shadow = shadow
         self._make_task = make_task
         self._observed = observed
         self._queue = queue
-        self._asked = 0
+        self._keeps = keeps and queue is not None
         self._block = 0
-        if queue is not None:
-            self._asked = queue.asked
+        self._asked = queue.asked if queue is not None else 0
+        if queue is not None and keeps:
             self.settling_steps = 0 if queue.filled else shadow.in_flight
+        else:
+            self._asked = -(-self._asked // max(1, shadow.workers)) * max(1, shadow.workers)
 
     def begin(self, block: int) -> None:
         self._block = block
-        self._shadow.begin(block, self._next_task, self._queue, self._observed)
+        queue = self._queue if self._keeps else None
+        self._shadow.begin(block, self._next_task, queue, self._observed)
 
     def take(self) -> tuple[Any, int]:
         shadow, waiting = self._shadow, self.waiting
@@ -199,10 +204,9 @@ class WorkerFeed(Feed):
     def _next_task(self, number: int) -> Task:
         task = self._make_task(number, self._block, self._asked)
         self._asked += 1
-        if self._queue is None:
-            return task
-        self._queue.asked = self._asked
-        return task._replace(ticket=number)
+        if self._queue is not None:
+            self._queue.asked = self._asked
+        return task._replace(ticket=number) if self._keeps else task
 
 
 class DroppingFeed(Feed):

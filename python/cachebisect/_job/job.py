@@ -207,9 +207,8 @@ class Job:
     # Rounds and blocks
 
     def begin_round(self) -> None:
-        """Restores the state and moves on in the caches."""
+        """Restores the state."""
         self.state.restore()
-        self._feeds.first += 1
 
     def begin_block(self, request: dict[str, Any]) -> Block:
         """Starts the block of a `run` request."""

@@ -17,9 +17,9 @@ class PinningFeed(Feed):
     own that is ahead of the training thread by at most so many batches.
     """
 
-    def __init__(self, held: HeldBatches, first: int, limit: int, in_flight: int) -> None:
+    def __init__(self, held: HeldBatches, limit: int, in_flight: int) -> None:
         super().__init__()
-        self._host = HeldFeed(held, held.host, first, limit)
+        self._host = HeldFeed(held, held.host, limit)
         self._thread = _PinThread(self._host, in_flight) if in_flight > 0 else None
 
     def begin(self, block: int) -> None:

@@ -227,9 +227,13 @@ std::optional<CacheFacts> RanksReplayer::refill(std::uint64_t samples,
 }
 
 bool RanksReplayer::freshen(std::uint64_t samples, const std::stop_token& stop) {
+  std::uint64_t fitting = ~std::uint64_t{0};
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    if (has_loader(r)) fitting = std::min(fitting, ranks_[r]->fresh_samples(samples));
+  }
   const auto answers = ask_all(
       [&](bool, bool with_loader) {
-        return with_loader ? json{{"type", "freshen"}, {"samples", samples}} : json();
+        return with_loader ? json{{"type", "freshen"}, {"samples", fitting}} : json();
       },
       {}, stop);
   bool all = true;

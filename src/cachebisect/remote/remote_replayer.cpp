@@ -128,9 +128,15 @@ std::optional<CacheFacts> RemoteReplayer::refill(std::uint64_t samples,
   return read_cache(answer, adapter_.description.chain);
 }
 
+std::uint64_t RemoteReplayer::fresh_samples(std::uint64_t wanted) const {
+  CacheNeeds needs = needs_;
+  needs.wanted_samples = static_cast<double>(wanted);
+  return choose_cache_size(needs).samples;
+}
+
 bool RemoteReplayer::freshen(std::uint64_t samples, const std::stop_token& stop) {
-  const json answer =
-      adapter_.connection->request({{"type", "freshen"}, {"samples", samples}}, stop);
+  const json answer = adapter_.connection->request(
+      {{"type", "freshen"}, {"samples", fresh_samples(samples)}}, stop);
   return Fields(answer, "the answer to 'freshen'").flag("freshened");
 }
 

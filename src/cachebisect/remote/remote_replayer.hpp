@@ -40,6 +40,8 @@ class CACHEBISECT_INTERNAL_API RemoteReplayer final : public AttachedReplayer {
   void set_keeps_queues(bool keeps) noexcept;
   /// Untimed steps that the first block of an arm needs in addition.
   [[nodiscard]] int settling_steps() const noexcept { return adapter_.description.settling_steps; }
+  /// How many of these samples freshen() asks for: what the limits of prepare() leave room for.
+  [[nodiscard]] std::uint64_t fresh_samples(std::uint64_t wanted) const;
   std::optional<StorageCounts> count_storage(const StorageRequest& request,
                                              const std::stop_token& stop) override;
   [[nodiscard]] double clock() const override;
