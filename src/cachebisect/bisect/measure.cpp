@@ -125,6 +125,7 @@ class Run {
     }
     conclude();
     after_verdict([this] { sustain(); });
+    after_verdict([this] { resume(); });
     measured_.verdict_seconds = replayer_.clock() - began_;
     after_verdict([this] { explain(); });
     after_verdict([this] { profile(); });
@@ -204,9 +205,14 @@ class Run {
     run_sustained(blocks_, plan_, seconds, measured_);
   }
 
+  /// Stalls that the rounds have not met take the verdict back, until they have met some.
+  void resume() {
+    if (search_.resume(random_, [this] { hand_out_partial(); })) search_.conclude();
+  }
+
   /// What is left of the budget says what would help.
   void explain() {
-    if (!options_.explain || !search_.state().decision.certified()) return;
+    if (!options_.explain || !measured_.verdict.certified_after_seconds) return;
     blocks_.set_phase(BlockPhase::explain);
     ExplainPhase phase(replayer_, rounds_, plan_, options_, measured_);
     phase.run(search_.state(), early_, [this] { hand_out_partial(); });

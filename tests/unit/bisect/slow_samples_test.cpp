@@ -1,10 +1,10 @@
 // A run takes little longer than its budget, also if cached samples are slow to replace.
 #include <stop_token>
 
+#include "support/forwarding_replayer.hpp"
 #include <doctest/doctest.h>
 
 #include "cachebisect/bisect/bisect.hpp"
-#include "cachebisect/simulate/simulated_replayer.hpp"
 
 using namespace cachebisect;
 
@@ -14,36 +14,24 @@ constexpr double kFreshenSeconds = 5;
 constexpr double kBudgetSeconds = 30;
 
 /// Replacing the samples takes its time, in virtual seconds.
-class SlowToFreshen final : public Replayer {
+class SlowToFreshen final : public test::ForwardingReplayer {
  public:
-  explicit SlowToFreshen(const SimulatedChain& chain) : inner_(chain, {}) {}
+  using ForwardingReplayer::ForwardingReplayer;
 
-  [[nodiscard]] ChainDescription describe() const override { return inner_.describe(); }
-  [[nodiscard]] bool supports(const Arm& arm) const override { return inner_.supports(arm); }
-  CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) override {
-    return inner_.prepare(budget, stop);
-  }
   bool freshen(std::uint64_t /*samples*/, const std::stop_token& /*stop*/) override {
     ++freshened;
     return true;
   }
   void begin_round() override {
     ++rounds;
-    inner_.begin_round();
-  }
-  BlockResult run(const BlockRequest& request, const std::stop_token& stop) override {
-    return inner_.run(request, stop);
+    ForwardingReplayer::begin_round();
   }
   [[nodiscard]] double clock() const override {
-    return inner_.clock() + kFreshenSeconds * freshened;
+    return ForwardingReplayer::clock() + kFreshenSeconds * freshened;
   }
-  [[nodiscard]] MachineReading read_machine() const override { return inner_.read_machine(); }
 
   int freshened = 0;
   int rounds = 0;
-
- private:
-  SimulatedReplayer inner_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "cachebisect/base/number_format.hpp"
 #include "cachebisect/base/statistics.hpp"
 #include "cachebisect/bisect/evidence/confidence_sequence.hpp"
+#include "cachebisect/bisect/evidence/live_stalls.hpp"
 #include "cachebisect/bisect/record/bars.hpp"
 
 namespace cachebisect {
@@ -22,9 +23,10 @@ bool changed(const std::optional<SustainedFigure>& figure) {
   return figure && figure->change != SustainedChange::none;
 }
 
-/// The ceiling to compare with: in one piece too if that differs from the blocks'.
+/// The ceiling to compare with: in one piece too if that differs, or may differ, from the blocks'.
 Estimate ceiling_of(const SustainedFigures& figures, const Waterfall& waterfall) {
-  return changed(figures.ceiling) ? figures.ceiling->samples_per_second : waterfall.ceiling;
+  const bool in_one_piece = figures.ceiling_holds || changed(figures.ceiling);
+  return in_one_piece ? figures.ceiling->samples_per_second : waterfall.ceiling;
 }
 
 Estimate loss_of(const Estimate& live, const Estimate& ceiling) {
@@ -51,33 +53,22 @@ void find_slower_stage(const Measurements& measured, const VerdictState& state,
 
 void watch_for_stalls(const Measurements& measured, const VerdictState& state,
                       SustainedFigures& figures) {
-  const double confidence = measured.settings.confidence;
-  const SustainedRuns& runs = *measured.sustained;
-  std::vector<std::vector<Watch>> live{watched_blocks(measured.blocks, 0),
-                                       watched_blocks(measured.blocks, 0, false),
-                                       groups_of(runs.live)};
-  for (const BlockResult& run : runs.shorter_live) live.push_back(groups_of(run));
-  const std::vector<std::vector<Watch>> ceiling{watched_blocks(measured.blocks, measured.stages()),
-                                                groups_of(runs.ceiling)};
-  figures.stalls = stalled_share(live, confidence);
-  const bool machine_stalls =
-      stalled_share(ceiling, confidence).share >= kMostOf * figures.stalls.share;
+  const LiveStalls stalls = live_stalls(measured);
+  figures.stalls = stalls.share;
+  figures.outweighed = stalls_outweigh(measured, state.findings, state.decision);
   const double steady = std::max(0.0, state.findings.whole.median_drop);
   figures.stalled_loss = 1 - (1 - steady) * (1 - figures.stalls.high);
   const double min_drop = measured.settings.min_drop;
   const bool seems_flat =
       state.decision.kind == VerdictKind::flat ||
       (state.decision.kind == VerdictKind::inconclusive && state.findings.whole.high < min_drop);
-  figures.stalled = seems_flat && !machine_stalls && figures.stalled_loss >= min_drop;
+  figures.stalled = seems_flat && !stalls.of_machine && figures.stalled_loss >= min_drop;
 }
 
 std::optional<double> loss_to_hold(VerdictKind kind, double min_drop,
                                    const SustainedFigures& figures) {
-  const bool flat = kind == VerdictKind::flat;
-  if (!figures.ceiling_holds) return flat ? std::nullopt : figures.loss.value;
-  const std::optional<double> loss =
-      loss_of(figures.live->samples_per_second, figures.ceiling->samples_per_second).value;
-  return flat && loss.value_or(0) >= min_drop ? std::nullopt : loss;
+  const bool may_hold = figures.ceiling_holds && figures.loss.value.value_or(0) < min_drop;
+  return kind == VerdictKind::flat && !may_hold ? std::nullopt : figures.loss.value;
 }
 
 std::string in_one_piece(const SustainedFigure& figure) {
@@ -199,6 +190,7 @@ bool hold_sustained(const SustainedFigures& figures, const RoundTable& rounds, F
 VerdictKind kind_in_one_piece(VerdictKind kind, const SustainedFigures& figures, double least,
                               double min_drop) {
   if (kind == VerdictKind::flat && figures.stalled) return VerdictKind::inconclusive;
+  if (kind == VerdictKind::drop && figures.outweighed) return VerdictKind::inconclusive;
   if (!figures.live || !figures.loss.interval) return kind;
   const SustainedChange live = figures.live->change;
   const bool small = figures.loss.interval->high < min_drop;
@@ -218,7 +210,7 @@ VerdictKind kind_in_one_piece(VerdictKind kind, const SustainedFigures& figures,
 std::string sustained_text(const Measurements& measured, const Waterfall& waterfall,
                            const SustainedFigures& figures) {
   const std::string lost = percent(std::max(0.0, figures.loss.value.value_or(0)));
-  if (figures.stalled && !changed(figures.live)) {
+  if (figures.outweighed || (figures.stalled && !changed(figures.live))) {
     return "Live stalls: they took " + percent(figures.stalls.share) + " of the " +
            duration(waterfall.live_loop.watched_seconds) +
            " that it was watched, and with stalls as rare as these the input may cost up to " +
@@ -254,7 +246,7 @@ std::vector<Warning> find_sustained_warnings(const Measurements& measured,
                                              const Waterfall& waterfall,
                                              const SustainedFigures& figures) {
   std::vector<Warning> out;
-  if (changed(figures.live) || figures.stalled) {
+  if (changed(figures.live) || figures.stalled || figures.outweighed) {
     out.push_back({"not_sustained", sustained_text(measured, waterfall, figures),
                    "--sustain SECONDS watches it for longer"});
   }

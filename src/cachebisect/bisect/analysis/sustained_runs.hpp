@@ -36,6 +36,8 @@ struct SustainedFigures {
   /// The blocks say flat, or are open and stay below the bar, and such stalls do not exclude a loss
   /// above it.
   bool stalled = false;
+  /// Stalls cost more than the part that leads (stalls_outweigh()).
+  bool outweighed = false;
   double slower_seconds = 0;  ///< of slower_stage per sample, over the whole run
   double usual_seconds = 0;   ///< of slower_stage per sample, in the blocks
 };

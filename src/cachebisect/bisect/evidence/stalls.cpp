@@ -47,10 +47,12 @@ struct Excess {
       squares += excess * excess;
     }
   }
+  /// How many equal stalls these are worth.
+  [[nodiscard]] double stalls() const { return squares > 0 ? sum * sum / squares : 0; }
   /// By how much the number of stalls may be larger than it was; 1 without any.
   [[nodiscard]] double most(double confidence) const {
     if (squares <= 0) return 1;
-    const auto stalls = static_cast<std::size_t>(std::max(1.0, std::floor(sum * sum / squares)));
+    const auto stalls = static_cast<std::size_t>(std::max(1.0, std::floor(this->stalls())));
     const std::size_t trials = std::max(kManyTrials, stalls);
     return clopper_pearson(stalls, trials, confidence).high * static_cast<double>(trials) /
            static_cast<double>(stalls);
@@ -100,6 +102,7 @@ StalledShare stalled_share(std::span<const std::vector<Watch>> watched, double c
   if (seconds <= 0) return share;
   share.share = excess.sum / seconds;
   share.high = std::min(1.0, share.share * excess.most(confidence));
+  share.stalls = excess.stalls();
   return share;
 }
 

@@ -32,6 +32,7 @@ struct Watch {
 struct StalledShare {
   double share = 0;  ///< of the time that was watched
   double high = 0;   ///< the most that stalls as rare as these may take in a long run
+  double stalls = 0;  ///< how many equal ones would be known as well
 };
 
 /// The share of the watched time that is lost in stalls; stalls as above. Each list holds times

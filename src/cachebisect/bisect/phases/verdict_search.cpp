@@ -7,6 +7,7 @@
 
 #include "cachebisect/base/error.hpp"
 #include "cachebisect/base/number_format.hpp"
+#include "cachebisect/bisect/evidence/live_stalls.hpp"
 #include "cachebisect/bisect/evidence/power.hpp"
 #include "cachebisect/bisect/evidence/serving_cost.hpp"
 
@@ -121,8 +122,20 @@ void VerdictSearch::run(RandomStream& random, const std::function<void()>& after
   const Power power{.alpha = 1 - options_->confidence, .weight = kMainShare};
   blocks.set_expected(blocks.elapsed() + power.min_rounds() * plan_->round_seconds());
   grow_budget(plan_->round_seconds());
-  blocks.set_phase(BlockPhase::measure);
-  std::size_t checked = 0;
+  measure(random, pilot, after_check);
+}
+
+bool VerdictSearch::resume(RandomStream& random, const std::function<void()>& after_check) {
+  if (!stalls_outweigh(*measured_, state_.findings, state_.decision)) return false;
+  Pilot pilot(runner_->blocks(), *plan_, measured_->chain);
+  measure(random, pilot, after_check);
+  return true;
+}
+
+void VerdictSearch::measure(RandomStream& random, Pilot& pilot,
+                            const std::function<void()>& after_check) {
+  runner_->blocks().set_phase(BlockPhase::measure);
+  std::size_t checked = rounds().rounds();
   while (super_round(random)) {
     if (!time_to_check(checked, rounds().rounds())) continue;
     checked = rounds().rounds();
@@ -284,16 +297,17 @@ void VerdictSearch::check_evidence() {
   if (!fidelity_) fidelity_.emplace(fidelity_of(*measured_));
   state_ = judge(*measured_, *evidence_, *fidelity_);
   std::optional<double>& certified_after = measured_->verdict.certified_after_seconds;
-  if (!state_.decision.certified()) certified_after.reset();
-  if (state_.decision.certified() && !certified_after) {
-    certified_after = runner_->blocks().elapsed();
-  }
+  const bool certified =
+      state_.decision.certified() && !stalls_outweigh(*measured_, state_.findings, state_.decision);
+  if (!certified) certified_after.reset();
+  if (certified && !certified_after) certified_after = runner_->blocks().elapsed();
   runner_->blocks().set_best(best_estimate(measured_->chain, state_.findings));
 }
 
 bool VerdictSearch::finished() const {
-  if (!state_.decision.certified()) return false;
-  const double deadline = tie_deadline(*measured_->verdict.certified_after_seconds);
+  const std::optional<double>& certified_after = measured_->verdict.certified_after_seconds;
+  if (!certified_after) return false;
+  const double deadline = tie_deadline(*certified_after);
   if (controls_decide()) return false;
   return state_.decision.settled || runner_->blocks().elapsed() >= deadline ||
          (state_.decision.only_tied && !tie_may_end(deadline));

@@ -54,6 +54,9 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   /// Measures; `after_check` is called after each check of the evidence that did not end the
   /// search. Throws as BlockRunner::run does; conclude() then keeps what the complete rounds say.
   void run(RandomStream& random, const std::function<void()>& after_check);
+  /// Goes on after a run in one piece if that shows stalls which outweigh the part that leads, and
+  /// returns true; conclude() is then due again. Throws as run() does.
+  bool resume(RandomStream& random, const std::function<void()>& after_check);
   /// Checks the evidence for the last time.
   void conclude();
   /// Takes a reading of the machine now; run() takes more between the rounds.
@@ -63,6 +66,7 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   [[nodiscard]] const VerdictState& state() const noexcept { return state_; }
 
  private:
+  void measure(RandomStream& random, Pilot& pilot, const std::function<void()>& after_check);
   void explore(Pilot& pilot);
   void name_suspects();
   void keep_enough_samples();
