@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import types
 from typing import Any
@@ -14,6 +13,7 @@ torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader, get_worker_info
 
 from cachebisect._worker.boundary import WorkerInit
+from child_processes import children_left
 from engine import TestEngine
 from loaders import Failing, Items, Stream
 from measured import every_arm, measure
@@ -22,7 +22,7 @@ from measured import every_arm, measure
 @pytest.fixture(autouse=True)
 def no_worker_is_left() -> Any:
     yield
-    assert multiprocessing.active_children() == []
+    assert children_left() == 0
 
 
 def failing_block(engine: TestEngine, steps: int = 40, **arm: Any) -> Any:
@@ -64,7 +64,7 @@ def test_a_changed_loader_whose_worker_is_killed_leaves_the_job_as_it_was(tmp_pa
         engine.run("live")
         answer = failing_block(engine, kind="live", overrides={"num_workers": "3"})
         assert "killed" in answer["text"] or "exited" in answer["text"], answer
-        left.append(len(multiprocessing.active_children()))
+        left.append(children_left(1))
         assert engine.run("live")["steps"] == 4
         engine.finish()
 

@@ -19,6 +19,7 @@ from torch.utils.data import DataLoader
 import cachebisect
 from cachebisect._engine.command import find_binary
 from cachebisect._worker.worker_end import death_of_worker, end_workers
+from child_processes import children_left
 from loaders import BadEnd, Compose, Failing, Items, Member, Stream
 
 FAKE = Path(__file__).with_name("fake_cachebisect.py")
@@ -35,7 +36,7 @@ def fake_engine(monkeypatch: Any, tmp_path: Any) -> Any:
     monkeypatch.setattr("tempfile.tempdir", None)
     before = set(os.listdir(tmp_path))
     yield
-    assert multiprocessing.active_children() == []
+    assert children_left() == 0
     left = {name for name in os.listdir(tmp_path) if name.startswith("cachebisect-")}
     assert left <= before
 

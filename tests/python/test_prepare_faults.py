@@ -24,6 +24,7 @@ from cachebisect._prepare import api, shard_file
 from cachebisect._prepare.contents import JOURNAL
 from cachebisect._prepare.pieces import Pieces
 from cached_data import Jitter, Numbers, Scale, same
+from child_processes import children_left
 from prepared_data import FAULT, Files
 
 FORK = multiprocessing.get_context("fork")
@@ -65,7 +66,7 @@ def assert_goes_on(folder: Path, whole: Path, kept: int, **options: Any) -> None
     assert tree(folder) == tree(whole)
     after = inodes(folder)
     assert sum(after[name] == before.get(name) for name in after) == kept
-    assert multiprocessing.active_children() == []
+    assert children_left() == 0
     read = cachebisect.prepared(dataset(), folder)
     assert all(same(read[index], dataset()[index]) for index in range(300))
     assert read.misses == 0

@@ -27,6 +27,7 @@ from cachebisect._worker import thread_check
 from cachebisect._worker.side_by_side import SideBySide
 from cachebisect._worker.thread_check import Found, ThreadCheck
 from cachebisect._worker.threaded_reads import ThreadedReads
+from child_processes import children_left
 from engine import TestEngine
 from job_blocks import live, run
 from loaders import Compose, Failing, Items, Member, Stream, WholeBatches
@@ -49,9 +50,7 @@ def reading_threads() -> list[str]:
 def nothing_is_left() -> Iterator[None]:
     yield
     assert reading_threads() == []
-    for child in multiprocessing.active_children():
-        child.join(SECONDS)  # torch does not wait for those that it terminates.
-    assert multiprocessing.active_children() == []
+    assert children_left() == 0
 
 
 @pytest.fixture
