@@ -39,6 +39,11 @@ class CACHEBISECT_INTERNAL_API BatchLoader {
   /// that they take until then, and the queue for shared resources that empties meanwhile, delays
   /// them when they do.
   void pause() noexcept;
+  /// Complete batches since begin_run() or go_on(), of which `next` is the first that was not
+  /// taken. While no worker runs.
+  [[nodiscard]] std::uint64_t loaded_batches(std::uint64_t next) const noexcept {
+    return (has_workers_ && !by_pointer() ? first_incomplete() : next) - first_batch_;
+  }
   /// True once what a pause empties has been measured.
   [[nodiscard]] bool knows_pauses() const noexcept { return queueing_.known(); }
 

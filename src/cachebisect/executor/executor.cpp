@@ -202,6 +202,10 @@ void Executor::rested(double seconds) {
 
 bool Executor::knows_pauses() const noexcept { return state_->loader.knows_pauses(); }
 
+std::uint64_t Executor::loaded_batches() const noexcept {
+  return state_->loader.loaded_batches(state_->sequence);
+}
+
 void Executor::go() { state_->go(); }
 
 bool Executor::is_loading() const noexcept { return state_->loading; }

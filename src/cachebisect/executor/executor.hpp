@@ -68,6 +68,8 @@ class CACHEBISECT_INTERNAL_API Executor {
   /// True once it is known by how much time workers that go on after suspend() are ahead, because
   /// their queue for shared resources has emptied: from the second resume() on, they owe it.
   [[nodiscard]] bool knows_pauses() const noexcept;
+  /// Complete batches since start() or resume(), taken or not. While it is suspended.
+  [[nodiscard]] std::uint64_t loaded_batches() const noexcept;
   /// Lets the workers load. Does nothing if they do already.
   void go();
   /// False from resume() to go().

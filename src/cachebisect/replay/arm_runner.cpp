@@ -148,6 +148,17 @@ BlockResult ArmRunner::run_loaded(Trainer& on, LoadRequest request, StepSource s
 }
 
 BlockResult ArmRunner::run_arm(Trainer& on, const ArmBlock& block) {
+  const auto batch_size = static_cast<std::uint64_t>(trainer_->pipeline.batch_size());
+  turn_.first_batch = places_.begin(block.arm, cache_->samples() / batch_size);
+  BlockResult result = run_kind(on, block);
+  // A kept ring is ahead of the steps.
+  const bool ahead = turn_.kept && turn_.loader->is_suspended() && !steps_from_device(block.arm);
+  const auto steps = static_cast<std::uint64_t>(block.steps.warmup + block.steps.timed);
+  places_.end(block.arm, ahead ? turn_.loader->loaded_batches() : steps);
+  return result;
+}
+
+BlockResult ArmRunner::run_kind(Trainer& on, const ArmBlock& block) {
   switch (block.arm.kind) {
     case ArmKind::bypass:
       return run_bypass(block);
@@ -169,7 +180,7 @@ BlockResult ArmRunner::run_live(Trainer& on, const ArmBlock& block, const StepSo
   // What is in flight at the block's end has been read too.
   const int batches = block.steps.warmup + block.steps.timed + turn_.loader->slots();
   LiveReading::Block live =
-      reading_.begin(on.pipeline, on.order, static_cast<std::uint64_t>(batches), block.first_batch);
+      reading_.begin(on.pipeline, on.order, static_cast<std::uint64_t>(batches), turn_.first_batch);
   live.request.bypass_stage = bypass_stage;
   live.request.bypass_cache = bypass_cache;
   if (bypass_stage > 0) live.request.epoch = cache_->epoch();
@@ -178,18 +189,24 @@ BlockResult ArmRunner::run_live(Trainer& on, const ArmBlock& block, const StepSo
   return result;
 }
 
+bool ArmRunner::steps_from_device(const Arm& arm) const {
+  if (arm.kind == ArmKind::shadow) return true;
+  return arm.kind == ArmKind::bypass &&
+         trainer_->pipeline.held(static_cast<std::size_t>(arm.stage)) == Held::device;
+}
+
 BlockResult ArmRunner::run_bypass(const ArmBlock& block) {
   const auto stage = static_cast<std::size_t>(block.arm.stage);
-  if (trainer_->pipeline.held(stage) == Held::host) {
+  if (!steps_from_device(block.arm)) {
     return run_live(*trainer_, block, {}, stage, cache_->host(stage));
   }
   return run_live(*trainer_, block,
-                  {nullptr, cache_->device(stage), stage, block.first_batch, false});
+                  {nullptr, cache_->device(stage), stage, turn_.first_batch, false});
 }
 
 BlockResult ArmRunner::run_shadow(const ArmBlock& block) {
   const std::size_t last = trainer_->last_boundary();
-  return run_live(*trainer_, block, {nullptr, cache_->device(last), last, block.first_batch, true});
+  return run_live(*trainer_, block, {nullptr, cache_->device(last), last, turn_.first_batch, true});
 }
 
 BlockResult ArmRunner::run_replay(const ArmBlock& block) {
@@ -207,7 +224,7 @@ BlockResult ArmRunner::run_replay(const ArmBlock& block) {
 
 BlockResult ArmRunner::replay_from_device(const ArmBlock& block, std::size_t boundary) {
   const StepSource source{nullptr, at_most(cache_->device(boundary), max_batches(block.arm)),
-                          boundary, block.first_batch, false};
+                          boundary, turn_.first_batch, false};
   BlockResult result;
   result.start_seconds = monotonic_seconds();
   const BlockTiming timing = trainer_->loop.run(source, block.steps, block.stop);
@@ -225,7 +242,7 @@ BlockResult ArmRunner::replay_from_host(const ArmBlock& block, std::size_t bound
   LoadRequest request;
   request.boundary = boundary;
   request.cache = {at_most(cached.samples, batches * batch_size), at_most(cached.batches, batches)};
-  request.first_position = block.first_batch * batch_size;
+  request.first_position = turn_.first_batch * batch_size;
   request.epoch = cache_->epoch();
   return run_loaded(*trainer_, request, {}, block);
 }

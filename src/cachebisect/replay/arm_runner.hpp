@@ -8,6 +8,7 @@
 #include "cachebisect/protocol/block.hpp"
 #include "cachebisect/replay/cache/boundary_cache.hpp"
 #include "cachebisect/replay/cache/unseen_samples.hpp"
+#include "cachebisect/replay/cache_places.hpp"
 #include "cachebisect/replay/kept_loaders.hpp"
 #include "cachebisect/replay/loop/train_loop.hpp"
 #include "cachebisect/replay/pipeline_replayer.hpp"
@@ -20,8 +21,7 @@ namespace cachebisect {
 struct ArmBlock {
   const Arm& arm;
   BlockSteps steps;  ///< more untimed ones are run if the arm's ring is empty and should not be
-  std::uint64_t first_batch = 0;  ///< of the caches, where the block begins
-  double item_bytes = 0;          ///< unseen: per sample, at its boundary
+  double item_bytes = 0;  ///< unseen: per sample, at its boundary
   const std::stop_token& stop;
   LoadRecorder* recorder = nullptr;  ///< of what the workers do; may be null
 };
@@ -37,6 +37,10 @@ class ArmRunner {
         reading_(options.io, cache),
         unseen_(trainer.pipeline, trainer.order) {}
 
+  /// The caches hold other samples than ever before, or another number of them.
+  void caches_filled() noexcept { places_.clear(); }
+  /// The samples are replaced in place.
+  void caches_freshened() noexcept { places_.freshen(); }
   [[nodiscard]] LiveReading& reading() noexcept { return reading_; }
   [[nodiscard]] KeptLoaders& kept() noexcept { return kept_; }
   [[nodiscard]] const KeptLoaders& kept() const noexcept { return kept_; }
@@ -50,9 +54,10 @@ class ArmRunner {
   /// What loads in a block.
   struct Turn {
     Executor* loader = nullptr;
-    bool kept = false;    ///< its ring is, from block to block
-    int settling = 0;     ///< untimed steps until a ring that begins empty has settled
-    bool learns = false;  ///< what a pause of this loader empties is not known yet
+    bool kept = false;              ///< its ring is, from block to block
+    int settling = 0;               ///< untimed steps until a ring that begins empty has settled
+    bool learns = false;            ///< what a pause of this loader empties is not known yet
+    std::uint64_t first_batch = 0;  ///< of the caches, where loading begins
   };
   [[nodiscard]] Turn turn_of(Trainer& on, const ArmBlock& block);
   BlockResult run_loaded(Trainer& on, LoadRequest request, StepSource source,
@@ -60,9 +65,13 @@ class ArmRunner {
   /// Runs the settling steps in two blocks, so that what a pause empties is known after them.
   /// Returns their number.
   int settle_in_pieces(Trainer& on, const ArmBlock& block);
+  /// From where the arm stopped in the caches.
   BlockResult run_arm(Trainer& on, const ArmBlock& block);
+  BlockResult run_kind(Trainer& on, const ArmBlock& block);
   BlockResult run_live(Trainer& on, const ArmBlock& block, const StepSource& source = {},
                        std::size_t bypass_stage = 0, const HostCacheView& bypass_cache = {});
+  /// True if workers load what no step gets: it has batches of a cache on the device.
+  [[nodiscard]] bool steps_from_device(const Arm& arm) const;
   BlockResult run_bypass(const ArmBlock& block);
   BlockResult run_shadow(const ArmBlock& block);
   BlockResult run_replay(const ArmBlock& block);
@@ -74,6 +83,7 @@ class ArmRunner {
   Trainer* trainer_;
   const BoundaryCache* cache_;
   KeptLoaders kept_;
+  CachePlaces places_;
   Turn turn_;  ///< of the block that runs
   LiveReading reading_;
   UnseenSamples unseen_;

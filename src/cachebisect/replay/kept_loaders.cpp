@@ -20,15 +20,14 @@ std::size_t rings_that_fit(const Pipeline& pipeline, const ExecutorOptions& opti
   return static_cast<std::size_t>(kShareOfMemory * available_memory().spare_bytes / ring);
 }
 
-/// Arms that differ only in what is observed, or in how they are called, have one ring.
+}  // namespace
+
 Arm same_ring(Arm arm) {
   arm.observed = true;
   arm.ranks = {};
   if (arm.kind == ArmKind::null || arm.kind == ArmKind::live) arm.kind = ArmKind::replay;
   return arm;
 }
-
-}  // namespace
 
 KeptLoaders::KeptLoaders(const Pipeline& pipeline, Device& device, const ExecutorOptions& options,
                          bool keeps)

@@ -12,6 +12,9 @@
 
 namespace cachebisect {
 
+/// Arms that differ only in what is observed, or in how they are called, have one ring: this one's.
+[[nodiscard]] CACHEBISECT_INTERNAL_API Arm same_ring(Arm arm);
+
 /// A block that begins with an empty ring shows for some steps how the ring fills. Each arm that
 /// workers load for has a ring of its own instead, made when it is first needed, as far as a
 /// quarter of the memory that is free when this is made holds them: the page cache stays, which

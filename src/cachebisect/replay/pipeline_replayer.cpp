@@ -29,8 +29,8 @@
 namespace cachebisect {
 namespace {
 
-/// Limits of the batches left out between two rounds: in the caches, and of the live ones, so that
-/// skipping does not read through a whole data set.
+/// Limits of what is left out between two rounds: numbers of steps, and batches of the live ones,
+/// so that skipping does not read through a whole data set.
 constexpr std::uint64_t kMaxSkipped = 64;
 constexpr std::uint64_t kMaxUnread = 8;
 constexpr double kCostSeconds = 0.02;
@@ -110,8 +110,8 @@ struct PipelineReplayer::State {
   DeviceWatch device;
   std::vector<int> cpus = allowed_cpus();
   CacheFacts facts;
-  std::uint64_t round_batch = 0;    ///< where this round begins in the caches, in batches
-  std::uint64_t longest_block = 1;  ///< of this round, in batches
+  std::uint64_t round_step = 0;     ///< number of the first step of all blocks of this round
+  std::uint64_t longest_block = 1;  ///< of this round, in steps
   std::uint64_t rounds = 0;
   LoopObserver* observer = nullptr;
   LoadRecorder* recorder = nullptr;
@@ -124,6 +124,7 @@ const CacheFacts& PipelineReplayer::State::caches_filled(CacheFacts filled) {
   facts.data_set_bytes = known ? known : in_stage(pipeline.stages().front(), [&] {
     return data_set_bytes(pipeline.source(), cache.indices());
   });
+  runner.caches_filled();
   runner.reading().caches_filled(pipeline);
   guard.caches_filled();
   return facts;
@@ -191,7 +192,7 @@ bool PipelineReplayer::supports(const Arm& arm) const {
 CacheFacts PipelineReplayer::prepare(const CacheBudget& budget, const std::stop_token& stop) {
   const FlushDenormals flush;
   State& s = *state_;
-  s.round_batch = 0;
+  s.round_step = 0;
   s.longest_block = 1;
   const ToolCost cost =
       measure_tool_cost(*s.trainer.device, s.trainer.pipeline, s.workers, kCostSeconds, stop);
@@ -221,6 +222,7 @@ bool PipelineReplayer::freshen(std::uint64_t samples, const std::stop_token& sto
   if (!s.cache.filled()) throw Error(ErrorKind::internal, "freshen() before prepare()");
   s.runner.kept().drop_views();
   s.cache.freshen(s.trainer.loader, samples, stop);
+  s.runner.caches_freshened();
   s.guard.freshened();
   if (s.options.io == IoMode::warm) s.runner.reading().caches_filled(s.trainer.pipeline);
   return true;
@@ -229,10 +231,10 @@ bool PipelineReplayer::freshen(std::uint64_t samples, const std::stop_token& sto
 void PipelineReplayer::begin_round() {
   State& s = *state_;
   s.steps.restore_weights();
-  // If blocks are as long as a period of the caches or the data, every round would begin at the
-  // same place without this.
+  // If blocks are as long as a period of the steps or the data, every round would begin at the same
+  // place without this.
   RandomStream random({.epoch = s.rounds, .stage = hash_name("first batch of a round")});
-  s.round_batch += std::exchange(s.longest_block, 1) + random.below(kMaxSkipped);
+  s.round_step += std::exchange(s.longest_block, 1) + random.below(kMaxSkipped);
   s.order.reserve(random.below(kMaxUnread));
   ++s.rounds;
   s.guard.begin_round();
@@ -249,11 +251,16 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
     throw Error(ErrorKind::internal, "run() before prepare()");
   }
   Trainer& trainer = s.trainer_of(arm);
-  const BlockSteps steps{
-      std::max(request.warmup_steps, 1), std::max(request.steps, 1), s.round_batch, arm.observed,
-      std::max(request.groups, 1),       request.max_seconds,        s.observer};
-  s.longest_block =
-      std::max(s.longest_block, static_cast<std::uint64_t>(steps.warmup + steps.timed));
+  const int warmup = std::max(request.warmup_steps, 1);
+  const int timed = std::max(request.steps, 1);
+  s.longest_block = std::max(s.longest_block, static_cast<std::uint64_t>(warmup + timed));
+  const BlockSteps steps{warmup,
+                         timed,
+                         s.round_step,
+                         arm.observed,
+                         std::max(request.groups, 1),
+                         request.max_seconds,
+                         s.observer};
   s.steps.use(*trainer.step);
   if (replays(arm)) s.guard.before_replay(static_cast<std::size_t>(arm.boundary));
   BlockResult result;
@@ -261,7 +268,7 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
   s.watch.arm();
   try {
     const double bytes = arm.kind == ArmKind::unseen ? s.item_bytes(arm.boundary) : 0;
-    result = s.runner.run(trainer, {arm, steps, s.round_batch, bytes, stop, s.recorder});
+    result = s.runner.run(trainer, {arm, steps, bytes, stop, s.recorder});
   } catch (...) {
     s.watch.disarm();
     throw;

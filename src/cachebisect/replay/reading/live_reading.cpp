@@ -37,12 +37,12 @@ void LiveReading::caches_filled(const Pipeline& pipeline) {
 }
 
 LiveReading::Block LiveReading::begin(const Pipeline& pipeline, LiveOrder& order,
-                                      std::uint64_t batches, std::uint64_t round_batch) {
+                                      std::uint64_t batches, std::uint64_t first_batch) {
   Block block;
   if (io_ == IoMode::warm) {
     block.request.indices = cache_->indices();
     block.request.epoch = cache_->epoch();
-    block.request.first_position = round_batch * static_cast<std::uint64_t>(pipeline.batch_size());
+    block.request.first_position = first_batch * static_cast<std::uint64_t>(pipeline.batch_size());
     block.resident_share = cached_share_;
     return block;
   }

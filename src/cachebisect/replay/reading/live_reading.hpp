@@ -33,9 +33,9 @@ class LiveReading {
   [[nodiscard]] IoMode io() const noexcept { return io_; }
   /// The caches have been filled anew.
   void caches_filled(const Pipeline& pipeline);
-  /// Begins a block of at most `batches` batches. Warm: from batch `round_batch` of the caches on.
+  /// Begins a block of at most `batches` batches. Warm: from batch `first_batch` of the caches on.
   Block begin(const Pipeline& pipeline, LiveOrder& order, std::uint64_t batches,
-              std::uint64_t round_batch);
+              std::uint64_t first_batch);
 
  private:
   /// Sets `block` to read the listed samples from `position` on, whatever the end of an epoch cuts.
