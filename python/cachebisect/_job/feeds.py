@@ -170,8 +170,9 @@ class WorkerFeed(Feed):
         self._asked = queue.asked if queue is not None else 0
         if queue is not None and keeps:
             self.settling_steps = 0 if queue.filled else shadow.in_flight
-        else:
-            self._asked = -(-self._asked // max(1, shadow.workers)) * max(1, shadow.workers)
+        else:  # Begins with the first worker, and each has batches of its own.
+            workers = max(1, shadow.workers)
+            self._asked = -(-self._asked // workers) * workers
 
     def begin(self, block: int) -> None:
         self._block = block
