@@ -22,8 +22,9 @@ struct CacheFacts {
   double bytes_device = 0;
   /// Empty, "data set", "host budget", "available host memory", "device budget".
   std::string limited_by;
-  double seconds = 0;                              ///< time to fill the caches
-  std::optional<double> data_set_bytes;            ///< of the files behind the data set, estimated
+  std::uint64_t most_samples = 0;        ///< that the budgets hold at every boundary; 0: unknown
+  double seconds = 0;                    ///< time to fill the caches
+  std::optional<double> data_set_bytes;  ///< of the files behind the data set, estimated
   std::vector<double> serve_seconds_per_sample;    ///< rho_k, one per boundary 0..n
   std::vector<double> item_bytes;                  ///< per sample, one per boundary 0..n
   int idle_workers = 0;                            ///< that delivered no sample

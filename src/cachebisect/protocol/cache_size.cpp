@@ -9,6 +9,7 @@ namespace cachebisect {
 namespace {
 
 constexpr double kSmallestSamples = 64;
+constexpr std::uint64_t kUnlimitedSamples = 1ULL << 40U;
 
 /// A number of batches and the limit that reduced it last.
 class BatchCount {
@@ -66,6 +67,12 @@ CacheSize choose_cache_size(const CacheNeeds& needs) {
                           "device budget", "raise --cache-device or lower batch_size");
   }
   return batches.result();
+}
+
+std::uint64_t most_samples(CacheNeeds needs) {
+  needs.data_set_samples = kUnlimitedSamples;
+  needs.wanted_samples = static_cast<double>(kUnlimitedSamples);
+  return choose_cache_size(needs).samples;
 }
 
 }  // namespace cachebisect

@@ -36,4 +36,7 @@ struct CacheSize {
 /// if a budget does not hold one batch.
 CACHEBISECT_INTERNAL_API CacheSize choose_cache_size(const CacheNeeds& needs);
 
+/// The most samples that the budgets hold, whole batches. Throws as choose_cache_size().
+[[nodiscard]] CACHEBISECT_INTERNAL_API std::uint64_t most_samples(CacheNeeds needs);
+
 }  // namespace cachebisect

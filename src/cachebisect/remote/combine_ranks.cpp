@@ -171,6 +171,7 @@ CacheFacts combine_caches(const std::vector<CacheFacts>& caches) {
   for (std::size_t r = 1; r < caches.size(); ++r) {
     const CacheFacts& cache = caches[r];
     whole.samples = std::min(whole.samples, cache.samples);
+    whole.most_samples = std::min(whole.most_samples, cache.most_samples);
     whole.bytes_host += cache.bytes_host;
     whole.bytes_device += cache.bytes_device;
     whole.seconds = std::max(whole.seconds, cache.seconds);

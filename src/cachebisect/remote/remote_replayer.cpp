@@ -113,6 +113,7 @@ CacheFacts RemoteReplayer::prepare(const CacheBudget& budget, const std::stop_to
   std::optional<CacheFacts> facts = read_cache(answer, chain);
   if (!facts) Fields(answer, "the answer to 'prepare'").refuse("cache", "an object");
   if (facts->limited_by.empty()) facts->limited_by = size.limited_by;
+  facts->most_samples = most_samples(needs_);
   return *std::move(facts);
 }
 

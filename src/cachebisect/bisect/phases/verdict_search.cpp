@@ -155,6 +155,14 @@ void VerdictSearch::keep_enough_samples() {
       std::max(measured_->cache.samples, plan_->samples_of_super_round()));
 }
 
+/// Fewer, if the caches do not hold as many samples as the blocks of an arm serve.
+int VerdictSearch::most_repeats() const {
+  const std::uint64_t most = measured_->cache.most_samples;
+  const std::uint64_t wanted = plan_->samples_of_super_round();
+  if (most == 0 || most >= wanted) return kUsualRepeats;
+  return std::max(1, static_cast<int>(most / (wanted / kUsualRepeats)));
+}
+
 void VerdictSearch::grow_budget(double round_seconds) {
   if (!options_->budget_grows) return;
   BlockRunner& blocks = runner_->blocks();
@@ -241,7 +249,7 @@ bool VerdictSearch::super_round(RandomStream& random) {
   const std::size_t done = rounds().rounds();
   if (blocks.left() <= 0) return false;
   plan_->follow_quota(blocks.quota_period());
-  const int repeats = repeats_within(blocks.left(), plan_->round_seconds());
+  const int repeats = repeats_within(blocks.left(), plan_->round_seconds(), most_repeats());
   if (done > 0 && repeats == 0) return false;
   PlannedRound round{.number = static_cast<int>(done),
                      .blocks = {},

@@ -70,6 +70,8 @@ class CACHEBISECT_INTERNAL_API VerdictSearch {
   void explore(Pilot& pilot);
   void name_suspects();
   void keep_enough_samples();
+  /// Rounds of a super-round.
+  [[nodiscard]] int most_repeats() const;
   /// To what the plan needs if a round takes so long, if the user gave no budget.
   void grow_budget(double round_seconds);
   bool super_round(RandomStream& random);

@@ -169,6 +169,7 @@ CacheFacts BoundaryCache::State::facts(double began) {
   CacheFacts facts;
   facts.samples = contents->cached().indices.size();
   facts.limited_by = chosen.limited_by;
+  facts.most_samples = most_samples(limits);
   facts.bytes_host = sizes.bytes_host;
   facts.bytes_device = sizes.bytes_device;
   facts.item_bytes = sizes.item_bytes;
