@@ -36,11 +36,11 @@ struct Score {
   std::string expected_category;  ///< the same for the truth
   bool false_alarm = false;       ///< a loss is reported of a chain that has none
   bool wrong_stage = false;
-  int intervals = 0;     ///< of stages and of the whole loss; 0 if truth is approximate
-  int covered = 0;       ///< intervals that hold the truth, or overlap its interval
+  int intervals = 0;                ///< of stages and of the whole loss; 0 if truth is approximate
+  int covered = 0;                  ///< intervals that hold the truth, or overlap its interval
   std::vector<std::string> missed;  ///< the others: "NAME: TRUTH, printed as RANGE"; not kept
-  double seconds = 0;    ///< of measuring
-  double certified = 0;  ///< seconds to the certificate; 0 without one
+  double seconds = 0;               ///< of measuring
+  double certified = 0;             ///< seconds to the certificate; 0 without one
   int rounds = 0;
   int blocks = 0;  ///< of evidence and pilot, without void ones
   std::optional<double> block_cv;

@@ -30,8 +30,8 @@ struct Watch {
 [[nodiscard]] CACHEBISECT_INTERNAL_API std::vector<Watch> groups_of(const BlockResult& run);
 
 struct StalledShare {
-  double share = 0;  ///< of the time that was watched
-  double high = 0;   ///< the most that stalls as rare as these may take in a long run
+  double share = 0;   ///< of the time that was watched
+  double high = 0;    ///< the most that stalls as rare as these may take in a long run
   double stalls = 0;  ///< how many equal ones would be known as well
 };
 
