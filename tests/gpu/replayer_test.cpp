@@ -19,9 +19,8 @@ constexpr double kDelay = 2e-3;
 
 bool shows_wrong_batches(CarelessDevice::Without without) {
   const ChainOptions options{.samples = kSamples};
-  const auto expected = test::live_on_cpu(options);
   GpuJob job(options, std::make_shared<CarelessDevice>(without));
-  for (int attempt = 0; attempt < 10; ++attempt) {
+  for (const auto& expected : test::live_on_cpu(options, 10)) {
     if (job.run({ArmKind::live, 0, 0, {}}, 20e-3) != expected) return true;
   }
   return false;

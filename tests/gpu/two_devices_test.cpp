@@ -51,8 +51,8 @@ TEST_CASE("jobs on two devices run in turns, and each gets its own batches" *
   const ChainOptions second{.samples = kSharedSamples, .seed = 2};
   GpuJob on_first(first, make_cuda_device(0));
   GpuJob on_second(second, make_cuda_device(1));
-  for (int round = 0; round < 2; ++round) {
-    test::check_every_arm(on_first, first);
-    test::check_every_arm(on_second, second);
+  for (int block = 0; block < 2; ++block) {
+    test::check_every_arm(on_first, first, 0, block);
+    test::check_every_arm(on_second, second, 0, block);
   }
 }
