@@ -32,10 +32,11 @@ class CACHEBISECT_API Replayer {
   /// too small. Throws as prepare() does.
   virtual std::optional<CacheFacts> refill(std::uint64_t samples, const std::stop_token& stop);
   /// Replaces the cached samples by about `samples` others, as far as data set and budgets allow,
-  /// with new random draws. False if this replayer keeps the samples that it has. Throws as
-  /// prepare() does.
+  /// with new random draws. Each block goes on in the caches where the last one of its arm stopped:
+  /// `samples` are what the blocks of an arm serve until the next call. False if this replayer
+  /// keeps the samples that it has. Throws as prepare() does.
   virtual bool freshen(std::uint64_t samples, const std::stop_token& stop);
-  /// Restores the weights; moves the cache position that the round's blocks share.
+  /// Restores the weights.
   virtual void begin_round() = 0;
   /// Runs one block; live blocks also before prepare(). Throws what the pipeline or the step
   /// throws, and Error(interrupted) on `stop`.

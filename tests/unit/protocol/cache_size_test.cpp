@@ -83,3 +83,12 @@ TEST_CASE("a budget below one batch is refused with the bytes that are needed") 
   CHECK(test::has(message, "--cache-host"));
   CHECK(test::has(message, "96000"));
 }
+
+TEST_CASE("the most samples are what the budgets hold, however small the data set is") {
+  CacheNeeds needs = ample();
+  needs.wanted_samples = 64;
+  needs.data_set_samples = 64;
+  needs.host_budget_bytes = 3000.0 * 170;
+  CHECK(most_samples(needs) == 160);
+  CHECK(choose_cache_size(needs).samples == 64);
+}
