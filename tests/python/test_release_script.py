@@ -67,9 +67,12 @@ def test_what_is_not_committed(clone: Path) -> None:
 
 def test_a_tag_needs_its_section_and_a_new_version(clone: Path) -> None:
     version = version_of(clone)
-    assert f"no section '## [{version}]" in refusal(clone, "--tag")
     changes = clone / "CHANGELOG.md"
-    changes.write_text(changes.read_text() + f"\n## [{version}] - 2026-01-02\n")
+    others = re.sub(rf"^## \[{re.escape(version)}\].*\n", "", changes.read_text(), flags=re.M)
+    changes.write_text(others + "\n")
+    commit(clone)
+    assert f"no section '## [{version}]" in refusal(clone, "--tag")
+    changes.write_text(f"{others}\n## [{version}] - 2026-01-02\n")
     commit(clone)
     git(clone, "tag", f"v{version}")
     assert f"the tag v{version} exists: raise the version" in refusal(clone, "--tag")
