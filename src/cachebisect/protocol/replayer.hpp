@@ -24,6 +24,7 @@ class CACHEBISECT_API Replayer {
   [[nodiscard]] virtual ChainDescription describe() const = 0;
   [[nodiscard]] virtual bool supports(const Arm& arm) const = 0;
   /// Why an arm is not supported, in words; empty: nothing more is known.
+  /// Of an unseen arm, whether one more block of it can be run now.
   [[nodiscard]] virtual std::string why_unsupported(const Arm& arm) const;
   /// Fills the caches. Throws Error(usage) if the budgets do not hold a single batch.
   virtual CacheFacts prepare(const CacheBudget& budget, const std::stop_token& stop) = 0;

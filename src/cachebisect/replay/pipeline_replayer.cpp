@@ -93,6 +93,7 @@ struct PipelineReplayer::State {
 
   const CacheFacts& caches_filled(CacheFacts filled);
   Trainer& trainer_of(const Arm& arm);
+  [[nodiscard]] bool can_run(const Arm& arm) const;
   [[nodiscard]] double item_bytes(int boundary) const {
     return facts.item_bytes.at(static_cast<std::size_t>(boundary));
   }
@@ -128,6 +129,26 @@ const CacheFacts& PipelineReplayer::State::caches_filled(CacheFacts filled) {
   runner.reading().caches_filled(pipeline);
   guard.caches_filled();
   return facts;
+}
+
+/// Whatever memory is free and samples are left.
+bool PipelineReplayer::State::can_run(const Arm& arm) const {
+  const auto last = static_cast<int>(trainer.last_boundary());
+  switch (arm.kind) {
+    case ArmKind::replay:
+    case ArmKind::null:
+      return arm.boundary >= 0 && arm.boundary <= last && arm.overrides.empty();
+    case ArmKind::unseen:
+      return arm.boundary >= 1 && arm.overrides.empty() && cache.filled() &&
+             static_cast<std::size_t>(arm.boundary) <= trainer.pipeline.collate_position();
+    case ArmKind::live:
+      return arm.overrides.empty() || options.rebuild;
+    case ArmKind::bypass:
+      return arm.stage >= 1 && arm.stage <= last && arm.overrides.empty();
+    case ArmKind::shadow:
+      return workers > 0 && arm.overrides.empty();
+  }
+  return false;
 }
 
 /// The trainer of the pipeline with the arm's overrides, made when it is first needed.
@@ -169,24 +190,8 @@ ChainDescription PipelineReplayer::describe() const {
 }
 
 bool PipelineReplayer::supports(const Arm& arm) const {
-  const State& s = *state_;
-  const auto last = static_cast<int>(s.trainer.last_boundary());
-  switch (arm.kind) {
-    case ArmKind::replay:
-    case ArmKind::null:
-      return arm.boundary >= 0 && arm.boundary <= last && arm.overrides.empty();
-    case ArmKind::unseen:
-      return arm.boundary >= 1 && arm.overrides.empty() && s.cache.filled() &&
-             static_cast<std::size_t>(arm.boundary) <= s.trainer.pipeline.collate_position() &&
-             s.runner.has_unseen(s.item_bytes(arm.boundary));
-    case ArmKind::live:
-      return arm.overrides.empty() || s.options.rebuild;
-    case ArmKind::bypass:
-      return arm.stage >= 1 && arm.stage <= last && arm.overrides.empty();
-    case ArmKind::shadow:
-      return s.workers > 0 && arm.overrides.empty();
-  }
-  return false;
+  if (!state_->can_run(arm)) return false;
+  return arm.kind != ArmKind::unseen || state_->runner.has_unseen(state_->item_bytes(arm.boundary));
 }
 
 CacheFacts PipelineReplayer::prepare(const CacheBudget& budget, const std::stop_token& stop) {
@@ -244,7 +249,7 @@ BlockResult PipelineReplayer::run(const BlockRequest& request, const std::stop_t
   const FlushDenormals flush;
   State& s = *state_;
   const Arm& arm = request.arm;
-  if (!supports(arm)) {
+  if (!s.can_run(arm)) {
     throw Error(ErrorKind::usage, "this replayer cannot run " + to_text(arm));
   }
   if (!s.cache.filled() && needs_cache(arm, s.options.io)) {

@@ -32,6 +32,7 @@ class CACHEBISECT_INTERNAL_API BlockRunner {
   /// Excludes the time since `clock` (a value of clock()) from the budget. Returns those seconds.
   double exclude_since(double clock);
   [[nodiscard]] double clock() const { return replayer_->clock(); }
+  [[nodiscard]] bool supports(const Arm& arm) const { return replayer_->supports(arm); }
 
   /// From now on freshen() puts so many fresh samples into the caches; 0: they stay.
   void set_fresh_samples(std::uint64_t samples) noexcept { fresh_samples_ = samples; }

@@ -21,6 +21,8 @@ int WarmupRange::draw(RandomStream& random) const {
 void RoundRunner::run_block(const PlannedBlock& block, int repeat, const PlannedRound& round,
                             RoundTable& table) {
   blocks_->set_round(round.number + repeat, round.number);
+  // The blocks before it may have used up what no stage has had.
+  if (block.arm.kind == ArmKind::unseen && !blocks_->supports(block.arm)) return;
   const BlockResult result = blocks_->run(block.arm, block.warmup.draw(*random_), block.steps);
   // What these show is in their counters.
   if (block.arm.kind == ArmKind::unseen) return;

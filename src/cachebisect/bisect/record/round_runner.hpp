@@ -64,9 +64,10 @@ class CACHEBISECT_INTERNAL_API RoundRunner {
   /// Keeps references to both.
   RoundRunner(BlockRunner& blocks, RandomStream& random) : blocks_(&blocks), random_(&random) {}
 
-  /// Runs a super-round and commits it to `table`. It or `round.also` has a column for each arm
-  /// except null and unseen ones. Returns false if `until` passed; throws as BlockRunner::run()
-  /// does. Then what was measured is committed as unfinished, and not to `round.also`.
+  /// Runs a super-round and commits it to `table`; without unseen blocks that the replayer supports
+  /// no more. It or `round.also` has a column for each arm except null and unseen ones. Returns
+  /// false if `until` passed; throws as BlockRunner::run() does. Then what was measured is
+  /// committed as unfinished, and not to `round.also`.
   bool run(const PlannedRound& round, RoundTable& table);
   /// Repeats a round until the rule is satisfied, the next round would not fit, or `max_rounds`
   /// were run. Calls `after_round` after each complete super-round.
