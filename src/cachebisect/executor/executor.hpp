@@ -46,8 +46,8 @@ struct ExecutorOptions {
 /// threads, made once and parked between runs. Slots = workers + prefetch + 1, allocated once. No
 /// allocation, lock or page fault on the sample path in the steady state. Several executors may run
 /// in one process. Stages run with denormal numbers flushed to zero. With `skip_damaged`,
-/// Error(data) is thrown if more than 5% of all samples loaded (of at least 200) were replaced, or
-/// if all 8 replacements of a sample are damaged too.
+/// Error(data) is thrown if certainly more than 5% of all samples (loaded: at least 200) are
+/// damaged, or if all 8 replacements of a sample are damaged too.
 class CACHEBISECT_INTERNAL_API Executor {
  public:
   /// Keeps references to both, which must outlive it.

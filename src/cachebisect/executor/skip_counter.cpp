@@ -1,6 +1,7 @@
 #include "cachebisect/executor/skip_counter.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "cachebisect/base/error.hpp"
 
@@ -13,7 +14,8 @@ void SkipCounter::add_skipped(const std::string& what) {
   ++run_skipped_;
   if (first_.size() < kShown) first_.push_back(what);
   const std::uint64_t of = std::max(loaded_.load(std::memory_order_relaxed), kMinSamples);
-  if (static_cast<double>(all_skipped_) <= kMaxShare * static_cast<double>(of)) return;
+  const double tolerated = kMaxShare * static_cast<double>(of);
+  if (static_cast<double>(all_skipped_) <= tolerated + kErrors * std::sqrt(tolerated)) return;
   throw Error(ErrorKind::data, "more than 5% of the samples are damaged (" +
                                    std::to_string(all_skipped_) + " of " + std::to_string(of) +
                                    "), the last being " + what +

@@ -7,13 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "cachebisect/base/export.hpp"
+
 namespace cachebisect {
 
 /// Thread safe. The share is that of all samples loaded since construction.
-class SkipCounter {
+class CACHEBISECT_INTERNAL_API SkipCounter {
  public:
   static constexpr unsigned kMaxAttempts = 8;
   static constexpr double kMaxShare = 0.05;
+  /// Standard errors by which the share must be exceeded: not by chance.
+  static constexpr double kErrors = 4;
   /// The share is taken of at least this many samples, so that two early ones do not exceed it.
   static constexpr std::uint64_t kMinSamples = 200;
 
